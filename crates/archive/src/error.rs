@@ -1,0 +1,179 @@
+//! What can go wrong with a run directory, each with the path and what would be right. It decides
+//! nothing: a fault found in an archive that can still be read is a finding, not an error.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::manifest::FileProblem;
+
+/// Result of an operation on a run directory.
+pub type Result<T, E = ArchiveError> = std::result::Result<T, E>;
+
+/// Why a run directory could not be written, read, finished or recovered.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// The operating system refused.
+    #[error("{path}: cannot {action}: {source}", path = path.display())]
+    Io {
+        /// What was being done, as a verb with its object: "read the log".
+        action: &'static str,
+        /// File or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file system, or the quota on it, has no room left. Everything appended before is
+    /// still there and the log is still valid.
+    #[error(
+        "{path}: the disk is full: recording stopped; what was written before is kept, {unwritten} sample(s) still in memory are not written",
+        path = path.display()
+    )]
+    DiskFull {
+        /// The file that could not grow.
+        path: PathBuf,
+        /// Samples handed to the writer that are not in the log.
+        unwritten: u64,
+    },
+    /// An earlier write or sync failed; nothing that follows could be trusted to reach the disk.
+    #[error("{path}: an earlier write failed ({why}); nothing more is appended", path = path.display())]
+    WriterFailed {
+        /// The log.
+        path: PathBuf,
+        /// The earlier failure.
+        why: String,
+    },
+    /// A new run needs a directory of its own.
+    #[error("{path}: already holds files; a new run needs a directory that is empty or does not exist", path = path.display())]
+    DirectoryNotEmpty {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Neither a log nor a manifest is there.
+    #[error("{path}: not a run directory: neither manifest.json nor samples.log is there", path = path.display())]
+    NotARun {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A process holds the log's lock: the run is being recorded, or finished, right now.
+    #[error("{path}: in use by {holder}; wait for it to end", path = path.display())]
+    InUse {
+        /// The log.
+        path: PathBuf,
+        /// The process, as far as `/proc/locks` tells.
+        holder: String,
+    },
+    /// The file is something else, or its very beginning is damaged.
+    #[error("{path}: not a {expected}: {why}", path = path.display())]
+    NotRecognised {
+        /// The file.
+        path: PathBuf,
+        /// What was looked for.
+        expected: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Written by a later version of the format.
+    #[error(
+        "{path}: written in format {found}; this version reads formats up to {supported}: use a newer wakepath",
+        path = path.display()
+    )]
+    NewerFormat {
+        /// The file.
+        path: PathBuf,
+        /// Version found in the file.
+        found: u32,
+        /// Newest version this library reads.
+        supported: u32,
+    },
+    /// The log ends without saying that the run ended.
+    #[error("{path}: the run did not end normally ({why}); `wakepath recover` makes it readable", path = path.display())]
+    NotEnded {
+        /// The directory.
+        path: PathBuf,
+        /// What is missing.
+        why: String,
+    },
+    /// The log says two things that can't both be true.
+    #[error("{path}: inconsistent: {why}", path = path.display())]
+    Inconsistent {
+        /// The file.
+        path: PathBuf,
+        /// The contradiction.
+        why: String,
+    },
+    /// Files were changed, cut short or taken away after the run was finished.
+    #[error("{path}: the archive is not as it was written: {}", list(problems), path = path.display())]
+    Altered {
+        /// The directory.
+        path: PathBuf,
+        /// Each file and what is wrong with it.
+        problems: Vec<FileProblem>,
+    },
+    /// The Parquet file can't be written or read.
+    #[error("{path}: Parquet: {source}", path = path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// What the Parquet library said.
+        source: parquet::errors::ParquetError,
+    },
+    /// No such segment or thread in this run.
+    #[error("{path}: the run has no segment {segment} with a thread {thread}", path = path.display())]
+    NoSuchThread {
+        /// The directory.
+        path: PathBuf,
+        /// Segment asked for.
+        segment: u32,
+        /// Thread asked for.
+        thread: u16,
+    },
+}
+
+fn list(problems: &[FileProblem]) -> String {
+    problems
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+impl ArchiveError {
+    /// An I/O error with its path; a full disk or quota becomes [`ArchiveError::DiskFull`].
+    pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+        if is_disk_full(&source) {
+            return Self::DiskFull {
+                path: path.to_owned(),
+                unwritten: 0,
+            };
+        }
+        Self::Io {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
+/// Turns a failure of the Parquet library into ours; it wraps I/O errors, a full disk among them.
+pub(crate) fn parquet_error(path: &Path, source: parquet::errors::ParquetError) -> ArchiveError {
+    if let parquet::errors::ParquetError::External(inner) = &source
+        && inner.downcast_ref::<io::Error>().is_some_and(is_disk_full)
+    {
+        return ArchiveError::DiskFull {
+            path: path.to_owned(),
+            unwritten: 0,
+        };
+    }
+    ArchiveError::Parquet {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Whether the file system or the user's quota has no room.
+pub(crate) fn is_disk_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
+}

@@ -1,0 +1,287 @@
+//! What happens in a run besides samples, as it is written into the log. Together the events hold
+//! everything the manifest says; they judge nothing.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use wakepath_timeline::{DueTimes, Policy};
+
+/// One event of a run. Fields and kinds added by later versions are skipped, not refused.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The first event of every log.
+    RunStarted(Box<RunStarted>),
+    /// The machine was looked at.
+    FactsTaken(FactsTaken),
+    /// A segment's threads are set up; its samples follow.
+    SegmentStarted(SegmentStarted),
+    /// All of a segment's samples have been appended.
+    SegmentEnded(SegmentEnded),
+    /// Something a reader of the run should know.
+    Note {
+        /// One line for a person.
+        text: String,
+    },
+    /// The last event of a log whose recorder ended by itself.
+    RunEnded {
+        /// How it ended.
+        ending: Ending,
+    },
+    /// A kind of event that this version does not know. Never written.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Event {
+    /// Whether the event closes something: the last room on a full disk is kept for these.
+    pub(crate) fn is_closing(&self) -> bool {
+        matches!(
+            self,
+            Self::SegmentEnded(_) | Self::Note { .. } | Self::RunEnded { .. }
+        )
+    }
+}
+
+/// How a run came about: its tool, its scenario, its clock and what it meant to do.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// Name of the run, unique among archives; see [`run_id`].
+    pub run_id: String,
+    /// The program that measures.
+    pub tool: Tool,
+    /// Its command line, word by word.
+    pub command: Vec<String>,
+    /// Wall-clock start, RFC 3339 in UTC.
+    pub started: String,
+    /// What was measured on which terms.
+    pub scenario: ScenarioText,
+    /// Clock that all instants are read from, `CLOCK_MONOTONIC` and the kernel's clock source.
+    pub clock_source: String,
+    /// What a reader should know from the start, one line each.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// Segments the run means to execute, in order.
+    #[serde(default)]
+    pub planned: Vec<PlannedSegment>,
+}
+
+/// The name of a run: its start with everything but digits and letters taken out, and four random
+/// bytes so that two machines that start in the same second differ.
+pub fn run_id(started: &str, random: [u8; 4]) -> String {
+    let start: String = started
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
+    format!("{start}-{:08x}", u32::from_be_bytes(random))
+}
+
+/// The program that wrote a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Commit it was built from, where known.
+    #[serde(default)]
+    pub commit: Option<String>,
+}
+
+/// A scenario as it was resolved for the run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ScenarioText {
+    /// Its name.
+    pub name: String,
+    /// The whole of it as TOML, defaults filled in.
+    pub toml: String,
+}
+
+/// A segment that the run means to execute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedSegment {
+    /// Number of the segment.
+    pub segment: u32,
+    /// Phase it belongs to.
+    pub phase: String,
+    /// Repetition of the phase, from 0.
+    pub repetition: u32,
+    /// Condition it measures, as a person reads it.
+    pub condition: String,
+}
+
+/// When the machine was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// Before the first segment.
+    Before,
+    /// Between or in segments.
+    During,
+    /// After the last segment.
+    After,
+}
+
+/// What the machine looked like at one instant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FactsTaken {
+    /// Before, during or after the measurement.
+    pub when: When,
+    /// Phase under way, if any.
+    #[serde(default)]
+    pub phase: Option<String>,
+    /// Repetition under way, if any, from 0.
+    #[serde(default)]
+    pub repetition: Option<u32>,
+    /// Instant, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub at_ns: u64,
+    /// The facts, in the machine room's own words.
+    pub facts: Value,
+}
+
+/// A stretch of measuring under one condition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SegmentStarted {
+    /// Number of the segment, counted from 0 in the order of execution.
+    pub segment: u32,
+    /// Phase it belongs to.
+    pub phase: String,
+    /// Repetition of the phase, from 0.
+    pub repetition: u32,
+    /// Condition it measures, as a person reads it.
+    pub condition: String,
+    /// The loop threads that are measured.
+    pub threads: Vec<ThreadStarted>,
+}
+
+/// One loop thread at the start of a segment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ThreadStarted {
+    /// Number of the thread within the run.
+    pub thread: u16,
+    /// Its name.
+    pub name: String,
+    /// When each of its cycles is due; the Parquet file relies on it to the nanosecond.
+    pub due: DueTimes,
+    /// Policy asked for.
+    pub requested: Policy,
+    /// Policy read back from the kernel.
+    pub effective: Effective,
+    /// CPUs the thread may run on.
+    pub cpus: Vec<u16>,
+    /// First cycle after the warm-up.
+    pub first_judged_cycle: u64,
+    /// The cycle after the last one: the thread has this many due times, skipped ones included.
+    pub end_cycle: u64,
+}
+
+/// What the kernel says it applies to a thread.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Effective {
+    /// As a person reads it.
+    pub text: String,
+    /// In full, in the loop library's own words.
+    pub details: Value,
+}
+
+/// The end of a segment, with the counts that must add up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SegmentEnded {
+    /// Number of the segment.
+    pub segment: u32,
+    /// Its threads.
+    pub threads: Vec<ThreadEnded>,
+    /// What each load proves it did, in the load room's own words.
+    #[serde(default)]
+    pub loads: Vec<Value>,
+}
+
+/// One loop thread at the end of a segment. Each executed cycle is either written or lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadEnded {
+    /// Number of the thread.
+    pub thread: u16,
+    /// Samples that the loop wrote into the ring, as the loop counted them.
+    pub written: u64,
+    /// Samples that the recorder took out of the ring and appended to the log.
+    pub recorded: u64,
+    /// Samples that the loop could not write because the ring was full.
+    pub lost: u64,
+    /// Due times at which the loop started no cycle, where the loop counted them.
+    #[serde(default)]
+    pub skipped: Option<u64>,
+    /// Page faults in the loop after its warm-up, where the loop lived to tell.
+    #[serde(default)]
+    pub page_faults: Option<PageFaults>,
+    /// Parts of the work that timed themselves, after the warm-up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<ModuleTimes>,
+    /// Why the thread ended.
+    pub ended: ThreadEnd,
+}
+
+/// A part of the loop's work that timed itself: a module of a controller.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ModuleTimes {
+    /// Its name.
+    pub name: String,
+    /// The longest that a run of it should take, in nanoseconds; `None` without a budget.
+    pub budget_ns: Option<u64>,
+    /// How often it ran.
+    pub runs: u64,
+    /// Time of all runs, in nanoseconds.
+    pub sum_ns: u64,
+    /// Longest run, in nanoseconds.
+    pub max_ns: u64,
+    /// Runs longer than the budget.
+    pub over_budget: u64,
+}
+
+/// Page faults of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PageFaults {
+    /// Served without I/O.
+    pub minor: u64,
+    /// Served from disk.
+    pub major: u64,
+}
+
+/// Why a loop thread ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "kebab-case")]
+pub enum ThreadEnd {
+    /// It served its last due time.
+    AllCycles,
+    /// It was told to end at its first overrun, and had one.
+    Overrun,
+    /// It was asked to stop.
+    Stopped,
+    /// It could not go on.
+    Failed {
+        /// One line for a person.
+        reason: String,
+    },
+    /// A reason that this version does not know. Never written.
+    #[serde(other)]
+    Unknown,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "kebab-case")]
+pub enum Ending {
+    /// Everything planned was executed.
+    Complete,
+    /// Someone stopped it; the recorder still ended by itself.
+    Interrupted,
+    /// It could not go on.
+    Failed {
+        /// One line for a person.
+        reason: String,
+    },
+    /// The log stops without an end: the recorder was killed or the power went. Never written
+    /// into a log; a manifest says it of a recovered or a still running run.
+    CutShort,
+    /// An ending that this version does not know. Never written.
+    #[serde(other)]
+    Unknown,
+}

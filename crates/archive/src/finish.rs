@@ -1,0 +1,277 @@
+//! Turns a run's log into Parquet and a manifest. Whatever stops it, the log or the finished
+//! archive is there, and doing it again gives the same result.
+//!
+//! The order makes it safe: both files are written under temporary names and synced, the samples
+//! are read back and compared, both are renamed, the directory is synced, and only then the log
+//! goes. The manifest in place is the mark that the conversion is complete.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use wakepath_timeline::Sample;
+
+use crate::digest::sha256_of_file;
+use crate::durable::{remove, rename, sync_directory, sync_file};
+use crate::error::{ArchiveError, Result};
+use crate::lock;
+use crate::log::LOG_NAME;
+use crate::manifest::{FileRecord, MANIFEST_NAME, Manifest};
+use crate::samples::{PARQUET_NAME, ParquetSamples, ParquetWriter, ROWS_PER_GROUP};
+use crate::survey::{Survey, survey};
+
+const PARQUET_PARTIAL: &str = "samples.parquet.partial";
+const MANIFEST_PARTIAL: &str = "manifest.json.partial";
+/// Name under which a log with damage in it is kept after recovery.
+const DAMAGED_LOG: &str = "samples.log.damaged";
+
+/// A point of the conversion after which a test lets it stop, as a power cut would.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    SamplesWritten,
+    ManifestWritten,
+    SamplesInPlace,
+    ManifestInPlace,
+    LogRemoved,
+}
+
+/// Finishes a run that ended normally: `samples.log` becomes `samples.parquet` and
+/// `manifest.json`. On a finished run it only verifies the files.
+///
+/// # Errors
+/// [`ArchiveError::NotEnded`] for a run that was cut short or whose log is damaged,
+/// [`ArchiveError::InUse`] while it is recorded, [`ArchiveError::Inconsistent`] for a log that
+/// contradicts itself, [`ArchiveError::Altered`] for a finished run whose files are not as they
+/// were, [`ArchiveError::DiskFull`] (the log stays) and other I/O errors.
+pub fn finish(directory: &Path) -> Result<Manifest> {
+    finish_until(directory, None)
+}
+
+/// [`finish`] that stops after a step.
+#[doc(hidden)]
+pub fn finish_until(directory: &Path, stop: Option<Step>) -> Result<Manifest> {
+    let Some(log) = lock_log(directory)? else {
+        return finished(directory);
+    };
+    let survey = survey(directory)?;
+    if let Some(missing) = &survey.manifest.recovered {
+        let why = if !missing.end_recorded {
+            "its last event is missing".to_owned()
+        } else if let Some(tail) = missing.damage.tail {
+            tail.to_string()
+        } else if let Some(gap) = missing.damage.gaps.first() {
+            gap.to_string()
+        } else {
+            format!("segments {:?} have no end", missing.segments_without_end)
+        };
+        return Err(ArchiveError::NotEnded {
+            path: directory.to_owned(),
+            why,
+        });
+    }
+    convert(directory, log, survey, stop)
+}
+
+/// Opens and locks the log; `None` if there is none.
+pub(crate) fn lock_log(directory: &Path) -> Result<Option<File>> {
+    let path = directory.join(LOG_NAME);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(ArchiveError::io("open the log", &path, error)),
+    };
+    lock::exclusive(&file, &path)?;
+    // Whoever held the lock before may have finished the run and removed the log.
+    let links = file
+        .metadata()
+        .map_err(|e| ArchiveError::io("look at", &path, e))?
+        .nlink();
+    Ok((links > 0).then_some(file))
+}
+
+/// The manifest of a run that has no log, if its files are as they were.
+pub(crate) fn finished(directory: &Path) -> Result<Manifest> {
+    if !directory.join(MANIFEST_NAME).exists() {
+        return Err(ArchiveError::NotARun {
+            path: directory.to_owned(),
+        });
+    }
+    let manifest = Manifest::read(directory)?;
+    let problems = manifest.verify(directory)?;
+    if problems.is_empty() {
+        Ok(manifest)
+    } else {
+        Err(ArchiveError::Altered {
+            path: directory.to_owned(),
+            problems,
+        })
+    }
+}
+
+/// Writes the archive from a surveyed log whose lock is `log`.
+pub(crate) fn convert(
+    directory: &Path,
+    log: File,
+    mut survey: Survey,
+    stop: Option<Step>,
+) -> Result<Manifest> {
+    let at = |name: &str| directory.join(name);
+    let reached = |step| {
+        if stop != Some(step) {
+            return Ok(());
+        }
+        let asked = io::Error::other("stopped by a test");
+        Err(ArchiveError::io("go on after a step", directory, asked))
+    };
+    let run_id = survey.manifest.run_id.clone();
+    if at(MANIFEST_NAME).exists()
+        && let Ok(manifest) = finished(directory)
+    {
+        // An earlier conversion was stopped just before the log went.
+        if manifest.run_id != run_id {
+            let why = format!(
+                "its log is of run {run_id}, its manifest of {}",
+                manifest.run_id
+            );
+            return Err(ArchiveError::Inconsistent {
+                path: directory.to_owned(),
+                why,
+            });
+        }
+        dispose_of_log(directory, &manifest)?;
+        return Ok(manifest);
+    }
+    let written = write_samples(directory, &mut survey).and_then(|()| {
+        reached(Step::SamplesWritten)?;
+        let mut manifest = survey.manifest;
+        if let Some(missing) = &mut manifest.recovered
+            && (missing.damage.is_corruption() || missing.samples_without_segment > 0)
+        {
+            missing.kept_log = Some(DAMAGED_LOG.to_owned());
+        }
+        manifest.files = vec![file_record(directory, PARQUET_PARTIAL, PARQUET_NAME)?];
+        write_synced(&at(MANIFEST_PARTIAL), &manifest.to_bytes())?;
+        Ok(manifest)
+    });
+    let manifest = match written {
+        Err(error @ ArchiveError::DiskFull { .. }) => {
+            // The room is worth more than half a file that the next attempt writes anew; failing
+            // to remove it changes nothing about the error.
+            let _ = (remove(&at(PARQUET_PARTIAL)), remove(&at(MANIFEST_PARTIAL)));
+            return Err(error);
+        }
+        other => other?,
+    };
+    reached(Step::ManifestWritten)?;
+    rename(&at(PARQUET_PARTIAL), &at(PARQUET_NAME))?;
+    reached(Step::SamplesInPlace)?;
+    rename(&at(MANIFEST_PARTIAL), &at(MANIFEST_NAME))?;
+    sync_directory(directory)?;
+    reached(Step::ManifestInPlace)?;
+    dispose_of_log(directory, &manifest)?;
+    drop(log);
+    reached(Step::LogRemoved)?;
+    Ok(manifest)
+}
+
+/// Removes the log, or puts a damaged one aside as evidence.
+fn dispose_of_log(directory: &Path, manifest: &Manifest) -> Result<()> {
+    let log = directory.join(LOG_NAME);
+    match manifest
+        .recovered
+        .as_ref()
+        .and_then(|missing| missing.kept_log.as_ref())
+    {
+        Some(name) => rename(&log, &directory.join(name))?,
+        None => remove(&log)?,
+    }
+    remove(&directory.join(crate::log::RESERVE_NAME))?;
+    sync_directory(directory)
+}
+
+/// Writes the samples by segment, thread and cycle, reads them back and compares.
+fn write_samples(directory: &Path, survey: &mut Survey) -> Result<()> {
+    let path = directory.join(PARQUET_PARTIAL);
+    let mut writer = ParquetWriter::create(&path, survey.columns, &survey.manifest.run_id)?;
+    let mut logged = Fingerprint::default();
+    for (&(segment, thread), offsets) in &survey.blocks {
+        let mut group: Vec<Sample> = Vec::new();
+        for &offset in offsets {
+            group.extend(survey.reader.samples_at(offset)?);
+            while group.len() >= ROWS_PER_GROUP {
+                writer.write(segment, thread, &group[..ROWS_PER_GROUP])?;
+                logged.add(segment, thread, &group[..ROWS_PER_GROUP]);
+                group.drain(..ROWS_PER_GROUP);
+            }
+        }
+        if !group.is_empty() {
+            writer.write(segment, thread, &group)?;
+            logged.add(segment, thread, &group);
+        }
+    }
+    writer.finish()?;
+    if fingerprint_of(&path, &survey.manifest)? != logged {
+        let why = "the samples read back differ from the log's; the log is kept".to_owned();
+        return Err(ArchiveError::Inconsistent { path, why });
+    }
+    Ok(())
+}
+
+/// Count and checksum of samples in order.
+#[derive(Default, Debug, PartialEq, Eq)]
+struct Fingerprint {
+    count: u64,
+    crc: u32,
+}
+
+impl Fingerprint {
+    fn add(&mut self, segment: u32, thread: u16, samples: &[Sample]) {
+        let mut hasher = crc32fast::Hasher::new_with_initial(self.crc);
+        for sample in samples {
+            hasher.update(&segment.to_le_bytes());
+            hasher.update(&thread.to_le_bytes());
+            hasher.update(&sample.to_bytes());
+        }
+        self.count += samples.len() as u64;
+        self.crc = hasher.finalize();
+    }
+}
+
+fn fingerprint_of(path: &Path, manifest: &Manifest) -> Result<Fingerprint> {
+    let file = ParquetSamples::open(path)?;
+    let mut found = Fingerprint::default();
+    for (index, group) in file.groups().iter().enumerate() {
+        let (segment, thread) = (group.segment, group.thread);
+        let record =
+            manifest
+                .thread(segment, thread)
+                .ok_or_else(|| ArchiveError::NoSuchThread {
+                    path: path.to_owned(),
+                    segment,
+                    thread,
+                })?;
+        found.add(segment, thread, &file.read(index, record.due)?);
+    }
+    Ok(found)
+}
+
+fn file_record(directory: &Path, now: &str, later: &str) -> Result<FileRecord> {
+    let path = directory.join(now);
+    let bytes = fs::metadata(&path)
+        .map_err(|e| ArchiveError::io("look at", &path, e))?
+        .len();
+    Ok(FileRecord {
+        name: later.to_owned(),
+        bytes,
+        sha256: sha256_of_file(&path)?,
+    })
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = |e| ArchiveError::io("write", path, e);
+    let mut file = File::create(path).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    sync_file(&file, path)
+}

@@ -1,0 +1,40 @@
+//! The run directory: a crash-safe log while a run is recorded, Parquet and a sealed manifest
+//! afterwards, and one way to read both. It writes and reads; it judges nothing.
+//!
+//! A recorder appends events and samples with [`LogWriter`]; after a normal end [`finish`] turns
+//! the log into `samples.parquet` and `manifest.json`; [`recover`] does the same for a run that
+//! was cut short and says what is missing; [`Run`] reads a run in any of these states. The format
+//! is described in `docs/reference/archive.md`.
+
+mod counts;
+mod digest;
+mod durable;
+mod error;
+mod event;
+mod finish;
+mod lock;
+mod log;
+mod manifest;
+mod recover;
+mod run;
+mod samples;
+mod survey;
+
+pub use counts::CountProblem;
+pub use error::{ArchiveError, Result};
+pub use event::{
+    Effective, Ending, Event, FactsTaken, ModuleTimes, PageFaults, PlannedSegment, RunStarted,
+    ScenarioText, SegmentEnded, SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted, Tool, When,
+    run_id,
+};
+pub use finish::{Step, finish, finish_until};
+pub use log::{Block, Content, Damage, Gap, LOG_NAME, LogReader, LogWriter, Tail, TailKind};
+pub use manifest::{
+    FileProblem, FileRecord, MANIFEST_NAME, Manifest, Recovered, SegmentRecord, ThreadRecord,
+};
+pub use recover::{RecoveryReport, recover};
+pub use run::{Finding, Run, SampleBatches, State};
+pub use samples::PARQUET_NAME;
+
+/// Version of the archive's format that this library writes, and the newest that it reads.
+pub const FORMAT_VERSION: u32 = 1;

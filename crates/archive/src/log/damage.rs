@@ -1,0 +1,101 @@
+//! What of a log could not be read, in words that go into the manifest. Finding it is the reader's
+//! work.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Damage {
+    /// Holes with readable blocks after them.
+    pub gaps: Vec<Gap>,
+    /// What lies after the last readable block.
+    pub tail: Option<Tail>,
+}
+
+impl Damage {
+    /// Whether a readable block comes after something unreadable, or the end is more than a block
+    /// that was being written.
+    pub fn is_corruption(&self) -> bool {
+        !self.gaps.is_empty() || self.tail.is_some_and(|tail| tail.kind == TailKind::Damaged)
+    }
+}
+
+/// A hole in the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// First unreadable byte.
+    pub offset: u64,
+    /// How many bytes can't be read.
+    pub bytes: u64,
+    /// Number of the first block that is missing.
+    pub first_lost_block: u64,
+    /// How many blocks are missing.
+    pub lost_blocks: u64,
+    /// What is wrong with the first byte's block.
+    pub why: String,
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            offset,
+            bytes,
+            first_lost_block,
+            lost_blocks,
+            why,
+        } = self;
+        write!(
+            f,
+            "{bytes} bytes at offset {offset} can't be read ({why}): "
+        )?;
+        match lost_blocks {
+            0 => write!(f, "no block is missing"),
+            1 => write!(f, "block {first_lost_block} is lost"),
+            _ => write!(
+                f,
+                "blocks {first_lost_block} to {} are lost",
+                first_lost_block + lost_blocks - 1
+            ),
+        }
+    }
+}
+
+/// The unreadable end of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tail {
+    /// First unreadable byte.
+    pub offset: u64,
+    /// How many bytes follow, to the end of the file.
+    pub bytes: u64,
+    /// What it looks like.
+    pub kind: TailKind,
+}
+
+impl fmt::Display for Tail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            TailKind::Torn => "a block that was being written",
+            TailKind::Zeros => "zeros: the file had grown, its bytes had not reached the disk",
+            TailKind::Damaged => "damaged",
+        };
+        write!(
+            f,
+            "the last {} bytes, from offset {}: {what}",
+            self.bytes, self.offset
+        )
+    }
+}
+
+/// What the unreadable end of a log looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TailKind {
+    /// The beginning of a block: its writer was stopped. Nothing complete is missing.
+    Torn,
+    /// Zeros, as a power cut leaves them.
+    Zeros,
+    /// Neither: at least one block was altered.
+    Damaged,
+}

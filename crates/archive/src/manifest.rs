@@ -1,0 +1,304 @@
+//! What a finished run says about itself. Everything in it comes out of the log; it is written
+//! once, seals itself with a digest and lists every other file with its own.
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use wakepath_timeline::{DueTimes, Policy};
+
+use crate::FORMAT_VERSION;
+use crate::digest::{sha256_of_bytes, sha256_of_file};
+use crate::error::{ArchiveError, Result};
+use crate::event::{
+    Effective, Ending, FactsTaken, ModuleTimes, PageFaults, PlannedSegment, ScenarioText,
+    ThreadEnd, Tool,
+};
+use crate::log::Damage;
+
+/// Name of the manifest in a run directory.
+pub const MANIFEST_NAME: &str = "manifest.json";
+
+/// A run, without its samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the archive's format.
+    pub format_version: u32,
+    /// Name of the run.
+    pub run_id: String,
+    /// The program that measured.
+    pub tool: Tool,
+    /// Its command line, word by word.
+    pub command: Vec<String>,
+    /// Wall-clock start, RFC 3339 in UTC.
+    pub started: String,
+    /// How the run ended.
+    pub ending: Ending,
+    /// What an interrupted or damaged run lacks; none for a run that ended and was read in full.
+    /// A verdict on a run that has this must say so.
+    #[serde(default)]
+    pub recovered: Option<Recovered>,
+    /// What was measured on which terms.
+    pub scenario: ScenarioText,
+    /// Clock that all instants are read from.
+    pub clock_source: String,
+    /// Segments the run meant to execute, in order.
+    #[serde(default)]
+    pub planned: Vec<PlannedSegment>,
+    /// Segments that were started, in order.
+    pub segments: Vec<SegmentRecord>,
+    /// The machine before, during and after.
+    pub facts: Vec<FactsTaken>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+    /// Every other file of the archive; none while the run is a log.
+    pub files: Vec<FileRecord>,
+}
+
+/// A segment as it was executed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SegmentRecord {
+    /// Number of the segment.
+    pub segment: u32,
+    /// Phase it belongs to.
+    pub phase: String,
+    /// Repetition of the phase, from 0.
+    pub repetition: u32,
+    /// Condition it measures.
+    pub condition: String,
+    /// Whether its end was recorded.
+    pub ended: bool,
+    /// Its threads.
+    pub threads: Vec<ThreadRecord>,
+    /// What each load proves it did.
+    pub loads: Vec<Value>,
+}
+
+/// A loop thread in a segment, with the counts that must add up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ThreadRecord {
+    /// Number of the thread.
+    pub thread: u16,
+    /// Its name.
+    pub name: String,
+    /// When each cycle was due.
+    pub due: DueTimes,
+    /// Policy asked for.
+    pub requested: Policy,
+    /// Policy read back from the kernel.
+    pub effective: Effective,
+    /// CPUs the thread could run on.
+    pub cpus: Vec<u16>,
+    /// First cycle after the warm-up.
+    pub first_judged_cycle: u64,
+    /// Due times from cycle 0 to the planned end, skipped ones included.
+    pub expected: u64,
+    /// Samples in the archive.
+    pub recorded: u64,
+    /// Samples that did not fit into the ring; unknown where the segment's end is missing.
+    pub lost: Option<u64>,
+    /// Samples the loop says it wrote into the ring.
+    pub written: Option<u64>,
+    /// Samples the recorder says it appended.
+    pub appended: Option<u64>,
+    /// Due times at which the loop started no cycle, where the loop counted them.
+    pub skipped: Option<u64>,
+    /// Page faults in the loop after its warm-up, where the loop lived to tell.
+    #[serde(default)]
+    pub page_faults: Option<PageFaults>,
+    /// Parts of the work that timed themselves, after the warm-up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<ModuleTimes>,
+    /// Why the thread ended.
+    pub ended: Option<ThreadEnd>,
+}
+
+/// What recovery found missing.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Recovered {
+    /// Whether the log says that the run ended.
+    pub end_recorded: bool,
+    /// Bytes of the log that can't be read.
+    pub damage: Damage,
+    /// Segments without an end: their last samples may be missing, their lost count is unknown.
+    pub segments_without_end: Vec<u32>,
+    /// Planned segments that never began.
+    pub segments_never_started: Vec<u32>,
+    /// Samples left out because the start of their segment can't be read.
+    pub samples_without_segment: u64,
+    /// Name under which the damaged log is kept beside the archive.
+    pub kept_log: Option<String>,
+}
+
+impl Recovered {
+    /// Whether nothing is missing.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.end_recorded
+            && Self {
+                end_recorded: false,
+                ..self.clone()
+            } == Self::default()
+    }
+}
+
+/// A file of the archive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRecord {
+    /// Its name within the run directory.
+    pub name: String,
+    /// Its length.
+    pub bytes: u64,
+    /// SHA-256 of its bytes, in hexadecimal.
+    pub sha256: String,
+}
+
+/// A file that is not as it was when the manifest was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileProblem {
+    /// Its name within the run directory.
+    pub name: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl fmt::Display for FileProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.problem)
+    }
+}
+
+/// What stands between the manifest's content and its digest, which is the end of the file.
+const SEAL: &str = ",\n  \"sha256\": \"";
+const SEAL_END: &str = "\"\n}\n";
+const SEAL_LENGTH: usize = SEAL.len() + 64 + SEAL_END.len();
+
+impl Manifest {
+    /// The manifest as it lies on disk: JSON, whose last member is the SHA-256 of all bytes before
+    /// the comma that precedes it.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut text = serde_json::to_string_pretty(self).expect("a manifest has string keys only");
+        text.truncate(text.strip_suffix("\n}").expect("an object ends so").len());
+        let digest = sha256_of_bytes(text.as_bytes());
+        text += SEAL;
+        text += &digest;
+        text += SEAL_END;
+        text.into_bytes()
+    }
+
+    /// Reads a manifest and checks its seal; `path` is for messages.
+    ///
+    /// # Errors
+    /// [`ArchiveError::NewerFormat`]; [`ArchiveError::NotRecognised`] for anything but a manifest;
+    /// [`ArchiveError::Altered`] where the digest does not match, as after an edit by hand.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Version {
+            format_version: u32,
+        }
+        let unreadable = |error: serde_json::Error| ArchiveError::NotRecognised {
+            path: path.to_owned(),
+            expected: "wakepath manifest",
+            why: format!("cut short or altered: {error}"),
+        };
+        let version: Version = serde_json::from_slice(bytes).map_err(unreadable)?;
+        if version.format_version > FORMAT_VERSION {
+            return Err(ArchiveError::NewerFormat {
+                path: path.to_owned(),
+                found: version.format_version,
+                supported: FORMAT_VERSION,
+            });
+        }
+        if !seal_matches(bytes) {
+            let problem = "was altered after it was written".to_owned();
+            return Err(ArchiveError::Altered {
+                path: path.parent().unwrap_or(path).to_owned(),
+                problems: vec![FileProblem {
+                    name: MANIFEST_NAME.to_owned(),
+                    problem,
+                }],
+            });
+        }
+        serde_json::from_slice(bytes).map_err(unreadable)
+    }
+
+    /// Reads a run directory's manifest.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Io`], and as [`Manifest::from_bytes`].
+    pub fn read(directory: &Path) -> Result<Self> {
+        let path = directory.join(MANIFEST_NAME);
+        let bytes = fs::read(&path).map_err(|e| ArchiveError::io("read the manifest", &path, e))?;
+        Self::from_bytes(&bytes, &path)
+    }
+
+    /// Compares the files in `directory` with what they were: every missing, shortened, grown or
+    /// altered file, by name. It reads them whole.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Io`] where a file is there but can't be read.
+    pub fn verify(&self, directory: &Path) -> Result<Vec<FileProblem>> {
+        let mut problems = Vec::new();
+        for file in &self.files {
+            if let Some(problem) = problem_of(file, directory)? {
+                problems.push(FileProblem {
+                    name: file.name.clone(),
+                    problem,
+                });
+            }
+        }
+        Ok(problems)
+    }
+
+    /// The record of a thread in a segment.
+    pub fn thread(&self, segment: u32, thread: u16) -> Option<&ThreadRecord> {
+        let segment = self.segments.iter().find(|s| s.segment == segment)?;
+        segment.threads.iter().find(|t| t.thread == thread)
+    }
+
+    /// Samples in the archive.
+    pub fn recorded(&self) -> u64 {
+        self.segments
+            .iter()
+            .flat_map(|s| &s.threads)
+            .map(|t| t.recorded)
+            .sum()
+    }
+}
+
+fn seal_matches(bytes: &[u8]) -> bool {
+    let Some(at) = bytes.len().checked_sub(SEAL_LENGTH) else {
+        return false;
+    };
+    let (content, seal) = bytes.split_at(at);
+    seal == format!("{SEAL}{}{SEAL_END}", sha256_of_bytes(content)).as_bytes()
+}
+
+fn problem_of(file: &FileRecord, directory: &Path) -> Result<Option<String>> {
+    // A manifest from elsewhere must not make us read outside the run directory.
+    if file.name.contains('/') || file.name == ".." || file.name == "." {
+        return Ok(Some("is not a plain file name".to_owned()));
+    }
+    let path = directory.join(&file.name);
+    let found = match fs::metadata(&path) {
+        Ok(metadata) => metadata.len(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(Some("is missing".to_owned()));
+        }
+        Err(error) => return Err(ArchiveError::io("look at", &path, error)),
+    };
+    if found != file.bytes {
+        let how = if found < file.bytes {
+            "is cut short"
+        } else {
+            "has grown"
+        };
+        return Ok(Some(format!(
+            "{how}: {found} bytes instead of {}",
+            file.bytes
+        )));
+    }
+    let altered = sha256_of_file(&path)? != file.sha256;
+    Ok(altered.then(|| "was altered: its SHA-256 does not match".to_owned()))
+}

@@ -1,0 +1,117 @@
+//! Makes a run readable that was cut short, and says what is missing from it. It invents nothing:
+//! a count that can't be known stays unknown.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::error::Result;
+use crate::finish::{convert, finished, lock_log};
+use crate::manifest::Manifest;
+use crate::survey::survey;
+
+/// What recovery found and did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecoveryReport {
+    /// The run as it can be read now.
+    pub manifest: Manifest,
+    /// Whether there was nothing to do: the run had been finished before.
+    pub was_finished: bool,
+}
+
+/// Turns an interrupted run into a readable one: `samples.parquet` and a manifest that is marked
+/// as recovered. A log with damage in its middle is kept beside them. A run that ended and was
+/// only not yet converted is finished and not marked.
+///
+/// # Errors
+/// [`crate::ArchiveError::InUse`] while a live process writes the run, and says which;
+/// otherwise as [`crate::finish`].
+pub fn recover(directory: &Path) -> Result<RecoveryReport> {
+    let Some(log) = lock_log(directory)? else {
+        return Ok(RecoveryReport {
+            manifest: finished(directory)?,
+            was_finished: true,
+        });
+    };
+    let survey = survey(directory)?;
+    let manifest = convert(directory, log, survey, None)?;
+    Ok(RecoveryReport {
+        manifest,
+        was_finished: false,
+    })
+}
+
+impl RecoveryReport {
+    /// What is missing, one line each; empty if nothing is.
+    pub fn missing(&self) -> Vec<String> {
+        let Some(missing) = &self.manifest.recovered else {
+            return Vec::new();
+        };
+        let mut lines = Vec::new();
+        if !missing.end_recorded {
+            lines.push("the end of the run: its recorder was killed or the power went".to_owned());
+        }
+        lines.extend(missing.damage.gaps.iter().map(ToString::to_string));
+        lines.extend(missing.damage.tail.map(|tail| tail.to_string()));
+        for number in &missing.segments_without_end {
+            lines.extend(self.open_segment(*number));
+        }
+        if missing.samples_without_segment > 0 {
+            lines.push(format!(
+                "{} samples are left out: the start of their segment can't be read",
+                missing.samples_without_segment
+            ));
+        }
+        let never = missing.segments_never_started.len();
+        if never > 0 {
+            lines.push(format!(
+                "{never} of {} planned segments never started",
+                self.manifest.planned.len()
+            ));
+        }
+        if let Some(name) = &missing.kept_log {
+            lines.push(format!("the damaged log is kept as {name}"));
+        }
+        lines
+    }
+
+    fn open_segment(&self, number: u32) -> Option<String> {
+        let segment = self
+            .manifest
+            .segments
+            .iter()
+            .find(|s| s.segment == number)?;
+        let recorded: u64 = segment.threads.iter().map(|t| t.recorded).sum();
+        let expected: u64 = segment.threads.iter().map(|t| t.expected).sum();
+        Some(format!(
+            "the end of segment {number} ({}): {recorded} of {expected} expected samples are there; how many were lost is not known",
+            segment.condition
+        ))
+    }
+}
+
+impl fmt::Display for RecoveryReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Manifest {
+            run_id, segments, ..
+        } = &self.manifest;
+        let recorded = self.manifest.recorded();
+        writeln!(
+            f,
+            "run {run_id}: {recorded} samples in {} segments",
+            segments.len()
+        )?;
+        if self.was_finished {
+            writeln!(
+                f,
+                "it had been finished before; its files are as they were written"
+            )?;
+        }
+        let missing = self.missing();
+        if missing.is_empty() {
+            return writeln!(f, "nothing is missing");
+        }
+        missing
+            .iter()
+            .try_for_each(|line| writeln!(f, "missing: {line}"))
+    }
+}

@@ -1,0 +1,13 @@
+//! Tests of the run directory from outside: whole runs on a real file system, real processes that
+//! are killed, files that are cut and altered.
+
+mod damaged_logs;
+mod finishing;
+mod full_disk;
+mod killed_writer;
+mod made_up_run;
+mod old_formats;
+mod recovering;
+mod round_trip;
+mod scratch;
+mod size;

@@ -1,0 +1,28 @@
+//! The loop's process as a program of its own: dynamically linked, so that it can load a
+//! controller from a shared library. wakepath starts it with the arguments that it starts itself
+//! with; a person has no use for it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let numbers = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["internal", "loop", parent, shared] => parent.parse().ok().zip(shared.parse().ok()),
+        _ => None,
+    };
+    let Some((parent, shared)) = numbers else {
+        eprintln!(
+            "wakepath-controller-host {}: started by wakepath for scenarios with work = {{ kind = \
+             \"library\" }}; not for use by hand",
+            env!("CARGO_PKG_VERSION")
+        );
+        return ExitCode::from(1);
+    };
+    match wakepath_measured_loop::run_as_child(parent, shared) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("wakepath-controller-host: {error}");
+            ExitCode::from(1)
+        }
+    }
+}

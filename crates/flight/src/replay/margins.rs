@@ -1,0 +1,72 @@
+//! What the run's delays left of the linearised loop's margins.
+
+use super::timing::Timing;
+use crate::margin::{PhaseMargin, delay_margin, jitter_margin, phase_margin};
+use crate::vehicle::{Axis, Vehicle};
+use serde::Serialize;
+
+/// Margins of one axis at the run's period; `None` where the loop has none.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AxisMargins {
+    /// The axis.
+    pub axis: Axis,
+    /// Crossover and phase margin of the continuous loop.
+    pub phase: Option<PhaseMargin>,
+    /// Largest constant delay from sample to actuation before instability, ns; `None` if the loop
+    /// is unstable at this period without any delay.
+    pub delay_ns: Option<u64>,
+    /// Jitter margin J_m(L) at the run's least reaction time L, ns; `None` if the loop is unstable
+    /// at that delay.
+    pub jitter_ns: Option<u64>,
+}
+
+/// Margins of every axis, and what is left of the tightest.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RemainingMargins {
+    /// Each axis.
+    pub axes: Vec<AxisMargins>,
+    /// Smallest delay margin − mean delay, ns: how much more constant delay the loop would bear.
+    /// Negative or `None` for a loop beyond it.
+    pub delay_ns: Option<i64>,
+    /// Smallest delay margin − longest reaction time, ns: the same were the run's worst delay to
+    /// last. Below 0 says that it must not last, not that the vehicle is lost.
+    pub delay_if_worst_lasted_ns: Option<i64>,
+    /// Smallest jitter margin − (longest − least reaction time), ns. Above 0 the linear loop is
+    /// stable under every sequence of the delays that occurred; below 0 this sufficient criterion
+    /// is silent. It assumes samples at the due times; for a loop that samples when it wakes, the
+    /// shift of sampling is counted as delay.
+    pub jitter_ns: Option<i64>,
+}
+
+impl RemainingMargins {
+    /// Margins of `vehicle` against the run's `timing`.
+    pub fn of(vehicle: &Vehicle, timing: &Timing) -> Self {
+        let least = timing.reaction.min_ns;
+        let axes: Vec<_> = [Axis::LateralX, Axis::LateralY, Axis::Height, Axis::Yaw]
+            .into_iter()
+            .map(|axis| AxisMargins {
+                axis,
+                phase: phase_margin(vehicle, axis),
+                delay_ns: delay_margin(vehicle, axis, timing.period_ns),
+                jitter_ns: jitter_margin(vehicle, axis, timing.period_ns, least),
+            })
+            .collect();
+        // One axis without a margin leaves the vehicle without one.
+        let smallest = |margin: fn(&AxisMargins) -> Option<u64>| -> Option<i64> {
+            let all: Option<Vec<u64>> = axes.iter().map(margin).collect();
+            all?.into_iter().min().map(|ns| ns as i64)
+        };
+        let delay = smallest(|axis| axis.delay_ns);
+        let jitter = smallest(|axis| axis.jitter_ns);
+        // A loop that never ran has been held up for all of its time.
+        let mean = timing.mean_delay_ns.unwrap_or(timing.longest_unanswered_ns);
+        let mean = i64::try_from(mean).unwrap_or(i64::MAX);
+        let longest = timing.reaction.max_ns as i64;
+        Self {
+            delay_ns: delay.map(|margin| margin - mean),
+            delay_if_worst_lasted_ns: delay.map(|margin| margin - longest),
+            jitter_ns: jitter.map(|margin| margin - (longest - least as i64)),
+            axes,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The plant driven by a machine's recorded instants: what the timing that really was would have
+//! done to this vehicle, beside the same flights without latency.
+//!
+//! It judges only recorded runs: a lockstep simulation hides latency by design and gives no
+//! instants worth replaying.
+
+mod choices;
+mod events;
+mod flight;
+mod joined;
+mod kicks;
+mod margins;
+mod recording;
+mod report;
+mod schedule;
+mod timing;
+
+use crate::noise::TorqueNoise;
+use crate::plant::Plant;
+use crate::{Controller, Trajectory, Vehicle};
+use serde::{Deserialize, Serialize};
+
+pub use choices::{Choices, Missed, OverrunRule, Sampling};
+pub(crate) use events::merged;
+pub(crate) use flight::{Flight, Kick};
+pub use flight::{LOST_ERROR, LOST_RATE, Loss, LossCause};
+pub use kicks::{KickOutcome, Sweep};
+pub use margins::{AxisMargins, RemainingMargins};
+pub use recording::ScheduleError;
+pub use report::{FlightReport, Flown, Pair};
+pub use schedule::{Activation, Schedule};
+pub use timing::{Spread, Timing};
+
+/// What is flown besides the recorded instants.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The choices that the schedule was built with; the report repeats them.
+    pub choices: Choices,
+    /// What the vehicle follows in the tracking flight. The flights under noise and after kicks
+    /// hover at its start.
+    pub trajectory: Trajectory,
+    /// Torque noise of the flight that tilt and rate deviations are taken from.
+    pub noise: TorqueNoise,
+    /// The kick sweep.
+    pub sweep: Sweep,
+    /// The first so many ns (at most half of the run) don't count in deviations and tracking
+    /// error.
+    pub settle_ns: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            choices: Choices::default(),
+            trajectory: Trajectory::Circle {
+                centre: [0.0; 3],
+                radius_m: 1.0,
+                frequency_hz: 0.2,
+            },
+            noise: TorqueNoise {
+                rad_s2: 20.0,
+                seed: 0,
+            },
+            sweep: Sweep::default(),
+            settle_ns: 10_000_000_000,
+        }
+    }
+}
+
+/// Flies `vehicle` through `schedule` and, beside it, through the ideal schedule of the same
+/// length. Deterministic: the same arguments give the same report.
+pub fn fly(vehicle: &Vehicle, schedule: &Schedule, settings: &Settings) -> FlightReport {
+    let (controller, plant) = (Controller::new(vehicle), Plant::new(vehicle));
+    let run_ns = schedule.end_ns();
+    let flight = Flight {
+        controller: &controller,
+        plant: &plant,
+        trajectory: &settings.trajectory,
+        noise: None,
+        kick: None,
+        count_from_ns: settings.settle_ns.min(run_ns / 2),
+        recovered_tilt: settings.sweep.recovered_deg.to_radians(),
+    };
+    let hover = Trajectory::Hover {
+        position: settings.trajectory.start(),
+    };
+    let kicks = kicks::kicks(schedule, &settings.sweep);
+    let flown = |schedule: &Schedule| {
+        // Kicks at the very end of the run need something to recover with.
+        let longer = schedule.clone().followed_by_ideal(
+            settings
+                .sweep
+                .burst_ns
+                .saturating_add(settings.sweep.horizon_ns),
+        );
+        let events = merged(&longer, settings.choices.missed);
+        let noisy = Flight {
+            noise: Some(settings.noise),
+            trajectory: &hover,
+            ..flight
+        };
+        Flown::of(
+            &flight.fly(&events, 0, run_ns),
+            &noisy.fly(&events, 0, run_ns),
+            kicks::sweep(&flight, &events, &kicks, settings.sweep.horizon_ns),
+        )
+    };
+    let timing = Timing::of(schedule);
+    FlightReport {
+        vehicle: vehicle.name.clone(),
+        settings: settings.clone(),
+        margins: RemainingMargins::of(vehicle, &timing),
+        timing,
+        flights: Pair {
+            measured: flown(schedule),
+            ideal: flown(&schedule.ideal()),
+        },
+    }
+}

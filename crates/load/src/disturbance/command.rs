@@ -1,0 +1,16 @@
+//! Any command, started again when it ends with status 0; another status ends the load.
+
+use super::Disturbance;
+use crate::LoadError;
+use crate::plan::Program;
+
+pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Unknown];
+
+/// The program runs where wakepath was started, so that relative paths among its arguments hold.
+/// Its version is not asked for: an unknown program may take any argument for an order.
+pub(crate) fn program(command: &[String]) -> Result<Program, LoadError> {
+    let (name, arguments) = command.split_first().ok_or(LoadError::EmptyCommand)?;
+    let mut program = Program::find("command", name, None)?;
+    program.arguments = arguments.to_vec();
+    Ok(program)
+}

@@ -1,0 +1,21 @@
+//! fio with any job. Started again when it ends, so that a short job lasts the phase.
+
+use super::Disturbance;
+use crate::LoadError;
+use crate::plan::Program;
+use crate::programs::as_seen_from_elsewhere;
+use std::path::Path;
+
+pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Storage, Disturbance::SystemCalls];
+
+pub(crate) fn program(arguments: &[String], directory: &Path) -> Result<Program, LoadError> {
+    let mut program = Program::find("fio", "fio", Some("fio"))?;
+    program.arguments = arguments
+        .iter()
+        .map(|argument| as_seen_from_elsewhere(argument))
+        .collect();
+    // Its data files go where the run's own files are, and are removed with that directory.
+    program.directory = Some(directory.to_owned());
+    program.version_argument = Some("--version".into());
+    Ok(program)
+}

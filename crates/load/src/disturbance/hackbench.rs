@@ -1,0 +1,19 @@
+//! hackbench from rt-tests, started again when it ends.
+
+use super::Disturbance;
+use crate::LoadError;
+use crate::plan::Program;
+
+pub(crate) const DISTURBS: &[Disturbance] = &[
+    Disturbance::Scheduling,
+    Disturbance::SystemCalls,
+    Disturbance::Cpu,
+];
+
+pub(crate) fn program(arguments: &[String]) -> Result<Program, LoadError> {
+    let mut program = Program::find("hackbench", "hackbench", Some("rt-tests"))?;
+    program.arguments = arguments.to_vec();
+    // It has no option for its version; the first line of its help tells it.
+    program.version_argument = Some("--help".into());
+    Ok(program)
+}

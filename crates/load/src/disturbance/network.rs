@@ -1,0 +1,98 @@
+//! UDP and TCP over loopback between threads of one worker. Loopback only: no packet leaves the
+//! machine.
+
+use super::Disturbance;
+use crate::counters::Slot;
+use std::convert::Infallible;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::thread;
+
+pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Network, Disturbance::SystemCalls];
+
+/// Payload that fits an Ethernet frame, as a sensor's datagrams do.
+const DATAGRAM_BYTES: usize = 1400;
+const STREAM_BYTES: usize = 64 << 10;
+
+/// Transfers until it is killed; counts bytes that arrived.
+pub(crate) fn run(counter: &Slot) -> Result<Infallible, String> {
+    let describe = |error: io::Error| format!("loopback: {error}");
+    let (sender, receiver) = datagram_pair().map_err(describe)?;
+    let (outgoing, incoming) = stream_pair().map_err(describe)?;
+    thread::scope(|scope| {
+        scope.spawn(|| end("UDP sender", &send_datagrams(&sender)));
+        scope.spawn(|| end("UDP receiver", &receive_datagrams(&receiver, counter)));
+        scope.spawn(|| end("TCP sender", &send_stream(&outgoing)));
+        end("TCP receiver", &receive_stream(&incoming, counter))
+    })
+}
+
+/// The first thread that fails takes the process with it: the others would go on, and a load that
+/// does half of its work is not the load that was asked for.
+fn end(thread: &str, error: &io::Error) -> ! {
+    eprintln!("{thread}: {error}");
+    std::process::exit(1);
+}
+
+/// Two sockets connected to each other, so that nobody else's datagrams count.
+fn datagram_pair() -> io::Result<(UdpSocket, UdpSocket)> {
+    let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let (sender, receiver) = (UdpSocket::bind(loopback)?, UdpSocket::bind(loopback)?);
+    sender.connect(receiver.local_addr()?)?;
+    receiver.connect(sender.local_addr()?)?;
+    Ok((sender, receiver))
+}
+
+/// Both ends of one connection.
+fn stream_pair() -> io::Result<(TcpStream, TcpStream)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let outgoing = TcpStream::connect(listener.local_addr()?)?;
+    let (incoming, peer) = listener.accept()?;
+    if peer == outgoing.local_addr()? {
+        Ok((outgoing, incoming))
+    } else {
+        Err(io::Error::other("someone else connected"))
+    }
+}
+
+fn send_datagrams(socket: &UdpSocket) -> io::Error {
+    let datagram = [1; DATAGRAM_BYTES];
+    loop {
+        match socket.send(&datagram) {
+            Ok(_) => {}
+            // A full queue is a drop, which is a datagram's right.
+            Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => thread::yield_now(),
+            Err(error) => return error,
+        }
+    }
+}
+
+fn receive_datagrams(socket: &UdpSocket, counter: &Slot) -> io::Error {
+    let mut buffer = [0; DATAGRAM_BYTES];
+    loop {
+        match socket.recv(&mut buffer) {
+            Ok(count) => counter.add(count as u64),
+            Err(error) => return error,
+        }
+    }
+}
+
+fn send_stream(mut stream: &TcpStream) -> io::Error {
+    let block = vec![1; STREAM_BYTES];
+    loop {
+        if let Err(error) = stream.write_all(&block) {
+            return error;
+        }
+    }
+}
+
+fn receive_stream(mut stream: &TcpStream, counter: &Slot) -> io::Error {
+    let mut buffer = vec![0; STREAM_BYTES];
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => return io::ErrorKind::UnexpectedEof.into(),
+            Ok(count) => counter.add(count as u64),
+            Err(error) => return error,
+        }
+    }
+}

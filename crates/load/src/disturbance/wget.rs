@@ -1,0 +1,28 @@
+//! wget reading without end from an HTTP server of ours on loopback.
+
+use super::Disturbance;
+use crate::LoadError;
+use crate::plan::{Companion, PORT, Program};
+
+pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Network, Disturbance::SystemCalls];
+
+/// `slot` is where the server publishes its port.
+pub(crate) fn program(slot: u32) -> Result<Program, LoadError> {
+    let mut program = Program::find("wget", "wget", Some("wget"))?;
+    let address = format!("http://127.0.0.1:{PORT}/");
+    // No proxy: the environment may name one, and the load shall stay on this machine.
+    let arguments = [
+        "--no-config",
+        "--no-proxy",
+        "--quiet",
+        "--output-document=/dev/null",
+    ];
+    program.arguments = arguments
+        .map(String::from)
+        .into_iter()
+        .chain([address])
+        .collect();
+    program.version_argument = Some("--version".into());
+    program.companion = Some(Companion::HttpServer { slot });
+    Ok(program)
+}

@@ -1,0 +1,110 @@
+//! What can go wrong with a load, each with the one line that the user needs.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why loads could not start, or were not working.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The program of a load is not installed.
+    #[error("load {load}: the program {program} is not installed; {remedy}")]
+    MissingProgram {
+        /// Name of the load.
+        load: String,
+        /// What was looked for.
+        program: String,
+        /// What to do about it, such as "install the package fio".
+        remedy: String,
+    },
+    /// A command load without a program.
+    #[error("load command: the command is empty; give a program and its arguments")]
+    EmptyCommand,
+    /// A CPU was asked for that this process may not use.
+    #[error("load {load}: CPU {cpu} cannot be used here; usable are {usable}")]
+    CpuUnavailable {
+        /// Name of the load.
+        load: String,
+        /// The CPU asked for.
+        cpu: u16,
+        /// Usable CPUs as a list such as "0-3".
+        usable: String,
+    },
+    /// A working set was named after a cache whose size is not known.
+    #[error(
+        "load memory: the size of the {level} cache is not known on this machine; give the working \
+         set in bytes"
+    )]
+    UnknownCache {
+        /// "l1", "l2" or "last-level".
+        level: &'static str,
+    },
+    /// Not even the smallest useful load fits.
+    #[error("load {load}: {resource} allows only {available} bytes, at least {needed} are needed")]
+    TooLittleRoom {
+        /// Name of the load.
+        load: String,
+        /// "a quarter of the available memory" or "a quarter of the free disk space".
+        resource: &'static str,
+        /// Bytes that may be used in all.
+        available: u64,
+        /// Bytes needed.
+        needed: u64,
+    },
+    /// An input or output error on a path.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A system call failed.
+    #[error("{action}: {source}")]
+    System {
+        /// What was attempted, such as "start the load supervisor".
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The supervisor ended or answered nonsense.
+    #[error("the load supervisor failed: {0}")]
+    Supervisor(String),
+    /// Loads that did not do their work in time.
+    #[error("{}", describe_idle(.0))]
+    NotWorking(Vec<IdleLoad>),
+}
+
+/// A load that did nothing, and why as far as known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdleLoad {
+    /// Name of the load.
+    pub name: String,
+    /// Why it is held not to work.
+    pub reason: String,
+}
+
+fn describe_idle(idle: &[IdleLoad]) -> String {
+    let lines: Vec<String> = idle
+        .iter()
+        .map(|load| format!("load {} is not working: {}", load.name, load.reason))
+        .collect();
+    lines.join("; ")
+}
+
+impl LoadError {
+    /// An error on `path`.
+    pub(crate) fn io(path: impl Into<PathBuf>, source: impl Into<io::Error>) -> Self {
+        Self::Io {
+            path: path.into(),
+            source: source.into(),
+        }
+    }
+
+    /// A failed system call.
+    pub(crate) fn system(action: &'static str, source: impl Into<io::Error>) -> Self {
+        Self::System {
+            action,
+            source: source.into(),
+        }
+    }
+}

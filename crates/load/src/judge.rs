@@ -1,0 +1,271 @@
+//! Decides from two readings of the counters whether a load did its work in between. Pure: no
+//! clock, no processes.
+
+use crate::control::LoadReport;
+use crate::plan::{PlannedLoad, Work};
+use crate::proof::LoadCounts;
+use crate::{LoadProof, cpus};
+
+/// A program works when it used at least this share of one CPU, in thousandths: one that was busy
+/// for a moment and slept for the rest of a segment was no load to it ...
+const LEAST_CPU_PER_MILLE: u64 = 20;
+/// ... and at least one tick of the kernel's CPU accounting, in microseconds ...
+const LEAST_CPU_US: u64 = 10_000;
+/// ... or when it read and wrote at least as many bytes per second ...
+const LEAST_BYTES_PER_SECOND: u64 = 64 * 1024;
+/// ... beside as many at each new start: loading itself and its libraries is no work.
+const START_BYTES: u64 = 64 * 1024;
+/// ... and as much CPU time, in microseconds: two ticks, because each process is rounded.
+const START_CPU_US: u64 = 20_000;
+
+/// The proof of `load` for the `elapsed_ns` between two readings.
+pub(crate) fn judge(
+    load: &PlannedLoad,
+    report: &LoadReport,
+    before: &LoadCounts,
+    after: &LoadCounts,
+    elapsed_ns: u64,
+    measured_cpus: &[u16],
+) -> LoadProof {
+    let seconds = elapsed_ns as f64 / 1e9;
+    let work_done = (after.amount() - before.amount()).max(0.0);
+    let gains: Vec<u64> = gains(before, after).collect();
+    let idle_workers = gains.iter().filter(|&&gain| gain == 0).count();
+    let reason = why_not_working(load, report, before, after, elapsed_ns);
+    let program = match &load.work {
+        Work::Program(program) => Some(program),
+        Work::BuiltIn(_) => None,
+    };
+    LoadProof {
+        name: load.name.clone(),
+        disturbs: load.disturbs.clone(),
+        unit: load.unit.name.clone(),
+        work_done,
+        seconds,
+        per_second: if seconds > 0.0 {
+            work_done / seconds
+        } else {
+            0.0
+        },
+        workers: load.workers,
+        idle_workers: u32::try_from(idle_workers).unwrap_or(u32::MAX),
+        cpus: load.cpus.clone(),
+        shares_a_measured_cpu: measured_cpus.iter().any(|cpu| load.cpus.contains(cpu)),
+        cpu_seconds: after.cpu_us.saturating_sub(before.cpu_us) as f64 / 1e6,
+        io_bytes: after.io_bytes.saturating_sub(before.io_bytes),
+        working_set_bytes: load.working_set_bytes,
+        program: program.map(|program| program.path.display().to_string()),
+        version: report.version.clone(),
+        command_line: program.map(|program| {
+            let mut line = program.path.display().to_string();
+            for argument in &program.arguments {
+                line.push(' ');
+                line.push_str(argument);
+            }
+            line
+        }),
+        restarts: after.restarts,
+        died_early: after.ended,
+        exit: report.last_exit.clone(),
+        reported: report.reported.clone(),
+        notes: load.notes.clone(),
+        working: reason.is_none(),
+        reason,
+    }
+}
+
+fn gains(before: &LoadCounts, after: &LoadCounts) -> impl Iterator<Item = u64> {
+    after
+        .workers
+        .iter()
+        .zip(&before.workers)
+        .map(|(after, before)| after.saturating_sub(*before))
+}
+
+/// Why the load is held not to have worked between the two readings; `None` when it has.
+pub(crate) fn why_not_working(
+    load: &PlannedLoad,
+    report: &LoadReport,
+    before: &LoadCounts,
+    after: &LoadCounts,
+    elapsed_ns: u64,
+) -> Option<String> {
+    if after.ended {
+        return Some(
+            report
+                .ending
+                .clone()
+                .unwrap_or_else(|| "it ended by itself".into()),
+        );
+    }
+    match &load.work {
+        Work::BuiltIn(_) => {
+            let idle = gains(before, after).filter(|&gain| gain == 0).count();
+            // One starved worker among several still disturbs; that none got on does not.
+            (idle == after.workers.len()).then(|| {
+                format!(
+                    "no {} were done on CPUs {} in {:.3} s",
+                    load.unit.name,
+                    cpus::list(&load.cpus),
+                    elapsed_ns as f64 / 1e9
+                )
+            })
+        }
+        Work::Program(_) => {
+            let elapsed_us = elapsed_ns / 1000;
+            let cpu_us = after.cpu_us.saturating_sub(before.cpu_us);
+            let bytes = after.io_bytes.saturating_sub(before.io_bytes);
+            let restarts = after.restarts.saturating_sub(before.restarts);
+            // One more may have been counted just before and have run in between.
+            let starts = restarts + u64::from(after.restarts > 0);
+            let cpu_us_of_work = cpu_us.saturating_sub(starts.saturating_mul(START_CPU_US));
+            let computed =
+                cpu_us_of_work >= LEAST_CPU_US.max(elapsed_us * LEAST_CPU_PER_MILLE / 1000);
+            let least_bytes = u128::from(LEAST_BYTES_PER_SECOND) * u128::from(elapsed_us);
+            let bytes_of_work = bytes.saturating_sub(starts.saturating_mul(START_BYTES));
+            let transferred =
+                bytes_of_work > 0 && u128::from(bytes_of_work) * 1_000_000 >= least_bytes;
+            (!computed && !transferred).then(|| {
+                let restarted = match restarts {
+                    0 => String::new(),
+                    count => format!("; it ended and was started again {count} times"),
+                };
+                format!(
+                    "its processes used {:.2} s of CPU time and moved {bytes} bytes in {:.3} \
+                     s{restarted}",
+                    cpu_us as f64 / 1e6,
+                    elapsed_us as f64 / 1e6
+                )
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Disturbance;
+    use crate::plan::{Job, Program, Unit};
+
+    fn built_in() -> PlannedLoad {
+        PlannedLoad {
+            name: "memory".into(),
+            disturbs: vec![Disturbance::MemoryBandwidth],
+            unit: Unit {
+                name: "MiB".into(),
+                steps: 1 << 20,
+            },
+            cpus: vec![0, 1],
+            workers: 2,
+            first_slot: 1,
+            work: Work::BuiltIn(Job::Memory { bytes: 4096 }),
+            notes: vec![],
+            working_set_bytes: Some(4096),
+        }
+    }
+
+    fn program() -> PlannedLoad {
+        let program = Program {
+            path: "/bin/sleep".into(),
+            arguments: vec!["100".into()],
+            directory: None,
+            version_argument: None,
+            stop_signal: 15,
+            writes_stress_ng_report: false,
+            companion: None,
+        };
+        let unit = Unit {
+            name: "CPU seconds".into(),
+            steps: 1_000_000,
+        };
+        PlannedLoad {
+            work: Work::Program(program),
+            unit,
+            workers: 1,
+            ..built_in()
+        }
+    }
+
+    fn counts(workers: &[u64], cpu_us: u64, io_bytes: u64) -> LoadCounts {
+        let (name, unit, steps) = ("memory".into(), "MiB".into(), 1 << 20);
+        let workers = workers.to_vec();
+        LoadCounts {
+            name,
+            unit,
+            steps,
+            workers,
+            cpu_us,
+            io_bytes,
+            restarts: 0,
+            ended: false,
+        }
+    }
+
+    #[test]
+    fn a_rate_is_the_work_of_the_segment_over_its_length() {
+        let (before, after) = (counts(&[1 << 20, 0], 0, 0), counts(&[3 << 20, 0], 0, 0));
+        let report = LoadReport::default();
+        let proof = judge(&built_in(), &report, &before, &after, 500_000_000, &[1]);
+        assert_eq!((proof.work_done, proof.per_second), (2.0, 4.0));
+        assert_eq!(proof.idle_workers, 1);
+        assert!(proof.working && proof.shares_a_measured_cpu);
+    }
+
+    #[test]
+    fn a_built_in_load_that_stood_still_in_the_segment_is_not_working() {
+        let still = counts(&[5, 5], 9_000_000, 9_000_000);
+        let report = LoadReport::default();
+        let proof = judge(&built_in(), &report, &still, &still, 1_000_000_000, &[]);
+        assert!(!proof.working);
+        assert_eq!(
+            proof.reason.unwrap(),
+            "no MiB were done on CPUs 0-1 in 1.000 s"
+        );
+    }
+
+    #[test]
+    fn a_program_needs_cpu_time_or_bytes_within_the_segment() {
+        let report = LoadReport::default();
+        let working = |cpu_us: u64, bytes: u64| {
+            let (before, after) = (counts(&[], 50, 50), counts(&[], 50 + cpu_us, 50 + bytes));
+            judge(&program(), &report, &before, &after, 10_000_000_000, &[]).working
+        };
+        assert!(!working(0, 0));
+        assert!(!working(199_999, 655_359));
+        assert!(working(200_000, 0));
+        assert!(working(0, 655_360));
+    }
+
+    #[test]
+    fn starting_an_idle_program_over_and_over_is_no_work() {
+        let after = LoadCounts {
+            restarts: 10,
+            ..counts(&[], 200_000, 650_000)
+        };
+        let (report, before) = (LoadReport::default(), counts(&[], 0, 0));
+        let proof = judge(&program(), &report, &before, &after, 1_000_000_000, &[]);
+        assert_eq!(
+            proof.reason.unwrap(),
+            "its processes used 0.20 s of CPU time and moved 650000 bytes in 1.000 s; it ended and \
+             was started again 10 times"
+        );
+    }
+
+    #[test]
+    fn a_load_that_ended_is_not_working_whatever_it_did_before() {
+        let before = counts(&[0, 0], 0, 0);
+        let after = LoadCounts {
+            ended: true,
+            ..counts(&[1 << 30, 1 << 30], 1, 1)
+        };
+        let report = LoadReport {
+            ending: Some("signal 9".into()),
+            ..LoadReport::default()
+        };
+        let proof = judge(&built_in(), &report, &before, &after, 1_000_000_000, &[]);
+        assert_eq!(
+            (proof.working, proof.reason),
+            (false, Some("signal 9".into()))
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! Starts this very program again as a worker. No fork of a process with threads, no code between
+//! fork and exec: what a child needs to set, it sets itself after exec.
+
+use crate::counters::Counters;
+use crate::plan::Assignment;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+/// The running program, even when its file was replaced or removed meanwhile.
+const THIS_PROGRAM: &str = "/proc/self/exe";
+
+/// The hidden verb of workers.
+const WORKER: [&str; 2] = ["internal", "load-worker"];
+
+/// In place of an assignment: exit at once with success.
+pub(crate) const NOTHING: &str = "nothing";
+
+fn worker_command(argument: &str) -> Command {
+    let mut command = Command::new(THIS_PROGRAM);
+    command.arg0("wakepath").args(WORKER).arg(argument);
+    command
+}
+
+/// Starts `assignment` in a process group of its own. `output` is the counters for built-in work
+/// and the null device for a program; complaints go to `errors`.
+pub(crate) fn worker(
+    assignment: &Assignment,
+    input: Stdio,
+    output: Stdio,
+    errors: OwnedFd,
+) -> io::Result<Child> {
+    let text = serde_json::to_string(assignment).map_err(io::Error::other)?;
+    let mut command = worker_command(&text);
+    command
+        .stdin(input)
+        .stdout(output)
+        .stderr(errors)
+        .process_group(0)
+        .spawn()
+}
+
+/// Starts `assignment` in the process group of the calling worker, with its counters.
+pub(crate) fn worker_of_a_worker(
+    assignment: &Assignment,
+    counters: &Counters,
+) -> io::Result<Child> {
+    let text = serde_json::to_string(assignment).map_err(io::Error::other)?;
+    let output = counters.as_fd().try_clone_to_owned()?;
+    worker_command(&text)
+        .stdin(Stdio::null())
+        .stdout(output)
+        .spawn()
+}
+
+/// Executes this program to do nothing, and waits for it.
+pub(crate) fn nothing() -> io::Result<ExitStatus> {
+    worker_command(NOTHING)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()
+}

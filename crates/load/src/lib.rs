@@ -1,0 +1,55 @@
+//! Disturbances with proof of work: starts the loads of a phase in processes of their own, counts
+//! what they really do, and leaves nothing behind. It judges no loop; it only says which load
+//! worked, how much, and which did not.
+//!
+//! Three kinds of process take part:
+//!
+//! * the measuring process calls [`Loads::start`], [`Loads::wait_until_working`],
+//!   [`Loads::snapshot`] and [`Loads::stop`];
+//! * its only child, the supervisor ([`supervisor::main`]), starts everything of one phase;
+//! * each built-in load is a worker ([`worker::main`]), each package program a process group.
+//!
+//! # What happens when something dies
+//!
+//! With the right to create a PID namespace the supervisor is that namespace's init: the kernel
+//! kills everything in it the moment the supervisor ends, and the supervisor is killed by the
+//! kernel the moment the measuring process ends, however that comes about.
+//!
+//! Without that right the supervisor is a sub-reaper. It learns of the measuring process's end
+//! from the end-of-file of its control socket and then kills all its descendants. Workers and
+//! programs are killed by the kernel when the supervisor dies. What remains possible: a *child of
+//! a package program* outlives a supervisor that was itself killed with SIGKILL, until the
+//! measuring process notices ([`Loads::stop`] or dropping [`Loads`] kills it) or, where that was
+//! killed too, until the next [`reap_orphans`]. [`Loads::containment`] says which of the two holds.
+//!
+//! Files of the built-in loads have no name, so nothing of them can stay. Package programs such as
+//! fio write into a directory that is removed at the end, or by the next [`reap_orphans`] when
+//! wakepath was killed.
+
+mod control;
+mod counters;
+mod cpus;
+mod disturbance;
+mod error;
+mod inherited;
+mod judge;
+mod kernel;
+mod launch;
+mod loads;
+mod memory_budget;
+mod options;
+mod orphans;
+mod plan;
+mod process_tree;
+mod programs;
+mod proof;
+mod resolve;
+pub mod supervisor;
+pub mod worker;
+
+pub use disturbance::Disturbance;
+pub use error::{IdleLoad, LoadError};
+pub use loads::{Containment, Loads};
+pub use options::{Cache, Caches, StartOptions};
+pub use orphans::{OWN_ENVIRONMENT_VARIABLE, reap_orphans};
+pub use proof::{LoadProof, Reported, Snapshot};

@@ -1,0 +1,61 @@
+//! What the caller tells the loads about the machine and the run. Nothing here is looked up.
+
+use std::path::PathBuf;
+
+/// One cache level as one CPU sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cache {
+    /// Size in bytes.
+    pub bytes: u64,
+    /// How many CPUs share one such cache; 1 when it is private.
+    pub shared_by_cpus: u32,
+}
+
+/// Data caches of the machine; `None` where the level is absent or unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Caches {
+    /// Level-1 data cache.
+    pub l1d: Option<Cache>,
+    /// Level-2 cache.
+    pub l2: Option<Cache>,
+    /// Level-3 cache.
+    pub l3: Option<Cache>,
+}
+
+impl Caches {
+    /// The largest level known.
+    pub(crate) fn last_level(&self) -> Option<Cache> {
+        self.l3.or(self.l2).or(self.l1d)
+    }
+}
+
+/// What [`crate::Loads::start`] needs to know beside the loads themselves.
+#[derive(Debug, Clone)]
+pub struct StartOptions {
+    /// The program that answers `internal load-supervisor` and `internal load-worker`, as a rule
+    /// [`std::env::current_exe`].
+    pub executable: PathBuf,
+    /// Existing directory on the file system that file loads shall disturb.
+    pub scratch_directory: PathBuf,
+    /// CPUs of the measured loop, so that a proof can say whether a load may run there.
+    pub measured_cpus: Vec<u16>,
+    /// Sizes for memory loads that name a cache.
+    pub caches: Caches,
+    /// Whether a PID namespace may be created where privileges allow. `true` unless the weaker
+    /// way is wanted, for instance to test it.
+    pub use_pid_namespace: bool,
+}
+
+impl StartOptions {
+    /// Options for `executable` and `scratch_directory`, with no measured CPU, unknown caches and
+    /// a PID namespace where possible.
+    pub fn new(executable: impl Into<PathBuf>, scratch_directory: impl Into<PathBuf>) -> Self {
+        Self {
+            executable: executable.into(),
+            scratch_directory: scratch_directory.into(),
+            measured_cpus: Vec::new(),
+            caches: Caches::default(),
+            use_pid_namespace: true,
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The resolved plan of one phase, as it goes to the supervisor, and the job of one process, as it
+//! goes to a worker. Nothing in it is left to look up.
+
+use crate::Disturbance;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Everything that runs in one phase.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) loads: Vec<PlannedLoad>,
+}
+
+/// One load. Its own counters are in the slot of its index.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PlannedLoad {
+    /// As the scenario calls it, such as `memory` or `stress-ng`.
+    pub(crate) name: String,
+    pub(crate) disturbs: Vec<Disturbance>,
+    pub(crate) unit: Unit,
+    /// CPUs that it may use, ascending.
+    pub(crate) cpus: Vec<u16>,
+    /// Worker processes of a built-in load, or how many times a program runs at once.
+    pub(crate) workers: u32,
+    /// Slot of the first worker; the others follow.
+    pub(crate) first_slot: u32,
+    pub(crate) work: Work,
+    /// What differs from what was asked.
+    pub(crate) notes: Vec<String>,
+    pub(crate) working_set_bytes: Option<u64>,
+}
+
+/// What a load counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Unit {
+    /// Shown after the amount, such as "MiB".
+    pub(crate) name: String,
+    /// Counter steps in one such unit.
+    pub(crate) steps: u64,
+}
+
+/// Who does the work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Work {
+    /// Workers of this crate, all with the same job.
+    BuiltIn(Job),
+    /// An installed program.
+    Program(Program),
+}
+
+/// An installed program and how to run it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Program {
+    pub(crate) path: PathBuf,
+    /// May hold [`PORT`], which is replaced by the companion's port.
+    pub(crate) arguments: Vec<String>,
+    /// Where it runs; `None`: where wakepath was started.
+    pub(crate) directory: Option<PathBuf>,
+    /// Argument that makes it print its version, where it is known to have one.
+    pub(crate) version_argument: Option<String>,
+    /// Signal that makes it end in order and report.
+    pub(crate) stop_signal: i32,
+    /// Whether it writes stress-ng's YAML report to its standard input's file.
+    pub(crate) writes_stress_ng_report: bool,
+    pub(crate) companion: Option<Companion>,
+}
+
+/// Stands for the companion's port among a program's arguments.
+pub(crate) const PORT: &str = "{port}";
+
+/// A server on loopback that a program needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Companion {
+    /// This crate's HTTP server; it writes its port to this slot.
+    HttpServer {
+        /// Slot for the port.
+        slot: u32,
+    },
+    /// `iperf3 --server`.
+    Iperf3Server,
+}
+
+/// What one process does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "job", rename_all = "kebab-case")]
+pub(crate) enum Job {
+    Cpu,
+    Memory {
+        bytes: u64,
+    },
+    Messages,
+    MessageSender {
+        address: String,
+    },
+    MessageReceiver {
+        address: String,
+    },
+    Processes,
+    Files {
+        directory: PathBuf,
+        bytes: u64,
+    },
+    Network,
+    Timers,
+    HttpServer,
+    /// Becomes another program. With counters it first adds the CPU time that it used itself to its
+    /// slot, so that the program is not credited with it.
+    Program {
+        path: PathBuf,
+        arguments: Vec<String>,
+        directory: Option<PathBuf>,
+    },
+}
+
+/// A job with everything that the process needs to begin.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Assignment {
+    /// Process id of the parent, to notice when it died before the death signal was set.
+    pub(crate) parent: i32,
+    /// Its counters; `None` when standard output is something else.
+    pub(crate) slot: Option<u32>,
+    pub(crate) cpus: Vec<u16>,
+    #[serde(flatten)]
+    pub(crate) job: Job,
+}
+
+impl Program {
+    /// The installed `program` without arguments, for the load called `load`.
+    ///
+    /// # Errors
+    /// [`crate::LoadError::MissingProgram`] naming `package`.
+    pub(crate) fn find(
+        load: &str,
+        program: &str,
+        package: Option<&str>,
+    ) -> Result<Self, crate::LoadError> {
+        Ok(Self {
+            path: crate::programs::find(load, program, package)?,
+            arguments: Vec::new(),
+            directory: None,
+            version_argument: None,
+            stop_signal: libc::SIGTERM,
+            writes_stress_ng_report: false,
+            companion: None,
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! The process behind `wakepath internal load-worker`: does one job until it is killed, and counts.
+
+use crate::counters::Counters;
+use crate::disturbance::{cpu, files, http_server, memory, messages, network, processes, timers};
+use crate::launch::NOTHING;
+use crate::plan::{Assignment, Job};
+use crate::{OWN_ENVIRONMENT_VARIABLE, cpus};
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+/// Runs the worker that `arguments` (those after the verb) describe. It returns only when the work
+/// cannot be done, with a line about it on standard error.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let argument = arguments.into_iter().next().unwrap_or_default();
+    if argument == NOTHING {
+        return ExitCode::SUCCESS;
+    }
+    let Err(problem) = run(&argument.to_string_lossy());
+    eprintln!("{problem}");
+    ExitCode::FAILURE
+}
+
+fn run(argument: &str) -> Result<Infallible, String> {
+    let assignment: Assignment = serde_json::from_str(argument)
+        .map_err(|error| format!("this verb is for wakepath itself: {error}"))?;
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(|error| format!("cannot ask for the parent's death signal: {error}"))?;
+    // The parent may have died before the line above.
+    if getppid().map(Pid::as_raw_pid) != Some(assignment.parent) {
+        return Err("the parent is gone".into());
+    }
+    cpus::pin(&assignment.cpus)?;
+    let counters = match assignment.slot {
+        Some(slot) => Some((take_counters()?, slot)),
+        None => None,
+    };
+    if let Job::Program {
+        path,
+        arguments,
+        directory,
+    } = &assignment.job
+    {
+        let mut command = Command::new(path);
+        command.args(arguments);
+        if let Some(directory) = directory {
+            command.current_dir(directory);
+        }
+        if let Some((counters, slot)) = &counters {
+            counters.slot(*slot).add(own_cpu_us());
+        }
+        return Err(format!("{}: {}", path.display(), command.exec()));
+    }
+    // So that `killall wakepath` asks the measuring process alone, which then ends its loads.
+    let _ = rustix::thread::set_name(c"wakepath-load");
+    let (counters, slot) = counters.ok_or("a built-in load needs a slot for its count")?;
+    let counter = counters.slot(slot);
+    match &assignment.job {
+        Job::Cpu => cpu::run(counter),
+        Job::Memory { bytes } => memory::run(counter, *bytes),
+        Job::Messages => {
+            let unique = std::env::var(OWN_ENVIRONMENT_VARIABLE).unwrap_or_default();
+            messages::run(&counters, &assignment, slot, &unique)
+        }
+        Job::MessageReceiver { address } => messages::receive(counter, address),
+        Job::MessageSender { address } => messages::send(address),
+        Job::Processes => processes::run(counter),
+        Job::Files { directory, bytes } => files::run(counter, directory, *bytes),
+        Job::Network => network::run(counter),
+        Job::Timers => timers::run(counter),
+        Job::HttpServer => http_server::run(counter),
+        Job::Program { .. } => unreachable!("replaced by exec above"),
+    }
+}
+
+/// CPU time that this process has used so far, in microseconds.
+fn own_cpu_us() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    let us = time.tv_sec as i64 * 1_000_000 + time.tv_nsec as i64 / 1000;
+    u64::try_from(us).unwrap_or(0)
+}
+
+/// Maps the counters that came as standard output and puts the null device in their place, so that
+/// no stray print can reach them.
+pub(crate) fn take_counters() -> Result<Counters, String> {
+    let describe = |error: std::io::Error| format!("cannot take over the counters: {error}");
+    let file = std::io::stdout()
+        .as_fd()
+        .try_clone_to_owned()
+        .map_err(describe)?;
+    let null = std::fs::File::options()
+        .write(true)
+        .open("/dev/null")
+        .map_err(describe)?;
+    rustix::stdio::dup2_stdout(&null).map_err(|error| describe(error.into()))?;
+    Counters::map(file).map_err(|error| describe(error.into()))
+}

@@ -1,0 +1,88 @@
+//! What changed on a machine between two readings, as far as it can matter to a loop. A clock
+//! rate that moves within its bounds is not a change; a bound that moves is.
+
+use serde::{Deserialize, Serialize};
+
+mod counters;
+mod settings;
+
+use crate::Facts;
+
+/// How much a change can matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing: a fan started.
+    Note,
+    /// Can make cycles late: time was stolen, memory was swapped.
+    Warning,
+    /// Before and after are different machines: the governor changed, a CPU went off-line.
+    Serious,
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// What changed, as words: `governor of CPUs 0-3`.
+    pub what: String,
+    /// The file that shows it.
+    pub path: String,
+    /// As it was.
+    pub before: String,
+    /// As it is; for counters, by how much they advanced.
+    pub after: String,
+    /// How much it can matter.
+    pub severity: Severity,
+}
+
+/// The changes from `earlier` to `later`, most severe first.
+pub(crate) fn between(earlier: &Facts, later: &Facts) -> Vec<Change> {
+    let mut changes = Changes::default();
+    let boot = (
+        earlier.fixed.kernel.boot_id.known(),
+        later.fixed.kernel.boot_id.known(),
+    );
+    if let (Some(before), Some(after)) = boot
+        && before != after
+    {
+        // Counters of two boots can't be compared, and everything else is explained by it.
+        changes.add(
+            Severity::Serious,
+            "the machine was booted again",
+            "",
+            before,
+            after,
+        );
+        changes.0[0].path = later.fixed.kernel.boot_id.path().to_owned();
+        return changes.0;
+    }
+    settings::compare(earlier, later, &mut changes);
+    counters::compare(earlier, later, &mut changes);
+    changes
+        .0
+        .sort_by_key(|change| std::cmp::Reverse(change.severity));
+    changes.0
+}
+
+/// The changes found so far.
+#[derive(Default)]
+struct Changes(Vec<Change>);
+
+impl Changes {
+    fn add(
+        &mut self,
+        severity: Severity,
+        what: impl Into<String>,
+        path: &str,
+        before: impl ToString,
+        after: impl ToString,
+    ) {
+        self.0.push(Change {
+            what: what.into(),
+            path: path.to_owned(),
+            before: before.to_string(),
+            after: after.to_string(),
+            severity,
+        });
+    }
+}

@@ -1,0 +1,105 @@
+//! The reading process itself: where it may run, under which policy, with which rights. A loop
+//! started elsewhere (a unit, a container) may have others.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Capabilities, Limits};
+use crate::{CpuList, Reading, Root};
+
+/// The reading process.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Process {
+    /// The CPUs it may run on.
+    pub affinity: Reading<CpuList>,
+    /// Effective capabilities.
+    pub capabilities: Reading<Capabilities>,
+    /// Whether it lives in a user namespace of its own: capabilities then do not count.
+    pub own_user_namespace: Reading<bool>,
+    /// 0 none, 1 strict, 2 filter: a filter may refuse calls that the rights would allow.
+    pub seccomp: Reading<u32>,
+    /// Soft resource limits.
+    pub limits: Reading<Limits>,
+    /// Nice value.
+    pub nice: Reading<i32>,
+    /// Policy number: 0 OTHER, 1 FIFO, 2 RR, 6 DEADLINE.
+    pub policy: Reading<u32>,
+    /// Real-time priority; 0 for OTHER.
+    pub priority: Reading<u32>,
+    /// How late its timers may be to save power, ns; real-time policies ignore it.
+    pub timer_slack_ns: Reading<u64>,
+}
+
+impl Process {
+    pub(super) fn read(root: &Root) -> Self {
+        let status = root.text("/proc/self/status");
+        let stat = root.text("/proc/self/stat");
+        Self {
+            affinity: status
+                .clone()
+                .parse(|text| field(text, "Cpus_allowed_list")?.parse::<CpuList>()),
+            capabilities: status.clone().parse(|text| {
+                let mask = u64::from_str_radix(field(text, "CapEff")?, 16);
+                mask.map(Capabilities::from_mask)
+                    .map_err(|error| error.to_string())
+            }),
+            own_user_namespace: root
+                .text("/proc/self/uid_map")
+                .map(|map| map.split_whitespace().collect::<Vec<_>>() != ["0", "0", "4294967295"]),
+            seccomp: status.parse(|text| number(field(text, "Seccomp")?)),
+            limits: Limits::read(root),
+            nice: stat.clone().parse(|text| number(stat_field(text, 19)?)),
+            policy: stat.clone().parse(|text| number(stat_field(text, 41)?)),
+            priority: stat.parse(|text| number(stat_field(text, 40)?)),
+            timer_slack_ns: root.number("/proc/self/timerslack_ns"),
+        }
+    }
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse()
+        .map_err(|_| format!("`{text}` is not the number expected"))
+}
+
+fn field<'a>(text: &'a str, name: &str) -> Result<&'a str, String> {
+    text.lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+        .map(str::trim)
+        .ok_or_else(|| format!("no `{name}:` line"))
+}
+
+/// A field by its number in proc_pid_stat(5), 3 or above. The command name in field 2 may hold
+/// spaces and parentheses, so counting starts after the last `)`.
+fn stat_field(text: &str, wanted: usize) -> Result<&str, String> {
+    let after = text
+        .rfind(')')
+        .map(|end| &text[end + 1..])
+        .ok_or("no `)` after the name")?;
+    after
+        .split_whitespace()
+        .nth(wanted - 3)
+        .ok_or_else(|| format!("no field {wanted}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_command_name_with_parentheses_does_not_shift_the_fields() {
+        let tail: Vec<String> = (4..=52).map(|field| field.to_string()).collect();
+        let text = format!("1 (a) b) (c) R {}", tail.join(" "));
+        assert_eq!(stat_field(&text, 3), Ok("R"));
+        assert_eq!(stat_field(&text, 19), Ok("19"));
+        assert_eq!(stat_field(&text, 41), Ok("41"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_parsed_or_refused(text: String) {
+            let _ = (stat_field(&text, 19), field(&text, "CapEff"));
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Where each CPU sits: package, cluster, core, and the CPUs it shares a core with.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CpuList, Reading, Root};
+
+/// One CPU's place. An off-line CPU has none: the kernel removes it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CpuPlace {
+    /// The CPU.
+    pub cpu: u32,
+    /// The core's number; −1 where the firmware does not say.
+    pub core: Reading<i32>,
+    /// The package's number; −1 where the firmware does not say.
+    pub package: Reading<i32>,
+    /// The cluster's number (Linux 5.16 and later); −1 or 65535 where there is none.
+    pub cluster: Reading<i32>,
+    /// This CPU and those that share its core (SMT).
+    pub siblings: Reading<CpuList>,
+    /// Relative speed, 1024 the fastest (boards with fast and slow cores).
+    pub capacity: Reading<u32>,
+}
+
+pub(super) fn read(root: &Root, cpus: &[u32]) -> Vec<CpuPlace> {
+    cpus.iter()
+        .map(|&cpu| {
+            let folder = format!("/sys/devices/system/cpu/cpu{cpu}");
+            let list = |file: &str| {
+                root.parsed(&format!("{folder}/topology/{file}"), |text| {
+                    text.parse::<CpuList>()
+                })
+            };
+            CpuPlace {
+                cpu,
+                core: root.number(&format!("{folder}/topology/core_id")),
+                package: root.number(&format!("{folder}/topology/physical_package_id")),
+                cluster: root.number(&format!("{folder}/topology/cluster_id")),
+                siblings: list("thread_siblings_list").or_else(|| list("core_cpus_list")),
+                capacity: root.number(&format!("{folder}/cpu_capacity")),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,22 @@
+//! What this host is and what a process may do on it, as read from `/proc`, `/sys` and `/dev`.
+//! It changes nothing on the machine, mounts nothing and guesses nothing: a value is known with
+//! the path it was read from, or it says why it is not.
+//!
+//! All readers start at a [`Root`], so a recorded tree is read exactly as a live machine is.
+
+mod changes;
+mod clock_readings;
+mod cpu_list;
+mod facts;
+mod privileges;
+mod reading;
+mod root;
+mod summary;
+
+pub use changes::{Change, Severity};
+pub use clock_readings::ClockReadings;
+pub use cpu_list::CpuList;
+pub use facts::*;
+pub use privileges::{Permission, Privileges};
+pub use reading::Reading;
+pub use root::Root;

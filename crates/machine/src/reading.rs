@@ -1,0 +1,191 @@
+//! One value as it was found: known with its path, or not, with the reason. It is not an error
+//! type: a missing file is an ordinary answer about a machine.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The longest piece of refused text that is kept, in characters.
+const KEPT_TEXT: usize = 120;
+
+/// A value read from the machine, or the reason why there is none. Paths are as on the machine
+/// itself, without the directory at which a recorded tree starts.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Reading<T> {
+    /// The value, as in effect when it was read.
+    Known {
+        /// What was read.
+        value: T,
+        /// The file it was read from.
+        path: String,
+    },
+    /// The file does not exist: this machine or kernel has no such feature.
+    Absent {
+        /// The file that was looked for.
+        path: String,
+    },
+    /// The file exists, but this process may not read it.
+    Denied {
+        /// The file that was refused.
+        path: String,
+    },
+    /// The file was there and could not be understood or read.
+    Unreadable {
+        /// The file.
+        path: String,
+        /// The start of what it held; empty if reading failed.
+        text: String,
+        /// What was wrong with it.
+        why: String,
+    },
+    /// It was left unread on purpose.
+    Skipped {
+        /// The file that would have been read.
+        path: String,
+        /// Why it was left alone.
+        why: String,
+    },
+    /// The version that took these facts did not look at this, or said something about it that
+    /// this version does not know.
+    #[default]
+    #[serde(other)]
+    NotRead,
+}
+
+impl<T> Reading<T> {
+    /// A value and the file it came from.
+    pub fn found(value: T, path: impl Into<String>) -> Self {
+        Self::Known {
+            value,
+            path: path.into(),
+        }
+    }
+
+    /// A text that could not be understood; only its start is kept.
+    pub fn unreadable(path: impl Into<String>, text: &str, why: impl Into<String>) -> Self {
+        Self::Unreadable {
+            path: path.into(),
+            text: text.chars().take(KEPT_TEXT).collect(),
+            why: why.into(),
+        }
+    }
+
+    /// The value, if there is one.
+    pub fn known(&self) -> Option<&T> {
+        match self {
+            Self::Known { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The file that was read or looked for; empty where nothing was.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Known { path, .. }
+            | Self::Absent { path }
+            | Self::Denied { path }
+            | Self::Unreadable { path, .. }
+            | Self::Skipped { path, .. } => path,
+            Self::NotRead => "",
+        }
+    }
+
+    /// Whether the file does not exist.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent { .. })
+    }
+
+    /// Whether the file may not be read.
+    pub fn is_denied(&self) -> bool {
+        matches!(self, Self::Denied { .. })
+    }
+
+    /// The same reading with its value understood further; a refusal keeps the text.
+    pub fn parse<U>(self, parser: impl FnOnce(&T) -> Result<U, String>) -> Reading<U>
+    where
+        T: AsRef<str>,
+    {
+        match self {
+            Self::Known { value, path } => match parser(&value) {
+                Ok(parsed) => Reading::Known {
+                    value: parsed,
+                    path,
+                },
+                Err(why) => Reading::unreadable(path, value.as_ref(), why),
+            },
+            other => other.without_value(),
+        }
+    }
+
+    /// The same reading with its value turned into another.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Reading<U> {
+        match self {
+            Self::Known { value, path } => Reading::Known {
+                value: change(value),
+                path,
+            },
+            other => other.without_value(),
+        }
+    }
+
+    /// This reading if it is known, else the other one if that is known, else this one.
+    #[must_use]
+    pub fn or_else(self, other: impl FnOnce() -> Self) -> Self {
+        if self.known().is_some() {
+            return self;
+        }
+        let second = other();
+        if second.known().is_some() {
+            second
+        } else {
+            self
+        }
+    }
+
+    /// Why there is no value, with the type of another value. A known one becomes `NotRead`.
+    pub(crate) fn without_value<U>(self) -> Reading<U> {
+        match self {
+            Self::Known { .. } | Self::NotRead => Reading::NotRead,
+            Self::Absent { path } => Reading::Absent { path },
+            Self::Denied { path } => Reading::Denied { path },
+            Self::Unreadable { path, text, why } => Reading::Unreadable { path, text, why },
+            Self::Skipped { path, why } => Reading::Skipped { path, why },
+        }
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Reading<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known { value, .. } => write!(out, "{value}"),
+            Self::Absent { path } => write!(out, "absent ({path})"),
+            Self::Denied { path } => write!(out, "not permitted ({path})"),
+            Self::Unreadable { path, why, .. } => write!(out, "not understood ({path}: {why})"),
+            Self::Skipped { why, .. } => write!(out, "left unread ({why})"),
+            Self::NotRead => write!(out, "not read"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_of_a_later_version_is_taken_as_not_read() {
+        let later: Reading<u32> =
+            serde_json::from_str(r#"{"state":"inferred","value":3,"from":"elsewhere"}"#).unwrap();
+        assert_eq!(later, Reading::NotRead);
+    }
+
+    #[test]
+    fn a_refused_text_is_kept_in_part() {
+        let long = "é".repeat(4000);
+        let Reading::<u32>::Unreadable { text, .. } = Reading::unreadable("/proc/x", &long, "no")
+        else {
+            panic!("not unreadable")
+        };
+        assert_eq!(text.chars().count(), KEPT_TEXT);
+    }
+}

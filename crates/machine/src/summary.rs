@@ -1,0 +1,319 @@
+//! The facts in a dozen labelled lines for a terminal. What is unknown is said to be unknown,
+//! with the reason; nothing is judged.
+
+use crate::{
+    DebugFiles, Facts, LatencyHolders, NO_LATENCY_REQUEST_US, Reading, Standing, TICK_NS,
+    VirtualisedBy,
+};
+
+/// Label and text, in the order of reading.
+pub(crate) fn lines(facts: &Facts) -> Vec<(&'static str, String)> {
+    vec![
+        ("Machine", machine(facts)),
+        ("Kernel", kernel(facts)),
+        ("Preemption", preemption(facts)),
+        ("CPUs", cpus(facts)),
+        ("Caches", caches(facts)),
+        ("Isolation", isolation(facts)),
+        ("Frequency", frequency(facts)),
+        ("Idle states", idle(facts)),
+        ("Clock", facts.varying.clock_source.current.to_string()),
+        ("Real time", real_time(facts)),
+        ("Control group", cgroup(facts)),
+        ("Virtual", virtualisation(facts)),
+        ("Memory", memory(facts)),
+        ("Heat", heat(facts)),
+    ]
+}
+
+fn machine(facts: &Facts) -> String {
+    let platform = &facts.fixed.platform;
+    platform
+        .name()
+        .unwrap_or_else(|| "not named by its firmware".to_owned())
+}
+
+fn kernel(facts: &Facts) -> String {
+    let kernel = &facts.fixed.kernel;
+    match kernel.architecture.known() {
+        Some(architecture) => format!("{}, {architecture}", kernel.release),
+        None => kernel.release.to_string(),
+    }
+}
+
+fn preemption(facts: &Facts) -> String {
+    let found = &facts.varying.preemption;
+    let standing = match found.standing {
+        Standing::InEffect => "in effect",
+        Standing::AsRequested => "as requested on the command line, not confirmed",
+        Standing::AsConfigured => "as configured, not confirmed",
+        Standing::Unknown => "nothing readable tells",
+    };
+    let remedy = found
+        .remedy
+        .as_ref()
+        .map_or(String::new(), |text| format!("; to confirm: {text}"));
+    format!("{} ({standing}{remedy})", found.model.word())
+}
+
+fn cpus(facts: &Facts) -> String {
+    let cpus = &facts.fixed.cpus;
+    let online = &facts.varying.cpu_time.online;
+    let kinds: Vec<String> = cpus
+        .models
+        .known()
+        .into_iter()
+        .flatten()
+        .map(|kind| {
+            let name = kind.name.as_deref().unwrap_or("unnamed");
+            let microcode = kind.microcode.as_deref();
+            let microcode = microcode.map_or(String::new(), |text| format!(", microcode {text}"));
+            format!("{} × {name}{microcode}", kind.cpus.len())
+        })
+        .collect();
+    let shared = if cpus.has_shared_cores() {
+        "; cores shared (SMT)"
+    } else {
+        ""
+    };
+    let off = match (cpus.present.known(), online.known()) {
+        (Some(present), Some(online)) if !present.without(online).is_empty() => {
+            format!("; off-line: {}", present.without(online))
+        }
+        _ => String::new(),
+    };
+    if kinds.is_empty() {
+        return format!("{online}{shared}{off}");
+    }
+    format!("{}; on-line: {online}{shared}{off}", kinds.join(", "))
+}
+
+fn caches(facts: &Facts) -> String {
+    let sizes = facts.caches();
+    let parts: Vec<String> = [("L1d", sizes.l1d), ("L2", sizes.l2), ("L3", sizes.l3)]
+        .into_iter()
+        .filter_map(|(name, bytes)| Some(format!("{name} {} KiB", bytes? / 1024)))
+        .collect();
+    if parts.is_empty() {
+        "sizes not told by this machine".to_owned()
+    } else {
+        parts.join(", ")
+    }
+}
+
+fn isolation(facts: &Facts) -> String {
+    let time = &facts.varying.cpu_time;
+    let set = |list: &Reading<crate::CpuList>| match list {
+        Reading::Known { value, .. } if value.is_empty() => "none".to_owned(),
+        Reading::Absent { .. } => "none (not in this kernel)".to_owned(),
+        other => other.to_string(),
+    };
+    let affinity = &facts.varying.process.affinity;
+    let (isolated, tickless) = (set(&time.isolated), set(&time.nohz_full));
+    format!("isolated {isolated}; nohz_full {tickless}; this process may use {affinity}")
+}
+
+fn frequency(facts: &Facts) -> String {
+    let policies = &facts.varying.frequency.policies;
+    if policies.is_empty() {
+        return "not controlled by this kernel".to_owned();
+    }
+    let mut groups: Vec<(String, Vec<u32>)> = Vec::new();
+    for policy in policies {
+        let megahertz = |khz: &Reading<u64>| khz.clone().map(|value| value / 1_000).to_string();
+        let text = format!(
+            "{}, {}–{} MHz",
+            policy.governor,
+            megahertz(&policy.minimum_khz),
+            megahertz(&policy.maximum_khz)
+        );
+        let cpus = policy.cpus.known().map_or(&[][..], |list| list.numbers());
+        match groups.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, members)) => members.extend(cpus),
+            None => groups.push((text, cpus.to_vec())),
+        }
+    }
+    let each = groups.into_iter().map(|(text, cpus)| {
+        format!(
+            "CPUs {}: {text}",
+            cpus.into_iter().collect::<crate::CpuList>()
+        )
+    });
+    each.collect::<Vec<_>>().join("; ")
+}
+
+fn idle(facts: &Facts) -> String {
+    let idle = &facts.varying.idle;
+    let states = match (&idle.groups, idle.deepest_enabled()) {
+        (Reading::Known { .. }, Some(state)) => {
+            format!(
+                "down to {} ({} µs by the driver's word)",
+                state.name, state.latency_us
+            )
+        }
+        (Reading::Known { .. }, None) => "all switched off".to_owned(),
+        (Reading::Absent { .. }, _) => "not controlled by this kernel".to_owned(),
+        (other, _) => other.clone().map(|_| "").to_string(),
+    };
+    let request = &facts.varying.latency_request;
+    let bound = match &request.bound_us {
+        Reading::Known {
+            value: NO_LATENCY_REQUEST_US,
+            ..
+        } => "no bound asked for".to_owned(),
+        Reading::Known { value, .. } => {
+            let held = request.holders.known().map_or(String::new(), holders);
+            format!("a bound of {value} µs is asked for{held}")
+        }
+        other => format!("bound {other}"),
+    };
+    format!("{states}; {bound}")
+}
+
+fn holders(found: &LatencyHolders) -> String {
+    let names = found
+        .processes
+        .iter()
+        .map(|(process, name)| format!("{name} ({process})"));
+    let names = names.collect::<Vec<_>>().join(", ");
+    match (names.is_empty(), found.hidden) {
+        (false, _) => format!(" by {names}"),
+        (true, 0) => String::new(),
+        (true, hidden) => format!(" by one of {hidden} processes hidden from this one"),
+    }
+}
+
+fn real_time(facts: &Facts) -> String {
+    let found = &facts.varying.real_time;
+    let throttling = match (found.runtime_us.known(), found.period_us.known()) {
+        (Some(..=-1), _) => "RT throttling off".to_owned(),
+        (Some(runtime), Some(period)) => format!("RT throttling {runtime} of {period} µs"),
+        _ => format!("RT throttling {}", found.runtime_us),
+    };
+    let server = match &found.fair_server {
+        Reading::Known { value, .. } => match value.first() {
+            None => "; fair server on no CPU".to_owned(),
+            Some(first) => {
+                let same = value.iter().all(|server| {
+                    (server.runtime_ns, server.period_ns) == (first.runtime_ns, first.period_ns)
+                });
+                let more = if same { "" } else { " on CPU 0, others differ" };
+                let micros = |ns: u64| ns / 1_000;
+                let (runtime, period) = (micros(first.runtime_ns), micros(first.period_ns));
+                format!("; fair server {runtime} of {period} µs{more}")
+            }
+        },
+        // Before 6.12 there is none; later, its absence only means that it can't be seen.
+        _ if facts.fixed.kernel.release_numbers()
+            < Some(crate::Release {
+                major: 6,
+                minor: 12,
+            }) =>
+        {
+            String::new()
+        }
+        _ => match facts.varying.debug_files {
+            DebugFiles::Readable => "; no fair server".to_owned(),
+            state => {
+                let remedy = state
+                    .remedy()
+                    .map_or(String::new(), |text| format!(" (to read it: {text})"));
+                format!("; fair server not readable{remedy}")
+            }
+        },
+    };
+    throttling + &server
+}
+
+fn cgroup(facts: &Facts) -> String {
+    let group = &facts.varying.cgroup;
+    let quota = match group.quotas.first() {
+        Some(quota) => format!("quota {} of {} µs", quota.runtime_us, quota.period_us),
+        None => "no CPU quota".to_owned(),
+    };
+    let budget = match group.real_time.first() {
+        Some(own) => format!(
+            "; real-time budget {} of {} µs",
+            own.runtime_us, own.period_us
+        ),
+        None => String::new(),
+    };
+    format!("{}; {quota}{budget}", group.group)
+}
+
+fn virtualisation(facts: &Facts) -> String {
+    let found = &facts.fixed.virtualisation;
+    let beneath = match found.conclusion() {
+        VirtualisedBy::Hypervisor { name, path } => {
+            let name = name.unwrap_or_else(|| "a hypervisor that does not name itself".to_owned());
+            let stolen = facts.varying.cpu_time.stolen();
+            let stolen = stolen.map_or("unknown".to_owned(), |ticks| {
+                format!("{ticks} ticks of {} ms", TICK_NS / 1_000_000)
+            });
+            format!("{name} ({path}); stolen since boot: {stolen}")
+        }
+        VirtualisedBy::NoSign => "no sign of a hypervisor".to_owned(),
+    };
+    match &found.container {
+        Some(mark) => format!("{beneath}; in a container ({mark})"),
+        None => beneath,
+    }
+}
+
+fn memory(facts: &Facts) -> String {
+    let memory = &facts.varying.memory;
+    let mebibytes = |kib: &Reading<u64>| kib.clone().map(|value| value / 1_024).to_string();
+    let swap = match memory.swap_total_kib.known() {
+        Some(0) => "no swap".to_owned(),
+        _ => format!(
+            "swap {} of {} MiB used",
+            mebibytes(&memory.swap_used_kib),
+            mebibytes(&memory.swap_total_kib)
+        ),
+    };
+    let pages = match &memory.huge_pages {
+        Reading::Absent { .. } => "none".to_owned(),
+        other => other.to_string(),
+    };
+    let (available, total) = (
+        mebibytes(&memory.available_kib),
+        mebibytes(&memory.total_kib),
+    );
+    format!("{available} of {total} MiB available; {swap}; huge pages: {pages}")
+}
+
+fn heat(facts: &Facts) -> String {
+    let cooling = &facts.varying.cooling;
+    let hottest = match cooling.hottest_millidegrees() {
+        Some(value) => format!("hottest zone {:.1} °C", value as f64 / 1_000.0),
+        None => "no thermometer".to_owned(),
+    };
+    let slowing = cooling
+        .devices
+        .iter()
+        .filter(|device| !device.is_fan() && device.state.known().is_some_and(|&state| state > 0));
+    let slowing = match slowing.count() {
+        0 => String::new(),
+        1 => "; a cooling device slows the machine down".to_owned(),
+        count => format!("; {count} cooling devices slow the machine down"),
+    };
+    let counts = cooling
+        .heat_throttling
+        .iter()
+        .filter_map(|cpu| cpu.core.known());
+    // CPUs that share a core count the same event, so they are not added up.
+    let throttled = match counts.max() {
+        None | Some(0) => String::new(),
+        Some(times) => format!("; a core throttled {times} times since boot"),
+    };
+    let alarm = cooling
+        .under_voltage
+        .iter()
+        .any(|monitor| monitor.alarm.known() == Some(&1));
+    let alarm = if alarm {
+        "; supply voltage too low"
+    } else {
+        ""
+    };
+    format!("{hottest}{slowing}{throttled}{alarm}")
+}

@@ -1,0 +1,51 @@
+//! What a program does to be a loop's process: make sure that its parent lives, open the shared
+//! memory it was handed, run the loop. It parses no command line.
+
+use crate::process;
+use rustix::process::{Signal, set_parent_process_death_signal};
+use std::fs::File;
+use wakepath_rt::shared::SharedMemory;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Runs the loop's process: `parent` is the process that it dies with, `shared` the number of the
+/// inherited descriptor of the shared memory. What to run comes on standard input.
+///
+/// # Errors
+/// When the parent is gone, the memory is foreign, or nobody reads what is said.
+pub fn run_as_child(parent: i32, shared: i32) -> Result<(), Failure> {
+    if !die_with(parent) {
+        return Err("the measuring process is gone".into());
+    }
+    // The memory must outlive the threads and the guard's handler: it lives as long as the process.
+    let memory = Box::leak(Box::new(shared_memory(shared)?));
+    Ok(process::run(
+        memory,
+        std::io::stdin().lock(),
+        std::io::stdout().lock(),
+    )?)
+}
+
+/// In the child: make the kernel kill it when its parent dies. Returns false when the parent was
+/// dead already.
+pub fn die_with(parent: i32) -> bool {
+    let set = set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
+    set && is_child_of(parent)
+}
+
+/// Whether `parent` is still this process's parent.
+pub fn is_child_of(parent: i32) -> bool {
+    rustix::process::getppid().is_some_and(|actual| actual.as_raw_nonzero().get() == parent)
+}
+
+/// The memory behind an inherited descriptor, opened anew so that no raw descriptor is owned.
+///
+/// # Errors
+/// When there is no such descriptor or the memory behind it is not of this version.
+pub fn shared_memory(descriptor: i32) -> Result<SharedMemory, Failure> {
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .open(format!("/proc/self/fd/{descriptor}"))?;
+    Ok(SharedMemory::open(file.into())?)
+}

@@ -1,0 +1,17 @@
+//! The process in which the measured loop runs, and nothing else: no terminal, no disk, no load
+//! shares its address space. It is told what to run by one line of JSON and answers by two.
+//!
+//! It is a library because two programs run it: `wakepath` itself, and a small program that can
+//! load a controller from a shared library where wakepath is linked statically and can't.
+
+mod host;
+mod process;
+mod protocol;
+mod work;
+
+pub use host::{die_with, is_child_of, run_as_child, shared_memory};
+pub use process::run;
+pub use protocol::{
+    ControllerSpec, Counted, FlightSpec, LoopReply, LoopSpec, ThreadEndReport, ThreadReady,
+    ThreadSpec, VERSION, WorkSpec,
+};

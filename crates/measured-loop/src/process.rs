@@ -1,0 +1,268 @@
+//! The loop's process: prepares its threads, lets them run together from one instant, reports.
+
+use crate::protocol::{LoopSpecVersion, VERSION};
+use crate::work::LoopWork;
+use crate::{Counted, LoopReply, LoopSpec, ThreadEndReport, ThreadReady, ThreadSpec};
+use std::io::{BufRead, Write};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use wakepath_archive::ThreadEnd;
+use wakepath_rt::counters::Counters;
+use wakepath_rt::ring::Writer;
+use wakepath_rt::shared::SharedMemory;
+use wakepath_rt::{Cycles, PageFaults, clock, guard};
+use wakepath_timeline::DueTimes;
+
+/// Runs what the first line of `input` says and reports to `output`.
+///
+/// # Errors
+/// When it isn't told what to run, or nobody reads what it says.
+pub fn run(
+    memory: &'static SharedMemory,
+    mut input: impl BufRead,
+    mut output: impl Write,
+) -> std::io::Result<()> {
+    let mut line = String::new();
+    input.read_line(&mut line)?;
+    let say = |output: &mut dyn Write, reply: &LoopReply| -> std::io::Result<()> {
+        writeln!(output, "{}", serde_json::to_string(reply)?)?;
+        output.flush()
+    };
+    let theirs = serde_json::from_str::<LoopSpecVersion>(&line)?.version;
+    if theirs != VERSION {
+        let reason = format!(
+            "the loop's program has version {VERSION} and wakepath has {theirs}; install \
+             wakepath-controller-host and wakepath together"
+        );
+        return say(&mut output, &LoopReply::CannotRun { reason });
+    }
+    let spec: LoopSpec = serde_json::from_str(&line)?;
+
+    if let Err(error) = guard::set(spec.guard_us, Some(&memory.words().guard_tripped)) {
+        return say(
+            &mut output,
+            &LoopReply::CannotRun {
+                reason: error.to_string(),
+            },
+        );
+    }
+    let (ready_sender, ready) = mpsc::channel();
+    let threads: Vec<_> = (0..)
+        .zip(&spec.threads)
+        .map(|(number, thread)| Started::new(memory, number, thread.clone(), ready_sender.clone()))
+        .collect::<Result<_, _>>()?;
+
+    let mut prepared: Vec<Option<ThreadReady>> = vec![None; threads.len()];
+    for _ in &threads {
+        match ready.recv() {
+            Ok((number, Ok(thread))) => prepared[number as usize] = Some(thread),
+            Ok((_, Err(reason))) => return say(&mut output, &LoopReply::CannotRun { reason }),
+            Err(_) => {
+                return Err(std::io::Error::other(
+                    "a loop thread ended before it was ready",
+                ));
+            }
+        }
+    }
+
+    let start_ns = clock::monotonic_ns() + spec.lead_ns;
+    for thread in &threads {
+        // A thread that has died shows when it is joined.
+        let _ = thread.go.send(start_ns);
+    }
+    let threads_ready = prepared.into_iter().flatten().collect();
+    say(
+        &mut output,
+        &LoopReply::Ready {
+            start_ns,
+            threads: threads_ready,
+        },
+    )?;
+
+    let ended = threads.into_iter().map(Started::join).collect();
+    say(&mut output, &LoopReply::Ended { threads: ended })
+}
+
+/// A thread on its way.
+struct Started {
+    go: Sender<u64>,
+    thread: std::thread::JoinHandle<ThreadEndReport>,
+}
+
+type ReadySender = Sender<(u32, Result<ThreadReady, String>)>;
+
+impl Started {
+    fn new(
+        memory: &'static SharedMemory,
+        number: u32,
+        spec: ThreadSpec,
+        ready: ReadySender,
+    ) -> std::io::Result<Self> {
+        let (go, start) = mpsc::channel();
+        let thread = std::thread::Builder::new()
+            .name(spec.name.clone())
+            .spawn(move || loop_thread(memory, number, &spec, &ready, &start))?;
+        Ok(Self { go, thread })
+    }
+
+    fn join(self) -> ThreadEndReport {
+        self.thread.join().unwrap_or_else(|_| ThreadEndReport {
+            why: ThreadEnd::Failed {
+                reason: "the loop's thread panicked".into(),
+            },
+            page_faults: PageFaults::default(),
+            counted: None,
+            modules: Vec::new(),
+        })
+    }
+}
+
+#[allow(unsafe_code)] // The writer's promise to be the only one.
+fn loop_thread(
+    memory: &'static SharedMemory,
+    number: u32,
+    spec: &ThreadSpec,
+    ready: &ReadySender,
+    start: &Receiver<u64>,
+) -> ThreadEndReport {
+    // The work's memory is had before it is locked, and before real-time priority.
+    let failed = |reason: String| ThreadEndReport {
+        why: ThreadEnd::Failed { reason },
+        page_faults: PageFaults::default(),
+        counted: None,
+        modules: Vec::new(),
+    };
+    let mut work = match LoopWork::new(&spec.work, spec.period_ns) {
+        Ok(work) => work,
+        Err(reason) => {
+            // Whoever waits for it reads it, or is gone and needs nothing.
+            let _ = ready.send((number, Err(reason.clone())));
+            return failed(reason);
+        }
+    };
+    let prepared = match spec.preparation.apply() {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            // Whoever waits for it reads it, or is gone and needs nothing.
+            let _ = ready.send((number, Err(error.to_string())));
+            return failed(error.to_string());
+        }
+    };
+    guard::watch_this_thread();
+    let (counters, no_counters) = match spec.counters.then(Counters::open) {
+        None => (None, None),
+        Some(Ok(counters)) => (Some(counters), None),
+        Some(Err(error)) => (None, Some(error.to_string())),
+    };
+    let _ = ready.send((
+        number,
+        Ok(ThreadReady {
+            effective: prepared.effective,
+            shortfalls: prepared.shortfalls,
+            no_counters,
+        }),
+    ));
+    let Ok(start_ns) = start.recv() else {
+        return failed("the loop was given up before it began".into());
+    };
+
+    let due = DueTimes {
+        start_ns,
+        period_ns: spec.period_ns,
+    };
+    let cycles = Cycles::with(
+        due,
+        spec.wake_up,
+        spec.overrun,
+        spec.accounting,
+        spec.first_judged_cycle,
+    );
+    let mut cycles = match cycles {
+        Ok(cycles) => cycles,
+        Err(error) => return failed(error.to_string()),
+    };
+    // SAFETY: ring `number` belongs to this thread alone; the measuring process resets it only
+    // when no loop's process is there.
+    let mut writer = unsafe { memory.writer(number) };
+    work.begin(start_ns);
+    measure(
+        spec,
+        due,
+        &mut cycles,
+        &mut work,
+        counters.as_ref(),
+        &mut writer,
+        &memory.words().stop,
+    )
+}
+
+/// The loop. Everything it touches has been had and touched before.
+fn measure(
+    spec: &ThreadSpec,
+    due: DueTimes,
+    cycles: &mut Cycles,
+    work: &mut LoopWork,
+    counters: Option<&Counters>,
+    writer: &mut Writer<'_>,
+    stop: &AtomicU32,
+) -> ThreadEndReport {
+    let mut faults_before = PageFaults::of_this_thread();
+    let mut counted = Counted::default();
+    let mut warming_up = spec.first_judged_cycle > 0;
+    let why = loop {
+        if cycles.next_cycle() >= spec.end_cycle {
+            break ThreadEnd::AllCycles;
+        }
+        if stop.load(Ordering::Relaxed) != 0 {
+            break ThreadEnd::Stopped;
+        }
+        if guard::has_tripped() {
+            break ThreadEnd::Failed {
+                reason: "the guard stopped the loop: it took the CPU without sleeping".into(),
+            };
+        }
+        // Both readings lie outside the timed region: in a virtual machine each may cost
+        // microseconds. A sleeping thread counts next to nothing in user space.
+        let counted_before = counters.and_then(Counters::read);
+        let Some(activation) = cycles.wait() else {
+            break ThreadEnd::Overrun;
+        };
+        let outcome = work.step();
+        let sample = cycles.finish_with(activation, outcome);
+        let counted_after = counters.and_then(Counters::read);
+        writer.push(sample);
+        if let (Some(before), Some(after), false) = (counted_before, counted_after, warming_up) {
+            counted.add(after.since(before));
+        }
+        work.after(&sample, due.due_ns(cycles.next_cycle()));
+        if warming_up && cycles.next_cycle() >= spec.first_judged_cycle {
+            warming_up = false;
+            work.end_warm_up();
+            faults_before = PageFaults::of_this_thread();
+        }
+    };
+    ThreadEndReport {
+        why,
+        page_faults: PageFaults::of_this_thread().since(faults_before),
+        counted: (counted.cycles > 0).then_some(counted),
+        modules: work.modules(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_of_another_version_refuses_whatever_else_it_is_told() {
+        let memory = Box::leak(Box::new(SharedMemory::create(1, 8).unwrap()));
+        let mut output = Vec::new();
+        let line = "{\"version\":\"99.0.0\",\"unheard\":\"of\"}\n";
+        run(memory, line.as_bytes(), &mut output).unwrap();
+        let said = String::from_utf8(output).unwrap();
+        assert!(
+            said.contains("cannot-run") && said.contains("99.0.0"),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,196 @@
+//! What the measuring process and the loop's process say to each other, one line of JSON each.
+
+use serde::{Deserialize, Serialize};
+use wakepath_archive::{ModuleTimes, ThreadEnd};
+use wakepath_flight::Trajectory;
+use wakepath_rt::counters::Counts;
+use wakepath_rt::{Accounting, Effective, PageFaults, Preparation, Shortfall};
+use wakepath_timeline::{Overrun, WakeUp};
+
+/// Version of wakepath, which both sides must have.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The one key that is read before all others.
+#[derive(Deserialize)]
+pub(crate) struct LoopSpecVersion {
+    pub(crate) version: String,
+}
+
+/// What to run, sent once on standard input.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LoopSpec {
+    /// [`VERSION`] of the measuring process: a host program left over from another wakepath is
+    /// refused before it misunderstands the rest.
+    pub version: String,
+    /// The threads; thread `n` writes to ring `n`.
+    pub threads: Vec<ThreadSpec>,
+    /// From the moment all threads are ready to the first due time, in nanoseconds.
+    pub lead_ns: u64,
+    /// CPU time in microseconds that a FIFO or RR thread may take without sleeping before the
+    /// guard stops it.
+    pub guard_us: u64,
+}
+
+/// One thread of the loop.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ThreadSpec {
+    /// Name of the thread, as the kernel shows it too (cut to 15 bytes there).
+    pub name: String,
+    /// Period in nanoseconds.
+    pub period_ns: u64,
+    /// Memory, affinity, timer slack, policy.
+    pub preparation: Preparation,
+    /// What it does each cycle.
+    pub work: WorkSpec,
+    /// How it is woken.
+    pub wake_up: WakeUp,
+    /// What happens when work runs into the next due time.
+    pub overrun: Overrun,
+    /// What is read beside the clock.
+    pub accounting: Accounting,
+    /// Whether hardware counters are read around the work.
+    pub counters: bool,
+    /// Cycles before it are warm-up.
+    pub first_judged_cycle: u64,
+    /// One past the last due time.
+    pub end_cycle: u64,
+}
+
+/// What a thread does each cycle, as the scenario resolved it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum WorkSpec {
+    /// Nothing.
+    Nothing,
+    /// Reads and writes as many bytes.
+    WorkingSet {
+        /// Bytes touched in each cycle.
+        bytes: u64,
+    },
+    /// A controller in a simulated flight.
+    Flight(FlightSpec),
+}
+
+/// A controller in a simulated flight.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FlightSpec {
+    /// The text of the vehicle's file.
+    pub vehicle: String,
+    /// What it is told to follow.
+    pub trajectory: Trajectory,
+    /// Bytes read and written in each cycle beside the controller.
+    pub working_set: u64,
+    /// What computes.
+    pub controller: ControllerSpec,
+}
+
+/// What computes the command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ControllerSpec {
+    /// The controller of `wakepath-flight`.
+    BuiltIn,
+    /// One from a shared library.
+    Library {
+        /// Its path.
+        library: String,
+        /// Text for its `init`.
+        settings: String,
+    },
+}
+
+impl LoopSpec {
+    /// The shared library that the loop needs, if any: a statically linked program can't load it.
+    pub fn library(&self) -> Option<&str> {
+        self.threads.iter().find_map(|thread| match &thread.work {
+            WorkSpec::Flight(FlightSpec {
+                controller: ControllerSpec::Library { library, .. },
+                ..
+            }) => Some(library.as_str()),
+            _ => None,
+        })
+    }
+}
+
+/// From the loop's process.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoopReply {
+    /// All threads are ready and wait for cycle 0.
+    Ready {
+        /// Due time of cycle 0 of all threads, in nanoseconds on `CLOCK_MONOTONIC`.
+        start_ns: u64,
+        /// What is in effect for each thread.
+        threads: Vec<ThreadReady>,
+    },
+    /// A thread could not be made ready: nothing was run.
+    CannotRun {
+        /// One line: what is missing and how to get it.
+        reason: String,
+    },
+    /// All threads have ended.
+    Ended {
+        /// Why, and what the loop noticed of itself.
+        threads: Vec<ThreadEndReport>,
+    },
+}
+
+/// A thread that is ready.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ThreadReady {
+    /// What is in effect, read back.
+    pub effective: Effective,
+    /// What is not as asked for.
+    pub shortfalls: Vec<Shortfall>,
+    /// Why there are no hardware counters although they were asked for.
+    pub no_counters: Option<String>,
+}
+
+/// A thread that has ended.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ThreadEndReport {
+    /// Why.
+    pub why: ThreadEnd,
+    /// Page faults in the loop after the warm-up.
+    pub page_faults: PageFaults,
+    /// Hardware counts of the work after the warm-up, where they were asked for and are there.
+    pub counted: Option<Counted>,
+    /// Parts of the work that timed themselves, after the warm-up.
+    pub modules: Vec<ModuleTimes>,
+}
+
+/// Hardware counts of the work of several cycles.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct Counted {
+    /// Over how many cycles.
+    pub cycles: u64,
+    /// Their sum.
+    pub sum: Counts,
+}
+
+impl Counted {
+    /// Adds one cycle's counts.
+    #[inline]
+    pub(crate) fn add(&mut self, counts: Counts) {
+        self.cycles += 1;
+        self.sum.cycles += counts.cycles;
+        self.sum.instructions += counts.instructions;
+        self.sum.misses += counts.misses;
+    }
+}
+
+/// The mean of one cycle.
+impl std::fmt::Display for Counted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mean = |sum: u64| sum as f64 / self.cycles.max(1) as f64;
+        write!(
+            f,
+            "{:.0} CPU cycles, {:.0} instructions and {:.1} last-level misses in the mean of {} \
+             cycles of the loop",
+            mean(self.sum.cycles),
+            mean(self.sum.instructions),
+            mean(self.sum.misses),
+            self.cycles
+        )
+    }
+}

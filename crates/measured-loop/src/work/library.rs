@@ -1,0 +1,350 @@
+//! A controller of the user's own, loaded from a shared library with the interface of
+//! `include/wakepath_controller.h`. The structures here are that header's, field by field.
+
+// Loading foreign code and calling it has no safe form: everything unsafe of this crate but the
+// ring's promise is in this file.
+#![allow(unsafe_code)]
+
+use super::flight::{Answer, Input, Steps};
+use std::ffi::{CStr, CString, c_char, c_void};
+use wakepath_archive::ModuleTimes;
+use wakepath_flight::Vehicle;
+
+/// Version of the interface.
+pub(super) const VERSION: u32 = 1;
+
+#[repr(C)]
+struct SetupC {
+    period_ns: u64,
+    mass_kg: f64,
+    inertia_kg_m2: [f64; 3],
+    arm_m: f64,
+    thrust: f64,
+    yaw_torque: f64,
+    max_speed_rad_s: f64,
+    hover_speed_rad_s: f64,
+    position_gain_per_s2: [f64; 3],
+    velocity_gain_per_s: [f64; 3],
+    attitude_gain_per_s2: f64,
+    rate_gain_per_s: f64,
+    settings: *const c_char,
+}
+
+#[repr(C)]
+struct InputC {
+    time_ns: u64,
+    position_m: [f64; 3],
+    velocity_m_s: [f64; 3],
+    attitude: [f64; 4],
+    rate_rad_s: [f64; 3],
+    wanted_position_m: [f64; 3],
+    wanted_velocity_m_s: [f64; 3],
+    wanted_acceleration_m_s2: [f64; 3],
+    wanted_yaw_rad: f64,
+    wanted_yaw_rate_rad_s: f64,
+}
+
+#[repr(C)]
+struct OutputC {
+    rotor_speed_rad_s: [f64; 4],
+}
+
+#[repr(C)]
+struct ModuleC {
+    name: *const c_char,
+    budget_ns: u64,
+    time_ns: u64,
+    ran: u32,
+    reserved: u32,
+}
+
+/// More modules than this are a mistake in the library.
+const MOST_MODULES: u32 = 1024;
+
+type ModulesFn = unsafe extern "C" fn(*mut c_void, *mut *const ModuleC) -> u32;
+type VersionFn = unsafe extern "C" fn() -> u32;
+type InitFn = unsafe extern "C" fn(*const SetupC) -> *mut c_void;
+type StepFn = unsafe extern "C" fn(*mut c_void, *const InputC, *mut OutputC) -> i32;
+type FreeFn = unsafe extern "C" fn(*mut c_void);
+
+/// A loaded and initialised controller.
+pub(crate) struct Library {
+    controller: *mut c_void,
+    step: StepFn,
+    free: FreeFn,
+    modules: Option<ModulesFn>,
+    tallies: Vec<ModuleTimes>,
+}
+
+impl Library {
+    /// Loads, checks the version, initialises.
+    ///
+    /// # Errors
+    /// One line: which library, what is wrong with it, what would be right.
+    pub(super) fn load(
+        path: &str,
+        settings: &str,
+        vehicle: &Vehicle,
+        period_ns: u64,
+    ) -> Result<Self, String> {
+        let c_text = |text: &str| CString::new(text).map_err(|_| format!("{path}: holds a NUL"));
+        let (c_path, settings) = (c_text(path)?, c_text(settings)?);
+        // SAFETY: the path is NUL-terminated. That the library's own start-up code is sound is the
+        // promise of whoever names it in a scenario.
+        let library = unsafe { libc::dlopen(c_path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        if library.is_null() {
+            return Err(format!("{path}: can't be loaded: {}", last_error()));
+        }
+        let symbol = |name: &CStr| {
+            // SAFETY: a handle that dlopen gave, and a NUL-terminated name.
+            let found = unsafe { libc::dlsym(library, name.as_ptr()) };
+            match found.is_null() {
+                true => Err(format!(
+                    "{path}: is no controller: it doesn't export {}; see wakepath_controller.h",
+                    name.to_string_lossy()
+                )),
+                false => Ok(found),
+            }
+        };
+        // SAFETY: the header gives these functions these types; libraries of another version are
+        // refused before any function but the first, whose type never changes, is called.
+        let (version, init, step, free) = unsafe {
+            (
+                std::mem::transmute::<*mut c_void, VersionFn>(symbol(
+                    c"wakepath_controller_version",
+                )?),
+                std::mem::transmute::<*mut c_void, InitFn>(symbol(c"wakepath_controller_init")?),
+                std::mem::transmute::<*mut c_void, StepFn>(symbol(c"wakepath_controller_step")?),
+                std::mem::transmute::<*mut c_void, FreeFn>(symbol(c"wakepath_controller_free")?),
+            )
+        };
+        // SAFETY: as above.
+        let version = unsafe { version() };
+        if version != VERSION {
+            return Err(format!(
+                "{path}: was built for version {version} of the controller interface, and this \
+                 wakepath has version {VERSION}; build it with this wakepath's \
+                 wakepath_controller.h"
+            ));
+        }
+        let setup = setup(vehicle, period_ns, &settings);
+        // SAFETY: as above; the structure outlives the call, which is all that the header promises.
+        let controller = unsafe { init(&setup) };
+        match controller.is_null() {
+            true => Err(format!(
+                "{path}: its wakepath_controller_init refused (it returned NULL)"
+            )),
+            false => {
+                // SAFETY: a handle that dlopen gave, and a NUL-terminated name.
+                let found =
+                    unsafe { libc::dlsym(library, c"wakepath_controller_modules".as_ptr()) };
+                // SAFETY: the header gives this function this type.
+                let modules = (!found.is_null())
+                    .then(|| unsafe { std::mem::transmute::<*mut c_void, ModulesFn>(found) });
+                let mut loaded = Self {
+                    controller,
+                    step,
+                    free,
+                    modules,
+                    tallies: Vec::new(),
+                };
+                loaded.tallies = loaded.reported().iter().map(named).collect();
+                Ok(loaded)
+            }
+        }
+    }
+
+    /// What the library says of its modules now.
+    fn reported(&self) -> &[ModuleC] {
+        let Some(modules) = self.modules else {
+            return &[];
+        };
+        let mut first = std::ptr::null();
+        // SAFETY: the controller that init gave, and a place for the answer.
+        let count = unsafe { modules(self.controller, &mut first) };
+        match first.is_null() || count > MOST_MODULES {
+            true => &[],
+            // SAFETY: the header promises as many modules at that place.
+            false => unsafe { std::slice::from_raw_parts(first, count as usize) },
+        }
+    }
+
+    /// The tallies since the warm-up.
+    pub(super) fn modules(&self) -> Vec<ModuleTimes> {
+        self.tallies.clone()
+    }
+
+    /// Starts the tallies anew.
+    pub(super) fn end_warm_up(&mut self) {
+        for tally in &mut self.tallies {
+            (tally.runs, tally.sum_ns) = (0, 0);
+            (tally.max_ns, tally.over_budget) = (0, 0);
+        }
+    }
+}
+
+fn setup(vehicle: &Vehicle, period_ns: u64, settings: &CStr) -> SetupC {
+    SetupC {
+        period_ns,
+        mass_kg: vehicle.mass,
+        inertia_kg_m2: vehicle.inertia,
+        arm_m: vehicle.arm,
+        thrust: vehicle.rotor.thrust,
+        yaw_torque: vehicle.rotor.yaw_torque,
+        max_speed_rad_s: vehicle.rotor.max_speed,
+        hover_speed_rad_s: vehicle.hover_speed(),
+        position_gain_per_s2: vehicle.gains.position,
+        velocity_gain_per_s: vehicle.gains.velocity,
+        attitude_gain_per_s2: vehicle.gains.attitude,
+        rate_gain_per_s: vehicle.gains.rate,
+        settings: settings.as_ptr(),
+    }
+}
+
+impl Steps for Library {
+    #[inline]
+    fn step(&mut self, input: &Input) -> Answer {
+        let given = InputC {
+            time_ns: input.time_ns,
+            position_m: input.state.position,
+            velocity_m_s: input.state.velocity,
+            attitude: input.state.attitude,
+            rate_rad_s: input.state.rate,
+            wanted_position_m: input.reference.position,
+            wanted_velocity_m_s: input.reference.velocity,
+            wanted_acceleration_m_s2: input.reference.acceleration,
+            wanted_yaw_rad: input.reference.yaw,
+            wanted_yaw_rate_rad_s: input.reference.yaw_rate,
+        };
+        let mut answer = OutputC {
+            rotor_speed_rad_s: [0.0; 4],
+        };
+        // SAFETY: the controller that init gave, and structures of the header's layout that
+        // outlive the call.
+        let code = unsafe { (self.step)(self.controller, &given, &mut answer) };
+        let speeds = answer.rotor_speed_rad_s;
+        Answer {
+            rotor_speeds: speeds,
+            fault: code != 0 || !speeds.iter().all(|speed| speed.is_finite()),
+        }
+    }
+
+    fn note(&mut self) {
+        let mut tallies = std::mem::take(&mut self.tallies);
+        for (tally, module) in tallies.iter_mut().zip(self.reported()) {
+            if module.ran != 0 {
+                tally.runs += 1;
+                tally.sum_ns = tally.sum_ns.saturating_add(module.time_ns);
+                tally.max_ns = tally.max_ns.max(module.time_ns);
+                let over = tally
+                    .budget_ns
+                    .is_some_and(|budget| module.time_ns > budget);
+                tally.over_budget += u64::from(over);
+            }
+        }
+        self.tallies = tallies;
+    }
+}
+
+fn named(module: &ModuleC) -> ModuleTimes {
+    let name = match module.name.is_null() {
+        true => String::new(),
+        // SAFETY: the header promises a NUL-terminated text.
+        false => unsafe { CStr::from_ptr(module.name) }
+            .to_string_lossy()
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .take(64)
+            .collect(),
+    };
+    ModuleTimes {
+        name,
+        budget_ns: (module.budget_ns > 0).then_some(module.budget_ns),
+        ..ModuleTimes::default()
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        // SAFETY: the controller that init gave, once. The library itself stays loaded until the
+        // process ends, for it may have threads of its own.
+        unsafe { (self.free)(self.controller) }
+    }
+}
+
+/// What dlopen has to say of its last failure.
+fn last_error() -> String {
+    // SAFETY: dlerror gives a NUL-terminated text, valid until the next call of this thread, or
+    // NULL.
+    unsafe {
+        let text = libc::dlerror();
+        match text.is_null() {
+            true => "no reason is given".into(),
+            false => CStr::from_ptr(text).to_string_lossy().replace('\n', " "),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+    use std::process::Command;
+
+    const INCLUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/include");
+
+    /// Needs cc: the header as a C compiler lays it out is the interface.
+    #[test]
+    fn the_structures_are_those_of_the_header() {
+        let place = std::env::temp_dir().join(format!("wakepath-header-{}", std::process::id()));
+        std::fs::create_dir_all(&place).unwrap();
+        let (source, program) = (place.join("layout.c"), place.join("layout"));
+        let text = "#include \"wakepath_controller.h\"\n#include <stddef.h>\n#include <stdio.h>\n\
+            int main(void) { printf(\"%zu %zu %zu %zu %zu %zu %zu %zu %u\",\n\
+            sizeof(wakepath_controller_setup), offsetof(wakepath_controller_setup, settings),\n\
+            offsetof(wakepath_controller_setup, rate_gain_per_s),\n\
+            sizeof(wakepath_controller_input),\n\
+            offsetof(wakepath_controller_input, wanted_position_m),\n\
+            offsetof(wakepath_controller_input, wanted_yaw_rate_rad_s),\n\
+            sizeof(wakepath_controller_output), sizeof(wakepath_controller_module), WAKEPATH_CONTROLLER_VERSION); return 0; }\n";
+        std::fs::write(&source, text).unwrap();
+        let mut compiler = Command::new("cc");
+        compiler.args([
+            "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", INCLUDE, "-o",
+        ]);
+        assert!(
+            compiler
+                .arg(&program)
+                .arg(&source)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let output = Command::new(&program).output().unwrap();
+        std::fs::remove_dir_all(&place).unwrap();
+        let ours = [
+            size_of::<SetupC>(),
+            offset_of!(SetupC, settings),
+            offset_of!(SetupC, rate_gain_per_s),
+            size_of::<InputC>(),
+            offset_of!(InputC, wanted_position_m),
+            offset_of!(InputC, wanted_yaw_rate_rad_s),
+            size_of::<OutputC>(),
+            size_of::<ModuleC>(),
+            VERSION as usize,
+        ];
+        let ours: Vec<String> = ours.iter().map(usize::to_string).collect();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), ours.join(" "));
+    }
+
+    #[test]
+    fn a_file_that_is_no_library_is_named_with_the_loaders_reason() {
+        let vehicle = Vehicle::built_in("hummingbird").unwrap();
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+        let Err(line) = Library::load(path, "", &vehicle, 4_000_000) else {
+            panic!("a text file was loaded")
+        };
+        assert!(line.contains("Cargo.toml: can't be loaded: "), "{line}");
+        assert!(!line.contains('\n'), "{line}");
+    }
+}

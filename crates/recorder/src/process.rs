@@ -1,0 +1,217 @@
+//! The recorder's main loop: commands in, samples to disk, replies out.
+
+use crate::drain::Drain;
+use crate::{Command, Reply};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use wakepath_archive::{ArchiveError, Ending, Event, LogWriter};
+use wakepath_rt::shared::SharedMemory;
+
+/// Between two looks at the rings. Rings hold seconds of samples.
+const TAKE_EVERY: Duration = Duration::from_millis(50);
+/// Between two live reports.
+const REPORT_EVERY: Duration = Duration::from_millis(250);
+/// Between two block writes, which is what a kill -9 of the recorder can lose.
+const FLUSH_EVERY: Duration = Duration::from_millis(500);
+/// Between two waits for the disk, which is what a power cut can lose. Each costs the disk some
+/// work, on a machine that is being measured: no more often than the kernel's own write-back.
+const SYNC_EVERY: Duration = Duration::from_secs(5);
+
+/// Records a run into `directory` until told to end or until `commands` ends.
+///
+/// # Errors
+/// When the run directory can't be had or its end can't be written; a full disk on the way is
+/// reported to the measuring process and recording ends in order.
+pub fn run<C: Read + AsFd>(
+    memory: &SharedMemory,
+    directory: &Path,
+    commands: C,
+    replies: impl Write,
+) -> Result<(), ArchiveError> {
+    let log = LogWriter::create(directory)?;
+    let mut recorder = Recorder {
+        memory,
+        log,
+        replies,
+        drain: None,
+        failed: false,
+    };
+    recorder.reply(&Reply::Ready);
+
+    let mut input = Input::new(commands);
+    let (mut reported, mut flushed, mut synced) = (Instant::now(), Instant::now(), Instant::now());
+    loop {
+        match input.next_within(TAKE_EVERY) {
+            Next::Command(Command::End(ending)) => return recorder.end(ending),
+            Next::Command(command) => recorder.obey(command),
+            Next::Nothing => {}
+            Next::Closed => return recorder.end_alone(),
+        }
+        recorder.take();
+        if reported.elapsed() >= REPORT_EVERY {
+            recorder.report();
+            reported = Instant::now();
+        }
+        if synced.elapsed() >= SYNC_EVERY {
+            let outcome = recorder.log.sync();
+            recorder.check(outcome);
+            (synced, flushed) = (Instant::now(), Instant::now());
+        } else if flushed.elapsed() >= FLUSH_EVERY {
+            let outcome = recorder.log.flush_block();
+            recorder.check(outcome);
+            flushed = Instant::now();
+        }
+    }
+}
+
+struct Recorder<'a, W> {
+    memory: &'a SharedMemory,
+    log: LogWriter,
+    replies: W,
+    drain: Option<Drain<'a>>,
+    failed: bool,
+}
+
+impl<W: Write> Recorder<'_, W> {
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Append(event) => self.append(&event),
+            Command::Take(rings) => self.drain = Some(Drain::new(self.memory, rings)),
+            Command::TakeRest => {
+                self.take();
+                let outcome = self.log.flush_block();
+                self.check(outcome);
+                self.report();
+                let recorded = self
+                    .drain
+                    .take()
+                    .map_or(Vec::new(), |d| d.recorded().to_vec());
+                self.reply(&Reply::Taken { recorded });
+            }
+            Command::End(_) => unreachable!("the main loop ends by itself"),
+        }
+    }
+
+    fn append(&mut self, event: &Event) {
+        let outcome = self.log.append_event(event);
+        self.check(outcome);
+    }
+
+    fn take(&mut self) {
+        if let Some(drain) = &mut self.drain {
+            let outcome = drain.take(&mut self.log);
+            self.check(outcome);
+        }
+    }
+
+    fn report(&mut self) {
+        if let Some(drain) = &self.drain {
+            let live = drain.live();
+            self.reply(&Reply::Live(live));
+        }
+    }
+
+    /// Says the first failure once, to the other processes too; what follows is its consequence.
+    fn check(&mut self, outcome: Result<(), ArchiveError>) {
+        if let (Err(error), false) = (outcome, self.failed) {
+            self.failed = true;
+            self.memory
+                .words()
+                .recorder_failed
+                .store(1, Ordering::Release);
+            self.reply(&Reply::Failed {
+                error: error.to_string(),
+            });
+        }
+    }
+
+    fn end(mut self, ending: Ending) -> Result<(), ArchiveError> {
+        self.take();
+        let outcome = self.log.end(ending);
+        // The measuring process waits for this answer; whether it still listens is its affair.
+        if outcome.is_ok() {
+            let _ = send(&mut self.replies, &Reply::Ended);
+        }
+        outcome
+    }
+
+    /// The measuring process died. The loop's process dies with it; what it wrote until then is
+    /// in the rings.
+    fn end_alone(mut self) -> Result<(), ArchiveError> {
+        self.memory.words().stop.store(1, Ordering::Release);
+        std::thread::sleep(2 * TAKE_EVERY);
+        self.take();
+        self.append(&Event::Note {
+            text: "the measuring process died; the recorder wrote what was left and ended".into(),
+        });
+        self.log.end(Ending::Failed {
+            reason: "the measuring process died".into(),
+        })
+    }
+
+    fn reply(&mut self, reply: &Reply) {
+        // A measuring process that is gone shows as the end of the commands.
+        let _ = send(&mut self.replies, reply);
+    }
+}
+
+fn send(replies: &mut impl Write, reply: &Reply) -> std::io::Result<()> {
+    serde_json::to_writer(&mut *replies, reply)?;
+    replies.write_all(b"\n")?;
+    replies.flush()
+}
+
+enum Next {
+    Command(Command),
+    Nothing,
+    Closed,
+}
+
+/// Lines of JSON with a time-out.
+struct Input<C> {
+    lines: BufReader<C>,
+}
+
+impl<C: Read + AsFd> Input<C> {
+    fn new(commands: C) -> Self {
+        Self {
+            lines: BufReader::new(commands),
+        }
+    }
+
+    /// A line that doesn't parse counts as the end: whoever writes it is not our measuring process.
+    fn next_within(&mut self, time: Duration) -> Next {
+        if self.lines.buffer().is_empty() && !self.readable_within(time) {
+            return Next::Nothing;
+        }
+        let mut line = String::new();
+        match self.lines.read_line(&mut line) {
+            Ok(0) | Err(_) => Next::Closed,
+            Ok(_) => match serde_json::from_str(&line) {
+                Ok(command) => Next::Command(command),
+                Err(error) => {
+                    eprintln!(
+                        "wakepath recorder: not a command ({error}): {}",
+                        line.trim_end()
+                    );
+                    Next::Closed
+                }
+            },
+        }
+    }
+
+    fn readable_within(&self, time: Duration) -> bool {
+        let input = self.lines.get_ref();
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: time.subsec_nanos() as _,
+        };
+        let mut descriptors = [PollFd::new(input, PollFlags::IN)];
+        matches!(poll(&mut descriptors, Some(&timeout)), Ok(ready) if ready > 0)
+    }
+}

@@ -1,0 +1,90 @@
+//! What changed on the machine from the first look to the last, and which phases that concerns.
+
+use crate::assessment::fact_change;
+use wakepath_archive::FactsTaken;
+use wakepath_machine::{Change, Facts, Severity};
+use wakepath_verdict::FactChange;
+
+/// The changes of a run.
+#[derive(Debug, Default)]
+pub(crate) struct RunChanges {
+    /// From the first look to the last.
+    pub(crate) all: Vec<Change>,
+    /// By phase: from the look before it to the look after it.
+    by_phase: Vec<(String, Vec<Change>)>,
+    /// The machine as labelled lines, from the first look.
+    pub(crate) machine: Vec<(String, String)>,
+}
+
+impl RunChanges {
+    /// What concerns the verdict on conditions of a phase. Notes don't.
+    pub(crate) fn fact_changes(&self, phase: &str) -> Vec<FactChange> {
+        let of_phase = self.by_phase.iter().filter(|(name, _)| name == phase);
+        let mut found: Vec<FactChange> = Vec::new();
+        for change in of_phase.flat_map(|(_, changes)| changes) {
+            let change_of_fact = fact_change(change);
+            if change.severity > Severity::Note && !found.contains(&change_of_fact) {
+                found.push(change_of_fact);
+            }
+        }
+        found
+    }
+}
+
+/// Compares the looks at the machine. Facts that another version wrote and this one can't read
+/// are compared no further.
+pub(crate) fn run_changes(records: &[FactsTaken]) -> RunChanges {
+    let read = |record: &FactsTaken| serde_json::from_value::<Facts>(record.facts.clone()).ok();
+    let (Some(first), Some(last)) = (records.first(), records.last()) else {
+        return RunChanges::default();
+    };
+    let (Some(before), Some(after)) = (read(first), read(last)) else {
+        return RunChanges::default();
+    };
+    let mut by_phase = Vec::new();
+    let same_stretch = |a: &FactsTaken, b: &FactsTaken| {
+        a.phase.is_some() && a.phase == b.phase && a.repetition == b.repetition
+    };
+    // Looks of one phase in one repetition follow each other: before, during, after.
+    for looks in records.chunk_by(same_stretch) {
+        if let (Some(phase), Some(facts)) = (
+            looks[0].phase.clone(),
+            looks.iter().map(read).collect::<Option<Vec<_>>>(),
+        ) {
+            by_phase.push((phase, changes_over(&facts)));
+        }
+    }
+    let mut all = after.changes_since(&before);
+    add_unknown(&mut all, by_phase.iter().flat_map(|(_, changes)| changes));
+    RunChanges {
+        all,
+        by_phase,
+        machine: before
+            .summary()
+            .into_iter()
+            .map(|(label, text)| (label.into(), text))
+            .collect(),
+    }
+}
+
+/// From the first look to the last, and what came and went again between two looks.
+fn changes_over(looks: &[Facts]) -> Vec<Change> {
+    let (Some(first), Some(last)) = (looks.first(), looks.last()) else {
+        return Vec::new();
+    };
+    let mut changes = last.changes_since(first);
+    for pair in looks.windows(2) {
+        let between = pair[1].changes_since(&pair[0]);
+        add_unknown(&mut changes, &between);
+    }
+    changes
+}
+
+/// Adds the changes of what isn't among `known` yet.
+fn add_unknown<'a>(known: &mut Vec<Change>, more: impl IntoIterator<Item = &'a Change>) {
+    for change in more {
+        if !known.iter().any(|known| known.what == change.what) {
+            known.push(change.clone());
+        }
+    }
+}

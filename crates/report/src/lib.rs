@@ -1,0 +1,22 @@
+//! What a recorded run shows: its assessment (every condition judged by the scenario's criterion),
+//! as text for a terminal and as JSON for scripts. It measures nothing and changes no run.
+
+mod assessment;
+mod changes;
+mod conditions;
+mod flight;
+mod inflation;
+mod loads;
+mod modules;
+mod style;
+mod table;
+mod text;
+
+pub use assessment::{Assessment, AssessmentError, NotMeasured, RunIdentity};
+pub use flight::{
+    FlightOrder, Flights, FlightsError, FlownCondition, FlownConditions, Search, can_be_met,
+};
+pub use inflation::{Inflated, Inflation, Ratio};
+pub use loads::LoadSummary;
+pub use modules::ModuleFigures;
+pub use style::Style;

@@ -1,0 +1,102 @@
+//! What the loads of a run say of their work, added up for a table. Whether a load's work was
+//! enough was decided where it was measured.
+
+use serde::{Deserialize, Serialize};
+use wakepath_archive::SegmentRecord;
+
+/// A load's statement about one segment, as far as judging and showing need it. Fields that other
+/// versions add are left alone.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Statement {
+    pub(crate) name: String,
+    pub(crate) working: bool,
+    #[serde(default)]
+    pub(crate) reason: Option<String>,
+    #[serde(default)]
+    unit: String,
+    #[serde(default)]
+    work_done: f64,
+    #[serde(default)]
+    seconds: f64,
+    #[serde(default)]
+    workers: u32,
+    #[serde(default)]
+    notes: Vec<String>,
+}
+
+/// A load over all segments of a phase.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoadSummary {
+    /// The phase.
+    pub phase: String,
+    /// The load.
+    pub load: String,
+    /// Worker processes, or copies of the program.
+    pub workers: u32,
+    /// Work done per second of the measured segments.
+    pub per_second: f64,
+    /// Of what.
+    pub unit: String,
+    /// Whether it worked in every segment.
+    pub working: bool,
+    /// Where it differs from what was asked, and why it did not work.
+    pub notes: Vec<String>,
+    #[serde(skip)]
+    work_done: f64,
+    #[serde(skip)]
+    seconds: f64,
+}
+
+/// What the loads say about a segment. A statement that can't be read is a load without proof.
+pub(crate) fn statements(segment: &SegmentRecord) -> impl Iterator<Item = Statement> {
+    segment.loads.iter().map(|value| {
+        serde_json::from_value(value.clone()).unwrap_or_else(|error| Statement {
+            name: "a load".into(),
+            working: false,
+            reason: Some(format!("its statement can't be read: {error}")),
+            unit: String::new(),
+            work_done: 0.0,
+            seconds: 0.0,
+            workers: 0,
+            notes: Vec::new(),
+        })
+    })
+}
+
+pub(crate) fn summarise(segments: &[SegmentRecord]) -> Vec<LoadSummary> {
+    let mut summaries: Vec<LoadSummary> = Vec::new();
+    for segment in segments {
+        for statement in statements(segment) {
+            let known = summaries
+                .iter_mut()
+                .position(|known| known.phase == segment.phase && known.load == statement.name);
+            let index = known.unwrap_or_else(|| {
+                summaries.push(LoadSummary {
+                    phase: segment.phase.clone(),
+                    load: statement.name.clone(),
+                    workers: statement.workers,
+                    per_second: 0.0,
+                    unit: statement.unit.clone(),
+                    working: true,
+                    notes: Vec::new(),
+                    work_done: 0.0,
+                    seconds: 0.0,
+                });
+                summaries.len() - 1
+            });
+            let summary = &mut summaries[index];
+            summary.work_done += statement.work_done;
+            summary.seconds += statement.seconds;
+            if summary.seconds > 0.0 {
+                summary.per_second = summary.work_done / summary.seconds;
+            }
+            summary.working &= statement.working;
+            for note in statement.notes.into_iter().chain(statement.reason) {
+                if !summary.notes.contains(&note) {
+                    summary.notes.push(note);
+                }
+            }
+        }
+    }
+    summaries
+}

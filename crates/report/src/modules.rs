@@ -1,0 +1,167 @@
+//! The parts of a controller that timed themselves, in the way of Betaflight's `tasks`: rate,
+//! average, maximum, load, runs over budget. When a part should have run the controller alone
+//! knows, so nothing is said of lateness.
+
+use crate::Style;
+use crate::conditions::ConditionSegments;
+use crate::table::Table;
+use serde::Serialize;
+use wakepath_archive::ModuleTimes;
+
+/// One module in one condition, over all its segments.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModuleFigures {
+    /// The condition: its policy.
+    pub condition: String,
+    /// The phase.
+    pub phase: String,
+    /// The thread that it ran in.
+    pub thread: String,
+    /// The counts.
+    #[serde(flatten)]
+    pub times: ModuleTimes,
+    /// Runs a second, over the judged time.
+    pub rate_hz: f64,
+    /// Mean time of a run in nanoseconds; `None` where it never ran.
+    pub average_ns: Option<f64>,
+    /// Share of the judged time that it took.
+    pub load: f64,
+}
+
+/// The modules of every condition, in order.
+pub(crate) fn figures(conditions: &[ConditionSegments<'_>]) -> Vec<ModuleFigures> {
+    let mut all: Vec<(ModuleFigures, u64)> = Vec::new();
+    for condition in conditions {
+        let first = all.len();
+        for (_, thread) in &condition.threads {
+            let judged = thread.expected.saturating_sub(thread.first_judged_cycle);
+            let judged_ns = judged.saturating_mul(thread.due.period_ns);
+            for module in &thread.modules {
+                let known = all[first..].iter_mut().find(|(known, _)| {
+                    known.thread == thread.name && known.times.name == module.name
+                });
+                match known {
+                    Some((known, ns)) => {
+                        let times = &mut known.times;
+                        times.runs += module.runs;
+                        times.sum_ns += module.sum_ns;
+                        times.max_ns = times.max_ns.max(module.max_ns);
+                        times.over_budget += module.over_budget;
+                        *ns += judged_ns;
+                    }
+                    None => {
+                        let figures = ModuleFigures {
+                            condition: condition.condition.clone(),
+                            phase: condition.phase.clone(),
+                            thread: thread.name.clone(),
+                            times: module.clone(),
+                            rate_hz: 0.0,
+                            average_ns: None,
+                            load: 0.0,
+                        };
+                        all.push((figures, judged_ns));
+                    }
+                }
+            }
+        }
+    }
+    all.into_iter()
+        .map(|(figures, judged_ns)| with_rates(figures, judged_ns))
+        .collect()
+}
+
+fn with_rates(figures: ModuleFigures, judged_ns: u64) -> ModuleFigures {
+    let ModuleTimes { runs, sum_ns, .. } = figures.times;
+    let judged_ns = judged_ns.max(1) as f64;
+    ModuleFigures {
+        rate_hz: runs as f64 * 1e9 / judged_ns,
+        average_ns: (runs > 0).then(|| sum_ns as f64 / runs as f64),
+        load: sum_ns as f64 / judged_ns,
+        ..figures
+    }
+}
+
+/// The table for a person, with an empty line after it; nothing without modules.
+pub(crate) fn to_text(modules: &[ModuleFigures], style: Style) -> String {
+    if modules.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&[
+        ("", &["rate, Hz"]),
+        ("time, µs", &["avg", "max", "budget"]),
+        ("", &["load, %", "over budget"]),
+    ]);
+    let mut of = None;
+    for module in modules {
+        let condition = (&module.condition, &module.phase);
+        if of != Some(condition) {
+            of = Some(condition);
+            table.row(format!("{}, {}", condition.0, condition.1), Vec::new());
+        }
+        let micros = |ns: f64| format!("{:.2}", ns / 1e3);
+        let budget_ns = module.times.budget_ns;
+        table.row(
+            format!("  {}", module.times.name),
+            vec![
+                format!("{:.1}", module.rate_hz),
+                module.average_ns.map_or("–".into(), micros),
+                micros(module.times.max_ns as f64),
+                budget_ns.map_or("–".into(), |ns| micros(ns as f64)),
+                format!("{:.3}", module.load * 100.0),
+                budget_ns.map_or("–".into(), |_| module.times.over_budget.to_string()),
+            ],
+        );
+    }
+    format!("{}\n", table.render(style.columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(runs: u64, budget_ns: Option<u64>) -> ModuleFigures {
+        ModuleFigures {
+            condition: "FIFO 50".into(),
+            phase: "idle".into(),
+            thread: "loop".into(),
+            times: ModuleTimes {
+                name: "attitude".into(),
+                budget_ns,
+                runs,
+                sum_ns: 2_000 * runs,
+                max_ns: 5_000,
+                over_budget: 3,
+            },
+            rate_hz: 0.0,
+            average_ns: None,
+            load: 0.0,
+        }
+    }
+
+    #[test]
+    fn rate_average_and_load_follow_from_the_counts() {
+        let figures = with_rates(module(500, Some(4_000)), 2_000_000_000);
+        assert_eq!(
+            (figures.rate_hz, figures.average_ns),
+            (250.0, Some(2_000.0))
+        );
+        assert!((figures.load - 0.0005).abs() < 1e-12);
+        let text = to_text(&[figures], Style::default());
+        let row = text.trim_end().lines().last().unwrap_or_default();
+        let words: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(
+            words,
+            ["attitude", "250.0", "2.00", "5.00", "4.00", "0.050", "3"]
+        );
+    }
+
+    #[test]
+    fn a_module_that_never_ran_or_has_no_budget_shows_no_figure_for_it() {
+        let figures = with_rates(module(0, None), 2_000_000_000);
+        assert_eq!(figures.average_ns, None);
+        assert_eq!(
+            to_text(&[figures], Style::default()).matches('–').count(),
+            3
+        );
+    }
+}

@@ -1,0 +1,52 @@
+//! How text may be shown: with colour or without, in how many columns.
+
+use std::io::IsTerminal;
+
+/// What the reader's terminal takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Style {
+    /// Whether escape sequences for colour may be used.
+    pub colour: bool,
+    /// Columns; `None` for a file or a pipe, where lines may be as long as they are.
+    pub columns: Option<usize>,
+}
+
+impl Style {
+    /// That of standard output: colour on a terminal only, and not under `NO_COLOR`.
+    pub fn of_stdout() -> Self {
+        let stdout = std::io::stdout();
+        if !stdout.is_terminal() {
+            return Self::default();
+        }
+        let columns = rustix::termios::tcgetwinsize(&stdout)
+            .ok()
+            .map(|size| size.ws_col.into());
+        Self {
+            colour: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+            columns: columns.filter(|&columns| columns > 0),
+        }
+    }
+
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    pub(crate) fn good(self, text: &str) -> String {
+        self.with("32", text)
+    }
+
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.with("31", text)
+    }
+
+    pub(crate) fn doubtful(self, text: &str) -> String {
+        self.with("33", text)
+    }
+
+    fn with(self, code: &str, text: &str) -> String {
+        match self.colour {
+            true => format!("\x1b[{code}m{text}\x1b[0m"),
+            false => text.into(),
+        }
+    }
+}

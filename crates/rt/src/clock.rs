@@ -1,0 +1,76 @@
+//! `CLOCK_MONOTONIC` as 64-bit nanoseconds, on 32-bit targets too. It doesn't sleep.
+
+use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
+
+/// Now, in nanoseconds on `CLOCK_MONOTONIC`. Through the vDSO where the kernel offers it: no
+/// system call.
+#[inline]
+pub fn monotonic_ns() -> u64 {
+    to_ns(clock_gettime(ClockId::Monotonic))
+}
+
+/// CPU time of the calling thread in nanoseconds. A system call.
+#[inline]
+pub fn thread_cpu_ns() -> u64 {
+    to_ns(clock_gettime(ClockId::ThreadCPUTime))
+}
+
+/// Wall-clock time in nanoseconds since 1970, for the record only; no loop reads it.
+pub fn wall_clock_ns() -> u64 {
+    to_ns(clock_gettime(ClockId::Realtime))
+}
+
+/// Resolution of `CLOCK_MONOTONIC` in nanoseconds: 1 with high-resolution timers, a whole tick
+/// without them.
+pub fn resolution_ns() -> u64 {
+    to_ns(clock_getres(ClockId::Monotonic))
+}
+
+/// The smallest and the median cost in nanoseconds of reading the clock, from `readings` pairs of
+/// successive readings.
+pub fn reading_cost_ns(readings: usize) -> (u64, u64) {
+    let mut costs: Vec<u64> = (0..readings.max(1))
+        .map(|_| {
+            let first = monotonic_ns();
+            monotonic_ns() - first
+        })
+        .collect();
+    costs.sort_unstable();
+    (costs[0], costs[costs.len() / 2])
+}
+
+/// A point in time as the kernel takes it. Seconds and nanoseconds are 64 bits wide everywhere.
+#[inline]
+pub(crate) fn timespec(ns: u64) -> Timespec {
+    Timespec {
+        tv_sec: (ns / 1_000_000_000) as i64,
+        tv_nsec: (ns % 1_000_000_000) as _,
+    }
+}
+
+#[inline]
+fn to_ns(time: Timespec) -> u64 {
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_never_goes_back_and_counts_nanoseconds() {
+        let before = monotonic_ns();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let elapsed = monotonic_ns() - before;
+        assert!(
+            (20_000_000..2_000_000_000).contains(&elapsed),
+            "{elapsed} ns"
+        );
+    }
+
+    #[test]
+    fn a_time_beyond_32_bits_of_nanoseconds_survives_the_conversion() {
+        let far = 40 * 365 * 86_400 * 1_000_000_000_u64 + 7;
+        assert_eq!(to_ns(timespec(far)), far);
+    }
+}

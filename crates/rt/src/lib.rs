@@ -1,0 +1,52 @@
+//! Periodic real-time cycles for wakepath and for loops of your own: memory locked, affinity and
+//! policy set in the order that works and read back, absolute due times that never move, samples
+//! taken without a lock. It judges nothing and writes no file.
+//!
+//! # Order
+//!
+//! [`Preparation::apply`] does, on the calling thread: lock and prefault memory → affinity →
+//! timer slack → policy **last**, so that no page fault or migration happens with real-time
+//! priority; then it reads back what is in effect.
+//!
+//! ```no_run
+//! use wakepath_rt::{Cycles, Preparation};
+//! use wakepath_timeline::{DueTimes, Policy};
+//!
+//! let prepared = Preparation {
+//!     policy: Policy::Fifo { priority: 80 },
+//!     cpus: Some(vec![3]),
+//!     ..Preparation::default()
+//! }
+//! .apply()?;
+//! println!("in effect: {}", prepared.effective.policy);
+//!
+//! let due = DueTimes { start_ns: wakepath_rt::clock::monotonic_ns() + 10_000_000, period_ns: 4_000_000 };
+//! let mut cycles = Cycles::new(due)?;
+//! while let Some(activation) = cycles.wait() {
+//!     // … the loop's work …
+//!     let sample = cycles.finish(activation);
+//!     if sample.cycle == 10_000 {
+//!         break;
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod affinity;
+pub mod attributes;
+pub mod clock;
+pub mod counters;
+mod cycles;
+mod faults;
+pub mod guard;
+pub mod memory;
+mod prepare;
+pub mod ring;
+pub mod shared;
+pub mod timer_slack;
+mod wait;
+
+pub use cycles::{Accounting, Activation, Cycles, WorkOutcome};
+pub use faults::PageFaults;
+pub use prepare::{Effective, Preparation, PrepareError, Prepared, Shortfall};
+pub use wait::WaitError;

@@ -1,0 +1,344 @@
+//! Making a thread ready for its loop, in the one order that works, and reading back what is in
+//! effect. A policy that can't be had is an error; what merely makes the loop noisier is reported
+//! as a shortfall.
+
+use crate::{affinity, attributes, memory, timer_slack};
+use std::fmt;
+use wakepath_timeline::Policy;
+
+/// How a thread shall run its loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Preparation {
+    /// Scheduling policy.
+    pub policy: Policy,
+    /// CPUs to pin the thread to; `None` leaves the affinity. A SCHED_DEADLINE thread is never
+    /// pinned: the kernel refuses an affinity smaller than its root domain.
+    pub cpus: Option<Vec<u16>>,
+    /// Lock the process's memory, present and future.
+    pub lock_memory: bool,
+    /// Timer slack in nanoseconds; `None` leaves what was inherited. Without effect for real-time
+    /// policies.
+    pub timer_slack_ns: Option<u64>,
+}
+
+impl Default for Preparation {
+    /// SCHED_OTHER, anywhere, memory locked, timer slack 1 ns.
+    fn default() -> Self {
+        Self {
+            policy: Policy::Other { nice: 0 },
+            cpus: None,
+            lock_memory: true,
+            timer_slack_ns: Some(1),
+        }
+    }
+}
+
+/// What the kernel says is in effect, read back after the last step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Effective {
+    /// Policy in effect.
+    pub policy: Policy,
+    /// CPUs on which the thread may run.
+    pub cpus: Vec<u16>,
+    /// Whether all memory is locked.
+    pub memory_locked: bool,
+    /// Timer slack in nanoseconds; 0 stands for a real-time policy, which has none.
+    pub timer_slack_ns: u64,
+}
+
+/// A difference between what was asked for and what is in effect that a run can live with, said
+/// rather than hidden.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(tag = "shortfall", rename_all = "kebab-case"))]
+pub enum Shortfall {
+    /// Memory could not be locked; page faults may delay the loop.
+    MemoryNotLocked {
+        /// What the kernel answered.
+        error: String,
+    },
+    /// A deadline thread runs on its whole root domain.
+    DeadlineNotPinned {
+        /// The CPUs that were asked for.
+        asked: Vec<u16>,
+        /// The CPUs on which it may run.
+        effective: Vec<u16>,
+    },
+}
+
+impl fmt::Display for Shortfall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MemoryNotLocked { error } => write!(
+                f,
+                "memory is not locked ({error}), so page faults may delay the loop; \
+                 run as root, or raise RLIMIT_MEMLOCK (LimitMEMLOCK=infinity in a unit)"
+            ),
+            Self::DeadlineNotPinned { asked, effective } => write!(
+                f,
+                "a SCHED_DEADLINE thread can't be pinned to CPU {} and may run on CPU {}: \
+                 the kernel wants its whole root domain",
+                list(asked),
+                list(effective)
+            ),
+        }
+    }
+}
+
+fn list(cpus: &[u16]) -> String {
+    cpus.iter()
+        .map(u16::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// Why a thread can't run its loop as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// The policy needs a privilege that is missing.
+    #[error(
+        "{policy} needs a privilege that is missing; run as root, give the program \
+         CAP_SYS_NICE, or raise RLIMIT_RTPRIO/RLIMIT_NICE (LimitRTPRIO=99 in a unit)"
+    )]
+    PolicyDenied {
+        /// The policy asked for.
+        policy: Policy,
+    },
+    /// A deadline thread may not run where it would have to.
+    #[error(
+        "{policy} is refused: it needs CAP_SYS_NICE, and a thread that may run on its whole root \
+         domain: a cpuset or container that holds only a part of it forbids SCHED_DEADLINE"
+    )]
+    DeadlineDenied {
+        /// The policy asked for.
+        policy: Policy,
+    },
+    /// The deadline reservation does not fit beside those there are.
+    #[error(
+        "{policy} is not admitted: the reservations of this root domain would exceed its \
+         bandwidth (95 % of each CPU by default)"
+    )]
+    DeadlineNotAdmitted {
+        /// The policy asked for.
+        policy: Policy,
+    },
+    /// The kernel refused the policy for another reason.
+    #[error("{policy} can't be set: {source}")]
+    Policy {
+        /// The policy asked for.
+        policy: Policy,
+        /// What the kernel answered.
+        source: std::io::Error,
+    },
+    /// The thread can't run on the CPUs asked for.
+    #[error("the loop can't be pinned to CPU {}: {source}", list(.cpus))]
+    Affinity {
+        /// The CPUs asked for.
+        cpus: Vec<u16>,
+        /// What the kernel answered.
+        source: std::io::Error,
+    },
+    /// The kernel took a setting and has another in effect.
+    #[error("asked for {asked}, but in effect is {effective}")]
+    NotInEffect {
+        /// What was asked for.
+        asked: String,
+        /// What was read back.
+        effective: String,
+    },
+    /// What is in effect can't be read.
+    #[error("what is in effect can't be read back: {0}")]
+    ReadBack(#[source] std::io::Error),
+}
+
+/// A thread that is ready for its loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    /// What is in effect.
+    pub effective: Effective,
+    /// Differences that the run can live with.
+    pub shortfalls: Vec<Shortfall>,
+}
+
+impl Preparation {
+    /// Prepares the calling thread: memory → affinity → timer slack → policy last → read back.
+    ///
+    /// # Errors
+    /// When the policy or the affinity can't be had, or something else is in effect than was set.
+    pub fn apply(&self) -> Result<Prepared, PrepareError> {
+        let mut shortfalls = Vec::new();
+
+        let memory_locked = self.lock_memory
+            && memory::lock_all()
+                .inspect_err(|error| {
+                    shortfalls.push(Shortfall::MemoryNotLocked {
+                        error: error.to_string(),
+                    });
+                })
+                .is_ok();
+        memory::prefault_stack();
+
+        let is_deadline = matches!(self.policy, Policy::Deadline { .. });
+        if is_deadline {
+            // The kernel refuses SCHED_DEADLINE to a thread that may not run on its whole root
+            // domain, and this thread may have inherited less.
+            affinity::widen().map_err(PrepareError::ReadBack)?;
+        } else if let Some(cpus) = &self.cpus {
+            affinity::pin(cpus).map_err(|source| PrepareError::Affinity {
+                cpus: cpus.clone(),
+                source,
+            })?;
+        }
+        if let Some(slack_ns) = self.timer_slack_ns {
+            timer_slack::set(slack_ns).map_err(PrepareError::ReadBack)?;
+        }
+        attributes::set(0, self.policy).map_err(|source| self.policy_error(source))?;
+
+        let effective = Effective {
+            policy: attributes::get(0).map_err(PrepareError::ReadBack)?,
+            cpus: affinity::current().map_err(PrepareError::ReadBack)?,
+            memory_locked,
+            timer_slack_ns: match self.policy.is_real_time() {
+                true => 0,
+                false => timer_slack::current_ns().map_err(PrepareError::ReadBack)?,
+            },
+        };
+        self.compare(&effective, &mut shortfalls)?;
+        Ok(Prepared {
+            effective,
+            shortfalls,
+        })
+    }
+
+    fn policy_error(&self, source: std::io::Error) -> PrepareError {
+        let policy = self.policy;
+        match source.raw_os_error() {
+            Some(libc::EPERM) if matches!(policy, Policy::Deadline { .. }) => {
+                PrepareError::DeadlineDenied { policy }
+            }
+            Some(libc::EPERM | libc::EACCES) => PrepareError::PolicyDenied { policy },
+            Some(libc::EBUSY) => PrepareError::DeadlineNotAdmitted { policy },
+            _ => PrepareError::Policy { policy, source },
+        }
+    }
+
+    /// Requested is never taken for effective.
+    fn compare(
+        &self,
+        effective: &Effective,
+        shortfalls: &mut Vec<Shortfall>,
+    ) -> Result<(), PrepareError> {
+        let differs =
+            |asked: String, effective: String| Err(PrepareError::NotInEffect { asked, effective });
+        if effective.policy != self.policy {
+            return differs(self.policy.to_string(), effective.policy.to_string());
+        }
+        if let Some(asked) = &self.cpus
+            && *asked != effective.cpus
+        {
+            if !matches!(self.policy, Policy::Deadline { .. }) {
+                return differs(
+                    format!("CPU {}", list(asked)),
+                    format!("CPU {}", list(&effective.cpus)),
+                );
+            }
+            shortfalls.push(Shortfall::DeadlineNotPinned {
+                asked: asked.clone(),
+                effective: effective.cpus.clone(),
+            });
+        }
+        match self.timer_slack_ns {
+            Some(asked)
+                if !self.policy.is_real_time() && effective.timer_slack_ns != asked.max(1) =>
+            {
+                differs(
+                    format!("a timer slack of {asked} ns"),
+                    format!("{} ns", effective.timer_slack_ns),
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on_a_thread_of_its_own<T: Send>(test: impl FnOnce() -> T + Send) -> T {
+        std::thread::scope(|scope| scope.spawn(test).join().unwrap())
+    }
+
+    fn unlocked() -> Preparation {
+        Preparation {
+            lock_memory: false,
+            ..Preparation::default()
+        }
+    }
+
+    #[test]
+    fn what_is_in_effect_is_what_was_asked_for() {
+        on_a_thread_of_its_own(|| {
+            let last = *affinity::current().unwrap().last().unwrap();
+            let asked = Preparation {
+                policy: Policy::Other { nice: 4 },
+                cpus: Some(vec![last]),
+                timer_slack_ns: Some(1),
+                ..unlocked()
+            };
+            let prepared = asked.apply().unwrap();
+            assert_eq!(prepared.effective.policy, asked.policy);
+            assert_eq!(prepared.effective.cpus, [last]);
+            assert_eq!(prepared.effective.timer_slack_ns, 1);
+            assert!(prepared.shortfalls.is_empty());
+        });
+    }
+
+    #[test]
+    fn timer_slack_is_left_alone_when_asked_to() {
+        on_a_thread_of_its_own(|| {
+            timer_slack::set(50_000).unwrap();
+            let prepared = Preparation {
+                timer_slack_ns: None,
+                ..unlocked()
+            }
+            .apply()
+            .unwrap();
+            assert_eq!(prepared.effective.timer_slack_ns, 50_000);
+        });
+    }
+
+    #[test]
+    fn a_cpu_that_is_not_there_is_named() {
+        on_a_thread_of_its_own(|| {
+            let error = Preparation {
+                cpus: Some(vec![1000]),
+                ..unlocked()
+            }
+            .apply()
+            .unwrap_err();
+            assert!(error.to_string().contains("CPU 1000"), "{error}");
+        });
+    }
+
+    #[test]
+    fn another_policy_in_effect_is_refused() {
+        let asked = Preparation {
+            policy: Policy::Fifo { priority: 50 },
+            ..unlocked()
+        };
+        let effective = Effective {
+            policy: Policy::Fifo { priority: 49 },
+            cpus: vec![0],
+            memory_locked: false,
+            timer_slack_ns: 0,
+        };
+        let error = asked.compare(&effective, &mut Vec::new()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "asked for FIFO 50, but in effect is FIFO 49"
+        );
+    }
+}

@@ -1,0 +1,347 @@
+//! A wait-free ring for one writer and one reader: the loop never waits for the recorder. When the
+//! ring is full the sample is dropped and counted, never waited for. It moves samples and knows
+//! nothing about where its memory comes from.
+
+#![allow(unsafe_code)] // Slots are written and read through raw cells; the indices say whose turn it is.
+
+use self::cell::{AtomicU64, Ordering};
+use wakepath_timeline::Sample;
+
+#[cfg(not(loom))]
+mod cell {
+    pub(super) use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// A slot that either side reaches only in its turn.
+    #[repr(transparent)]
+    #[derive(Debug, Default)]
+    pub struct SampleCell(std::cell::UnsafeCell<super::Sample>);
+
+    impl SampleCell {
+        /// Gives the slot's pointer to `use_it`.
+        #[inline]
+        pub(super) fn with_mut<R>(&self, use_it: impl FnOnce(*mut super::Sample) -> R) -> R {
+            use_it(self.0.get())
+        }
+
+        #[inline]
+        pub(super) fn with<R>(&self, use_it: impl FnOnce(*const super::Sample) -> R) -> R {
+            use_it(self.0.get())
+        }
+    }
+}
+
+#[cfg(loom)]
+mod cell {
+    pub(super) use loom::sync::atomic::{AtomicU64, Ordering};
+
+    /// A slot whose accesses the model checker watches.
+    #[derive(Debug, Default)]
+    pub struct SampleCell(loom::cell::UnsafeCell<super::Sample>);
+
+    impl SampleCell {
+        pub(super) fn with_mut<R>(&self, use_it: impl FnOnce(*mut super::Sample) -> R) -> R {
+            self.0.with_mut(use_it)
+        }
+
+        pub(super) fn with<R>(&self, use_it: impl FnOnce(*const super::Sample) -> R) -> R {
+            self.0.with(use_it)
+        }
+    }
+}
+
+pub use self::cell::SampleCell as Slot;
+
+// SAFETY: a slot is written only by the writer while it is beyond the published end, and read only
+// by the reader while it is before it; the indices' release and acquire order the two.
+unsafe impl Sync for Slot {}
+// SAFETY: a slot is plain data.
+unsafe impl Send for Slot {}
+
+/// Aligned so that the writer's line and the reader's line are never the same cache line (128: the
+/// adjacent-line prefetcher of x86 and the larger lines of some arm64 cores).
+#[repr(C, align(128))]
+#[derive(Debug, Default)]
+pub struct WriterLine {
+    /// Samples written so far; the next one goes to slot `written % capacity`.
+    written: AtomicU64,
+    /// Samples dropped because the ring was full.
+    lost: AtomicU64,
+}
+
+/// The reader's side of the indices.
+#[repr(C, align(128))]
+#[derive(Debug, Default)]
+pub struct ReaderLine {
+    /// Samples read so far.
+    read: AtomicU64,
+}
+
+/// The shared indices of a ring.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct Indices {
+    writer: WriterLine,
+    reader: ReaderLine,
+}
+
+impl Indices {
+    /// Samples written into the ring so far (those dropped not counted).
+    pub fn written(&self) -> u64 {
+        self.writer.written.load(Ordering::Acquire)
+    }
+
+    /// Samples dropped so far because the ring was full.
+    pub fn lost(&self) -> u64 {
+        self.writer.lost.load(Ordering::Acquire)
+    }
+
+    /// Makes the ring empty and its counts zero. Only while neither side is in use.
+    pub fn reset(&self) {
+        self.reader.read.store(0, Ordering::Relaxed);
+        self.writer.lost.store(0, Ordering::Relaxed);
+        self.writer.written.store(0, Ordering::Release);
+    }
+}
+
+/// The loop's end of the ring.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    indices: &'a Indices,
+    slots: &'a [Slot],
+    written: u64,
+    /// The reader's index as last seen: looked up again only when the ring seems full, so that the
+    /// reader's cache line is left alone in the common case.
+    read_seen: u64,
+    lost: u64,
+    #[cfg(loom)]
+    publish: Ordering,
+}
+
+/// The recorder's end of the ring.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    indices: &'a Indices,
+    slots: &'a [Slot],
+    read: u64,
+}
+
+/// The two ends of a ring.
+///
+/// # Panics
+/// When the number of slots isn't a power of two.
+///
+/// # Safety
+/// No more than one writer and one reader may exist for the same memory, in all processes.
+pub unsafe fn ends<'a>(indices: &'a Indices, slots: &'a [Slot]) -> (Writer<'a>, Reader<'a>) {
+    // SAFETY: the caller's promise.
+    unsafe { (writer(indices, slots), reader(indices, slots)) }
+}
+
+/// The loop's end alone.
+///
+/// # Panics
+/// When the number of slots isn't a power of two.
+///
+/// # Safety
+/// As for [`ends`].
+pub unsafe fn writer<'a>(indices: &'a Indices, slots: &'a [Slot]) -> Writer<'a> {
+    assert!(
+        slots.len().is_power_of_two(),
+        "a ring has a power of two of slots"
+    );
+    Writer {
+        indices,
+        slots,
+        written: indices.writer.written.load(Ordering::Acquire),
+        read_seen: indices.reader.read.load(Ordering::Acquire),
+        lost: indices.writer.lost.load(Ordering::Acquire),
+        #[cfg(loom)]
+        publish: Ordering::Release,
+    }
+}
+
+/// The recorder's end alone.
+///
+/// # Panics
+/// When the number of slots isn't a power of two.
+///
+/// # Safety
+/// As for [`ends`].
+pub unsafe fn reader<'a>(indices: &'a Indices, slots: &'a [Slot]) -> Reader<'a> {
+    assert!(
+        slots.len().is_power_of_two(),
+        "a ring has a power of two of slots"
+    );
+    Reader {
+        indices,
+        slots,
+        read: indices.reader.read.load(Ordering::Acquire),
+    }
+}
+
+impl Writer<'_> {
+    /// Writes a sample, or drops it and counts it as lost when the ring is full. Wait-free: a
+    /// bounded number of instructions whatever the reader does.
+    #[inline]
+    pub fn push(&mut self, sample: Sample) {
+        let capacity = self.slots.len() as u64;
+        if self.written - self.read_seen >= capacity {
+            self.read_seen = self.indices.reader.read.load(Ordering::Acquire);
+            if self.written - self.read_seen >= capacity {
+                self.lost += 1;
+                self.indices.writer.lost.store(self.lost, Ordering::Release);
+                return;
+            }
+        }
+        let slot = &self.slots[(self.written & (capacity - 1)) as usize];
+        // SAFETY: the slot is beyond the published end and at least `capacity` behind nothing that
+        // the reader still has to read, so only this writer reaches it.
+        slot.with_mut(|place| unsafe { place.write(sample) });
+        self.written += 1;
+        self.indices
+            .writer
+            .written
+            .store(self.written, self.publish());
+    }
+
+    #[cfg(not(loom))]
+    #[inline]
+    const fn publish(&self) -> Ordering {
+        Ordering::Release
+    }
+
+    #[cfg(loom)]
+    fn publish(&self) -> Ordering {
+        self.publish
+    }
+}
+
+impl Reader<'_> {
+    /// Moves what is there into `samples` and returns how many that were; at most `most`.
+    pub fn take(&mut self, samples: &mut Vec<Sample>, most: usize) -> usize {
+        let capacity = self.slots.len() as u64;
+        let written = self.indices.writer.written.load(Ordering::Acquire);
+        let count = (written - self.read).min(most as u64);
+        for position in self.read..self.read + count {
+            let slot = &self.slots[(position & (capacity - 1)) as usize];
+            // SAFETY: the slot is before the published end and not yet given back, so the writer
+            // doesn't reach it; every bit pattern is a sample.
+            samples.push(slot.with(|place| unsafe { place.read() }));
+        }
+        self.read += count;
+        self.indices.reader.read.store(self.read, Ordering::Release);
+        count as usize
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn sample(cycle: u64) -> Sample {
+        Sample {
+            cycle,
+            due_ns: cycle * 7,
+            wake_ns: cycle * 11,
+            ..Sample::default()
+        }
+    }
+
+    fn slots(count: usize) -> Vec<Slot> {
+        (0..count).map(|_| Slot::default()).collect()
+    }
+
+    #[test]
+    fn a_full_ring_drops_the_newest_and_counts_it() {
+        let (indices, slots) = (Indices::default(), slots(4));
+        // SAFETY: the only ends of this ring.
+        let (mut writer, mut reader) = unsafe { ends(&indices, &slots) };
+        (0..7).for_each(|cycle| writer.push(sample(cycle)));
+        let mut taken = Vec::new();
+        assert_eq!(reader.take(&mut taken, usize::MAX), 4);
+        assert_eq!(
+            taken.iter().map(|s| s.cycle).collect::<Vec<_>>(),
+            [0, 1, 2, 3]
+        );
+        assert_eq!((indices.written(), indices.lost()), (4, 3));
+        writer.push(sample(7));
+        reader.take(&mut taken, usize::MAX);
+        assert_eq!(taken.last().unwrap().cycle, 7);
+    }
+
+    #[test]
+    fn two_threads_agree_on_every_sample() {
+        // Miri takes a thousand times longer; its schedules are random, so that few samples do.
+        const COUNT: u64 = if cfg!(miri) { 3_000 } else { 200_000 };
+        let (indices, slots) = (Indices::default(), slots(1 << 10));
+        // SAFETY: the only ends of this ring.
+        let (mut writer, mut reader) = unsafe { ends(&indices, &slots) };
+        let mut taken = Vec::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..COUNT).for_each(|cycle| writer.push(sample(cycle))));
+            while indices.written() + indices.lost() < COUNT {
+                reader.take(&mut taken, usize::MAX);
+            }
+        });
+        reader.take(&mut taken, usize::MAX);
+        assert_eq!(taken.len() as u64 + indices.lost(), COUNT);
+        assert!(taken.is_sorted_by_key(|s| s.cycle));
+        assert!(taken.iter().all(|s| *s == sample(s.cycle)));
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    //! Every interleaving of a small ring, and a deliberately wrong variant that the model must
+    //! find. Run by `RUSTFLAGS="--cfg loom" cargo test -p wakepath-rt --lib ring`.
+
+    use super::*;
+    use loom::sync::Arc;
+
+    struct Memory {
+        indices: Indices,
+        slots: Vec<Slot>,
+    }
+
+    fn write_and_read(publish: Ordering) {
+        loom::model(move || {
+            let memory = Arc::new(Memory {
+                indices: Indices::default(),
+                slots: (0..2).map(|_| Slot::default()).collect(),
+            });
+            let theirs = Arc::clone(&memory);
+            let thread = loom::thread::spawn(move || {
+                // SAFETY: the only writer.
+                let mut writer = unsafe { writer(&theirs.indices, &theirs.slots) };
+                writer.publish = publish;
+                for cycle in 1..=3 {
+                    writer.push(Sample {
+                        cycle,
+                        due_ns: cycle,
+                        ..Sample::default()
+                    });
+                }
+            });
+            // SAFETY: the only reader.
+            let mut reader = unsafe { reader(&memory.indices, &memory.slots) };
+            let mut taken = Vec::new();
+            reader.take(&mut taken, 8);
+            reader.take(&mut taken, 8);
+            thread.join().unwrap();
+            reader.take(&mut taken, 8);
+            assert_eq!(taken.len() as u64 + memory.indices.lost(), 3);
+            assert!(taken.iter().all(|s| s.cycle == s.due_ns && s.cycle != 0));
+        });
+    }
+
+    #[test]
+    fn no_interleaving_tears_or_loses_a_sample() {
+        write_and_read(Ordering::Release);
+    }
+
+    #[test]
+    #[should_panic]
+    fn publishing_without_release_is_found_by_the_model() {
+        write_and_read(Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,196 @@
+//! The three ways in which a loop can be woken at an absolute time, behind one call. Nothing here
+//! knows about cycles or periods.
+
+use crate::clock::timespec;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::thread::{ClockId, clock_nanosleep_absolute, futex};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use wakepath_timeline::{DueTimes, WakeUp};
+
+/// Why a way of waking could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum WaitError {
+    /// No timer descriptor could be had.
+    #[error("no timerfd can be had: {0}; raise the limit on open files (ulimit -n)")]
+    Timerfd(#[source] std::io::Error),
+    /// The thread that wakes the loop could not be started.
+    #[error("the thread that wakes the loop could not be started: {0}")]
+    Waker(#[source] std::io::Error),
+}
+
+/// Sleeps until an absolute time on `CLOCK_MONOTONIC`.
+pub(crate) enum Sleeper {
+    ClockNanosleep,
+    Timerfd(OwnedFd),
+    Futex(FutexWaker),
+}
+
+impl Sleeper {
+    /// Sets the mechanism up. For [`WakeUp::Futex`] a thread is started that inherits the calling
+    /// thread's affinity and policy and wakes the loop at each of `due`'s times.
+    pub(crate) fn new(mechanism: WakeUp, due: DueTimes) -> Result<Self, WaitError> {
+        match mechanism {
+            WakeUp::ClockNanosleep => Ok(Self::ClockNanosleep),
+            WakeUp::Timerfd => timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)
+                .map(Self::Timerfd)
+                .map_err(|error| WaitError::Timerfd(error.into())),
+            WakeUp::Futex => FutexWaker::start(due)
+                .map(Self::Futex)
+                .map_err(WaitError::Waker),
+        }
+    }
+
+    /// Sleeps until `due_ns`, at which `cycle` is due. Returns whether a signal interrupted the
+    /// sleep on the way (it went on all the same).
+    #[inline]
+    pub(crate) fn sleep_until(&self, cycle: u64, due_ns: u64) -> bool {
+        match self {
+            Self::ClockNanosleep => nanosleep_until(timespec(due_ns)),
+            Self::Timerfd(timer) => timerfd_until(timer, timespec(due_ns)),
+            Self::Futex(waker) => waker.wait_for(cycle),
+        }
+    }
+}
+
+#[inline]
+fn nanosleep_until(due: Timespec) -> bool {
+    let mut interrupted = false;
+    while clock_nanosleep_absolute(ClockId::Monotonic, &due) == Err(Errno::INTR) {
+        interrupted = true;
+    }
+    interrupted
+}
+
+#[inline]
+fn timerfd_until(timer: &OwnedFd, due: Timespec) -> bool {
+    let once = Itimerspec {
+        it_interval: Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        },
+        it_value: due,
+    };
+    // Arming a valid timer at a valid time can't fail; if it did, the read below would not block
+    // for ever on a timer that was never armed because it is the first thing ever done with it.
+    if timerfd_settime(timer, TimerfdTimerFlags::ABSTIME, &once).is_err() {
+        return nanosleep_until(due);
+    }
+    let mut expirations = [0_u8; 8];
+    let mut interrupted = false;
+    while rustix::io::read(timer, &mut expirations) == Err(Errno::INTR) {
+        interrupted = true;
+    }
+    interrupted
+}
+
+/// Another thread that sleeps to every due time and then wakes the loop through a futex: the path
+/// of a loop that is triggered by a driver thread.
+pub(crate) struct FutexWaker {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// Number of due times that have come: cycle `k` may run once it is above `k`.
+    come: AtomicU64,
+    /// What the loop sleeps on; changes with every due time.
+    word: AtomicU32,
+    stop: AtomicBool,
+}
+
+impl FutexWaker {
+    fn start(due: DueTimes) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            come: AtomicU64::new(0),
+            word: AtomicU32::new(0),
+            stop: AtomicBool::new(false),
+        });
+        let theirs = Arc::clone(&shared);
+        std::thread::Builder::new()
+            .name("futex-waker".into())
+            .spawn(move || {
+                let mut cycle = 0;
+                while !theirs.stop.load(Ordering::Relaxed) {
+                    nanosleep_until(timespec(due.due_ns(cycle)));
+                    // A waker that was late itself announces all that has come meanwhile.
+                    cycle = due
+                        .first_due_after(crate::clock::monotonic_ns())
+                        .max(cycle + 1);
+                    theirs.come.store(cycle, Ordering::Release);
+                    theirs.word.fetch_add(1, Ordering::Release);
+                    // Nobody may be waiting, which is no error.
+                    let _ = futex::wake(&theirs.word, futex::Flags::PRIVATE, 1);
+                }
+            })?;
+        Ok(Self { shared })
+    }
+
+    #[inline]
+    fn wait_for(&self, cycle: u64) -> bool {
+        let mut interrupted = false;
+        loop {
+            // The word is read before the count: if the count changes in between, the word has
+            // changed too and the wait below returns at once.
+            let word = self.shared.word.load(Ordering::Acquire);
+            if self.shared.come.load(Ordering::Acquire) > cycle {
+                return interrupted;
+            }
+            if futex::wait(&self.shared.word, futex::Flags::PRIVATE, word, None) == Err(Errno::INTR)
+            {
+                interrupted = true;
+            }
+        }
+    }
+}
+
+impl Drop for FutexWaker {
+    fn drop(&mut self) {
+        // The waker ends at its next due time; waiting for it could take a whole period.
+        self.shared.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::monotonic_ns;
+
+    #[test]
+    fn no_mechanism_wakes_before_the_due_time() {
+        for mechanism in [WakeUp::ClockNanosleep, WakeUp::Timerfd, WakeUp::Futex] {
+            let due = DueTimes {
+                start_ns: monotonic_ns() + 5_000_000,
+                period_ns: 3_000_000,
+            };
+            let sleeper = Sleeper::new(mechanism, due).unwrap();
+            for cycle in 0..5 {
+                sleeper.sleep_until(cycle, due.due_ns(cycle));
+                let late = monotonic_ns() as i64 - due.due_ns(cycle) as i64;
+                assert!(late >= 0, "{mechanism:?} cycle {cycle}: {late} ns");
+                assert!(
+                    late < 1_000_000_000,
+                    "{mechanism:?} cycle {cycle}: {late} ns"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_due_time_that_has_passed_is_not_waited_for() {
+        for mechanism in [WakeUp::ClockNanosleep, WakeUp::Timerfd, WakeUp::Futex] {
+            let past = DueTimes {
+                start_ns: monotonic_ns() - 1_000_000,
+                period_ns: 60_000_000_000,
+            };
+            let sleeper = Sleeper::new(mechanism, past).unwrap();
+            let before = monotonic_ns();
+            sleeper.sleep_until(0, past.due_ns(0));
+            assert!(monotonic_ns() - before < 1_000_000_000, "{mechanism:?}");
+        }
+    }
+}

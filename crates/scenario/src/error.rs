@@ -1,0 +1,198 @@
+//! What is wrong with a scenario file: one line for each finding, with its place. Always one line
+//! and free of control characters, whatever the file holds.
+
+use crate::units::Complaint;
+use std::fmt;
+
+/// One finding: where, what is wrong, what would be right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// Name of the file as the caller gave it.
+    pub source_name: String,
+    /// Line of the finding, from 1.
+    pub line: u32,
+    /// Column of the finding in characters, from 1.
+    pub column: u32,
+    /// Full key such as `policies[2].runtime`, items counted from 0; empty when the file as a
+    /// whole is meant.
+    pub key: String,
+    /// The value found, as written, shortened; empty where there is none to show.
+    pub found: String,
+    /// What is wrong, as a phrase that follows key and value.
+    pub problem: String,
+    /// What would be right, as a phrase; may be empty.
+    pub remedy: String,
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: ", self.source_name, self.line, self.column)?;
+        if !self.key.is_empty() {
+            write!(f, "{} ", self.key)?;
+        }
+        if !self.found.is_empty() {
+            write!(f, "= {} ", self.found)?;
+        }
+        f.write_str(&self.problem)?;
+        match self.remedy.is_empty() {
+            true => Ok(()),
+            false => write!(f, "; {}", self.remedy),
+        }
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+/// Everything found wrong with a file, in the order of the file; never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScenarioErrors {
+    /// The findings, at most [`ScenarioErrors::MOST_SHOWN`].
+    pub errors: Vec<ScenarioError>,
+    /// How many more there were.
+    pub left_out: usize,
+}
+
+impl ScenarioErrors {
+    /// How many findings are kept.
+    pub const MOST_SHOWN: usize = 20;
+
+    /// The finding that stands first in the file.
+    pub fn first(&self) -> &ScenarioError {
+        &self.errors[0]
+    }
+}
+
+/// One line for each finding.
+impl fmt::Display for ScenarioErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.errors.iter().enumerate() {
+            let line_break = if index == 0 { "" } else { "\n" };
+            write!(f, "{line_break}{error}")?;
+        }
+        match self.left_out {
+            0 => Ok(()),
+            more => write!(f, "\nand {more} more"),
+        }
+    }
+}
+
+impl std::error::Error for ScenarioErrors {}
+
+/// A finding before its line is counted: counting is left to the few that are shown, so that a
+/// hostile file with a hundred thousand mistakes costs one pass.
+#[derive(Debug, Clone)]
+pub(crate) struct Finding {
+    /// Place in the text, in bytes.
+    pub(crate) at: usize,
+    pub(crate) key: String,
+    pub(crate) found: String,
+    pub(crate) complaint: Complaint,
+}
+
+impl Finding {
+    fn placed(self, source_name: &str, text: &str) -> ScenarioError {
+        let before = text.get(..self.at).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        let Complaint { problem, remedy } = self.complaint;
+        ScenarioError {
+            source_name: one_line(source_name),
+            line: before.bytes().filter(|byte| *byte == b'\n').count() as u32 + 1,
+            column: before[line_start..].chars().count() as u32 + 1,
+            key: self.key,
+            found: self.found,
+            problem,
+            remedy,
+        }
+    }
+}
+
+/// Collects findings so that reading can go on after the first.
+#[derive(Default)]
+pub(crate) struct Findings(Vec<Finding>);
+
+impl Findings {
+    pub(crate) fn push(&mut self, finding: Finding) {
+        self.0.push(finding);
+    }
+
+    /// The value, or nothing once the finding is noted.
+    pub(crate) fn keep<T>(&mut self, result: Result<T, Finding>) -> Option<T> {
+        result.map_err(|finding| self.push(finding)).ok()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What has been found, in the order of the file, or `value` when nothing was.
+    pub(crate) fn or<T>(
+        mut self,
+        value: Option<T>,
+        source_name: &str,
+        text: &str,
+    ) -> Result<T, ScenarioErrors> {
+        if let (Some(value), true) = (value, self.is_empty()) {
+            return Ok(value);
+        }
+        self.0.sort_by_key(|finding| finding.at);
+        let left_out = self.0.len().saturating_sub(ScenarioErrors::MOST_SHOWN);
+        self.0.truncate(ScenarioErrors::MOST_SHOWN);
+        let errors = self
+            .0
+            .into_iter()
+            .map(|finding| finding.placed(source_name, text))
+            .collect();
+        Err(ScenarioErrors { errors, left_out })
+    }
+}
+
+/// Text from a file or a command line made safe to print in one line: quoted, control and
+/// invisible characters escaped, shortened to 40 characters.
+pub(crate) fn shown_text(text: &str) -> String {
+    const MOST_CHARACTERS: usize = 40;
+    let mut shown = String::from("\"");
+    for (index, character) in text.chars().enumerate() {
+        if index == MOST_CHARACTERS {
+            shown.push('…');
+            break;
+        }
+        match character {
+            '"' | '\\' => shown.extend(['\\', character]),
+            c if is_unprintable(c) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+    }
+    shown.push('"');
+    shown
+}
+
+/// A file name that cannot break a line.
+fn one_line(name: &str) -> String {
+    name.chars()
+        .map(|c| if is_unprintable(c) { '?' } else { c })
+        .collect()
+}
+
+/// Control characters, and characters that are invisible or change the direction of a line.
+pub(crate) fn is_unprintable(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shown_text_is_one_short_printable_line() {
+        assert_eq!(
+            shown_text("a\u{1b}[31m\nb\""),
+            "\"a\\u{1b}[31m\\u{a}b\\\"\""
+        );
+        assert_eq!(shown_text("abc\u{202e}"), "\"abc\\u{202e}\"");
+        assert_eq!(shown_text(&"x".repeat(1_000)).chars().count(), 43);
+    }
+}

@@ -1,0 +1,189 @@
+//! How long a scenario takes, and fitting it into a given time.
+
+use crate::{Criterion, Scenario, Task};
+use wakepath_timeline::Policy;
+
+/// Allowance for each segment beside warm-up and judged time: starting the loop, locking memory,
+/// draining the recording. In nanoseconds.
+pub const SEGMENT_SET_UP_NS: u64 = 250_000_000;
+/// Allowance for each start of a phase's loads until they prove work, and their end. In
+/// nanoseconds.
+pub const LOAD_START_NS: u64 = 1_000_000_000;
+
+/// The time given cannot hold the scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a total of {} is too short; give at least {}",
+    crate::units::format_duration(*.given_ns),
+    crate::units::format_duration(*.least_ns)
+)]
+pub struct TooShort {
+    /// What was given, in nanoseconds.
+    pub given_ns: u64,
+    /// The least that holds one cycle of each condition in each repetition, in nanoseconds.
+    pub least_ns: u64,
+}
+
+impl Scenario {
+    /// Number of conditions: a policy under a phase's loads each. A task set whose tasks all have
+    /// their own policy makes one condition of each phase.
+    pub fn conditions(&self) -> u64 {
+        self.policies.len().max(1) as u64 * self.phases.len() as u64
+    }
+
+    /// Judged cycles in repetition `repetition` (from 0) of each condition. What does not share
+    /// out evenly goes to the first repetitions, so that the sum over all is `cycles`.
+    pub fn cycles_in_repetition(&self, repetition: u32) -> u64 {
+        let repetitions = u64::from(self.repetitions.max(1));
+        let extra = u64::from(repetition) < self.cycles % repetitions;
+        self.cycles / repetitions + u64::from(extra)
+    }
+
+    /// Estimated time of the whole run in nanoseconds: judged time, and for each segment its
+    /// warm-up and [`SEGMENT_SET_UP_NS`], and [`LOAD_START_NS`] each time loads are started.
+    /// Saturates at 584 years.
+    pub fn estimated_run_ns(&self) -> u64 {
+        let judged = self
+            .cycles
+            .saturating_mul(self.period_ns)
+            .saturating_mul(self.conditions());
+        judged.saturating_add(self.overhead_ns())
+    }
+
+    fn overhead_ns(&self) -> u64 {
+        let repetitions = u64::from(self.repetitions);
+        let loaded = self
+            .phases
+            .iter()
+            .filter(|phase| !phase.loads.is_empty())
+            .count() as u64;
+        let segments = self.conditions() * repetitions;
+        segments
+            .saturating_mul(self.warm_up_ns + SEGMENT_SET_UP_NS)
+            .saturating_add(loaded * repetitions * LOAD_START_NS)
+    }
+
+    /// The same scenario with as many cycles as fit into `total_ns` by the estimate.
+    ///
+    /// # Errors
+    /// When not even one cycle of each condition in each repetition fits.
+    pub fn with_total_duration(&self, total_ns: u64) -> Result<Self, TooShort> {
+        let cycle_of_each = self.conditions().saturating_mul(self.period_ns);
+        let least = u64::from(self.repetitions);
+        let cycles = total_ns.saturating_sub(self.overhead_ns()) / cycle_of_each;
+        if cycles < least {
+            let least_ns = cycle_of_each
+                .saturating_mul(least)
+                .saturating_add(self.overhead_ns());
+            return Err(TooShort {
+                given_ns: total_ns,
+                least_ns,
+            });
+        }
+        Ok(Self {
+            cycles,
+            ..self.clone()
+        })
+    }
+}
+
+impl Task {
+    /// The policy that the thread runs under in a condition.
+    pub fn policy_in(&self, condition: Option<Policy>) -> Option<Policy> {
+        self.policy.or(condition)
+    }
+
+    /// The CPUs to which the thread is pinned when it runs under `policy`: none for DEADLINE,
+    /// because the kernel refuses such threads an affinity smaller than their root domain.
+    pub fn pin_under(&self, policy: &Policy) -> Option<&crate::CpuSet> {
+        match policy {
+            Policy::Deadline { .. } => None,
+            _ => self.cpus.as_ref(),
+        }
+    }
+}
+
+impl Criterion {
+    /// Fewest independent due times that can show the criterion to be met, namely without a
+    /// single miss: the least n with (1 − p)ⁿ ≤ 1 − confidence, where p is the miss fraction or,
+    /// when that is 0, the evidence asked for (the exact binomial bound of Clopper and Pearson,
+    /// 1934, at nought misses).
+    pub fn due_times_needed(&self) -> u64 {
+        let probability = match self.evidence {
+            Some(evidence) if self.miss_fraction == 0.0 => evidence,
+            _ => self.miss_fraction,
+        };
+        let needed = (-self.confidence).ln_1p() / (-probability).ln_1p();
+        // A float to integer cast saturates; nought as probability gives infinity.
+        needed.ceil() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{KnownCpus, PoliciesNeeded};
+
+    fn criterion(miss_fraction: f64, evidence: Option<f64>) -> Criterion {
+        Criterion {
+            latency_ns: None,
+            deadline_ns: 1,
+            miss_fraction,
+            evidence,
+            confidence: 0.95,
+            consecutive_misses: None,
+            outage_ns: None,
+            policies: PoliciesNeeded::Any,
+        }
+    }
+
+    #[test]
+    fn the_due_times_needed_are_the_known_ones() {
+        // The rule of three: about 3/p.
+        assert_eq!(criterion(0.0001, None).due_times_needed(), 29_956);
+        assert_eq!(criterion(0.005, None).due_times_needed(), 598);
+        assert_eq!(criterion(0.01, None).due_times_needed(), 299);
+        assert_eq!(criterion(0.0, Some(5e-6)).due_times_needed(), 599_145);
+    }
+
+    fn scenario(repetitions: u32) -> Scenario {
+        let text = format!(
+            "name = \"a\"\nrate = \"250 Hz\"\ncycles = 10\nrepetitions = {repetitions}\n\
+             warm-up = \"250 ms\"\npolicies = [\"OTHER\", \"FIFO 50\"]\n\
+             phases = [{{ name = \"idle\" }}, {{ name = \"stress\", loads = [\"cpu\"] }}]\n",
+        );
+        Scenario::parse(&text, "a.toml", &KnownCpus::first(4)).unwrap()
+    }
+
+    #[test]
+    fn repetitions_share_the_cycles_out_without_loss() {
+        let scenario = scenario(3);
+        let shares: Vec<u64> = (0..3)
+            .map(|index| scenario.cycles_in_repetition(index))
+            .collect();
+        assert_eq!(shares, [4, 3, 3]);
+    }
+
+    #[test]
+    fn the_estimate_counts_warm_up_set_up_and_loads() {
+        // 4 conditions × 10 × 4 ms, 8 segments × (250 + 250) ms, 2 starts of loads × 1 s.
+        assert_eq!(
+            scenario(2).estimated_run_ns(),
+            160_000_000 + 4_000_000_000 + 2_000_000_000
+        );
+    }
+
+    #[test]
+    fn a_total_duration_is_filled_and_not_exceeded() {
+        let scenario = scenario(2);
+        let scaled = scenario.with_total_duration(20_000_000_000).unwrap();
+        assert!(scaled.estimated_run_ns() <= 20_000_000_000);
+        assert!(scaled.estimated_run_ns() > 20_000_000_000 - 4 * 4_000_000);
+        let error = scenario.with_total_duration(6_000_000_000).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "a total of 6 s is too short; give at least 6.032 s"
+        );
+        assert!(scenario.with_total_duration(error.least_ns).is_ok());
+    }
+}

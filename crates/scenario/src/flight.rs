@@ -1,0 +1,244 @@
+//! Which vehicle is flown through the measured instants, on which terms, and what its flight must
+//! show. Flying it is not done here.
+
+use serde::Serialize;
+use wakepath_flight::replay::{Choices, Missed, OverrunRule, Sampling};
+use wakepath_flight::{Trajectory, Vehicle, VehicleError};
+
+/// The flight that a run is judged by.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlightTerms {
+    /// What flies.
+    pub vehicle: FlightVehicle,
+    /// What the recorded instants alone leave open.
+    pub choices: Choices,
+    /// What the vehicle follows while its tracking error is taken.
+    pub course: Course,
+    /// Seed of the torque noise and of the kicks.
+    pub seed: u64,
+    /// The task whose cycles are the controller's, where tasks are judged one by one.
+    pub task: Option<String>,
+    /// What the flight must show.
+    pub criterion: FlightCriterion,
+}
+
+/// What the flight must show for a condition to pass.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct FlightCriterion {
+    /// Whether a lost vehicle fails the condition.
+    pub lost: Losses,
+    /// Least constant delay that the loop must bear beyond its own, in nanoseconds.
+    pub delay_margin_ns: Option<u64>,
+    /// Greatest tilt after a kick, in degrees.
+    pub peak_tilt_deg: Option<f64>,
+}
+
+impl Default for FlightCriterion {
+    fn default() -> Self {
+        Self {
+            lost: Losses::Never,
+            delay_margin_ns: None,
+            peak_tilt_deg: None,
+        }
+    }
+}
+
+/// Whether the vehicle may be lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Losses {
+    /// In no flight.
+    Never,
+    /// Told, but no failure.
+    Tolerated,
+}
+
+/// The vehicle, as far as a scenario knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlightVehicle {
+    /// A built-in one, by name.
+    BuiltIn(String),
+    /// A file that nobody has read yet; its text takes its place before a run begins.
+    File(String),
+    /// The text of a vehicle file, so that a recording can be judged where the file is not.
+    Text(String),
+}
+
+impl FlightVehicle {
+    /// The vehicle by its built-in name, else the file of that path.
+    pub fn named(name: &str) -> Self {
+        match Vehicle::built_in_names().any(|known| known == name) {
+            true => Self::BuiltIn(name.into()),
+            false => Self::File(name.into()),
+        }
+    }
+
+    /// The same with the text of a file instead of its path, read by `read` and checked.
+    ///
+    /// # Errors
+    /// What `read` says, or what is wrong with the file: one line each.
+    pub fn resolved(
+        self,
+        read: impl FnOnce(&str) -> Result<String, String>,
+    ) -> Result<Self, String> {
+        match self {
+            Self::File(path) => {
+                let text = read(&path)?;
+                Vehicle::parse(&text, &path).map_err(|error| error.to_string())?;
+                Ok(Self::Text(text))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// The vehicle itself.
+    ///
+    /// # Errors
+    /// For a text that describes none, and for a file that was not read.
+    pub fn vehicle(&self) -> Result<Vehicle, VehicleError> {
+        match self {
+            Self::BuiltIn(name) => Vehicle::built_in(name).ok_or_else(|| VehicleError::Syntax {
+                source_name: name.clone(),
+                line: 1,
+                message: "no built-in vehicle has this name".into(),
+            }),
+            Self::Text(text) => Ok(Vehicle::parse(text, "vehicle-text")?.0),
+            Self::File(path) => Err(VehicleError::Syntax {
+                source_name: path.clone(),
+                line: 1,
+                message: "the vehicle's file was not read before the run".into(),
+            }),
+        }
+    }
+}
+
+/// A trajectory by the name that people give it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Course {
+    /// Stay where it is.
+    Hover,
+    /// A step of 1 m along x.
+    Step,
+    /// A horizontal circle of 1 m at 0.2 Hz.
+    Circle,
+}
+
+impl Course {
+    /// The trajectory: those of the reference flights.
+    pub fn trajectory(self) -> Trajectory {
+        match self {
+            Self::Hover => Trajectory::Hover { position: [0.0; 3] },
+            Self::Step => Trajectory::Step {
+                from: [-1.0, 0.0, 0.0],
+                to: [0.0; 3],
+            },
+            Self::Circle => Trajectory::Circle {
+                centre: [0.0; 3],
+                radius_m: 1.0,
+                frequency_hz: 0.2,
+            },
+        }
+    }
+}
+
+/// A choice that is written as a word, in scenario files and on the command line alike.
+pub trait Word: Copy + PartialEq + 'static {
+    /// Every word with what it means; the first is the default.
+    const WORDS: &'static [(&'static str, Self)];
+
+    /// What a word means, or the line that refuses it.
+    ///
+    /// # Errors
+    /// For a word that is not among [`Word::WORDS`].
+    fn of_word(word: &str) -> Result<Self, String> {
+        let found = Self::WORDS.iter().find(|(known, _)| *known == word);
+        found.map(|(_, value)| *value).ok_or_else(|| {
+            let known: Vec<&str> = Self::WORDS.iter().map(|(known, _)| *known).collect();
+            format!(
+                "not a choice here; {}",
+                crate::keys::suggestion(word, &known)
+            )
+        })
+    }
+
+    /// The word.
+    fn word(self) -> &'static str {
+        let found = Self::WORDS.iter().find(|(_, value)| *value == self);
+        found.map_or("", |(word, _)| word)
+    }
+}
+
+impl Word for Sampling {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("wake", Self::AtWake), ("release", Self::AtRelease)];
+}
+
+impl Word for Missed {
+    const WORDS: &'static [(&'static str, Self)] = &[("hold", Self::Hold), ("zero", Self::Zero)];
+}
+
+impl Word for OverrunRule {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("skip", Self::Skip),
+        ("queue", Self::Queue),
+        ("kill", Self::Kill),
+    ];
+}
+
+impl Word for Course {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("circle", Self::Circle),
+        ("hover", Self::Hover),
+        ("step", Self::Step),
+    ];
+}
+
+impl Word for Losses {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("never", Self::Never), ("tolerated", Self::Tolerated)];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_becomes_its_text_and_a_bad_one_is_refused_with_its_line() {
+        let text = Vehicle::built_in_text("crazyflie").unwrap();
+        let read = |path: &str| match path {
+            "good.toml" => Ok(text.to_owned()),
+            "bad.toml" => Ok(text.replace("mass_kg", "mass")),
+            _ => Err(format!("{path}: no such file")),
+        };
+        let resolved = |name| FlightVehicle::named(name).resolved(read);
+        assert_eq!(
+            resolved("crazyflie"),
+            Ok(FlightVehicle::BuiltIn("crazyflie".into()))
+        );
+        assert_eq!(
+            resolved("good.toml").unwrap().vehicle().unwrap().name,
+            "Crazyflie"
+        );
+        let refused = resolved("bad.toml").unwrap_err();
+        assert!(
+            refused.starts_with("bad.toml:") && !refused.contains('\n'),
+            "{refused}"
+        );
+        assert_eq!(
+            resolved("gone.toml").unwrap_err(),
+            "gone.toml: no such file"
+        );
+        assert!(FlightVehicle::named("good.toml").vehicle().is_err());
+    }
+
+    #[test]
+    fn words_read_back_and_others_are_refused_with_a_suggestion() {
+        for (word, value) in Course::WORDS {
+            assert_eq!((Course::of_word(word), value.word()), (Ok(*value), *word));
+        }
+        let refused = Course::of_word("cirle").unwrap_err();
+        assert!(refused.contains("did you mean \"circle\"?"), "{refused}");
+    }
+}

@@ -1,0 +1,251 @@
+//! Every key that a scenario file may hold, once: reading refuses what is not here, and the JSON
+//! Schema and the reference page are made from here.
+
+mod flight;
+mod loads;
+mod policies;
+mod tables;
+mod work;
+
+pub(crate) use flight::{FLIGHT, LONGEST_VEHICLE};
+pub(crate) use loads::LOAD;
+pub(crate) use policies::POLICY;
+pub(crate) use tables::{ACCOUNTING, CRITERION, LONGEST_NAME, PHASE, SCENARIO, TASK};
+pub(crate) use work::{TRAJECTORY, WAYPOINT, WORK};
+
+use crate::document::Section;
+use crate::error::{Findings, shown_text};
+
+/// A table of the file.
+pub(crate) struct Table {
+    /// How it is called in messages and headings.
+    pub(crate) title: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) keys: &'static [Key],
+    /// Groups of keys of which exactly one must be given.
+    pub(crate) one_of: &'static [&'static [&'static str]],
+    /// Pairs of keys that exclude each other.
+    pub(crate) not_both: &'static [(&'static str, &'static str)],
+}
+
+/// A table whose keys depend on the value of one of them.
+pub(crate) struct Variants {
+    pub(crate) title: &'static str,
+    pub(crate) about: &'static str,
+    /// The key that decides.
+    pub(crate) tag: &'static str,
+    pub(crate) variants: &'static [Variant],
+    /// Pattern of the short form that may stand in the table's place, and what it is.
+    pub(crate) short: (&'static str, &'static str),
+}
+
+/// One value of the deciding key.
+pub(crate) struct Variant {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) keys: &'static [Key],
+}
+
+/// A key of a table.
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) form: Form,
+    pub(crate) presence: Presence,
+    pub(crate) about: &'static str,
+}
+
+/// Whether a key must be given.
+pub(crate) enum Presence {
+    Required,
+    /// What holds without it, as text for the reference.
+    Default(&'static str),
+}
+
+/// What a value looks like.
+pub(crate) enum Form {
+    Name,
+    Text,
+    Duration,
+    Rate,
+    Size,
+    /// A time, a share of the period, or a number of periods.
+    OfPeriod,
+    /// A number from 0 to 1, or a percentage.
+    Share,
+    /// A number between the two, exclusive.
+    Number(f64, f64),
+    Integer(i64, i64),
+    CpuSet,
+    Boolean,
+    Choice(&'static [&'static str]),
+    Either(&'static [Form]),
+    /// A list of texts with at least as many items.
+    Texts(usize),
+    /// A list with from so many to so many items.
+    List(&'static Form, usize, usize),
+    Table(&'static Table),
+    Variants(&'static Variants),
+}
+
+const fn required(name: &'static str, form: Form, about: &'static str) -> Key {
+    Key {
+        name,
+        form,
+        presence: Presence::Required,
+        about,
+    }
+}
+
+const fn optional(
+    name: &'static str,
+    form: Form,
+    default: &'static str,
+    about: &'static str,
+) -> Key {
+    Key {
+        name,
+        form,
+        presence: Presence::Default(default),
+        about,
+    }
+}
+
+/// The most unknown keys reported of one table.
+const MOST_UNKNOWN: usize = 20;
+
+/// Refuses keys that the table does not have.
+pub(crate) fn check(section: &Section<'_>, table: &Table, findings: &mut Findings) {
+    let known: Vec<&str> = table.keys.iter().map(|key| key.name).collect();
+    let unknown = section.names().filter(|name| !known.contains(name));
+    for name in unknown.take(MOST_UNKNOWN) {
+        let problem = format!("is not a key of {}", table.title);
+        findings.push(section.refuse_key(name, problem, suggestion(name, &known)));
+    }
+}
+
+impl Variants {
+    /// Finds the variant that a table names and refuses keys that it does not have.
+    pub(crate) fn find(
+        &'static self,
+        section: &Section<'_>,
+        findings: &mut Findings,
+    ) -> Option<&'static Variant> {
+        let names: Vec<&str> = self.variants.iter().map(|variant| variant.name).collect();
+        let remedy = format!("give one of {}", listed(&names));
+        let node = findings.keep(section.need(self.tag, &remedy))?;
+        let text = findings.keep(node.text(&remedy))?;
+        let Some(variant) = self.variants.iter().find(|variant| variant.name == text) else {
+            let problem = format!("is not a {} that is known", self.title);
+            findings.push(node.refuse(problem, suggestion(text, &names)));
+            return None;
+        };
+        let mut known: Vec<&str> = variant.keys.iter().map(|key| key.name).collect();
+        let own = match known.is_empty() {
+            true => format!("{text} takes nothing else"),
+            false => format!("{text} takes {}", listed(&known)),
+        };
+        known.push(self.tag);
+        for name in section
+            .names()
+            .filter(|name| !known.contains(name))
+            .take(MOST_UNKNOWN)
+        {
+            let elsewhere = self
+                .variants
+                .iter()
+                .any(|other| other.keys.iter().any(|key| key.name == name));
+            let (problem, remedy) = match elsewhere {
+                true => (
+                    format!("does not belong to {} {text}", self.title),
+                    own.clone(),
+                ),
+                false => (
+                    format!("is not a key of {}", self.title),
+                    suggestion(name, &known),
+                ),
+            };
+            findings.push(section.refuse_key(name, problem, remedy));
+        }
+        Some(variant)
+    }
+}
+
+/// "a, b and c".
+pub(crate) fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// "did you mean …?" where a known name is near, else all of them.
+pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
+    const LONGEST: usize = 40;
+    let nearest = known
+        .iter()
+        .filter(|_| name.len() <= LONGEST)
+        .map(|candidate| {
+            (
+                distance(&name.to_lowercase().replace('_', "-"), candidate),
+                *candidate,
+            )
+        })
+        .min_by_key(|(distance, _)| *distance);
+    match nearest {
+        Some((distance, candidate)) if distance <= 1 + candidate.len() / 4 => {
+            format!("did you mean {}?", shown_text(candidate))
+        }
+        _ => format!("known are {}", listed(known)),
+    }
+}
+
+/// The fewest insertions, deletions, replacements and swaps of neighbours (optimal string
+/// alignment) that make one text of the other.
+fn distance(from: &str, to: &str) -> usize {
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];
+    rows[0] = (0..=to.len()).collect();
+    for above in 0..from.len() {
+        rows[above + 1][0] = above + 1;
+        for column in 0..to.len() {
+            let same = from[above] == to[column];
+            let mut fewest = (rows[above][column] + usize::from(!same))
+                .min(rows[above][column + 1] + 1)
+                .min(rows[above + 1][column] + 1);
+            let swapped = above > 0
+                && column > 0
+                && from[above] == to[column - 1]
+                && from[above - 1] == to[column];
+            if swapped {
+                fewest = fewest.min(rows[above - 1][column - 1] + 1);
+            }
+            rows[above + 1][column + 1] = fewest;
+        }
+    }
+    rows[from.len()][to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_known_name_is_suggested() {
+        let known = ["rate", "period", "warm-up", "cycles"];
+        assert_eq!(suggestion("rte", &known), "did you mean \"rate\"?");
+        assert_eq!(suggestion("warm_up", &known), "did you mean \"warm-up\"?");
+        assert_eq!(
+            suggestion("zzzzzz", &known),
+            "known are rate, period, warm-up and cycles"
+        );
+    }
+
+    #[test]
+    fn the_distance_counts_single_edits() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("same", "same"), 0);
+        assert_eq!(distance("cup", "cpu"), 1);
+    }
+}

@@ -1,0 +1,112 @@
+//! The loads as they are written.
+
+use super::{Form, Key, Variant, Variants, optional, required};
+
+const WORKERS: Key = optional(
+    "workers",
+    Form::Either(&[Form::Choice(&["per-cpu"]), Form::Integer(1, 1024)]),
+    "\"per-cpu\"",
+    "How many workers; \"per-cpu\" is one for each CPU that the load may use.",
+);
+const CPU: Key = optional(
+    "cpu",
+    Form::Integer(0, 8191),
+    "all CPUs",
+    "The one CPU to run on.",
+);
+const CPUS: Key = optional(
+    "cpus",
+    Form::CpuSet,
+    "all CPUs, the loop's included",
+    "CPUs to run on. Not beside `cpu`.",
+);
+const ARGUMENTS: Key = optional(
+    "arguments",
+    Form::Texts(0),
+    "none beyond what wakepath needs itself",
+    "Arguments as on its command line, one text for each; no shell reads them.",
+);
+const PLAIN: [Key; 3] = [WORKERS, CPU, CPUS];
+const PROGRAM: [Key; 4] = [ARGUMENTS, WORKERS, CPU, CPUS];
+
+const fn plain(name: &'static str, about: &'static str) -> Variant {
+    Variant {
+        name,
+        about,
+        keys: &PLAIN,
+    }
+}
+
+const fn program(name: &'static str, about: &'static str) -> Variant {
+    Variant {
+        name,
+        about,
+        keys: &PROGRAM,
+    }
+}
+
+pub(crate) static LOAD: Variants = Variants {
+    title: "load",
+    about: "One disturbance. A load that needs no more can be written as its kind alone: \
+            `\"cpu\"`, `\"files\"`; a memory load also as `\"memory l2\"` or `\"memory 4 MiB\"`.",
+    tag: "kind",
+    short: (
+        "^(cpu|memory( (l1|l2|l3|dram|[0-9].*))?|messages|processes|files|network|timers|\
+         stress-ng|fio|hackbench|bonnie|iperf3|wget|glmark2)$",
+        "the kind alone, such as `\"cpu\"`",
+    ),
+    variants: &[
+        plain("cpu", "Arithmetic without memory traffic."),
+        Variant {
+            name: "memory",
+            about: "Reads and writes a working set in each worker.",
+            keys: &[
+                optional(
+                    "working-set",
+                    Form::Either(&[Form::Choice(&["l1", "l2", "l3", "dram"]), Form::Size]),
+                    "\"dram\"",
+                    "Half of the cache of that level, four times the last-level cache (\"dram\"), \
+                     or a size, for each worker.",
+                ),
+                WORKERS,
+                CPU,
+                CPUS,
+            ],
+        },
+        plain(
+            "messages",
+            "Groups of processes that pass messages through sockets.",
+        ),
+        plain("processes", "fork, exec, mmap and exit, over and over."),
+        plain("files", "Writes files and calls fsync."),
+        plain("network", "UDP and TCP over loopback."),
+        plain("timers", "Short timers and signals."),
+        program("stress-ng", "stress-ng from its package."),
+        program("fio", "fio from its package."),
+        program("hackbench", "hackbench from rt-tests."),
+        program("bonnie", "bonnie++ from its package."),
+        program(
+            "iperf3",
+            "iperf3 against a server that wakepath starts on loopback.",
+        ),
+        plain(
+            "wget",
+            "wget against a local HTTP server that wakepath starts.",
+        ),
+        program("glmark2", "glmark2, started again when it ends."),
+        Variant {
+            name: "command",
+            about: "Any command, started again when it ends.",
+            keys: &[
+                required(
+                    "command",
+                    Form::Texts(1),
+                    "Program and arguments, one text for each; no shell reads them.",
+                ),
+                WORKERS,
+                CPU,
+                CPUS,
+            ],
+        },
+    ],
+};

@@ -1,0 +1,82 @@
+//! The policies as they are written, each with its own parameters and no other.
+
+use super::{Form, Key, Variant, Variants, optional, required};
+
+const NICE: [Key; 1] = [optional(
+    "nice",
+    Form::Integer(-20, 19),
+    "0",
+    "−20 (most favoured) to 19.",
+)];
+const PRIORITY: [Key; 1] = [required(
+    "priority",
+    Form::Integer(1, 99),
+    "1 (lowest) to 99 (highest).",
+)];
+
+pub(crate) static POLICY: Variants = Variants {
+    title: "policy",
+    about: "A scheduling policy with the parameters that belong to it. The short forms are \
+            `\"OTHER\"`, `\"OTHER nice -19\"`, `\"BATCH nice 5\"`, `\"IDLE\"`, `\"FIFO 99\"`, \
+            `\"RR 50\"`, `\"DEADLINE 400us\"` (runtime; deadline and period are the loop's \
+            period) and `\"DEADLINE 400us/2ms/4ms\"` (runtime, deadline, period).",
+    tag: "policy",
+    short: (
+        r"^(?i:OTHER|BATCH|IDLE|FIFO|RR|DEADLINE)( .*)?$",
+        "a short form such as `\"FIFO 99\"`",
+    ),
+    variants: &[
+        Variant {
+            name: "other",
+            about: "`SCHED_OTHER`, the default time-sharing policy.",
+            keys: &NICE,
+        },
+        Variant {
+            name: "batch",
+            about: "`SCHED_BATCH`, time-sharing without wake-up preemption.",
+            keys: &NICE,
+        },
+        Variant {
+            name: "idle",
+            about: "`SCHED_IDLE`, below every nice value.",
+            keys: &[],
+        },
+        Variant {
+            name: "fifo",
+            about: "`SCHED_FIFO`.",
+            keys: &PRIORITY,
+        },
+        Variant {
+            name: "rr",
+            about: "`SCHED_RR`.",
+            keys: &PRIORITY,
+        },
+        Variant {
+            name: "deadline",
+            about: "`SCHED_DEADLINE`. The kernel asks for 1024 ns ≤ runtime ≤ deadline ≤ period \
+                    and 100 µs ≤ period ≤ 4.194304 s (its default limits), and that all \
+                    reservations together take at most 95 % of the CPUs (its default share). It \
+                    refuses to pin such a thread to fewer CPUs than its root domain has, so \
+                    `cpu` and `cpus` are not applied to it; the run says so.",
+            keys: &[
+                required(
+                    "runtime",
+                    Form::Duration,
+                    "CPU time reserved in each period.",
+                ),
+                optional(
+                    "deadline",
+                    Form::Duration,
+                    "the loop's period",
+                    "Time after the start of its period by which the runtime is given.",
+                ),
+                optional(
+                    "period",
+                    Form::Duration,
+                    "the loop's period",
+                    "Period of the reservation.",
+                ),
+            ],
+        },
+    ],
+};

@@ -1,0 +1,309 @@
+//! The file's own tables.
+
+use super::{FLIGHT, Form, Key, LOAD, POLICY, Table, WORK, optional, required};
+
+const RATE: Key = optional(
+    "rate",
+    Form::Rate,
+    "one of `rate` and `period` is needed",
+    "Rate of the loop in Hz or kHz. A rate whose period is not a whole number of nanoseconds, \
+     such as 300 Hz, is kept to the nearest nanosecond, and a warning tells the drift.",
+);
+const PERIOD: Key = optional(
+    "period",
+    Form::Duration,
+    "one of `rate` and `period` is needed",
+    "Period of the loop, 10 µs to 100 s.",
+);
+const CPU: Key = optional(
+    "cpu",
+    Form::Integer(0, 8191),
+    "wakepath takes the highest CPU",
+    "The one CPU to which the loop is pinned.",
+);
+const CPUS: Key = optional(
+    "cpus",
+    Form::CpuSet,
+    "wakepath takes the highest CPU",
+    "CPUs to which the loop is pinned, such as \"1\", \"2-3\" or \"0,2-3\". Not beside `cpu`.",
+);
+const WORK_KEY: Key = optional(
+    "work",
+    Form::Variants(&WORK),
+    "\"nothing\"",
+    "What the loop does in each cycle.",
+);
+
+/// Names that are at most this long are accepted, in characters.
+pub(crate) const LONGEST_NAME: usize = 64;
+
+pub(crate) static SCENARIO: Table = Table {
+    title: "a scenario",
+    about: "The file itself: what is measured, for how long, and on which terms. Either one loop \
+            (`rate` or `period`, with `cpu`, `threads` and `work`) or a task set (`[[tasks]]`).",
+    one_of: &[&["rate", "period", "tasks"], &["cycles", "duration"]],
+    not_both: &[
+        ("cpu", "cpus"),
+        ("tasks", "cpu"),
+        ("tasks", "cpus"),
+        ("tasks", "threads"),
+        ("tasks", "period-step"),
+        ("tasks", "work"),
+    ],
+    keys: &[
+        required("name", Form::Name, "Short name, such as \"pi5-250hz\"."),
+        optional(
+            "description",
+            Form::Text,
+            "empty",
+            "What the experiment is about.",
+        ),
+        RATE,
+        PERIOD,
+        optional(
+            "cycles",
+            Form::Integer(1, 10_000_000_000),
+            "one of `cycles` and `duration` is needed",
+            "Judged due times of each condition (one policy in one phase), over all repetitions, \
+             of the thread with the shortest period.",
+        ),
+        optional(
+            "duration",
+            Form::Duration,
+            "one of `cycles` and `duration` is needed",
+            "Judged time of each condition over all repetitions; rounded down to whole periods.",
+        ),
+        optional(
+            "repetitions",
+            Form::Integer(1, 1000),
+            "1",
+            "How often the whole list of phases and policies is gone through. Each repetition \
+             has its share of the cycles, so that drift hits all conditions alike.",
+        ),
+        optional(
+            "warm-up",
+            Form::Duration,
+            "\"500 ms\"",
+            "Recorded but not judged, at the start of every segment (a condition's share of one \
+             repetition); at most one hour.",
+        ),
+        optional(
+            "policies",
+            Form::List(&Form::Variants(&POLICY), 1, 64),
+            "needed, unless every task has a policy of its own",
+            "The policies to compare.",
+        ),
+        optional(
+            "phases",
+            Form::List(&Form::Table(&PHASE), 1, 64),
+            "one phase \"idle\" without loads",
+            "Stretches of the run, each under its loads. Every policy is measured in each.",
+        ),
+        CPU,
+        CPUS,
+        optional(
+            "threads",
+            Form::Either(&[Form::Choice(&["per-cpu"]), Form::Integer(1, 256)]),
+            "1",
+            "Loop threads; \"per-cpu\" runs one on each CPU (of `cpus` where given), pinned \
+             there.",
+        ),
+        optional(
+            "period-step",
+            Form::Duration,
+            "\"0 ns\": all alike",
+            "Each further thread's period is longer by so much. Only with several threads.",
+        ),
+        WORK_KEY,
+        optional(
+            "tasks",
+            Form::List(&Form::Table(&TASK), 1, 256),
+            "the one loop described by the keys above",
+            "A task set: threads that each have a period of their own.",
+        ),
+        optional(
+            "wake-up",
+            Form::Choice(&["clock-nanosleep", "timerfd", "futex"]),
+            "\"clock-nanosleep\"",
+            "How a thread waits for its due time: a sleep to an absolute time, a timer read as a \
+             file, or a futex woken by a helper thread.",
+        ),
+        optional(
+            "overrun",
+            Form::Choice(&["skip", "catch-up", "stop"]),
+            "\"skip\"",
+            "What happens when work runs into the next due time: go on at the next due time in \
+             the future (the ones passed are skipped periods), run the missed cycles at once, or \
+             end the loop.",
+        ),
+        optional(
+            "timer-slack",
+            Form::Either(&[Form::Choice(&["leave"]), Form::Duration]),
+            "\"1 ns\"",
+            "Timer slack for policies that are not real-time. \"leave\" keeps what was inherited \
+             (50 µs unless changed).",
+        ),
+        optional(
+            "cpu-dma-latency",
+            Form::Either(&[Form::Choice(&["leave"]), Form::Duration]),
+            "\"leave\"",
+            "Upper bound on idle exit latency to hold through /dev/cpu_dma_latency during the \
+             run, in whole microseconds. \"0 us\" is what cyclictest does; \"leave\" measures \
+             the machine as it is.",
+        ),
+        optional(
+            "accounting",
+            Form::Table(&ACCOUNTING),
+            "nothing but the clock",
+            "What else is read in each cycle.",
+        ),
+        optional(
+            "criterion",
+            Form::Table(&CRITERION),
+            "see there",
+            "What the loop tolerates.",
+        ),
+        optional(
+            "flight",
+            Form::Table(&FLIGHT),
+            "nothing is flown",
+            "The vehicle that is flown through the measured instants, and what it must show.",
+        ),
+    ],
+};
+
+pub(crate) static PHASE: Table = Table {
+    title: "a phase",
+    about: "A stretch of the run under one set of loads.",
+    one_of: &[],
+    not_both: &[],
+    keys: &[
+        required(
+            "name",
+            Form::Name,
+            "Name shown in tables, such as \"idle\" or \"stress\".",
+        ),
+        optional(
+            "loads",
+            Form::List(&Form::Variants(&LOAD), 0, 32),
+            "none: idle",
+            "Loads that run together.",
+        ),
+        optional(
+            "work",
+            Form::Variants(&WORK),
+            "the loop's",
+            "What the loop does in this phase instead. Not beside `tasks`.",
+        ),
+    ],
+};
+
+pub(crate) static TASK: Table = Table {
+    title: "a task",
+    about: "One thread of a task set.",
+    one_of: &[&["rate", "period"]],
+    not_both: &[("cpu", "cpus")],
+    keys: &[
+        required("name", Form::Name, "Name shown in tables."),
+        RATE,
+        PERIOD,
+        optional(
+            "policy",
+            Form::Variants(&POLICY),
+            "the condition's, one after the other from `policies`",
+            "The task's own policy.",
+        ),
+        CPU,
+        CPUS,
+        WORK_KEY,
+    ],
+};
+
+pub(crate) static ACCOUNTING: Table = Table {
+    title: "accounting",
+    about: "What is read in every cycle beside the clock. CPU time and switches cost system calls.",
+    one_of: &[],
+    not_both: &[],
+    keys: &[
+        optional(
+            "cpu-time",
+            Form::Boolean,
+            "false",
+            "Read the thread's CPU time.",
+        ),
+        optional(
+            "switches",
+            Form::Boolean,
+            "false",
+            "Read its involuntary context switches.",
+        ),
+        optional(
+            "counters",
+            Form::Boolean,
+            "false",
+            "Read hardware counters before and after each cycle, outside its timed region and \
+             without a system call: CPU cycles, instructions and last-level misses in user space. \
+             A note gives their means, or tells that the machine has none.",
+        ),
+    ],
+};
+
+pub(crate) static CRITERION: Table = Table {
+    title: "the criterion",
+    about: "What the loop tolerates, for each condition. Times may be given as such or in terms \
+            of the period (\"10 %\", \"3 periods\"); with several periods the shortest is meant.",
+    one_of: &[],
+    not_both: &[],
+    keys: &[
+        optional(
+            "latency",
+            Form::OfPeriod,
+            "wake-up latency does not count",
+            "A due time is missed when its cycle wakes later than this after it.",
+        ),
+        optional(
+            "deadline",
+            Form::OfPeriod,
+            "\"1 period\"",
+            "A due time is missed when its cycle's work ends later than this after it. Skipped \
+             due times are always missed.",
+        ),
+        optional(
+            "miss-fraction",
+            Form::Share,
+            "0.005",
+            "Largest tolerated share of due times missed. With 0 no miss may be seen, and \
+             `evidence` says how much that must prove.",
+        ),
+        optional(
+            "evidence",
+            Form::Number(0.0, 1.0),
+            "needed with `miss-fraction` 0, refused otherwise",
+            "Upper bound on the probability of a miss that the run must reach, such as 5e-6.",
+        ),
+        optional(
+            "confidence",
+            Form::Number(0.0, 1.0),
+            "0.95",
+            "One-sided confidence of the bound on the miss fraction; 0.5 or more, below 1.",
+        ),
+        optional(
+            "consecutive-misses",
+            Form::Integer(0, 1_000_000_000),
+            "no bound",
+            "Largest tolerated run of consecutive missed due times.",
+        ),
+        optional(
+            "outage",
+            Form::OfPeriod,
+            "no bound",
+            "Longest tolerated time from the end of one cycle to the end of the next.",
+        ),
+        optional(
+            "policies",
+            Form::Choice(&["any", "every"]),
+            "\"any\"",
+            "Whether one policy that holds in every phase is enough, or all must.",
+        ),
+    ],
+};

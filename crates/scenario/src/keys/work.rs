@@ -1,0 +1,155 @@
+//! The keys of a thread's work.
+
+use super::{Form, Key, Table, Variant, Variants, optional, required};
+
+/// Metres and metres a second are plain numbers of at most this size.
+const POSITION: Form = Form::List(&Form::Number(-1e4, 1e4), 3, 3);
+
+const VEHICLE: Key = optional(
+    "vehicle",
+    Form::Choice(&["hummingbird", "crazyflie"]),
+    "\"hummingbird\"",
+    "A built-in vehicle.",
+);
+const VEHICLE_FILE: Key = optional(
+    "vehicle-file",
+    Form::Text,
+    "`vehicle`",
+    "A vehicle file of your own, relative to the scenario. Instead of `vehicle`.",
+);
+const VEHICLE_TEXT: Key = optional(
+    "vehicle-text",
+    Form::Text,
+    "`vehicle`",
+    "The whole text of a vehicle file, as a recorded scenario carries it. Instead of `vehicle`.",
+);
+const FLOWN: Key = optional(
+    "trajectory",
+    Form::Variants(&TRAJECTORY),
+    "\"circle\"",
+    "What the vehicle is told to follow.",
+);
+const TOUCHED: Key = optional(
+    "working-set",
+    Form::Size,
+    "\"0 B\"",
+    "Memory read and written in each cycle beside the controller, up to 1 GiB.",
+);
+
+pub(crate) static WORK: Variants = Variants {
+    title: "work",
+    about: "What a thread does in each cycle. A controller flies a simulated quadrotor: the \
+            vehicle is moved to each due time outside the timed region; in it the loop reads the \
+            state, computes and writes the command.",
+    tag: "kind",
+    short: ("^(nothing|flight)$", "`\"nothing\"` or `\"flight\"`"),
+    variants: &[
+        Variant {
+            name: "nothing",
+            about: "Nothing but the two clock readings, as cyclictest.",
+            keys: &[],
+        },
+        Variant {
+            name: "working-set",
+            about: "Reads and writes a block of memory.",
+            keys: &[required(
+                "bytes",
+                Form::Size,
+                "Memory touched in each cycle, up to 1 GiB.",
+            )],
+        },
+        Variant {
+            name: "flight",
+            about: "The built-in controller: position, attitude, control allocation. At most one \
+                    of the three vehicle keys.",
+            keys: &[VEHICLE, VEHICLE_FILE, VEHICLE_TEXT, FLOWN, TOUCHED],
+        },
+        Variant {
+            name: "library",
+            about: "A controller of your own from a shared library with the C interface of \
+                    `wakepath_controller.h`.",
+            keys: &[
+                required(
+                    "library",
+                    Form::Text,
+                    "The shared library, relative to the scenario.",
+                ),
+                optional(
+                    "settings",
+                    Form::Text,
+                    "empty",
+                    "Text for the library's `init`.",
+                ),
+                VEHICLE,
+                VEHICLE_FILE,
+                VEHICLE_TEXT,
+                FLOWN,
+                TOUCHED,
+            ],
+        },
+    ],
+};
+
+pub(crate) static TRAJECTORY: Variants = Variants {
+    title: "trajectory",
+    about: "What a vehicle is told to follow, in metres, from the first due time on. World axes, \
+            z up.",
+    tag: "kind",
+    short: (
+        "^(hover|step|circle)$",
+        "`\"hover\"`, `\"step\"` or `\"circle\"`",
+    ),
+    variants: &[
+        Variant {
+            name: "hover",
+            about: "Stay at a place.",
+            keys: &[optional("position", POSITION, "[0, 0, 0]", "The place, m.")],
+        },
+        Variant {
+            name: "step",
+            about: "Hover at one place, then be told to be at another.",
+            keys: &[
+                optional("from", POSITION, "[-1, 0, 0]", "Where it hovers, m."),
+                optional("to", POSITION, "[0, 0, 0]", "Where it shall be, m."),
+            ],
+        },
+        Variant {
+            name: "circle",
+            about: "A horizontal circle, anticlockwise seen from above.",
+            keys: &[
+                optional("centre", POSITION, "[0, 0, 0]", "Centre, m."),
+                optional("radius-m", Form::Number(0.0, 1e4), "1", "Radius, m."),
+                optional(
+                    "frequency-hz",
+                    Form::Number(0.0, 1e3),
+                    "0.2",
+                    "Turns a second.",
+                ),
+            ],
+        },
+        Variant {
+            name: "waypoints",
+            about: "Points joined by minimum-jerk motion from rest to rest.",
+            keys: &[required(
+                "points",
+                Form::List(&Form::Table(&WAYPOINT), 1, 1000),
+                "The points, in order of time.",
+            )],
+        },
+    ],
+};
+
+pub(crate) static WAYPOINT: Table = Table {
+    title: "a waypoint",
+    about: "A place and when to be there.",
+    one_of: &[],
+    not_both: &[],
+    keys: &[
+        required(
+            "at-s",
+            Form::Number(-1e-9, 1e9),
+            "Seconds after the first due time.",
+        ),
+        required("position", POSITION, "The place, m."),
+    ],
+};

@@ -1,0 +1,35 @@
+//! What is measured on which terms: TOML → a checked, resolved [`Scenario`] in which nothing is
+//! left to interpret. It touches no hardware: the CPUs that exist are told to it.
+
+mod bandwidth;
+pub mod builtin;
+mod criterion;
+mod document;
+mod error;
+mod estimate;
+mod flight;
+mod keys;
+mod known_cpus;
+mod load;
+mod model;
+mod policy;
+mod read;
+mod reference;
+mod schema;
+pub mod units;
+mod warning;
+mod work;
+mod write;
+
+pub use criterion::{Criterion, PoliciesNeeded};
+pub use error::{ScenarioError, ScenarioErrors};
+pub use estimate::{LOAD_START_NS, SEGMENT_SET_UP_NS, TooShort};
+pub use flight::{Course, FlightCriterion, FlightTerms, FlightVehicle, Losses, Word};
+pub use known_cpus::KnownCpus;
+pub use load::{LoadKind, LoadSpec, WorkingSet};
+pub use model::{Accounting, CpuSet, Phase, Scenario, Task, TimerSlack};
+pub use policy::parse_policy;
+pub use reference::reference;
+pub use schema::json_schema;
+pub use warning::Warning;
+pub use work::{Flight, Library, Work};

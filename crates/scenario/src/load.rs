@@ -1,0 +1,117 @@
+//! The disturbances that a phase asks for. Running them and proving their work is the load room's
+//! business.
+
+use crate::CpuSet;
+use serde::Serialize;
+
+/// One disturbance of a phase.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoadSpec {
+    /// What disturbs.
+    pub kind: LoadKind,
+    /// How many workers; 0 means one for each CPU that the load may use.
+    pub workers: u32,
+    /// CPUs on which the load may run; `None`: all of them, the loop's own included.
+    pub cpus: Option<CpuSet>,
+}
+
+/// The kinds of disturbance.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum LoadKind {
+    /// Arithmetic without memory traffic.
+    Cpu,
+    /// Reads and writes a working set of `bytes` bytes in each worker.
+    Memory {
+        /// Working set of one worker in bytes. Resolved from "l1", "l2", "l3" (half the cache of
+        /// that level) or "dram" (four times the last-level cache) by the machine's topology when
+        /// the load starts.
+        working_set: WorkingSet,
+    },
+    /// Groups of processes that pass messages through sockets, in the way of hackbench.
+    Messages,
+    /// fork, exec, mmap and exit, over and over.
+    Processes,
+    /// Writes files and calls fsync.
+    Files,
+    /// UDP and TCP over loopback.
+    Network,
+    /// Short timers and signals.
+    Timers,
+    /// stress-ng with these arguments.
+    StressNg {
+        /// Arguments, as on its command line.
+        arguments: Vec<String>,
+    },
+    /// fio with these arguments.
+    Fio {
+        /// Arguments, as on its command line.
+        arguments: Vec<String>,
+    },
+    /// hackbench from rt-tests.
+    Hackbench {
+        /// Arguments, as on its command line.
+        arguments: Vec<String>,
+    },
+    /// bonnie++.
+    Bonnie {
+        /// Arguments, as on its command line.
+        arguments: Vec<String>,
+    },
+    /// iperf3 against a server that wakepath starts on loopback.
+    Iperf3 {
+        /// Arguments of the client, as on its command line.
+        arguments: Vec<String>,
+    },
+    /// wget against a local HTTP server that wakepath starts.
+    Wget,
+    /// glmark2, started again when it ends.
+    Glmark2 {
+        /// Arguments, as on its command line.
+        arguments: Vec<String>,
+    },
+    /// Any command, started again when it ends.
+    Command {
+        /// Program and arguments.
+        command: Vec<String>,
+    },
+}
+
+impl LoadKind {
+    /// The name by which scenario files and tables call it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Memory { .. } => "memory",
+            Self::Messages => "messages",
+            Self::Processes => "processes",
+            Self::Files => "files",
+            Self::Network => "network",
+            Self::Timers => "timers",
+            Self::StressNg { .. } => "stress-ng",
+            Self::Fio { .. } => "fio",
+            Self::Hackbench { .. } => "hackbench",
+            Self::Bonnie { .. } => "bonnie",
+            Self::Iperf3 { .. } => "iperf3",
+            Self::Wget => "wget",
+            Self::Glmark2 { .. } => "glmark2",
+            Self::Command { .. } => "command",
+        }
+    }
+}
+
+/// Size of a memory load's working set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkingSet {
+    /// Half of the level-1 data cache.
+    L1,
+    /// Half of the level-2 cache.
+    L2,
+    /// Half of the last-level cache, shared out among the workers that share it.
+    L3,
+    /// Four times the last-level cache: memory bandwidth.
+    Dram,
+    /// As many bytes.
+    Bytes(u64),
+}

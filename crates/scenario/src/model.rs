@@ -1,0 +1,110 @@
+//! The resolved scenario: what the measuring side reads. Everything optional in the file has its
+//! value here.
+
+use crate::{Criterion, FlightTerms, LoadSpec, Work};
+use serde::Serialize;
+use wakepath_timeline::{Overrun, Policy, WakeUp};
+
+/// A checked scenario with every default filled in.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Scenario {
+    /// Short name, such as `pi5-250hz`.
+    pub name: String,
+    /// What the experiment is about, one or two sentences.
+    pub description: String,
+    /// Period of the loop in nanoseconds. With a task set or stepped periods: the shortest.
+    pub period_ns: u64,
+    /// Judged due times of each condition (a policy under a phase's load), over all repetitions,
+    /// of the thread with the shortest period.
+    pub cycles: u64,
+    /// How often the whole list of phases and policies is gone through, so that drift hits all
+    /// conditions alike. Each repetition has its share of the cycles.
+    pub repetitions: u32,
+    /// Recorded but not judged, at the start of every segment, in nanoseconds.
+    pub warm_up_ns: u64,
+    /// The policies to compare; one condition for each with each phase. With a task set in which
+    /// every task has a policy of its own this holds none.
+    pub policies: Vec<Policy>,
+    /// Idle and loads, in order.
+    pub phases: Vec<Phase>,
+    /// The loop's threads; at least one.
+    pub tasks: Vec<Task>,
+    /// How a thread is woken.
+    pub wake_up: WakeUp,
+    /// What happens when work runs into the next due time.
+    pub overrun: Overrun,
+    /// Timer slack for policies that are not real-time.
+    pub timer_slack: TimerSlack,
+    /// Upper bound on idle exit latency to request through `/dev/cpu_dma_latency`, in
+    /// microseconds; `None` leaves it untouched.
+    pub cpu_dma_latency_us: Option<u32>,
+    /// What is read at every cycle beside the clock.
+    pub accounting: Accounting,
+    /// What the loop tolerates.
+    pub criterion: Criterion,
+    /// The vehicle that is flown through the measured instants; `None`: nothing is flown.
+    pub flight: Option<FlightTerms>,
+}
+
+impl Scenario {
+    /// Whether tasks are replicas of one loop and judged as one: same period, and the condition's
+    /// policy. Threads of different periods have different deadlines and can't share a figure.
+    pub fn are_alike(tasks: &[Task]) -> bool {
+        tasks
+            .windows(2)
+            .all(|two| two[0].period_ns == two[1].period_ns)
+            && tasks.iter().all(|task| task.policy.is_none())
+    }
+}
+
+/// A stretch of the run under one set of loads.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Phase {
+    /// Name shown in tables, such as `idle` or `stress`.
+    pub name: String,
+    /// Loads that run together; none for idle.
+    pub loads: Vec<LoadSpec>,
+    /// What the loop does in this phase instead of its tasks' own work.
+    pub work: Option<Work>,
+}
+
+/// One thread of the loop.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Task {
+    /// Name shown where there is more than one.
+    pub name: String,
+    /// Period in nanoseconds.
+    pub period_ns: u64,
+    /// CPUs to which the thread is pinned; `None`: left to wakepath, which takes the highest
+    /// CPU (never CPU 0 where there is another).
+    pub cpus: Option<CpuSet>,
+    /// The thread's own policy in a task set; `None`: the condition's.
+    pub policy: Option<Policy>,
+    /// What it does each cycle.
+    pub work: Work,
+}
+
+/// Timer slack of loops whose policy is not real-time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimerSlack {
+    /// Leave what was inherited (50 µs by default), as a loop that doesn't know about it has.
+    Leave,
+    /// Set as many nanoseconds; 1 by default.
+    Set(u64),
+}
+
+/// What is read at every cycle beside the clock; each costs a system call in the loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Accounting {
+    /// Thread CPU time.
+    pub cpu_time: bool,
+    /// Involuntary context switches.
+    pub switches: bool,
+    /// Hardware counters around the work; no system call, where the machine has them.
+    pub counters: bool,
+}
+
+/// A set of CPUs, ascending, without repetition, never empty.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct CpuSet(pub Vec<u16>);

@@ -1,0 +1,338 @@
+//! Policies as a file or a command line writes them, checked against what the kernel accepts.
+
+use crate::document::{Node, Section};
+use crate::error::{Finding, Findings, shown_text};
+use crate::keys::{POLICY, suggestion};
+use crate::units::{Complaint, format_duration, parse_duration};
+use wakepath_timeline::Policy;
+
+/// Least runtime that the kernel accepts (its 10-bit resolution of bandwidth), in nanoseconds.
+pub(crate) const DEADLINE_RUNTIME_LEAST_NS: u64 = 1024;
+/// `kernel.sched_deadline_period_min_us` by default, in nanoseconds.
+pub(crate) const DEADLINE_PERIOD_LEAST_NS: u64 = 100_000;
+/// `kernel.sched_deadline_period_max_us` by default (2²² µs), in nanoseconds.
+pub(crate) const DEADLINE_PERIOD_MOST_NS: u64 = (1 << 22) * 1_000;
+
+const EXAMPLES: &str =
+    "give a policy such as \"OTHER nice -19\", \"FIFO 99\" or \"DEADLINE 400us\"";
+
+/// Reads the short form of a policy: "OTHER", "OTHER nice -19", "BATCH nice 5", "IDLE", "FIFO 99",
+/// "RR 50", "DEADLINE 400us" (runtime; deadline and period are `period_ns`) or
+/// "DEADLINE 400us/2ms/4ms" (runtime, deadline, period). Upper and lower case are alike.
+///
+/// # Errors
+/// Says what is wrong with the text, or which of the kernel's rules it breaks.
+pub fn parse_policy(text: &str, period_ns: u64) -> Result<Policy, Complaint> {
+    let mut words = text.splitn(2, ' ');
+    let name = words.next().unwrap_or_default().to_lowercase();
+    let rest = words.next().unwrap_or_default().trim();
+    match name.as_str() {
+        "other" => Ok(Policy::Other {
+            nice: nice(&name, rest)?,
+        }),
+        "batch" => Ok(Policy::Batch {
+            nice: nice(&name, rest)?,
+        }),
+        "idle" if rest.is_empty() => Ok(Policy::Idle),
+        "idle" => Err(Complaint::new("gives IDLE a parameter", "IDLE takes none")),
+        "fifo" => Ok(Policy::Fifo {
+            priority: priority(&name, rest)?,
+        }),
+        "rr" => Ok(Policy::RoundRobin {
+            priority: priority(&name, rest)?,
+        }),
+        "deadline" => deadline(rest, period_ns),
+        _ => {
+            let names: Vec<&str> = POLICY.variants.iter().map(|variant| variant.name).collect();
+            let near = suggestion(&name, &names);
+            let remedy = if near.starts_with("did") {
+                near
+            } else {
+                EXAMPLES.to_owned()
+            };
+            Err(Complaint::new("is not a policy that is known", remedy))
+        }
+    }
+}
+
+fn nice(name: &str, rest: &str) -> Result<i8, Complaint> {
+    let name = name.to_uppercase();
+    if rest.is_empty() {
+        return Ok(0);
+    }
+    let remedy = format!("give \"{name} nice N\" with N from -20 to 19");
+    let Some(number) = rest.strip_prefix("nice ") else {
+        let problem = match rest.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => format!("gives {name} a priority"),
+            false => format!("has something other than a nice value behind {name}"),
+        };
+        return Err(Complaint::new(problem, remedy));
+    };
+    // The minus sign that people copy from tables is a minus sign too.
+    match number.trim().replace('−', "-").parse::<i8>() {
+        Ok(nice @ -20..=19) => Ok(nice),
+        _ => Err(Complaint::new(
+            "has a nice value that does not exist",
+            remedy,
+        )),
+    }
+}
+
+fn priority(name: &str, rest: &str) -> Result<u8, Complaint> {
+    let name = name.to_uppercase();
+    let remedy = format!("give \"{name} N\" with N from 1 to 99");
+    let problem = match rest.parse::<u8>() {
+        Ok(priority @ 1..=99) => return Ok(priority),
+        _ if rest.is_empty() => format!("has no priority behind {name}"),
+        _ if rest.starts_with("nice") => format!("gives {name} a nice value"),
+        _ => "has a priority that does not exist".to_owned(),
+    };
+    Err(Complaint::new(problem, remedy))
+}
+
+fn deadline(rest: &str, loop_period_ns: u64) -> Result<Policy, Complaint> {
+    let form = "give \"DEADLINE runtime\" or \"DEADLINE runtime/deadline/period\", such as \
+                \"DEADLINE 400us\"";
+    if rest.is_empty() {
+        return Err(Complaint::new("has no runtime behind DEADLINE", form));
+    }
+    let parts = rest.split('/').map(|part| {
+        parse_duration(part.trim()).map_err(|complaint| {
+            Complaint::new(
+                format!("has {}, which {}", shown_text(part), complaint.problem),
+                form,
+            )
+        })
+    });
+    let (runtime_ns, deadline_ns, period_ns) = match parts.collect::<Result<Vec<_>, _>>()?[..] {
+        [runtime] => (runtime, loop_period_ns, loop_period_ns),
+        [runtime, deadline, period] => (runtime, deadline, period),
+        _ => {
+            return Err(Complaint::new(
+                "has another number of times than one or three",
+                form,
+            ));
+        }
+    };
+    match broken_rule(runtime_ns, deadline_ns, period_ns) {
+        None => Ok(Policy::Deadline {
+            runtime_ns,
+            deadline_ns,
+            period_ns,
+        }),
+        Some((part, complaint)) => {
+            let value = match part {
+                "runtime" => runtime_ns,
+                "deadline" => deadline_ns,
+                _ => period_ns,
+            };
+            let value = format_duration(value);
+            let problem = format!("has a {part} of {value}, which {}", complaint.problem);
+            Err(Complaint::new(problem, complaint.remedy))
+        }
+    }
+}
+
+/// The first of the kernel's rules (`__checkparam_dl` in kernel/sched/deadline.c) that a
+/// reservation breaks, with the parameter to blame.
+fn broken_rule(
+    runtime_ns: u64,
+    deadline_ns: u64,
+    period_ns: u64,
+) -> Option<(&'static str, Complaint)> {
+    let bound = |part, problem: String, most: &str| {
+        Some((part, Complaint::new(problem, format!("give at {most}"))))
+    };
+    let (least, most) = (DEADLINE_PERIOD_LEAST_NS, DEADLINE_PERIOD_MOST_NS);
+    if period_ns < least {
+        let least = format_duration(least);
+        let problem = format!("is shorter than the kernel's least DEADLINE period ({least})");
+        return bound("period", problem, &format!("least {least}"));
+    }
+    if period_ns > most {
+        let most = format_duration(most);
+        let problem = format!("is longer than the kernel's longest DEADLINE period ({most})");
+        return bound("period", problem, &format!("most {most}"));
+    }
+    if deadline_ns > period_ns {
+        let period = format_duration(period_ns);
+        let problem = format!("is longer than the period ({period})");
+        return bound("deadline", problem, &format!("most {period}"));
+    }
+    if runtime_ns > deadline_ns {
+        let other = if deadline_ns == period_ns {
+            "period"
+        } else {
+            "deadline"
+        };
+        let limit = format_duration(deadline_ns);
+        let problem = format!("is longer than the {other} ({limit})");
+        return bound("runtime", problem, &format!("most {limit}"));
+    }
+    if runtime_ns < DEADLINE_RUNTIME_LEAST_NS {
+        let problem = "is shorter than the kernel's least DEADLINE runtime (1024 ns)".to_owned();
+        return bound("runtime", problem, "least 1024 ns");
+    }
+    None
+}
+
+/// Reads a policy of a file, in its short form or as a table. `period_ns` is that of the loop.
+pub(crate) fn read_policy(
+    node: &Node<'_>,
+    period_ns: u64,
+    findings: &mut Findings,
+) -> Option<Policy> {
+    if node.as_text().is_some() {
+        let read = node.quantity(EXAMPLES, |text| parse_policy(text, period_ns));
+        return findings.keep(read);
+    }
+    let section = findings.keep(node.table(EXAMPLES))?;
+    let variant = POLICY.find(&section, findings)?;
+    let nice = |findings: &mut Findings| match section.get("nice") {
+        None => Some(0),
+        Some(node) => findings.keep(node.integer(-20..=19)).map(|nice| nice as i8),
+    };
+    let priority = |findings: &mut Findings| {
+        let node = section.need("priority", "give a priority from 1 to 99");
+        findings
+            .keep(node.and_then(|node| node.integer(1..=99)))
+            .map(|priority| priority as u8)
+    };
+    match variant.name {
+        "other" => Some(Policy::Other {
+            nice: nice(findings)?,
+        }),
+        "batch" => Some(Policy::Batch {
+            nice: nice(findings)?,
+        }),
+        "idle" => Some(Policy::Idle),
+        "fifo" => Some(Policy::Fifo {
+            priority: priority(findings)?,
+        }),
+        "rr" => Some(Policy::RoundRobin {
+            priority: priority(findings)?,
+        }),
+        _ => findings.keep(read_deadline(&section, period_ns)),
+    }
+}
+
+fn read_deadline(section: &Section<'_>, loop_period_ns: u64) -> Result<Policy, Finding> {
+    let remedy = "give a time such as \"400 µs\"";
+    let time = |name| {
+        section
+            .get(name)
+            .map(|node| node.quantity(remedy, parse_duration))
+            .transpose()
+    };
+    let runtime_ns = section
+        .need("runtime", remedy)?
+        .quantity(remedy, parse_duration)?;
+    let period_ns = time("period")?.unwrap_or(loop_period_ns);
+    let deadline_ns = time("deadline")?.unwrap_or(period_ns);
+    match broken_rule(runtime_ns, deadline_ns, period_ns) {
+        None => Ok(Policy::Deadline {
+            runtime_ns,
+            deadline_ns,
+            period_ns,
+        }),
+        Some((part, Complaint { problem, remedy })) => Err(match section.get(part) {
+            Some(node) => node.refuse(problem, remedy),
+            // A default is to blame: the table says where it comes from.
+            None => section.refuse_key(
+                part,
+                format!("defaults to the loop's, which {problem}"),
+                remedy,
+            ),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PERIOD_NS: u64 = 4_000_000;
+
+    #[test]
+    fn short_forms_name_each_policy_with_its_own_parameter() {
+        for (text, policy) in [
+            ("OTHER", Policy::Other { nice: 0 }),
+            ("other nice -19", Policy::Other { nice: -19 }),
+            ("OTHER nice −19", Policy::Other { nice: -19 }),
+            ("BATCH nice 5", Policy::Batch { nice: 5 }),
+            ("IDLE", Policy::Idle),
+            ("FIFO 99", Policy::Fifo { priority: 99 }),
+            ("RR 50", Policy::RoundRobin { priority: 50 }),
+        ] {
+            assert_eq!(parse_policy(text, PERIOD_NS), Ok(policy), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_deadline_reservation_takes_the_loops_period_unless_told_otherwise() {
+        let policy = |runtime_ns, deadline_ns, period_ns| {
+            Ok(Policy::Deadline {
+                runtime_ns,
+                deadline_ns,
+                period_ns,
+            })
+        };
+        let short = parse_policy("DEADLINE 400us", PERIOD_NS);
+        assert_eq!(short, policy(400_000, PERIOD_NS, PERIOD_NS));
+        let long = parse_policy("DEADLINE 400 µs/2ms/8ms", PERIOD_NS);
+        assert_eq!(long, policy(400_000, 2_000_000, 8_000_000));
+    }
+
+    #[test]
+    fn the_kernels_own_bounds_are_kept_to_the_nanosecond() {
+        let accepted = |runtime, deadline, period| broken_rule(runtime, deadline, period).is_none();
+        assert!(accepted(1024, 100_000, 100_000));
+        assert!(!accepted(1023, 100_000, 100_000));
+        assert!(!accepted(1024, 99_999, 99_999));
+        assert!(accepted(1024, 4_194_304_000, 4_194_304_000));
+        assert!(!accepted(1024, 4_194_304_001, 4_194_304_001));
+        assert!(accepted(200_000, 200_000, 300_000));
+        assert!(!accepted(200_001, 200_000, 300_000));
+        assert!(!accepted(200_000, 300_001, 300_000));
+    }
+
+    #[test]
+    fn parameters_of_another_policy_are_refused() {
+        for text in [
+            "OTHER 50",
+            "OTHER -19",
+            "OTHER nice 20",
+            "FIFO nice -19",
+            "FIFO",
+            "FIFO 0",
+            "FIFO 100",
+            "IDLE 1",
+            "DEADLINE",
+            "DEADLINE 400",
+            "DEADLINE 1us",
+            "DEADLINE 5ms",
+            "DEADLINE 1ms/2ms",
+            "",
+            "FIFI 99",
+            "99",
+        ] {
+            assert!(parse_policy(text, PERIOD_NS).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_a_policy_prints_is_read_back(nice in -20_i8..20, priority in 1_u8..100, runtime in 1024..PERIOD_NS) {
+            let deadline = Policy::Deadline {
+                runtime_ns: runtime, deadline_ns: PERIOD_NS, period_ns: PERIOD_NS,
+            };
+            for policy in [
+                Policy::Other { nice }, Policy::Batch { nice }, Policy::Idle,
+                Policy::Fifo { priority }, Policy::RoundRobin { priority }, deadline,
+            ] {
+                prop_assert_eq!(parse_policy(&policy.to_string(), PERIOD_NS), Ok(policy));
+            }
+        }
+    }
+}

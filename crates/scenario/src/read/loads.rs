@@ -1,0 +1,179 @@
+//! Loads in their short form or as tables.
+
+use super::placement::read_placement;
+use crate::document::{Node, Section};
+use crate::error::{Finding, Findings};
+use crate::keys::{self, suggestion};
+use crate::units::{Complaint, parse_size};
+use crate::{KnownCpus, LoadKind, LoadSpec, WorkingSet};
+
+const REMEDY: &str =
+    "give a load such as \"cpu\", \"memory dram\" or { kind = \"stress-ng\", arguments = [] }";
+const MOST_ARGUMENTS: usize = 256;
+const LONGEST_ARGUMENT: usize = 4096;
+/// Largest working set of one worker, in bytes: 64 GiB.
+const MOST_BYTES: u64 = 64 << 30;
+
+/// A phase's loads.
+pub(super) fn read_loads(
+    node: &Node<'_>,
+    known: &KnownCpus,
+    findings: &mut Findings,
+) -> Option<Vec<LoadSpec>> {
+    let items = findings.keep(node.items(32, "give a list such as [\"cpu\", \"files\"]"))?;
+    let loads: Vec<_> = items
+        .iter()
+        .map(|item| read_load(item, known, findings))
+        .collect();
+    loads.into_iter().collect()
+}
+
+fn read_load(node: &Node<'_>, known: &KnownCpus, findings: &mut Findings) -> Option<LoadSpec> {
+    if node.as_text().is_some() {
+        let kind = findings.keep(node.quantity(REMEDY, short_form))?;
+        return Some(LoadSpec {
+            kind,
+            workers: 0,
+            cpus: None,
+        });
+    }
+    let section = findings.keep(node.table(REMEDY))?;
+    let name = keys::LOAD.find(&section, findings)?.name;
+    let workers = match section.get("workers") {
+        None => Some(0),
+        Some(node) if node.as_text() == Some("per-cpu") => Some(0),
+        Some(node) => match node.is_integer() {
+            true => findings
+                .keep(node.integer(1..=1024))
+                .map(|workers| workers as u32),
+            false => {
+                let remedy = "give \"per-cpu\" or a number from 1 to 1024";
+                findings.push(node.refuse("is not a number of workers", remedy));
+                None
+            }
+        },
+    };
+    let cpus = read_placement(&section, known, findings);
+    let kind = findings.keep(read_kind(name, &section));
+    Some(LoadSpec {
+        kind: kind?,
+        workers: workers?,
+        cpus: cpus?,
+    })
+}
+
+/// Reads the kind alone: "cpu", "memory l2".
+fn short_form(text: &str) -> Result<LoadKind, Complaint> {
+    if let Some(size) = text.strip_prefix("memory ") {
+        return Ok(LoadKind::Memory {
+            working_set: working_set(size)?,
+        });
+    }
+    if text == "command" {
+        let remedy = "give { kind = \"command\", command = [\"program\", \"argument\"] }";
+        return Err(Complaint::new("does not say which command", remedy));
+    }
+    simple_kind(text, Vec::new()).ok_or_else(|| {
+        let names: Vec<&str> = keys::LOAD
+            .variants
+            .iter()
+            .map(|variant| variant.name)
+            .collect();
+        Complaint::new("is not a load that is known", suggestion(text, &names))
+    })
+}
+
+fn read_kind(name: &str, section: &Section<'_>) -> Result<LoadKind, Finding> {
+    match name {
+        "memory" => {
+            let working_set = match section.get("working-set") {
+                None => WorkingSet::Dram,
+                Some(node) => node.quantity(
+                    "give \"l1\", \"l2\", \"l3\", \"dram\" or a size",
+                    working_set,
+                )?,
+            };
+            Ok(LoadKind::Memory { working_set })
+        }
+        "command" => {
+            let remedy = "give a list such as [\"program\", \"argument\"]";
+            let node = section.need("command", remedy)?;
+            let command = read_arguments(&node)?;
+            match command.first().is_some_and(|program| !program.is_empty()) {
+                true => Ok(LoadKind::Command { command }),
+                false => Err(node.refuse("names no program", remedy)),
+            }
+        }
+        _ => {
+            let arguments = section
+                .get("arguments")
+                .map_or(Ok(Vec::new()), |node| read_arguments(&node))?;
+            let unknown = || section.refuse_key("kind", "is not a load that is known", REMEDY);
+            simple_kind(name, arguments).ok_or_else(unknown)
+        }
+    }
+}
+
+/// The kinds that need nothing, or at most arguments.
+fn simple_kind(name: &str, arguments: Vec<String>) -> Option<LoadKind> {
+    Some(match name {
+        "cpu" => LoadKind::Cpu,
+        "memory" => LoadKind::Memory {
+            working_set: WorkingSet::Dram,
+        },
+        "messages" => LoadKind::Messages,
+        "processes" => LoadKind::Processes,
+        "files" => LoadKind::Files,
+        "network" => LoadKind::Network,
+        "timers" => LoadKind::Timers,
+        "stress-ng" => LoadKind::StressNg { arguments },
+        "fio" => LoadKind::Fio { arguments },
+        "hackbench" => LoadKind::Hackbench { arguments },
+        "bonnie" => LoadKind::Bonnie { arguments },
+        "iperf3" => LoadKind::Iperf3 { arguments },
+        "wget" => LoadKind::Wget,
+        "glmark2" => LoadKind::Glmark2 { arguments },
+        _ => return None,
+    })
+}
+
+fn working_set(text: &str) -> Result<WorkingSet, Complaint> {
+    Ok(match text {
+        "l1" => WorkingSet::L1,
+        "l2" => WorkingSet::L2,
+        "l3" => WorkingSet::L3,
+        "dram" => WorkingSet::Dram,
+        _ => {
+            let remedy = "give l1, l2, l3, dram or a size such as \"4 MiB\"";
+            if !text.starts_with(|first: char| first.is_ascii_digit()) {
+                return Err(Complaint::new("names no working set that is known", remedy));
+            }
+            let bytes =
+                parse_size(text).map_err(|complaint| Complaint::new(complaint.problem, remedy))?;
+            if !(1..=MOST_BYTES).contains(&bytes) {
+                let remedy = "give from \"1 B\" to \"64 GiB\"";
+                return Err(Complaint::new("is no size for a working set", remedy));
+            }
+            WorkingSet::Bytes(bytes)
+        }
+    })
+}
+
+fn read_arguments(node: &Node<'_>) -> Result<Vec<String>, Finding> {
+    let items = node.items(
+        MOST_ARGUMENTS,
+        "give a list of texts, one for each argument",
+    )?;
+    let argument = |item: &Node<'_>| {
+        let text = item.text("give text in quotes")?;
+        if text.len() > LONGEST_ARGUMENT {
+            let problem = format!("has {} bytes", text.len());
+            return Err(item.refuse(problem, format!("give at most {LONGEST_ARGUMENT}")));
+        }
+        if text.contains('\0') {
+            return Err(item.refuse("holds a NUL, which no command line can", "leave it out"));
+        }
+        Ok(text.to_owned())
+    };
+    items.iter().map(argument).collect()
+}

@@ -1,0 +1,248 @@
+//! From the document to the resolved scenario: every default filled in, every finding placed.
+
+mod conditions;
+mod criterion;
+mod flight;
+mod loads;
+mod placement;
+mod settings;
+mod tasks;
+mod text;
+mod work;
+
+use crate::document::{Node, Section};
+use crate::error::{Finding, Findings, ScenarioErrors, shown_text};
+use crate::units::{Complaint, format_duration, parse_duration};
+use crate::{KnownCpus, Scenario, TimerSlack, Warning, bandwidth, keys};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use wakepath_timeline::{Overrun, WakeUp};
+
+/// Largest file that is read, in bytes.
+const MOST_BYTES: usize = 1 << 20;
+/// Longest judged time of one condition, in nanoseconds: a leap year.
+const LONGEST_CONDITION_NS: u128 = 366 * 86_400 * 1_000_000_000;
+const DEFAULT_WARM_UP_NS: u64 = 500_000_000;
+
+impl Scenario {
+    /// Reads a scenario file. `source_name` is the file's name as the reader of messages knows it;
+    /// `known` are the CPUs of the machine that will run it. What is dubious but allowed is told
+    /// by [`Scenario::parse_with_warnings`].
+    ///
+    /// # Errors
+    /// Everything found wrong, each in one line with its place in the file.
+    pub fn parse(text: &str, source_name: &str, known: &KnownCpus) -> Result<Self, ScenarioErrors> {
+        Self::parse_with_warnings(text, source_name, known).map(|(scenario, _)| scenario)
+    }
+
+    /// As [`Scenario::parse`], with what is allowed but may surprise.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse`].
+    pub fn parse_with_warnings(
+        text: &str,
+        source_name: &str,
+        known: &KnownCpus,
+    ) -> Result<(Self, Vec<Warning>), ScenarioErrors> {
+        let mut findings = Findings::default();
+        let mut warnings = Vec::new();
+        let scenario = read_document(text, known, &mut findings, &mut warnings);
+        let scenario = findings.or(scenario, source_name, text)?;
+        warnings.extend(scenario.warnings());
+        Ok((scenario, warnings))
+    }
+}
+
+fn read_document(
+    text: &str,
+    known: &KnownCpus,
+    findings: &mut Findings,
+    warnings: &mut Vec<Warning>,
+) -> Option<Scenario> {
+    let whole_file = |at, problem: String, remedy: &str| Finding {
+        at,
+        key: String::new(),
+        found: String::new(),
+        complaint: Complaint::new(problem, remedy),
+    };
+    if text.len() > MOST_BYTES {
+        let problem = format!("the file has {} bytes", text.len());
+        findings.push(whole_file(0, problem, "a scenario has at most 1 MiB"));
+        return None;
+    }
+    let document = match DeTable::parse(text) {
+        Ok(document) => document,
+        Err(error) => {
+            let message: String = error
+                .message()
+                .chars()
+                .map(|c| {
+                    if crate::error::is_unprintable(c) {
+                        ' '
+                    } else {
+                        c
+                    }
+                })
+                .take(200)
+                .collect();
+            let span = error.span().unwrap_or(0..0);
+            let finding = match text.get(span.clone()) {
+                Some(key) if message == "duplicate key" => {
+                    let problem = format!("the key {} stands here again", shown_text(key));
+                    whole_file(span.start, problem, "give each key once")
+                }
+                _ => whole_file(span.start, format!("the file is not TOML: {message}"), ""),
+            };
+            findings.push(finding);
+            return None;
+        }
+    };
+    let span = document.span();
+    let root = Spanned::new(span, DeValue::Table(document.into_inner()));
+    read_root(&Section::root(&root)?, known, findings, warnings)
+}
+
+fn read_root(
+    root: &Section<'_>,
+    known: &KnownCpus,
+    findings: &mut Findings,
+    warnings: &mut Vec<Warning>,
+) -> Option<Scenario> {
+    keys::check(root, &keys::SCENARIO, findings);
+    let name = text::read_needed_name(root, "such as name = \"wing-250hz\"", findings);
+    let description = findings.optional(
+        root.get("description"),
+        String::new(),
+        text::read_description,
+    );
+    let tasks = tasks::read_tasks(root, known, findings, warnings);
+    let phases = conditions::read_phases(root, known, findings);
+    let warm_up_ns = findings.optional(
+        root.get("warm-up"),
+        DEFAULT_WARM_UP_NS,
+        settings::read_warm_up,
+    );
+    let repetitions = findings.optional(root.get("repetitions"), 1, |node| {
+        Ok(node.integer(1..=1000)? as u32)
+    });
+    let wake_up = findings.optional(
+        root.get("wake-up"),
+        WakeUp::default(),
+        settings::read_wake_up,
+    );
+    let overrun = findings.optional(
+        root.get("overrun"),
+        Overrun::default(),
+        settings::read_overrun,
+    );
+    let timer_slack = findings.optional(
+        root.get("timer-slack"),
+        TimerSlack::Set(1),
+        settings::read_timer_slack,
+    );
+    let cpu_dma_latency_us = findings.optional(
+        root.get("cpu-dma-latency"),
+        None,
+        settings::read_cpu_dma_latency,
+    );
+    let accounting = settings::read_accounting(root, findings);
+
+    // All that follows is given in terms of the period.
+    let tasks = tasks?;
+    let period_ns = tasks.iter().map(|task| task.period_ns).min()?;
+    let cycles = read_cycles(root, period_ns, findings);
+    if let (Some(cycles), Some(repetitions), Some(node)) =
+        (cycles, repetitions, root.get("repetitions"))
+        && u64::from(repetitions) > cycles
+    {
+        let problem = format!("leaves repetitions without any of the {cycles} cycles");
+        findings.push(node.refuse(problem, format!("give at most {cycles}")));
+    }
+    let all_have_their_own = tasks.iter().all(|task| task.policy.is_some());
+    let policies = conditions::read_policies(root, period_ns, all_have_their_own, findings);
+    let criterion = criterion::read_criterion(root, period_ns, findings);
+    let flight = flight::read_flight(root, &tasks, period_ns, findings);
+    let policies = policies?;
+    bandwidth::check(root, &policies, &tasks, known, findings);
+
+    Some(Scenario {
+        name: name?,
+        description: description?,
+        period_ns,
+        cycles: cycles?,
+        repetitions: repetitions?,
+        warm_up_ns: warm_up_ns?,
+        policies,
+        phases: phases?,
+        tasks,
+        wake_up: wake_up?,
+        overrun: overrun?,
+        timer_slack: timer_slack?,
+        cpu_dma_latency_us: cpu_dma_latency_us?,
+        accounting: accounting?,
+        criterion: criterion?,
+        flight: flight?,
+    })
+}
+
+impl Findings {
+    /// What `read` makes of an entry, or `default` without it.
+    fn optional<'a, T>(
+        &mut self,
+        node: Option<Node<'a>>,
+        default: T,
+        read: impl FnOnce(&Node<'a>) -> Result<T, Finding>,
+    ) -> Option<T> {
+        match node {
+            None => Some(default),
+            Some(node) => self.keep(read(&node)),
+        }
+    }
+}
+
+/// One of several words.
+fn choice<T: Copy>(node: &Node<'_>, choices: &[(&str, T)]) -> Result<T, Finding> {
+    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+    let remedy = format!("give one of {}", keys::listed(&names));
+    let text = node.text(&remedy)?;
+    let found = choices.iter().find(|(name, _)| *name == text);
+    found
+        .map(|(_, value)| *value)
+        .ok_or_else(|| node.refuse("is not a choice here", keys::suggestion(text, &names)))
+}
+
+fn read_cycles(root: &Section<'_>, period_ns: u64, findings: &mut Findings) -> Option<u64> {
+    let remedy = "give cycles = 10000 or duration = \"40 s\"";
+    let (node, cycles) = match (root.get("cycles"), root.get("duration")) {
+        (None, None) => {
+            findings.push(root.missing("cycles", remedy));
+            return None;
+        }
+        (Some(_), Some(_)) => {
+            let problem = "stands beside cycles, and both say how long to measure";
+            findings.push(root.refuse_key("duration", problem, "give one of the two"));
+            return None;
+        }
+        (Some(node), None) => {
+            let cycles = findings.keep(node.integer(1..=10_000_000_000))?;
+            (node, cycles as u64)
+        }
+        (None, Some(node)) => {
+            let ns = findings.keep(node.quantity(remedy, parse_duration))?;
+            (node, ns / period_ns)
+        }
+    };
+    let period = format_duration(period_ns);
+    if cycles == 0 {
+        let problem = format!("is shorter than one period ({period})");
+        findings.push(node.refuse(problem, format!("give at least {period}")));
+        return None;
+    }
+    let most = LONGEST_CONDITION_NS / u128::from(period_ns);
+    if u128::from(cycles) > most {
+        let problem = format!("takes more than 366 days at a period of {period}");
+        findings.push(node.refuse(problem, format!("give at most {most} cycles")));
+        return None;
+    }
+    Some(cycles)
+}

@@ -1,0 +1,122 @@
+//! What a scenario is allowed to say but may not mean.
+
+use crate::Scenario;
+use crate::units::format_duration;
+use std::fmt;
+use wakepath_timeline::Policy;
+
+/// Something allowed that may surprise.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Warning {
+    /// The rate's period is not a whole number of nanoseconds, so the loop drifts against it.
+    RateNotWhole {
+        /// Key of the rate.
+        key: String,
+        /// The rate as written.
+        rate: String,
+        /// The period that is kept, in nanoseconds.
+        period_ns: u64,
+    },
+    /// Even without a single miss the run is too short to show what the criterion asks for.
+    TooShortToPass {
+        /// Judged due times of each condition.
+        cycles: u64,
+        /// Due times without a miss that would do.
+        needed: u64,
+    },
+    /// A thread with this policy is not pinned although CPUs are given for it.
+    PinNotApplied {
+        /// The DEADLINE policy.
+        policy: Policy,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RateNotWhole {
+                key,
+                rate,
+                period_ns,
+            } => write!(
+                f,
+                "{key} = \"{rate}\" is not a whole number of nanoseconds: the period is {}, so the \
+                 loop drifts against it",
+                format_duration(*period_ns),
+            ),
+            Self::TooShortToPass { cycles, needed } => write!(
+                f,
+                "can end undecided at best: needs {} due times for each condition and has {}",
+                grouped(*needed),
+                grouped(*cycles),
+            ),
+            Self::PinNotApplied { policy } => write!(
+                f,
+                "{policy} is not pinned to the CPUs given: the kernel refuses DEADLINE threads an \
+                 affinity smaller than their root domain",
+            ),
+        }
+    }
+}
+
+impl Scenario {
+    /// What in the resolved scenario may surprise. Worth asking again after a change.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let needed = self.criterion.due_times_needed();
+        if self.cycles < needed {
+            warnings.push(Warning::TooShortToPass {
+                cycles: self.cycles,
+                needed,
+            });
+        }
+        let pinned = |own: Option<Policy>| {
+            self.tasks
+                .iter()
+                .any(|task| task.policy == own && task.cpus.is_some())
+        };
+        let is_deadline = |policy: &&Policy| matches!(policy, Policy::Deadline { .. });
+        let mut unpinned: Vec<Policy> = Vec::new();
+        if pinned(None) {
+            unpinned.extend(self.policies.iter().filter(is_deadline));
+        }
+        let own = self.tasks.iter().filter(|task| task.cpus.is_some());
+        unpinned.extend(
+            own.filter_map(|task| task.policy.as_ref())
+                .filter(is_deadline),
+        );
+        for (index, policy) in unpinned.iter().enumerate() {
+            if !unpinned[..index].contains(policy) {
+                warnings.push(Warning::PinNotApplied { policy: *policy });
+            }
+        }
+        warnings
+    }
+}
+
+/// Digits in groups of three.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let first = digits.len() % 3;
+    let mut shown = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && index % 3 == first {
+            shown.push(' ');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_numbers_are_grouped() {
+        assert_eq!(grouped(7), "7");
+        assert_eq!(grouped(1_000), "1 000");
+        assert_eq!(grouped(29_956), "29 956");
+        assert_eq!(grouped(600_000), "600 000");
+    }
+}

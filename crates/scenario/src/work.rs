@@ -1,0 +1,99 @@
+//! What a thread of the loop does in each cycle, as a scenario says it. Nothing here is carried
+//! out, and no file is read: a vehicle's or a library's file is named until the caller has read it.
+
+use crate::{Course, FlightVehicle};
+use serde::Serialize;
+use wakepath_flight::Trajectory;
+
+/// What the loop does in each cycle.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Work {
+    /// Nothing but the two clock readings, as cyclictest.
+    Nothing,
+    /// Reads and writes as many bytes.
+    WorkingSet {
+        /// Bytes touched in each cycle.
+        bytes: u64,
+    },
+    /// A quadrotor's controller, built in.
+    Flight(Flight),
+    /// A controller of the user's own, from a shared library.
+    Library(Library),
+}
+
+/// The flight that a controller is at work in: what it flies, along which way.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Flight {
+    /// What is flown.
+    pub vehicle: FlightVehicle,
+    /// What it is told to follow.
+    pub trajectory: Trajectory,
+    /// Bytes read and written in each cycle beside the controller; they stand for the rest of a
+    /// flight stack's data.
+    pub working_set: u64,
+}
+
+/// A controller of the user's own.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Library {
+    /// Path of the shared library.
+    pub library: String,
+    /// Passed to the library's `init` as it stands.
+    pub settings: String,
+    /// The flight that it is at work in.
+    pub flight: Flight,
+}
+
+impl Default for Flight {
+    /// The built-in Hummingbird on the circle of the reference flights, and no working set.
+    fn default() -> Self {
+        Self {
+            vehicle: FlightVehicle::BuiltIn("hummingbird".into()),
+            trajectory: Course::Circle.trajectory(),
+            working_set: 0,
+        }
+    }
+}
+
+impl Work {
+    /// The flight, for work that is a controller.
+    pub fn flight(&self) -> Option<&Flight> {
+        match self {
+            Self::Nothing | Self::WorkingSet { .. } => None,
+            Self::Flight(flight) => Some(flight),
+            Self::Library(library) => Some(&library.flight),
+        }
+    }
+
+    /// The flight, to be changed.
+    pub fn flight_mut(&mut self) -> Option<&mut Flight> {
+        match self {
+            Self::Nothing | Self::WorkingSet { .. } => None,
+            Self::Flight(flight) => Some(flight),
+            Self::Library(library) => Some(&mut library.flight),
+        }
+    }
+}
+
+impl crate::Scenario {
+    /// The work of every task and of every phase that has its own.
+    pub fn works(&self) -> impl Iterator<Item = &Work> {
+        let own = self.phases.iter().filter_map(|phase| phase.work.as_ref());
+        self.tasks.iter().map(|task| &task.work).chain(own)
+    }
+
+    /// What a task does in a phase.
+    pub fn work_in<'a>(&'a self, phase: &str, task: &'a crate::Task) -> &'a Work {
+        let named = self.phases.iter().find(|known| known.name == phase);
+        named
+            .and_then(|phase| phase.work.as_ref())
+            .unwrap_or(&task.work)
+    }
+
+    /// As [`Self::works`], to be changed: a vehicle's file is replaced by its text this way.
+    pub fn works_mut(&mut self) -> impl Iterator<Item = &mut Work> {
+        let own = self.phases.iter_mut().filter_map(|p| p.work.as_mut());
+        self.tasks.iter_mut().map(|task| &mut task.work).chain(own)
+    }
+}

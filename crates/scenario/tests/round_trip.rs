@@ -1,0 +1,349 @@
+//! What is written reads back to the very same scenario.
+
+use proptest::prelude::*;
+use wakepath_flight::reference::Waypoint;
+use wakepath_flight::replay::{Choices, Missed, OverrunRule, Sampling};
+use wakepath_flight::{Trajectory, Vehicle};
+use wakepath_scenario::*;
+use wakepath_timeline::{Overrun, Policy, WakeUp};
+
+const CPUS: u16 = 8;
+const PERIOD_LEAST_NS: u64 = 100_000;
+
+fn cpu_set() -> impl Strategy<Value = CpuSet> {
+    proptest::collection::btree_set(0..CPUS, 1..5).prop_map(|set| CpuSet(set.into_iter().collect()))
+}
+
+fn policy() -> impl Strategy<Value = Policy> {
+    prop_oneof![
+        (-20_i8..20).prop_map(|nice| Policy::Other { nice }),
+        (-20_i8..20).prop_map(|nice| Policy::Batch { nice }),
+        Just(Policy::Idle),
+        (1_u8..100).prop_map(|priority| Policy::Fifo { priority }),
+        (1_u8..100).prop_map(|priority| Policy::RoundRobin { priority }),
+        (1024_u64..50_000, 0_u64..50_000, 0_u64..4_000_000_000).prop_map(
+            |(runtime, more, rest)| {
+                let deadline_ns = runtime + more;
+                Policy::Deadline {
+                    runtime_ns: runtime,
+                    deadline_ns,
+                    period_ns: (deadline_ns + rest).clamp(PERIOD_LEAST_NS, 4_194_304_000),
+                }
+            }
+        ),
+    ]
+}
+
+fn work() -> impl Strategy<Value = Work> {
+    prop_oneof![
+        Just(Work::Nothing),
+        (1..=1_u64 << 30).prop_map(|bytes| Work::WorkingSet { bytes }),
+        flown().prop_map(Work::Flight),
+        (flown(), "[^\\x00]{1,20}", "[^\\x00]{0,20}").prop_map(|(flight, library, settings)| {
+            Work::Library(Library {
+                library,
+                settings,
+                flight,
+            })
+        }),
+    ]
+}
+
+fn flown() -> impl Strategy<Value = Flight> {
+    let place = || proptest::array::uniform3(-9e3..9e3_f64);
+    let trajectory = prop_oneof![
+        place().prop_map(|position| Trajectory::Hover { position }),
+        (place(), place()).prop_map(|(from, to)| Trajectory::Step { from, to }),
+        (place(), 1e-9..9e3_f64, 1e-9..999.0_f64).prop_map(|(centre, radius_m, frequency_hz)| {
+            Trajectory::Circle {
+                centre,
+                radius_m,
+                frequency_hz,
+            }
+        }),
+        proptest::collection::vec((0.001..9.0_f64, place()), 1..4).prop_map(|steps| {
+            let mut at_s = 0.0;
+            let point = |(step, position)| {
+                at_s += step;
+                Waypoint { at_s, position }
+            };
+            Trajectory::Waypoints(steps.into_iter().map(point).collect())
+        }),
+    ];
+    let text = Vehicle::built_in_text("crazyflie").expect("built in");
+    let vehicle = prop_oneof![
+        Just(FlightVehicle::BuiltIn("hummingbird".into())),
+        Just(FlightVehicle::File("../my \"own\".toml".into())),
+        Just(FlightVehicle::Text(text.into())),
+        Just(FlightVehicle::Text(text.replace('#', "# '''"))),
+    ];
+    (vehicle, trajectory, 0..=1_u64 << 30).prop_map(|(vehicle, trajectory, working_set)| Flight {
+        vehicle,
+        trajectory,
+        working_set,
+    })
+}
+
+fn load() -> impl Strategy<Value = LoadSpec> {
+    let texts = |least| {
+        proptest::collection::vec(any::<String>(), least..4).prop_map(
+            |list: Vec<String>| -> Vec<String> {
+                list.into_iter()
+                    .map(|text| text.replace('\0', "") + "x")
+                    .collect()
+            },
+        )
+    };
+    let working_set = prop_oneof![
+        Just(WorkingSet::L1),
+        Just(WorkingSet::L2),
+        Just(WorkingSet::L3),
+        Just(WorkingSet::Dram),
+        (1..=64_u64 << 30).prop_map(WorkingSet::Bytes),
+    ];
+    let kind = prop_oneof![
+        Just(LoadKind::Cpu),
+        working_set.prop_map(|working_set| LoadKind::Memory { working_set }),
+        prop_oneof![
+            Just(LoadKind::Messages),
+            Just(LoadKind::Processes),
+            Just(LoadKind::Files),
+            Just(LoadKind::Network),
+            Just(LoadKind::Timers),
+            Just(LoadKind::Wget),
+        ],
+        texts(0).prop_map(|arguments| LoadKind::StressNg { arguments }),
+        texts(0).prop_map(|arguments| LoadKind::Fio { arguments }),
+        texts(0).prop_map(|arguments| LoadKind::Hackbench { arguments }),
+        texts(0).prop_map(|arguments| LoadKind::Bonnie { arguments }),
+        texts(0).prop_map(|arguments| LoadKind::Iperf3 { arguments }),
+        texts(0).prop_map(|arguments| LoadKind::Glmark2 { arguments }),
+        texts(1).prop_map(|command| LoadKind::Command { command }),
+    ];
+    (kind, 0_u32..=1024, proptest::option::of(cpu_set())).prop_map(|(kind, workers, cpus)| {
+        LoadSpec {
+            kind,
+            workers,
+            cpus,
+        }
+    })
+}
+
+fn criterion(period_ns: u64) -> impl Strategy<Value = Criterion> {
+    (
+        proptest::option::of(1_u64..=period_ns),
+        period_ns..10 * period_ns,
+        prop_oneof![Just(0.0), 1e-12..0.999_f64],
+        1e-12..0.999_f64,
+        0.5..0.999_999_f64,
+        proptest::option::of(0_u64..1_000),
+        proptest::option::of(period_ns..u64::MAX / 4),
+        prop_oneof![Just(PoliciesNeeded::Any), Just(PoliciesNeeded::Every)],
+    )
+        .prop_map(
+            |(latency_ns, deadline_ns, fraction, evidence, confidence, misses, outage, needed)| {
+                Criterion {
+                    latency_ns,
+                    deadline_ns,
+                    miss_fraction: fraction,
+                    evidence: (fraction == 0.0).then_some(evidence),
+                    confidence,
+                    consecutive_misses: misses,
+                    outage_ns: outage,
+                    policies: needed,
+                }
+            },
+        )
+}
+
+fn flight() -> impl Strategy<Value = FlightTerms> {
+    let text = Vehicle::built_in_text("crazyflie").expect("built in");
+    let vehicle = prop_oneof![
+        Just(FlightVehicle::BuiltIn("hummingbird".into())),
+        Just(FlightVehicle::File("../my \"own\".toml".into())),
+        Just(FlightVehicle::Text(text.into())),
+    ];
+    (
+        vehicle,
+        0..2_usize,
+        0..2_usize,
+        0..3_usize,
+        0..3_usize,
+        0..=i64::MAX as u64,
+        0..2_usize,
+        proptest::option::of(1..u64::MAX / 4),
+        proptest::option::of(0.001..179.0_f64),
+    )
+        .prop_map(
+            |(vehicle, sample, missed, overrun, course, seed, lost, delay_margin_ns, tilt)| {
+                FlightTerms {
+                    vehicle,
+                    choices: Choices {
+                        sampling: Sampling::WORDS[sample].1,
+                        missed: Missed::WORDS[missed].1,
+                        overrun: OverrunRule::WORDS[overrun].1,
+                    },
+                    course: Course::WORDS[course].1,
+                    seed,
+                    task: None,
+                    criterion: FlightCriterion {
+                        lost: Losses::WORDS[lost].1,
+                        delay_margin_ns,
+                        peak_tilt_deg: tilt,
+                    },
+                }
+            },
+        )
+}
+
+fn tasks() -> impl Strategy<Value = Vec<Task>> {
+    let task = (
+        PERIOD_LEAST_NS..100_000_000_000,
+        proptest::option::of(cpu_set()),
+        proptest::option::of(policy()),
+        work(),
+    );
+    proptest::collection::vec(task, 1..5).prop_map(|tasks| {
+        let alone = tasks.len() == 1;
+        let named = |(index, (period_ns, cpus, policy, work))| Task {
+            name: if alone {
+                "loop".to_owned()
+            } else {
+                format!("task {index} \"ü\"")
+            },
+            period_ns,
+            cpus,
+            policy,
+            work,
+        };
+        tasks.into_iter().enumerate().map(named).collect()
+    })
+}
+
+fn scenario() -> impl Strategy<Value = Scenario> {
+    let phases = proptest::collection::vec(proptest::collection::vec(load(), 0..4), 1..4);
+    let settings = (
+        prop_oneof![
+            Just(WakeUp::ClockNanosleep),
+            Just(WakeUp::Timerfd),
+            Just(WakeUp::Futex)
+        ],
+        prop_oneof![
+            Just(Overrun::Skip),
+            Just(Overrun::CatchUp),
+            Just(Overrun::Stop)
+        ],
+        prop_oneof![
+            Just(TimerSlack::Leave),
+            (1..=u64::from(u32::MAX)).prop_map(TimerSlack::Set)
+        ],
+        proptest::option::of(0_u32..2_000_000_000),
+        any::<(bool, bool, bool)>(),
+    );
+    let policies = proptest::collection::vec(policy(), 1..9);
+    (
+        tasks(),
+        phases,
+        settings,
+        policies,
+        1000_u64..100_000,
+        1_u32..=1000,
+        0..3_600_000_000_000_u64,
+    )
+        .prop_flat_map(|rest| {
+            let period_ns = rest.0.iter().map(|task| task.period_ns).min().unwrap_or(1);
+            (Just(rest), criterion(period_ns))
+        })
+        .prop_map(
+            |((tasks, phases, settings, policies, cycles, repetitions, warm_up_ns), criterion)| {
+                let (
+                    wake_up,
+                    overrun,
+                    timer_slack,
+                    cpu_dma_latency_us,
+                    (cpu_time, switches, counters),
+                ) = settings;
+                let mut unique: Vec<Policy> = Vec::new();
+                if tasks.iter().any(|task| task.policy.is_none()) {
+                    for policy in policies {
+                        if !unique.contains(&policy) {
+                            unique.push(policy);
+                        }
+                    }
+                }
+                let own_work =
+                    (tasks.len() == 1 && tasks[0].policy.is_none()).then(|| tasks[0].work.clone());
+                let phase = |(index, loads)| Phase {
+                    name: format!("phase{index}"),
+                    loads,
+                    work: own_work.clone().filter(|_| index == 1),
+                };
+                Scenario {
+                    name: "a name".to_owned(),
+                    description: "Says \"why\" \\ how.".to_owned(),
+                    period_ns: tasks.iter().map(|task| task.period_ns).min().unwrap_or(1),
+                    cycles,
+                    repetitions,
+                    warm_up_ns,
+                    policies: unique,
+                    phases: phases.into_iter().enumerate().map(phase).collect(),
+                    tasks,
+                    wake_up,
+                    overrun,
+                    timer_slack,
+                    cpu_dma_latency_us,
+                    accounting: Accounting {
+                        cpu_time,
+                        switches,
+                        counters,
+                    },
+                    criterion,
+                    flight: None,
+                }
+            },
+        )
+        .prop_flat_map(|scenario| (Just(scenario), proptest::option::of(flight())))
+        .prop_map(|(scenario, flight)| {
+            // Which task is the controller must be said where they differ, and only there.
+            let task =
+                (!Scenario::are_alike(&scenario.tasks)).then(|| scenario.tasks[0].name.clone());
+            Scenario {
+                flight: flight.map(|terms| FlightTerms { task, ..terms }),
+                ..scenario
+            }
+        })
+}
+
+proptest! {
+    #[test]
+    fn a_written_scenario_reads_back_to_the_same(scenario in scenario()) {
+        let text = scenario.to_toml();
+        match Scenario::parse(&text, "written.toml", &KnownCpus::first(CPUS)) {
+            Ok(read) => prop_assert_eq!(read, scenario),
+            Err(errors) => prop_assert!(false, "{errors}\n{text}"),
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused_in_single_lines(text in "\\PC{0,200}") {
+        if let Err(errors) = Scenario::parse(&text, "any.toml", &KnownCpus::first(CPUS)) {
+            for error in &errors.errors {
+                prop_assert!(!error.to_string().contains(char::is_control));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_builtin_reads_back_to_the_same() {
+    let known = KnownCpus::first(16);
+    for builtin in builtin::all() {
+        let scenario = Scenario::parse(builtin.text, builtin.name, &known).expect("reads");
+        let text = scenario.to_toml();
+        let again = Scenario::parse(&text, "written.toml", &known);
+        assert_eq!(
+            again.unwrap_or_else(|errors| panic!("{errors}\n{text}")),
+            scenario
+        );
+    }
+}

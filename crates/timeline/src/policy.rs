@@ -1,0 +1,107 @@
+//! Scheduling policies, each with its own parameter and no other, and the other choices that
+//! decide how a loop waits. Types only: setting and reading them back is the loop library's work.
+
+use std::fmt;
+
+/// A Linux scheduling policy with the parameters that belong to it. A deadline loop can't carry a
+/// FIFO priority.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(tag = "policy", rename_all = "kebab-case"))]
+pub enum Policy {
+    /// `SCHED_OTHER`, the default time-sharing policy.
+    Other {
+        /// −20 (most favoured) to 19.
+        nice: i8,
+    },
+    /// `SCHED_BATCH`.
+    Batch {
+        /// −20 (most favoured) to 19.
+        nice: i8,
+    },
+    /// `SCHED_IDLE`.
+    Idle,
+    /// `SCHED_FIFO`.
+    Fifo {
+        /// 1 (lowest) to 99.
+        priority: u8,
+    },
+    /// `SCHED_RR`.
+    RoundRobin {
+        /// 1 (lowest) to 99.
+        priority: u8,
+    },
+    /// `SCHED_DEADLINE`. Deadline and period are nanoseconds, like the runtime.
+    Deadline {
+        /// CPU time reserved in each period, in nanoseconds.
+        runtime_ns: u64,
+        /// Relative deadline by which the runtime is given, in nanoseconds.
+        deadline_ns: u64,
+        /// Period of the reservation, in nanoseconds.
+        period_ns: u64,
+    },
+}
+
+impl Policy {
+    /// Whether the kernel ignores timer slack for it: FIFO, RR and DEADLINE.
+    pub fn is_real_time(&self) -> bool {
+        matches!(
+            self,
+            Self::Fifo { .. } | Self::RoundRobin { .. } | Self::Deadline { .. }
+        )
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Other { nice } => write!(f, "OTHER nice {nice}"),
+            Self::Batch { nice } => write!(f, "BATCH nice {nice}"),
+            Self::Idle => write!(f, "IDLE"),
+            Self::Fifo { priority } => write!(f, "FIFO {priority}"),
+            Self::RoundRobin { priority } => write!(f, "RR {priority}"),
+            Self::Deadline {
+                runtime_ns,
+                deadline_ns,
+                period_ns,
+            } => {
+                let micros = |ns: &u64| *ns as f64 / 1_000.0;
+                write!(f, "DEADLINE {} µs", micros(runtime_ns))?;
+                // A deadline of one period goes without saying.
+                match deadline_ns == period_ns {
+                    true => Ok(()),
+                    false => write!(f, "/{} µs/{} µs", micros(deadline_ns), micros(period_ns)),
+                }
+            }
+        }
+    }
+}
+
+/// How the loop is woken at its due time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum WakeUp {
+    /// `clock_nanosleep` to an absolute time.
+    #[default]
+    ClockNanosleep,
+    /// `read` on a `timerfd` armed at an absolute time.
+    Timerfd,
+    /// A futex that another thread of the same policy wakes at the due time.
+    Futex,
+}
+
+/// What a loop does when a cycle's work runs into the next due time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Overrun {
+    /// Go on at the next due time in the future; the due times passed meanwhile are skipped
+    /// periods.
+    #[default]
+    Skip,
+    /// Run the missed cycles at once, one after the other, until the loop has caught up.
+    CatchUp,
+    /// End the loop at the first overrun.
+    Stop,
+}

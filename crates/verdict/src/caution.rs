@@ -1,0 +1,119 @@
+//! What the reader of a verdict should know beside it. A caution never changes an outcome.
+
+use crate::FactChange;
+use crate::wording::{count, counted, duration, fraction};
+use serde::Serialize;
+use std::fmt;
+
+/// Something that weakens a verdict without overturning it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Caution {
+    /// A fact of the machine changed during the run.
+    MachineChanged {
+        /// Which.
+        change: FactChange,
+    },
+    /// Misses came together, so that they are fewer events than misses.
+    MissesCluster {
+        /// Due times missed.
+        missed: u64,
+        /// Groups in which they came.
+        clusters: u64,
+        /// Misses in the largest group.
+        largest: u64,
+    },
+    /// The failure of the miss fraction takes each due time as evidence of its own, but the
+    /// misses came in few events.
+    FewEvents {
+        /// Groups in which the misses came.
+        clusters: u64,
+    },
+    /// Latencies in the second half of the run differ from those in the first.
+    Drift {
+        /// Kolmogorov–Smirnov distance, 0 to 1.
+        distance: f64,
+        /// Its p-value if samples were independent.
+        p_value: f64,
+        /// Median of the first half in nanoseconds.
+        first_median_ns: i64,
+        /// Median of the second half in nanoseconds.
+        second_median_ns: i64,
+    },
+    /// Due times at the end of a window were never served; their latency is only known to be at
+    /// least what it counts with.
+    UnservedAtEnd {
+        /// How many.
+        due_times: u64,
+    },
+}
+
+impl fmt::Display for Caution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MachineChanged { change } => match change {
+                FactChange::ClockSource { from, to } => {
+                    write!(
+                        f,
+                        "the clock source changed from {from} to {to} during the run"
+                    )
+                }
+                FactChange::Governor { from, to } => {
+                    write!(
+                        f,
+                        "the frequency governor changed from {from} to {to} during the run"
+                    )
+                }
+                FactChange::Throttled { detail } => {
+                    write!(f, "the CPU was throttled during the run: {detail}")
+                }
+                FactChange::Steal { stolen_ns } => {
+                    let stolen = i64::try_from(*stolen_ns).unwrap_or(i64::MAX);
+                    write!(
+                        f,
+                        "the hypervisor took {} of CPU time away",
+                        duration(stolen)
+                    )
+                }
+                FactChange::Other { fact, from, to } => {
+                    write!(f, "{fact} changed from {from} to {to} during the run")
+                }
+            },
+            Self::MissesCluster {
+                missed,
+                clusters,
+                largest,
+            } => write!(
+                f,
+                "the {} came in {}, the largest of {}; the upper bound is widened accordingly",
+                counted(*missed, "miss", "misses"),
+                counted(*clusters, "group", "groups"),
+                count(*largest),
+            ),
+            Self::FewEvents { clusters } => write!(
+                f,
+                "the failure rests on {}; a longer run tells how often they come",
+                counted(*clusters, "group of misses", "groups of misses"),
+            ),
+            Self::Drift {
+                distance,
+                first_median_ns,
+                second_median_ns,
+                ..
+            } => write!(
+                f,
+                "latencies changed during the run: median {} in the first half, {} in the second \
+                 (distributions apart by {}); the bounds assume that they don't",
+                duration(*first_median_ns),
+                duration(*second_median_ns),
+                fraction(*distance),
+            ),
+            Self::UnservedAtEnd { due_times } => write!(
+                f,
+                "{} before the end of a window were never served; their latency counts with the \
+                 least it can have been",
+                counted(*due_times, "due time", "due times"),
+            ),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! One condition: a policy under the load of a phase, with what was measured and what was judged.
+
+use crate::{
+    Caution, CycleRecord, CycleSummary, MoreNeeded, Observation, Outcome, Provenance, Reason,
+};
+use serde::Serialize;
+use std::fmt;
+use wakepath_timeline::Policy;
+
+/// Which condition it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConditionName {
+    /// The policy compared; `None` for a task set in which every task has its own.
+    pub policy: Option<Policy>,
+    /// The phase, such as `idle`.
+    pub phase: String,
+    /// The task, where tasks are judged one by one (each against its own deadline).
+    pub task: Option<String>,
+}
+
+/// What is judged.
+#[derive(Debug, Clone, Copy)]
+pub struct Condition<'a> {
+    /// Which condition.
+    pub name: &'a ConditionName,
+    /// Its due times.
+    pub record: &'a CycleRecord,
+    /// How they were measured.
+    pub provenance: &'a Provenance,
+}
+
+/// The verdict on one condition.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Judgement {
+    /// Which condition.
+    pub name: ConditionName,
+    /// The verdict.
+    pub outcome: Outcome,
+    /// Why, gravest first.
+    pub reasons: Vec<Reason>,
+    /// What the reader should know beside it; never changes the outcome.
+    pub cautions: Vec<Caution>,
+    /// The largest values observed; no bounds, and no part in the verdict.
+    pub observations: Vec<Observation>,
+    /// How much longer the run must be, where a longer one would decide it.
+    pub more: Option<MoreNeeded>,
+    /// How far from the criterion; compares policies that passed.
+    pub margin: Margin,
+    /// The figures judged.
+    pub cycles: CycleSummary,
+}
+
+/// How far a condition stayed from its criterion.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Margin {
+    /// Share of due times missed.
+    pub miss_fraction: f64,
+    /// Smallest of 1 − largest latency / latency bound and 1 − largest response / deadline;
+    /// negative beyond the limit. The largest values are those of `count` observed.
+    pub head_room: f64,
+    /// Due times observed. Maxima of unequal counts don't compare.
+    pub count: u64,
+}
+
+impl fmt::Display for ConditionName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.policy {
+            Some(policy) => write!(f, "{policy}, {}", self.phase)?,
+            None => write!(f, "{}", self.phase)?,
+        }
+        match &self.task {
+            Some(task) => write!(f, ", {task}"),
+            None => Ok(()),
+        }
+    }
+}

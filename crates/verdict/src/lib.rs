@@ -1,0 +1,31 @@
+//! Passed, failed, undecided or invalid, with reasons. It accounts for every due time, holds the
+//! counts against the criterion and refuses runs that can't be trusted. Pure: it measures
+//! nothing, reads nothing and prints nothing.
+
+mod caution;
+mod condition;
+mod cycles;
+mod flight;
+mod inconsistency;
+mod judge;
+mod observation;
+mod outcome;
+mod overall;
+mod provenance;
+mod reason;
+mod summary;
+mod wording;
+
+pub use caution::Caution;
+pub use condition::{Condition, ConditionName, Judgement, Margin};
+pub use cycles::{CycleRecord, JudgedWindow, Outage};
+pub use flight::{FlightFigures, FlightFinding, flight_findings};
+pub use inconsistency::Inconsistency;
+pub use judge::{CLUSTER_GAP, DEFAULT_EVIDENCE, judge};
+pub use observation::{Observation, Observed};
+pub use outcome::Outcome;
+pub use overall::{Overall, PolicyOutcome, Recommendation, overall};
+pub use provenance::{EarlyEnd, EffectivePolicy, FactChange, LoadProof, Provenance};
+pub use reason::{MoreNeeded, Reason};
+pub use summary::CycleSummary;
+pub use wording::{duration, fraction};

@@ -1,0 +1,225 @@
+//! From the verdicts on all conditions to the verdict on the run. A policy holds when it holds
+//! under every load; whether one policy or all must hold is the criterion's choice.
+
+use crate::wording::{count, fraction};
+use crate::{Judgement, Margin, Outcome};
+use serde::Serialize;
+use std::fmt;
+use wakepath_scenario::PoliciesNeeded;
+use wakepath_timeline::Policy;
+
+/// The verdict on a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Overall {
+    /// The verdict.
+    pub outcome: Outcome,
+    /// Which policies had to hold.
+    pub needed: PoliciesNeeded,
+    /// What became of each policy, in the order of the judgements.
+    pub policies: Vec<PolicyOutcome>,
+    /// Which policy to use; `None` if none passed, or there was but one.
+    pub recommendation: Option<Recommendation>,
+}
+
+/// A policy over all phases.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PolicyOutcome {
+    /// The policy; `None` for a task set in which every task has its own.
+    pub policy: Option<Policy>,
+    /// Failed if it failed anywhere, else invalid if it is invalid anywhere, else undecided if it
+    /// is undecided anywhere or was not run in every phase, else passed.
+    pub outcome: Outcome,
+    /// Phases (and tasks) that decided it: those with this outcome, or those it was not run in.
+    pub decided_by: Vec<String>,
+    /// Its worst margin over all phases.
+    pub margin: Margin,
+}
+
+/// The policy that passed with the largest margin.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recommendation {
+    /// The policy.
+    pub policy: Policy,
+    /// Its worst margin over all phases.
+    pub margin: Margin,
+    /// How many policies passed.
+    pub among: u64,
+    /// Whether all that passed were observed over nearly as many due times (within a tenth).
+    /// Otherwise their largest values don't compare.
+    pub equal_counts: bool,
+}
+
+/// Combines the verdicts on all conditions.
+///
+/// - `Any`: passed if some policy passed in every phase; failed if every policy failed somewhere;
+///   otherwise undecided, or invalid where only invalid conditions stand in the way of an answer.
+/// - `Every`: failed if any policy failed, then invalid, then undecided, else passed.
+///
+/// No condition at all is invalid.
+pub fn overall(needed: PoliciesNeeded, judgements: &[Judgement]) -> Overall {
+    let policies = policies(judgements);
+    let any = |outcome| policies.iter().any(|policy| policy.outcome == outcome);
+    let order = match needed {
+        PoliciesNeeded::Any => [
+            Outcome::Passed,
+            Outcome::Undecided,
+            Outcome::Invalid,
+            Outcome::Failed,
+        ],
+        PoliciesNeeded::Every => [
+            Outcome::Failed,
+            Outcome::Invalid,
+            Outcome::Undecided,
+            Outcome::Passed,
+        ],
+    };
+    let outcome = order
+        .into_iter()
+        .find(|&outcome| any(outcome))
+        .unwrap_or(Outcome::Invalid);
+    let recommendation = recommendation(&policies);
+    Overall {
+        outcome,
+        needed,
+        policies,
+        recommendation,
+    }
+}
+
+/// Phase, with the task where tasks are judged one by one.
+fn place(judgement: &Judgement) -> String {
+    match &judgement.name.task {
+        Some(task) => format!("{}, {task}", judgement.name.phase),
+        None => judgement.name.phase.clone(),
+    }
+}
+
+fn policies(judgements: &[Judgement]) -> Vec<PolicyOutcome> {
+    let mut places: Vec<String> = Vec::new();
+    let mut names: Vec<Option<Policy>> = Vec::new();
+    for judgement in judgements {
+        let place = place(judgement);
+        if !places.contains(&place) {
+            places.push(place);
+        }
+        if !names.contains(&judgement.name.policy) {
+            names.push(judgement.name.policy);
+        }
+    }
+    let of = |policy: Option<Policy>| {
+        let own: Vec<&Judgement> = judgements
+            .iter()
+            .filter(|judgement| judgement.name.policy == policy)
+            .collect();
+        let not_run: Vec<String> = places
+            .iter()
+            .filter(|place| {
+                !own.iter()
+                    .any(|judgement| crate::overall::place(judgement) == **place)
+            })
+            .cloned()
+            .collect();
+        let found = [Outcome::Failed, Outcome::Invalid, Outcome::Undecided]
+            .into_iter()
+            .find(|&outcome| own.iter().any(|judgement| judgement.outcome == outcome));
+        let (outcome, decided_by) = match found {
+            None if !not_run.is_empty() => (Outcome::Undecided, not_run),
+            found => {
+                let outcome = found.unwrap_or(Outcome::Passed);
+                let with_it = own.iter().filter(|judgement| judgement.outcome == outcome);
+                (outcome, with_it.map(|judgement| place(judgement)).collect())
+            }
+        };
+        let worst = own.iter().map(|judgement| judgement.margin).reduce(worse);
+        let margin = worst.unwrap_or(Margin {
+            miss_fraction: 1.0,
+            head_room: 0.0,
+            count: 0,
+        });
+        PolicyOutcome {
+            policy,
+            outcome,
+            decided_by,
+            margin,
+        }
+    };
+    names.into_iter().map(of).collect()
+}
+
+fn worse(one: Margin, other: Margin) -> Margin {
+    Margin {
+        miss_fraction: one.miss_fraction.max(other.miss_fraction),
+        head_room: one.head_room.min(other.head_room),
+        count: one.count.min(other.count),
+    }
+}
+
+/// Fewest misses first, then the most head-room; the first named wins a tie.
+fn recommendation(policies: &[PolicyOutcome]) -> Option<Recommendation> {
+    let passed: Vec<(Policy, Margin)> = policies
+        .iter()
+        .filter(|policy| policy.outcome == Outcome::Passed)
+        .filter_map(|policy| Some((policy.policy?, policy.margin)))
+        .collect();
+    if policies.len() < 2 {
+        return None;
+    }
+    let &(policy, margin) = passed.iter().min_by(|(_, a), (_, b)| {
+        a.miss_fraction
+            .total_cmp(&b.miss_fraction)
+            .then(b.head_room.total_cmp(&a.head_room))
+    })?;
+    let counts = || passed.iter().map(|(_, margin)| margin.count);
+    let (least, most) = (counts().min()?, counts().max()?);
+    let equal_counts = most - least <= most / 10;
+    Some(Recommendation {
+        policy,
+        margin,
+        among: passed.len() as u64,
+        equal_counts,
+    })
+}
+
+impl fmt::Display for Recommendation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Margin {
+            miss_fraction,
+            head_room,
+            count: due,
+        } = self.margin;
+        let missed = if miss_fraction > 0.0 {
+            format!("missed {} in its worst phase", fraction(miss_fraction))
+        } else {
+            "missed nothing".to_owned()
+        };
+        if self.among == 1 {
+            write!(
+                f,
+                "{}: the only policy that passed; it {missed}",
+                self.policy
+            )?;
+        } else {
+            write!(
+                f,
+                "{}: the largest margin of the {} policies that passed; it {missed}",
+                self.policy,
+                count(self.among)
+            )?;
+        }
+        if head_room >= 0.0 {
+            let left = fraction(head_room);
+            write!(
+                f,
+                " and the largest of {} observed left {left} of the limit",
+                count(due)
+            )?;
+        }
+        if self.among > 1 && !self.equal_counts {
+            write!(
+                f,
+                "; the policies were observed over unequal counts, so compare with care"
+            )?;
+        }
+        Ok(())
+    }
+}

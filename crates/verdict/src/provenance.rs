@@ -1,0 +1,115 @@
+//! Where the numbers come from: what the run must say of itself before it may be judged.
+
+use serde::Serialize;
+use wakepath_timeline::Policy;
+
+/// What is known of how a condition was measured, over all its segments. The default is a run
+/// that recorded nothing.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Provenance {
+    /// Samples that the loop wrote or tried to write, warm-up included.
+    pub written: u64,
+    /// Samples that reached the recording, warm-up included.
+    pub recorded: u64,
+    /// Samples that the loop could not hand over.
+    pub lost: u64,
+    /// Breaks in the ring's sequence as the recorder saw them.
+    pub ring_gaps: u64,
+    /// Requested policies and what the kernel said was in effect, for each thread.
+    pub policies: Vec<EffectivePolicy>,
+    /// What each load of the phase proved; empty for an idle phase.
+    pub loads: Vec<LoadProof>,
+    /// Loops that ended before their time.
+    pub early_ends: Vec<EarlyEnd>,
+    /// Facts of the machine that changed between before and after.
+    pub changes: Vec<FactChange>,
+}
+
+/// A thread's policy as asked for and as the kernel reported it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EffectivePolicy {
+    /// Name of the thread's task.
+    pub task: String,
+    /// Asked for.
+    pub requested: Policy,
+    /// Read back while the loop ran; `None` if that failed.
+    pub effective: Option<Policy>,
+}
+
+/// Whether a load did what it declared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LoadProof {
+    /// Name of the load.
+    pub load: String,
+    /// Whether it proved its work.
+    pub proven: bool,
+    /// What it achieved, or why there is no proof.
+    pub detail: String,
+}
+
+/// Why a loop ended before the end of its segment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum EarlyEnd {
+    /// A safety guard ended it, a limit on real-time CPU use for instance.
+    Guard {
+        /// What the guard says.
+        detail: String,
+    },
+    /// A signal killed it.
+    Killed {
+        /// Number of the signal.
+        signal: i32,
+    },
+    /// It reported an error.
+    Error {
+        /// The error.
+        detail: String,
+    },
+    /// It was told to stop at the first overrun, and there was one.
+    Overrun {
+        /// The cycle that overran.
+        cycle: u64,
+    },
+    /// The user ended the run. The judged window must end there too.
+    Interrupted,
+}
+
+/// A fact of the machine that changed during the condition.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum FactChange {
+    /// The kernel's clock source: instants before and after don't compare.
+    ClockSource {
+        /// Before.
+        from: String,
+        /// After.
+        to: String,
+    },
+    /// A frequency governor.
+    Governor {
+        /// Before.
+        from: String,
+        /// After.
+        to: String,
+    },
+    /// The CPU was throttled.
+    Throttled {
+        /// What the machine says: heat, power, under-voltage, and how often.
+        detail: String,
+    },
+    /// A hypervisor took CPU time away.
+    Steal {
+        /// Stolen time in nanoseconds, summed over CPUs.
+        stolen_ns: u64,
+    },
+    /// Anything else.
+    Other {
+        /// Which fact.
+        fact: String,
+        /// Before.
+        from: String,
+        /// After.
+        to: String,
+    },
+}

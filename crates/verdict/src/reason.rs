@@ -1,0 +1,423 @@
+//! Why a verdict is what it is: each reason with its numbers, and the sentence a person reads.
+
+use crate::wording::{
+    count, counted, duration, duration_against, exact_fraction, fraction, long_duration,
+    lower_fraction, upper_fraction,
+};
+use crate::{EarlyEnd, FlightFinding, Inconsistency, Outcome};
+use serde::Serialize;
+use std::fmt;
+use wakepath_timeline::Policy;
+
+/// How much longer a run must be before it can be decided.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MoreNeeded {
+    /// Further due times, if misses go on as they went so far.
+    pub due_times: u64,
+    /// The time these take, in seconds.
+    pub seconds: f64,
+}
+
+/// One reason for a verdict. Times are nanoseconds, shares and confidences 0 to 1.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[allow(
+    missing_docs,
+    reason = "the fields are named by the words of the glossary"
+)]
+pub enum Reason {
+    /// The samples contradict themselves.
+    InconsistentSamples { inconsistency: Inconsistency },
+    /// The judged windows hold no due time.
+    NoDueTimes,
+    /// Samples were lost on the way to the recording.
+    SamplesLost { lost: u64, written: u64 },
+    /// Written samples are not those recorded and lost.
+    CountsDisagree {
+        written: u64,
+        recorded: u64,
+        lost: u64,
+    },
+    /// The ring's sequence is broken.
+    RingGaps { gaps: u64 },
+    /// What was judged isn't what was recorded.
+    JudgedCountDiffers { recorded: u64, judged: u64 },
+    /// A load did not prove its work.
+    LoadNotProven { load: String, detail: String },
+    /// A thread ran under another policy than asked for.
+    PolicyNotEffective {
+        task: String,
+        requested: Policy,
+        effective: Option<Policy>,
+    },
+    /// A loop ended before its time.
+    EndedEarly { cause: EarlyEnd },
+    /// The clock source changed during the run.
+    ClockSourceChanged { from: String, to: String },
+    /// The work reported faults of its own.
+    WorkFaults { faults: u64, executed: u64 },
+    /// No miss was allowed and some were seen.
+    MissesObserved { missed: u64, due: u64, skipped: u64 },
+    /// The miss fraction is above the criterion.
+    MissFractionAbove {
+        missed: u64,
+        due: u64,
+        at_least: f64,
+        confidence: f64,
+        criterion: f64,
+    },
+    /// The run of consecutive misses is longer than tolerated.
+    ConsecutiveMissesAbove { longest: u64, limit: u64 },
+    /// The loop was away for longer than tolerated.
+    OutageAbove { longest_ns: u64, limit_ns: u64 },
+    /// The miss fraction may be on either side of the criterion.
+    MissFractionUndecided {
+        missed: u64,
+        due: u64,
+        /// Misses treated as one event; see `MissTally::evidence_unit`.
+        evidence_unit: u64,
+        at_most: f64,
+        confidence: f64,
+        criterion: f64,
+        more: Option<MoreNeeded>,
+    },
+    /// No miss was seen, in too few due times.
+    EvidenceMissing {
+        due: u64,
+        at_most: f64,
+        confidence: f64,
+        evidence: f64,
+        more: Option<MoreNeeded>,
+    },
+    /// The miss fraction is within the criterion.
+    MissFractionWithin {
+        missed: u64,
+        due: u64,
+        /// Misses treated as one event; see `MissTally::evidence_unit`.
+        evidence_unit: u64,
+        at_most: f64,
+        confidence: f64,
+        criterion: f64,
+    },
+    /// No miss was allowed, none was seen, and the evidence asked for is there.
+    NoMissesObserved {
+        due: u64,
+        at_most: f64,
+        confidence: f64,
+        evidence: f64,
+    },
+    /// The longest run of consecutive misses is tolerated.
+    ConsecutiveMissesWithin { longest: u64, limit: u64, due: u64 },
+    /// The longest outage is tolerated.
+    OutageWithin {
+        longest_ns: u64,
+        limit_ns: u64,
+        due: u64,
+    },
+    /// What the flight of a vehicle through the measured instants showed.
+    Flight { finding: FlightFinding },
+}
+
+impl Reason {
+    /// Place among reasons, gravest first.
+    pub(crate) fn rank(&self) -> u8 {
+        match self.bearing() {
+            Outcome::Invalid => 0,
+            Outcome::Failed => 1,
+            Outcome::Undecided => 2,
+            Outcome::Passed => 3,
+        }
+    }
+
+    /// What this reason alone would make of the verdict.
+    pub fn bearing(&self) -> Outcome {
+        match self {
+            Self::InconsistentSamples { .. }
+            | Self::NoDueTimes
+            | Self::SamplesLost { .. }
+            | Self::CountsDisagree { .. }
+            | Self::RingGaps { .. }
+            | Self::JudgedCountDiffers { .. }
+            | Self::LoadNotProven { .. }
+            | Self::PolicyNotEffective { .. }
+            | Self::ClockSourceChanged { .. }
+            | Self::WorkFaults { .. } => Outcome::Invalid,
+            Self::EndedEarly { cause } => match cause {
+                EarlyEnd::Overrun { .. } => Outcome::Failed,
+                EarlyEnd::Interrupted => Outcome::Undecided,
+                EarlyEnd::Guard { .. } | EarlyEnd::Killed { .. } | EarlyEnd::Error { .. } => {
+                    Outcome::Invalid
+                }
+            },
+            Self::MissesObserved { .. }
+            | Self::MissFractionAbove { .. }
+            | Self::ConsecutiveMissesAbove { .. }
+            | Self::OutageAbove { .. } => Outcome::Failed,
+            Self::MissFractionUndecided { .. } | Self::EvidenceMissing { .. } => Outcome::Undecided,
+            Self::MissFractionWithin { .. }
+            | Self::NoMissesObserved { .. }
+            | Self::ConsecutiveMissesWithin { .. }
+            | Self::OutageWithin { .. } => Outcome::Passed,
+            Self::Flight { finding } => finding.bearing(),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InconsistentSamples { inconsistency } => {
+                write!(f, "the samples contradict themselves: {inconsistency}")
+            }
+            Self::NoDueTimes => write!(f, "nothing to judge: no due time outside the warm-up"),
+            Self::SamplesLost { lost, written } => {
+                write!(
+                    f,
+                    "{} of {} samples were lost",
+                    count(*lost),
+                    count(*written)
+                )
+            }
+            Self::CountsDisagree {
+                written,
+                recorded,
+                lost,
+            } => write!(
+                f,
+                "the loop wrote {} but {} recorded and {} lost make {}",
+                counted(*written, "sample", "samples"),
+                count(*recorded),
+                count(*lost),
+                count(recorded.saturating_add(*lost)),
+            ),
+            Self::RingGaps { gaps } => {
+                write!(f, "the recording has {}", counted(*gaps, "gap", "gaps"))
+            }
+            Self::JudgedCountDiffers { recorded, judged } => write!(
+                f,
+                "{} recorded but {} given to judge",
+                counted(*recorded, "sample was", "samples were"),
+                count(*judged),
+            ),
+            Self::LoadNotProven { load, detail } => {
+                write!(f, "the load {load} did not prove its work: {detail}")
+            }
+            Self::PolicyNotEffective {
+                task,
+                requested,
+                effective,
+            } => match effective {
+                Some(policy) if policy.to_string() != requested.to_string() => {
+                    write!(f, "{task} asked for {requested} but ran under {policy}")
+                }
+                Some(policy) => {
+                    write!(f, "{task} asked for {requested:?} but ran under {policy:?}")
+                }
+                None => {
+                    write!(
+                        f,
+                        "{task} asked for {requested}; what it ran under could not be read"
+                    )
+                }
+            },
+            Self::EndedEarly { cause } => match cause {
+                EarlyEnd::Guard { detail } => write!(f, "a guard ended the loop early: {detail}"),
+                EarlyEnd::Killed { signal } => write!(f, "signal {signal} killed the loop"),
+                EarlyEnd::Error { detail } => write!(f, "the loop ended with an error: {detail}"),
+                EarlyEnd::Overrun { cycle } => {
+                    write!(
+                        f,
+                        "the loop overran in cycle {cycle} and stopped, as it was told to"
+                    )
+                }
+                EarlyEnd::Interrupted => write!(f, "the run was interrupted before its end"),
+            },
+            Self::ClockSourceChanged { from, to } => {
+                write!(
+                    f,
+                    "the clock source changed from {from} to {to} during the run"
+                )
+            }
+            Self::WorkFaults { faults, executed } => write!(
+                f,
+                "the work reported a fault in {} of {} cycles",
+                count(*faults),
+                count(*executed)
+            ),
+            Self::MissesObserved {
+                missed,
+                due,
+                skipped,
+            } => write!(
+                f,
+                "missed {} of {} due times ({} of them skipped); none may be missed",
+                count(*missed),
+                count(*due),
+                count(*skipped),
+            ),
+            Self::MissFractionAbove {
+                missed,
+                due,
+                at_least,
+                confidence,
+                criterion,
+            } => write!(
+                f,
+                "missed {} of {} due times ({}): the miss fraction is at least {} ({} \
+                 confidence), criterion {}",
+                count(*missed),
+                count(*due),
+                fraction(*missed as f64 / *due as f64),
+                lower_fraction(*at_least, *criterion),
+                exact_fraction(*confidence),
+                exact_fraction(*criterion),
+            ),
+            Self::ConsecutiveMissesAbove { longest, limit } => write!(
+                f,
+                "{} in a row, {} tolerated",
+                counted(*longest, "miss", "misses"),
+                count(*limit)
+            ),
+            Self::OutageAbove {
+                longest_ns,
+                limit_ns,
+            } => write!(
+                f,
+                "no cycle ended for {}, {} tolerated",
+                duration_against(signed(*longest_ns), signed(*limit_ns)),
+                duration(signed(*limit_ns)),
+            ),
+            Self::MissFractionUndecided {
+                missed,
+                due,
+                evidence_unit,
+                at_most,
+                confidence,
+                criterion,
+                more,
+            } => {
+                write_bound(
+                    f,
+                    (*missed, *due, *evidence_unit),
+                    *at_most,
+                    *confidence,
+                    *criterion,
+                )?;
+                match more {
+                    Some(more) => write!(f, "; {more} would decide it at this rate"),
+                    None => write!(f, "; at this rate a longer run would not pass"),
+                }
+            }
+            Self::MissFractionWithin {
+                missed,
+                due,
+                evidence_unit,
+                at_most,
+                confidence,
+                criterion,
+            } => write_bound(
+                f,
+                (*missed, *due, *evidence_unit),
+                *at_most,
+                *confidence,
+                *criterion,
+            ),
+            Self::EvidenceMissing {
+                due,
+                at_most,
+                confidence,
+                evidence,
+                more,
+            } => {
+                write_no_misses(f, *due, *at_most, *confidence, *evidence)?;
+                match more {
+                    Some(more) => write!(f, "; {more} without a miss would do"),
+                    None => Ok(()),
+                }
+            }
+            Self::NoMissesObserved {
+                due,
+                at_most,
+                confidence,
+                evidence,
+            } => write_no_misses(f, *due, *at_most, *confidence, *evidence),
+            Self::ConsecutiveMissesWithin {
+                longest,
+                limit,
+                due,
+            } => write!(
+                f,
+                "at most {} in a row (largest of {} due times observed), {} tolerated",
+                counted(*longest, "miss", "misses"),
+                count(*due),
+                count(*limit),
+            ),
+            Self::OutageWithin {
+                longest_ns,
+                limit_ns,
+                due,
+            } => write!(
+                f,
+                "longest outage {} (largest of {} due times observed), {} tolerated",
+                duration_against(signed(*longest_ns), signed(*limit_ns)),
+                count(*due),
+                duration(signed(*limit_ns)),
+            ),
+            Self::Flight { finding } => write!(f, "flight: {finding}"),
+        }
+    }
+}
+
+fn write_bound(
+    f: &mut fmt::Formatter<'_>,
+    (missed, due, unit): (u64, u64, u64),
+    at_most: f64,
+    confidence: f64,
+    criterion: f64,
+) -> fmt::Result {
+    let confidence = exact_fraction(confidence);
+    write!(
+        f,
+        "missed {} of {} due times: the miss fraction is at most {} ({confidence} confidence",
+        count(missed),
+        count(due),
+        upper_fraction(at_most, criterion),
+    )?;
+    if unit > 1 {
+        write!(
+            f,
+            ", {} due times counted as one because misses may come together",
+            count(unit)
+        )?;
+    }
+    write!(f, "), criterion {}", exact_fraction(criterion))
+}
+
+fn write_no_misses(
+    f: &mut fmt::Formatter<'_>,
+    due: u64,
+    at_most: f64,
+    confidence: f64,
+    evidence: f64,
+) -> fmt::Result {
+    write!(
+        f,
+        "missed 0 of {} due times: the miss fraction is at most {} ({} confidence), evidence \
+         asked for {}",
+        count(due),
+        upper_fraction(at_most, evidence),
+        exact_fraction(confidence),
+        exact_fraction(evidence),
+    )
+}
+
+fn signed(nanoseconds: u64) -> i64 {
+    i64::try_from(nanoseconds).unwrap_or(i64::MAX)
+}
+
+impl fmt::Display for MoreNeeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let due = counted(self.due_times, "more due time", "more due times");
+        write!(f, "{due} ({})", long_duration(self.seconds))
+    }
+}

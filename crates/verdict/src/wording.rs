@@ -1,0 +1,205 @@
+//! Numbers as a person reads them, rounded so that they never contradict the comparison they were
+//! part of: upper bounds up, lower bounds down.
+
+/// A duration in the unit that suits it, to a thousandth of that unit: `834 ns`, `12.3 µs`,
+/// `1.25 s`.
+pub fn duration(nanoseconds: i64) -> String {
+    let magnitude = nanoseconds.unsigned_abs();
+    let (unit, name) = match magnitude {
+        0..1_000 => return format!("{nanoseconds} ns"),
+        1_000..1_000_000 => (1e3, "µs"),
+        1_000_000..1_000_000_000 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    let digits = format!("{:.3}", nanoseconds as f64 / unit);
+    format!(
+        "{} {name}",
+        digits.trim_end_matches('0').trim_end_matches('.')
+    )
+}
+
+/// As [`duration`]; in plain nanoseconds where it would read the same as a `limit` that it isn't.
+pub(crate) fn duration_against(nanoseconds: i64, limit: i64) -> String {
+    let text = duration(nanoseconds);
+    if nanoseconds != limit && text == duration(limit) {
+        format!("{} ns", count(nanoseconds.unsigned_abs()))
+    } else {
+        text
+    }
+}
+
+/// Seconds of a run to come, rounded up: `12 s`, `4.5 min`, `2.1 h`, `34.7 days`.
+pub(crate) fn long_duration(seconds: f64) -> String {
+    let tenths = |value: f64| format!("{:.1}", (value * 10.0).ceil() / 10.0);
+    if seconds < 120.0 {
+        format!("{} s", seconds.ceil())
+    } else if seconds < 7200.0 {
+        format!("{} min", tenths(seconds / 60.0))
+    } else if seconds < 172_800.0 {
+        format!("{} h", tenths(seconds / 3600.0))
+    } else {
+        format!("{} days", tenths(seconds / 86_400.0))
+    }
+}
+
+/// A count, in groups of three from five digits on: `1375`, `150 000`.
+pub(crate) fn count(value: u64) -> String {
+    let digits = value.to_string();
+    if digits.len() < 5 {
+        return digits;
+    }
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 miss`, `2 misses`.
+pub(crate) fn counted(value: u64, one: &str, several: &str) -> String {
+    format!(
+        "{} {}",
+        count(value),
+        if value == 1 { one } else { several }
+    )
+}
+
+/// A share from 0 to 1 as a percentage to the nearest two digits: `0.3 %`; below 0.001 % as a
+/// power of ten.
+pub fn fraction(value: f64) -> String {
+    rounded(value, 2, f64::round)
+}
+
+/// A share given by the user, with as many digits as it has.
+pub(crate) fn exact_fraction(value: f64) -> String {
+    rounded(value, 12, f64::round)
+}
+
+/// An upper bound, rounded up, with digits enough to stay on its side of `limit`.
+pub(crate) fn upper_fraction(value: f64, limit: f64) -> String {
+    on_its_side(value, limit, f64::ceil)
+}
+
+/// A lower bound, rounded down, with digits enough to stay on its side of `limit`.
+pub(crate) fn lower_fraction(value: f64, limit: f64) -> String {
+    on_its_side(value, limit, f64::floor)
+}
+
+fn on_its_side(value: f64, limit: f64, round: fn(f64) -> f64) -> String {
+    let digits = (2..12)
+        .find(|&digits| {
+            (significant(value, digits, round) > limit * (1.0 + 1e-13)) == (value > limit)
+        })
+        .unwrap_or(12);
+    rounded(value, digits, round)
+}
+
+fn significant(value: f64, digits: i32, round: fn(f64) -> f64) -> f64 {
+    if value <= 0.0 {
+        return 0.0;
+    }
+    let scale = 10_f64.powi(digits - 1 - value.log10().floor() as i32);
+    // Decimal fractions are not binary ones: 0.0022 · 10⁴ must not be rounded up to 23.
+    let scaled = value * scale;
+    let whole = scaled.round();
+    (if (scaled - whole).abs() < 1e-9 * scaled {
+        whole
+    } else {
+        round(scaled)
+    }) / scale
+}
+
+fn rounded(value: f64, digits: i32, round: fn(f64) -> f64) -> String {
+    let value = significant(value, digits, round);
+    if value <= 0.0 {
+        return "0 %".to_owned();
+    }
+    if value >= 1.0 {
+        return "100 %".to_owned();
+    }
+    // Adding a hair keeps 0.001 from having the exponent −4.
+    let exponent = (value * (1.0 + 1e-12)).log10().floor() as i32;
+    let trimmed = |text: String| {
+        let text = if text.contains('.') {
+            text.trim_end_matches('0')
+        } else {
+            &text
+        };
+        text.trim_end_matches('.').to_owned()
+    };
+    if exponent < -5 {
+        let mantissa = trimmed(format!(
+            "{:.*}",
+            digits as usize - 1,
+            value * 10_f64.powi(-exponent)
+        ));
+        let superscript: String = exponent
+            .abs()
+            .to_string()
+            .bytes()
+            .map(|digit| {
+                ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][usize::from(digit - b'0')]
+            })
+            .collect();
+        let power = format!("10⁻{superscript}");
+        return if mantissa == "1" {
+            power
+        } else {
+            format!("{mantissa}·{power}")
+        };
+    }
+    let decimals = (digits - 3 - exponent).max(0) as usize;
+    format!("{} %", trimmed(format!("{:.decimals$}", value * 100.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_read_in_the_unit_that_suits_them() {
+        assert_eq!(duration(834), "834 ns");
+        assert_eq!(duration(-1_449), "-1.449 µs");
+        assert_eq!(duration(12_300), "12.3 µs");
+        assert_eq!(duration(300_000_000), "300 ms");
+        assert_eq!(duration(1_250_000_000), "1.25 s");
+        assert_eq!(duration_against(300_000_001, 300_000_000), "300 000 001 ns");
+        assert_eq!(long_duration(11.2), "12 s");
+        assert_eq!(long_duration(2995.731), "50.0 min");
+        assert_eq!(long_duration(3e6), "34.8 days");
+    }
+
+    #[test]
+    fn shares_read_as_percentages_and_small_ones_as_powers_of_ten() {
+        assert_eq!(fraction(0.0), "0 %");
+        assert_eq!(fraction(0.003), "0.3 %");
+        assert_eq!(fraction(0.123_4), "12 %");
+        assert_eq!(fraction(1.0), "100 %");
+        assert_eq!(fraction(2.5e-4), "0.025 %");
+        assert_eq!(fraction(1e-5), "0.001 %");
+        assert_eq!(fraction(1e-6), "10⁻⁶");
+        assert_eq!(fraction(3.2e-7), "3.2·10⁻⁷");
+        assert_eq!(exact_fraction(0.005), "0.5 %");
+        assert_eq!(exact_fraction(0.95), "95 %");
+        assert_eq!(exact_fraction(0.999), "99.9 %");
+    }
+
+    #[test]
+    fn bounds_stay_on_their_side_of_the_limit() {
+        assert_eq!(upper_fraction(0.002_176, 0.005), "0.22 %");
+        assert_eq!(upper_fraction(0.004_51, 0.004_55), "0.451 %");
+        assert_eq!(upper_fraction(0.005, 0.005), "0.5 %");
+        assert_eq!(lower_fraction(0.005_04, 0.005), "0.504 %");
+        assert_eq!(lower_fraction(0.009_7, 0.005), "0.97 %");
+    }
+
+    #[test]
+    fn counts_are_grouped_from_five_digits() {
+        assert_eq!(count(1375), "1375");
+        assert_eq!(count(2_995_731), "2 995 731");
+        assert_eq!(counted(1, "miss", "misses"), "1 miss");
+    }
+}

@@ -1,0 +1,257 @@
+//! The command line as data: one definition that help, completions and man pages come from. What a
+//! verb does is in `verbs`.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Version with the commit that it was built from.
+pub const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("WAKEPATH_COMMIT"),
+    ")"
+);
+
+/// Will this control loop hold on this machine?
+#[derive(Debug, Parser)]
+#[command(
+    name = "wakepath",
+    version = VERSION,
+    about = "Measures whether a periodic control loop holds on this Linux machine: under which \
+             scheduling policy, idle and under proven load.",
+    after_help = "Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 undecided.\n\n\
+                  Examples:\n  \
+                  wakepath check                        a 250 Hz loop, eight policies, 100 s\n  \
+                  wakepath check --rate 1kHz --policy 'FIFO 80' --cpu 3\n  \
+                  wakepath run pi5-250hz                a built-in experiment\n  \
+                  wakepath run my-loop.toml --json > result.json\n  \
+                  wakepath show wakepath-runs/check-…   a recorded run, judged again",
+    disable_help_subcommand = true,
+    arg_required_else_help = true
+)]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Measure a loop under the usual policies, idle and under load, and give a verdict.
+    Check(Check),
+    /// Carry out a scenario: a file, or a built-in one by name.
+    Run(Run),
+    /// Show a recorded run and judge it again.
+    Show(Show),
+    /// Fly a vehicle through a recorded run's instants.
+    Fly(Fly),
+    /// Make an interrupted run readable and say what is missing.
+    Recover(Recover),
+    /// List, show and check scenarios.
+    #[command(subcommand)]
+    Scenario(Scenario),
+    /// Show what this machine is and what this user may do on it.
+    Machine(Machine),
+    /// Print the completions of a shell.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the man pages.
+    Man {
+        /// Directory to write them to; it must exist.
+        directory: PathBuf,
+    },
+    /// What wakepath starts itself as.
+    #[command(hide = true, subcommand)]
+    Internal(Internal),
+}
+
+/// Measure a loop under the usual policies, idle and under load, and give a verdict.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 \
+                        undecided.\n\nExamples:\n  \
+                        wakepath check\n  \
+                        wakepath check --duration 10min --cpu 3\n  \
+                        wakepath check --rate 1kHz --policy 'FIFO 80' --policy 'OTHER nice -19'"
+)]
+pub struct Check {
+    /// Rate of the loop, such as `250Hz` or `1kHz`.
+    #[arg(long, value_name = "RATE", default_value = "250Hz")]
+    pub rate: String,
+    /// Time for the whole run, such as `100s` or `10min`.
+    #[arg(long, value_name = "TIME", default_value = "100s")]
+    pub duration: String,
+    /// CPU of the loop [default: the highest, an isolated one if there is any].
+    #[arg(long, value_name = "CPU")]
+    pub cpu: Option<u16>,
+    /// Policy to measure instead of the eight; may be given more than once.
+    #[arg(
+        long,
+        value_name = "POLICY",
+        long_help = "Policy to measure instead of the eight; may \
+        be given more than once: 'OTHER nice -5', 'BATCH nice 0', IDLE, 'FIFO 80', 'RR 50', \
+        'DEADLINE 400us' (its runtime in each period)"
+    )]
+    pub policy: Vec<String>,
+    /// How to show and where to put it.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Carry out a scenario.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 \
+                        undecided.\n\nExamples:\n  \
+                        wakepath run pi5-250hz\n  \
+                        wakepath run my-loop.toml --directory results/monday"
+)]
+pub struct Run {
+    /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
+    pub scenario: String,
+    /// Scale the scenario to this time for the whole run, such as `60s`.
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<String>,
+    /// How to show and where to put it.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// How to show a run and where to put it.
+#[derive(Debug, Args)]
+pub struct Output {
+    /// Run directory; must be empty or not exist [default: wakepath-runs/NAME-TIME].
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Print the result as JSON on standard output, for scripts.
+    #[arg(long)]
+    pub json: bool,
+    /// Plain lines instead of the live view, also on a terminal.
+    #[arg(long)]
+    pub no_tui: bool,
+}
+
+/// Show a recorded run and judge it again.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: as those of the run itself.\n\nExample:\n  \
+                        wakepath show wakepath-runs/check-20260101T120000Z")]
+pub struct Show {
+    /// The run directory.
+    pub run: PathBuf,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Fly a vehicle through a recorded run's instants: what the timing that really was would have done
+/// to it, beside the flight without latency, and what would lose it.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 flown and the run's flight criterion met (or none given), 1 \
+                        error, 2 not met, 3 undecided.\n\nExamples:\n  \
+                        wakepath fly wakepath-runs/check-20260101T120000Z\n  \
+                        wakepath fly RUN --vehicle crazyflie --sample release --missed zero\n  \
+                        wakepath fly RUN --vehicle my-drone.toml --json > flights.json"
+)]
+pub struct Fly {
+    /// The run directory.
+    pub run: PathBuf,
+    /// What flies: `hummingbird`, `crazyflie` or a vehicle file [default: the run's own, else
+    /// hummingbird].
+    #[arg(long, value_name = "VEHICLE")]
+    pub vehicle: Option<String>,
+    /// When the state was latched: `wake` (by the loop when it wakes) or `release` (by the sensor
+    /// at the due time) [default: the run's own, else wake].
+    #[arg(long, value_name = "WHEN")]
+    pub sample: Option<String>,
+    /// What the rotors do while a command is missing: `hold` or `zero` [default: the run's own,
+    /// else hold].
+    #[arg(long, value_name = "WHAT")]
+    pub missed: Option<String>,
+    /// What becomes of a job that runs into the next due time: `skip`, `queue` or `kill` [default:
+    /// the run's own, else skip].
+    #[arg(long, value_name = "WHAT")]
+    pub overrun: Option<String>,
+    /// What the vehicle follows: `circle`, `hover` or `step` [default: the run's own, else
+    /// circle].
+    #[arg(long, value_name = "WAY")]
+    pub trajectory: Option<String>,
+    /// Seed of the torque noise and the kicks [default: the run's own, else 0].
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Make an interrupted run readable and say what is missing.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  wakepath recover wakepath-runs/check-20260101T120000Z")]
+pub struct Recover {
+    /// The run directory.
+    pub run: PathBuf,
+}
+
+/// List, show and check scenarios.
+#[derive(Debug, Subcommand)]
+pub enum Scenario {
+    /// List the built-in scenarios.
+    List,
+    /// Print a built-in scenario's file, to copy and change.
+    Show {
+        /// Its name.
+        name: String,
+    },
+    /// Check a scenario file against its rules and this machine, and say how long it would run.
+    Check {
+        /// A file, or the name of a built-in scenario.
+        scenario: String,
+    },
+    /// Print the JSON Schema of scenario files, for editors.
+    Schema,
+}
+
+/// Show what this machine is and what this user may do on it.
+#[derive(Debug, Args)]
+pub struct Machine {
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What wakepath starts itself as. Not for people: arguments may change at any time.
+#[derive(Debug, Subcommand)]
+pub enum Internal {
+    /// The measured loop's process.
+    Loop {
+        /// Process that it dies with.
+        parent: i32,
+        /// Descriptor of the shared memory.
+        shared: i32,
+    },
+    /// The recorder.
+    Recorder {
+        /// Process that it works for.
+        parent: i32,
+        /// Descriptor of the shared memory.
+        shared: i32,
+        /// The run directory.
+        directory: PathBuf,
+    },
+    /// The loads' supervisor.
+    LoadSupervisor,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+}

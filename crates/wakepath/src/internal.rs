@@ -1,0 +1,59 @@
+//! The processes that wakepath starts itself as. Each does one thing and dies with its parent; the
+//! recorder alone outlives it for as long as it takes to write what is left.
+
+use crate::command_line::Internal;
+use std::fs::File;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// The arguments of a built-in load's worker, if this process is one.
+pub fn load_worker_arguments() -> Option<impl Iterator<Item = std::ffi::OsString>> {
+    let mut arguments = std::env::args_os().skip(1);
+    let is_worker = arguments.next().is_some_and(|verb| verb == "internal")
+        && arguments
+            .next()
+            .is_some_and(|process| process == "load-worker");
+    is_worker.then_some(arguments)
+}
+
+/// Runs the process and returns its exit code; what goes wrong is said on standard error.
+pub fn run(process: Internal) -> ExitCode {
+    let outcome = match process {
+        Internal::Loop { parent, shared } => wakepath_measured_loop::run_as_child(parent, shared),
+        Internal::Recorder {
+            parent,
+            shared,
+            directory,
+        } => recorder_process(parent, shared, &directory),
+        Internal::LoadSupervisor => return wakepath_load::supervisor::main(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("wakepath: {error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+fn recorder_process(parent: i32, shared: i32, directory: &std::path::Path) -> Outcome {
+    if !wakepath_measured_loop::is_child_of(parent) {
+        return Err("the measuring process is gone".into());
+    }
+    let memory = wakepath_measured_loop::shared_memory(shared)?;
+    let input = File::open("/proc/self/fd/0")?;
+    let outcome = wakepath_recorder::run(&memory, directory, input, std::io::stdout().lock());
+    if let Err(error) = outcome {
+        // The measuring process shows what is said this way; standard error is for its absence.
+        let failed = wakepath_recorder::Reply::Failed {
+            error: error.to_string(),
+        };
+        match writeln!(std::io::stdout(), "{}", serde_json::to_string(&failed)?) {
+            Ok(()) => std::process::exit(1),
+            Err(_) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! The command. Each verb has a file in `verbs`; carrying a run out is in `measure`, the process in
+//! which the loop runs in the crate `wakepath-measured-loop`, what a person sees meanwhile in `view`.
+
+mod command_line;
+mod internal;
+mod measure;
+mod verbs;
+mod view;
+
+use clap::Parser;
+use command_line::{CommandLine, Verb};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // A load that measures fork and exec starts this program thousands of times a second: its
+    // workers don't wait for a command line that they don't have.
+    if let Some(arguments) = internal::load_worker_arguments() {
+        return wakepath_load::worker::main(arguments);
+    }
+    let line = match CommandLine::try_parse() {
+        Ok(line) => line,
+        Err(said) => return usage(&said),
+    };
+    let outcome = match line.verb {
+        Verb::Check(arguments) => verbs::check::run(&arguments),
+        Verb::Run(arguments) => verbs::run::run(&arguments),
+        Verb::Show(arguments) => verbs::show::run(&arguments),
+        Verb::Fly(arguments) => verbs::fly::run(&arguments),
+        Verb::Recover(arguments) => verbs::recover::run(&arguments),
+        Verb::Scenario(arguments) => verbs::scenario::run(&arguments),
+        Verb::Machine(arguments) => verbs::machine::run(&arguments),
+        Verb::Completions { shell } => verbs::documentation::completions(shell),
+        Verb::Man { directory } => verbs::documentation::man(&directory),
+        Verb::Internal(process) => return internal::run(process),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("wakepath: {error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// Help and version end well, a wrong command line with 1: clap's own 2 means "criterion not met"
+/// here, and a script must not read a misspelt option as a verdict.
+fn usage(said: &clap::Error) -> ExitCode {
+    // Nobody left to read it changes nothing about the answer.
+    let _ = said.print();
+    ExitCode::from(u8::from(said.use_stderr()))
+}

@@ -1,0 +1,54 @@
+//! Why a run could not be carried out or not to its end, each with what would help.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why measuring can't go on.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// wakepath can't stay off the loop's CPUs.
+    #[error("wakepath can't be kept off the loop's CPUs: {0}")]
+    Affinity(#[source] io::Error),
+    /// No shared memory.
+    #[error(transparent)]
+    SharedMemory(#[from] wakepath_rt::shared::SharedMemoryError),
+    /// A process that takes part can't be started.
+    #[error("the {which} process can't be started: {source}")]
+    Start {
+        /// Which one.
+        which: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The recorder said that it can't record.
+    #[error("{0}")]
+    Recording(String),
+    /// The recorder ended without a word.
+    #[error(
+        "the recorder died ({how}); what it had written can be read: wakepath recover {}",
+        directory.display()
+    )]
+    RecorderDied {
+        /// Exit status or silence.
+        how: String,
+        /// The run directory.
+        directory: PathBuf,
+    },
+    /// The directory for the loads' files can't be made.
+    #[error("{}: the loads' scratch directory can't be made: {source}", path.display())]
+    Scratch {
+        /// The directory.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The latency request was refused.
+    #[error(
+        "/dev/cpu_dma_latency can't be held ({0}); run as root, or take cpu-dma-latency out of \
+         the scenario"
+    )]
+    CpuDmaLatency(#[source] io::Error),
+    /// The machine's facts can't be written down.
+    #[error("the machine's facts can't be written as JSON: {0}")]
+    Facts(#[source] serde_json::Error),
+}

@@ -1,0 +1,233 @@
+//! Which segments a scenario is made of, in which order, on which CPUs. Pure: what the host has is
+//! told to it.
+
+use super::work::work_spec;
+use wakepath_archive::PlannedSegment;
+use wakepath_measured_loop::{LoopSpec, ThreadSpec};
+use wakepath_rt::{Accounting, Preparation};
+use wakepath_scenario::{Scenario, Task, TimerSlack};
+use wakepath_timeline::Policy;
+
+/// From the last thread's being ready to cycle 0: long enough for the other processes to note the
+/// start and to have gone back to sleep.
+const LEAD_NS: u64 = 30_000_000;
+
+/// CPUs as far as placing the loop needs to know them.
+#[derive(Debug, Clone)]
+pub struct HostCpus {
+    /// CPUs that wakepath may use, ascending; never empty.
+    pub allowed: Vec<u16>,
+    /// Those that are isolated from the scheduler's balancing.
+    pub isolated: Vec<u16>,
+}
+
+impl HostCpus {
+    /// Where a loop that names no CPU runs: the highest isolated CPU, else the highest (CPU 0
+    /// takes most interrupts on most machines).
+    pub fn loop_cpu(&self) -> u16 {
+        let isolated = self
+            .isolated
+            .iter()
+            .filter(|cpu| self.allowed.contains(cpu))
+            .max();
+        *isolated
+            .or(self.allowed.iter().max())
+            .expect("a process may run somewhere")
+    }
+
+    /// CPUs left for everything but the loop; all of them when the loop takes them all.
+    pub fn beside(&self, loop_cpus: &[u16]) -> Vec<u16> {
+        let rest: Vec<u16> = self
+            .allowed
+            .iter()
+            .copied()
+            .filter(|cpu| !loop_cpus.contains(cpu))
+            .collect();
+        if rest.is_empty() {
+            self.allowed.clone()
+        } else {
+            rest
+        }
+    }
+}
+
+/// One policy, or a task set whose tasks have their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    /// All threads run under this policy.
+    Policy(Policy),
+    /// Each task has its own.
+    TaskSet,
+}
+
+impl std::fmt::Display for Condition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Policy(policy) => policy.fmt(f),
+            Self::TaskSet => f.write_str("task set"),
+        }
+    }
+}
+
+/// A stretch of measuring under one condition.
+#[derive(Debug, Clone)]
+pub struct Segment {
+    /// As the archive names it.
+    pub planned: PlannedSegment,
+    /// What is measured.
+    pub condition: Condition,
+}
+
+/// All segments of one phase in one repetition; its loads run through them.
+#[derive(Debug, Clone)]
+pub struct PhaseRun {
+    /// Index of the phase in the scenario.
+    pub phase: usize,
+    /// Repetition, from 0.
+    pub repetition: u32,
+    /// Its segments, in order.
+    pub segments: Vec<Segment>,
+}
+
+/// The whole run.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Phases in the order of execution.
+    pub phases: Vec<PhaseRun>,
+    /// CPUs on which the loop runs.
+    pub loop_cpus: Vec<u16>,
+    host: HostCpus,
+}
+
+impl Plan {
+    /// Lays a scenario out for a host. Each repetition goes through all phases and policies; the
+    /// order of the policies turns by one with each repetition, so that none is always first.
+    pub fn new(scenario: &Scenario, host: HostCpus) -> Self {
+        let conditions: Vec<Condition> = match scenario.policies.as_slice() {
+            [] => vec![Condition::TaskSet],
+            policies => policies.iter().copied().map(Condition::Policy).collect(),
+        };
+        let mut number = 0..;
+        let mut phases = Vec::new();
+        for repetition in 0..scenario.repetitions {
+            for (phase, description) in scenario.phases.iter().enumerate() {
+                let mut turned = conditions.clone();
+                turned.rotate_left(repetition as usize % conditions.len());
+                let segments = turned
+                    .into_iter()
+                    .zip(&mut number)
+                    .map(|(condition, segment)| {
+                        let planned = PlannedSegment {
+                            segment,
+                            phase: description.name.clone(),
+                            repetition,
+                            condition: condition.to_string(),
+                        };
+                        Segment { planned, condition }
+                    });
+                phases.push(PhaseRun {
+                    phase,
+                    repetition,
+                    segments: segments.collect(),
+                });
+            }
+        }
+        let mut loop_cpus: Vec<u16> = scenario
+            .tasks
+            .iter()
+            .flat_map(|task| task_cpus(task, &host))
+            .collect();
+        loop_cpus.sort_unstable();
+        loop_cpus.dedup();
+        Self {
+            phases,
+            loop_cpus,
+            host,
+        }
+    }
+
+    /// All segments in the order of execution.
+    pub fn segments(&self) -> impl Iterator<Item = &Segment> {
+        self.phases.iter().flat_map(|phase| &phase.segments)
+    }
+
+    /// CPUs on which everything but the loop and the loads runs.
+    pub fn other_cpus(&self) -> Vec<u16> {
+        self.host.beside(&self.loop_cpus)
+    }
+
+    /// What the loop's process is told for one segment.
+    pub fn loop_spec(&self, scenario: &Scenario, segment: &Segment) -> LoopSpec {
+        let threads: Vec<ThreadSpec> = scenario
+            .tasks
+            .iter()
+            .map(|task| self.thread_spec(scenario, segment, task))
+            .collect();
+        let longest_period_us = scenario
+            .tasks
+            .iter()
+            .map(|task| task.period_ns)
+            .max()
+            .unwrap_or(0)
+            / 1_000;
+        LoopSpec {
+            version: wakepath_measured_loop::VERSION.into(),
+            threads,
+            lead_ns: LEAD_NS,
+            // A loop that works for ten of its periods on end, and for half a second, is not one
+            // that will come back.
+            guard_us: (10 * longest_period_us).max(500_000),
+        }
+    }
+
+    fn thread_spec(&self, scenario: &Scenario, segment: &Segment, task: &Task) -> ThreadSpec {
+        let policy = match (task.policy, segment.condition) {
+            (Some(own), _) => own,
+            (None, Condition::Policy(policy)) => policy,
+            (None, Condition::TaskSet) => Policy::Other { nice: 0 },
+        };
+        let first_judged_cycle = scenario.warm_up_ns.div_ceil(task.period_ns);
+        // Every thread runs for the same time: that of the shortest period's share of cycles.
+        let share = scenario.cycles_in_repetition(segment.planned.repetition);
+        let judged = (share * scenario.period_ns).div_ceil(task.period_ns);
+        ThreadSpec {
+            name: task.name.clone(),
+            period_ns: task.period_ns,
+            preparation: Preparation {
+                policy,
+                cpus: Some(task_cpus(task, &self.host)),
+                lock_memory: true,
+                timer_slack_ns: match scenario.timer_slack {
+                    TimerSlack::Leave => None,
+                    TimerSlack::Set(ns) => Some(ns),
+                },
+            },
+            work: work_spec(scenario.work_in(&segment.planned.phase, task)),
+            wake_up: scenario.wake_up,
+            overrun: scenario.overrun,
+            accounting: Accounting {
+                cpu_time: scenario.accounting.cpu_time,
+                switches: scenario.accounting.switches,
+            },
+            counters: scenario.accounting.counters,
+            first_judged_cycle,
+            end_cycle: first_judged_cycle + judged,
+        }
+    }
+}
+
+fn task_cpus(task: &Task, host: &HostCpus) -> Vec<u16> {
+    match &task.cpus {
+        Some(cpus) => cpus.0.clone(),
+        None => vec![host.loop_cpu()],
+    }
+}
+
+/// Judged and warm-up time of one segment in nanoseconds.
+pub fn segment_ns(spec: &LoopSpec) -> u64 {
+    spec.threads
+        .iter()
+        .map(|t| t.end_cycle * t.period_ns)
+        .max()
+        .unwrap_or(0)
+}

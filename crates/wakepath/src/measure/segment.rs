@@ -1,0 +1,397 @@
+//! One segment: a loop's process from its start to its end, with the counts of both ends.
+
+use super::child::{FromChild, JsonChild};
+use super::plan::segment_ns;
+use super::program::loop_program;
+use super::{MeasureError, Message, Running, Segment};
+use serde_json::json;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+use wakepath_archive::{
+    Effective, Event, PageFaults, SegmentEnded, SegmentStarted, ThreadEnd, ThreadEnded,
+    ThreadStarted,
+};
+use wakepath_load::{LoadError, Loads, Snapshot};
+use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadEndReport, ThreadReady};
+use wakepath_recorder::{Reply, SegmentRings};
+use wakepath_timeline::DueTimes;
+
+/// Between two looks at the interrupt, for the watcher too.
+const TICK: Duration = Duration::from_millis(100);
+/// How long threads may take to get ready: locking and touching memory on a slow, loaded board.
+const READY_PATIENCE: Duration = Duration::from_secs(30);
+/// How long a loop may take beyond its last due time. A starved SCHED_IDLE loop is late, not dead.
+const END_PATIENCE: Duration = Duration::from_secs(10);
+
+/// The loads of a segment's phase.
+pub(super) enum SegmentLoads {
+    Idle,
+    Working(Box<Loads>),
+    /// They could not be started: the segment is not measured, and says why.
+    Missing(String),
+}
+
+/// How a loop's process ended.
+enum LoopEnd {
+    Reported(Vec<ThreadEndReport>),
+    Failed(String),
+}
+
+impl Running<'_> {
+    pub(super) fn segment(
+        &mut self,
+        segment: &Segment,
+        loads: &mut SegmentLoads,
+    ) -> Result<(), MeasureError> {
+        let spec = self.plan.loop_spec(self.scenario, segment);
+        if let SegmentLoads::Missing(reason) = loads {
+            let proof =
+                json!({ "name": segment.planned.phase, "working": false, "reason": reason });
+            return self.not_run(segment, &spec, "its load could not be started", vec![proof]);
+        }
+        if let Some(reason) = self.unavailable.get(&segment.planned.condition).cloned() {
+            return self.not_run(segment, &spec, &reason, Vec::new());
+        }
+
+        let program = match loop_program(spec.library()) {
+            Ok(program) => program,
+            Err(reason) => return self.not_run(segment, &spec, &reason, Vec::new()),
+        };
+        self.recording.memory.reset();
+        let number = segment.planned.segment;
+        let mut child = JsonChild::start(
+            &program,
+            "loop",
+            self.recording.memory.file(),
+            &[],
+            self.sender.clone(),
+            move |said| Message::Loop(number, said),
+        )
+        .and_then(|mut child| child.say(&spec).map(|()| child))
+        .map_err(|source| MeasureError::Start {
+            which: "loop's",
+            source,
+        })?;
+
+        let outcome = match self.wait_until_ready(number)? {
+            Ok((start_ns, ready)) => {
+                self.measure(segment, &spec, start_ns, &ready, &mut child, loads)
+            }
+            Err(reason) => {
+                self.unavailable
+                    .insert(segment.planned.condition.clone(), reason.clone());
+                self.not_run(segment, &spec, &reason, Vec::new())
+            }
+        };
+        child.kill();
+        outcome
+    }
+
+    /// The inner error is the reason why this condition can't be measured.
+    #[allow(clippy::type_complexity)]
+    fn wait_until_ready(
+        &mut self,
+        segment: u32,
+    ) -> Result<Result<(u64, Vec<ThreadReady>), String>, MeasureError> {
+        let deadline = Instant::now() + READY_PATIENCE;
+        while Instant::now() < deadline {
+            match self.next_message(segment)? {
+                Some(FromChild::Said(LoopReply::Ready { start_ns, threads })) => {
+                    return Ok(Ok((start_ns, threads)));
+                }
+                Some(FromChild::Said(LoopReply::CannotRun { reason })) => return Ok(Err(reason)),
+                Some(FromChild::Said(LoopReply::Ended { .. }) | FromChild::Gone) => {
+                    return Ok(Err("the loop's process died before it was ready".into()));
+                }
+                None => {}
+            }
+        }
+        Ok(Err(format!(
+            "the loop was not ready after {} s",
+            READY_PATIENCE.as_secs()
+        )))
+    }
+
+    fn measure(
+        &mut self,
+        segment: &Segment,
+        spec: &LoopSpec,
+        start_ns: u64,
+        ready: &[ThreadReady],
+        child: &mut JsonChild,
+        loads: &mut SegmentLoads,
+    ) -> Result<(), MeasureError> {
+        let threads = started_threads(spec, start_ns, ready);
+        self.begin(segment, threads)?;
+        for shortfall in ready.iter().flat_map(|thread| &thread.shortfalls) {
+            let text = format!("{}: {shortfall}", segment.planned.condition);
+            if self.said_once.insert(text.clone()) {
+                self.say(&text)?;
+            }
+        }
+        for reason in ready.iter().filter_map(|thread| thread.no_counters.clone()) {
+            if self.said_once.insert(reason.clone()) {
+                self.say(&reason)?;
+            }
+        }
+        self.recording.take(SegmentRings {
+            segment: segment.planned.segment,
+            threads: spec.threads.len() as u16,
+        })?;
+        self.observer.segment_begun(segment);
+
+        let before = snapshot(loads);
+        let end = self.wait_until_ended(segment, spec, child)?;
+        let proofs = proofs(loads, before);
+        let recorded = {
+            let observer = &mut *self.observer;
+            self.recording.take_rest(&self.messages, |reply| {
+                if let Reply::Live(figures) = reply {
+                    observer.live(figures);
+                }
+            })?
+        };
+        if let LoopEnd::Reported(reports) = &end {
+            for (thread, report) in spec.threads.iter().zip(reports) {
+                if let Some(counted) = report.counted {
+                    let planned = &segment.planned;
+                    let (condition, phase) = (&planned.condition, &planned.phase);
+                    self.say(&format!("{condition}, {phase}, {}: {counted}", thread.name))?;
+                }
+            }
+        }
+        self.finish(segment, spec, &end, &recorded, proofs)
+    }
+
+    fn wait_until_ended(
+        &mut self,
+        segment: &Segment,
+        spec: &LoopSpec,
+        child: &mut JsonChild,
+    ) -> Result<LoopEnd, MeasureError> {
+        let planned = Duration::from_nanos(segment_ns(spec) + spec.lead_ns);
+        let mut deadline = Instant::now() + planned + END_PATIENCE;
+        let mut told_to_stop = false;
+        loop {
+            match self.next_message(segment.planned.segment)? {
+                Some(FromChild::Said(LoopReply::Ended { threads })) => {
+                    return Ok(LoopEnd::Reported(threads));
+                }
+                Some(FromChild::Said(_)) | None => {}
+                Some(FromChild::Gone) => {
+                    let how = child
+                        .wait()
+                        .map_or_else(|e| e.to_string(), |status| status.to_string());
+                    return Ok(LoopEnd::Failed(match spec.library() {
+                        Some(library) => {
+                            format!("the loop's process died in the controller {library}: {how}")
+                        }
+                        None => format!("the loop's process died: {how}"),
+                    }));
+                }
+            }
+            let recorder_failed = self
+                .recording
+                .memory
+                .words()
+                .recorder_failed
+                .load(Ordering::Acquire);
+            if !told_to_stop && (self.interrupt.requested() || recorder_failed != 0) {
+                told_to_stop = true;
+                self.recording
+                    .memory
+                    .words()
+                    .stop
+                    .store(1, Ordering::Release);
+                let longest = spec.threads.iter().map(|t| t.period_ns).max().unwrap_or(0);
+                deadline = Instant::now() + Duration::from_nanos(longest) + END_PATIENCE;
+            }
+            if Instant::now() > deadline {
+                let guarded = self
+                    .recording
+                    .memory
+                    .words()
+                    .guard_tripped
+                    .load(Ordering::Acquire)
+                    != 0;
+                child.kill();
+                return Ok(LoopEnd::Failed(match guarded {
+                    true => "the guard stopped a loop that took the CPU without sleeping".into(),
+                    false => format!(
+                        "the loop had not ended {} s after its last due time and was killed",
+                        END_PATIENCE.as_secs()
+                    ),
+                }));
+            }
+        }
+    }
+
+    /// The next thing the loop's process of `segment` says, within a tick; live figures are passed
+    /// on meanwhile.
+    fn next_message(&mut self, segment: u32) -> Result<Option<FromChild<LoopReply>>, MeasureError> {
+        let message = self.messages.recv_timeout(TICK);
+        self.observer.tick();
+        match message {
+            Ok(Message::Loop(from, said)) if from == segment => Ok(Some(said)),
+            // The last words of an earlier segment's process.
+            Ok(Message::Loop(..)) => Ok(None),
+            Ok(Message::Recorder(FromChild::Said(reply))) => {
+                self.recording.note_failure(&reply);
+                if let Reply::Live(figures) = &reply {
+                    self.observer.live(figures);
+                }
+                Ok(None)
+            }
+            Ok(Message::Recorder(FromChild::Gone)) => Err(self.recording.died()),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        segment: &Segment,
+        threads: Vec<ThreadStarted>,
+    ) -> Result<(), MeasureError> {
+        let planned = &segment.planned;
+        self.recording.append(Event::SegmentStarted(SegmentStarted {
+            segment: planned.segment,
+            phase: planned.phase.clone(),
+            repetition: planned.repetition,
+            condition: planned.condition.clone(),
+            threads,
+        }))
+    }
+
+    fn finish(
+        &mut self,
+        segment: &Segment,
+        spec: &LoopSpec,
+        end: &LoopEnd,
+        recorded: &[u64],
+        loads: Vec<serde_json::Value>,
+    ) -> Result<(), MeasureError> {
+        let ended = |thread: usize| match end {
+            LoopEnd::Reported(reports) => reports.get(thread).map(|report| {
+                let modules = report.modules.clone();
+                (report.why.clone(), Some(report.page_faults), modules)
+            }),
+            LoopEnd::Failed(reason) => Some((
+                ThreadEnd::Failed {
+                    reason: reason.clone(),
+                },
+                None,
+                Vec::new(),
+            )),
+        };
+        let threads: Vec<ThreadEnded> = (0..spec.threads.len())
+            .map(|thread| {
+                let (ended, page_faults, modules) = ended(thread).unwrap_or((
+                    ThreadEnd::Failed {
+                        reason: "the loop said nothing of this thread".into(),
+                    },
+                    None,
+                    Vec::new(),
+                ));
+                let indices = self.recording.memory.indices(thread as u32);
+                ThreadEnded {
+                    thread: thread as u16,
+                    written: indices.written(),
+                    recorded: recorded.get(thread).copied().unwrap_or(0),
+                    lost: indices.lost(),
+                    skipped: None,
+                    modules,
+                    ended,
+                    page_faults: page_faults.map(|faults| PageFaults {
+                        minor: faults.minor,
+                        major: faults.major,
+                    }),
+                }
+            })
+            .collect();
+        let problem = threads.iter().find_map(|thread| match &thread.ended {
+            ThreadEnd::Failed { reason } => Some(reason.clone()),
+            ThreadEnd::Overrun => Some("stopped at its first overrun".into()),
+            _ => None,
+        });
+        self.recording.append(Event::SegmentEnded(SegmentEnded {
+            segment: segment.planned.segment,
+            threads,
+            loads,
+        }))?;
+        self.observer.segment_ended(segment, problem.as_deref());
+        self.recording.check()
+    }
+
+    /// Records that a segment was not measured, and why.
+    fn not_run(
+        &mut self,
+        segment: &Segment,
+        spec: &LoopSpec,
+        reason: &str,
+        loads: Vec<serde_json::Value>,
+    ) -> Result<(), MeasureError> {
+        self.begin(segment, started_threads(spec, 0, &[]))?;
+        self.recording.memory.reset();
+        let end = LoopEnd::Failed(reason.into());
+        self.finish(segment, spec, &end, &[], loads)
+    }
+}
+
+/// The loads' counters now; `None` without loads.
+fn snapshot(loads: &mut SegmentLoads) -> Option<Result<Snapshot, LoadError>> {
+    match loads {
+        SegmentLoads::Working(loads) => Some(loads.snapshot()),
+        _ => None,
+    }
+}
+
+/// What each load did since `before`. A load that can't be asked has no proof, and says so.
+fn proofs(
+    loads: &mut SegmentLoads,
+    before: Option<Result<Snapshot, LoadError>>,
+) -> Vec<serde_json::Value> {
+    let (SegmentLoads::Working(loads), Some(before)) = (loads, before) else {
+        return Vec::new();
+    };
+    let proofs = before.and_then(|before| {
+        let after = loads.snapshot()?;
+        Ok(loads.proof_between(&before, &after))
+    });
+    let unproven = |reason: String| json!({ "name": "loads", "working": false, "reason": reason });
+    match proofs {
+        Ok(proofs) => proofs
+            .iter()
+            .map(|proof| serde_json::to_value(proof).unwrap_or_else(|e| unproven(e.to_string())))
+            .collect(),
+        Err(error) => vec![unproven(error.to_string())],
+    }
+}
+
+fn started_threads(spec: &LoopSpec, start_ns: u64, ready: &[ThreadReady]) -> Vec<ThreadStarted> {
+    (0..)
+        .zip(&spec.threads)
+        .map(|(thread, spec)| {
+            let effective = ready.get(usize::from(thread)).map(|ready| &ready.effective);
+            ThreadStarted {
+                thread,
+                name: spec.name.clone(),
+                due: DueTimes {
+                    start_ns,
+                    period_ns: spec.period_ns,
+                },
+                requested: spec.preparation.policy,
+                effective: Effective {
+                    text: effective.map_or("not in effect".into(), |e| e.policy.to_string()),
+                    details: serde_json::to_value(effective).unwrap_or_default(),
+                },
+                cpus: effective.map_or_else(
+                    || spec.preparation.cpus.clone().unwrap_or_default(),
+                    |effective| effective.cpus.clone(),
+                ),
+                first_judged_cycle: spec.first_judged_cycle,
+                end_cycle: spec.end_cycle,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,36 @@
+//! From the scenario's work to what the loop's process is told. Pure; files have been read before.
+
+use wakepath_flight::Vehicle;
+use wakepath_measured_loop::{ControllerSpec, FlightSpec, WorkSpec};
+use wakepath_scenario::{Flight, FlightVehicle, Work};
+
+/// What the loop's process is told of a work.
+pub(super) fn work_spec(work: &Work) -> WorkSpec {
+    match work {
+        Work::Nothing => WorkSpec::Nothing,
+        Work::WorkingSet { bytes } => WorkSpec::WorkingSet { bytes: *bytes },
+        Work::Flight(flight) => WorkSpec::Flight(flight_spec(flight, ControllerSpec::BuiltIn)),
+        Work::Library(library) => {
+            let controller = ControllerSpec::Library {
+                library: library.library.clone(),
+                settings: library.settings.clone(),
+            };
+            WorkSpec::Flight(flight_spec(&library.flight, controller))
+        }
+    }
+}
+
+fn flight_spec(flight: &Flight, controller: ControllerSpec) -> FlightSpec {
+    FlightSpec {
+        vehicle: match &flight.vehicle {
+            FlightVehicle::Text(text) => text.clone(),
+            FlightVehicle::BuiltIn(name) | FlightVehicle::File(name) => {
+                // A file's path in place of its text is no vehicle, and the loop says so.
+                Vehicle::built_in_text(name).unwrap_or(name).to_owned()
+            }
+        },
+        trajectory: flight.trajectory.clone(),
+        working_set: flight.working_set,
+        controller,
+    }
+}

@@ -1,0 +1,103 @@
+//! The files that a scenario names, read before anything is measured: a recording then holds all
+//! that it needs, but for shared libraries, whose place alone can be kept.
+
+use std::path::{Path, PathBuf};
+use wakepath_flight::Vehicle;
+use wakepath_scenario::{FlightVehicle, Scenario, Work};
+
+/// Replaces vehicle files by their text and library paths by absolute ones. Paths are relative to
+/// the scenario's own file, `source`.
+///
+/// # Errors
+/// The first file that can't be read or describes no vehicle, in one line.
+pub fn embed(scenario: &mut Scenario, source: &str) -> Result<(), String> {
+    let base = Path::new(source).parent().unwrap_or(Path::new(""));
+    for work in scenario.works_mut() {
+        if let Work::Library(library) = work {
+            let path = beside(base, &library.library);
+            let absolute = path
+                .canonicalize()
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+            library.library = absolute.display().to_string();
+        }
+        if let Some(flight) = work.flight_mut() {
+            embed_vehicle(&mut flight.vehicle, base)?;
+        }
+    }
+    match &mut scenario.flight {
+        Some(flown) => embed_vehicle(&mut flown.vehicle, base),
+        None => Ok(()),
+    }
+}
+
+fn embed_vehicle(vehicle: &mut FlightVehicle, base: &Path) -> Result<(), String> {
+    *vehicle = match vehicle.clone() {
+        // Its text too, so that a later wakepath's vehicle of that name changes nothing.
+        FlightVehicle::BuiltIn(name) => match Vehicle::built_in_text(&name) {
+            Some(text) => FlightVehicle::Text(text.into()),
+            None => FlightVehicle::BuiltIn(name),
+        },
+        FlightVehicle::File(path) => {
+            let path = beside(base, &path).display().to_string();
+            FlightVehicle::File(path).resolved(|path| {
+                std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))
+            })?
+        }
+        text => text,
+    };
+    Ok(())
+}
+
+fn beside(base: &Path, path: &str) -> PathBuf {
+    base.join(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_scenario::KnownCpus;
+
+    fn scenario(work: &str) -> Scenario {
+        let text = format!(
+            "name = \"a\"\nrate = \"250 Hz\"\ncycles = 1000\npolicies = [\"OTHER\"]\nwork = {work}"
+        );
+        Scenario::parse(&text, "a.toml", &KnownCpus::first(1)).unwrap()
+    }
+
+    #[test]
+    fn a_vehicle_file_beside_the_scenario_becomes_its_text() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vehicles/a.toml");
+        let mut read = scenario("{ kind = \"flight\", vehicle-file = \"crazyflie.toml\" }");
+        embed(&mut read, folder).unwrap();
+        let again = Scenario::parse(&read.to_toml(), "again", &KnownCpus::first(1)).unwrap();
+        assert_eq!(again, read);
+        let text = Vehicle::built_in_text("crazyflie").unwrap();
+        let vehicle = &again.tasks[0].work.flight().unwrap().vehicle;
+        assert_eq!(*vehicle, FlightVehicle::Text(text.into()));
+    }
+
+    #[test]
+    fn the_vehicle_that_is_flown_afterwards_becomes_its_text_too() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vehicles/a.toml");
+        let flight = "\"nothing\"\n[flight]\nvehicle-file = \"crazyflie.toml\"";
+        let mut read = scenario(flight);
+        embed(&mut read, folder).unwrap();
+        let flown = read.flight.unwrap();
+        assert_eq!(flown.vehicle.vehicle().unwrap().name, "Crazyflie");
+    }
+
+    #[test]
+    fn a_file_that_is_missing_or_no_vehicle_is_named_in_one_line() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/a.toml");
+        let mut gone = scenario("{ kind = \"flight\", vehicle-file = \"gone.toml\" }");
+        let error = embed(&mut gone, folder).unwrap_err();
+        assert!(error.contains("gone.toml: No such file"), "{error}");
+        let mut bad = scenario("{ kind = \"flight\", vehicle-file = \"Cargo.toml\" }");
+        let error = embed(&mut bad, folder).unwrap_err();
+        assert!(error.contains("Cargo.toml:13: unknown field"), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+        let mut library = scenario("{ kind = \"library\", library = \"gone.so\" }");
+        let error = embed(&mut library, folder).unwrap_err();
+        assert!(error.contains("gone.so: No such file"), "{error}");
+    }
+}

@@ -1,0 +1,125 @@
+//! `wakepath fly`: what the recorded timing of a run does to a vehicle's flight.
+
+use super::{Outcome, print};
+use crate::command_line::Fly;
+use std::io::{IsTerminal, Write};
+use std::num::NonZeroUsize;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use wakepath_archive::Run;
+use wakepath_report::{FlightOrder, Flights, Style};
+use wakepath_scenario::{
+    Course, FlightCriterion, FlightTerms, FlightVehicle, KnownCpus, Scenario, Word,
+};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Flies and shows.
+pub fn run(arguments: &Fly) -> Outcome {
+    let run = Run::open(&arguments.run)?;
+    let order = order(arguments, &run)?;
+    let workers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let progress = Progress::new();
+    let flights = Flights::of(&run, &order, workers, &|ready, of| progress.tell(ready, of));
+    progress.end();
+    let flights = flights?;
+    print(&match arguments.json {
+        true => flights.to_json(),
+        false => flights.to_text(Style::of_stdout()),
+    })?;
+    Ok(ExitCode::from(flights.exit_code()))
+}
+
+/// The run's own terms with what the command line changes in them. A run whose scenario names no
+/// vehicle flies the one that its loop controlled, else the Hummingbird.
+fn order(arguments: &Fly, run: &Run) -> Result<FlightOrder, Failure> {
+    let scenario = Scenario::parse(
+        &run.manifest.scenario.toml,
+        "scenario of the run",
+        &KnownCpus::first(1024),
+    )
+    .map_err(|errors| format!("the run's own scenario can't be read: {errors}"))?;
+    let own = scenario.flight.clone();
+    let controlled = scenario.works().find_map(|work| work.flight());
+    let mut terms = own.clone().unwrap_or_else(|| FlightTerms {
+        vehicle: controlled.map_or(FlightVehicle::BuiltIn("hummingbird".into()), |flight| {
+            flight.vehicle.clone()
+        }),
+        choices: wakepath_flight::replay::Choices::default(),
+        course: Course::Circle,
+        seed: 0,
+        task: None,
+        criterion: FlightCriterion::default(),
+    });
+    if let Some(name) = &arguments.vehicle {
+        terms.vehicle = FlightVehicle::named(name).resolved(|path| {
+            std::fs::read_to_string(path).map_err(|error| {
+                let names: Vec<&str> = wakepath_flight::Vehicle::built_in_names().collect();
+                let names = names.join(" and ");
+                format!("--vehicle {path}: {error}; built in are {names}")
+            })
+        })?;
+    }
+    let choices = &mut terms.choices;
+    choose("--sample", &arguments.sample, &mut choices.sampling)?;
+    choose("--missed", &arguments.missed, &mut choices.missed)?;
+    choose("--overrun", &arguments.overrun, &mut choices.overrun)?;
+    choose("--trajectory", &arguments.trajectory, &mut terms.course)?;
+    if let Some(seed) = arguments.seed {
+        terms.seed = seed;
+    }
+    let mut order = FlightOrder::thorough(&terms)?;
+    order.criterion = own.map(|own| own.criterion);
+    Ok(order)
+}
+
+fn choose<T: Word>(option: &str, word: &Option<String>, choice: &mut T) -> Result<(), String> {
+    if let Some(word) = word {
+        *choice = T::of_word(word).map_err(|refused| format!("{option} {word}: {refused}"))?;
+    }
+    Ok(())
+}
+
+/// Says on standard error how far it is, once it has taken longer than a person waits in silence.
+struct Progress {
+    started: Instant,
+    told: Mutex<Option<Instant>>,
+}
+
+const SILENCE: Duration = Duration::from_secs(2);
+
+impl Progress {
+    fn new() -> Self {
+        Self {
+            started: Instant::now(),
+            told: Mutex::new(None),
+        }
+    }
+
+    fn tell(&self, ready: usize, of: usize) {
+        let Ok(mut told) = self.told.lock() else {
+            return;
+        };
+        if told.unwrap_or(self.started).elapsed() < SILENCE {
+            return;
+        }
+        *told = Some(Instant::now());
+        let mut out = std::io::stderr().lock();
+        let (start, end) = match out.is_terminal() {
+            true => ("\r", ""),
+            false => ("", "\n"),
+        };
+        // Nobody reads it: no reason to stop flying.
+        let _ = write!(out, "{start}flying: {ready} of {of}{end}");
+        let _ = out.flush();
+    }
+
+    /// Clears what a terminal still shows.
+    fn end(&self) {
+        let told = self.told.lock().is_ok_and(|told| told.is_some());
+        if told && std::io::stderr().is_terminal() {
+            eprint!("\r\x1b[K");
+        }
+    }
+}

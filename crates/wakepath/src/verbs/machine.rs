@@ -1,0 +1,27 @@
+//! `wakepath machine`: what this host is, and what this user may do on it.
+
+use super::{Outcome, print};
+use crate::command_line::Machine;
+use std::fmt::Write;
+use std::process::ExitCode;
+use wakepath_machine::{Facts, Root};
+
+/// Reads and shows.
+pub fn run(arguments: &Machine) -> Outcome {
+    let facts = Facts::read(&Root::host());
+    let text = match arguments.json {
+        true => format!("{}\n", serde_json::to_string_pretty(&facts)?),
+        false => {
+            let mut text = String::new();
+            for (label, value) in facts.summary() {
+                writeln!(text, "{label:<16} {value}")?;
+            }
+            for (what, permission) in facts.privileges().named() {
+                writeln!(text, "{what:<16} {permission}")?;
+            }
+            text
+        }
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,250 @@
+//! What `check` and `run` have in common: from a scenario to a run directory, a table and a
+//! verdict.
+
+use super::{Outcome, print};
+use crate::command_line::{Output, VERSION};
+use crate::measure::{HostCpus, Interrupt, Measurement, Plan};
+use crate::view;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::SystemTime;
+use wakepath_archive::{Ending, Run, RunStarted, ScenarioText, Tool, run_id};
+use wakepath_load::{Cache, Caches};
+use wakepath_machine::{Facts, Root};
+use wakepath_report::Assessment;
+use wakepath_scenario::{KnownCpus, Scenario, Warning, builtin, units};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// CPUs of this host as far as this process may use them.
+pub fn host_cpus() -> Result<HostCpus, Failure> {
+    let allowed = wakepath_rt::affinity::current()?;
+    let facts = Facts::read(&Root::host());
+    let isolated = facts
+        .varying
+        .cpu_time
+        .isolated
+        .known()
+        .map_or(Vec::new(), |cpus| {
+            cpus.numbers()
+                .iter()
+                .filter_map(|&cpu| u16::try_from(cpu).ok())
+                .collect()
+        });
+    Ok(HostCpus { allowed, isolated })
+}
+
+/// The text of a scenario and what messages call it: a built-in name, else a file.
+pub fn scenario_text(name: &str) -> Result<(String, String), Failure> {
+    if let Some(builtin) = builtin::named(name) {
+        return Ok((builtin.text.into(), format!("{name} (built in)")));
+    }
+    match std::fs::read_to_string(name) {
+        Ok(text) => Ok((text, name.into())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let names: Vec<_> = builtin::all().iter().map(|builtin| builtin.name).collect();
+            let names = names.join(", ");
+            Err(format!("{name}: no such file, and no built-in scenario; there are {names}").into())
+        }
+        Err(error) => Err(format!("{name}: {error}").into()),
+    }
+}
+
+/// Reads a scenario for this host.
+pub fn read_scenario(
+    text: &str,
+    source: &str,
+    host: &HostCpus,
+) -> Result<(Scenario, Vec<Warning>), Failure> {
+    let known = KnownCpus::new(host.allowed.iter().copied()).ok_or("no CPU may be used")?;
+    let (mut scenario, warnings) = Scenario::parse_with_warnings(text, source, &known)?;
+    super::files::embed(&mut scenario, source)?;
+    Ok((scenario, warnings))
+}
+
+/// Carries the scenario out, shows the table and the verdict; the exit code is the verdict's.
+pub fn measure(
+    scenario: Scenario,
+    warnings: &[Warning],
+    host: HostCpus,
+    output: &Output,
+) -> Outcome {
+    let started = SystemTime::now();
+    let directory = match &output.directory {
+        Some(directory) => directory.clone(),
+        None => default_directory(&scenario.name, started),
+    };
+    refuse_used(&directory)?;
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+    let plan = Plan::new(&scenario, host);
+    let facts = Facts::read(&Root::host());
+    let interrupt = Interrupt::listen()?;
+    let mut observer = view::fitting(output.no_tui || output.json);
+    let ending = Measurement {
+        scenario: &scenario,
+        plan: &plan,
+        directory: &directory,
+        start: run_started(&scenario, &facts, warnings, started)?,
+        caches: caches(&facts),
+        observer: observer.as_mut(),
+        interrupt: &interrupt,
+    }
+    .carry_out();
+    drop(observer);
+
+    // Whatever ended it: what was recorded is put in order and shown.
+    let recorded = wakepath_archive::finish(&directory);
+    let ending = match (ending, recorded) {
+        (Ok(ending), Ok(_)) => ending,
+        (Ok(_), Err(error)) => {
+            // The log is whole and can be read as it is; only its final form has no room.
+            show(&directory, output)?;
+            return Err(format!(
+                "everything is recorded, but the recording can't be put into its final form: \
+                 {error}; then: wakepath recover {}",
+                directory.display()
+            )
+            .into());
+        }
+        (Err(error), Ok(_)) => {
+            show(&directory, output)?;
+            return Err(error.into());
+        }
+        (Err(error), Err(_)) => return Err(error.into()),
+    };
+    if ending == Ending::Interrupted {
+        eprintln!("interrupted: what follows is of what was measured until then");
+    }
+    show(&directory, output)
+}
+
+/// A run needs a directory of its own: what is there already stays as it is.
+fn refuse_used(directory: &Path) -> Result<(), Failure> {
+    // One that is not there is made; one that can't be is named when it is tried.
+    let used = std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some());
+    match used {
+        true => Err(Box::new(
+            wakepath_archive::ArchiveError::DirectoryNotEmpty {
+                path: directory.into(),
+            },
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Fits a scenario into a given time for the whole run. What the file's own length was too short
+/// or long enough for is asked again.
+pub fn fitted(
+    scenario: &Scenario,
+    warnings: Vec<Warning>,
+    duration: &str,
+) -> Result<(Scenario, Vec<Warning>), Failure> {
+    let total_ns = units::parse_duration(duration)
+        .map_err(|complaint| format!("--duration {duration}: {complaint}"))?;
+    let fitted = scenario
+        .with_total_duration(total_ns)
+        .map_err(|error| format!("--duration {duration}: {error}"))?;
+    let mut kept = warnings;
+    kept.retain(|warning| !matches!(warning, Warning::TooShortToPass { .. }));
+    for warning in fitted.warnings() {
+        if !kept.contains(&warning) {
+            kept.push(warning);
+        }
+    }
+    Ok((fitted, kept))
+}
+
+/// Shows a recorded run and returns the verdict's exit code.
+fn show(directory: &Path, output: &Output) -> Outcome {
+    let assessment = Assessment::of(&Run::open(directory)?)?;
+    print(&match output.json {
+        true => assessment.to_json(),
+        false => assessment.to_text(wakepath_report::Style::of_stdout()),
+    })?;
+    Ok(ExitCode::from(assessment.exit_code()))
+}
+
+fn run_started(
+    scenario: &Scenario,
+    facts: &Facts,
+    warnings: &[Warning],
+    started: SystemTime,
+) -> Result<RunStarted, Failure> {
+    let started = humantime::format_rfc3339_seconds(started).to_string();
+    let mut random = [0; 4];
+    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+    Ok(RunStarted {
+        run_id: run_id(&started, random),
+        tool: Tool {
+            name: "wakepath".into(),
+            version: VERSION.into(),
+            commit: Some(env!("WAKEPATH_COMMIT").into()),
+        },
+        command: std::env::args().collect(),
+        started,
+        scenario: ScenarioText {
+            name: scenario.name.clone(),
+            toml: scenario.to_toml(),
+        },
+        clock_source: clock_source(facts),
+        notes: warnings.iter().map(ToString::to_string).collect(),
+        planned: Vec::new(),
+    })
+}
+
+/// `wakepath-runs/NAME-TIME` in the working directory.
+fn default_directory(name: &str, started: SystemTime) -> PathBuf {
+    let time = humantime::format_rfc3339_seconds(started).to_string();
+    let time: String = time.chars().filter(|c| !matches!(c, '-' | ':')).collect();
+    // A scenario's name is the user's; a directory's name must not climb.
+    let name: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '-' {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    Path::new("wakepath-runs").join(format!("{name}-{time}"))
+}
+
+fn clock_source(facts: &Facts) -> String {
+    facts
+        .varying
+        .clock_source
+        .current
+        .known()
+        .cloned()
+        .unwrap_or_else(|| "unknown".into())
+}
+
+/// The data caches as the loads need them; the largest of a level where cores differ.
+fn caches(facts: &Facts) -> Caches {
+    let known = facts
+        .fixed
+        .cpus
+        .caches
+        .known()
+        .map_or(&[][..], Vec::as_slice);
+    let level = |level| {
+        let data = known
+            .iter()
+            .filter(|cache| cache.level == level && cache.kind != "Instruction");
+        data.filter_map(|cache| {
+            Some(Cache {
+                bytes: cache.bytes?,
+                shared_by_cpus: cache.cpus.len() as u32,
+            })
+        })
+        .max_by_key(|cache| cache.bytes)
+    };
+    Caches {
+        l1d: level(1),
+        l2: level(2),
+        l3: level(3),
+    }
+}

@@ -1,0 +1,49 @@
+//! `wakepath recover`: an interrupted run becomes a readable one, and what is missing is said.
+
+use super::{Outcome, print};
+use crate::command_line::Recover;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// Recovers.
+pub fn run(arguments: &Recover) -> Outcome {
+    let report = wakepath_archive::recover(&arguments.run)?;
+    // What a killed run's loads left behind: processes first, then their files.
+    let scratch = arguments.run.join("scratch");
+    let reaped = wakepath_load::reap_orphans(&scratch);
+    let had_scratch = scratch.exists();
+    if had_scratch {
+        std::fs::remove_dir_all(&scratch)
+            .map_err(|error| format!("{}: {error}", scratch.display()))?;
+    }
+
+    let mut text = String::new();
+    let directory = arguments.run.display();
+    match report.was_finished {
+        true => writeln!(
+            text,
+            "{directory}: was complete already; nothing was changed"
+        )?,
+        false => writeln!(
+            text,
+            "{directory}: recovered {} samples of {} segments",
+            report.manifest.recorded(),
+            report.manifest.segments.len()
+        )?,
+    }
+    for missing in report.missing() {
+        writeln!(text, "missing: {missing}")?;
+    }
+    if had_scratch {
+        writeln!(text, "removed: the loads' scratch files")?;
+    }
+    if reaped > 0 {
+        writeln!(
+            text,
+            "ended: {reaped} processes of loads that had outlived their run"
+        )?;
+    }
+    writeln!(text, "next: wakepath show {directory}")?;
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,66 @@
+//! `wakepath scenario`: what is built in, and whether a file of one's own is right.
+
+use super::{Outcome, measured, print};
+use crate::command_line::Scenario;
+use std::fmt::Write;
+use std::process::ExitCode;
+use wakepath_scenario::{KnownCpus, builtin, json_schema, units};
+
+/// Lists, shows, checks.
+pub fn run(verb: &Scenario) -> Outcome {
+    match verb {
+        Scenario::List => list(),
+        Scenario::Show { name } => show(name),
+        Scenario::Check { scenario } => check(scenario),
+        Scenario::Schema => {
+            print(&format!("{:#}\n", json_schema()))?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn list() -> Outcome {
+    let mut text = String::new();
+    // Listed for any machine: whether this one has the CPUs is for `check` to say.
+    let any_machine = KnownCpus::first(16);
+    for builtin in builtin::all() {
+        let scenario =
+            wakepath_scenario::Scenario::parse(builtin.text, builtin.name, &any_machine)?;
+        writeln!(text, "{:<16} {}", builtin.name, scenario.description)?;
+    }
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(name: &str) -> Outcome {
+    let Some(builtin) = builtin::named(name) else {
+        let names: Vec<_> = builtin::all().iter().map(|builtin| builtin.name).collect();
+        return Err(format!(
+            "no built-in scenario {name}; there are {}",
+            names.join(", ")
+        )
+        .into());
+    };
+    print(builtin.text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(name: &str) -> Outcome {
+    let host = measured::host_cpus()?;
+    let (text, source) = measured::scenario_text(name)?;
+    let (scenario, warnings) = measured::read_scenario(&text, &source, &host)?;
+    let mut text = String::new();
+    writeln!(
+        text,
+        "{source}: {} conditions, {} repetitions, {} cycles each; takes about {}",
+        scenario.conditions(),
+        scenario.repetitions,
+        scenario.cycles,
+        units::format_duration(scenario.estimated_run_ns().div_ceil(1_000_000_000) * 1_000_000_000)
+    )?;
+    for warning in warnings {
+        writeln!(text, "warning: {warning}")?;
+    }
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,24 @@
+//! `wakepath show`: a recorded run, judged again by the scenario that it was measured for.
+
+use super::{Outcome, print};
+use crate::command_line::Show;
+use std::process::ExitCode;
+use wakepath_archive::Run;
+use wakepath_report::{Assessment, Style};
+
+/// Reads and judges.
+pub fn run(arguments: &Show) -> Outcome {
+    let run = Run::open(&arguments.run)?;
+    let findings = run.check()?;
+    let assessment = Assessment::of(&run)?;
+    print(&match arguments.json {
+        true => assessment.to_json(),
+        false => assessment.to_text(Style::of_stdout()),
+    })?;
+    // An archive that is not as it was written says nothing, whatever its figures.
+    if !findings.is_empty() {
+        let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        return Err(format!("{}: {}", arguments.run.display(), findings.join("; ")).into());
+    }
+    Ok(ExitCode::from(assessment.exit_code()))
+}

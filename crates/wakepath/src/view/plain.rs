@@ -1,0 +1,75 @@
+//! Plain lines: one for each phase and each finished segment.
+
+use super::{headline, short_time};
+use crate::measure::{Observer, Plan, Segment};
+use std::path::Path;
+use wakepath_recorder::LiveFigures;
+
+/// Writes to standard error.
+#[derive(Debug, Default)]
+pub struct PlainView {
+    segments: usize,
+    ended: usize,
+    last: LiveFigures,
+}
+
+impl Observer for PlainView {
+    fn begun(&mut self, plan: &Plan, planned_ns: u64, directory: &Path) {
+        self.segments = plan.segments().count();
+        eprintln!(
+            "measuring: {}, {:.0} s of cycles; recording to {}",
+            headline(plan),
+            planned_ns as f64 / 1e9,
+            directory.display()
+        );
+    }
+
+    fn phase(&mut self, name: &str, repetition: u32, loads: &[String]) {
+        match loads {
+            [] => eprintln!("phase {name}, repetition {}", repetition + 1),
+            loads => eprintln!(
+                "phase {name}, repetition {}: starting {}",
+                repetition + 1,
+                loads.join(", ")
+            ),
+        }
+    }
+
+    fn segment_begun(&mut self, segment: &Segment) {
+        self.last = LiveFigures {
+            segment: segment.planned.segment,
+            ..LiveFigures::default()
+        };
+    }
+
+    fn live(&mut self, figures: &LiveFigures) {
+        self.last = *figures;
+    }
+
+    fn segment_ended(&mut self, segment: &Segment, problem: Option<&str>) {
+        self.ended += 1;
+        let place = format!("[{}/{}]", self.ended, self.segments);
+        let condition = &segment.planned.condition;
+        let phase = &segment.planned.phase;
+        let figures = self.last;
+        match problem {
+            Some(problem) => eprintln!("{place} {condition}, {phase}: {problem}"),
+            None => eprintln!(
+                "{place} {condition}, {phase}: {} cycles, wake-up latency median {}, max {}, \
+                 skipped {}",
+                figures.executed,
+                short_time(figures.median_ns),
+                short_time(figures.max_ns),
+                figures.skipped
+            ),
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        eprintln!("note: {text}");
+    }
+
+    fn finishing(&mut self) {
+        eprintln!("putting the recording in order");
+    }
+}

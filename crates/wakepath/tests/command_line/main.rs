@@ -1,0 +1,13 @@
+//! The command line itself: what it answers to good and bad words, files and pipes. Little is
+//! measured here, and nothing about its quality asserted.
+
+#[path = "../started/mod.rs"]
+mod started;
+
+mod archives;
+mod directories;
+mod documentation;
+mod fly;
+mod output;
+mod scenarios;
+mod usage;

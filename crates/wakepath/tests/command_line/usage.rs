@@ -1,0 +1,116 @@
+//! Options and verbs: what is wrong is said in a line that names it, and never with an exit code
+//! that a script would read as a verdict.
+
+use crate::started::{Finished, Start};
+
+fn said_by(words: &[&str]) -> Finished {
+    Start::command(words).finish()
+}
+
+/// One line on standard error with all of `expected`, nothing on standard output, exit code 1.
+#[track_caller]
+fn assert_one_line(words: &[&str], expected: &[&str]) {
+    let finished = said_by(words);
+    finished.assert_code(1);
+    assert_eq!(finished.output, "", "{}", finished.said());
+    assert_eq!(
+        finished.complaints.lines().count(),
+        1,
+        "{}",
+        finished.said()
+    );
+    for part in expected {
+        assert!(
+            finished.complaints.contains(part),
+            "no {part:?}: {}",
+            finished.said()
+        );
+    }
+}
+
+#[test]
+fn the_version_names_the_commit() {
+    let finished = said_by(&["--version"]);
+    finished.assert_code(0);
+    let (_, commit) = finished.output.trim().split_once(" (").unwrap();
+    let commit = commit.trim_end_matches(')');
+    assert!(
+        commit.len() >= 12 || commit == "no commit",
+        "{}",
+        finished.output
+    );
+}
+
+#[test]
+fn help_has_examples_and_exit_codes() {
+    for words in [
+        &["--help"][..],
+        &["check", "--help"],
+        &["run", "--help"],
+        &["show", "--help"],
+    ] {
+        let finished = said_by(words);
+        finished.assert_code(0);
+        assert!(finished.output.contains("Example"), "{words:?}");
+        assert!(finished.output.contains("Exit codes"), "{words:?}");
+        assert_eq!(finished.complaints, "");
+    }
+    assert!(said_by(&["recover", "--help"]).output.contains("Example"));
+}
+
+#[test]
+fn a_wrong_command_line_is_an_error_and_not_a_verdict() {
+    for words in [
+        &["--bad"][..],
+        &["nonsense"],
+        &["run"],
+        &["check", "--cpu", "many"],
+        &["check", "--rate"],
+        &["show", "a", "b"],
+        &[],
+    ] {
+        let finished = said_by(words);
+        finished.assert_code(1);
+        assert_eq!(finished.output, "", "{words:?}");
+        assert!(!finished.complaints.is_empty(), "{words:?}");
+    }
+    assert!(
+        said_by(&["check", "--cpu", "many"])
+            .complaints
+            .contains("--cpu")
+    );
+    assert!(
+        said_by(&["chekc"]).complaints.contains("check"),
+        "a similar verb is offered"
+    );
+}
+
+#[test]
+fn a_bad_value_is_named_with_its_option_and_what_would_be_right() {
+    assert_one_line(&["check", "--rate", "fast"], &["--rate", "fast", "Hz"]);
+    assert_one_line(
+        &["check", "--duration", "long"],
+        &["--duration", "long", "s"],
+    );
+    assert_one_line(&["check", "--duration", "1ms"], &["--duration", "1ms"]);
+    assert_one_line(
+        &["check", "--policy", "FIFO 100"],
+        &["--policy", "FIFO 100", "99"],
+    );
+    assert_one_line(
+        &["check", "--policy", "SOMETHING"],
+        &["--policy", "SOMETHING", "FIFO"],
+    );
+    assert_one_line(&["run", "quick", "--duration=-1s"], &["--duration"]);
+}
+
+#[test]
+fn a_cpu_that_is_not_there_is_refused_and_those_that_are_named() {
+    let finished = said_by(&["check", "--cpu", "5000"]);
+    finished.assert_code(1);
+    assert!(finished.complaints.contains("5000"), "{}", finished.said());
+    assert!(
+        !finished.place.path().join("wakepath-runs").exists(),
+        "a run was begun"
+    );
+}

@@ -1,0 +1,112 @@
+//! What a command said and left when it had ended.
+
+use super::processes::{marked, words};
+use super::{Place, wait_until};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+use wakepath_archive::{Run, State};
+use wakepath_timeline::Sample;
+
+/// An ended command and its place.
+pub struct Finished {
+    pub status: ExitStatus,
+    /// Standard output.
+    pub output: String,
+    /// Standard error.
+    pub complaints: String,
+    pub took: Duration,
+    /// The run directory, if it was a run.
+    pub directory: PathBuf,
+    pub place: Place,
+}
+
+impl Finished {
+    /// Exit code; `None` when a signal ended it.
+    pub fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    /// Asserts the exit code and shows what was said where it differs.
+    #[track_caller]
+    pub fn assert_code(&self, expected: i32) {
+        assert_eq!(self.code(), Some(expected), "{}", self.said());
+    }
+
+    /// All that it said, for a failed assertion.
+    pub fn said(&self) -> String {
+        format!(
+            "{}\n--- standard output\n{}\n--- standard error\n{}",
+            self.status, self.output, self.complaints
+        )
+    }
+
+    /// Standard output as the JSON that it has to be, whole.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.output)
+            .unwrap_or_else(|error| panic!("{error}: {}", self.said()))
+    }
+
+    /// The last lines of standard error that are errors of the program itself.
+    pub fn errors(&self) -> Vec<&str> {
+        let lines = self.complaints.lines();
+        lines
+            .filter(|line| line.starts_with("wakepath: "))
+            .collect()
+    }
+
+    /// The recording, whatever its state.
+    #[track_caller]
+    pub fn run(&self) -> Run {
+        Run::open(&self.directory).unwrap_or_else(|error| panic!("{error}\n{}", self.said()))
+    }
+
+    /// Samples of a segment's first thread.
+    #[track_caller]
+    pub fn samples(&self, segment: u32) -> Vec<Sample> {
+        self.run().samples(segment, 0).unwrap()
+    }
+
+    /// Asserts that the recording is whole and finished.
+    #[track_caller]
+    pub fn assert_archive_is_complete(&self) {
+        let run = self.run();
+        assert_eq!(*run.state(), State::Finished);
+        assert_eq!(run.check().unwrap(), [], "{}", self.said());
+        assert!(self.directory.join("manifest.json").is_file());
+        assert!(self.directory.join("samples.parquet").is_file());
+    }
+
+    /// Asserts that no process of it is left, giving them `patience` to go.
+    #[track_caller]
+    pub fn assert_nobody_is_left(&self, patience: Duration) {
+        let begun = Instant::now();
+        let mut left = marked(self.place.mark());
+        while !left.is_empty() && begun.elapsed() < patience {
+            std::thread::sleep(Duration::from_millis(20));
+            left = marked(self.place.mark());
+        }
+        let left: Vec<_> = left.into_iter().map(words).collect();
+        assert!(left.is_empty(), "left after {patience:?}: {left:?}");
+    }
+
+    /// The directory's files and their contents, to see whether anything changed.
+    pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let entries = std::fs::read_dir(&self.directory).unwrap().flatten();
+        let mut files: Vec<_> = entries
+            .filter(|entry| entry.file_type().unwrap().is_file())
+            .map(|entry| (entry.path(), std::fs::read(entry.path()).unwrap()))
+            .collect();
+        files.sort();
+        files
+    }
+
+    /// Waits until the recorder, which may outlive a killed command, has let go of the log.
+    pub fn wait_for_the_recorder(&self) {
+        wait_until("the recorder's end", Duration::from_secs(10), || {
+            marked(self.place.mark()).is_empty()
+        });
+    }
+}

@@ -1,0 +1,118 @@
+//! A command under way: its processes by role, and what it has recorded so far.
+
+use super::processes::{marked, of_role, words};
+use super::{Finished, Place, Role, wait_until};
+use rustix::process::Signal;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::{Duration, Instant};
+use wakepath_archive::Run;
+
+/// Far beyond every test's run: a command that hangs is a failure, not a wait.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// A started command.
+pub struct Running {
+    child: Option<Child>,
+    place: Option<Place>,
+    directory: PathBuf,
+    begun: Instant,
+}
+
+impl Running {
+    pub(super) fn new(child: Child, place: Place, directory: PathBuf) -> Self {
+        Self {
+            child: Some(child),
+            place: Some(place),
+            directory,
+            begun: Instant::now(),
+        }
+    }
+
+    /// Process id of the command itself.
+    pub fn main(&self) -> i32 {
+        self.child.as_ref().unwrap().id() as i32
+    }
+
+    /// The run directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The processes of a role at this moment.
+    pub fn all_of(&self, role: Role) -> Vec<i32> {
+        of_role(self.place.as_ref().unwrap().mark(), role)
+    }
+
+    /// The first process of a role, waited for.
+    pub fn the(&self, role: Role) -> i32 {
+        let mut found = Vec::new();
+        wait_until(&format!("{role:?}"), Duration::from_secs(30), || {
+            found = self.all_of(role);
+            !found.is_empty()
+        });
+        found[0]
+    }
+
+    /// Waits until `samples` of the first thread in segment number `segment` are on disk.
+    pub fn wait_until_recorded(&self, segment: u32, samples: u64) {
+        let what = format!("{samples} samples of segment {segment}");
+        wait_until(&what, Duration::from_secs(40), || {
+            Run::open(&self.directory).is_ok_and(|run| {
+                let thread = run.manifest.thread(segment, 0);
+                thread.is_some_and(|thread| thread.recorded >= samples)
+            })
+        });
+    }
+
+    /// Signals the command itself.
+    pub fn signal(&self, signal: Signal) {
+        super::kill(self.main(), signal);
+    }
+
+    /// Kills everything that came of the command at once, the command included.
+    pub fn kill_all(&self) {
+        for pid in marked(self.place.as_ref().unwrap().mark()) {
+            super::kill(pid, Signal::KILL);
+        }
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.as_mut().unwrap().try_wait().unwrap().is_some()
+    }
+
+    /// Waits for its end.
+    pub fn finish(mut self) -> Finished {
+        wait_until("the end of the command", LONGEST, || self.has_ended());
+        let status = self.child.take().unwrap().wait().unwrap();
+        let place = self.place.take().unwrap();
+        let text = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap();
+        let (output, complaints) = (
+            std::fs::read_to_string(place.path().join("stdout")).unwrap_or_default(),
+            text("stderr"),
+        );
+        Finished {
+            status,
+            output,
+            complaints,
+            took: self.begun.elapsed(),
+            directory: self.directory.clone(),
+            place,
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // A failed assertion leaves nothing behind for the tests that follow.
+        if let (Some(child), Some(place)) = (&mut self.child, &self.place) {
+            let _ = child.kill();
+            let _ = child.wait();
+            for pid in marked(place.mark()) {
+                eprintln!("left running by a failed test: {:?}", words(pid));
+                super::kill(pid, Signal::KILL);
+            }
+        }
+    }
+}
