@@ -1,0 +1,89 @@
+# What `check` and `test` need on a machine: read by both with `.`, not run by itself.
+# Installs only what is missing, and only where it may; otherwise says what is missing.
+
+say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+
+# Rust 1.95 or newer, or an explanation.
+need_rust() {
+    if ! command -v cargo >/dev/null 2>&1 && [ -x "$HOME/.cargo/bin/cargo" ]; then
+        PATH="$HOME/.cargo/bin:$PATH"
+    fi
+    if ! command -v cargo >/dev/null 2>&1; then
+        say "no Rust toolchain here. Get one from https://rustup.rs (1.95 or newer), then run this again."
+        exit 1
+    fi
+    # Asked in this directory, so that a toolchain chosen for it counts.
+    version=$(rustc --version 2>/dev/null | cut -d' ' -f2)
+    major=${version%%.*}
+    minor=${version#*.}
+    minor=${minor%%.*}
+    if [ "${major:-0}" -lt 1 ] || { [ "$major" -eq 1 ] && [ "${minor:-0}" -lt 95 ]; }; then
+        say "Rust ${version:-of an unknown version} is too old: 1.95 or newer is needed. \`rustup update\` brings it."
+        exit 1
+    fi
+}
+
+# Runs a command as root: directly, or by sudo where that asks for no password or can ask.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null 2>&1 && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+        sudo "$@"
+    else
+        return 1
+    fi
+}
+
+# need_packages PROGRAM=DEBIAN[=FEDORA]...: installs the packages of the programs that are missing.
+# Where the names are equal the last may be left out; "-" means that there is no such package.
+need_packages() {
+    wanted=
+    for entry in "$@"; do
+        program=${entry%%=*}
+        names=${entry#*=}
+        debian=${names%%=*}
+        fedora=${names#*=}
+        case $program in
+        /*) [ -e "$program" ] && continue ;;
+        *) PATH="$PATH:/usr/sbin:/sbin" command -v "$program" >/dev/null 2>&1 && continue ;;
+        esac
+        if command -v apt-get >/dev/null 2>&1; then name=$debian; else name=$fedora; fi
+        [ "$name" = - ] || wanted="$wanted $name"
+    done
+    [ -n "$wanted" ] || return 0
+    say "installing packages:$wanted"
+    # The names are a list on purpose.
+    # shellcheck disable=SC2086
+    if command -v apt-get >/dev/null 2>&1; then
+        export DEBIAN_FRONTEND=noninteractive
+        as_root apt-get install -y -qq $wanted >/dev/null 2>&1 && return 0
+        as_root apt-get update -qq >/dev/null 2>&1
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+            $wanted >/dev/null && return 0
+        # One package that can't be had must not keep the others away.
+        for name in $wanted; do
+            as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+                --no-install-recommends "$name" >/dev/null 2>&1 || say "can't be installed: $name"
+        done
+    elif command -v dnf >/dev/null 2>&1; then
+        for name in $wanted; do
+            as_root dnf install -y -q "$name" >/dev/null 2>&1 || say "can't be installed: $name"
+        done
+    else
+        say "neither apt-get nor dnf is here; please install:$wanted"
+    fi
+    return 0
+}
+
+# Whether the standard library of a target is here; fetches it with rustup where it isn't.
+has_target() {
+    target_there "$1" && return 0
+    command -v rustup >/dev/null 2>&1 || return 1
+    # Bounded: a server that doesn't answer must not hold everything up.
+    timeout 300 rustup target add "$1" >/dev/null 2>&1
+    target_there "$1"
+}
+
+target_there() {
+    ls "$(rustc --print target-libdir --target "$1" 2>/dev/null)"/libstd-* >/dev/null 2>&1
+}

@@ -1,0 +1,150 @@
+//! Documents made from the program: the reference of scenarios, their JSON Schema, and the texts of
+//! `--help`. Not the ones that people write.
+
+use crate::arguments::Arguments;
+use crate::bench::released_program;
+use crate::place;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+/// One generated document.
+pub struct Document {
+    /// Its path in the repository.
+    path: &'static str,
+    text: String,
+}
+
+impl Document {
+    /// How the committed text differs from what would be written now.
+    pub fn drift(&self) -> Option<String> {
+        let path = place::root().join(self.path);
+        let remedy = "`cargo xtask docs` writes it anew";
+        let there = match fs::read_to_string(&path) {
+            Ok(there) => there,
+            Err(error) => return Some(format!("{}: {error}; {remedy}", self.path)),
+        };
+        if there == self.text {
+            return None;
+        }
+        let same = there
+            .lines()
+            .zip(self.text.lines())
+            .take_while(|(one, other)| one == other);
+        Some(format!(
+            "{}:{}: out of date; {remedy}",
+            self.path,
+            same.count() + 1
+        ))
+    }
+
+    fn write(&self) -> Result<(), String> {
+        let path = place::root().join(self.path);
+        fs::write(&path, &self.text).map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
+/// Writes the documents, or says with `--check` which drifted.
+pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
+    let check = arguments.flag("--check");
+    arguments.end()?;
+    let documents = all(&released_program()?)?;
+    let mut code = ExitCode::SUCCESS;
+    for document in documents {
+        if !check {
+            document.write()?;
+        } else if let Some(drift) = document.drift() {
+            eprintln!("{drift}");
+            code = ExitCode::FAILURE;
+        }
+    }
+    Ok(code)
+}
+
+/// All documents, the help being that of `program`.
+pub fn all(program: &Path) -> Result<Vec<Document>, String> {
+    let schema = serde_json::to_string_pretty(&wakepath_scenario::json_schema())
+        .map_err(|error| format!("the schema of scenarios: {error}"))?;
+    Ok(vec![
+        Document {
+            path: "docs/reference/scenario.md",
+            text: wakepath_scenario::reference(),
+        },
+        Document {
+            path: "docs/reference/scenario.schema.json",
+            text: schema + "\n",
+        },
+        Document {
+            path: "docs/reference/command-line.md",
+            text: command_line(program)?,
+        },
+    ])
+}
+
+/// The help of the program and of each verb that its help lists.
+fn command_line(program: &Path) -> Result<String, String> {
+    let mut page = String::from(
+        "# Command line\n\n<!-- Made from `wakepath --help`; `cargo xtask docs` writes it anew. \
+         -->\n",
+    );
+    section(program, &[], &mut page)?;
+    Ok(page)
+}
+
+fn section(program: &Path, verbs: &[String], page: &mut String) -> Result<(), String> {
+    let help = help(program, verbs)?;
+    let name = [&["wakepath".to_owned()], verbs].concat().join(" ");
+    *page += &format!("\n## `{name}`\n\n```text\n{}\n```\n", help.trim_end());
+    for verb in verbs_of(&help) {
+        section(program, &[verbs, &[verb]].concat(), page)?;
+    }
+    Ok(())
+}
+
+fn help(program: &Path, verbs: &[String]) -> Result<String, String> {
+    let said = |what: String| format!("{} {} --help: {what}", program.display(), verbs.join(" "));
+    let output = Command::new(program)
+        .args(verbs)
+        .arg("--help")
+        .env("COLUMNS", "100")
+        .output()
+        .map_err(|error| said(error.to_string()))?;
+    if !output.status.success() {
+        return Err(said(output.status.to_string()));
+    }
+    let text = String::from_utf8(output.stdout).map_err(|error| said(error.to_string()))?;
+    Ok(text
+        .lines()
+        .map(str::trim_end)
+        .collect::<Vec<_>>()
+        .join("\n"))
+}
+
+/// The verbs under `Commands:`.
+fn verbs_of(help: &str) -> Vec<String> {
+    help.lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.trim().is_empty())
+        .filter_map(|line| {
+            // A verb stands two columns in; further lines of its text stand deeper.
+            let rest = line
+                .strip_prefix("  ")
+                .filter(|rest| !rest.starts_with(' '))?;
+            rest.split_whitespace().next().map(str::to_owned)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verbs_are_read_from_help_without_the_lines_that_continue_a_text() {
+        let help = "About.\n\nCommands:\n  check  Measure a loop\n           and judge it\n  \
+                    run    Carry out\n\nOptions:\n  -h, --help";
+        assert_eq!(verbs_of(help), ["check", "run"]);
+        assert!(verbs_of("Usage: x\n\nOptions:\n  -h").is_empty());
+    }
+}

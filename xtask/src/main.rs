@@ -1,0 +1,54 @@
+//! `cargo xtask`: tests, benchmarks, generated documents and releases. It installs nothing: what a
+//! stage needs is set up by `./test`, and a stage without its tools says that it was not run.
+
+mod arguments;
+mod bench;
+mod descendants;
+mod documents;
+mod job;
+mod place;
+mod release;
+mod stages;
+mod table;
+mod tools;
+
+use arguments::Arguments;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Usage: cargo xtask <command>
+
+  list                     the stages of the tests
+  test [--only STAGE]...   run all stages, or only these, one after the other
+  bench peer               wakepath beside cyclictest
+        [--rounds N] [--seconds S] [--cpu C] [--program PATH]
+  bench rate               the highest rate that a loop keeps on this machine
+        [--runs N] [--seconds S] [--cpu C] [--program PATH]
+  bench first-verdict      from a fresh clone to the first verdict
+        [--duration TIME]  the run's own length, as in `wakepath check --duration`
+  docs [--check]           write the generated documents, or fail where they drifted
+  release                  static binaries, check sums, completions and man pages";
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::of_this_process();
+    let outcome = match arguments.word().as_deref() {
+        Some("list") => arguments.end().map(|()| stages::list()),
+        Some("test") => stages::test(arguments),
+        Some("bench") => match arguments.word().as_deref() {
+            Some("peer") => bench::peer::run(arguments),
+            Some("rate") => bench::rate::run(arguments),
+            Some("first-verdict") => bench::first_verdict::run(arguments),
+            _ => Err(USAGE.into()),
+        },
+        Some("docs") => documents::run(arguments),
+        Some("release") => arguments.end().and_then(|()| release::run()),
+        _ => Err(USAGE.into()),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Static programs for release: how each is built (linkers stand in .cargo/config.toml), proof that it is static, and the directory of
+//! artefacts with their check sums.
+
+use crate::tools::{cargo, missing_program, missing_target};
+use crate::{place, table};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// How the program is built for one kind of machine.
+pub struct Build {
+    /// Rust's name of the target.
+    pub triple: &'static str,
+    architecture: &'static str,
+    /// C compiler, for zstd; on 32-bit Arm the linker too.
+    compiler: &'static str,
+    /// Takes debugging lines out of what is released: four fifths of its size.
+    strip: &'static str,
+    emulator: &'static str,
+}
+
+impl Build {
+    /// x86-64.
+    pub const X86_64: Self = Self {
+        triple: "x86_64-unknown-linux-musl",
+        architecture: "x86_64",
+        compiler: "musl-gcc",
+        strip: "strip",
+        emulator: "qemu-x86_64-static",
+    };
+    /// 64-bit Arm: Raspberry Pi, Jetson.
+    pub const AARCH64: Self = Self {
+        triple: "aarch64-unknown-linux-musl",
+        architecture: "aarch64",
+        compiler: "aarch64-linux-gnu-gcc",
+        strip: "aarch64-linux-gnu-strip",
+        emulator: "qemu-aarch64-static",
+    };
+    /// 32-bit Arm: BeagleBone. With glibc, because no standard library for
+    /// armv7-unknown-linux-musleabihf can be had from every mirror.
+    pub const ARMV7: Self = Self {
+        triple: "armv7-unknown-linux-gnueabihf",
+        architecture: "arm",
+        compiler: "arm-linux-gnueabihf-gcc",
+        strip: "arm-linux-gnueabihf-strip",
+        emulator: "qemu-arm-static",
+    };
+    const ALL: [&Self; 3] = [&Self::X86_64, &Self::AARCH64, &Self::ARMV7];
+
+    /// Programs that the build needs, as names on the path.
+    pub fn programs(&self) -> &[&str] {
+        std::slice::from_ref(&self.compiler)
+    }
+
+    /// The command that builds it.
+    pub fn command(&self) -> Command {
+        let mut command = cargo(&["build", "--locked", "--release", "--package", "wakepath"]);
+        command.args(["--target", self.triple]);
+        command
+    }
+
+    /// Where it lies when built.
+    pub fn program(&self) -> PathBuf {
+        place::program(self.triple)
+    }
+
+    /// What it has to be started by on this machine.
+    pub fn emulator(&self) -> Option<&'static str> {
+        (self.architecture != std::env::consts::ARCH).then_some(self.emulator)
+    }
+}
+
+/// Whether a program needs neither an interpreter nor a library, from its ELF headers.
+pub fn is_static(program: &Path) -> Result<(), String> {
+    let output = Command::new("readelf")
+        .args(["--program-headers", "--dynamic", "--wide"])
+        .arg(program)
+        .env("LC_ALL", "C")
+        .output()
+        .map_err(|error| format!("readelf: {error}"))?;
+    let headers = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() || !headers.contains("LOAD") {
+        return Err(format!("readelf can't read {}", program.display()));
+    }
+    for line in headers.lines() {
+        if line.trim_start().starts_with("INTERP") || line.contains("(NEEDED)") {
+            return Err(format!(
+                "{} is not static: {}",
+                program.display(),
+                line.trim()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Builds what can be built here into `target/release-artifacts`; says what can't.
+pub fn run() -> Result<ExitCode, String> {
+    let directory = place::target().join("release-artifacts");
+    let said = |error: std::io::Error| format!("{}: {error}", directory.display());
+    if directory.exists() {
+        fs::remove_dir_all(&directory).map_err(said)?;
+    }
+    fs::create_dir_all(directory.join("man")).map_err(said)?;
+    let mut rows = Vec::new();
+    let mut complete = true;
+    for build in Build::ALL {
+        let missing = missing_target(build.triple).or_else(|| missing_program(build.programs()));
+        let row = match missing {
+            Some(why) => format!("NOT BUILT: {why}"),
+            None => artefact(build, &directory)?,
+        };
+        complete &= !row.starts_with("NOT");
+        rows.push(vec![build.triple.to_owned(), row]);
+    }
+    documents(&directory)?;
+    check_sums(&directory)?;
+    print!("{}", table::aligned(&rows, &[]));
+    println!("in {}", directory.display());
+    Ok(if complete {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn artefact(build: &Build, directory: &Path) -> Result<String, String> {
+    succeed(&mut build.command())?;
+    is_static(&build.program())?;
+    let name = format!("wakepath-{}", build.triple);
+    let (from, to) = (build.program(), directory.join(&name));
+    succeed(
+        Command::new(build.strip)
+            .arg("--strip-debug")
+            .arg("-o")
+            .args([to, from]),
+    )?;
+    Ok(name)
+}
+
+/// Completions and man pages, from the program for this machine.
+fn documents(directory: &Path) -> Result<(), String> {
+    let program = place::program(&place::static_target());
+    for shell in ["bash", "zsh", "fish"] {
+        let output = Command::new(&program).args(["completions", shell]).output();
+        let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
+        if !output.status.success() || output.stdout.is_empty() {
+            return Err(format!("no completions for {shell}: {}", output.status));
+        }
+        let file = directory.join(format!("wakepath.{shell}"));
+        fs::write(&file, output.stdout).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    succeed(Command::new(&program).arg("man").arg(directory.join("man")))
+}
+
+/// `SHA256SUMS`, as `sha256sum --check` reads it.
+fn check_sums(directory: &Path) -> Result<(), String> {
+    let command = "find . -type f ! -name SHA256SUMS -printf '%P\\n' | sort | \
+                   xargs -d '\\n' sha256sum > SHA256SUMS";
+    succeed(
+        Command::new("sh")
+            .args(["-ec", command])
+            .current_dir(directory),
+    )
+}
+
+fn succeed(command: &mut Command) -> Result<(), String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{program}: {status}")),
+        Err(error) => Err(format!("{program}: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_with_an_interpreter_is_not_called_static() {
+        let this_test = std::env::current_exe().expect("the running test has a path");
+        // Built for the host, which links glibc dynamically.
+        assert!(is_static(&this_test).unwrap_err().contains("not static"));
+        assert!(
+            is_static(Path::new("/etc/passwd"))
+                .unwrap_err()
+                .contains("can't read")
+        );
+    }
+}

@@ -1,0 +1,52 @@
+//! The lock-free ring under loom's model of memory, and what Miri makes of it.
+
+use super::outcome::Outcome;
+use crate::job::Job;
+use crate::place;
+use crate::tools::{cargo, nightly, succeeds};
+
+/// Every order of the ring's memory accesses, up to loom's bounds.
+pub fn loom(job: &Job) -> Outcome {
+    let arguments = [
+        "test",
+        "--locked",
+        "--release",
+        "--package",
+        "wakepath-rt",
+        "--lib",
+        "ring",
+    ];
+    let mut command = cargo(&arguments);
+    // Another directory: the flag would have everything else built anew.
+    command
+        .env("RUSTFLAGS", "--cfg loom")
+        .env("CARGO_TARGET_DIR", place::target().join("loom"));
+    Outcome::of_tests(&job.run(&mut command))
+}
+
+/// Undefined behaviour, as far as Miri executes the code. The other pure crates deny unsafe code, and
+/// their simulations would take Miri hours.
+pub fn miri(job: &Job) -> Outcome {
+    if !succeeds(&mut nightly(&["miri", "--version"])) {
+        return Outcome::not_run("no nightly toolchain with Miri can be had here");
+    }
+    let setup = job.run(&mut in_miri(&["miri", "setup"]));
+    if let Some(failure) = setup.failure {
+        return Outcome::not_run(format!("Miri could not be set up ({failure})"));
+    }
+    let ring = ["miri", "test", "--package", "wakepath-rt", "--lib", "ring"];
+    let timeline = ["miri", "test", "--package", "wakepath-timeline", "--lib"];
+    let run = |arguments: &[&str]| Outcome::of_tests(&job.run(&mut in_miri(arguments)));
+    run(&ring).and(run(&timeline))
+}
+
+/// Miri is a thousand times slower than the machine, so random tests take few cases, and its
+/// isolation would hide the clock and the temporary files that tests use.
+fn in_miri(arguments: &[&str]) -> std::process::Command {
+    let mut command = nightly(arguments);
+    command
+        .env("CARGO_TARGET_DIR", place::target().join("miri"))
+        .env("MIRIFLAGS", "-Zmiri-disable-isolation")
+        .env("PROPTEST_CASES", "2");
+    command
+}

@@ -1,0 +1,157 @@
+//! Individual tests, counted from what cargo's test runner prints.
+
+use std::collections::BTreeSet;
+use std::ops::Add;
+
+/// How many passed, failed and were skipped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub passed: u64,
+    pub failed: u64,
+    pub skipped: u64,
+}
+
+impl Add for Counts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            passed: self.passed + other.passed,
+            failed: self.failed + other.failed,
+            skipped: self.skipped + other.skipped,
+        }
+    }
+}
+
+impl Counts {
+    /// The sum over all `test result:` lines. Ignored tests count as skipped; so does a test that
+    /// says of itself that it was "not run" (seen with `--show-output`), although the runner
+    /// counts it as passed. Those are also returned, with what they said.
+    pub fn of_cargo_test(output: &str) -> (Self, Vec<String>) {
+        let mut counts = Self::default();
+        let mut said = Vec::new();
+        let mut not_run = BTreeSet::new();
+        let mut current: Option<(usize, &str)> = None;
+        let mut runner = 0;
+        for line in output.lines() {
+            if let Some(result) = line.strip_prefix("test result: ") {
+                counts = counts + of_result(result);
+                (runner, current) = (runner + 1, None);
+            } else if let Some(name) = section(line) {
+                current = Some((runner, name));
+            } else if matches!(line, "successes:" | "failures:") {
+                current = None;
+            } else if let Some(test) = current
+                && line.to_ascii_lowercase().starts_with("not run")
+            {
+                said.push(format!("{}: {}", test.1, reason(line)));
+                not_run.insert(test);
+            }
+        }
+        // A test that fails after such a line is a failure; it is in nobody's count of passes.
+        let moved = (not_run.len() as u64).min(counts.passed);
+        counts.passed -= moved;
+        counts.skipped += moved;
+        (counts, said)
+    }
+}
+
+/// The test whose output follows: `---- name stdout ----`.
+fn section(line: &str) -> Option<&str> {
+    line.strip_prefix("---- ")?.strip_suffix(" stdout ----")
+}
+
+fn reason(line: &str) -> &str {
+    line["not run".len()..].trim_start_matches(':').trim_start()
+}
+
+/// From `ok. 3 passed; 0 failed; 1 ignored; …`.
+fn of_result(result: &str) -> Counts {
+    let of = |what: &str| {
+        result
+            .split([';', '.'])
+            .filter_map(|part| part.trim().strip_suffix(what)?.trim().parse::<u64>().ok())
+            .next()
+            .unwrap_or(0)
+    };
+    Counts {
+        passed: of("passed"),
+        failed: of("failed"),
+        skipped: of("ignored"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_several_test_programs_are_summed() {
+        let output = "\
+running 4 tests
+test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s
+test result: FAILED. 2 passed; 5 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1s
+";
+        let (counts, not_run) = Counts::of_cargo_test(output);
+        assert_eq!(
+            counts,
+            Counts {
+                passed: 5,
+                failed: 5,
+                skipped: 1
+            }
+        );
+        assert!(not_run.is_empty());
+    }
+
+    #[test]
+    fn a_test_that_says_it_was_not_run_is_skipped_once_and_not_passed() {
+        let output = "\
+successes:
+
+---- a_loop_under_fifo stdout ----
+not run: no privilege
+NOT RUN on ext4: no privilege
+
+---- another stdout ----
+all of it was run
+
+successes:
+    a_loop_under_fifo
+    another
+
+test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out
+";
+        let (counts, not_run) = Counts::of_cargo_test(output);
+        assert_eq!(
+            counts,
+            Counts {
+                passed: 1,
+                failed: 0,
+                skipped: 1
+            }
+        );
+        assert_eq!(
+            not_run,
+            [
+                "a_loop_under_fifo: no privilege",
+                "a_loop_under_fifo: on ext4: no privilege"
+            ]
+        );
+    }
+
+    #[test]
+    fn equal_names_in_two_test_programs_are_two_tests() {
+        let one =
+            "---- same stdout ----\nnot run: x\ntest result: ok. 1 passed; 0 failed; 0 ignored\n";
+        let (counts, _) = Counts::of_cargo_test(&one.repeat(2));
+        assert_eq!(
+            counts,
+            Counts {
+                passed: 0,
+                failed: 0,
+                skipped: 2
+            }
+        );
+    }
+}

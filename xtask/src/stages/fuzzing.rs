@@ -1,0 +1,123 @@
+//! The fuzz targets for a short while, from seeds in the repository.
+//!
+//! Built with the stable compiler: coverage needs only flags that it has, and the fuzzed crates are
+//! safe Rust, which the address sanitiser of the nightly compiler would find nothing in. So neither
+//! cargo-fuzz nor a nightly toolchain is needed. See docs/decisions/0011-fuzz-with-the-stable-compiler.md.
+
+use super::outcome::Outcome;
+use crate::job::{Finished, Job};
+use crate::place;
+use crate::tools::{cargo, missing_program};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+const SECONDS: u32 = 30;
+
+const FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Ccodegen-units=1 -Cpasses=sancov-module \
+                     -Cllvm-args=-sanitizer-coverage-level=4 \
+                     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+                     -Cllvm-args=-sanitizer-coverage-pc-table \
+                     -Cllvm-args=-sanitizer-coverage-trace-compares";
+
+/// Both targets.
+pub fn fuzz(job: &Job) -> Outcome {
+    if let Some(why) = missing_program(&["g++"]) {
+        return Outcome::not_run(format!("libFuzzer can't be compiled: {why}"));
+    }
+    let directory = place::target().join("fuzz");
+    let host = place::host_target();
+    let arguments = [
+        "build",
+        "--release",
+        "--manifest-path",
+        "fuzz/Cargo.toml",
+        "--bins",
+    ];
+    let mut build = cargo(&arguments);
+    // With a target named, build scripts are compiled without the flags.
+    build.args(["--target", &host]);
+    build
+        .env("RUSTFLAGS", FLAGS)
+        .env("CARGO_TARGET_DIR", &directory);
+    let built = job.run(&mut build);
+    if built.failure.is_some() {
+        return Outcome::of(built.failure);
+    }
+    let programs = directory.join(host).join("release");
+    let scenario = [
+        "scenarios",
+        "crates/scenario/tests/good",
+        "crates/scenario/tests/bad",
+    ];
+    let recording = ["crates/archive/tests/fixtures"];
+    target(job, "scenario", programs.join("scenario"), &scenario).and(target(
+        job,
+        "recording",
+        programs.join("recording"),
+        &recording,
+    ))
+}
+
+fn target(job: &Job, name: &str, program: PathBuf, seeds: &[&str]) -> Outcome {
+    let found = place::target().join("fuzz-corpus").join(name);
+    if let Err(error) = fs::create_dir_all(&found) {
+        return Outcome::of(Some(format!("{}: {error}", found.display())));
+    }
+    let mut command = Command::new(program);
+    command
+        .arg(format!("-max_total_time={SECONDS}"))
+        .args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"])
+        .arg(format!(
+            "-artifact_prefix={}/crash-",
+            found.with_extension("crashes").display()
+        ))
+        .arg(&found)
+        .args(seeds.iter().map(|seeds| place::root().join(seeds)));
+    let crashes = fs::create_dir_all(found.with_extension("crashes"));
+    if let Err(error) = crashes {
+        return Outcome::of(Some(format!("{name}: {error}")));
+    }
+    let finished = job.run(&mut command);
+    match (&finished.failure, evidence(&finished)) {
+        (Some(failure), _) => Outcome::of(Some(format!("{name}: {failure}"))),
+        (None, Some(runs)) => Outcome::of(None).noting(format!("{name}: {runs} inputs")),
+        (None, None) => Outcome::of(Some(format!(
+            "{name}: nothing shows that inputs were tried"
+        ))),
+    }
+}
+
+/// How many inputs were tried, where coverage was seen too: without it the fuzzer only guesses.
+fn evidence(finished: &Finished) -> Option<u64> {
+    let lines = || finished.output.lines();
+    let covered = lines().any(|line| line.contains(" cov: ") && !line.contains(" cov: 0 "));
+    let runs = lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"))?;
+    runs.trim().parse().ok().filter(|runs| covered && *runs > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finished(output: &str) -> Finished {
+        Finished {
+            output: output.into(),
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn inputs_count_only_with_coverage() {
+        let stats = "stat::number_of_executed_units: 42\n";
+        assert_eq!(
+            evidence(&finished(&format!("#2 INITED cov: 9 ft: 1\n{stats}"))),
+            Some(42)
+        );
+        assert_eq!(
+            evidence(&finished(&format!("#2 INITED cov: 0 ft: 1\n{stats}"))),
+            None
+        );
+        assert_eq!(evidence(&finished("#2 INITED cov: 9 ft: 1\n")), None);
+    }
+}

@@ -1,0 +1,46 @@
+//! What the compiler's companions say of the sources: rustfmt, clippy, rustdoc.
+
+use super::outcome::Outcome;
+use crate::job::Job;
+use crate::tools::cargo;
+
+/// rustfmt changes nothing, in the fuzz targets neither.
+pub fn format(job: &Job) -> Outcome {
+    let workspace = job.run(&mut cargo(&["fmt", "--all", "--check"]));
+    let fuzz = ["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"];
+    let fuzz = job.run(&mut cargo(&fuzz));
+    Outcome::of(workspace.failure).and(Outcome::of(fuzz.failure))
+}
+
+/// clippy finds nothing.
+pub fn clippy(job: &Job) -> Outcome {
+    let arguments = [
+        "clippy",
+        "--locked",
+        "--workspace",
+        "--all-targets",
+        "--all-features",
+    ];
+    let finished = job.run(cargo(&arguments).args(["--", "-D", "warnings"]));
+    Outcome::of(finished.failure)
+}
+
+/// rustdoc warns of nothing, and the examples in the documentation run.
+pub fn documentation(job: &Job) -> Outcome {
+    let arguments = [
+        "doc",
+        "--locked",
+        "--workspace",
+        "--all-features",
+        "--no-deps",
+    ];
+    let pages = job.run(cargo(&arguments).env("RUSTDOCFLAGS", "-D warnings"));
+    let arguments = ["test", "--locked", "--workspace", "--all-features", "--doc"];
+    let examples = job.run(&mut cargo(&arguments));
+    let examples = match examples.failure {
+        // A workspace without examples has none to fail.
+        None if !examples.output.contains("; 0 failed") => Outcome::of(None),
+        _ => Outcome::of_tests(&examples),
+    };
+    Outcome::of(pages.failure).and(examples)
+}

@@ -1,0 +1,68 @@
+//! Which programs, targets and toolchains are there. It installs none.
+
+use crate::place;
+use std::process::{Command, Stdio};
+
+/// `cargo` in the repository's root, with plain output.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new("cargo");
+    command
+        .args(arguments)
+        .current_dir(place::root())
+        .env("CARGO_TERM_COLOR", "never")
+        .env("CARGO_TERM_PROGRESS_WHEN", "never");
+    command
+}
+
+/// `cargo` of the nightly toolchain. Rustup's choice for this process must not win over it.
+pub fn nightly(arguments: &[&str]) -> Command {
+    let mut command = cargo(&[]);
+    command
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .env_remove("RUSTC")
+        .env_remove("RUSTDOC");
+    command.arg("+nightly").args(arguments);
+    command
+}
+
+/// Whether a command can be started and succeeds, its output thrown away.
+pub fn succeeds(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Whether a program is on the path.
+pub fn has_program(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(name).is_file())
+}
+
+/// Why a stage can't run, where one of these programs is missing.
+pub fn missing_program(names: &[&str]) -> Option<String> {
+    let missing: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| !has_program(name))
+        .collect();
+    (!missing.is_empty()).then(|| format!("not installed: {}", missing.join(", ")))
+}
+
+/// Why nothing can be built for a target, where its standard library is missing.
+pub fn missing_target(triple: &str) -> Option<String> {
+    let asked = Command::new("rustc")
+        .args(["--print", "target-libdir", "--target", triple])
+        .output();
+    let there = asked.is_ok_and(|output| {
+        let directory = String::from_utf8_lossy(&output.stdout);
+        std::fs::read_dir(directory.trim()).is_ok_and(|mut entries| {
+            entries.any(|entry| {
+                entry.is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with("libstd-"))
+            })
+        })
+    });
+    (!there).then(|| format!("no standard library for {triple} can be had here"))
+}
