@@ -1,4 +1,4 @@
-//! The vocabulary of a measured loop: due times, samples and scheduling policies.
+//! The vocabulary of a measured loop: due times, samples, scheduling policies, kernel events.
 //! It holds no clock, makes no system call and judges nothing; every other room speaks in its
 //! words, so that a live run, a recording and an import from another tool mean the same thing.
 //!
@@ -6,9 +6,13 @@
 //! nanoseconds as `i64`, on 32-bit targets too.
 
 mod due;
+mod event;
 mod policy;
 mod sample;
+mod thread;
 
 pub use due::DueTimes;
+pub use event::{Interrupt, KernelEvent, Left, SoftIrq, Thread, What};
 pub use policy::{Overrun, Policy, WakeUp};
 pub use sample::{Sample, SampleFlags};
+pub use thread::ThreadName;
