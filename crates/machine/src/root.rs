@@ -117,9 +117,14 @@ impl Root {
             .is_some_and(|real| fs::symlink_metadata(real).is_ok())
     }
 
-    /// What a symbolic link says.
+    /// What a symbolic link says. A recorded tree may have come through an archive or a file system
+    /// that has no links: there, a file in the link's place holds its text.
     pub(crate) fn link(&self, path: &str) -> Option<PathBuf> {
-        fs::read_link(self.resolve(path)?).ok()
+        let link = fs::read_link(self.resolve(path)?).ok();
+        if link.is_some() || self.is_host() {
+            return link;
+        }
+        self.text(path).known().map(PathBuf::from)
     }
 
     /// The path below this root, unless it climbs (a cgroup path may hold `..`).
