@@ -23,38 +23,68 @@ impl Add for Counts {
     }
 }
 
-impl Counts {
+/// What a run of cargo's tests printed, in what matters of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tests {
+    /// How many there were.
+    pub counts: Counts,
+    /// Those that said of themselves that they were not run, with what they said.
+    pub not_run: Vec<String>,
+    /// Those that failed, with the beginning of what they printed.
+    pub failed: Vec<String>,
+}
+
+impl Tests {
     /// The sum over all `test result:` lines. Ignored tests count as skipped; so does a test that
     /// says of itself that it was "not run" (seen with `--show-output`), although the runner
-    /// counts it as passed. Those are also returned, with what they said.
-    pub fn of_cargo_test(output: &str) -> (Self, Vec<String>) {
-        let mut counts = Self::default();
+    /// counts it as passed.
+    pub fn of_cargo_test(output: &str) -> Self {
+        let mut counts = Counts::default();
         let mut said = Vec::new();
+        let mut failed: Vec<String> = Vec::new();
         let mut not_run = BTreeSet::new();
         let mut current: Option<(usize, &str)> = None;
+        let mut failures = false;
         let mut runner = 0;
         for line in output.lines() {
             if let Some(result) = line.strip_prefix("test result: ") {
                 counts = counts + of_result(result);
-                (runner, current) = (runner + 1, None);
+                (runner, current, failures) = (runner + 1, None, false);
             } else if let Some(name) = section(line) {
                 current = Some((runner, name));
+                if failures {
+                    failed.push(format!("FAILED {name}:"));
+                }
             } else if matches!(line, "successes:" | "failures:") {
-                current = None;
-            } else if let Some(test) = current
-                && line.to_ascii_lowercase().starts_with("not run")
-            {
-                said.push(format!("{}: {}", test.1, reason(line)));
-                not_run.insert(test);
+                (failures, current) = (line == "failures:", None);
+            } else if let Some(test) = current {
+                if line.to_ascii_lowercase().starts_with("not run") {
+                    said.push(format!("{}: {}", test.1, reason(line)));
+                    not_run.insert(test);
+                } else if let Some(last) = failed.last_mut()
+                    && failures
+                    && last.len() < FAILURE_BYTES
+                    && !line.trim().is_empty()
+                {
+                    last.push(' ');
+                    last.push_str(line.trim());
+                }
             }
         }
         // A test that fails after such a line is a failure; it is in nobody's count of passes.
         let moved = (not_run.len() as u64).min(counts.passed);
         counts.passed -= moved;
         counts.skipped += moved;
-        (counts, said)
+        Self {
+            counts,
+            not_run: said,
+            failed,
+        }
     }
 }
+
+/// Length after which no further line of a failed test is repeated: its message and not its log.
+const FAILURE_BYTES: usize = 500;
 
 /// The test whose output follows: `---- name stdout ----`.
 fn section(line: &str) -> Option<&str> {
@@ -92,7 +122,9 @@ running 4 tests
 test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s
 test result: FAILED. 2 passed; 5 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1s
 ";
-        let (counts, not_run) = Counts::of_cargo_test(output);
+        let Tests {
+            counts, not_run, ..
+        } = Tests::of_cargo_test(output);
         assert_eq!(
             counts,
             Counts {
@@ -122,7 +154,9 @@ successes:
 
 test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out
 ";
-        let (counts, not_run) = Counts::of_cargo_test(output);
+        let Tests {
+            counts, not_run, ..
+        } = Tests::of_cargo_test(output);
         assert_eq!(
             counts,
             Counts {
@@ -141,10 +175,42 @@ test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out
     }
 
     #[test]
+    fn a_failed_test_is_named_with_what_it_said() {
+        let output = "\
+successes:
+
+---- well stdout ----
+fine
+
+successes:
+    well
+
+failures:
+
+---- archive::a_size stdout ----
+
+thread 'archive::a_size' panicked at crates/archive/tests/size.rs:12:5:
+assertion failed: bytes < 3
+
+failures:
+    archive::a_size
+
+test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out
+";
+        assert_eq!(
+            Tests::of_cargo_test(output).failed,
+            [
+                "FAILED archive::a_size: thread 'archive::a_size' panicked at \
+              crates/archive/tests/size.rs:12:5: assertion failed: bytes < 3"
+            ]
+        );
+    }
+
+    #[test]
     fn equal_names_in_two_test_programs_are_two_tests() {
         let one =
             "---- same stdout ----\nnot run: x\ntest result: ok. 1 passed; 0 failed; 0 ignored\n";
-        let (counts, _) = Counts::of_cargo_test(&one.repeat(2));
+        let counts = Tests::of_cargo_test(&one.repeat(2)).counts;
         assert_eq!(
             counts,
             Counts {

@@ -1,6 +1,6 @@
 //! What became of a stage.
 
-use super::counts::Counts;
+use super::counts::{Counts, Tests};
 use crate::job::Finished;
 
 /// What became of a stage, with individual tests where they can be counted.
@@ -44,10 +44,15 @@ impl Outcome {
     /// A run of cargo's tests. One that fails without a failed test (it did not compile) and one
     /// that ran no test both count as a failure.
     pub fn of_tests(finished: &Finished) -> Self {
-        let (mut counts, not_run) = Counts::of_cargo_test(&finished.output);
+        let Tests {
+            mut counts,
+            not_run,
+            failed,
+        } = Tests::of_cargo_test(&finished.output);
         let mut notes: Vec<String> = not_run
             .into_iter()
             .map(|test| format!("not run: {test}"))
+            .chain(failed)
             .collect();
         let failure = match &finished.failure {
             None if counts == Counts::default() => Some("no test was run".to_owned()),
