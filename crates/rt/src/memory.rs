@@ -16,6 +16,19 @@ pub fn lock_all() -> std::io::Result<()> {
     Ok(mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)?)
 }
 
+/// What a refusal of [`lock_all`] means. The kernel says "cannot allocate memory" of a limit.
+pub fn why_not_locked(error: &std::io::Error) -> String {
+    use rustix::io::Errno;
+    use rustix::process::{Resource, getrlimit};
+    let refused = [Errno::NOMEM, Errno::PERM].map(|errno| Some(errno.raw_os_error()));
+    match getrlimit(Resource::Memlock).current {
+        Some(bytes) if refused.contains(&error.raw_os_error()) => {
+            format!("this user may lock {} KiB, RLIMIT_MEMLOCK", bytes / 1024)
+        }
+        _ => error.to_string(),
+    }
+}
+
 /// Takes [`lock_all`] back.
 ///
 /// # Errors

@@ -174,7 +174,7 @@ impl Preparation {
             && memory::lock_all()
                 .inspect_err(|error| {
                     shortfalls.push(Shortfall::MemoryNotLocked {
-                        error: error.to_string(),
+                        error: memory::why_not_locked(error),
                     });
                 })
                 .is_ok();

@@ -4,6 +4,7 @@
 mod command_line;
 mod internal;
 mod measure;
+mod usage;
 mod verbs;
 mod view;
 
@@ -19,7 +20,7 @@ fn main() -> ExitCode {
     }
     let line = match CommandLine::try_parse() {
         Ok(line) => line,
-        Err(said) => return usage(&said),
+        Err(said) => return usage::answer(&said),
     };
     let outcome = match line.verb {
         Verb::Check(arguments) => verbs::check::run(&arguments),
@@ -40,12 +41,4 @@ fn main() -> ExitCode {
             ExitCode::from(1)
         }
     }
-}
-
-/// Help and version end well, a wrong command line with 1: clap's own 2 means "criterion not met"
-/// here, and a script must not read a misspelt option as a verdict.
-fn usage(said: &clap::Error) -> ExitCode {
-    // Nobody left to read it changes nothing about the answer.
-    let _ = said.print();
-    ExitCode::from(u8::from(said.use_stderr()))
 }
