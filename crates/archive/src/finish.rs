@@ -152,6 +152,9 @@ pub(crate) fn convert(
             missing.kept_log = Some(DAMAGED_LOG.to_owned());
         }
         manifest.files = vec![file_record(directory, PARQUET_PARTIAL, PARQUET_NAME)?];
+        for name in traces(directory)? {
+            manifest.files.push(file_record(directory, &name, &name)?);
+        }
         write_synced(&at(MANIFEST_PARTIAL), &manifest.to_bytes())?;
         Ok(manifest)
     });
@@ -255,6 +258,19 @@ fn fingerprint_of(path: &Path, manifest: &Manifest) -> Result<Fingerprint> {
         found.add(segment, thread, &file.read(index, record.due)?);
     }
     Ok(found)
+}
+
+/// The traces in the run directory, by segment.
+fn traces(directory: &Path) -> Result<Vec<String>> {
+    let failed = |e| ArchiveError::io("list the run directory", directory, e);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let segment = name.to_str().and_then(crate::trace::segment_of);
+        found.extend(segment);
+    }
+    found.sort_unstable();
+    Ok(found.into_iter().map(crate::trace_name).collect())
 }
 
 fn file_record(directory: &Path, now: &str, later: &str) -> Result<FileRecord> {

@@ -4,7 +4,8 @@
 //! A recorder appends events and samples with [`LogWriter`]; after a normal end [`finish`] turns
 //! the log into `samples.parquet` and `manifest.json`; [`recover`] does the same for a run that
 //! was cut short and says what is missing; [`Run`] reads a run in any of these states. The format
-//! is described in `docs/reference/archive.md`.
+//! is described in `docs/reference/archive.md`. Kernel events of traced segments lie beside them:
+//! [`TraceWriter`], [`Trace`].
 
 mod counts;
 mod digest;
@@ -19,6 +20,7 @@ mod recover;
 mod run;
 mod samples;
 mod survey;
+mod trace;
 
 pub use counts::CountProblem;
 pub use error::{ArchiveError, Result};
@@ -35,6 +37,10 @@ pub use manifest::{
 pub use recover::{RecoveryReport, recover};
 pub use run::{Finding, Run, SampleBatches, State};
 pub use samples::PARQUET_NAME;
+pub use trace::{
+    CpuCount, EventKind, Kept, KeptWindow, MissingEvents, Trace, TraceDescription, TraceEnd,
+    TraceEvents, TraceMode, TraceWriter, trace_name,
+};
 
 /// Version of the archive's format that this library writes, and the newest that it reads.
 pub const FORMAT_VERSION: u32 = 1;

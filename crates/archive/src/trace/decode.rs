@@ -1,0 +1,158 @@
+//! A block's bytes back to events. Pure; it takes any bytes and says where they make no sense.
+
+use std::sync::Arc;
+
+use wakepath_timeline::{Interrupt, KernelEvent, SoftIrq, Thread, ThreadName, What};
+
+use super::bytes::Take;
+use super::encode::{CURRENT_CHANGED, LEFT, tag};
+
+/// Names and threads of the block under way, kept between blocks for their memory.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    names: Vec<Arc<str>>,
+    threads: Vec<Thread>,
+}
+
+impl Decoder {
+    /// Appends the `count` events of a block; `None` where the bytes are not those of a block.
+    pub(super) fn block(
+        &mut self,
+        bytes: &[u8],
+        cpu: u16,
+        count: u32,
+        events: &mut Vec<KernelEvent>,
+    ) -> Option<()> {
+        self.names.clear();
+        self.threads.clear();
+        let mut take = Take(bytes);
+        let (mut at_ns, mut current) = (0_u64, 0_u32);
+        for _ in 0..count {
+            let head = take.byte()?;
+            at_ns = at_ns.wrapping_add(take.signed()? as u64);
+            if head & CURRENT_CHANGED != 0 {
+                current = take.fitting()?;
+            }
+            let what = self.what(&mut take, head & !CURRENT_CHANGED, at_ns)?;
+            events.push(KernelEvent {
+                at_ns,
+                cpu,
+                current,
+                what,
+            });
+        }
+        take.0.is_empty().then_some(())
+    }
+
+    fn what(&mut self, take: &mut Take<'_>, tag: u8, at_ns: u64) -> Option<What> {
+        Some(match tag {
+            tag::INTERRUPT_ENTRY => What::InterruptEntry(self.interrupt(take)?),
+            tag::INTERRUPT_EXIT => What::InterruptExit(self.interrupt(take)?),
+            tag::SOFT_IRQ_RAISE => What::SoftIrqRaise(SoftIrq(take.byte()?)),
+            tag::SOFT_IRQ_ENTRY => What::SoftIrqEntry(SoftIrq(take.byte()?)),
+            tag::SOFT_IRQ_EXIT => What::SoftIrqExit(SoftIrq(take.byte()?)),
+            tag::TIMER_EXPIRY_ENTRY => What::TimerExpiryEntry {
+                timer: take.number()?,
+                function: self.name(take)?,
+            },
+            tag::TIMER_EXPIRY_EXIT => What::TimerExpiryExit {
+                timer: take.number()?,
+            },
+            tag::TIMER_START => {
+                let timer = take.number()?;
+                let function = self.name(take)?;
+                let soft_expires_ns = at_ns.wrapping_add(take.signed()? as u64);
+                let expires_ns = soft_expires_ns.wrapping_add(take.signed()? as u64);
+                What::TimerStart {
+                    timer,
+                    function,
+                    expires_ns,
+                    soft_expires_ns,
+                    soft: yes_or_no(take.byte()?)?,
+                }
+            }
+            tag::WAKING => What::Waking {
+                thread: self.thread(take)?,
+                target_cpu: take.fitting()?,
+            },
+            tag::WAKE_UP => What::WakeUp {
+                thread: self.thread(take)?,
+                target_cpu: take.fitting()?,
+            },
+            tag::SWITCH => What::Switch {
+                previous: self.thread(take)?,
+                left: *LEFT.get(usize::from(take.byte()?))?,
+                next: self.thread(take)?,
+            },
+            tag::MIGRATE => What::Migrate {
+                thread: self.thread(take)?,
+                from_cpu: take.fitting()?,
+                to_cpu: take.fitting()?,
+            },
+            tag::IPI_SEND => What::IpiSend {
+                target_cpu: match take.number()? {
+                    0 => None,
+                    cpu => Some(u16::try_from(cpu - 1).ok()?),
+                },
+                callback: self.name(take)?,
+            },
+            tag::IDLE_ENTRY => What::IdleEntry {
+                state: take.fitting()?,
+            },
+            tag::IDLE_EXIT => What::IdleExit,
+            tag::FREQUENCY => What::Frequency {
+                khz: take.fitting()?,
+            },
+            tag::PAGE_FAULT => What::PageFault {
+                user: yes_or_no(take.byte()?)?,
+            },
+            tag::LOST => What::Lost {
+                count: take.number()?,
+            },
+            _ => return None,
+        })
+    }
+
+    fn interrupt(&mut self, take: &mut Take<'_>) -> Option<Interrupt> {
+        Some(match take.byte()? {
+            0 => Interrupt::LocalTimer,
+            1 => Interrupt::Reschedule,
+            2 => Interrupt::CallFunction,
+            3 => Interrupt::IrqWork,
+            4 => Interrupt::Vector(self.name(take)?),
+            5 => Interrupt::Device {
+                number: take.fitting()?,
+                name: self.name(take)?,
+            },
+            _ => return None,
+        })
+    }
+
+    fn name(&mut self, take: &mut Take<'_>) -> Option<Arc<str>> {
+        let number: usize = take.fitting()?;
+        if number == self.names.len() {
+            let name = std::str::from_utf8(take.bytes()?).ok()?;
+            self.names.push(name.into());
+        }
+        self.names.get(number).cloned()
+    }
+
+    fn thread(&mut self, take: &mut Take<'_>) -> Option<Thread> {
+        let number: usize = take.fitting()?;
+        if number == self.threads.len() {
+            let id = take.fitting()?;
+            let priority = i32::try_from(take.signed()?).ok()?;
+            let name = ThreadName::new(take.bytes()?);
+            self.threads.push(Thread { id, name, priority });
+        }
+        self.threads.get(number).cloned()
+    }
+}
+
+fn yes_or_no(byte: u8) -> Option<bool> {
+    match byte {
+        0 => Some(false),
+        1 => Some(true),
+        _ => None,
+    }
+}

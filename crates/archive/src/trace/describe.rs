@@ -1,0 +1,151 @@
+//! What a trace says about itself: at its beginning what is recorded, at its end what came of it.
+
+use serde::{Deserialize, Serialize};
+
+/// The beginning of a trace: what is recorded, where and how.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct TraceDescription {
+    /// Number of the segment.
+    pub segment: u32,
+    /// CPUs that are recorded, ascending. An event of another CPU is not there, whatever happened.
+    pub cpus: Vec<u16>,
+    /// What recorded the events, as a person reads it: `tracefs instance`.
+    pub backend: String,
+    /// Clock of the events' instants: `CLOCK_MONOTONIC`, that of the samples.
+    pub clock: String,
+    /// How the buffer was used.
+    pub mode: TraceMode,
+    /// Buffer of each CPU, in bytes.
+    pub buffer_bytes: u64,
+    /// Kinds of events that are recorded.
+    pub recorded: Vec<EventKind>,
+    /// Events that were wanted and are not recorded, with the reason.
+    pub missing: Vec<MissingEvents>,
+    /// When recording began, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub began_ns: u64,
+}
+
+impl TraceDescription {
+    /// Whether events of this kind would be there if they had happened.
+    pub fn records(&self, kind: EventKind) -> bool {
+        self.recorded.contains(&kind)
+    }
+}
+
+/// How a buffer was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceMode {
+    /// Nobody reads while the segment runs; the oldest events are overwritten.
+    #[default]
+    FlightRecorder,
+    /// A process empties the buffer while the segment runs.
+    Drained,
+    /// A mode that this version does not know. Never written.
+    #[serde(other)]
+    Unknown,
+}
+
+/// A kind of event, as [`wakepath_timeline::What`] has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventKind {
+    /// Device interrupts; on Arm all interrupts.
+    DeviceInterrupt,
+    /// The CPU's own timer, as a vector (x86).
+    LocalTimer,
+    /// Other vectors of the CPU (x86).
+    Vector,
+    /// A SoftIRQ is marked.
+    SoftIrqRaise,
+    /// A SoftIRQ runs.
+    SoftIrq,
+    /// A high-resolution timer's callback runs.
+    TimerExpiry,
+    /// A high-resolution timer is programmed.
+    TimerStart,
+    /// A thread is about to be woken.
+    Waking,
+    /// A woken thread is put on a run queue.
+    WakeUp,
+    /// The CPU changes threads.
+    Switch,
+    /// A thread moves to another CPU.
+    Migrate,
+    /// An inter-processor interrupt is sent.
+    IpiSend,
+    /// Idle states.
+    Idle,
+    /// The frequency is set.
+    Frequency,
+    /// Page faults.
+    PageFault,
+    /// A kind that this version does not know. Never written.
+    #[serde(other)]
+    Unknown,
+}
+
+/// Events that are not there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingEvents {
+    /// The backend's name for them: `ipi:ipi_send_cpu`.
+    pub events: String,
+    /// What is missing without them.
+    pub kind: EventKind,
+    /// Why, in one line: `this kernel does not have it`.
+    pub reason: String,
+}
+
+/// The end of a trace.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct TraceEnd {
+    /// When recording ended, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub ended_ns: u64,
+    /// Which of the recorded events are in the file.
+    pub kept: Kept,
+    /// What each CPU recorded.
+    pub cpus: Vec<CpuCount>,
+}
+
+/// Which of the recorded events were kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum Kept {
+    /// All that the buffer still held.
+    #[default]
+    All,
+    /// Only those within these windows, ascending and apart.
+    Windows {
+        /// From, to.
+        windows: Vec<KeptWindow>,
+    },
+    /// A choice that this version does not know. Never written.
+    #[serde(other)]
+    Unknown,
+}
+
+/// A stretch of time whose events were kept, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptWindow {
+    /// From, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub from_ns: u64,
+    /// To, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub to_ns: u64,
+}
+
+/// What one CPU recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CpuCount {
+    /// The CPU.
+    pub cpu: u16,
+    /// Events in the file, [`wakepath_timeline::What::Lost`] not counted.
+    pub events: u64,
+    /// Events that the kernel recorded and that were taken out of its buffer, kept or not.
+    pub taken: u64,
+    /// Events overwritten by newer ones: all of them older than `complete_from_ns`.
+    pub overwritten: u64,
+    /// Events lost elsewhere: each gap is a [`wakepath_timeline::What::Lost`] in the file.
+    pub lost: u64,
+    /// From this instant on, nothing was overwritten.
+    pub complete_from_ns: u64,
+}

@@ -1,0 +1,193 @@
+//! Opens a segment's trace: what it says of itself, where its blocks lie, and how far it is whole.
+//! It holds an index, never the events.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use super::block::{FILE_MAGIC, FRAME, Frame, KIND_DESCRIPTION, KIND_END, KIND_EVENTS, MAX_RAW};
+use super::merge::TraceEvents;
+use super::{TraceDescription, TraceEnd, trace_name};
+use crate::FORMAT_VERSION;
+use crate::error::{ArchiveError, Result};
+use crate::log::block::{BLOCK_HEADER, Header, checksum, read_block_header};
+
+/// One segment's trace, open for reading.
+#[derive(Debug)]
+pub struct Trace {
+    path: PathBuf,
+    description: TraceDescription,
+    end: Option<TraceEnd>,
+    blocks: Vec<BlockAt>,
+    cut: Option<String>,
+}
+
+/// Where a block of events lies.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockAt {
+    pub offset: u64,
+    pub header: Header,
+    pub frame: Frame,
+}
+
+impl Trace {
+    /// Opens the trace of a segment; `None` where the segment is untraced. Only the blocks' heads
+    /// are read; a block's check sum is compared when its events are read.
+    ///
+    /// # Errors
+    /// [`ArchiveError::NotRecognised`] for another file or one without its beginning,
+    /// [`ArchiveError::NewerFormat`], [`ArchiveError::Io`].
+    pub fn open(directory: &Path, segment: u32) -> Result<Option<Self>> {
+        let path = directory.join(trace_name(segment));
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(ArchiveError::io("open the trace", &path, error)),
+        };
+        Self::index(file, path).map(Some)
+    }
+
+    /// What was recorded, where and how.
+    pub fn description(&self) -> &TraceDescription {
+        &self.description
+    }
+
+    /// What came of it; `None` where the trace was cut short.
+    pub fn end(&self) -> Option<&TraceEnd> {
+        self.end.as_ref()
+    }
+
+    /// Why the trace stops before its end, in one line; `None` if it is whole.
+    pub fn cut_short(&self) -> Option<&str> {
+        self.cut.as_deref()
+    }
+
+    /// Events in the file, losses not counted.
+    pub fn events_recorded(&self) -> u64 {
+        let of = |block: &BlockAt| u64::from(block.frame.count - block.frame.losses);
+        self.blocks.iter().map(of).sum()
+    }
+
+    /// All events in time order over the CPUs. Within a CPU the kernel's order is kept: where its
+    /// stamps go backwards, so do the events'. Memory is bounded by one block for each CPU,
+    /// however long the trace is.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Io`] when the file can't be opened; an item is an error where a block is
+    /// damaged, and is the last one.
+    pub fn events(&self) -> Result<TraceEvents> {
+        self.between(0, u64::MAX)
+    }
+
+    /// The events from `from_ns` to `to_ns`, both included, in nanoseconds on `CLOCK_MONOTONIC`;
+    /// blocks that hold none of them are not read. Otherwise as [`Trace::events`].
+    ///
+    /// # Errors
+    /// As [`Trace::events`].
+    pub fn between(&self, from_ns: u64, to_ns: u64) -> Result<TraceEvents> {
+        let inside =
+            |block: &&BlockAt| block.frame.last_ns >= from_ns && block.frame.first_ns <= to_ns;
+        let blocks = self.blocks.iter().filter(inside).copied();
+        TraceEvents::new(&self.path, blocks, from_ns, to_ns)
+    }
+
+    fn index(file: File, path: PathBuf) -> Result<Self> {
+        let failed = |e| ArchiveError::io("read the trace", &path, e);
+        let unknown = |why: String| ArchiveError::NotRecognised {
+            path: path.clone(),
+            expected: "trace of a segment",
+            why,
+        };
+        let length = file.metadata().map_err(failed)?.len();
+        let mut file = BufReader::with_capacity(4096, file);
+        let mut start = [0; 16];
+        file.read_exact(&mut start)
+            .map_err(|_| unknown(format!("{length} byte(s) long, the header alone has 16")))?;
+        if start[..8] != FILE_MAGIC {
+            return Err(unknown("it does not begin with the mark of a trace".into()));
+        }
+        let u32_at = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| start[at + i]));
+        if crc32fast::hash(&start[..12]) != u32_at(12) {
+            return Err(unknown("the check sum of its header does not match".into()));
+        }
+        if u32_at(8) > FORMAT_VERSION {
+            return Err(ArchiveError::NewerFormat {
+                path: path.clone(),
+                found: u32_at(8),
+                supported: FORMAT_VERSION,
+            });
+        }
+
+        let (mut description, mut end, mut blocks) = (None, None, Vec::new());
+        let mut at = start.len() as u64;
+        let mut sequence = 0;
+        let cut = loop {
+            if at == length {
+                break end.is_none().then(|| "its end is missing".to_owned());
+            }
+            let mut head = [0; BLOCK_HEADER];
+            if file.read_exact(&mut head).is_err() {
+                break Some(format!("the block at offset {at} is cut short"));
+            }
+            let header = match read_block_header(&head) {
+                Ok(header) if header.sequence == sequence => header,
+                Ok(_) => break Some(format!("the block at offset {at} is out of order")),
+                Err(why) => break Some(format!("at offset {at}: {why}")),
+            };
+            let next = at + (BLOCK_HEADER as u64) + u64::from(header.length);
+            if next > length {
+                break Some(format!("the block at offset {at} is cut short"));
+            }
+            match header.kind {
+                KIND_EVENTS => {
+                    let mut frame = [0; FRAME];
+                    if (header.length as usize) < FRAME || file.read_exact(&mut frame).is_err() {
+                        break Some(format!("the block at offset {at} is too short"));
+                    }
+                    let frame = Frame::from_bytes(&frame);
+                    if frame.raw as usize > MAX_RAW
+                        || frame.count > frame.raw
+                        || frame.losses > frame.count
+                    {
+                        break Some(format!("the block at offset {at} claims impossible sizes"));
+                    }
+                    blocks.push(BlockAt {
+                        offset: at + BLOCK_HEADER as u64,
+                        header,
+                        frame,
+                    });
+                }
+                KIND_DESCRIPTION | KIND_END => {
+                    let mut payload = vec![0; header.length as usize];
+                    file.read_exact(&mut payload).map_err(failed)?;
+                    if checksum(&header, &payload) != header.crc {
+                        break Some(format!("the block at offset {at} is damaged"));
+                    }
+                    let parsed = match header.kind {
+                        KIND_END => serde_json::from_slice(&payload).map(|found| end = Some(found)),
+                        _ => {
+                            serde_json::from_slice(&payload).map(|found| description = Some(found))
+                        }
+                    };
+                    if let Err(error) = parsed {
+                        break Some(format!("the block at offset {at}: {error}"));
+                    }
+                }
+                // A later version's: skipped, as the log's reader does.
+                _ => {}
+            }
+            file.seek(SeekFrom::Start(next)).map_err(failed)?;
+            at = next;
+            sequence += 1;
+        };
+        let description =
+            description.ok_or_else(|| unknown("what it recorded is not said".into()))?;
+        Ok(Self {
+            path,
+            description,
+            end,
+            blocks,
+            cut,
+        })
+    }
+}

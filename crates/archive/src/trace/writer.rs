@@ -1,0 +1,149 @@
+//! Appends a segment's events to its trace. As in the log, a block is one `write` and counts only
+//! if its check sum matches: a kill or a power cut tears at most the last one.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use wakepath_timeline::KernelEvent;
+
+use super::block::{FILE_MAGIC, Frame, KIND_DESCRIPTION, KIND_END, KIND_EVENTS, MAX_RAW};
+use super::encode::Encoder;
+use super::{TraceDescription, TraceEnd, trace_name};
+use crate::FORMAT_VERSION;
+use crate::durable::sync_file;
+use crate::error::{ArchiveError, Result};
+use crate::log::block::block_header;
+
+/// Events of a block are compressed when they are this long; a single event is far shorter than
+/// what is left to [`MAX_RAW`].
+const FULL: usize = MAX_RAW / 2;
+/// Fast and already a third of the bytes; higher levels cost the reader's CPU for a few per cent.
+const LEVEL: i32 = 1;
+
+/// Writes one segment's trace.
+pub struct TraceWriter {
+    file: File,
+    path: PathBuf,
+    sequence: u64,
+    /// Blocks in the making, by CPU.
+    pending: BTreeMap<u16, Encoder>,
+    compressor: zstd::bulk::Compressor<'static>,
+    payload: Vec<u8>,
+    bytes: u64,
+}
+
+impl TraceWriter {
+    /// Begins the trace of `description.segment` in a run directory. A trace of that segment that
+    /// is already there is begun anew.
+    ///
+    /// # Errors
+    /// [`ArchiveError::DiskFull`], [`ArchiveError::Io`].
+    pub fn create(directory: &Path, description: &TraceDescription) -> Result<Self> {
+        let path = directory.join(trace_name(description.segment));
+        let failed = |e| ArchiveError::io("create the trace", &path, e);
+        let mut file = File::create(&path).map_err(failed)?;
+        let mut header = [0; 16];
+        header[..8].copy_from_slice(&FILE_MAGIC);
+        header[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+        let crc = crc32fast::hash(&header[..12]);
+        header[12..].copy_from_slice(&crc.to_le_bytes());
+        file.write_all(&header).map_err(failed)?;
+        let compressor = zstd::bulk::Compressor::new(LEVEL).map_err(failed)?;
+        let mut writer = Self {
+            file,
+            path,
+            sequence: 0,
+            pending: BTreeMap::new(),
+            compressor,
+            payload: Vec::new(),
+            bytes: header.len() as u64,
+        };
+        writer.append_json(KIND_DESCRIPTION, description)?;
+        Ok(writer)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes written so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Appends an event. Events of one CPU come in the kernel's order; CPUs may come in any.
+    ///
+    /// # Errors
+    /// [`ArchiveError::DiskFull`], [`ArchiveError::Io`] when a block is full and can't be written.
+    pub fn append(&mut self, event: &KernelEvent) -> Result<()> {
+        let encoder = self.pending.entry(event.cpu).or_default();
+        encoder.add(event);
+        if encoder.bytes.len() >= FULL {
+            self.flush_cpu(event.cpu)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the blocks in the making: what a kill after it can't take away.
+    ///
+    /// # Errors
+    /// As [`TraceWriter::append`].
+    pub fn flush(&mut self) -> Result<()> {
+        let cpus: Vec<u16> = self.pending.keys().copied().collect();
+        cpus.into_iter().try_for_each(|cpu| self.flush_cpu(cpu))
+    }
+
+    /// Writes the rest and the end, and waits for the disk. Returns the file's length in bytes.
+    ///
+    /// # Errors
+    /// As [`TraceWriter::append`].
+    pub fn finish(mut self, end: &TraceEnd) -> Result<u64> {
+        self.flush()?;
+        self.append_json(KIND_END, end)?;
+        sync_file(&self.file, &self.path)?;
+        Ok(self.bytes)
+    }
+
+    fn append_json(&mut self, kind: u8, what: &impl Serialize) -> Result<()> {
+        self.payload = serde_json::to_vec(what).expect("only strings are keys");
+        self.append_payload(kind)
+    }
+
+    fn flush_cpu(&mut self, cpu: u16) -> Result<()> {
+        let Some(encoder) = self.pending.get_mut(&cpu).filter(|e| e.count > 0) else {
+            return Ok(());
+        };
+        let frame = Frame {
+            cpu,
+            count: encoder.count,
+            losses: encoder.losses,
+            raw: encoder.bytes.len() as u32,
+            first_ns: encoder.first_ns,
+            last_ns: encoder.last_ns,
+        };
+        let compressed = self
+            .compressor
+            .compress(&encoder.bytes)
+            .map_err(|e| ArchiveError::io("compress the trace", &self.path, e))?;
+        encoder.clear();
+        self.payload.clear();
+        self.payload.extend(frame.to_bytes());
+        self.payload.extend(compressed);
+        self.append_payload(KIND_EVENTS)
+    }
+
+    fn append_payload(&mut self, kind: u8) -> Result<()> {
+        let mut block = block_header(kind, self.sequence, &self.payload).to_vec();
+        block.append(&mut self.payload);
+        self.file
+            .write_all(&block)
+            .map_err(|e| ArchiveError::io("write the trace", &self.path, e))?;
+        self.sequence += 1;
+        self.bytes += block.len() as u64;
+        Ok(())
+    }
+}
