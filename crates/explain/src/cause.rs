@@ -1,0 +1,336 @@
+//! The causes that a stretch of latency can have, and their names. Not which cause holds: that is
+//! in `path` and `resolve`.
+
+use std::fmt;
+use std::sync::Arc;
+use wakepath_timeline::{Interrupt, SoftIrq, Thread};
+
+/// Why time passed before the loop's code ran, or while it should have run.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// The wake-up path's own work: what the kernel does for every wake-up.
+    Path,
+    /// The usual time from the due time to the timer's interrupt on this machine.
+    TimerDelivery,
+    /// The kernel put the wake-up off to join it with others; not for real-time policies.
+    TimerSlack,
+    /// The timer's interrupt did not come while this thread was running: it had interrupts off, or
+    /// the machine stood still.
+    InterruptsOff(Thread),
+    /// Nothing ran although something could: the hypervisor, the firmware or the hardware.
+    NothingRan,
+    /// A device's interrupt, or a vector of the CPU.
+    Interrupt(Interrupt),
+    /// Another CPU interrupted this one.
+    Ipi {
+        /// Which kind.
+        kind: Interrupt,
+        /// Who sent it, where that was seen.
+        sender: Option<SentBy>,
+    },
+    /// A SoftIRQ, in an interrupt's tail or in a thread of its own.
+    SoftIrq {
+        /// Which.
+        vector: SoftIrq,
+        /// The thread that ran it, where it is one for SoftIRQs.
+        thread: Option<Thread>,
+    },
+    /// Another timer of the same interrupt came first; its callback by name.
+    OtherTimer(Arc<str>),
+    /// The CPU left an idle state; the timer's own delivery is in it.
+    IdleExit {
+        /// Number of the state, where it was seen.
+        state: Option<u32>,
+    },
+    /// Another thread ran.
+    Thread {
+        /// Which.
+        thread: Thread,
+        /// By what right.
+        relation: Relation,
+    },
+    /// A less urgent thread ran kernel code that can't be preempted.
+    NotPreemptible(Thread),
+    /// The scheduler ran something less urgent, or nothing, although the loop was ready: real-time
+    /// throttling, the fair server, or a used-up reservation.
+    Throttled(Thread),
+    /// Wakepath's own processes.
+    OwnTool(Thread),
+    /// The loop waited in the kernel for a lock, a page or a device.
+    Blocked,
+    /// A page of the loop was not there.
+    PageFault,
+    /// A signal or a debugger had stopped the loop.
+    Stopped,
+    /// The loop was not woken by its timer, but by this thread.
+    Waker(Thread),
+    /// The loop was woken by something else than its timer, from an interrupt or SoftIRQ.
+    OtherWaker,
+    /// The CPU's frequency was changed while the loop's work ran.
+    Frequency,
+    /// The loop's work took longer although nothing else ran: contention for caches and memory, a
+    /// lower frequency, or simply more work.
+    OwnInflation,
+    /// The loop's own code, as long as usual.
+    OwnCode,
+    /// The cycle before had not ended: a consequence, of this.
+    Overrun(Box<Cause>),
+    /// Events are missing: the kernel said that it lost some.
+    EventsLost,
+    /// Events are missing, and nothing says why: the trace began later, or ended earlier.
+    NoEvents,
+}
+
+/// By what right another thread ran before the loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Relation {
+    /// Its priority is above the loop's.
+    MoreUrgent,
+    /// It has the loop's own real-time priority.
+    SamePriority,
+    /// Both share the CPU's time by weight (OTHER, BATCH, IDLE).
+    Shared,
+}
+
+/// Where an inter-processor interrupt came from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SentBy {
+    /// The CPU.
+    pub cpu: u16,
+    /// What was running there, where known.
+    pub thread: Option<Thread>,
+    /// The function it asked for, by name; empty where unknown.
+    pub callback: Arc<str>,
+}
+
+impl Cause {
+    /// The cause without what changes from one time to the next: thread numbers, and the CPU an
+    /// interrupt was sent from. Causes that are equal then are counted together.
+    pub fn grouped(&self) -> Self {
+        let group = |thread: &Thread| Thread {
+            id: 0,
+            ..thread.clone()
+        };
+        match self {
+            Self::InterruptsOff(thread) => Self::InterruptsOff(group(thread)),
+            Self::NotPreemptible(thread) => Self::NotPreemptible(group(thread)),
+            Self::Throttled(thread) => Self::Throttled(group(thread)),
+            Self::OwnTool(thread) => Self::OwnTool(group(thread)),
+            Self::Waker(thread) => Self::Waker(group(thread)),
+            Self::Thread { thread, relation } => Self::Thread {
+                thread: group(thread),
+                relation: *relation,
+            },
+            Self::Ipi { kind, sender } => Self::Ipi {
+                kind: kind.clone(),
+                sender: sender.as_ref().map(|sender| SentBy {
+                    cpu: sender.cpu,
+                    thread: sender.thread.as_ref().map(group),
+                    callback: sender.callback.clone(),
+                }),
+            },
+            Self::SoftIrq { vector, thread } => Self::SoftIrq {
+                vector: *vector,
+                thread: thread.as_ref().map(group),
+            },
+            Self::Overrun(because) => Self::Overrun(Box::new(because.grouped())),
+            other => other.clone(),
+        }
+    }
+
+    /// A short word for the kind of cause, the same in every version: what scripts sort by.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::TimerDelivery => "timer-delivery",
+            Self::TimerSlack => "timer-slack",
+            Self::InterruptsOff(_) => "interrupts-off",
+            Self::NothingRan => "nothing-ran",
+            Self::Interrupt(_) => "interrupt",
+            Self::Ipi { .. } => "ipi",
+            Self::SoftIrq { .. } => "softirq",
+            Self::OtherTimer(_) => "other-timer",
+            Self::IdleExit { .. } => "idle-exit",
+            Self::Thread { .. } => "thread",
+            Self::NotPreemptible(_) => "not-preemptible",
+            Self::Throttled(_) => "throttled",
+            Self::OwnTool(_) => "own-tool",
+            Self::Blocked => "blocked",
+            Self::PageFault => "page-fault",
+            Self::Stopped => "stopped",
+            Self::Waker(_) | Self::OtherWaker => "waker",
+            Self::Frequency => "frequency",
+            Self::OwnInflation => "own-inflation",
+            Self::OwnCode => "own-code",
+            Self::Overrun(_) => "overrun",
+            Self::EventsLost => "events-lost",
+            Self::NoEvents => "no-events",
+        }
+    }
+
+    /// Whether the events say what happened.
+    pub fn is_explained(&self) -> bool {
+        !matches!(self, Self::EventsLost | Self::NoEvents)
+    }
+
+    /// Whether it is part of every wake-up and every cycle, and not interference.
+    pub fn is_usual(&self) -> bool {
+        matches!(self, Self::Path | Self::TimerDelivery | Self::OwnCode)
+    }
+}
+
+/// As a person reads it, without a number and without a full stop.
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path => f.write_str("the wake-up itself"),
+            Self::TimerDelivery => f.write_str("timer's usual delivery"),
+            Self::TimerSlack => f.write_str("timer slack"),
+            Self::InterruptsOff(thread) => write!(
+                f,
+                "no timer interrupt while {} ran: interrupts off, or the machine stood still",
+                Named(thread)
+            ),
+            Self::NothingRan => f.write_str("nothing ran: hypervisor, firmware or hardware"),
+            Self::Interrupt(interrupt) => write!(f, "interrupt {}", InterruptName(interrupt)),
+            Self::Ipi { kind, sender } => {
+                write!(f, "IPI {}", InterruptName(kind))?;
+                let Some(sender) = sender else { return Ok(()) };
+                write!(f, " from CPU {}", sender.cpu)?;
+                if let Some(thread) = &sender.thread {
+                    write!(f, " by {}", Named(thread))?;
+                }
+                match sender.callback.is_empty() {
+                    true => Ok(()),
+                    false => write!(f, " ({})", plain(&sender.callback)),
+                }
+            }
+            Self::SoftIrq { vector, thread } => {
+                write!(f, "SoftIRQ {}", vector.name())?;
+                match thread {
+                    Some(thread) => write!(f, " in {}", Named(thread)),
+                    None => Ok(()),
+                }
+            }
+            Self::OtherTimer(function) => write!(f, "other timer {} first", plain(function)),
+            Self::IdleExit { state: Some(state) } => write!(f, "leaving idle state {state}"),
+            Self::IdleExit { state: None } => f.write_str("leaving idle"),
+            Self::Thread { thread, relation } => {
+                let right = match relation {
+                    Relation::MoreUrgent => "more urgent",
+                    Relation::SamePriority => "of the loop's own priority",
+                    Relation::Shared => "sharing the CPU",
+                };
+                write!(f, "thread {}, {right}", Named(thread))
+            }
+            Self::NotPreemptible(thread) => {
+                write!(f, "{} in code that can't be preempted", Named(thread))
+            }
+            Self::Throttled(thread) if thread.id == 0 && thread.name.bytes().is_empty() => {
+                f.write_str("throttled: the CPU was left idle")
+            }
+            Self::Throttled(thread) => write!(f, "throttled: {} ran instead", Named(thread)),
+            Self::OwnTool(thread) => write!(f, "wakepath itself: {}", Named(thread)),
+            Self::Blocked => f.write_str("the loop waited in the kernel (a lock, a page, a device)"),
+            Self::PageFault => f.write_str("page faults of the loop"),
+            Self::Stopped => f.write_str("the loop was stopped by a signal or debugger"),
+            Self::Waker(thread) => write!(f, "woken by {}, not by its timer", Named(thread)),
+            Self::OtherWaker => f.write_str("woken by an interrupt that is not its timer's"),
+            Self::Frequency => f.write_str("the CPU's frequency changed"),
+            Self::OwnInflation => f.write_str(
+                "the loop's own work took longer, nothing else ran: memory contention, frequency or more work",
+            ),
+            Self::OwnCode => f.write_str("the loop's own work"),
+            Self::Overrun(because) => write!(f, "the cycle before had not ended, because of: {because}"),
+            Self::EventsLost => f.write_str("unexplained: events lost"),
+            Self::NoEvents => f.write_str("unexplained: no events"),
+        }
+    }
+}
+
+/// A thread with its policy and priority, as far as the kernel's priority tells.
+struct Named<'a>(&'a Thread);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Thread { id, name, priority } = self.0;
+        if *id == 0 && name.bytes().is_empty() {
+            return f.write_str("idle");
+        }
+        match id {
+            0 => write!(f, "{name}")?,
+            id => write!(f, "{name}-{id}")?,
+        }
+        match priority {
+            // The kernel's own scale (include/linux/sched/prio.h); FIFO and RR look alike on it.
+            ..0 => f.write_str(" (DEADLINE)"),
+            0..=98 => write!(f, " (FIFO/RR {})", 99 - priority),
+            120 => f.write_str(" (OTHER)"),
+            100..=139 => write!(f, " (OTHER nice {})", priority - 120),
+            _ => Ok(()),
+        }
+    }
+}
+
+struct InterruptName<'a>(&'a Interrupt);
+
+impl fmt::Display for InterruptName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Interrupt::LocalTimer => f.write_str("local timer"),
+            Interrupt::Reschedule => f.write_str("reschedule"),
+            Interrupt::CallFunction => f.write_str("function call"),
+            Interrupt::IrqWork => f.write_str("irq work"),
+            Interrupt::Vector(name) => f.write_str(&plain(name)),
+            Interrupt::Device { number, name } => write!(f, "{number} {}", plain(name)),
+        }
+    }
+}
+
+/// Names come from the kernel and its modules; none may move a terminal's cursor.
+fn plain(name: &str) -> String {
+    let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    name.chars().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_timeline::ThreadName;
+
+    fn thread(id: u32, name: &str, priority: i32) -> Thread {
+        let name = ThreadName::new(name.as_bytes());
+        Thread { id, name, priority }
+    }
+
+    #[test]
+    fn a_thread_is_named_with_its_policy_and_priority() {
+        let shown = |priority| {
+            let thread = thread(7, "hog", priority);
+            Cause::NotPreemptible(thread).to_string()
+        };
+        assert!(shown(0).contains("hog-7 (FIFO/RR 99)"), "{}", shown(0));
+        assert!(shown(98).contains("(FIFO/RR 1)"));
+        assert!(shown(101).contains("(OTHER nice -19)"));
+        assert!(shown(120).contains("hog-7 (OTHER) in"));
+        assert!(shown(-1).contains("(DEADLINE)"));
+    }
+
+    #[test]
+    fn the_same_name_with_another_number_is_counted_together() {
+        let of = |id| Cause::Thread {
+            thread: thread(id, "stress-ng", 120),
+            relation: Relation::Shared,
+        };
+        assert_ne!(of(5), of(6));
+        assert_eq!(of(5).grouped(), of(6).grouped());
+        let nested = |id| Cause::Overrun(Box::new(of(id)));
+        assert_eq!(nested(5).grouped(), nested(6).grouped());
+    }
+
+    #[test]
+    fn a_hostile_name_shows_no_control_characters() {
+        let timer = Cause::OtherTimer("a\x1b[2Jb\n".into());
+        assert!(!timer.to_string().contains(char::is_control));
+    }
+}

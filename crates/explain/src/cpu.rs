@@ -1,0 +1,355 @@
+//! What one CPU did, as an unbroken row of spans made from its events. It knows nothing of loops
+//! and due times.
+
+use crate::cause::SentBy;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use wakepath_timeline::{Interrupt, KernelEvent, SoftIrq, Thread, What};
+
+/// What a CPU did from an instant on, until the next span.
+#[derive(Debug, Clone)]
+pub(crate) struct Span {
+    pub from_ns: u64,
+    pub doing: Doing,
+    /// The thread in whose time it was; `None` where unknown.
+    pub current: Option<u32>,
+}
+
+/// The innermost thing a CPU did.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Doing {
+    /// No event has told yet, or events contradict each other.
+    Unknown,
+    /// The kernel says that it lost events.
+    Lost,
+    Thread(Thread),
+    Idle(Option<u32>),
+    Interrupt(Interrupt, Option<SentBy>),
+    SoftIrq(SoftIrq, Option<Thread>),
+    Timer(Arc<str>),
+}
+
+/// Something begun and not ended, on top of what it interrupted.
+#[derive(Debug, Clone)]
+struct Frame {
+    since_ns: u64,
+    doing: Doing,
+}
+
+/// Where a thread was woken from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Context {
+    /// In a timer's callback. `interrupt_ns` is the entry of the timer interrupt: of the one that
+    /// runs now, or of the one that raised the SoftIRQ.
+    Timer {
+        interrupt_ns: Option<u64>,
+        expiry_ns: u64,
+        deferred: Option<(SoftIrq, Option<Thread>)>,
+    },
+    Interrupt,
+    Thread(Thread),
+    Unknown,
+}
+
+/// More spans than this are never needed by a sane cycle; a window that long is given up and said
+/// to be lost, rather than taking all memory (about 20 MB for each CPU).
+const MOST_SPANS: usize = 1 << 18;
+
+#[derive(Debug, Default)]
+pub(crate) struct Cpu {
+    last_ns: u64,
+    current: Option<Thread>,
+    idle_state: Option<u32>,
+    frames: Vec<Frame>,
+    /// SoftIRQs of threads that were switched out meanwhile (only kernels with PREEMPT_RT).
+    suspended: HashMap<u32, Vec<Frame>>,
+    /// When a SoftIRQ was last raised, and the interrupt that did it began.
+    raised: HashMap<SoftIrq, u64>,
+    spans: VecDeque<Span>,
+    sent: VecDeque<(u64, SentBy)>,
+    pub lost: u64,
+    frequency_changes: VecDeque<u64>,
+}
+
+impl Cpu {
+    /// Takes one event. Stamps that go back are moved up to the event before: the order in which
+    /// the kernel wrote them is what counts on one CPU. Returns the instant used.
+    pub fn event(&mut self, event: &KernelEvent) -> u64 {
+        let at_ns = event.at_ns.max(self.last_ns);
+        if let What::Lost { count } = event.what {
+            self.lose(at_ns, count);
+            return at_ns;
+        }
+        // Every event names the thread that is current: a change without a switch means that
+        // events are missing.
+        let told = match &event.what {
+            What::Switch { previous, .. } => previous.id,
+            _ => event.current,
+        };
+        if self.current.as_ref().is_some_and(|known| known.id != told) {
+            self.forget_since_last();
+        }
+        match &event.what {
+            What::InterruptEntry(interrupt) => {
+                // Hard interrupts don't nest: one that is still open has lost its exit.
+                self.close(|doing| matches!(doing, Doing::Interrupt(..)));
+                let sender = self.sender(interrupt);
+                self.open(at_ns, Doing::Interrupt(interrupt.clone(), sender));
+            }
+            What::InterruptExit(interrupt) => {
+                self.close(|doing| matches!(doing, Doing::Interrupt(of, _) if of == interrupt));
+            }
+            What::SoftIrqRaise(vector) => {
+                let since = self.interrupt_since().unwrap_or(at_ns);
+                self.raised.insert(*vector, since);
+            }
+            What::SoftIrqEntry(vector) => {
+                let thread = self.current.clone().filter(runs_softirqs);
+                self.open(at_ns, Doing::SoftIrq(*vector, thread));
+            }
+            What::SoftIrqExit(vector) => {
+                self.close(|doing| matches!(doing, Doing::SoftIrq(of, _) if of == vector));
+            }
+            What::TimerExpiryEntry { function, .. } => {
+                self.close(|doing| matches!(doing, Doing::Timer(_)));
+                self.open(at_ns, Doing::Timer(function.clone()));
+            }
+            What::TimerExpiryExit { .. } => self.close(|doing| matches!(doing, Doing::Timer(_))),
+            What::Switch { previous, next, .. } => self.switch(previous, next),
+            What::IdleEntry { state } => self.idle_state = Some(*state),
+            What::IdleExit => self.idle_state = None,
+            What::Frequency { .. } => {
+                if self.frequency_changes.len() == 64 {
+                    self.frequency_changes.pop_front();
+                }
+                self.frequency_changes.push_back(at_ns);
+            }
+            _ => {}
+        }
+        self.last_ns = at_ns;
+        self.note(at_ns);
+        at_ns
+    }
+
+    /// Remembers an interrupt that another CPU sent to this one.
+    pub fn sent(&mut self, at_ns: u64, by: SentBy) {
+        if self.sent.len() == 64 {
+            self.sent.pop_front();
+        }
+        self.sent.push_back((at_ns, by));
+    }
+
+    /// Whether the frequency was changed between two instants (of the last 64 changes).
+    pub fn changed_in(&self, from_ns: u64, to_ns: u64) -> bool {
+        let mut changes = self.frequency_changes.iter();
+        changes.any(|at| (from_ns..=to_ns).contains(at))
+    }
+
+    /// Instant of the last event.
+    pub fn last_ns(&self) -> u64 {
+        self.last_ns
+    }
+
+    /// Thread that runs now, where known.
+    pub fn current(&self) -> Option<&Thread> {
+        self.current.as_ref()
+    }
+
+    /// Since when the interrupt that is being handled has been handled.
+    pub fn interrupt_since(&self) -> Option<u64> {
+        let interrupt = |frame: &&Frame| matches!(frame.doing, Doing::Interrupt(..));
+        self.frames.iter().find(interrupt).map(|f| f.since_ns)
+    }
+
+    /// The context in which a thread is woken now.
+    pub fn context(&self) -> Context {
+        let Some(top) = self.frames.last() else {
+            return match &self.current {
+                Some(thread) => Context::Thread(thread.clone()),
+                None => Context::Unknown,
+            };
+        };
+        if !matches!(top.doing, Doing::Timer(_)) {
+            return Context::Interrupt;
+        }
+        let below = self.frames.iter().rev().nth(1).map(|frame| &frame.doing);
+        let (interrupt_ns, deferred) = match below {
+            Some(Doing::SoftIrq(vector, thread)) => (
+                self.raised.get(vector).copied(),
+                Some((*vector, thread.clone())),
+            ),
+            _ => (self.interrupt_since(), None),
+        };
+        Context::Timer {
+            interrupt_ns,
+            expiry_ns: top.since_ns,
+            deferred,
+        }
+    }
+
+    /// What the CPU did from `from_ns` to `to_ns`, as spans without a gap. Before the first event
+    /// and where spans were given up it is unknown.
+    pub fn between(&self, from_ns: u64, to_ns: u64, mut each: impl FnMut(u64, u64, &Span)) {
+        let first = self.spans.partition_point(|span| span.from_ns <= from_ns);
+        let mut at = from_ns;
+        if first == 0 {
+            let until = self.spans.front().map_or(to_ns, |s| s.from_ns.min(to_ns));
+            if until > at {
+                let unknown = Span {
+                    from_ns: at,
+                    doing: Doing::Unknown,
+                    current: None,
+                };
+                each(at, until, &unknown);
+                at = until;
+            }
+        }
+        for index in first.saturating_sub(1)..self.spans.len() {
+            if at >= to_ns {
+                return;
+            }
+            let span = &self.spans[index];
+            let until = self
+                .spans
+                .get(index + 1)
+                .map_or(to_ns, |s| s.from_ns)
+                .min(to_ns);
+            if until > at {
+                each(at, until, span);
+                at = until;
+            }
+        }
+    }
+
+    /// The span that holds an instant.
+    pub fn at(&self, at_ns: u64) -> Option<&Span> {
+        let after = self.spans.partition_point(|span| span.from_ns <= at_ns);
+        self.spans.get(after.checked_sub(1)?)
+    }
+
+    /// Drops what ended before an instant.
+    pub fn forget_before(&mut self, at_ns: u64) {
+        while self.spans.get(1).is_some_and(|next| next.from_ns <= at_ns) {
+            self.spans.pop_front();
+        }
+    }
+
+    fn switch(&mut self, previous: &Thread, next: &Thread) {
+        // Nobody is switched out inside a hard interrupt: one that is open has lost its exit.
+        self.frames
+            .retain(|frame| !matches!(frame.doing, Doing::Interrupt(..)));
+        let frames = std::mem::take(&mut self.frames);
+        if !frames.is_empty() && previous.id != 0 && self.suspended.len() < 4096 {
+            self.suspended.insert(previous.id, frames);
+        }
+        self.frames = self.suspended.remove(&next.id).unwrap_or_default();
+        if next.id != 0 {
+            self.idle_state = None;
+        }
+        self.current = Some(next.clone());
+    }
+
+    fn open(&mut self, since_ns: u64, doing: Doing) {
+        // A real stack is three deep; more means that exits are missing.
+        if self.frames.len() < 8 {
+            self.frames.push(Frame { since_ns, doing });
+        }
+    }
+
+    /// Ends the innermost frame of a kind, and whatever is still open above it.
+    fn close(&mut self, which: impl Fn(&Doing) -> bool) {
+        if let Some(at) = self.frames.iter().rposition(|frame| which(&frame.doing)) {
+            self.frames.truncate(at);
+        }
+    }
+
+    fn note(&mut self, at_ns: u64) {
+        let doing = match (self.frames.last(), &self.current) {
+            (Some(frame), _) => frame.doing.clone(),
+            (None, None) => Doing::Unknown,
+            (None, Some(thread)) if thread.id == 0 => Doing::Idle(self.idle_state),
+            (None, Some(thread)) => Doing::Thread(thread.clone()),
+        };
+        let current = self.current.as_ref().map(|thread| thread.id);
+        self.push(Span {
+            from_ns: at_ns,
+            doing,
+            current,
+        });
+    }
+
+    fn push(&mut self, span: Span) {
+        if let Some(last) = self.spans.back_mut() {
+            if last.doing == span.doing && last.current == span.current {
+                return;
+            }
+            if last.from_ns == span.from_ns {
+                *last = span;
+                return;
+            }
+        }
+        if self.spans.len() == MOST_SPANS {
+            self.spans.drain(..MOST_SPANS / 2);
+        }
+        self.spans.push_back(span);
+    }
+
+    fn lose(&mut self, at_ns: u64, count: u64) {
+        self.lost += count.max(1);
+        self.reset();
+        // From the last event that is there until now nothing is known.
+        let from_ns = self.last_ns;
+        self.push(Span {
+            from_ns,
+            doing: Doing::Lost,
+            current: None,
+        });
+        self.last_ns = at_ns;
+        self.push(Span {
+            from_ns: at_ns,
+            doing: Doing::Unknown,
+            current: None,
+        });
+    }
+
+    /// What was believed since the last event contradicts the one that comes now.
+    fn forget_since_last(&mut self) {
+        self.reset();
+        let from_ns = self.last_ns;
+        self.push(Span {
+            from_ns,
+            doing: Doing::Unknown,
+            current: None,
+        });
+    }
+
+    fn reset(&mut self) {
+        self.current = None;
+        self.idle_state = None;
+        self.frames.clear();
+        self.suspended.clear();
+    }
+
+    fn sender(&mut self, interrupt: &Interrupt) -> Option<SentBy> {
+        if !is_ipi(interrupt) {
+            return None;
+        }
+        // Interrupts that are sent faster than they are taken join; the last one stands for all.
+        let (_, last) = self.sent.pop_back()?;
+        self.sent.clear();
+        Some(last)
+    }
+}
+
+/// Whether an interrupt is one that CPUs send each other.
+pub(crate) fn is_ipi(interrupt: &Interrupt) -> bool {
+    matches!(interrupt, Interrupt::Reschedule | Interrupt::CallFunction)
+}
+
+/// The kernel's own threads for SoftIRQs, by their fixed names.
+fn runs_softirqs(thread: &Thread) -> bool {
+    let name = thread.name.bytes();
+    name.starts_with(b"ksoftirqd/")
+        || name.starts_with(b"ktimers/")
+        || name.starts_with(b"ktimersd/")
+}

@@ -1,0 +1,338 @@
+//! The stream: events in, explained cycles out. It keeps the window that the cycles under way
+//! need, and forgets the rest.
+
+use crate::cause::SentBy;
+use crate::cpu::Cpu;
+use crate::cycle::Explained;
+use crate::overheads::Overheads;
+use crate::path::{self, Window};
+use crate::resolve::{Raw, Usual, resolve};
+use crate::track::{Happened, Mark, Track};
+use std::collections::HashMap;
+use wakepath_timeline::{KernelEvent, Sample, Thread, What};
+
+/// A loop whose cycles are to be explained.
+#[derive(Debug, Clone, Default)]
+pub struct LoopThread {
+    /// Its thread number.
+    pub thread: u32,
+    /// CPUs that it may run on: events lost elsewhere don't touch it. Empty: all.
+    pub cpus: Vec<u16>,
+    /// Its samples, by cycle.
+    pub samples: Vec<Sample>,
+}
+
+/// How to explain.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What is usual; `None`: the medians of each loop's first cycles.
+    pub usual: Option<Usual>,
+    /// Names of wakepath's own processes, besides the loops.
+    pub own_names: Vec<String>,
+}
+
+/// Cycles over which the usual is measured.
+const CYCLES_FOR_USUAL: usize = 256;
+
+/// Stamps of different CPUs may disagree by this, in nanoseconds, and a reader may merge them no
+/// better: a cycle is explained once events so much later have been seen.
+const REORDERING_NS: u64 = 2_000_000;
+
+/// Between two clearings of the window, in events.
+const BETWEEN_CLEARINGS: u32 = 4096;
+
+/// Explains cycles from a stream of events.
+pub struct Explainer {
+    cpus: Vec<Cpu>,
+    loops: Vec<Loop>,
+    by_thread: HashMap<u32, usize>,
+    options: Options,
+    overheads: Overheads,
+    now_ns: u64,
+    /// When the next cycle can be explained.
+    next_ns: u64,
+    since_clearing: u32,
+    events: u64,
+}
+
+struct Loop {
+    thread: u32,
+    cpus: Vec<u16>,
+    samples: std::iter::Peekable<std::vec::IntoIter<Sample>>,
+    track: Track,
+    previous_end_ns: Option<u64>,
+    usual: Option<Usual>,
+    waiting: Vec<Raw>,
+    previous: Option<Explained>,
+}
+
+impl Explainer {
+    /// For these loops; their order gives the numbers that cycles come out with.
+    pub fn new(loops: Vec<LoopThread>, options: Options) -> Self {
+        let by_thread = (0..).zip(&loops).map(|(at, of)| (of.thread, at)).collect();
+        let loops = loops.into_iter().map(|of| Loop {
+            thread: of.thread,
+            cpus: of.cpus,
+            samples: of.samples.into_iter().peekable(),
+            track: Track::default(),
+            previous_end_ns: None,
+            usual: options.usual,
+            waiting: Vec::new(),
+            previous: None,
+        });
+        let mut new = Self {
+            cpus: Vec::new(),
+            loops: loops.collect(),
+            by_thread,
+            options,
+            overheads: Overheads::default(),
+            now_ns: 0,
+            next_ns: 0,
+            since_clearing: 0,
+            events: 0,
+        };
+        new.next_ns = new.next_end();
+        new
+    }
+
+    /// Takes the next event; cycles that it completes are handed out with their loop's number.
+    pub fn event(&mut self, event: &KernelEvent, mut out: impl FnMut(usize, Explained)) {
+        self.events += 1;
+        let at_ns = self.take(event);
+        self.now_ns = self.now_ns.max(at_ns);
+        if self.now_ns > self.next_ns {
+            self.explain(self.now_ns - REORDERING_NS, &mut out);
+        }
+        self.since_clearing += 1;
+        if self.since_clearing == BETWEEN_CLEARINGS {
+            self.since_clearing = 0;
+            self.clear();
+        }
+    }
+
+    /// The end of the stream: hands out all cycles that are left.
+    pub fn finish(&mut self, mut out: impl FnMut(usize, Explained)) {
+        self.explain(u64::MAX, &mut out);
+        for (number, of) in self.loops.iter_mut().enumerate() {
+            of.settle(number, &mut out);
+        }
+    }
+
+    /// Events taken.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Events that the kernel said it lost, on all CPUs.
+    pub fn lost(&self) -> u64 {
+        self.cpus.iter().map(|cpu| cpu.lost).sum()
+    }
+
+    /// What was usual for a loop; `None` before its first cycles have been explained.
+    pub fn usual(&self, number: usize) -> Option<Usual> {
+        self.loops.get(number)?.usual
+    }
+
+    /// What the kernel's own work cost, over the whole stream.
+    pub fn overheads(&self) -> &Overheads {
+        &self.overheads
+    }
+
+    fn take(&mut self, event: &KernelEvent) -> u64 {
+        let index = usize::from(event.cpu);
+        if self.cpus.len() <= index {
+            self.cpus.resize_with(index + 1, Cpu::default);
+        }
+        if let What::Lost { .. } = event.what {
+            let at_ns = self.cpus[index].last_ns();
+            for of in &mut self.loops {
+                if of.cpus.is_empty() || of.cpus.contains(&event.cpu) {
+                    of.mark(at_ns, event.cpu, Happened::Lost);
+                }
+            }
+        }
+        let at_ns = self.cpus[index].event(event);
+        self.overheads.event(event, at_ns);
+        let cpu = event.cpu;
+        match &event.what {
+            What::Waking { thread, .. } => {
+                if let Some(&of) = self.by_thread.get(&thread.id) {
+                    let from = self.cpus[index].context();
+                    let priority = thread.priority;
+                    self.loops[of].mark(at_ns, cpu, Happened::Waking { from, priority });
+                }
+            }
+            What::WakeUp { thread, .. } => {
+                if let Some(&of) = self.by_thread.get(&thread.id) {
+                    self.loops[of].mark(at_ns, cpu, Happened::WokenUp);
+                }
+            }
+            What::Switch {
+                previous,
+                left,
+                next,
+            } => {
+                if let Some(&of) = self.by_thread.get(&previous.id) {
+                    self.loops[of].mark(at_ns, cpu, Happened::Out(*left));
+                }
+                if let Some(&of) = self.by_thread.get(&next.id) {
+                    let priority = next.priority;
+                    self.loops[of].mark(at_ns, cpu, Happened::In { priority });
+                }
+            }
+            What::TimerStart {
+                expires_ns,
+                soft_expires_ns,
+                ..
+            } => {
+                if let Some(&of) = self.by_thread.get(&event.current) {
+                    let slack = Happened::Slack {
+                        asked_ns: *soft_expires_ns,
+                        until_ns: *expires_ns,
+                    };
+                    self.loops[of].mark(at_ns, cpu, slack);
+                }
+            }
+            What::PageFault { .. } => {
+                if let Some(&of) = self.by_thread.get(&event.current) {
+                    self.loops[of].mark(at_ns, cpu, Happened::Fault);
+                }
+            }
+            What::IpiSend {
+                target_cpu,
+                callback,
+            } => {
+                let by = SentBy {
+                    cpu,
+                    thread: self.cpus[index].current().cloned(),
+                    callback: callback.clone(),
+                };
+                let targets = self.cpus.iter_mut().enumerate();
+                for (number, target) in targets {
+                    let number = u16::try_from(number).unwrap_or(u16::MAX);
+                    if number != cpu && target_cpu.is_none_or(|target| target == number) {
+                        target.sent(at_ns, by.clone());
+                    }
+                }
+            }
+            _ => {}
+        }
+        at_ns
+    }
+
+    /// Explains the cycles that ended before an instant.
+    fn explain(&mut self, before_ns: u64, out: &mut impl FnMut(usize, Explained)) {
+        for number in 0..self.loops.len() {
+            while let Some(sample) = self.loops[number]
+                .samples
+                .next_if(|sample| sample.end_ns < before_ns)
+            {
+                let raw = self.raw(number, sample);
+                self.overheads.cycle(&raw.explained);
+                self.loops[number].previous_end_ns = Some(sample.end_ns);
+                self.loops[number].hand(number, raw, out);
+            }
+        }
+        self.next_ns = self.next_end();
+    }
+
+    fn raw(&self, number: usize, sample: Sample) -> Raw {
+        let of = &self.loops[number];
+        let own_names = &self.options.own_names;
+        let is_own_tool = |thread: &Thread| {
+            let name = thread.name.bytes();
+            own_names.iter().any(|own| own.as_bytes() == name)
+                && !self.by_thread.contains_key(&thread.id)
+        };
+        let window = Window {
+            cpus: &self.cpus,
+            track: &of.track,
+            thread: of.thread,
+            previous_end_ns: of.previous_end_ns.unwrap_or(sample.due_ns),
+            is_own_tool: &is_own_tool,
+        };
+        let (latency, woken) = path::latency(&window, &sample);
+        let execution = path::execution(&window, &sample);
+        let faulted = |from_ns: u64, to_ns: u64| {
+            let mut marks = of.track.marks().iter();
+            marks
+                .any(|mark| mark.what == Happened::Fault && (from_ns..=to_ns).contains(&mark.at_ns))
+        };
+        let cpu = self.cpus.get(usize::from(sample.cpu));
+        Raw {
+            faulted_on_the_way: faulted(sample.due_ns, sample.wake_ns),
+            faulted_in_work: faulted(sample.wake_ns, sample.end_ns),
+            frequency_changed: cpu.is_some_and(|cpu| cpu.changed_in(sample.wake_ns, sample.end_ns)),
+            explained: Explained {
+                sample,
+                woken,
+                latency,
+                execution,
+            },
+        }
+    }
+
+    /// When the next cycle can be explained: its end and the reordering of stamps.
+    fn next_end(&mut self) -> u64 {
+        let ends = self.loops.iter_mut().filter_map(|of| of.samples.peek());
+        let first = ends.map(|sample| sample.end_ns).min();
+        first.map_or(u64::MAX, |end| end.saturating_add(REORDERING_NS))
+    }
+
+    /// Forgets what no cycle to come needs.
+    fn clear(&mut self) {
+        let mut oldest = u64::MAX;
+        for of in &mut self.loops {
+            let Some(next) = of.samples.peek() else {
+                continue;
+            };
+            let needed = of.previous_end_ns.unwrap_or(u64::MAX).min(next.due_ns);
+            let needed = needed.saturating_sub(REORDERING_NS);
+            of.track.forget_before(needed);
+            oldest = oldest.min(needed);
+        }
+        for cpu in &mut self.cpus {
+            cpu.forget_before(oldest.min(self.now_ns));
+        }
+    }
+}
+
+impl Loop {
+    fn mark(&mut self, at_ns: u64, cpu: u16, what: Happened) {
+        self.track.push(Mark { at_ns, cpu, what });
+    }
+
+    fn hand(&mut self, number: usize, raw: Raw, out: &mut impl FnMut(usize, Explained)) {
+        match self.usual {
+            Some(usual) => self.resolved(number, raw, &usual, out),
+            None => {
+                self.waiting.push(raw);
+                if self.waiting.len() == CYCLES_FOR_USUAL {
+                    self.settle(number, out);
+                }
+            }
+        }
+    }
+
+    /// Says what is usual, and hands out the cycles that it was measured on.
+    fn settle(&mut self, number: usize, out: &mut impl FnMut(usize, Explained)) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let usual = self.usual.unwrap_or_else(|| Usual::of(&waiting));
+        self.usual = Some(usual);
+        for raw in waiting {
+            self.resolved(number, raw, &usual, out);
+        }
+    }
+
+    fn resolved(
+        &mut self,
+        number: usize,
+        raw: Raw,
+        usual: &Usual,
+        out: &mut impl FnMut(usize, Explained),
+    ) {
+        let explained = resolve(raw, usual, self.previous.as_ref());
+        self.previous = Some(explained.clone());
+        out(number, explained);
+    }
+}

@@ -1,0 +1,33 @@
+//! Why a cycle was late: kernel events and the loop's samples, to a chain of causes for each cycle
+//! that adds up to its measured latency. Pure and streaming: it reads no file and no clock, and
+//! keeps only the window that the cycles under way need.
+//!
+//! The way from a due time to user code is cut into stretches (due → timer interrupt → expiry →
+//! waking → switch-in → user code). Within a stretch every nanosecond belongs to exactly one cause:
+//! what the CPU did then instead of the loop. What the events don't tell is called unexplained.
+
+mod cause;
+mod cpu;
+mod cycle;
+mod explainer;
+mod identify;
+mod overheads;
+mod path;
+mod remedy;
+mod resolve;
+mod summary;
+mod totals;
+mod track;
+
+pub use cause::{Cause, Relation, SentBy};
+pub use cycle::{Explained, Piece, Stretch, WokenBy};
+pub use explainer::{Explainer, LoopThread, Options};
+pub use identify::{Identifier, identify};
+pub use overheads::{Distribution, OverheadTable, Overheads};
+pub use remedy::remedy;
+pub use resolve::Usual;
+pub use summary::{
+    CauseFigures, ConditionExplanation, Explanation, LateCycle, LatePiece, StretchFigures,
+    WaterfallFigures,
+};
+pub use totals::{Bands, Totals};

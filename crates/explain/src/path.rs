@@ -1,0 +1,571 @@
+//! One cycle's time cut into pieces by what the thread was and what its CPU did. The usual cost of
+//! the path is taken out afterwards, in `resolve`.
+
+use crate::cause::{Cause, Relation};
+use crate::cpu::{Context, Cpu, Doing, Span, is_ipi};
+use crate::cycle::{Piece, Stretch, WokenBy};
+use crate::track::{Happened, Interval, State, Track};
+use wakepath_timeline::{Interrupt, Sample, SampleFlags, Thread, ThreadName};
+
+/// The window that explains a cycle.
+pub(crate) struct Window<'a> {
+    pub cpus: &'a [Cpu],
+    pub track: &'a Track,
+    /// The loop's thread number.
+    pub thread: u32,
+    /// End of the cycle before, or its due time where there was none.
+    pub previous_end_ns: u64,
+    pub is_own_tool: &'a dyn Fn(&Thread) -> bool,
+}
+
+/// The instants that cut a wake-up into stretches, as far as the events tell them.
+struct Landmarks {
+    interrupt_ns: Option<u64>,
+    expiry_ns: Option<u64>,
+    waking_ns: u64,
+    cpu: u16,
+    /// The waiting thread's priority: that of the SoftIRQ's own thread where there is one.
+    deferred_priority: Option<i32>,
+}
+
+/// Pieces of the latency, and how the thread was woken.
+pub(crate) fn latency(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, WokenBy) {
+    if sample.wake_ns <= sample.due_ns {
+        return (Vec::new(), woken_before(window, sample));
+    }
+    let intervals = window.track.between(sample.due_ns, sample.wake_ns);
+    let asleep = intervals.first().is_some_and(|first| {
+        first.state == State::Sleeping && !sample.flags.contains(SampleFlags::DUE_ALREADY_PAST)
+    });
+    let mut cut = Cut::new(window, sample);
+    let mut woken = match intervals.first().map(|first| first.state) {
+        Some(State::Unknown) | None => WokenBy::Unknown,
+        _ => WokenBy::NotAsleep,
+    };
+    let mut has_run = false;
+    let mut has_woken = false;
+    for interval in &intervals {
+        let waking = || {
+            if asleep {
+                Stretch::WakingToSwitch
+            } else {
+                Stretch::NotAsleep
+            }
+        };
+        match interval.state {
+            State::Sleeping if asleep && !has_woken => {
+                woken = cut.asleep(interval);
+                has_woken = true;
+            }
+            State::Runnable if !has_run => cut.runnable(interval, waking()),
+            State::Running(cpu) => {
+                has_run = true;
+                cut.running(cpu, interval, asleep);
+            }
+            _ => {
+                let stretch = match asleep && has_run {
+                    true => Stretch::SwitchToUser,
+                    false => waking(),
+                };
+                cut.waiting(interval, stretch);
+            }
+        }
+    }
+    (cut.pieces, woken)
+}
+
+/// Pieces of the cycle's own work.
+pub(crate) fn execution(window: &Window<'_>, sample: &Sample) -> Vec<Piece> {
+    let mut cut = Cut::new(window, sample);
+    for interval in &window.track.between(sample.wake_ns, sample.end_ns) {
+        match interval.state {
+            State::Running(cpu) => cut.working(cpu, interval),
+            _ => cut.waiting(interval, Stretch::Execution),
+        }
+    }
+    cut.pieces
+}
+
+/// An early wake-up has no pieces; how it was woken can be told all the same.
+fn woken_before(window: &Window<'_>, sample: &Sample) -> WokenBy {
+    let marks = window.track.marks().iter().rev();
+    let mut before = marks.filter(|mark| mark.at_ns <= sample.wake_ns);
+    let waking = before.find_map(|mark| match &mark.what {
+        Happened::Waking { from, .. } => Some(woken_by(from)),
+        _ => None,
+    });
+    waking.unwrap_or(WokenBy::Unknown)
+}
+
+fn woken_by(from: &Context) -> WokenBy {
+    match from {
+        Context::Timer { deferred: None, .. } => WokenBy::Direct,
+        Context::Timer {
+            deferred: Some((vector, thread)),
+            ..
+        } => WokenBy::Deferred {
+            vector: *vector,
+            thread: thread.clone(),
+        },
+        Context::Thread(thread) => WokenBy::Thread(thread.clone()),
+        Context::Interrupt => WokenBy::Other,
+        Context::Unknown => WokenBy::Unknown,
+    }
+}
+
+struct Cut<'a> {
+    window: &'a Window<'a>,
+    sample: &'a Sample,
+    pieces: Vec<Piece>,
+    /// Entry of the interrupt that woke the thread: its own handling is the path's work.
+    own_interrupt_ns: Option<u64>,
+    own_expiry_ns: Option<u64>,
+    own_cpu: u16,
+}
+
+impl<'a> Cut<'a> {
+    fn new(window: &'a Window<'a>, sample: &'a Sample) -> Self {
+        Self {
+            window,
+            sample,
+            pieces: Vec::with_capacity(8),
+            own_interrupt_ns: None,
+            own_expiry_ns: None,
+            own_cpu: 0,
+        }
+    }
+
+    fn push(&mut self, from_ns: u64, to_ns: u64, stretch: Stretch, cause: Cause) {
+        if let Some(last) = self.pieces.last_mut()
+            && last.stretch == stretch
+            && last.cause == cause
+            && last.to_ns == from_ns
+        {
+            last.to_ns = to_ns;
+            return;
+        }
+        self.pieces.push(Piece {
+            from_ns,
+            to_ns,
+            stretch,
+            cause,
+        });
+    }
+
+    /// From the due time to the waking.
+    fn asleep(&mut self, interval: &Interval) -> WokenBy {
+        let mark = interval
+            .ended_by
+            .map(|index| &self.window.track.marks()[index]);
+        let Some((mark, from)) = mark.and_then(|mark| match &mark.what {
+            Happened::Waking { from, .. } => Some((mark, from)),
+            _ => None,
+        }) else {
+            self.unexplained(interval.from_ns, interval.to_ns, Stretch::DueToInterrupt);
+            return WokenBy::Unknown;
+        };
+        let woken = woken_by(from);
+        let mut landmarks = Landmarks {
+            interrupt_ns: None,
+            expiry_ns: None,
+            waking_ns: mark.at_ns,
+            cpu: mark.cpu,
+            deferred_priority: None,
+        };
+        match from {
+            Context::Timer {
+                interrupt_ns,
+                expiry_ns,
+                deferred,
+            } => {
+                let within = |at: &u64| (interval.from_ns..=interval.to_ns).contains(at);
+                landmarks.interrupt_ns = interrupt_ns.filter(within);
+                landmarks.expiry_ns = Some(*expiry_ns).filter(within);
+                landmarks.deferred_priority = deferred
+                    .as_ref()
+                    .map(|(_, thread)| thread.as_ref().map_or(i32::MAX, |thread| thread.priority));
+                // A timer can't have expired before it was due; a stamp that says so is a small
+                // disagreement of clocks, and the stretch is empty then.
+                if interrupt_ns.is_some_and(|at| at < interval.from_ns) {
+                    landmarks.interrupt_ns = Some(interval.from_ns);
+                }
+                if *expiry_ns < interval.from_ns {
+                    landmarks.expiry_ns = Some(interval.from_ns);
+                }
+                self.own_interrupt_ns = *interrupt_ns;
+                self.own_expiry_ns = Some(*expiry_ns);
+                self.own_cpu = mark.cpu;
+            }
+            Context::Thread(thread) => {
+                let cause = Cause::Waker(thread.clone());
+                self.push(
+                    interval.from_ns,
+                    interval.to_ns,
+                    Stretch::DueToInterrupt,
+                    cause,
+                );
+                return woken;
+            }
+            Context::Interrupt => {
+                let (from, to) = (interval.from_ns, interval.to_ns);
+                self.push(from, to, Stretch::DueToInterrupt, Cause::OtherWaker);
+                return woken;
+            }
+            Context::Unknown => {
+                self.unexplained(interval.from_ns, interval.to_ns, Stretch::DueToInterrupt);
+                return woken;
+            }
+        }
+        self.timer_path(interval.from_ns, &landmarks);
+        woken
+    }
+
+    fn timer_path(&mut self, due_ns: u64, landmarks: &Landmarks) {
+        let expiry_ns = landmarks.expiry_ns.unwrap_or(landmarks.waking_ns);
+        let interrupt_ns = landmarks.interrupt_ns.unwrap_or(expiry_ns);
+        let mut at = due_ns;
+        if let Some(slack_ns) = self.slack_until(due_ns) {
+            let until = slack_ns.min(interrupt_ns);
+            if until > at {
+                self.push(at, until, Stretch::DueToInterrupt, Cause::TimerSlack);
+                at = until;
+            }
+        }
+        self.late_timer(at, interrupt_ns, landmarks.cpu);
+        self.spans(
+            landmarks.cpu,
+            interrupt_ns,
+            expiry_ns,
+            |cut, from, to, span| {
+                let cause = match (&span.doing, landmarks.deferred_priority) {
+                    (Doing::Thread(thread), Some(priority)) => {
+                        cut.instead(thread, priority, interrupt_ns)
+                    }
+                    // The SoftIRQ that expires the timer, and the thread for it, are the path itself.
+                    (Doing::SoftIrq(vector, _), Some(_))
+                        if *vector == wakepath_timeline::SoftIrq::HRTIMER =>
+                    {
+                        Cause::Path
+                    }
+                    _ => cut.cause(span, from),
+                };
+                cut.push(from, to, Stretch::InterruptToExpiry, cause);
+            },
+        );
+        self.spans(
+            landmarks.cpu,
+            expiry_ns,
+            landmarks.waking_ns,
+            |cut, from, to, span| {
+                let cause = match &span.doing {
+                    Doing::Timer(_) => Cause::Path,
+                    _ => cut.cause(span, from),
+                };
+                cut.push(from, to, Stretch::ExpiryToWaking, cause);
+            },
+        );
+    }
+
+    /// From the due time, or from the end of timer slack, to the timer's interrupt.
+    fn late_timer(&mut self, from_ns: u64, to_ns: u64, cpu: u16) {
+        // A device's interrupt that came while the timer's should have: interrupts were on, and the
+        // timer's goes first where both wait. So the timer itself was late.
+        let mut device_ns = None;
+        if let Some(found) = self.window.cpus.get(usize::from(cpu)) {
+            found.between(from_ns, to_ns, |from, _, span| {
+                if matches!(&span.doing, Doing::Interrupt(Interrupt::Device { .. }, _))
+                    && from > from_ns
+                {
+                    device_ns = Some(from);
+                }
+            });
+        }
+        self.spans(cpu, from_ns, to_ns, |cut, from, to, span| {
+            let cause = match &span.doing {
+                Doing::Thread(_) if device_ns.is_some_and(|device| to <= device) => {
+                    Cause::NothingRan
+                }
+                Doing::Thread(thread) if (cut.window.is_own_tool)(thread) => {
+                    Cause::OwnTool(thread.clone())
+                }
+                Doing::Thread(thread) => Cause::InterruptsOff(thread.clone()),
+                _ => cut.cause(span, from),
+            };
+            cut.push(from, to, Stretch::DueToInterrupt, cause);
+        });
+    }
+
+    /// Ready to run, and something else runs.
+    fn runnable(&mut self, interval: &Interval, stretch: Stretch) {
+        let Some(cpu) = self.window.track.next_cpu(interval.from_ns) else {
+            self.unexplained(interval.from_ns, interval.to_ns, stretch);
+            return;
+        };
+        let priority = self.priority_at(interval.to_ns);
+        self.spans(
+            cpu,
+            interval.from_ns,
+            interval.to_ns,
+            |cut, from, to, span| {
+                let cause = match (&span.doing, priority) {
+                    // It is switched in already; the event's stamp is a little earlier than the mark's.
+                    (Doing::Thread(thread), _) if thread.id == cut.window.thread => Cause::Path,
+                    (Doing::Thread(thread), Some(priority)) => {
+                        cut.instead(thread, priority, interval.from_ns)
+                    }
+                    (Doing::Thread(_), None) => Cause::NoEvents,
+                    // Idle was entered although the loop was ready.
+                    (Doing::Idle(_), _) if cut.was_busy(cpu, interval.from_ns) => {
+                        Cause::Throttled(nobody())
+                    }
+                    _ => cut.cause(span, from),
+                };
+                cut.push(from, to, stretch, cause);
+            },
+        );
+    }
+
+    /// On its CPU, on the way to its first instruction, or still in the cycle before.
+    fn running(&mut self, cpu: u16, interval: &Interval, asleep: bool) {
+        let stretch = match asleep {
+            true => Stretch::SwitchToUser,
+            false => Stretch::NotAsleep,
+        };
+        let previous_end_ns = self.window.previous_end_ns;
+        let past = self.sample.flags.contains(SampleFlags::DUE_ALREADY_PAST);
+        self.spans(
+            cpu,
+            interval.from_ns,
+            interval.to_ns,
+            |cut, from, to, span| {
+                let own =
+                    matches!(&span.doing, Doing::Thread(thread) if thread.id == cut.window.thread);
+                match own {
+                    false => {
+                        let cause = cut.cause(span, from);
+                        cut.push(from, to, stretch, cause);
+                    }
+                    // What made the cycle before so long is known when that one has been resolved.
+                    true if past && from < previous_end_ns => {
+                        let middle = to.min(previous_end_ns);
+                        cut.push(from, middle, stretch, overrun());
+                        if to > middle {
+                            cut.push(middle, to, stretch, Cause::Path);
+                        }
+                    }
+                    true => cut.push(from, to, stretch, Cause::Path),
+                }
+            },
+        );
+    }
+
+    /// On its CPU, in the cycle's own work.
+    fn working(&mut self, cpu: u16, interval: &Interval) {
+        self.spans(
+            cpu,
+            interval.from_ns,
+            interval.to_ns,
+            |cut, from, to, span| {
+                let cause = match &span.doing {
+                    Doing::Thread(thread) if thread.id == cut.window.thread => Cause::OwnCode,
+                    _ => cut.cause(span, from),
+                };
+                cut.push(from, to, Stretch::Execution, cause);
+            },
+        );
+    }
+
+    /// Neither on a CPU nor asleep until its timer.
+    fn waiting(&mut self, interval: &Interval, stretch: Stretch) {
+        let (from, to) = (interval.from_ns, interval.to_ns);
+        match interval.state {
+            State::Runnable => self.runnable(interval, stretch),
+            State::Stopped => self.push(from, to, stretch, Cause::Stopped),
+            State::Blocked | State::Sleeping => {
+                let faulted = self.has_fault(from.saturating_sub(FAULT_TO_WAIT_NS), from);
+                let cause = match faulted {
+                    true => Cause::PageFault,
+                    false => Cause::Blocked,
+                };
+                self.push(from, to, stretch, cause);
+            }
+            State::Unknown | State::Running(_) => self.unexplained(from, to, stretch),
+        }
+    }
+
+    /// Who ran while the loop was ready, and by what right. `ready_ns`: since when it was.
+    fn instead(&self, thread: &Thread, waiting: i32, ready_ns: u64) -> Cause {
+        if (self.window.is_own_tool)(thread) {
+            return Cause::OwnTool(thread.clone());
+        }
+        let relation = match thread.priority.cmp(&waiting) {
+            std::cmp::Ordering::Less if thread.priority < 100 => Relation::MoreUrgent,
+            std::cmp::Ordering::Equal if thread.priority < 100 => Relation::SamePriority,
+            _ if waiting >= 100 => Relation::Shared,
+            _ => {
+                return match self.was_running_before(thread.id, ready_ns) {
+                    true => Cause::NotPreemptible(thread.clone()),
+                    // The scheduler chose it although the loop was ready.
+                    false => Cause::Throttled(thread.clone()),
+                };
+            }
+        };
+        Cause::Thread {
+            thread: thread.clone(),
+            relation,
+        }
+    }
+
+    /// What a span means wherever it does not depend on the loop's own state.
+    fn cause(&self, span: &Span, from_ns: u64) -> Cause {
+        match &span.doing {
+            Doing::Unknown => Cause::NoEvents,
+            Doing::Lost => Cause::EventsLost,
+            Doing::Idle(state) => Cause::IdleExit { state: *state },
+            Doing::SoftIrq(vector, thread) => Cause::SoftIrq {
+                vector: *vector,
+                thread: thread.clone(),
+            },
+            Doing::Interrupt(interrupt, sender) if is_ipi(interrupt) => Cause::Ipi {
+                kind: interrupt.clone(),
+                sender: sender.clone(),
+            },
+            Doing::Interrupt(..) if self.is_own_interrupt(from_ns) => Cause::Path,
+            Doing::Interrupt(interrupt, _) => Cause::Interrupt(interrupt.clone()),
+            Doing::Timer(_) if self.own_expiry_ns == Some(span.from_ns) => Cause::Path,
+            Doing::Timer(function) => Cause::OtherTimer(function.clone()),
+            Doing::Thread(thread) if thread.id == self.window.thread => Cause::Path,
+            Doing::Thread(thread) => Cause::NotPreemptible(thread.clone()),
+        }
+    }
+
+    /// Whether an instant lies in the interrupt that woke the thread: nothing but interrupt and
+    /// timers between its entry and then.
+    fn is_own_interrupt(&self, at_ns: u64) -> bool {
+        let Some(since_ns) = self.own_interrupt_ns.filter(|&since| since <= at_ns) else {
+            return false;
+        };
+        let Some(cpu) = self.window.cpus.get(usize::from(self.own_cpu)) else {
+            return false;
+        };
+        let mut unbroken = true;
+        cpu.between(since_ns, at_ns, |_, _, span| {
+            unbroken &= matches!(span.doing, Doing::Interrupt(..) | Doing::Timer(_));
+        });
+        unbroken
+    }
+
+    fn spans(
+        &mut self,
+        cpu: u16,
+        from_ns: u64,
+        to_ns: u64,
+        mut each: impl FnMut(&mut Self, u64, u64, &Span),
+    ) {
+        if to_ns <= from_ns {
+            return;
+        }
+        let cpus = self.window.cpus;
+        match cpus.get(usize::from(cpu)) {
+            Some(found) => {
+                found.between(from_ns, to_ns, |from, to, span| each(self, from, to, span))
+            }
+            None => each(
+                self,
+                from_ns,
+                to_ns,
+                &Span {
+                    from_ns,
+                    doing: Doing::Unknown,
+                    current: None,
+                },
+            ),
+        }
+    }
+
+    /// Nothing tells the thread's state. Where the kernel says that it lost events, that is why.
+    fn unexplained(&mut self, from_ns: u64, to_ns: u64, stretch: Stretch) {
+        let marks = self.window.track.marks().iter().rev();
+        let mut before = marks.filter(|mark| mark.at_ns <= from_ns);
+        let last =
+            before.find(|mark| !matches!(mark.what, Happened::Slack { .. } | Happened::Fault));
+        let lost = last.is_some_and(|mark| mark.what == Happened::Lost);
+        let cause = match lost {
+            true => Cause::EventsLost,
+            false => Cause::NoEvents,
+        };
+        self.push(from_ns, to_ns, stretch, cause);
+    }
+
+    /// Whether a thread was current just before an instant; at the instant itself the switch may
+    /// have been made.
+    fn was_running_before(&self, thread: u32, at_ns: u64) -> bool {
+        let before_ns = at_ns.saturating_sub(1);
+        let running = |cpu: &Cpu| {
+            cpu.at(before_ns)
+                .is_some_and(|span| span.current == Some(thread))
+        };
+        self.window.cpus.iter().any(running)
+    }
+
+    /// Whether something other than idle was current on a CPU just before an instant.
+    fn was_busy(&self, cpu: u16, at_ns: u64) -> bool {
+        let before_ns = at_ns.saturating_sub(1);
+        let span = self
+            .window
+            .cpus
+            .get(usize::from(cpu))
+            .and_then(|cpu| cpu.at(before_ns));
+        span.is_some_and(|span| span.current.is_some_and(|id| id != 0))
+    }
+
+    /// The loop's priority when it was next switched in or last woken.
+    fn priority_at(&self, until_ns: u64) -> Option<i32> {
+        let mut found = None;
+        for mark in self.window.track.marks() {
+            if let Happened::Waking { priority, .. } | Happened::In { priority } = mark.what {
+                found = Some(priority);
+            }
+            if mark.at_ns >= until_ns && found.is_some() {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Latest expiry of the timer that was started for this due time, where it is later.
+    fn slack_until(&self, due_ns: u64) -> Option<u64> {
+        let marks = self.window.track.marks().iter().rev();
+        let mut before = marks.filter(|mark| mark.at_ns <= due_ns);
+        before
+            .find_map(|mark| match mark.what {
+                Happened::Slack { asked_ns, until_ns } => Some((asked_ns, until_ns)),
+                _ => None,
+            })
+            // Another timer's slack, or another clock's, says nothing here.
+            .filter(|(asked, until)| asked.abs_diff(due_ns) < 1_000 && *until > due_ns)
+            .map(|(_, until)| until)
+    }
+
+    fn has_fault(&self, from_ns: u64, to_ns: u64) -> bool {
+        let mut marks = self.window.track.marks().iter();
+        marks.any(|mark| mark.what == Happened::Fault && (from_ns..=to_ns).contains(&mark.at_ns))
+    }
+}
+
+/// A fault that has to wait for its page does so within this time of the fault.
+const FAULT_TO_WAIT_NS: u64 = 100_000;
+
+/// Idle, where the scheduler chose it.
+fn nobody() -> Thread {
+    Thread {
+        id: 0,
+        name: ThreadName::default(),
+        priority: 120,
+    }
+}
+
+/// An overrun whose cause is not known yet; `resolve` puts it in.
+pub(crate) fn overrun() -> Cause {
+    Cause::Overrun(Box::new(Cause::OwnCode))
+}

@@ -1,0 +1,82 @@
+//! What can be done about a cause, where something fits. Advice for a person; it changes nothing.
+
+use crate::cause::{Cause, Relation};
+use wakepath_timeline::{Interrupt, SoftIrq};
+
+/// One sentence, or `None` where nothing fits: what is unknown, or belongs to every wake-up.
+pub fn remedy(cause: &Cause) -> Option<String> {
+    Some(match cause {
+        Cause::TimerSlack => {
+            "a real-time policy has no timer slack; else prctl(PR_SET_TIMERSLACK, 1)".into()
+        }
+        Cause::Interrupt(Interrupt::Device { number, .. }) => {
+            format!("the interrupt can be moved: echo CPUS > /proc/irq/{number}/smp_affinity_list")
+        }
+        Cause::Ipi {
+            sender: Some(sender),
+            ..
+        } => match &sender.thread {
+            Some(thread) if thread.id != 0 || !thread.name.bytes().is_empty() => format!(
+                "{} on CPU {} interrupts this one: keep it from sharing memory with threads here (no common process on both CPUs), or isolate the loop's CPU",
+                thread.name, sender.cpu
+            ),
+            _ => "isolate the loop's CPU from the processes that send these (isolcpus, nohz_full)".into(),
+        },
+        Cause::Ipi { .. } => {
+            "isolate the loop's CPU from the processes that send these (isolcpus, nohz_full)".into()
+        }
+        Cause::SoftIrq { vector, .. } => softirq(*vector)?,
+        Cause::OtherTimer(function) if &**function != "tick_nohz_handler" && &**function != "tick_sched_timer" => {
+            "move the threads that own these timers to other CPUs".into()
+        }
+        Cause::OtherTimer(_) => "the tick stops on a CPU of its own under nohz_full".into(),
+        Cause::IdleExit { state: Some(state) } if *state > 0 => format!(
+            "the state can be disabled: echo 1 > /sys/devices/system/cpu/cpuN/cpuidle/state{state}/disable, or hold /dev/cpu_dma_latency at 0"
+        ),
+        Cause::Thread { thread, relation } => match relation {
+            Relation::MoreUrgent if thread.priority < 0 => {
+                "a DEADLINE thread goes before every FIFO priority: give it another CPU".into()
+            }
+            Relation::MoreUrgent => format!(
+                "{}'s priority is above the loop's: raise the loop's or give it another CPU",
+                thread.name
+            ),
+            Relation::SamePriority => format!(
+                "{} has the loop's priority and runs until it sleeps: raise the loop's by one",
+                thread.name
+            ),
+            Relation::Shared => {
+                "a FIFO, RR or DEADLINE policy goes before all OTHER threads".into()
+            }
+        },
+        Cause::NotPreemptible(_) => {
+            "a kernel with PREEMPT_RT, or preempt=full, makes such code shorter".into()
+        }
+        Cause::InterruptsOff(_) | Cause::NothingRan => {
+            "wakepath machine names what can hold a machine up: a hypervisor, firmware (SMI); a kernel with PREEMPT_RT keeps interrupts on for longer".into()
+        }
+        Cause::Throttled(_) => {
+            "the loop, or a DEADLINE reservation, has used up its share of CPU time: shorten the work, enlarge the reservation, or see /proc/sys/kernel/sched_rt_runtime_us and /sys/kernel/debug/sched/fair_server".into()
+        }
+        Cause::PageFault => "lock and touch the loop's memory before it starts (mlockall)".into(),
+        Cause::Blocked => "the loop's work or its sleep waits in the kernel: keep files, locks and allocation out of it".into(),
+        Cause::Frequency => "hold the frequency: governor performance, minimum = maximum".into(),
+        Cause::Overrun(because) => return remedy(because),
+        Cause::OwnTool(_) => "give wakepath's recorder another CPU".into(),
+        _ => return None,
+    })
+}
+
+fn softirq(vector: SoftIrq) -> Option<String> {
+    Some(match vector.name() {
+        "NET_RX" | "NET_TX" => {
+            "move the network's interrupts and the threads that use it to other CPUs".into()
+        }
+        "RCU" => "rcu_nocbs for the loop's CPU moves this to threads elsewhere".into(),
+        "TIMER" | "HRTIMER" | "SCHED" => {
+            "an isolated CPU (isolcpus, nohz_full) has few of these".into()
+        }
+        "BLOCK" => "move the disk's interrupts and the threads that use it to other CPUs".into(),
+        _ => return None,
+    })
+}

@@ -1,0 +1,258 @@
+//! What is usual on this machine, taken out of the pieces: a cycle is late by what goes beyond it.
+//! The usual is measured on the run's own first cycles, never assumed.
+
+use crate::cause::Cause;
+use crate::cycle::{Explained, Piece, Stretch};
+
+/// The usual cost of the parts that every cycle has: medians, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Usual {
+    /// Due time → timer interrupt, while something ran.
+    pub delivery_ns: u64,
+    /// The path's own work from the timer interrupt to the expiry.
+    pub interrupt_ns: u64,
+    /// The path's own work from the expiry to the waking.
+    pub expiry_ns: u64,
+    /// The path's own work from the waking to the switch-in: the interrupt's end, without the
+    /// switch.
+    pub waking_ns: u64,
+    /// From the last thing that ran instead to the switch-in: the scheduler and the switch.
+    pub switch_ns: u64,
+    /// From the switch-in to the cycle's first instruction.
+    pub user_ns: u64,
+    /// The cycle's own work.
+    pub work_ns: u64,
+}
+
+/// A cycle whose pieces still hold the usual, and what else its window told.
+#[derive(Debug, Clone)]
+pub(crate) struct Raw {
+    pub explained: Explained,
+    pub faulted_on_the_way: bool,
+    pub faulted_in_work: bool,
+    pub frequency_changed: bool,
+}
+
+/// A path's own work that takes more than so many times the usual is not the path's any more:
+/// something held the machine up in it. Below, it is noise.
+const TIMES_USUAL: u64 = 2;
+
+impl Usual {
+    /// The medians of some cycles.
+    pub(crate) fn of(cycles: &[Raw]) -> Self {
+        let median = |figure: &dyn Fn(&Explained) -> u64| {
+            let figures = cycles.iter().map(|raw| figure(&raw.explained));
+            let mut found: Vec<u64> = figures.filter(|&ns| ns > 0).collect();
+            found.sort_unstable();
+            // The lower one of an even number: what is usual is not made larger by half a cycle.
+            found
+                .get(found.len().saturating_sub(1) / 2)
+                .copied()
+                .unwrap_or(0)
+        };
+        let own = |stretch| {
+            move |cycle: &Explained| {
+                let pieces = cycle.latency.iter();
+                pieces
+                    .filter(|piece| is_own(piece, stretch))
+                    .map(Piece::ns)
+                    .sum()
+            }
+        };
+        let tail = |cycle: &Explained, index: Option<usize>| {
+            index.map_or(0, |index| cycle.latency[index].ns())
+        };
+        Self {
+            delivery_ns: median(&|cycle| tail(cycle, delivery(&cycle.latency))),
+            interrupt_ns: median(&own(Stretch::InterruptToExpiry)),
+            expiry_ns: median(&own(Stretch::ExpiryToWaking)),
+            waking_ns: median(&own(Stretch::WakingToSwitch)),
+            switch_ns: median(&|cycle| tail(cycle, switch(&cycle.latency))),
+            user_ns: median(&own(Stretch::SwitchToUser)),
+            work_ns: median(&|cycle| {
+                let pieces = cycle.execution.iter();
+                pieces
+                    .filter(|p| p.cause == Cause::OwnCode)
+                    .map(Piece::ns)
+                    .sum()
+            }),
+        }
+    }
+}
+
+/// Puts the usual in its place. `previous` is the cycle before, resolved.
+pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> Explained {
+    let mut cycle = raw.explained;
+    let pieces = &mut cycle.latency;
+    if let Some(index) = delivery(pieces) {
+        keep_usual_at_end(pieces, index, usual.delivery_ns, Cause::TimerDelivery);
+    }
+    if let Some(index) = switch(pieces) {
+        keep_usual_at_end(pieces, index, usual.switch_ns, Cause::Path);
+    }
+    for (stretch, usual_ns) in [
+        (Stretch::InterruptToExpiry, usual.interrupt_ns),
+        (Stretch::ExpiryToWaking, usual.expiry_ns),
+        (Stretch::WakingToSwitch, usual.waking_ns + usual.switch_ns),
+        (Stretch::SwitchToUser, usual.user_ns),
+    ] {
+        let beyond = match stretch {
+            Stretch::SwitchToUser if raw.faulted_on_the_way => Cause::PageFault,
+            _ => Cause::NothingRan,
+        };
+        take_excess(
+            pieces,
+            |piece| is_own(piece, stretch),
+            usual_ns,
+            TIMES_USUAL * usual_ns,
+            beyond,
+        );
+    }
+    let (allowed_ns, beyond) = match (raw.faulted_in_work, raw.frequency_changed) {
+        (true, _) => (usual.work_ns, Cause::PageFault),
+        (_, true) => (usual.work_ns, Cause::Frequency),
+        // A quarter more is the work's own spread.
+        _ => (usual.work_ns + usual.work_ns / 4, Cause::OwnInflation),
+    };
+    let is_work = |piece: &Piece| piece.cause == Cause::OwnCode;
+    take_excess(
+        &mut cycle.execution,
+        is_work,
+        usual.work_ns,
+        allowed_ns,
+        beyond,
+    );
+    let because = || {
+        previous.map_or(Cause::NoEvents, |previous| {
+            overrun_of(previous, &cycle.sample)
+        })
+    };
+    let is_overrun = |piece: &Piece| matches!(piece.cause, Cause::Overrun(_));
+    if cycle.latency.iter().any(is_overrun) {
+        let because = because();
+        for piece in cycle.latency.iter_mut().filter(|piece| is_overrun(piece)) {
+            piece.cause = Cause::Overrun(Box::new(because.clone()));
+        }
+    }
+    cycle
+}
+
+fn is_own(piece: &Piece, stretch: Stretch) -> bool {
+    piece.stretch == stretch && piece.cause == Cause::Path
+}
+
+/// The piece right before the timer's interrupt, where something was running.
+fn delivery(pieces: &[Piece]) -> Option<usize> {
+    let last = pieces
+        .iter()
+        .rposition(|p| p.stretch == Stretch::DueToInterrupt)?;
+    let cause = &pieces[last].cause;
+    matches!(
+        cause,
+        Cause::InterruptsOff(_) | Cause::NothingRan | Cause::OwnTool(_)
+    )
+    .then_some(last)
+}
+
+/// The piece right before the switch-in, in which the scheduler ran in another thread's name.
+fn switch(pieces: &[Piece]) -> Option<usize> {
+    let last = pieces
+        .iter()
+        .rposition(|p| p.stretch == Stretch::WakingToSwitch)?;
+    let cause = &pieces[last].cause;
+    let in_its_name = match cause {
+        Cause::NotPreemptible(_) | Cause::IdleExit { .. } | Cause::OwnTool(_) => true,
+        Cause::Thread { relation, .. } => *relation == crate::cause::Relation::Shared,
+        _ => false,
+    };
+    in_its_name.then_some(last)
+}
+
+fn keep_usual_at_end(pieces: &mut Vec<Piece>, index: usize, usual_ns: u64, usually: Cause) {
+    let piece = &mut pieces[index];
+    if piece.ns() <= TIMES_USUAL * usual_ns {
+        piece.cause = usually;
+        return;
+    }
+    if usual_ns == 0 {
+        return;
+    }
+    let at = piece.to_ns - usual_ns;
+    let rest = Piece {
+        from_ns: at,
+        cause: usually,
+        ..piece.clone()
+    };
+    piece.to_ns = at;
+    pieces.insert(index + 1, rest);
+}
+
+/// Where the matching pieces take more than `allowed_ns` in all, what is beyond `usual_ns` gets
+/// another cause: out of the longest pieces first.
+fn take_excess(
+    pieces: &mut Vec<Piece>,
+    which: impl Fn(&Piece) -> bool,
+    usual_ns: u64,
+    allowed_ns: u64,
+    beyond: Cause,
+) {
+    let total: u64 = pieces
+        .iter()
+        .filter(|piece| which(piece))
+        .map(Piece::ns)
+        .sum();
+    if total <= allowed_ns || usual_ns == 0 {
+        return;
+    }
+    let mut excess = total - usual_ns;
+    while excess > 0 {
+        let matching = (0..pieces.len()).filter(|&index| which(&pieces[index]));
+        let Some(longest) = matching.max_by_key(|&index| pieces[index].ns()) else {
+            return;
+        };
+        let piece = &mut pieces[longest];
+        if piece.ns() <= excess {
+            excess -= piece.ns();
+            piece.cause = beyond.clone();
+            continue;
+        }
+        let at = piece.to_ns - excess;
+        let rest = Piece {
+            from_ns: at,
+            cause: beyond.clone(),
+            ..piece.clone()
+        };
+        piece.to_ns = at;
+        pieces.insert(longest + 1, rest);
+        return;
+    }
+}
+
+/// Why the cycle before ran into this one's due time: the cause without which it would have been
+/// in time, or the largest one, or its own work.
+fn overrun_of(previous: &Explained, this: &wakepath_timeline::Sample) -> Cause {
+    let mut sums: Vec<(&Cause, u64)> = Vec::new();
+    for piece in previous.latency.iter().chain(&previous.execution) {
+        if piece.cause.is_usual() {
+            continue;
+        }
+        match sums.iter_mut().find(|(cause, _)| *cause == &piece.cause) {
+            Some((_, ns)) => *ns += piece.ns(),
+            None => sums.push((&piece.cause, piece.ns())),
+        }
+    }
+    let response_ns = previous
+        .sample
+        .end_ns
+        .saturating_sub(previous.sample.due_ns);
+    let allowed_ns = this.due_ns.saturating_sub(previous.sample.due_ns);
+    let in_all: u64 = sums.iter().map(|(_, ns)| ns).sum();
+    match sums.into_iter().max_by_key(|(_, ns)| *ns) {
+        // Even undisturbed it would not have ended in time.
+        Some(_) if response_ns.saturating_sub(in_all) > allowed_ns => Cause::OwnCode,
+        // An overrun's cause is that of the first in the row.
+        Some((Cause::Overrun(first), _)) => (**first).clone(),
+        Some((cause, _)) => cause.clone(),
+        None => Cause::OwnCode,
+    }
+}

@@ -1,0 +1,278 @@
+//! The explanation of a run as it is written to `explanation.json` and shown: plain figures and
+//! words, for reports and scripts. It computes nothing that `Totals` does not hold.
+
+use crate::Cause;
+use crate::cycle::{Explained, Stretch};
+use crate::remedy::remedy;
+use crate::resolve::Usual;
+use crate::totals::{CauseSum, Totals, Way};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+
+/// The explanation of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// Version of this form.
+    pub version: u32,
+    /// Kernel events read.
+    pub events: u64,
+    /// Events that the kernel said it lost. The cycles that they touch are unexplained.
+    pub events_lost: u64,
+    /// Each condition in each phase, by loop thread, all repetitions together.
+    pub conditions: Vec<ConditionExplanation>,
+}
+
+impl Explanation {
+    /// Version of the form that this library writes.
+    pub const VERSION: u32 = 1;
+    /// Name of the file in a run directory.
+    pub const FILE_NAME: &'static str = "explanation.json";
+}
+
+/// One loop thread under one condition in one phase.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConditionExplanation {
+    /// Phase.
+    pub phase: String,
+    /// Condition.
+    pub condition: String,
+    /// Loop thread's name.
+    pub thread: String,
+    /// Latency above which a cycle is late, in nanoseconds.
+    pub threshold_ns: u64,
+    /// Where the threshold comes from.
+    pub threshold_from: String,
+    /// Cycles with events.
+    pub cycles: u64,
+    /// Cycles by how they were woken: `direct`, `deferred`, `not-asleep`, …
+    pub woken: BTreeMap<String, u64>,
+    /// Late cycles.
+    pub late: u64,
+    /// Latency of the late cycles, in nanoseconds.
+    pub late_ns: u64,
+    /// The part of it that is explained, in nanoseconds.
+    pub late_explained_ns: u64,
+    /// Latency of all cycles, in nanoseconds.
+    pub all_ns: u64,
+    /// The part of it that is explained, in nanoseconds.
+    pub all_explained_ns: u64,
+    /// What was usual in the first repetition.
+    pub usual: Usual,
+    /// Causes of latency: those of late cycles first, by their time in them.
+    pub causes: Vec<CauseFigures>,
+    /// What stretched the execution, by its time.
+    pub inflation: Vec<CauseFigures>,
+    /// Execution time of all cycles, in nanoseconds.
+    pub execution_ns: u64,
+    /// The worst cycles, largest latency first.
+    pub worst: Vec<LateCycle>,
+    /// Where cycles around the median spend their time.
+    pub median: Option<WaterfallFigures>,
+    /// Where cycles around the 99.9th percentile spend it; `None` for fewer than 1000 cycles.
+    pub p999: Option<WaterfallFigures>,
+}
+
+/// One cause's figures in a condition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CauseFigures {
+    /// Kind of cause, for scripts: `softirq`, `thread`, `timer-slack`, …
+    pub kind: String,
+    /// As a person reads it.
+    pub cause: String,
+    /// Cycles in which it had a part.
+    pub cycles: u64,
+    /// Late cycles in which it had a part.
+    pub late_cycles: u64,
+    /// Its time over all cycles, in nanoseconds.
+    pub total_ns: u64,
+    /// Its time over late cycles, in nanoseconds.
+    pub late_ns: u64,
+    /// Its largest time in one cycle, in nanoseconds.
+    pub worst_ns: u64,
+    /// That cycle's number.
+    pub worst_cycle: u64,
+    /// What can be done, where something fits.
+    pub remedy: Option<String>,
+}
+
+/// One late cycle with its pieces.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LateCycle {
+    /// Segment of the run.
+    pub segment: u32,
+    /// Number of the cycle.
+    pub cycle: u64,
+    /// When it was due, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub due_ns: u64,
+    /// Its latency, in nanoseconds.
+    pub latency_ns: i64,
+    /// Its execution time, in nanoseconds.
+    pub execution_ns: i64,
+    /// How it was woken: `direct`, `deferred`, …
+    pub woken: String,
+    /// Pieces of the latency; they add up to it.
+    pub pieces: Vec<LatePiece>,
+    /// Pieces of the execution; they add up to it.
+    pub execution: Vec<LatePiece>,
+}
+
+/// A piece of a late cycle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatePiece {
+    /// Part of the wake-up path.
+    pub stretch: String,
+    /// Kind of cause.
+    pub kind: String,
+    /// As a person reads it.
+    pub cause: String,
+    /// Begin after the due time, in nanoseconds.
+    pub from_ns: u64,
+    /// Length in nanoseconds.
+    pub ns: u64,
+}
+
+/// Where some cycles spend their latency, in the mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WaterfallFigures {
+    /// Cycles in the mean.
+    pub cycles: u64,
+    /// Their mean latency in nanoseconds.
+    pub mean_ns: f64,
+    /// By stretch and cause, in the order of the path.
+    pub parts: Vec<StretchFigures>,
+}
+
+/// One part of a waterfall.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StretchFigures {
+    /// Part of the wake-up path.
+    pub stretch: String,
+    /// Kind of cause.
+    pub kind: String,
+    /// As a person reads it.
+    pub cause: String,
+    /// Mean time in nanoseconds.
+    pub mean_ns: f64,
+}
+
+impl ConditionExplanation {
+    /// A condition's figures. `segment_of` gives the segment of the n-th worst cycle.
+    pub fn of(
+        (phase, condition, thread): (&str, &str, &str),
+        threshold_from: &str,
+        usual: Usual,
+        totals: &Totals,
+        segment_of: impl Fn(&Explained) -> u32,
+    ) -> Self {
+        let woken = totals.woken.iter();
+        Self {
+            phase: phase.into(),
+            condition: condition.into(),
+            thread: thread.into(),
+            threshold_ns: totals.threshold_ns,
+            threshold_from: threshold_from.into(),
+            cycles: totals.cycles,
+            woken: woken
+                .map(|(word, count)| ((*word).into(), *count))
+                .collect(),
+            late: totals.late,
+            late_ns: totals.late_ns,
+            late_explained_ns: totals.late_explained_ns,
+            all_ns: totals.all_ns,
+            all_explained_ns: totals.all_explained_ns,
+            usual,
+            causes: ranked(&totals.causes, |_| true),
+            inflation: ranked(&totals.inflation, |cause| *cause != Cause::OwnCode),
+            execution_ns: totals.execution_ns,
+            worst: totals
+                .worst
+                .iter()
+                .map(|cycle| LateCycle::of(cycle, segment_of(cycle)))
+                .collect(),
+            median: WaterfallFigures::of(&totals.median),
+            p999: WaterfallFigures::of(&totals.p999),
+        }
+    }
+}
+
+impl LateCycle {
+    /// A cycle as it is written.
+    pub fn of(cycle: &Explained, segment: u32) -> Self {
+        let due_ns = cycle.sample.due_ns;
+        let pieces = |pieces: &[crate::Piece]| {
+            let written = pieces.iter().map(|piece| LatePiece {
+                stretch: piece.stretch.to_string(),
+                kind: piece.cause.kind().into(),
+                cause: piece.cause.to_string(),
+                from_ns: piece.from_ns.saturating_sub(due_ns),
+                ns: piece.ns(),
+            });
+            written.collect()
+        };
+        Self {
+            segment,
+            cycle: cycle.sample.cycle,
+            due_ns,
+            latency_ns: cycle.sample.latency_ns(),
+            execution_ns: cycle.sample.execution_ns(),
+            woken: cycle.woken.word().into(),
+            pieces: pieces(&cycle.latency),
+            execution: pieces(&cycle.execution),
+        }
+    }
+}
+
+impl WaterfallFigures {
+    fn of(way: &Way) -> Option<Self> {
+        if way.cycles == 0 {
+            return None;
+        }
+        let mut parts: Vec<_> = way.parts.iter().collect();
+        parts.sort_by_key(|((stretch, cause), ns)| {
+            (*stretch, std::cmp::Reverse(**ns), cause.kind())
+        });
+        let cycles = way.cycles as f64;
+        let total: u64 = way.parts.values().sum();
+        Some(Self {
+            cycles: way.cycles,
+            mean_ns: total as f64 / cycles,
+            parts: parts
+                .into_iter()
+                .map(|((stretch, cause), ns)| StretchFigures {
+                    stretch: stretch_name(*stretch),
+                    kind: cause.kind().into(),
+                    cause: cause.to_string(),
+                    mean_ns: *ns as f64 / cycles,
+                })
+                .collect(),
+        })
+    }
+}
+
+fn stretch_name(stretch: Stretch) -> String {
+    stretch.to_string()
+}
+
+fn ranked(sums: &HashMap<Cause, CauseSum>, which: impl Fn(&Cause) -> bool) -> Vec<CauseFigures> {
+    let mut ranked: Vec<CauseFigures> = sums
+        .iter()
+        .filter(|(cause, _)| which(cause))
+        .map(|(cause, sum)| CauseFigures {
+            kind: cause.kind().into(),
+            cause: cause.to_string(),
+            cycles: sum.cycles,
+            late_cycles: sum.late_cycles,
+            total_ns: sum.total_ns,
+            late_ns: sum.late_ns,
+            worst_ns: sum.worst_ns,
+            worst_cycle: sum.worst_cycle,
+            remedy: remedy(cause),
+        })
+        .collect();
+    // The name decides between equals, so that the order is the same every time.
+    ranked.sort_by(|a, b| {
+        let key = |of: &CauseFigures| std::cmp::Reverse((of.late_ns, of.total_ns));
+        key(a).cmp(&key(b)).then_with(|| a.cause.cmp(&b.cause))
+    });
+    ranked
+}

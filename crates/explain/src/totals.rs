@@ -1,0 +1,208 @@
+//! Sums over the cycles of one condition: how often each cause, how long, at worst; the worst
+//! cycles; the way that a usual and a rare cycle take. It keeps no cycle but the worst.
+
+use crate::cause::Cause;
+use crate::cycle::{Explained, Piece, Stretch};
+use std::collections::HashMap;
+
+/// What is summed over the cycles that were added.
+#[derive(Debug)]
+pub struct Totals {
+    /// Above this latency a cycle is late, in nanoseconds.
+    pub threshold_ns: u64,
+    /// Cycles added.
+    pub cycles: u64,
+    /// Cycles by how they were woken.
+    pub woken: HashMap<&'static str, u64>,
+    /// Late cycles.
+    pub late: u64,
+    /// Latency of all late cycles, in nanoseconds.
+    pub late_ns: u64,
+    /// The part of it that the events explain, in nanoseconds.
+    pub late_explained_ns: u64,
+    /// Latency of all cycles, in nanoseconds.
+    pub all_ns: u64,
+    /// The part of it that the events explain, in nanoseconds.
+    pub all_explained_ns: u64,
+    /// Causes of latency, over all cycles and over late ones.
+    pub causes: HashMap<Cause, CauseSum>,
+    /// What the work's time was spent on besides the work itself.
+    pub inflation: HashMap<Cause, CauseSum>,
+    /// Execution time of all cycles, in nanoseconds.
+    pub execution_ns: u64,
+    /// The worst cycles, by latency, largest first.
+    pub worst: Vec<Explained>,
+    keep_worst: usize,
+    bands: Bands,
+    /// Way of the cycles around the median.
+    pub median: Way,
+    /// Way of the cycles around the 99.9th percentile.
+    pub p999: Way,
+}
+
+/// The latencies around the median and the 99.9th percentile, in nanoseconds, ends included: the
+/// cycles in them stand for those quantiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bands {
+    /// Around the median.
+    pub median: (u64, u64),
+    /// Around the 99.9th percentile; `None` for fewer than 1000 cycles.
+    pub p999: Option<(u64, u64)>,
+}
+
+impl Bands {
+    /// From latencies in nanoseconds: 2 % of the cycles around the median, 0.05 % around the 99.9th
+    /// percentile; one cycle at least.
+    pub fn of(latencies: &mut [u64]) -> Self {
+        latencies.sort_unstable();
+        let around = |middle: f64, half: f64| {
+            let last = latencies.len().saturating_sub(1) as f64;
+            let at = |share: f64| {
+                let index = (share.clamp(0.0, 1.0) * last).round() as usize;
+                latencies.get(index).copied().unwrap_or(0)
+            };
+            (at(middle - half), at(middle + half))
+        };
+        Self {
+            median: around(0.5, 0.01),
+            p999: (latencies.len() >= 1000).then(|| around(0.999, 0.000_25)),
+        }
+    }
+}
+
+/// One cause's figures.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CauseSum {
+    /// Cycles in which it had a part.
+    pub cycles: u64,
+    /// Late cycles in which it had a part.
+    pub late_cycles: u64,
+    /// Its time over all cycles, in nanoseconds.
+    pub total_ns: u64,
+    /// Its time over late cycles, in nanoseconds.
+    pub late_ns: u64,
+    /// Its largest time in one cycle, in nanoseconds.
+    pub worst_ns: u64,
+    /// That cycle.
+    pub worst_cycle: u64,
+}
+
+/// Sums of stretches and of the causes in them, over some cycles.
+#[derive(Debug, Clone, Default)]
+pub struct Way {
+    /// Cycles in it.
+    pub cycles: u64,
+    /// By stretch and cause, in nanoseconds.
+    pub parts: HashMap<(Stretch, Cause), u64>,
+}
+
+/// More causes than this are put together as what they are not: names are the kernel's, and a
+/// hostile one could make endless new ones.
+const MOST_CAUSES: usize = 10_000;
+
+impl Totals {
+    /// Nothing added yet. `threshold_ns`: above it a cycle is late; `keep_worst`: how many cycles
+    /// to keep.
+    pub fn new(threshold_ns: u64, keep_worst: usize, bands: Bands) -> Self {
+        Self {
+            threshold_ns,
+            cycles: 0,
+            woken: HashMap::new(),
+            late: 0,
+            late_ns: 0,
+            late_explained_ns: 0,
+            all_ns: 0,
+            all_explained_ns: 0,
+            causes: HashMap::new(),
+            inflation: HashMap::new(),
+            execution_ns: 0,
+            worst: Vec::new(),
+            keep_worst,
+            bands,
+            median: Way::default(),
+            p999: Way::default(),
+        }
+    }
+
+    /// Adds a cycle.
+    pub fn add(&mut self, cycle: &Explained) {
+        let latency_ns = cycle.latency_ns();
+        let explained_ns = cycle.explained_ns();
+        let is_late = latency_ns > self.threshold_ns;
+        self.cycles += 1;
+        *self.woken.entry(cycle.woken.word()).or_default() += 1;
+        self.all_ns += latency_ns;
+        self.all_explained_ns += explained_ns;
+        if is_late {
+            self.late += 1;
+            self.late_ns += latency_ns;
+            self.late_explained_ns += explained_ns;
+        }
+        let number = cycle.sample.cycle;
+        add_causes(&mut self.causes, &cycle.latency, is_late, number);
+        add_causes(&mut self.inflation, &cycle.execution, is_late, number);
+        self.execution_ns += cycle.execution.iter().map(Piece::ns).sum::<u64>();
+        let within = |(low, high): (u64, u64)| (low..=high).contains(&latency_ns);
+        if within(self.bands.median) {
+            self.median.add(cycle);
+        }
+        if self.bands.p999.is_some_and(within) {
+            self.p999.add(cycle);
+        }
+        self.keep(cycle, latency_ns);
+    }
+
+    fn keep(&mut self, cycle: &Explained, latency_ns: u64) {
+        let worst = &mut self.worst;
+        let full = worst.len() >= self.keep_worst;
+        if full
+            && worst
+                .last()
+                .is_none_or(|last| last.latency_ns() >= latency_ns)
+        {
+            return;
+        }
+        let at = worst.partition_point(|kept| kept.latency_ns() >= latency_ns);
+        worst.insert(at, cycle.clone());
+        worst.truncate(self.keep_worst);
+    }
+}
+
+impl Way {
+    fn add(&mut self, cycle: &Explained) {
+        self.cycles += 1;
+        for piece in &cycle.latency {
+            let key = (piece.stretch, piece.cause.grouped());
+            *self.parts.entry(key).or_default() += piece.ns();
+        }
+    }
+}
+
+fn add_causes(sums: &mut HashMap<Cause, CauseSum>, pieces: &[Piece], is_late: bool, cycle: u64) {
+    // A cause that comes several times in a cycle is counted once, with its whole time.
+    let mut mine: Vec<(Cause, u64)> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let cause = piece.cause.grouped();
+        match mine.iter_mut().find(|(of, _)| *of == cause) {
+            Some((_, ns)) => *ns += piece.ns(),
+            None => mine.push((cause, piece.ns())),
+        }
+    }
+    for (cause, ns) in mine {
+        let cause = match sums.len() < MOST_CAUSES || sums.contains_key(&cause) {
+            true => cause,
+            false => Cause::NoEvents,
+        };
+        let sum = sums.entry(cause).or_default();
+        sum.cycles += 1;
+        sum.total_ns += ns;
+        if is_late {
+            sum.late_cycles += 1;
+            sum.late_ns += ns;
+        }
+        if ns > sum.worst_ns {
+            sum.worst_ns = ns;
+            sum.worst_cycle = cycle;
+        }
+    }
+}

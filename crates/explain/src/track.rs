@@ -1,0 +1,226 @@
+//! The state of one loop thread over time, from the marks that the scheduler's events leave. What
+//! the CPUs did meanwhile is in `cpu`.
+
+use crate::cpu::Context;
+use std::collections::VecDeque;
+use wakepath_timeline::Left;
+
+/// Something that happened to the thread.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Mark {
+    pub at_ns: u64,
+    /// CPU on which it happened; for a waking, the waker's.
+    pub cpu: u16,
+    pub what: Happened,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Happened {
+    Waking {
+        from: Context,
+        priority: i32,
+    },
+    WokenUp,
+    In {
+        priority: i32,
+    },
+    Out(Left),
+    /// A timer was started with slack: for the asked time, and by when it expires at the latest.
+    Slack {
+        asked_ns: u64,
+        until_ns: u64,
+    },
+    Fault,
+    /// Events of a CPU that the thread may run on are missing.
+    Lost,
+}
+
+/// What the thread was, between two marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Unknown,
+    Sleeping,
+    Blocked,
+    Stopped,
+    Runnable,
+    Running(u16),
+}
+
+/// A stretch in one state, and the mark that ended it (its index), where it lies in the window.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Interval {
+    pub from_ns: u64,
+    pub to_ns: u64,
+    pub state: State,
+    pub ended_by: Option<usize>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Track {
+    marks: VecDeque<Mark>,
+    /// State before the first mark that is kept.
+    before: Option<(State, bool)>,
+}
+
+/// As in `cpu`: a bound that no sane cycle reaches.
+const MOST_MARKS: usize = 1 << 18;
+
+impl Track {
+    pub fn push(&mut self, mark: Mark) {
+        if self.marks.len() == MOST_MARKS {
+            let half = self.marks[MOST_MARKS / 2].at_ns;
+            self.forget_before(half);
+        }
+        // Marks of different CPUs may come a little out of order.
+        let mut at = self.marks.len();
+        while at > 0 && self.marks[at - 1].at_ns > mark.at_ns {
+            at -= 1;
+        }
+        self.marks.insert(at, mark);
+    }
+
+    pub fn marks(&self) -> &VecDeque<Mark> {
+        &self.marks
+    }
+
+    /// Drops marks before an instant, and keeps the state that they led to.
+    pub fn forget_before(&mut self, at_ns: u64) {
+        while self.marks.front().is_some_and(|mark| mark.at_ns < at_ns) {
+            if let Some(mark) = self.marks.pop_front() {
+                self.before = Some(follow(self.before.unwrap_or(UNKNOWN), &mark));
+            }
+        }
+    }
+
+    /// The thread's states from `from_ns` to `to_ns`, without a gap.
+    pub fn between(&self, from_ns: u64, to_ns: u64) -> Vec<Interval> {
+        let mut intervals = Vec::with_capacity(4);
+        let mut state = self.before.unwrap_or(UNKNOWN);
+        let mut at = from_ns;
+        for (index, mark) in self.marks.iter().enumerate() {
+            if mark.at_ns > to_ns {
+                break;
+            }
+            let next = follow(state, mark);
+            if next.0 != state.0 && mark.at_ns >= from_ns {
+                if mark.at_ns > at {
+                    intervals.push(Interval {
+                        from_ns: at,
+                        to_ns: mark.at_ns,
+                        state: state.0,
+                        ended_by: Some(index),
+                    });
+                }
+                at = mark.at_ns;
+            }
+            state = next;
+        }
+        if to_ns > at {
+            intervals.push(Interval {
+                from_ns: at,
+                to_ns,
+                state: state.0,
+                ended_by: None,
+            });
+        }
+        intervals
+    }
+
+    /// CPU of the first switch-in at or after an instant.
+    pub fn next_cpu(&self, at_ns: u64) -> Option<u16> {
+        let is_in = |mark: &&Mark| mark.at_ns >= at_ns && matches!(mark.what, Happened::In { .. });
+        self.marks.iter().find(is_in).map(|mark| mark.cpu)
+    }
+}
+
+const UNKNOWN: (State, bool) = (State::Unknown, false);
+
+/// The state after a mark. The flag says that the thread was woken while it was still on its CPU:
+/// a thread that is on its way to sleep then stays runnable (the kernel writes the waking first).
+fn follow((state, woken): (State, bool), mark: &Mark) -> (State, bool) {
+    match &mark.what {
+        Happened::Waking { .. } => match state {
+            State::Running(_) => (state, true),
+            _ => (State::Runnable, false),
+        },
+        // Woken while running, and never gone: nothing has changed.
+        Happened::WokenUp => (state, false),
+        Happened::In { .. } => (State::Running(mark.cpu), false),
+        Happened::Out(Left::Runnable) => (State::Runnable, false),
+        Happened::Out(Left::Sleeping | Left::Blocked) if woken => (State::Runnable, false),
+        Happened::Out(Left::Sleeping) => (State::Sleeping, false),
+        Happened::Out(Left::Blocked) => (State::Blocked, false),
+        Happened::Out(Left::Stopped | Left::Dead) => (State::Stopped, false),
+        Happened::Slack { .. } | Happened::Fault => (state, woken),
+        Happened::Lost => UNKNOWN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(at_ns: u64, what: Happened) -> Mark {
+        Mark {
+            at_ns,
+            cpu: 1,
+            what,
+        }
+    }
+
+    fn waking(at_ns: u64) -> Mark {
+        let from = Context::Unknown;
+        mark(at_ns, Happened::Waking { from, priority: 19 })
+    }
+
+    fn states(track: &Track, from_ns: u64, to_ns: u64) -> Vec<(u64, State)> {
+        let intervals = track.between(from_ns, to_ns);
+        intervals.iter().map(|i| (i.to_ns, i.state)).collect()
+    }
+
+    #[test]
+    fn a_thread_that_is_woken_on_its_way_to_sleep_stays_runnable() {
+        let mut track = Track::default();
+        track.push(mark(10, Happened::In { priority: 19 }));
+        track.push(waking(20));
+        track.push(mark(21, Happened::Out(Left::Sleeping)));
+        track.push(mark(30, Happened::In { priority: 19 }));
+        assert_eq!(
+            states(&track, 15, 40),
+            [
+                (21, State::Running(1)),
+                (30, State::Runnable),
+                (40, State::Running(1))
+            ]
+        );
+    }
+
+    #[test]
+    fn forgetting_marks_keeps_the_state_they_led_to() {
+        let mut track = Track::default();
+        track.push(mark(10, Happened::In { priority: 19 }));
+        track.push(mark(20, Happened::Out(Left::Sleeping)));
+        track.push(waking(90));
+        track.forget_before(50);
+        assert_eq!(track.marks().len(), 1);
+        assert_eq!(
+            states(&track, 60, 100),
+            [(90, State::Sleeping), (100, State::Runnable)]
+        );
+    }
+
+    #[test]
+    fn marks_that_come_out_of_order_are_put_in_order() {
+        let mut track = Track::default();
+        track.push(mark(30, Happened::In { priority: 19 }));
+        track.push(waking(25));
+        assert_eq!(
+            states(&track, 0, 40),
+            [
+                (25, State::Unknown),
+                (30, State::Runnable),
+                (40, State::Running(1))
+            ]
+        );
+    }
+}

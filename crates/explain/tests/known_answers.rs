@@ -1,0 +1,445 @@
+//! One stream for each cause, with the answer worked out by hand.
+
+mod stream;
+
+use stream::*;
+use wakepath_explain::{Stretch, WokenBy};
+use wakepath_timeline::{Interrupt, Left, SampleFlags, SoftIrq, What};
+
+#[test]
+fn an_undisturbed_direct_wake_up_is_the_path_and_nothing_else() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    assert_eq!(cycle.woken, WokenBy::Direct);
+    assert_eq!(
+        stretches(cycle),
+        [
+            (Stretch::DueToInterrupt, "timer-delivery", 2_000),
+            (Stretch::InterruptToExpiry, "path", 1_000),
+            (Stretch::ExpiryToWaking, "path", 1_000),
+            (Stretch::WakingToSwitch, "path", 1_000),
+            (Stretch::WakingToSwitch, "path", 2_000),
+            (Stretch::SwitchToUser, "path", 1_000),
+        ]
+    );
+    assert_eq!(beyond_usual(cycle), []);
+}
+
+#[test]
+fn a_timer_that_comes_late_while_a_thread_runs_means_interrupts_off_in_it() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE + 302 * US)
+        .run(DUE + 307 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    let name =
+        "no timer interrupt while hog-200 (OTHER) ran: interrupts off, or the machine stood still";
+    assert_eq!(beyond_usual(cycle), [(name.into(), 300_000)]);
+}
+
+#[test]
+fn a_device_s_interrupt_during_the_wait_shows_that_the_timer_itself_was_late() {
+    let device = Interrupt::Device {
+        number: 36,
+        name: "eth0".into(),
+    };
+    let mut stream = Stream::with(hog(), fifo());
+    stream.interrupt(DUE + 200 * US, DUE + 210 * US, device);
+    stream
+        .timer(DUE + 212 * US)
+        .run(DUE + 217 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    assert_eq!(
+        beyond_usual(cycle),
+        [
+            (
+                "nothing ran: hypervisor, firmware or hardware".into(),
+                200_000
+            ),
+            ("interrupt 36 eth0".into(), 10_000),
+        ]
+    );
+}
+
+#[test]
+fn a_softirq_after_the_waking_is_named_by_its_vector() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream.timer(DUE + 2 * US);
+    stream.softirq(DUE + 5 * US, DUE + 705 * US, 9);
+    stream.run(DUE + 707 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    assert_eq!(beyond_usual(cycle), [("SoftIRQ RCU".into(), 700_000)]);
+}
+
+#[test]
+fn a_more_urgent_thread_is_named_with_its_priority() {
+    let above = thread(300, "irq-thread", 9);
+    let mut stream = Stream::with(above, fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 1005 * US, DUE, Left::Sleeping);
+    let cycle = &stream.explain()[0];
+    let name = "thread irq-thread-300 (FIFO/RR 90), more urgent";
+    assert_eq!(beyond_usual(cycle), [(name.into(), 1_000_000)]);
+}
+
+#[test]
+fn a_thread_of_the_same_priority_runs_until_it_sleeps() {
+    let same = thread(300, "twin", 19);
+    let mut stream = Stream::with(same, fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 405 * US, DUE, Left::Sleeping);
+    let cycle = &stream.explain()[0];
+    let name = "thread twin-300 (FIFO/RR 80), of the loop's own priority";
+    assert_eq!(beyond_usual(cycle), [(name.into(), 400_000)]);
+}
+
+#[test]
+fn a_less_urgent_thread_that_stays_could_not_be_preempted() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 157 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    let name = "hog-200 (OTHER) in code that can't be preempted";
+    assert_eq!(beyond_usual(cycle), [(name.into(), 150_000)]);
+}
+
+#[test]
+fn an_ordinary_loop_shares_its_cpu_with_its_neighbour() {
+    let other = thread(LOOP, "loop", 120);
+    let mut stream = Stream::with(hog(), other);
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 2_807 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    let name = "thread hog-200 (OTHER), sharing the CPU";
+    assert_eq!(beyond_usual(cycle), [(name.into(), 2_800_000)]);
+}
+
+#[test]
+fn a_switch_to_something_less_urgent_while_the_loop_is_ready_is_throttling() {
+    let mut stream = Stream::with(thread(300, "first", 9), fifo());
+    stream.timer(DUE + 2 * US);
+    stream.switch(DUE + 105 * US, hog(), Left::Sleeping);
+    stream.switch(DUE + 50_105 * US, idle(), Left::Sleeping);
+    stream.run(DUE + 60_105 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    assert_eq!(
+        beyond_usual(cycle),
+        [
+            ("thread first-300 (FIFO/RR 90), more urgent".into(), 100_000),
+            ("throttled: hog-200 (OTHER) ran instead".into(), 50_000_000),
+            ("throttled: the CPU was left idle".into(), 10_000_000),
+        ]
+    );
+}
+
+#[test]
+fn a_spinning_loop_that_is_throttled_in_its_work_is_named_so() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    stream.switch(DUE + 28 * US, hog(), Left::Runnable);
+    let again = stream.the_loop.clone();
+    stream.switch(DUE + 50_028 * US, again, Left::Runnable);
+    stream.samples[0].end_ns = DUE + 50_058 * US;
+    let cycle = &stream.explain()[0];
+    assert_eq!(of_kind(cycle, "throttled"), 50_000_000);
+    assert_eq!(of_kind(cycle, "own-code"), 50_000);
+}
+
+#[test]
+fn idle_is_named_with_its_state() {
+    let mut stream = Stream::with(idle(), fifo());
+    stream.at(DUE - 2 * MS, What::IdleEntry { state: 3 });
+    stream.timer(DUE + 152 * US);
+    stream.at(DUE + 155 * US + 500, What::IdleExit);
+    stream.run(DUE + 157 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    // 0.5 µs of the state's end lie after the interrupt.
+    let name = "leaving idle state 3";
+    let expected = [(name.into(), 152_000), (name.into(), 500)];
+    assert_eq!(beyond_usual(cycle), expected);
+}
+
+#[test]
+fn timer_slack_is_a_cause_of_its_own() {
+    let other = thread(LOOP, "loop", 120);
+    let mut stream = Stream::with(hog(), other.clone());
+    stream.on(
+        1,
+        DUE - 4_999 * US,
+        LOOP,
+        What::TimerStart {
+            timer: 7,
+            function: "hrtimer_wakeup".into(),
+            expires_ns: DUE + 50 * US,
+            soft_expires_ns: DUE,
+            soft: false,
+        },
+    );
+    // The loop starts its timer before it leaves its CPU.
+    stream.events.swap(0, 1);
+    stream.events[0].at_ns = DUE - 5_001 * US;
+    stream
+        .timer(DUE + 52 * US)
+        .run(DUE + 57 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    assert_eq!(beyond_usual(cycle), [("timer slack".into(), 50_000)]);
+}
+
+#[test]
+fn timers_that_expire_first_in_the_same_interrupt_are_named() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream.at(DUE + 2 * US, What::InterruptEntry(Interrupt::LocalTimer));
+    stream.expiry(DUE + 3 * US, "tick_nohz_handler");
+    stream.at(DUE + 33 * US, What::TimerExpiryExit { timer: 7 });
+    stream.expiry(DUE + 33 * US, "hrtimer_wakeup");
+    stream.wake(DUE + 34 * US);
+    stream.at(DUE + 34 * US + 500, What::TimerExpiryExit { timer: 7 });
+    stream.at(DUE + 35 * US, What::InterruptExit(Interrupt::LocalTimer));
+    stream.run(DUE + 37 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    let name = "other timer tick_nohz_handler first";
+    assert_eq!(beyond_usual(cycle), [(name.into(), 30_000)]);
+}
+
+#[test]
+fn a_wake_up_from_the_timer_s_softirq_is_deferred_and_names_its_thread() {
+    let ktimers = thread(17, "ktimers/1", 98);
+    let other = thread(LOOP, "loop", 120);
+    let mut stream = Stream::with(hog(), other);
+    stream.at(DUE + 2 * US, What::InterruptEntry(Interrupt::LocalTimer));
+    stream.at(DUE + 2 * US + 500, What::SoftIrqRaise(SoftIrq::HRTIMER));
+    stream.at(DUE + 3 * US, What::InterruptExit(Interrupt::LocalTimer));
+    // 90 µs until the SoftIRQ's thread gets the CPU: the hog can't be preempted.
+    stream.switch(DUE + 93 * US, ktimers.clone(), Left::Runnable);
+    stream.at(DUE + 93 * US + 500, What::SoftIrqEntry(SoftIrq::HRTIMER));
+    stream.expiry(DUE + 94 * US, "hrtimer_wakeup");
+    stream.wake(DUE + 95 * US);
+    stream.at(DUE + 96 * US, What::TimerExpiryExit { timer: 7 });
+    stream.at(DUE + 96 * US + 500, What::SoftIrqExit(SoftIrq::HRTIMER));
+    stream.run(DUE + 98 * US, DUE, Left::Sleeping);
+    let cycle = &stream.explain()[0];
+    assert_eq!(
+        cycle.woken,
+        WokenBy::Deferred {
+            vector: SoftIrq::HRTIMER,
+            thread: Some(ktimers),
+        }
+    );
+    let in_stretch = |stretch| {
+        let pieces = cycle
+            .latency
+            .iter()
+            .filter(|piece| piece.stretch == stretch);
+        pieces.map(|p| (p.cause.kind(), p.ns())).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        in_stretch(Stretch::DueToInterrupt),
+        [("timer-delivery", 2_000)]
+    );
+    let hog = in_stretch(Stretch::InterruptToExpiry);
+    assert!(hog.contains(&("not-preemptible", 90_000)), "{hog:?}");
+}
+
+#[test]
+fn an_ipi_is_named_with_its_sender() {
+    let sender = thread(500, "stressor", 120);
+    let mut stream = Stream::with(hog(), fifo());
+    stream.on(
+        0,
+        DUE - MS,
+        0,
+        What::Switch {
+            previous: idle(),
+            left: Left::Runnable,
+            next: sender,
+        },
+    );
+    stream.timer(DUE + 2 * US);
+    stream.on(
+        0,
+        DUE + 4 * US,
+        500,
+        What::IpiSend {
+            target_cpu: Some(1),
+            callback: "ipi_mb".into(),
+        },
+    );
+    stream.interrupt(DUE + 5 * US, DUE + 25 * US, Interrupt::CallFunction);
+    stream.run(DUE + 27 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    let name = "IPI function call from CPU 0 by stressor-500 (OTHER) (ipi_mb)";
+    assert_eq!(beyond_usual(cycle), [(name.into(), 20_000)]);
+}
+
+#[test]
+fn a_block_after_the_switch_in_is_not_taken_for_the_path() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream.timer(DUE + 2 * US);
+    let again = stream.the_loop.clone();
+    stream.switch(DUE + 7 * US, again.clone(), Left::Runnable);
+    stream.switch(DUE + 8 * US, hog(), Left::Blocked);
+    stream.wake(DUE + 24 * US);
+    stream.switch(DUE + 26 * US, again, Left::Runnable);
+    stream.sample(DUE, DUE + 26 * US, DUE + 76 * US);
+    let cycle = &stream.explain()[0];
+    assert_eq!(of_kind(cycle, "blocked"), 16_000);
+    assert!(cycle.latency.iter().any(|piece| {
+        piece.cause.kind() == "blocked" && piece.stretch == Stretch::SwitchToUser
+    }));
+}
+
+#[test]
+fn a_stopped_loop_says_so() {
+    let killer = thread(600, "kill", 120);
+    let mut stream = Stream::with(killer, fifo());
+    // The signal wakes it before it is due; it stops; CONT comes 7 ms after it was due.
+    stream.wake(DUE - 500 * US);
+    let again = stream.the_loop.clone();
+    stream.switch(DUE - 498 * US, again.clone(), Left::Runnable);
+    stream.switch(DUE - 497 * US, hog(), Left::Stopped);
+    stream.wake(DUE + 7 * MS);
+    stream.run(DUE + 7 * MS + 2 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    assert_eq!(of_kind(cycle, "stopped"), 7_000_000);
+    assert_eq!(cycle.woken, WokenBy::NotAsleep);
+}
+
+#[test]
+fn a_cycle_that_was_due_already_is_the_consequence_of_what_stretched_the_one_before() {
+    let above = thread(300, "above", 9);
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    // Preempted in its work for 1.2 ms; the next cycle was due 1 ms after the first.
+    stream.switch(DUE + 28 * US, above, Left::Runnable);
+    let again = stream.the_loop.clone();
+    stream.switch(DUE + 1_228 * US, again, Left::Sleeping);
+    stream.samples[0].end_ns = DUE + 1_258 * US;
+    stream.flagged(
+        DUE + MS,
+        DUE + 1_260 * US,
+        DUE + 1_310 * US,
+        SampleFlags::DUE_ALREADY_PAST,
+    );
+    let cycles = stream.explain();
+    let name = "thread above-300 (FIFO/RR 90), more urgent";
+    let execution: Vec<_> = cycles[0]
+        .execution
+        .iter()
+        .map(|p| (p.cause.to_string(), p.ns()))
+        .collect();
+    assert!(
+        execution.contains(&(name.into(), 1_200_000)),
+        "{execution:?}"
+    );
+    assert_eq!(cycles[1].woken, WokenBy::NotAsleep);
+    assert_eq!(
+        beyond_usual(&cycles[1]),
+        [
+            (name.into(), 228_000),
+            (
+                format!("the cycle before had not ended, because of: {name}"),
+                30_000
+            ),
+        ]
+    );
+    assert_eq!(of_kind(&cycles[1], "path"), 2_000);
+}
+
+#[test]
+fn work_that_takes_longer_although_nothing_else_runs_is_its_own_inflation() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    stream.samples[0].end_ns = DUE + 8 * US + 130 * US;
+    let cycle = &stream.explain()[0];
+    assert_eq!(of_kind(cycle, "own-code"), 50_000);
+    assert_eq!(of_kind(cycle, "own-inflation"), 80_000);
+}
+
+#[test]
+fn page_faults_in_the_work_take_what_it_took_longer() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    for fault in 0..10 {
+        stream.at(DUE + (10 + fault) * US, What::PageFault { user: true });
+    }
+    stream.samples[0].end_ns = DUE + 8 * US + 57 * US;
+    let cycle = &stream.explain()[0];
+    assert_eq!(of_kind(cycle, "page-fault"), 7_000);
+}
+
+#[test]
+fn a_changed_frequency_is_named_where_the_work_took_longer() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    stream.at(DUE + 20 * US, What::Frequency { khz: 600_000 });
+    stream.samples[0].end_ns = DUE + 8 * US + 90 * US;
+    let cycle = &stream.explain()[0];
+    assert_eq!(of_kind(cycle, "frequency"), 40_000);
+}
+
+#[test]
+fn the_own_tool_is_not_spared() {
+    let recorder = thread(400, "wakepath", 120);
+    let mut stream = Stream::with(recorder, fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 57 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    let name = "wakepath itself: wakepath-400 (OTHER)";
+    assert_eq!(beyond_usual(cycle), [(name.into(), 50_000)]);
+}
+
+#[test]
+fn a_loop_that_a_thread_wakes_names_it() {
+    let beat = thread(700, "beat", 19);
+    let mut stream = Stream::with(beat, fifo());
+    stream
+        .wake(DUE + 40 * US)
+        .run(DUE + 42 * US, DUE, Left::Sleeping);
+    let cycle = &stream.explain()[0];
+    assert!(matches!(&cycle.woken, WokenBy::Thread(thread) if thread.id == 700));
+    assert_eq!(of_kind(cycle, "waker"), 40_000);
+}
+
+#[test]
+fn an_early_wake_up_has_no_pieces() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE - 10 * US)
+        .run(DUE - 5 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    assert_eq!(cycle.latency, []);
+    assert_eq!(cycle.woken, WokenBy::Direct);
+}
+
+#[test]
+fn a_machine_that_stands_still_inside_the_path_is_not_hidden_in_it() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream.at(DUE + 2 * US, What::InterruptEntry(Interrupt::LocalTimer));
+    stream.expiry(DUE + 3 * US, "hrtimer_wakeup");
+    stream.wake(DUE + 4 * US);
+    stream.at(DUE + 4 * US + 500, What::TimerExpiryExit { timer: 7 });
+    // The end of the interrupt takes 400 µs: no such code exists.
+    stream.at(DUE + 404 * US, What::InterruptExit(Interrupt::LocalTimer));
+    stream.run(DUE + 406 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    // Usual from the waking to the switch-in: 1 µs and 2 µs; it took 402 µs.
+    assert_eq!(of_kind(cycle, "nothing-ran"), 399_000);
+}
