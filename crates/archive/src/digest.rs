@@ -12,7 +12,11 @@ pub(crate) fn sha256_of_bytes(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
-pub(crate) fn sha256_of_file(path: &Path) -> Result<String> {
+/// SHA-256 of a file's content, in hexadecimal digits.
+///
+/// # Errors
+/// [`ArchiveError::Io`] where it can't be read.
+pub fn sha256_of_file(path: &Path) -> Result<String> {
     let failed = |e| ArchiveError::io("read", path, e);
     let mut file = File::open(path).map_err(failed)?;
     let mut digest = Sha256::new();

@@ -23,6 +23,7 @@ mod survey;
 mod trace;
 
 pub use counts::CountProblem;
+pub use digest::sha256_of_file;
 pub use error::{ArchiveError, Result};
 pub use event::{
     Effective, Ending, Event, FactsTaken, ModuleTimes, PageFaults, PlannedSegment, RunStarted,

@@ -1,11 +1,21 @@
 //! The loop's process as a program of its own: dynamically linked, so that it can load a
-//! controller from a shared library. wakepath starts it with the arguments that it starts itself
+//! controller from a shared library, or Python. wakepath starts it with the arguments that it starts itself
 //! with; a person has no use for it.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [asked] = &arguments[..]
+        && asked == "--version"
+    {
+        println!(
+            "wakepath-controller-host {}, version {} of the controller interface",
+            wakepath_measured_loop::VERSION,
+            wakepath_measured_loop::INTERFACE
+        );
+        return ExitCode::SUCCESS;
+    }
     let numbers = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["internal", "loop", parent, shared] => parent.parse().ok().zip(shared.parse().ok()),
         _ => None,

@@ -19,11 +19,11 @@ pub fn run_as_child(parent: i32, shared: i32) -> Result<(), Failure> {
     }
     // The memory must outlive the threads and the guard's handler: it lives as long as the process.
     let memory = Box::leak(Box::new(shared_memory(shared)?));
-    Ok(process::run(
-        memory,
-        std::io::stdin().lock(),
-        std::io::stdout().lock(),
-    )?)
+    // What a controller prints must not come between the lines that the two processes speak: the
+    // true standard output is kept here, and its number leads to standard error.
+    let answers = File::from(rustix::io::dup(std::io::stdout())?);
+    rustix::stdio::dup2_stdout(std::io::stderr())?;
+    Ok(process::run(memory, std::io::stdin().lock(), answers)?)
 }
 
 /// In the child: make the kernel kill it when its parent dies. Returns false when the parent was

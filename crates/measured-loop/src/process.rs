@@ -1,6 +1,6 @@
 //! The loop's process: prepares its threads, lets them run together from one instant, reports.
 
-use crate::protocol::{LoopSpecVersion, VERSION};
+use crate::protocol::{LoopSpecVersion, Versions};
 use crate::work::LoopWork;
 use crate::{Counted, LoopReply, LoopSpec, ThreadEndReport, ThreadReady, ThreadSpec};
 use std::io::{BufRead, Write};
@@ -28,12 +28,8 @@ pub fn run(
         writeln!(output, "{}", serde_json::to_string(reply)?)?;
         output.flush()
     };
-    let theirs = serde_json::from_str::<LoopSpecVersion>(&line)?.version;
-    if theirs != VERSION {
-        let reason = format!(
-            "the loop's program has version {VERSION} and wakepath has {theirs}; install \
-             wakepath-controller-host and wakepath together"
-        );
+    let theirs = serde_json::from_str::<LoopSpecVersion>(&line)?.versions;
+    if let Some(reason) = Versions::own().apart_from(&theirs) {
         return say(&mut output, &LoopReply::CannotRun { reason });
     }
     let spec: LoopSpec = serde_json::from_str(&line)?;
@@ -234,7 +230,9 @@ fn measure(
         if let (Some(before), Some(after), false) = (counted_before, counted_after, warming_up) {
             counted.add(after.since(before));
         }
-        work.after(&sample, due.due_ns(cycles.next_cycle()));
+        if let Err(reason) = work.after(&sample, due.due_ns(cycles.next_cycle())) {
+            break ThreadEnd::Failed { reason };
+        }
         if warming_up && cycles.next_cycle() >= spec.first_judged_cycle {
             warming_up = false;
             work.end_warm_up();
@@ -257,12 +255,28 @@ mod tests {
     fn a_program_of_another_version_refuses_whatever_else_it_is_told() {
         let memory = Box::leak(Box::new(SharedMemory::create(1, 8).unwrap()));
         let mut output = Vec::new();
-        let line = "{\"version\":\"99.0.0\",\"unheard\":\"of\"}\n";
+        let line = "{\"versions\":{\"wakepath\":\"99.0.0\"},\"unheard\":\"of\"}\n";
         run(memory, line.as_bytes(), &mut output).unwrap();
         let said = String::from_utf8(output).unwrap();
         assert!(
             said.contains("cannot-run") && said.contains("99.0.0"),
             "{said}"
         );
+    }
+
+    #[test]
+    fn the_same_version_with_another_interface_or_other_messages_is_refused_too() {
+        let own = Versions::own();
+        assert_eq!(own.apart_from(&own), None);
+        let other = |interface, wording| Versions {
+            wakepath: own.wakepath.clone(),
+            interface,
+            wording,
+        };
+        let line = own.apart_from(&other(Some(7), own.wording)).unwrap();
+        assert!(line.contains("wakepath has version 7"), "{line}");
+        let line = own.apart_from(&other(own.interface, Some(1))).unwrap();
+        assert!(line.contains("another build"), "{line}");
+        assert!(own.apart_from(&other(None, None)).is_some());
     }
 }

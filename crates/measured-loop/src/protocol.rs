@@ -10,18 +10,79 @@ use wakepath_timeline::{Overrun, WakeUp};
 /// Version of wakepath, which both sides must have.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// Version of the controller interface: the number in `wakepath_controller.h`.
+pub const INTERFACE: u32 = crate::work::INTERFACE;
+
+/// Stands for this very file: two builds of one version whose messages differ don't take each
+/// other for the same.
+pub const WORDING: u64 = fingerprint(include_bytes!("protocol.rs"));
+
+/// FNV-1a, 64 bits (Fowler, Noll, Vo): http://www.isthe.com/chongo/tech/comp/fnv.
+const fn fingerprint(bytes: &[u8]) -> u64 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut at = 0;
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        at += 1;
+    }
+    hash
+}
+
+/// What both sides must have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Versions {
+    /// Of wakepath.
+    pub wakepath: String,
+    /// Of the controller interface; `None` from a wakepath that doesn't say.
+    pub interface: Option<u32>,
+    /// Of the messages.
+    pub wording: Option<u64>,
+}
+
+impl Versions {
+    /// This side's.
+    pub fn own() -> Self {
+        Self {
+            wakepath: VERSION.into(),
+            interface: Some(INTERFACE),
+            wording: Some(WORDING),
+        }
+    }
+
+    /// What sets the loop's program, which has these, apart from a wakepath that has `theirs`.
+    pub(crate) fn apart_from(&self, theirs: &Self) -> Option<String> {
+        let number = |number: Option<u32>| number.map_or("none".into(), |n| n.to_string());
+        let what = if self.wakepath != theirs.wakepath {
+            let (ours, theirs) = (&self.wakepath, &theirs.wakepath);
+            format!("has version {ours} and wakepath has {theirs}")
+        } else if self.interface != theirs.interface {
+            let (ours, theirs) = (number(self.interface), number(theirs.interface));
+            format!(
+                "has version {ours} of the controller interface and wakepath has version {theirs}"
+            )
+        } else if self.wording != theirs.wording {
+            "is another build than wakepath, and they would misunderstand each other".into()
+        } else {
+            return None;
+        };
+        Some(format!(
+            "the loop's program {what}; install wakepath-controller-host and wakepath together"
+        ))
+    }
+}
+
 /// The one key that is read before all others.
 #[derive(Deserialize)]
 pub(crate) struct LoopSpecVersion {
-    pub(crate) version: String,
+    pub(crate) versions: Versions,
 }
 
 /// What to run, sent once on standard input.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LoopSpec {
-    /// [`VERSION`] of the measuring process: a host program left over from another wakepath is
-    /// refused before it misunderstands the rest.
-    pub version: String,
+    /// Those of the measuring process: a host program left over from another wakepath is refused
+    /// before it misunderstands the rest.
+    pub versions: Versions,
     /// The threads; thread `n` writes to ring `n`.
     pub threads: Vec<ThreadSpec>,
     /// From the moment all threads are ready to the first due time, in nanoseconds.
@@ -96,17 +157,32 @@ pub enum ControllerSpec {
         library: String,
         /// Text for its `init`.
         settings: String,
+        /// What the file's SHA-256 must be, in hexadecimal digits.
+        sha256: Option<String>,
+    },
+    /// One from a Python file.
+    Python {
+        /// Its path.
+        file: String,
+        /// The interpreter whose Python runs it; `None`: the usual one.
+        interpreter: Option<String>,
+        /// Text for its constructor.
+        settings: String,
+        /// What the file's SHA-256 must be, in hexadecimal digits.
+        sha256: Option<String>,
     },
 }
 
 impl LoopSpec {
-    /// The shared library that the loop needs, if any: a statically linked program can't load it.
+    /// The controller's file, if it has one: a statically linked program can load neither a shared
+    /// library nor Python's.
     pub fn library(&self) -> Option<&str> {
         self.threads.iter().find_map(|thread| match &thread.work {
             WorkSpec::Flight(FlightSpec {
-                controller: ControllerSpec::Library { library, .. },
+                controller:
+                    ControllerSpec::Library { library: file, .. } | ControllerSpec::Python { file, .. },
                 ..
-            }) => Some(library.as_str()),
+            }) => Some(file.as_str()),
             _ => None,
         })
     }

@@ -48,6 +48,8 @@ pub struct Assessment {
     pub flights: Option<FlownConditions>,
     /// How much longer the work takes under load than idle.
     pub inflation: Vec<Inflation>,
+    /// The controllers of the user's own that were at work.
+    pub controllers: Vec<crate::ControllerFile>,
     /// The parts of a controller that timed themselves.
     pub modules: Vec<crate::ModuleFigures>,
     /// What each load did, by phase.
@@ -118,7 +120,9 @@ impl Assessment {
             }
         };
         let mut overall = overall(scenario.criterion.policies, &conditions);
-        let (outcome, remarks) = run_outcome(run, &overall, &not_measured);
+        let (outcome, mut remarks) = run_outcome(run, &overall, &not_measured);
+        let controllers = crate::controllers::files(&scenario);
+        remarks.extend(controllers.iter().filter_map(crate::ControllerFile::remark));
         if outcome != Outcome::Passed {
             // A policy that passed where it was measured is no advice for where it was not.
             overall.recommendation = None;
@@ -131,6 +135,7 @@ impl Assessment {
             .map(|faults| faults.minor + faults.major)
             .sum();
         Ok(Self {
+            controllers,
             modules: crate::modules::figures(&segments),
             inflation: inflations(&scenario, &conditions),
             run: identity(run),
@@ -200,7 +205,7 @@ pub(crate) fn judged_conditions<'a>(
                 reason,
             }),
             None => {
-                judgements.push(judged(run, &scenario.criterion, &condition, &changes)?);
+                judgements.push(judged(run, scenario, &condition, &changes)?);
                 segments.push(condition);
             }
         }
@@ -215,14 +220,15 @@ pub(crate) fn judged_conditions<'a>(
 
 fn judged(
     run: &Run,
-    criterion: &Criterion,
+    scenario: &Scenario,
     condition: &ConditionSegments<'_>,
     changes: &RunChanges,
 ) -> Result<Judgement, AssessmentError> {
-    let criterion = condition.criterion(criterion);
+    let criterion = condition.criterion(&scenario.criterion);
     let mut record = CycleRecord::new(&criterion);
     let mut provenance = Provenance {
         changes: changes.fact_changes(&condition.phase),
+        not_real_time: crate::controllers::not_real_time(scenario, condition),
         ..Provenance::default()
     };
     for (segment, thread) in &condition.threads {

@@ -4,6 +4,7 @@
 mod assessment;
 mod changes;
 mod conditions;
+mod controllers;
 mod flight;
 mod inflation;
 mod loads;
@@ -13,6 +14,7 @@ mod table;
 mod text;
 
 pub use assessment::{Assessment, AssessmentError, NotMeasured, RunIdentity};
+pub use controllers::ControllerFile;
 pub use flight::{
     FlightOrder, Flights, FlightsError, FlownCondition, FlownConditions, Search, can_be_met,
 };

@@ -110,11 +110,19 @@ impl Assessment {
     fn write_conditions(&self, text: &mut String, style: Style) -> std::fmt::Result {
         let mut heading = true;
         for judgement in &self.conditions {
-            // What changed on the machine is said once for the run.
+            // What changed on the machine, and what the work is, is said once for the run.
             let mut cautions = judgement
                 .cautions
                 .iter()
-                .filter(|caution| !matches!(caution, Caution::MachineChanged { .. }))
+                .filter(|caution| {
+                    let once = |caution: &Caution| {
+                        matches!(
+                            caution,
+                            Caution::MachineChanged { .. } | Caution::NotRealTime { .. }
+                        )
+                    };
+                    !once(caution)
+                })
                 .peekable();
             if judgement.outcome == Outcome::Passed && cautions.peek().is_none() {
                 continue;
@@ -163,6 +171,9 @@ impl Assessment {
         }
         if self.page_faults > 0 {
             writeln!(text, "page faults in the loop: {}", self.page_faults)?;
+        }
+        for controller in &self.controllers {
+            writeln!(text, "controller: {controller}")?;
         }
         for note in &self.run.notes {
             writeln!(text, "note: {note}")?;
@@ -267,10 +278,17 @@ fn row_label(judgement: &Judgement) -> String {
         .into_iter()
         .chain(judgement.name.task.clone())
         .collect();
-    if parts.is_empty() {
-        "task set".into()
-    } else {
-        parts.join(", ")
+    let label = match parts.is_empty() {
+        true => "task set".into(),
+        false => parts.join(", "),
+    };
+    let cautions = &judgement.cautions;
+    match cautions
+        .iter()
+        .any(|one| matches!(one, Caution::NotRealTime { .. }))
+    {
+        true => format!("{label} (not real-time)"),
+        false => label,
     }
 }
 

@@ -18,7 +18,7 @@ pub enum Work {
     },
     /// A quadrotor's controller, built in.
     Flight(Flight),
-    /// A controller of the user's own, from a shared library.
+    /// A controller of the user's own, from a shared library or a Python file.
     Library(Library),
 }
 
@@ -37,8 +37,13 @@ pub struct Flight {
 /// A controller of the user's own.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Library {
-    /// Path of the shared library.
+    /// Path of the shared library, or of a Python file.
     pub library: String,
+    /// The interpreter whose Python runs a Python file; `None`: `python3` of `PATH`.
+    pub python: Option<String>,
+    /// SHA-256 of the file, in hexadecimal digits: any other is refused. A recorded scenario has
+    /// it always.
+    pub sha256: Option<String>,
     /// Passed to the library's `init` as it stands.
     pub settings: String,
     /// The flight that it is at work in.
@@ -53,6 +58,13 @@ impl Default for Flight {
             trajectory: Course::Circle.trajectory(),
             working_set: 0,
         }
+    }
+}
+
+impl Library {
+    /// Whether it is a Python file: measured like any other, and never real-time.
+    pub fn is_python(&self) -> bool {
+        self.library.ends_with(".py")
     }
 }
 

@@ -39,13 +39,28 @@ fn work() -> impl Strategy<Value = Work> {
         Just(Work::Nothing),
         (1..=1_u64 << 30).prop_map(|bytes| Work::WorkingSet { bytes }),
         flown().prop_map(Work::Flight),
-        (flown(), "[^\\x00]{1,20}", "[^\\x00]{0,20}").prop_map(|(flight, library, settings)| {
-            Work::Library(Library {
-                library,
-                settings,
-                flight,
-            })
-        }),
+        (
+            flown(),
+            "[^\\x00]{1,20}",
+            "[^\\x00]{0,20}",
+            proptest::option::of("[0-9a-f]{64}"),
+        )
+            .prop_map(|(flight, library, settings, sha256)| {
+                let python = library
+                    .ends_with('y')
+                    .then(|| "../\"venv\"/python".to_owned());
+                let library = match python {
+                    Some(_) => library + ".py",
+                    None => library,
+                };
+                Work::Library(Library {
+                    library,
+                    python,
+                    sha256,
+                    settings,
+                    flight,
+                })
+            }),
     ]
 }
 

@@ -46,6 +46,11 @@ pub enum Caution {
         /// How many.
         due_times: u64,
     },
+    /// The loop's work is of a kind that gives no bound on its time, whatever was measured.
+    NotRealTime {
+        /// What it is.
+        why: String,
+    },
 }
 
 impl fmt::Display for Caution {
@@ -108,6 +113,7 @@ impl fmt::Display for Caution {
                 duration(*second_median_ns),
                 fraction(*distance),
             ),
+            Self::NotRealTime { why } => write!(f, "not real-time: {why}"),
             Self::UnservedAtEnd { due_times } => write!(
                 f,
                 "{} before the end of a window were never served; their latency counts with the \

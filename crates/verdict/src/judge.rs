@@ -272,6 +272,8 @@ fn cautions(
         });
     }
     cautions.extend(drift(record, criterion));
+    let why = provenance.not_real_time.clone();
+    cautions.extend(why.map(|why| Caution::NotRealTime { why }));
     cautions
 }
 

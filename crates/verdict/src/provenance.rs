@@ -23,6 +23,9 @@ pub struct Provenance {
     pub early_ends: Vec<EarlyEnd>,
     /// Facts of the machine that changed between before and after.
     pub changes: Vec<FactChange>,
+    /// Why the loop's work can't be called real-time, if it can't: the measurement stands, and
+    /// nobody should promise more than it.
+    pub not_real_time: Option<String>,
 }
 
 /// A thread's policy as asked for and as the kernel reported it.

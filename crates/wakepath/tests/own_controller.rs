@@ -1,5 +1,6 @@
 //! A controller of the user's own in the measured loop: the examples, built by their compilers and
-//! flown; libraries that are wrong, refuse or crash. Needs cc, g++ and rustc.
+//! flown; libraries that are wrong, refuse or crash; Python behind the same seam. Needs cc, g++ and
+//! rustc, and python3 with its shared library.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -277,4 +278,186 @@ fn a_fault_that_a_controller_reports_is_counted() {
     place.build_text(&library("1", "return (void *)s;", step), "libwrong.so");
     let cycles = flown(&place.run(WRONG));
     assert_eq!(cycles["work_faults"], cycles["executed"]);
+}
+
+/// Whether there is a Python that can be loaded. A machine without one can't run these tests, and
+/// says so; it is no failure of wakepath's.
+fn python_is_there(test: &str) -> bool {
+    let place = Place::new(&format!("probe-{test}"));
+    std::fs::write(place.path("mine.py"), PYTHON_HOVER).expect("a Python file");
+    let output = place.run("{ kind = \"library\", library = \"mine.py\" }");
+    let result = result(&output);
+    let missing = result["not_measured"][0]["reason"]
+        .as_str()
+        .filter(|reason| {
+            reason.contains("no Python: ") || reason.contains("has no shared library")
+        });
+    if let Some(reason) = missing {
+        eprintln!("not run: {test}: {reason}");
+    }
+    missing.is_none()
+}
+
+const PYTHON_HOVER: &str = "class Controller:\n    def __init__(self, setup):\n        \
+    self.speed = setup.hover_speed_rad_s\n    def step(self, now):\n        return [self.speed] * 4\n";
+
+/// A run of this Python file.
+fn python(place: &Place, text: &str) -> Output {
+    std::fs::write(place.path("mine.py"), text).expect("a Python file");
+    place.run("{ kind = \"library\", library = \"mine.py\", trajectory = \"hover\" }")
+}
+
+#[test]
+fn the_example_in_python_hovers_and_is_labelled_not_real_time_everywhere() {
+    if !python_is_there("hover.py") {
+        return;
+    }
+    let place = Place::new("python");
+    let file = example("hover.py");
+    let output = place.run(&format!(
+        "{{ kind = \"library\", library = \"{}\", settings = \"0.5\", trajectory = \"hover\" }}",
+        file.display()
+    ));
+    assert_eq!(flown(&output)["work_faults"], 0);
+    let result = result(&output);
+    let controller = &result["controllers"][0];
+    assert_eq!(controller["real_time"], false);
+    let digest = wakepath_archive::sha256_of_file(&file).expect("the example is there");
+    assert_eq!(controller["sha256"], digest.as_str());
+    let manifest = std::fs::read_to_string(place.path("run/manifest.json")).expect("a manifest");
+    assert!(manifest.contains(&digest), "the digest is in the manifest");
+    let cautions = result["conditions"][0]["cautions"]
+        .as_array()
+        .expect("a list");
+    assert!(
+        cautions.iter().any(|one| one["kind"] == "not-real-time"),
+        "{cautions:?}"
+    );
+
+    let mut show = Command::new(env!("CARGO_BIN_EXE_wakepath"));
+    let shown = show
+        .arg("show")
+        .arg(place.path("run"))
+        .output()
+        .expect("wakepath runs");
+    let text = String::from_utf8_lossy(&shown.stdout);
+    for part in [
+        "OTHER nice 0 (not real-time)",
+        "hover.py is Python",
+        "hover.py (Python, not real-time), SHA-256",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!file.with_file_name("__pycache__").exists());
+}
+
+#[test]
+fn a_python_controller_that_raises_or_answers_wrongly_ends_the_loop_with_one_line() {
+    if !python_is_there("wrong Python") {
+        return;
+    }
+    let class = |step: &str| {
+        format!(
+            "class Controller:\n    def __init__(self, setup):\n        self.calls = 0\n    \
+             def step(self, now):\n        self.calls += 1\n        print('to standard output')\n        \
+             {step}\n"
+        )
+    };
+    for (test, step, line) in [
+        (
+            "raises",
+            "return [1 / (100 - self.calls)] * 4",
+            "mine.py: step raised ZeroDivisionError: division by zero (line 7)",
+        ),
+        (
+            "three",
+            "return (1.0, 2.0, 3.0)",
+            "mine.py: step must return four rotor speeds in rad/s, and returned (1.0, 2.0, 3.0)",
+        ),
+        (
+            "words",
+            "return 'abcd'",
+            "mine.py: step must return four rotor speeds in rad/s, and returned 'abcd'",
+        ),
+    ] {
+        let place = Place::new(test);
+        let output = python(&place, &class(step));
+        let error = error_of(&output);
+        assert!(error.contains(line), "{error}");
+        assert!(!error.contains("Traceback"), "{error}");
+        assert_ne!(output.status.code(), Some(0), "{error}");
+        assert_eq!(result(&output)["run"]["ending"]["how"], "complete");
+    }
+}
+
+#[test]
+fn a_python_file_that_is_no_controller_is_refused_before_the_loop() {
+    if !python_is_there("no controller") {
+        return;
+    }
+    for (text, line) in [
+        (
+            "x = 1\n",
+            "mine.py: is no controller: it defines no class Controller",
+        ),
+        (
+            "def f(:\n",
+            "mine.py: loading it raised SyntaxError: invalid syntax",
+        ),
+        (
+            "import nowhere\n",
+            "mine.py: loading it raised ModuleNotFoundError",
+        ),
+        (
+            "class Controller:\n    def step(self, now): pass\n",
+            "Controller(setup) raised TypeError",
+        ),
+        (
+            "WAKEPATH_CONTROLLER_VERSION = 2\nclass Controller:\n    def step(self): pass\n",
+            "was written for version 2 of the controller interface",
+        ),
+    ] {
+        let place = Place::new("no-controller");
+        let reason = reason_not_measured(&python(&place, text));
+        assert!(reason.contains(line) && !reason.contains('\n'), "{reason}");
+    }
+    let place = Place::new("no-python");
+    std::fs::write(place.path("mine.py"), PYTHON_HOVER).expect("a Python file");
+    let output =
+        place.run("{ kind = \"library\", library = \"mine.py\", python = \"/nowhere/python\" }");
+    let reason = reason_not_measured(&output);
+    assert!(
+        reason.contains("no Python: /nowhere/python: No such file"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_library_other_than_the_scenario_wants_is_refused_before_anything_runs() {
+    let place = Place::new("digest");
+    std::fs::write(place.path("mine.py"), PYTHON_HOVER).expect("a Python file");
+    let wanted = "0".repeat(64);
+    let output = place.run(&format!(
+        "{{ kind = \"library\", library = \"mine.py\", sha256 = \"{wanted}\" }}"
+    ));
+    let error = error_of(&output);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(
+        error.contains("mine.py: its SHA-256 is ") && error.contains(&wanted),
+        "{error}"
+    );
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+#[test]
+fn what_a_library_prints_stays_out_of_the_processes_talk() {
+    let place = Place::new("prints");
+    let step = "printf(\"{}\\n\"); fflush(stdout);\n\
+        for (int n = 0; n < 4; n++) out->rotor_speed_rad_s[n] = 469.2;\n return 0;";
+    let text = format!(
+        "#include <stdio.h>\n{}",
+        library("1", "return (void *)s;", step)
+    );
+    place.build_text(&text, "libwrong.so");
+    assert_eq!(flown(&place.run(WRONG))["work_faults"], 0);
 }

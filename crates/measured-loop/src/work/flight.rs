@@ -12,6 +12,7 @@
 use super::working_set::WorkingSet;
 use crate::FlightSpec;
 use std::hint::black_box;
+use wakepath_archive::ModuleTimes;
 use wakepath_flight::plant::Plant;
 use wakepath_flight::{Controller, PlantState, Reference, State, Trajectory, Vehicle};
 use wakepath_rt::{WorkOutcome, clock};
@@ -48,6 +49,19 @@ pub(crate) trait Steps {
 
     /// After a cycle, outside the timed region: takes note of what the controller says of itself.
     fn note(&mut self) {}
+
+    /// After a cycle, outside the timed region: why it can't go on, if it can't.
+    fn failure(&mut self) -> Option<String> {
+        None
+    }
+
+    /// Parts that timed themselves, since the warm-up.
+    fn modules(&self) -> Vec<ModuleTimes> {
+        Vec::new()
+    }
+
+    /// The warm-up is over: forgets what was tallied.
+    fn end_warm_up(&mut self) {}
 }
 
 /// The controller of `wakepath-flight`.

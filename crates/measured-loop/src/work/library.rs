@@ -1,8 +1,7 @@
 //! A controller of the user's own, loaded from a shared library with the interface of
 //! `include/wakepath_controller.h`. The structures here are that header's, field by field.
 
-// Loading foreign code and calling it has no safe form: everything unsafe of this crate but the
-// ring's promise is in this file.
+// Loading foreign code and calling it has no safe form.
 #![allow(unsafe_code)]
 
 use super::flight::{Answer, Input, Steps};
@@ -11,10 +10,11 @@ use wakepath_archive::ModuleTimes;
 use wakepath_flight::Vehicle;
 
 /// Version of the interface.
-pub(super) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
+/// What a controller is to fly, as the header has it.
 #[repr(C)]
-struct SetupC {
+pub(super) struct SetupC {
     period_ns: u64,
     mass_kg: f64,
     inertia_kg_m2: [f64; 3],
@@ -30,8 +30,10 @@ struct SetupC {
     settings: *const c_char,
 }
 
+/// What a cycle reads, as the header has it.
 #[repr(C)]
-struct InputC {
+#[derive(Default)]
+pub(super) struct InputC {
     time_ns: u64,
     position_m: [f64; 3],
     velocity_m_s: [f64; 3],
@@ -44,9 +46,11 @@ struct InputC {
     wanted_yaw_rate_rad_s: f64,
 }
 
+/// What a cycle writes, as the header has it.
 #[repr(C)]
-struct OutputC {
-    rotor_speed_rad_s: [f64; 4],
+#[derive(Default)]
+pub(super) struct OutputC {
+    pub(super) rotor_speed_rad_s: [f64; 4],
 }
 
 #[repr(C)]
@@ -168,22 +172,10 @@ impl Library {
             false => unsafe { std::slice::from_raw_parts(first, count as usize) },
         }
     }
-
-    /// The tallies since the warm-up.
-    pub(super) fn modules(&self) -> Vec<ModuleTimes> {
-        self.tallies.clone()
-    }
-
-    /// Starts the tallies anew.
-    pub(super) fn end_warm_up(&mut self) {
-        for tally in &mut self.tallies {
-            (tally.runs, tally.sum_ns) = (0, 0);
-            (tally.max_ns, tally.over_budget) = (0, 0);
-        }
-    }
 }
 
-fn setup(vehicle: &Vehicle, period_ns: u64, settings: &CStr) -> SetupC {
+/// The structure holds a pointer to `settings`.
+pub(super) fn setup(vehicle: &Vehicle, period_ns: u64, settings: &CStr) -> SetupC {
     SetupC {
         period_ns,
         mass_kg: vehicle.mass,
@@ -201,10 +193,10 @@ fn setup(vehicle: &Vehicle, period_ns: u64, settings: &CStr) -> SetupC {
     }
 }
 
-impl Steps for Library {
+impl InputC {
     #[inline]
-    fn step(&mut self, input: &Input) -> Answer {
-        let given = InputC {
+    pub(super) fn of(input: &Input) -> Self {
+        Self {
             time_ns: input.time_ns,
             position_m: input.state.position,
             velocity_m_s: input.state.velocity,
@@ -215,10 +207,15 @@ impl Steps for Library {
             wanted_acceleration_m_s2: input.reference.acceleration,
             wanted_yaw_rad: input.reference.yaw,
             wanted_yaw_rate_rad_s: input.reference.yaw_rate,
-        };
-        let mut answer = OutputC {
-            rotor_speed_rad_s: [0.0; 4],
-        };
+        }
+    }
+}
+
+impl Steps for Library {
+    #[inline]
+    fn step(&mut self, input: &Input) -> Answer {
+        let given = InputC::of(input);
+        let mut answer = OutputC::default();
         // SAFETY: the controller that init gave, and structures of the header's layout that
         // outlive the call.
         let code = unsafe { (self.step)(self.controller, &given, &mut answer) };
@@ -243,6 +240,17 @@ impl Steps for Library {
             }
         }
         self.tallies = tallies;
+    }
+
+    fn modules(&self) -> Vec<ModuleTimes> {
+        self.tallies.clone()
+    }
+
+    fn end_warm_up(&mut self) {
+        for tally in &mut self.tallies {
+            (tally.runs, tally.sum_ns) = (0, 0);
+            (tally.max_ns, tally.over_budget) = (0, 0);
+        }
     }
 }
 

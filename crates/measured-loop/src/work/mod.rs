@@ -2,15 +2,21 @@
 
 mod flight;
 mod library;
+mod python;
 mod working_set;
 
-use crate::{ControllerSpec, WorkSpec};
-use flight::{BuiltIn, Flight};
+use crate::{ControllerSpec, FlightSpec, WorkSpec};
+use flight::{BuiltIn, Flight, Steps};
 use library::Library;
-use wakepath_archive::ModuleTimes;
+use python::PythonController;
+use std::path::Path;
+use wakepath_archive::{ModuleTimes, sha256_of_file};
+use wakepath_flight::Vehicle;
 use wakepath_rt::WorkOutcome;
 use wakepath_timeline::Sample;
 use working_set::WorkingSet;
+
+pub(crate) use library::VERSION as INTERFACE;
 
 /// A thread's work with the memory it needs.
 pub(crate) enum LoopWork {
@@ -18,6 +24,20 @@ pub(crate) enum LoopWork {
     WorkingSet(WorkingSet),
     Flight(Box<Flight<BuiltIn>>),
     Library(Box<Flight<Library>>),
+    Python(Box<Flight<PythonController>>),
+}
+
+/// The same for every kind of flight, each with its own controller's type: in the timed region
+/// nothing is called through a table.
+macro_rules! flown {
+    ($work:expr, $flight:ident => $answer:expr, else $otherwise:expr) => {
+        match $work {
+            LoopWork::Nothing | LoopWork::WorkingSet(_) => $otherwise,
+            LoopWork::Flight($flight) => $answer,
+            LoopWork::Library($flight) => $answer,
+            LoopWork::Python($flight) => $answer,
+        }
+    };
 }
 
 impl LoopWork {
@@ -26,71 +46,95 @@ impl LoopWork {
     /// # Errors
     /// One line: what is missing or wrong.
     pub(crate) fn new(spec: &WorkSpec, period_ns: u64) -> Result<Self, String> {
-        Ok(match spec {
-            WorkSpec::Nothing => Self::Nothing,
-            WorkSpec::WorkingSet { bytes } => Self::WorkingSet(WorkingSet::new(*bytes)),
-            WorkSpec::Flight(flight) => {
-                let vehicle = flight::vehicle(flight)?;
-                match &flight.controller {
-                    ControllerSpec::BuiltIn => {
-                        let controller = BuiltIn::new(&vehicle);
-                        Self::Flight(Box::new(Flight::new(flight, &vehicle, controller)))
-                    }
-                    ControllerSpec::Library { library, settings } => {
-                        let controller = Library::load(library, settings, &vehicle, period_ns)?;
-                        Self::Library(Box::new(Flight::new(flight, &vehicle, controller)))
-                    }
-                }
+        match spec {
+            WorkSpec::Nothing => Ok(Self::Nothing),
+            WorkSpec::WorkingSet { bytes } => Ok(Self::WorkingSet(WorkingSet::new(*bytes))),
+            WorkSpec::Flight(flight) => Self::flight(flight, period_ns),
+        }
+    }
+
+    fn flight(spec: &FlightSpec, period_ns: u64) -> Result<Self, String> {
+        let vehicle = &flight::vehicle(spec)?;
+        Ok(match &spec.controller {
+            ControllerSpec::BuiltIn => Self::Flight(boxed(spec, vehicle, BuiltIn::new(vehicle))),
+            ControllerSpec::Library {
+                library,
+                settings,
+                sha256,
+            } => {
+                is_the_same(library, sha256.as_deref())?;
+                let controller = Library::load(library, settings, vehicle, period_ns)?;
+                Self::Library(boxed(spec, vehicle, controller))
+            }
+            ControllerSpec::Python {
+                file,
+                interpreter,
+                settings,
+                sha256,
+            } => {
+                is_the_same(file, sha256.as_deref())?;
+                let interpreter = interpreter.as_deref();
+                let controller =
+                    PythonController::load(file, interpreter, settings, vehicle, period_ns)?;
+                Self::Python(boxed(spec, vehicle, controller))
             }
         })
     }
 
     /// Before cycle 0, which is due at `due_ns`.
     pub(crate) fn begin(&mut self, due_ns: u64) {
-        match self {
-            Self::Nothing | Self::WorkingSet(_) => {}
-            Self::Flight(flight) => flight.begin(due_ns),
-            Self::Library(flight) => flight.begin(due_ns),
-        }
+        flown!(self, flight => flight.begin(due_ns), else ());
     }
 
     /// One cycle's work: the timed region.
     #[inline]
     pub(crate) fn step(&mut self) -> WorkOutcome {
-        match self {
-            Self::Nothing => WorkOutcome::default(),
-            Self::WorkingSet(set) => {
-                set.touch();
-                WorkOutcome::default()
-            }
-            Self::Flight(flight) => flight.step(),
-            Self::Library(flight) => flight.step(),
+        if let Self::WorkingSet(set) = self {
+            set.touch();
         }
+        flown!(self, flight => flight.step(), else WorkOutcome::default())
     }
 
     /// Forgets what was tallied so far: the warm-up is over.
     pub(crate) fn end_warm_up(&mut self) {
-        if let Self::Library(flight) = self {
-            flight.controller_mut().end_warm_up();
-        }
+        flown!(self, flight => flight.controller_mut().end_warm_up(), else ());
     }
 
     /// The parts of the work that timed themselves.
     pub(crate) fn modules(&self) -> Vec<ModuleTimes> {
-        match self {
-            Self::Library(flight) => flight.controller().modules(),
-            Self::Nothing | Self::WorkingSet(_) | Self::Flight(_) => Vec::new(),
-        }
+        flown!(self, flight => flight.controller().modules(), else Vec::new())
     }
 
     /// After a cycle's end, outside the timed region: makes ready what the next cycle, due at
     /// `next_due_ns`, reads.
+    ///
+    /// # Errors
+    /// One line: why the work can't go on.
     #[inline]
-    pub(crate) fn after(&mut self, sample: &Sample, next_due_ns: u64) {
-        match self {
-            Self::Nothing | Self::WorkingSet(_) => {}
-            Self::Flight(flight) => flight.after(sample.end_ns, next_due_ns),
-            Self::Library(flight) => flight.after(sample.end_ns, next_due_ns),
-        }
+    pub(crate) fn after(&mut self, sample: &Sample, next_due_ns: u64) -> Result<(), String> {
+        flown!(self, flight => {
+            flight.after(sample.end_ns, next_due_ns);
+            flight.controller_mut().failure().map_or(Ok(()), Err)
+        }, else Ok(()))
+    }
+}
+
+fn boxed<C: Steps>(spec: &FlightSpec, vehicle: &Vehicle, controller: C) -> Box<Flight<C>> {
+    Box::new(Flight::new(spec, vehicle, controller))
+}
+
+/// Refuses a file that was replaced since the scenario was read: all conditions of a run are of
+/// one controller, or of none.
+fn is_the_same(file: &str, sha256: Option<&str>) -> Result<(), String> {
+    let Some(wanted) = sha256 else {
+        return Ok(());
+    };
+    let found = sha256_of_file(Path::new(file)).map_err(|error| error.to_string())?;
+    match found == wanted {
+        true => Ok(()),
+        false => Err(format!(
+            "{file}: is another file than when the run began: its SHA-256 is {found}, and was \
+             {wanted}"
+        )),
     }
 }

@@ -66,19 +66,34 @@ pub(crate) static WORK: Variants = Variants {
         },
         Variant {
             name: "library",
-            about: "A controller of your own from a shared library with the C interface of \
-                    `wakepath_controller.h`.",
+            about: "A controller of your own: a shared library with the C interface of \
+                    `wakepath_controller.h`, or a Python file.",
             keys: &[
                 required(
                     "library",
                     Form::Text,
-                    "The shared library, relative to the scenario.",
+                    "The shared library, relative to the scenario. A name that ends in `.py` is \
+                     a Python file with a class `Controller`: measured, and not real-time.",
                 ),
                 optional(
                     "settings",
                     Form::Text,
                     "empty",
                     "Text for the library's `init`.",
+                ),
+                optional(
+                    "python",
+                    Form::Text,
+                    "\"python3\"",
+                    "The interpreter whose Python runs a Python file: a name on `PATH`, or a path \
+                     relative to the scenario, such as that of a virtual environment.",
+                ),
+                optional(
+                    "sha256",
+                    Form::Text,
+                    "any file",
+                    "SHA-256 of the file, 64 hexadecimal digits: another file is refused. A \
+                     recorded scenario has it.",
                 ),
                 VEHICLE,
                 VEHICLE_FILE,

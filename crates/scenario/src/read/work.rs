@@ -49,8 +49,15 @@ pub(super) fn read_work(node: &Node<'_>, findings: &mut Findings) -> Option<Work
             {
                 findings.push(node.refuse("names no file", "give the path of a shared library"));
             }
+            let python = read_python(&section, library.as_deref(), findings);
+            let sha256 = match section.get("sha256") {
+                None => Some(None),
+                Some(node) => findings.keep(read_sha256(&node)).map(Some),
+            };
             Some(Work::Library(Library {
                 library: library?,
+                python: python?,
+                sha256: sha256?,
                 settings: settings?,
                 flight: flight?,
             }))
@@ -60,6 +67,36 @@ pub(super) fn read_work(node: &Node<'_>, findings: &mut Findings) -> Option<Work
             let bytes = findings.keep(node.and_then(|node| read_size(&node, 1)))?;
             Some(Work::WorkingSet { bytes })
         }
+    }
+}
+
+/// The interpreter; it belongs to a Python file alone.
+fn read_python(
+    section: &Section<'_>,
+    library: Option<&str>,
+    findings: &mut Findings,
+) -> Option<Option<String>> {
+    let Some(node) = section.get("python") else {
+        return Some(None);
+    };
+    let interpreter = findings.keep(read_text(&node))?;
+    let remedy = match (interpreter.is_empty(), library) {
+        (true, _) => "give an interpreter such as \"python3\"",
+        (false, Some(file)) if !file.ends_with(".py") => {
+            "leave it out, or give a library whose name ends in .py"
+        }
+        _ => return Some(Some(interpreter)),
+    };
+    findings.push(node.refuse("is of no use here", remedy));
+    None
+}
+
+fn read_sha256(node: &Node<'_>) -> Result<String, Finding> {
+    let remedy = "give the 64 hexadecimal digits that sha256sum prints";
+    let digits = node.text(remedy)?;
+    match digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        true => Ok(digits.to_ascii_lowercase()),
+        false => Err(node.refuse("is no SHA-256", remedy)),
     }
 }
 

@@ -14,12 +14,20 @@ pub(super) fn work(work: &Work) -> String {
             format!("{{ kind = \"working-set\", bytes = \"{bytes}\" }}")
         }
         Work::Flight(of) => format!("{{ kind = \"flight\", {} }}", flight(of)),
-        Work::Library(library) => format!(
-            "{{ kind = \"library\", library = {}, settings = {}, {} }}",
-            quoted(&library.library),
-            quoted(&library.settings),
-            flight(&library.flight)
-        ),
+        Work::Library(library) => {
+            let entry = |key: &str, value: &Option<String>| match value {
+                Some(text) => format!("{key} = {}, ", quoted(text)),
+                None => String::new(),
+            };
+            format!(
+                "{{ kind = \"library\", library = {}, {}{}settings = {}, {} }}",
+                quoted(&library.library),
+                entry("python", &library.python),
+                entry("sha256", &library.sha256),
+                quoted(&library.settings),
+                flight(&library.flight)
+            )
+        }
     }
 }
 

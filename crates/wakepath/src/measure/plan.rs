@@ -171,7 +171,7 @@ impl Plan {
             .unwrap_or(0)
             / 1_000;
         LoopSpec {
-            version: wakepath_measured_loop::VERSION.into(),
+            versions: wakepath_measured_loop::Versions::own(),
             threads,
             lead_ns: LEAD_NS,
             // A loop that works for ten of its periods on end, and for half a second, is not one

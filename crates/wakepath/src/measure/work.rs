@@ -11,9 +11,20 @@ pub(super) fn work_spec(work: &Work) -> WorkSpec {
         Work::WorkingSet { bytes } => WorkSpec::WorkingSet { bytes: *bytes },
         Work::Flight(flight) => WorkSpec::Flight(flight_spec(flight, ControllerSpec::BuiltIn)),
         Work::Library(library) => {
-            let controller = ControllerSpec::Library {
-                library: library.library.clone(),
-                settings: library.settings.clone(),
+            let (file, settings) = (library.library.clone(), library.settings.clone());
+            let sha256 = library.sha256.clone();
+            let controller = match library.is_python() {
+                true => ControllerSpec::Python {
+                    file,
+                    interpreter: library.python.clone(),
+                    settings,
+                    sha256,
+                },
+                false => ControllerSpec::Library {
+                    library: file,
+                    settings,
+                    sha256,
+                },
             };
             WorkSpec::Flight(flight_spec(&library.flight, controller))
         }

@@ -1,11 +1,12 @@
 //! The files that a scenario names, read before anything is measured: a recording then holds all
-//! that it needs, but for shared libraries, whose place alone can be kept.
+//! that it needs, but for controllers' files, of which it keeps place and digest.
 
 use std::path::{Path, PathBuf};
 use wakepath_flight::Vehicle;
 use wakepath_scenario::{FlightVehicle, Scenario, Work};
 
-/// Replaces vehicle files by their text and library paths by absolute ones. Paths are relative to
+/// Replaces vehicle files by their text and controllers' paths by absolute ones with their SHA-256.
+/// Paths are relative to
 /// the scenario's own file, `source`.
 ///
 /// # Errors
@@ -18,7 +19,22 @@ pub fn embed(scenario: &mut Scenario, source: &str) -> Result<(), String> {
             let absolute = path
                 .canonicalize()
                 .map_err(|error| format!("{}: {error}", path.display()))?;
+            let found = wakepath_archive::sha256_of_file(&absolute).map_err(|e| e.to_string())?;
+            if let Some(wanted) = library.sha256.as_ref().filter(|wanted| **wanted != found) {
+                return Err(format!(
+                    "{}: its SHA-256 is {found}, and the scenario wants {wanted}",
+                    path.display()
+                ));
+            }
+            library.sha256 = Some(found);
             library.library = absolute.display().to_string();
+            // A path, unlike a name on PATH, is the scenario's.
+            if let Some(python) = library.python.as_mut().filter(|name| name.contains('/')) {
+                let path = beside(base, python);
+                let absolute = std::path::absolute(&path)
+                    .map_err(|error| format!("{}: {error}", path.display()))?;
+                *python = absolute.display().to_string();
+            }
         }
         if let Some(flight) = work.flight_mut() {
             embed_vehicle(&mut flight.vehicle, base)?;

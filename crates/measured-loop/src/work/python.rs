@@ -1,0 +1,428 @@
+//! A controller in Python, behind the same seam as a shared library: libpython is loaded at run
+//! time and called through functions of its stable C interface, so that nothing is linked and any
+//! Python from 3.8 on will do. What it runs is measured like any other work. It is never real-time:
+//! its memory comes from an allocator, its garbage is collected when it pleases.
+
+// Loading foreign code and calling it has no safe form. Every call into Python is made by the
+// thread that holds Python's lock.
+#![allow(unsafe_code)]
+
+use super::flight::{Answer, Input, Steps};
+use super::library::{InputC, OutputC, SetupC, setup};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+use wakepath_flight::Vehicle;
+
+const SEAM: &str = include_str!("python_seam.py");
+const WHERE: &str = include_str!("python_library.py");
+/// What is taken where the scenario names no interpreter.
+const USUAL: &str = "python3";
+
+type Object = *mut c_void;
+
+/// Functions of Python's stable C interface.
+struct Python {
+    interpreter: String,
+    path: CString,
+    none: Object,
+    compile: unsafe extern "C" fn(*const c_char, *const c_char, c_int) -> Object,
+    evaluate: unsafe extern "C" fn(Object, Object, Object) -> Object,
+    add_module: unsafe extern "C" fn(*const c_char) -> Object,
+    module_dict: unsafe extern "C" fn(Object) -> Object,
+    dict_get: unsafe extern "C" fn(Object, *const c_char) -> Object,
+    call: unsafe extern "C" fn(Object, Object) -> Object,
+    tuple_new: unsafe extern "C" fn(isize) -> Object,
+    tuple_set: unsafe extern "C" fn(Object, isize, Object) -> c_int,
+    text_new: unsafe extern "C" fn(*const c_char, isize) -> Object,
+    text_bytes: unsafe extern "C" fn(Object) -> Object,
+    bytes_text: unsafe extern "C" fn(Object) -> *const c_char,
+    memory: unsafe extern "C" fn(*mut c_char, isize, c_int) -> Object,
+    release: unsafe extern "C" fn(Object),
+    clear_error: unsafe extern "C" fn(),
+    take_lock: unsafe extern "C" fn() -> c_int,
+    let_go: unsafe extern "C" fn() -> *mut c_void,
+    restore: unsafe extern "C" fn(*mut c_void),
+}
+
+// SAFETY: functions, and one object of Python's that never goes away.
+unsafe impl Send for Python {}
+// SAFETY: as above; what the functions do is guarded by Python's own lock.
+unsafe impl Sync for Python {}
+
+/// One Python for each process.
+static PYTHON: OnceLock<Result<Python, String>> = OnceLock::new();
+
+/// Start and end of a text for `Py_CompileString`: a file's statements.
+const FILE_INPUT: c_int = 257;
+const READ: c_int = 0x100;
+const WRITE: c_int = 0x200;
+
+/// A controller from a Python file.
+pub(crate) struct PythonController {
+    python: &'static Python,
+    step: Object,
+    /// This thread's place in Python, while it is out of it.
+    state: *mut c_void,
+    /// Python looks at these as long as it lives, which is as long as the process.
+    given: *mut InputC,
+    answer: *mut OutputC,
+    failure: Option<String>,
+}
+
+impl PythonController {
+    /// Loads Python, the file, and makes its controller.
+    ///
+    /// # Errors
+    /// One line: which file, what is wrong with it or with Python, what would be right.
+    pub(super) fn load(
+        file: &str,
+        interpreter: Option<&str>,
+        settings: &str,
+        vehicle: &Vehicle,
+        period_ns: u64,
+    ) -> Result<Self, String> {
+        let interpreter = interpreter.unwrap_or(USUAL);
+        let python = match PYTHON.get_or_init(|| Python::load(interpreter)) {
+            Ok(python) if python.interpreter == interpreter => python,
+            Ok(python) => {
+                return Err(format!(
+                    "{file}: a loop has one Python, and {} is loaded already; give all its tasks \
+                     the same",
+                    python.interpreter
+                ));
+            }
+            Err(reason) => return Err(format!("{file}: {reason}")),
+        };
+        let given = Box::into_raw(Box::new(InputC::default()));
+        let answer = Box::into_raw(Box::new(OutputC::default()));
+        let nothing = CString::default();
+        let setup = setup(vehicle, period_ns, &nothing);
+        // SAFETY: Python is initialised. The memory that the views show lives as long as `Self`,
+        // and nothing keeps the setup's beyond the call but what fails before it.
+        unsafe {
+            (python.take_lock)();
+            let started = python.start(file, settings, &setup, given, answer);
+            let state = (python.let_go)();
+            Ok(Self {
+                python,
+                step: started?,
+                state,
+                given,
+                answer,
+                failure: None,
+            })
+        }
+    }
+}
+
+impl Steps for PythonController {
+    #[inline]
+    fn step(&mut self, input: &Input) -> Answer {
+        // SAFETY: memory that Python reads and writes in the call alone; this thread's own state,
+        // given back below; the function that `start` returned.
+        let rotor_speeds = unsafe {
+            *self.given = InputC::of(input);
+            (self.python.restore)(self.state);
+            let said = (self.python.call)(self.step, std::ptr::null_mut());
+            if said != self.python.none {
+                self.failure = Some(self.python.text_of(said));
+            }
+            if !said.is_null() {
+                (self.python.release)(said);
+            }
+            self.state = (self.python.let_go)();
+            (*self.answer).rotor_speed_rad_s
+        };
+        Answer {
+            rotor_speeds,
+            fault: self.failure.is_some() || !rotor_speeds.iter().all(|speed| speed.is_finite()),
+        }
+    }
+
+    fn failure(&mut self) -> Option<String> {
+        self.failure.take()
+    }
+}
+
+impl Python {
+    /// Finds and loads the interpreter's library, and initialises it. The lock is free afterwards.
+    #[allow(clippy::missing_transmute_annotations)] // The type stands at the field that is filled.
+    fn load(interpreter: &str) -> Result<Self, String> {
+        let found = Found::of(interpreter)?;
+        let library = found.open(interpreter)?;
+        let symbol = |name: &CStr| {
+            // SAFETY: a handle that dlopen gave, and a NUL-terminated name.
+            let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+            match address.is_null() {
+                true => Err(format!(
+                    "the library of {interpreter} ({}) has no {}; Python 3.8 or newer is needed",
+                    found.version,
+                    name.to_string_lossy()
+                )),
+                false => Ok(address),
+            }
+        };
+        // The type of each function is the one that Python documents.
+        macro_rules! function {
+            ($name:literal) => {
+                // SAFETY: the place it is put into has the function's documented type.
+                unsafe { std::mem::transmute::<*mut c_void, _>(symbol($name)?) }
+            };
+        }
+        let python = Self {
+            interpreter: interpreter.into(),
+            path: CString::new(found.path.replace('\t', "\n")).unwrap_or_default(),
+            none: symbol(c"_Py_NoneStruct")?,
+            compile: function!(c"Py_CompileString"),
+            evaluate: function!(c"PyEval_EvalCode"),
+            add_module: function!(c"PyImport_AddModule"),
+            module_dict: function!(c"PyModule_GetDict"),
+            dict_get: function!(c"PyDict_GetItemString"),
+            call: function!(c"PyObject_CallObject"),
+            tuple_new: function!(c"PyTuple_New"),
+            tuple_set: function!(c"PyTuple_SetItem"),
+            text_new: function!(c"PyUnicode_FromStringAndSize"),
+            text_bytes: function!(c"PyUnicode_AsUTF8String"),
+            bytes_text: function!(c"PyBytes_AsString"),
+            memory: function!(c"PyMemoryView_FromMemory"),
+            release: function!(c"Py_DecRef"),
+            clear_error: function!(c"PyErr_Clear"),
+            take_lock: function!(c"PyGILState_Ensure"),
+            let_go: function!(c"PyEval_SaveThread"),
+            restore: function!(c"PyEval_RestoreThread"),
+        };
+        let initialise: unsafe extern "C" fn(c_int) = function!(c"Py_InitializeEx");
+        // SAFETY: once in this process; 0: Python installs no signal handlers. Its home is told by
+        // the environment because the functions that tell it are not part of the stable interface;
+        // no other thread of the loop reads or writes the environment while work is made ready.
+        unsafe {
+            std::env::set_var("PYTHONHOME", &found.home);
+            initialise(0);
+            std::env::remove_var("PYTHONHOME");
+            (python.let_go)();
+        }
+        Ok(python)
+    }
+
+    /// The seam's `start`: the function of a cycle.
+    ///
+    /// # Safety
+    /// The calling thread holds the lock; `given` and `answer` outlive the function.
+    unsafe fn start(
+        &self,
+        file: &str,
+        settings: &str,
+        setup: *const SetupC,
+        given: *mut InputC,
+        answer: *mut OutputC,
+    ) -> Result<Object, String> {
+        let failed = || format!("{file}: Python can't run wakepath's side of the interface");
+        let source = CString::new(SEAM).map_err(|_| failed())?;
+        let path = self.path.to_str().unwrap_or_default();
+        // SAFETY: the caller's promise; each object is checked before it is used.
+        unsafe {
+            let module = (self.add_module)(c"wakepath_seam".as_ptr());
+            let code = (self.compile)(source.as_ptr(), c"wakepath".as_ptr(), FILE_INPUT);
+            if module.is_null() || code.is_null() {
+                (self.clear_error)();
+                return Err(failed());
+            }
+            let names = (self.module_dict)(module);
+            let done = (self.evaluate)(code, names, names);
+            let start = (self.dict_get)(names, c"start".as_ptr());
+            if done.is_null() || start.is_null() {
+                (self.clear_error)();
+                return Err(failed());
+            }
+            let text = |text: &str| (self.text_new)(text.as_ptr().cast(), text.len() as isize);
+            let arguments = [
+                text(file),
+                text(settings),
+                text(path),
+                (self.memory)(setup.cast_mut().cast(), size_of::<SetupC>() as isize, READ),
+                (self.memory)(given.cast(), size_of::<InputC>() as isize, READ),
+                (self.memory)(answer.cast(), size_of::<OutputC>() as isize, WRITE),
+            ];
+            let tuple = (self.tuple_new)(arguments.len() as isize);
+            if tuple.is_null() || arguments.iter().any(|argument| argument.is_null()) {
+                (self.clear_error)();
+                return Err(failed());
+            }
+            for (place, argument) in (0..).zip(arguments) {
+                (self.tuple_set)(tuple, place, argument);
+            }
+            let started = (self.call)(start, tuple);
+            (self.release)(tuple);
+            // A text is a complaint, anything else the function.
+            match started.is_null() {
+                true => Err(self.text_of(started)),
+                false => match self.text(started) {
+                    Some(complaint) => Err(complaint),
+                    None => Ok(started),
+                },
+            }
+        }
+    }
+
+    /// The text of an object that should be one.
+    ///
+    /// # Safety
+    /// The calling thread holds the lock; the object is one or NULL.
+    unsafe fn text_of(&self, object: Object) -> String {
+        let text = match object.is_null() {
+            true => None,
+            // SAFETY: the caller's promise.
+            false => unsafe { self.text(object) },
+        };
+        if text.is_none() {
+            // SAFETY: the lock is held.
+            unsafe { (self.clear_error)() };
+        }
+        text.unwrap_or_else(|| "Python gave up without a reason".into())
+    }
+
+    /// The text of an object, if it is one.
+    ///
+    /// # Safety
+    /// The calling thread holds the lock; the object is one.
+    unsafe fn text(&self, object: Object) -> Option<String> {
+        // SAFETY: the caller's promise; what is no text gives NULL and an error, which is cleared.
+        unsafe {
+            let bytes = (self.text_bytes)(object);
+            if bytes.is_null() {
+                (self.clear_error)();
+                return None;
+            }
+            let text = (self.bytes_text)(bytes);
+            let text = (!text.is_null()).then(|| one_line(CStr::from_ptr(text)));
+            (self.release)(bytes);
+            text
+        }
+    }
+}
+
+fn one_line(text: &CStr) -> String {
+    let text = text.to_string_lossy();
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(1000)
+        .collect()
+}
+
+/// What an interpreter says of itself.
+#[derive(Debug, PartialEq)]
+struct Found {
+    version: String,
+    /// For `PYTHONHOME`.
+    home: String,
+    /// File name of its library.
+    name: String,
+    /// Directories in which that may lie.
+    places: Vec<String>,
+    /// Its module path, entries separated by tabulators.
+    path: String,
+}
+
+impl Found {
+    fn of(interpreter: &str) -> Result<Self, String> {
+        let remedy = "install Python 3, or name its interpreter with the key python";
+        let output = Command::new(interpreter)
+            .args(["-c", WHERE])
+            .output()
+            .map_err(|error| format!("no Python: {interpreter}: {error}; {remedy}"))?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        Self::parse(&said)
+            .filter(|_| output.status.success())
+            .ok_or_else(|| {
+                let error = String::from_utf8_lossy(&output.stderr);
+                let last = error.lines().last().unwrap_or("it said nothing");
+                format!(
+                    "no Python: {interpreter}: {last} ({}); {remedy}",
+                    output.status
+                )
+            })
+    }
+
+    fn parse(said: &str) -> Option<Self> {
+        let mut lines = said.lines().map(str::to_owned);
+        let mut line = || lines.next();
+        Some(Self {
+            version: line()?,
+            home: line()?,
+            name: line()?,
+            places: line()?.split('\t').map(str::to_owned).collect(),
+            path: line()?,
+        })
+    }
+
+    /// Loads the library from the first place that has it. Its symbols are for all: modules in C
+    /// look for them there.
+    fn open(&self, interpreter: &str) -> Result<*mut c_void, String> {
+        let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL;
+        let named = self.name.contains(".so");
+        for place in self.places.iter().filter(|_| named) {
+            let file = match place.is_empty() {
+                true => self.name.clone(),
+                false => Path::new(place).join(&self.name).display().to_string(),
+            };
+            let Ok(file) = CString::new(file) else {
+                continue;
+            };
+            // SAFETY: a NUL-terminated path; Python's own start-up code is trusted as the
+            // interpreter that was just run is.
+            let library = unsafe { libc::dlopen(file.as_ptr(), flags) };
+            if !library.is_null() {
+                return Ok(library);
+            }
+        }
+        let short: Vec<&str> = self.version.split('.').take(2).collect();
+        Err(format!(
+            "{interpreter} (Python {}) has no shared library; install it (Debian: libpython{}), or \
+             name another interpreter with the key python",
+            self.version,
+            short.join(".")
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(interpreter: &str) -> String {
+        Found::of(interpreter).unwrap_err()
+    }
+
+    #[test]
+    fn an_interpreter_that_is_missing_or_none_is_named_in_one_line() {
+        let line = refused("/nowhere/python3");
+        assert!(
+            line.starts_with("no Python: /nowhere/python3: No such file"),
+            "{line}"
+        );
+        let line = refused("false");
+        assert!(
+            line.contains("false: it said nothing (exit status: 1)"),
+            "{line}"
+        );
+        assert!(!line.contains('\n'), "{line}");
+    }
+
+    #[test]
+    fn an_interpreter_without_a_shared_library_says_which_package_has_it() {
+        let said = "3.11.2\n/usr:/usr\nlibpython3.11.a\n/usr/lib\t\n/usr/lib/python3.11\n";
+        let line = Found::parse(said).unwrap().open("python3").unwrap_err();
+        assert!(
+            line.contains("python3 (Python 3.11.2) has no shared library")
+                && line.contains("libpython3.11"),
+            "{line}"
+        );
+    }
+
+    #[test]
+    fn what_an_interpreter_says_cut_short_is_not_taken() {
+        assert_eq!(Found::parse("3.11.2\n/usr\nlibpython3.11.so"), None);
+    }
+}
