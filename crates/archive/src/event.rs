@@ -1,6 +1,7 @@
 //! What happens in a run besides samples, as it is written into the log. Together the events hold
 //! everything the manifest says; they judge nothing.
 
+use crate::virtual_time::VirtualTime;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wakepath_timeline::{DueTimes, Policy};
@@ -63,6 +64,9 @@ pub struct RunStarted {
     /// Segments the run means to execute, in order.
     #[serde(default)]
     pub planned: Vec<PlannedSegment>,
+    /// The virtual time that the run is in; none for time that passes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub virtual_time: Option<VirtualTime>,
 }
 
 /// The name of a run: its start with everything but digits and letters taken out, and four random

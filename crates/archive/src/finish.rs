@@ -20,6 +20,7 @@ use crate::log::LOG_NAME;
 use crate::manifest::{FileRecord, MANIFEST_NAME, Manifest};
 use crate::samples::{PARQUET_NAME, ParquetSamples, ParquetWriter, ROWS_PER_GROUP};
 use crate::survey::{Survey, survey};
+use crate::virtual_time::EMULATOR_NAME;
 
 const PARQUET_PARTIAL: &str = "samples.parquet.partial";
 const MANIFEST_PARTIAL: &str = "manifest.json.partial";
@@ -154,6 +155,10 @@ pub(crate) fn convert(
         manifest.files = vec![file_record(directory, PARQUET_PARTIAL, PARQUET_NAME)?];
         for name in traces(directory)? {
             manifest.files.push(file_record(directory, &name, &name)?);
+        }
+        if manifest.virtual_time.is_some() && at(EMULATOR_NAME).exists() {
+            let record = file_record(directory, EMULATOR_NAME, EMULATOR_NAME)?;
+            manifest.files.push(record);
         }
         write_synced(&at(MANIFEST_PARTIAL), &manifest.to_bytes())?;
         Ok(manifest)

@@ -21,6 +21,7 @@ mod run;
 mod samples;
 mod survey;
 mod trace;
+mod virtual_time;
 
 pub use counts::CountProblem;
 pub use digest::sha256_of_file;
@@ -42,6 +43,7 @@ pub use trace::{
     CpuCount, EventKind, Kept, KeptWindow, MissingEvents, Trace, TraceDescription, TraceEnd,
     TraceEvents, TraceMode, TraceWriter, trace_name,
 };
+pub use virtual_time::{EMULATOR_NAME, Emulator, VirtualTime};
 
 /// Version of the archive's format that this library writes, and the newest that it reads.
 pub const FORMAT_VERSION: u32 = 1;

@@ -17,6 +17,7 @@ use crate::event::{
     ThreadEnd, Tool,
 };
 use crate::log::Damage;
+use crate::virtual_time::VirtualTime;
 
 /// Name of the manifest in a run directory.
 pub const MANIFEST_NAME: &str = "manifest.json";
@@ -44,6 +45,10 @@ pub struct Manifest {
     pub scenario: ScenarioText,
     /// Clock that all instants are read from.
     pub clock_source: String,
+    /// The virtual time that the run is in; none for time that passes. No criterion is judged by
+    /// virtual time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub virtual_time: Option<VirtualTime>,
     /// Segments the run meant to execute, in order.
     #[serde(default)]
     pub planned: Vec<PlannedSegment>,

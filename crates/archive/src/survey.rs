@@ -12,6 +12,7 @@ use crate::event::{Ending, Event, RunStarted, SegmentEnded, SegmentStarted, Thre
 use crate::log::{Content, LogReader};
 use crate::manifest::{Manifest, Recovered, SegmentRecord, ThreadRecord};
 use crate::samples::Columns;
+use crate::virtual_time::emulator_of;
 use crate::{FORMAT_VERSION, LOG_NAME};
 
 /// What a log holds.
@@ -52,13 +53,16 @@ pub(crate) fn survey(directory: &Path) -> Result<Survey> {
         blocks, columns, ..
     } = &mut surveyor;
     let (blocks, columns) = (std::mem::take(blocks), *columns);
-    let manifest = surveyor
+    let mut manifest = surveyor
         .into_manifest()
         .map_err(|why| ArchiveError::NotRecognised {
             path,
             expected: "log of a run",
             why,
         })?;
+    if let Some(virtual_time) = &mut manifest.virtual_time {
+        virtual_time.emulator = emulator_of(directory)?;
+    }
     Ok(Survey {
         manifest,
         blocks,
@@ -238,6 +242,7 @@ impl Surveyor {
             clock_source,
             notes,
             planned,
+            virtual_time,
         } = *started;
         self.missing.end_recorded = self.ending.is_some();
         let open = self.segments.iter().filter(|s| !s.ended).map(|s| s.segment);
@@ -261,6 +266,7 @@ impl Surveyor {
             recovered: (!self.missing.is_nothing()).then_some(self.missing),
             scenario,
             clock_source,
+            virtual_time,
             planned,
             segments: self.segments,
             facts: self.facts,

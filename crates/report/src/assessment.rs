@@ -8,7 +8,7 @@ use crate::flight::{FlightOrder, FlownConditions, judge_flights};
 use crate::inflation::{Inflation, inflations};
 use crate::loads::{LoadSummary, summarise};
 use serde::Serialize;
-use wakepath_archive::{Ending, Run, SegmentRecord, State, ThreadEnd, ThreadRecord};
+use wakepath_archive::{Ending, Run, SegmentRecord, State, ThreadEnd, ThreadRecord, VirtualTime};
 use wakepath_scenario::{Criterion, KnownCpus, PoliciesNeeded, Scenario};
 use wakepath_verdict::{
     Condition, ConditionName, CycleRecord, EarlyEnd, EffectivePolicy, FactChange, JudgedWindow,
@@ -36,6 +36,9 @@ pub struct Assessment {
     pub run: RunIdentity,
     /// The verdict on the run.
     pub outcome: Outcome,
+    /// The virtual time that the run is in, of which no criterion is judged; `None` for time that
+    /// passes.
+    pub virtual_time: Option<VirtualTime>,
     /// What bears on the run as a whole: an interruption, a recovery, lost segments.
     pub remarks: Vec<String>,
     /// What became of each policy, and which to use.
@@ -140,6 +143,7 @@ impl Assessment {
             inflation: inflations(&scenario, &conditions),
             run: identity(run),
             outcome,
+            virtual_time: manifest.virtual_time.clone(),
             remarks,
             overall,
             conditions,
@@ -229,6 +233,11 @@ fn judged(
     let mut provenance = Provenance {
         changes: changes.fact_changes(&condition.phase),
         not_real_time: crate::controllers::not_real_time(scenario, condition),
+        virtual_ns_per_instruction: run
+            .manifest
+            .virtual_time
+            .as_ref()
+            .map(|time| time.ns_per_instruction),
         ..Provenance::default()
     };
     for (segment, thread) in &condition.threads {

@@ -3,6 +3,7 @@
 use crate::table::Table;
 use crate::{Assessment, LoadSummary, NotMeasured, Style};
 use std::fmt::Write;
+use wakepath_archive::VirtualTime;
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_verdict::{Caution, CycleSummary, Judgement, Outcome, duration};
 
@@ -124,24 +125,37 @@ impl Assessment {
                     !once(caution)
                 })
                 .peekable();
-            if judgement.outcome == Outcome::Passed && cautions.peek().is_none() {
-                continue;
-            }
-            if std::mem::take(&mut heading) {
-                writeln!(text)?;
-            }
             let against = |outcome| {
                 judgement
                     .reasons
                     .iter()
                     .filter(move |reason| reason.bearing() == outcome)
             };
+            let nothing_beyond = match judgement.outcome {
+                Outcome::Passed => true,
+                Outcome::VirtualTime => against(Outcome::Failed).next().is_none(),
+                _ => false,
+            };
+            if nothing_beyond && cautions.peek().is_none() {
+                continue;
+            }
+            if std::mem::take(&mut heading) {
+                writeln!(text)?;
+            }
             let outcome = coloured(judgement.outcome, style);
             write!(text, "{}: {outcome}", judgement.name)?;
-            if judgement.outcome != Outcome::Passed {
-                let reasons: Vec<String> = against(judgement.outcome)
-                    .map(ToString::to_string)
-                    .collect();
+            let bearing = match judgement.outcome {
+                Outcome::Passed => None,
+                // That it is virtual is said once for the run; how it compares is of interest.
+                Outcome::VirtualTime => Some(Outcome::Failed),
+                outcome => Some(outcome),
+            };
+            let reasons: Vec<String> = bearing
+                .into_iter()
+                .flat_map(against)
+                .map(ToString::to_string)
+                .collect();
+            if !reasons.is_empty() {
                 write!(text, ": {}", reasons.join("; "))?;
             }
             writeln!(text)?;
@@ -188,13 +202,16 @@ impl Assessment {
         if let Some(recommendation) = &self.overall.recommendation {
             write!(text, ": use {recommendation}")?;
         }
+        if let (Outcome::VirtualTime, Some(time)) = (self.outcome, &self.virtual_time) {
+            write!(text, ": {}", virtual_time_text(time))?;
+        }
         writeln!(text)?;
         for policy in &self.overall.policies {
             let name = policy
                 .policy
                 .map_or("task set".into(), |policy| policy.to_string());
             let where_ = match policy.outcome {
-                Outcome::Passed => String::new(),
+                Outcome::Passed | Outcome::VirtualTime => String::new(),
                 _ => format!(" ({})", policy.decided_by.join(", ")),
             };
             writeln!(
@@ -218,7 +235,11 @@ impl Assessment {
                 seconds.ceil()
             )?;
         }
-        writeln!(text, "criterion: {}", self.criterion_text())?;
+        let (criterion, text_of_it) = match self.virtual_time {
+            Some(_) => ("criterion, not judged", self.criterion_text()),
+            None => ("criterion", self.criterion_text()),
+        };
+        writeln!(text, "{criterion}: {text_of_it}")?;
         // The one assumption under every bound above that no run can check by itself.
         writeln!(
             text,
@@ -258,6 +279,23 @@ impl Assessment {
         }
         parts.join(", ")
     }
+}
+
+/// What virtual time means, in the words of the verdict.
+fn virtual_time_text(time: &VirtualTime) -> String {
+    let cpus = match time.cpus {
+        1 => "one CPU".to_owned(),
+        cpus => format!("{cpus} CPUs that take turns"),
+    };
+    let emulator = match &time.emulator {
+        Some(emulator) => format!("{}, {}", emulator.kernel, emulator.version),
+        None => "an emulator that is not recorded".to_owned(),
+    };
+    format!(
+        "lengths of software paths, counted in instructions of {} ns ({emulator}, {cpus}, seed \
+         {}); no machine's latencies, and no criterion is judged by them",
+        time.ns_per_instruction, time.seed
+    )
 }
 
 /// Breaks lines between words where the terminal would break them anywhere.
@@ -379,6 +417,6 @@ fn paint(outcome: Outcome, text: &str, style: Style) -> String {
     match outcome {
         Outcome::Passed => style.good(text),
         Outcome::Failed | Outcome::Invalid => style.bad(text),
-        Outcome::Undecided => style.doubtful(text),
+        Outcome::Undecided | Outcome::VirtualTime => style.doubtful(text),
     }
 }

@@ -4,8 +4,8 @@
 use serde_json::json;
 use std::path::Path;
 use wakepath_archive::{
-    Effective, Ending, Event, LogWriter, Run, RunStarted, ScenarioText, SegmentEnded,
-    SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted,
+    Effective, Emulator, Ending, Event, LogWriter, Run, RunStarted, ScenarioText, SegmentEnded,
+    SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted, VirtualTime,
 };
 use wakepath_report::{Assessment, Style};
 use wakepath_timeline::{DueTimes, Policy, Sample, SampleFlags};
@@ -101,6 +101,15 @@ fn stalled(phase: &'static str, policy: Policy) -> Segment {
 }
 
 fn write(directory: &Path, segments: &[Segment], ending: Option<Ending>) {
+    write_in(directory, segments, ending, None);
+}
+
+fn write_in(
+    directory: &Path,
+    segments: &[Segment],
+    ending: Option<Ending>,
+    virtual_time: Option<VirtualTime>,
+) {
     let mut log = LogWriter::create(directory).unwrap();
     log.append_event(&Event::RunStarted(Box::new(RunStarted {
         run_id: "made-up".into(),
@@ -108,6 +117,7 @@ fn write(directory: &Path, segments: &[Segment], ending: Option<Ending>) {
             name: "made-up".into(),
             toml: SCENARIO.into(),
         },
+        virtual_time,
         ..RunStarted::default()
     })))
     .unwrap();
@@ -322,6 +332,60 @@ fn a_run_that_was_cut_short_is_never_passed_before_or_after_its_recovery() {
         "{:?}",
         after.remarks
     );
+}
+
+#[test]
+fn virtual_time_never_passes_and_never_fails_a_criterion_and_says_what_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = directory.path().join("run");
+    let mut segments = everything_clean();
+    segments[2] = stalled("stress", OTHER);
+    let time = VirtualTime {
+        ns_per_instruction: 2,
+        seed: 7,
+        cpus: 1,
+        emulator: None,
+    };
+    write_in(&run, &segments, Some(Ending::Complete), Some(time.clone()));
+    let emulator = Emulator {
+        version: "QEMU 7.2".into(),
+        arguments: vec!["qemu".into()],
+        kernel: "debian:rt".into(),
+        kernel_sha256: "0".repeat(64),
+        kernel_package: None,
+        initramfs_sha256: "1".repeat(64),
+        started: "2026-11-22T03:00:00Z".into(),
+    };
+    let text = serde_json::to_string(&emulator).unwrap();
+    std::fs::write(run.join(wakepath_archive::EMULATOR_NAME), text).unwrap();
+    wakepath_archive::finish(&run).unwrap();
+    let run = Run::open(&run).unwrap();
+    assert_eq!(run.check().unwrap(), []);
+    let assessment = Assessment::of(&run).unwrap();
+    assert_eq!(assessment.outcome, Outcome::VirtualTime);
+    assert_eq!(assessment.exit_code(), 3);
+    assert!(assessment.overall.recommendation.is_none());
+    for condition in &assessment.conditions {
+        assert_eq!(condition.outcome, Outcome::VirtualTime);
+    }
+    let marked = assessment.virtual_time.as_ref().unwrap();
+    assert_eq!(marked.emulator.as_ref(), Some(&emulator));
+
+    let text = assessment.to_text(Style::default());
+    let verdict = text.lines().find(|line| line.starts_with("verdict: "));
+    assert_eq!(
+        verdict.unwrap(),
+        "verdict: VIRTUAL TIME: lengths of software paths, counted in instructions of 2 ns \
+         (debian:rt, QEMU 7.2, one CPU, seed 7); no machine's latencies, and no criterion is \
+         judged by them"
+    );
+    for word in ["passed", "PASSED", "failed", "FAILED"] {
+        assert!(!text.contains(word), "{word} in\n{text}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&assessment.to_json()).unwrap();
+    assert_eq!(json["outcome"], "virtual-time");
+    assert_eq!(json["virtual_time"]["ns_per_instruction"], 2);
+    assert_eq!(json["virtual_time"]["emulator"]["kernel"], "debian:rt");
 }
 
 #[test]

@@ -110,6 +110,9 @@ fn provenance_reasons(record: &CycleRecord, provenance: &Provenance) -> Vec<Reas
             reasons.push(Reason::ClockSourceChanged { from, to });
         }
     }
+    if let Some(ns_per_instruction) = provenance.virtual_ns_per_instruction {
+        reasons.push(Reason::VirtualTime { ns_per_instruction });
+    }
     if record.work_faults > 0 {
         let (faults, executed) = (record.work_faults, record.executed);
         reasons.push(Reason::WorkFaults { faults, executed });

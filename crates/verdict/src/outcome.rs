@@ -15,29 +15,38 @@ pub enum Outcome {
     Undecided,
     /// The run itself can't be trusted; it says nothing about the criterion.
     Invalid,
+    /// The run is in virtual time: lengths of software paths, which no criterion of performance is
+    /// judged by, however they compare with it.
+    VirtualTime,
 }
 
 impl Outcome {
     /// Exit code of the command: 0 passed, 1 invalid (like any other error), 2 failed,
-    /// 3 undecided.
+    /// 3 undecided, as which virtual time counts.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Passed => 0,
             Self::Invalid => 1,
             Self::Failed => 2,
-            Self::Undecided => 3,
+            Self::Undecided | Self::VirtualTime => 3,
         }
     }
 
     /// The outcome of one condition from what each reason would make of it: one invalid reason
-    /// spoils it, then one failure fails it, then one doubt leaves it undecided. Nothing at all is
-    /// undecided.
+    /// spoils it, then virtual time takes it out of judgement, then one failure fails it, then one
+    /// doubt leaves it undecided. Nothing at all is undecided.
     pub(crate) fn of_reasons(bearings: impl Iterator<Item = Self>) -> Self {
         let all: Vec<Self> = bearings.collect();
-        [Self::Invalid, Self::Failed, Self::Undecided, Self::Passed]
-            .into_iter()
-            .find(|outcome| all.contains(outcome))
-            .unwrap_or(Self::Undecided)
+        [
+            Self::Invalid,
+            Self::VirtualTime,
+            Self::Failed,
+            Self::Undecided,
+            Self::Passed,
+        ]
+        .into_iter()
+        .find(|outcome| all.contains(outcome))
+        .unwrap_or(Self::Undecided)
     }
 }
 
@@ -48,6 +57,7 @@ impl fmt::Display for Outcome {
             Self::Failed => "failed",
             Self::Undecided => "undecided",
             Self::Invalid => "invalid",
+            Self::VirtualTime => "virtual time",
         })
     }
 }
@@ -61,6 +71,9 @@ mod tests {
         let of = |all: &[Outcome]| Outcome::of_reasons(all.iter().copied());
         assert_eq!(of(&[Passed, Failed, Invalid]), Invalid);
         assert_eq!(of(&[Passed, Failed, Undecided]), Failed);
+        assert_eq!(of(&[Passed, VirtualTime]), VirtualTime);
+        assert_eq!(of(&[Failed, VirtualTime]), VirtualTime);
+        assert_eq!(of(&[Invalid, VirtualTime]), Invalid);
         assert_eq!(of(&[Passed, Undecided]), Undecided);
         assert_eq!(of(&[Passed, Passed]), Passed);
         assert_eq!(of(&[]), Undecided);
@@ -69,8 +82,8 @@ mod tests {
     #[test]
     fn exit_codes_are_those_of_the_manual() {
         assert_eq!(
-            [Passed, Invalid, Failed, Undecided].map(Outcome::exit_code),
-            [0, 1, 2, 3]
+            [Passed, Invalid, Failed, Undecided, VirtualTime].map(Outcome::exit_code),
+            [0, 1, 2, 3, 3]
         );
     }
 }

@@ -26,8 +26,9 @@ pub struct Overall {
 pub struct PolicyOutcome {
     /// The policy; `None` for a task set in which every task has its own.
     pub policy: Option<Policy>,
-    /// Failed if it failed anywhere, else invalid if it is invalid anywhere, else undecided if it
-    /// is undecided anywhere or was not run in every phase, else passed.
+    /// Failed if it failed anywhere, else invalid if it is invalid anywhere, else virtual time if
+    /// it is in virtual time, else undecided if it is undecided anywhere or was not run in every
+    /// phase, else passed.
     pub outcome: Outcome,
     /// Phases (and tasks) that decided it: those with this outcome, or those it was not run in.
     pub decided_by: Vec<String>,
@@ -55,12 +56,14 @@ pub struct Recommendation {
 ///   otherwise undecided, or invalid where only invalid conditions stand in the way of an answer.
 /// - `Every`: failed if any policy failed, then invalid, then undecided, else passed.
 ///
+/// Virtual time is no answer to either: a run in it is of its own kind, unless it is invalid.
 /// No condition at all is invalid.
 pub fn overall(needed: PoliciesNeeded, judgements: &[Judgement]) -> Overall {
     let policies = policies(judgements);
     let any = |outcome| policies.iter().any(|policy| policy.outcome == outcome);
     let order = match needed {
         PoliciesNeeded::Any => [
+            Outcome::VirtualTime,
             Outcome::Passed,
             Outcome::Undecided,
             Outcome::Invalid,
@@ -69,6 +72,7 @@ pub fn overall(needed: PoliciesNeeded, judgements: &[Judgement]) -> Overall {
         PoliciesNeeded::Every => [
             Outcome::Failed,
             Outcome::Invalid,
+            Outcome::VirtualTime,
             Outcome::Undecided,
             Outcome::Passed,
         ],
@@ -119,7 +123,13 @@ fn policies(judgements: &[Judgement]) -> Vec<PolicyOutcome> {
             })
             .cloned()
             .collect();
-        let found = [Outcome::Failed, Outcome::Invalid, Outcome::Undecided]
+        let order = [
+            Outcome::Failed,
+            Outcome::Invalid,
+            Outcome::VirtualTime,
+            Outcome::Undecided,
+        ];
+        let found = order
             .into_iter()
             .find(|&outcome| own.iter().any(|judgement| judgement.outcome == outcome));
         let (outcome, decided_by) = match found {

@@ -26,6 +26,8 @@ pub struct Provenance {
     /// Why the loop's work can't be called real-time, if it can't: the measurement stands, and
     /// nobody should promise more than it.
     pub not_real_time: Option<String>,
+    /// Nanoseconds of virtual time per instruction; `None` for time that passes.
+    pub virtual_ns_per_instruction: Option<u32>,
 }
 
 /// A thread's policy as asked for and as the kernel reported it.

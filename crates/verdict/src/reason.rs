@@ -114,6 +114,8 @@ pub enum Reason {
         limit_ns: u64,
         due: u64,
     },
+    /// The instants count instructions of an emulated CPU.
+    VirtualTime { ns_per_instruction: u32 },
     /// What the flight of a vehicle through the measured instants showed.
     Flight { finding: FlightFinding },
 }
@@ -123,9 +125,10 @@ impl Reason {
     pub(crate) fn rank(&self) -> u8 {
         match self.bearing() {
             Outcome::Invalid => 0,
-            Outcome::Failed => 1,
-            Outcome::Undecided => 2,
-            Outcome::Passed => 3,
+            Outcome::VirtualTime => 1,
+            Outcome::Failed => 2,
+            Outcome::Undecided => 3,
+            Outcome::Passed => 4,
         }
     }
 
@@ -158,6 +161,7 @@ impl Reason {
             | Self::NoMissesObserved { .. }
             | Self::ConsecutiveMissesWithin { .. }
             | Self::OutageWithin { .. } => Outcome::Passed,
+            Self::VirtualTime { .. } => Outcome::VirtualTime,
             Self::Flight { finding } => finding.bearing(),
         }
     }
@@ -362,6 +366,11 @@ impl fmt::Display for Reason {
                 duration_against(signed(*longest_ns), signed(*limit_ns)),
                 count(*due),
                 duration(signed(*limit_ns)),
+            ),
+            Self::VirtualTime { ns_per_instruction } => write!(
+                f,
+                "instants count instructions at {ns_per_instruction} ns each: lengths of software \
+                 paths, no machine's latencies"
             ),
             Self::Flight { finding } => write!(f, "flight: {finding}"),
         }

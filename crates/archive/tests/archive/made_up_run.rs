@@ -70,6 +70,7 @@ pub fn run_started(segments: u32) -> Event {
         clock_source: "CLOCK_MONOTONIC, tsc".to_owned(),
         notes: vec!["made up".to_owned()],
         planned: (0..segments).map(planned).collect(),
+        virtual_time: None,
     }))
 }
 

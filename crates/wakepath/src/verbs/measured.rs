@@ -191,6 +191,7 @@ fn run_started(
         clock_source: clock_source(facts),
         notes: warnings.iter().map(ToString::to_string).collect(),
         planned: Vec::new(),
+        virtual_time: None,
     })
 }
 

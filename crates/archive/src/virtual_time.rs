@@ -1,0 +1,64 @@
+//! The mark of a run in virtual time: its instants count instructions of an emulated CPU, not time
+//! that passed on a machine. Whatever reads such a run must say so.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{ArchiveError, Result};
+
+/// Name of the file in which the emulator's host says what it ran; written beside the log before
+/// the run is finished, and part of the manifest from then on.
+pub const EMULATOR_NAME: &str = "emulator.json";
+
+/// What virtual time a run is in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VirtualTime {
+    /// Virtual nanoseconds that pass with each instruction executed.
+    pub ns_per_instruction: u32,
+    /// Seed of every random number of the guest.
+    pub seed: u64,
+    /// CPUs of the guest.
+    pub cpus: u16,
+    /// What emulated it; the guest can't know, and a log that never came home lacks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulator: Option<Emulator>,
+}
+
+/// The emulator and what it was given: with the same again, the run is the same again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Emulator {
+    /// Its name and version, as it says them.
+    pub version: String,
+    /// Its command line, word by word.
+    pub arguments: Vec<String>,
+    /// Name of the kernel, as the user gave it, and of its variant.
+    pub kernel: String,
+    /// SHA-256 of the kernel's file, in hexadecimal.
+    pub kernel_sha256: String,
+    /// Package and version that the kernel's file comes from, where it comes from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_package: Option<String>,
+    /// SHA-256 of the initramfs, in hexadecimal.
+    pub initramfs_sha256: String,
+    /// Wall-clock start on the host, RFC 3339 in UTC; the run's own start is virtual.
+    pub started: String,
+}
+
+/// What the host says of the emulator, if it has said it.
+pub(crate) fn emulator_of(directory: &Path) -> Result<Option<Emulator>> {
+    let path = directory.join(EMULATOR_NAME);
+    match fs::read(&path) {
+        Ok(bytes) => match serde_json::from_slice(&bytes) {
+            Ok(emulator) => Ok(Some(emulator)),
+            Err(error) => Err(ArchiveError::NotRecognised {
+                path,
+                expected: "description of an emulator",
+                why: error.to_string(),
+            }),
+        },
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(ArchiveError::io("read", &path, error)),
+    }
+}
