@@ -138,6 +138,14 @@ impl Cause {
         }
     }
 
+    pub(crate) fn thread_name(thread: &Thread) -> String {
+        Named(thread).to_string()
+    }
+
+    pub(crate) fn timer_name(function: &str) -> String {
+        format!("timer {}", plain(function))
+    }
+
     /// A short word for the kind of cause, the same in every version: what scripts sort by.
     pub fn kind(&self) -> &'static str {
         match self {

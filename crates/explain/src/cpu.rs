@@ -227,6 +227,18 @@ impl Cpu {
         self.spans.get(after.checked_sub(1)?)
     }
 
+    /// The oldest span that has ended, with its end: for readers who need each once.
+    pub fn take_ended(&mut self) -> Option<(Span, u64)> {
+        let until_ns = self.spans.get(1)?.from_ns;
+        self.spans.pop_front().map(|span| (span, until_ns))
+    }
+
+    /// No events were kept from here to `until_ns`: nothing is known of it.
+    pub fn gap(&mut self, until_ns: u64) {
+        self.forget_since_last();
+        self.last_ns = self.last_ns.max(until_ns);
+    }
+
     /// Drops what ended before an instant.
     pub fn forget_before(&mut self, at_ns: u64) {
         while self.spans.get(1).is_some_and(|next| next.from_ns <= at_ns) {

@@ -110,6 +110,18 @@ impl Explainer {
         }
     }
 
+    /// Says that no events were kept between those given so far and `until_ns`: cycles in between
+    /// have no events, and nothing that was true before is taken to be true after.
+    pub fn gap(&mut self, until_ns: u64) {
+        for cpu in &mut self.cpus {
+            cpu.gap(until_ns);
+        }
+        let now_ns = self.now_ns;
+        for of in &mut self.loops {
+            of.mark(now_ns, 0, Happened::Gap);
+        }
+    }
+
     /// The end of the stream: hands out all cycles that are left.
     pub fn finish(&mut self, mut out: impl FnMut(usize, Explained)) {
         self.explain(u64::MAX, &mut out);

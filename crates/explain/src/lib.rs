@@ -6,6 +6,7 @@
 //! waking → switch-in → user code). Within a stretch every nanosecond belongs to exactly one cause:
 //! what the CPU did then instead of the loop. What the events don't tell is called unexplained.
 
+mod activity;
 mod cause;
 mod cpu;
 mod cycle;
@@ -19,6 +20,7 @@ mod summary;
 mod totals;
 mod track;
 
+pub use activity::Activities;
 pub use cause::{Cause, Relation, SentBy};
 pub use cycle::{Explained, Piece, Stretch, WokenBy};
 pub use explainer::{Explainer, LoopThread, Options};

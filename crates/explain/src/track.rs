@@ -33,6 +33,8 @@ pub(crate) enum Happened {
     Fault,
     /// Events of a CPU that the thread may run on are missing.
     Lost,
+    /// No events were kept from here on, for a while.
+    Gap,
 }
 
 /// What the thread was, between two marks.
@@ -152,7 +154,7 @@ fn follow((state, woken): (State, bool), mark: &Mark) -> (State, bool) {
         Happened::Out(Left::Blocked) => (State::Blocked, false),
         Happened::Out(Left::Stopped | Left::Dead) => (State::Stopped, false),
         Happened::Slack { .. } | Happened::Fault => (state, woken),
-        Happened::Lost => UNKNOWN,
+        Happened::Lost | Happened::Gap => UNKNOWN,
     }
 }
 
