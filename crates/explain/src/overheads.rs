@@ -161,6 +161,11 @@ pub struct OverheadTable {
     pub ipi: Distribution,
 }
 
+impl OverheadTable {
+    /// Name of the file in a run directory.
+    pub const FILE_NAME: &'static str = "overheads.json";
+}
+
 /// A distribution of times in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Distribution {

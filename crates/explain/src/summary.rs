@@ -44,6 +44,8 @@ pub struct ConditionExplanation {
     pub threshold_from: String,
     /// Cycles with events.
     pub cycles: u64,
+    /// Judged cycles whose events were not kept, or overwritten: nothing is said of them.
+    pub not_covered: u64,
     /// Cycles by how they were woken: `direct`, `deferred`, `not-asleep`, …
     pub woken: BTreeMap<String, u64>,
     /// Late cycles.
@@ -172,6 +174,7 @@ impl ConditionExplanation {
             threshold_ns: totals.threshold_ns,
             threshold_from: threshold_from.into(),
             cycles: totals.cycles,
+            not_covered: totals.not_covered,
             woken: woken
                 .map(|(word, count)| ((*word).into(), *count))
                 .collect(),

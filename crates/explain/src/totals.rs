@@ -12,6 +12,8 @@ pub struct Totals {
     pub threshold_ns: u64,
     /// Cycles added.
     pub cycles: u64,
+    /// Cycles without events, counted by whoever left them out.
+    pub not_covered: u64,
     /// Cycles by how they were woken.
     pub woken: HashMap<&'static str, u64>,
     /// Late cycles.
@@ -107,6 +109,7 @@ impl Totals {
         Self {
             threshold_ns,
             cycles: 0,
+            not_covered: 0,
             woken: HashMap::new(),
             late: 0,
             late_ns: 0,

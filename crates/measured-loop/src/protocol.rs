@@ -214,6 +214,8 @@ pub enum LoopReply {
 /// A thread that is ready.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ThreadReady {
+    /// The kernel's number of the thread, by which its events are found.
+    pub thread_id: u32,
     /// What is in effect, read back.
     pub effective: Effective,
     /// What is not as asked for.

@@ -46,6 +46,8 @@ pub enum Verb {
     Show(Show),
     /// Fly a vehicle through a recorded run's instants.
     Fly(Fly),
+    /// Say why a recorded run's late cycles were late.
+    Explain(Explain),
     /// Make an interrupted run readable and say what is missing.
     Recover(Recover),
     /// List, show and check scenarios.
@@ -182,6 +184,37 @@ pub struct Fly {
     /// Seed of the torque noise and the kicks [default: the run's own, else 0].
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Say why a recorded run's late cycles were late: causes ranked, the worst cycles, the way from
+/// the due time to the first instruction. The run must hold kernel events.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 explained, 1 error.\n\nExamples:\n  \
+                        wakepath explain wakepath-runs/check-20260101T120000Z\n  \
+                        wakepath explain RUN --cycle 812 --segment 3\n  \
+                        wakepath explain RUN --perfetto run.perfetto-trace")]
+pub struct Explain {
+    /// The run directory.
+    pub run: PathBuf,
+    /// Show one cycle, by its number, as a timeline.
+    #[arg(long, value_name = "NUMBER")]
+    pub cycle: Option<u64>,
+    /// The segment of that cycle [default: all that have such a cycle].
+    #[arg(long, value_name = "NUMBER", requires = "cycle")]
+    pub segment: Option<u32>,
+    /// How many of the worst cycles of each condition to show.
+    #[arg(long, value_name = "COUNT", default_value_t = 5)]
+    pub worst: usize,
+    /// Latency above which a cycle is late, such as `200us` [default: the run's criterion, else
+    /// the 99.9th percentile].
+    #[arg(long, value_name = "TIME")]
+    pub threshold: Option<String>,
+    /// Write a timeline for ui.perfetto.dev.
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
     /// Print it as JSON.
     #[arg(long)]
     pub json: bool,

@@ -2,6 +2,7 @@
 //! which the loop runs in the crate `wakepath-measured-loop`, what a person sees meanwhile in `view`.
 
 mod command_line;
+mod explanation;
 mod internal;
 mod measure;
 mod usage;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Verb::Run(arguments) => verbs::run::run(&arguments),
         Verb::Show(arguments) => verbs::show::run(&arguments),
         Verb::Fly(arguments) => verbs::fly::run(&arguments),
+        Verb::Explain(arguments) => verbs::explain::run(&arguments),
         Verb::Recover(arguments) => verbs::recover::run(&arguments),
         Verb::Scenario(arguments) => verbs::scenario::run(&arguments),
         Verb::Machine(arguments) => verbs::machine::run(&arguments),

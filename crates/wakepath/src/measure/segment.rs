@@ -383,7 +383,7 @@ fn started_threads(spec: &LoopSpec, start_ns: u64, ready: &[ThreadReady]) -> Vec
                 requested: spec.preparation.policy,
                 effective: Effective {
                     text: effective.map_or("not in effect".into(), |e| e.policy.to_string()),
-                    details: serde_json::to_value(effective).unwrap_or_default(),
+                    details: details(ready.get(usize::from(thread))),
                 },
                 cpus: effective.map_or_else(
                     || spec.preparation.cpus.clone().unwrap_or_default(),
@@ -394,4 +394,14 @@ fn started_threads(spec: &LoopSpec, start_ns: u64, ready: &[ThreadReady]) -> Vec
             }
         })
         .collect()
+}
+
+/// What is in effect for a thread, with its number: kernel events name threads by it.
+fn details(ready: Option<&ThreadReady>) -> serde_json::Value {
+    let effective = ready.map(|ready| &ready.effective);
+    let mut details = serde_json::to_value(effective).unwrap_or_default();
+    if let (Some(ready), Some(details)) = (ready, details.as_object_mut()) {
+        details.insert("thread_id".into(), ready.thread_id.into());
+    }
+    details
 }

@@ -114,6 +114,7 @@ pub fn measure(
         }
         (Err(error), Err(_)) => return Err(error.into()),
     };
+    explain(&directory);
     if ending == Ending::Interrupted {
         eprintln!("interrupted: what follows is of what was measured until then");
     }
@@ -154,6 +155,22 @@ pub fn fitted(
         }
     }
     Ok((fitted, kept))
+}
+
+/// Writes the explanation of a traced run beside it. What fails here takes nothing from the
+/// measurement: the events are there, and `wakepath explain` tries again.
+fn explain(directory: &Path) {
+    let explained = Run::open(directory)
+        .map_err(Failure::from)
+        .and_then(|run| crate::explanation::write_beside(&run));
+    match explained {
+        Ok(None) => {}
+        Ok(Some(_)) => eprintln!(
+            "why late cycles were late: wakepath explain {}",
+            directory.display()
+        ),
+        Err(error) => eprintln!("the run is recorded, but not explained: {error}"),
+    }
 }
 
 /// Shows a recorded run and returns the verdict's exit code.

@@ -3,6 +3,7 @@
 
 pub mod check;
 pub mod documentation;
+pub mod explain;
 mod files;
 pub mod fly;
 pub mod machine;
