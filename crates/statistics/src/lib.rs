@@ -1,5 +1,6 @@
 //! Pure statistics of latencies and misses: what a sample says about quantiles and miss rates,
-//! and how much of it is evidence. It reads no clock, draws no random numbers and judges nothing:
+//! how much of it is evidence, and what several runs say against several others. It reads no clock,
+//! draws no random number without a seed and judges nothing:
 //! comparing a bound with a criterion is the verdict's work.
 //!
 //! Times are signed nanoseconds (`i64`), counts are `u64`, probabilities are `f64` in 0..=1.
@@ -7,18 +8,28 @@
 mod batch_means;
 mod binomial;
 mod clusters;
+#[cfg(test)]
+#[path = "../fixtures/comparison_figures.rs"]
+mod comparison_figures;
 mod correlation;
 mod distribution;
 mod evidence;
+mod false_discovery;
 mod histogram;
+mod normal;
 mod order_statistics;
+mod permutation;
 mod quantile;
+mod rank_sum;
 #[cfg(test)]
 #[path = "../fixtures/scipy_figures.rs"]
 mod scipy_figures;
+mod shift;
+mod signed_rank;
 mod special;
 mod stationarity;
 mod student;
+mod subset_sums;
 
 pub use batch_means::{MeanInterval, batch_mean_interval};
 pub use binomial::{
@@ -28,8 +39,13 @@ pub use clusters::{MissClusters, MissTally};
 pub use correlation::{LjungBox, autocorrelations, effective_count_for_mean, ljung_box};
 pub use distribution::{Distribution, DistributionSummary, QuantileValue};
 pub use evidence::{due_times_needed, due_times_needed_without_misses};
+pub use false_discovery::adjusted_for_many;
 pub use histogram::LatencyHistogram;
 pub use order_statistics::{RankInterval, ValueInterval, quantile_rank_interval};
+pub use permutation::{Block, Counted, Permutation, permutation_test};
 pub use quantile::Quantile;
+pub use rank_sum::{RankTest, least_rank_sum_p, rank_sum_test};
+pub use shift::{Shift, equivalence_p, equivalence_p_of_pairs, shift_between, shift_of_pairs};
+pub use signed_rank::{least_signed_rank_p, signed_rank_test};
 pub use stationarity::{HalvesCompared, TwoSampleDistance, compare_halves, kolmogorov_smirnov};
 pub use student::student_t_quantile;
