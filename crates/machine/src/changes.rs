@@ -64,6 +64,28 @@ pub(crate) fn between(earlier: &Facts, later: &Facts) -> Vec<Change> {
     changes.0
 }
 
+/// What tells two machines apart, or one machine in two boots: hardware first, then what was set.
+/// Counters are left out: those of two boots say nothing of each other.
+pub(crate) fn apart(one: &Facts, other: &Facts) -> Differences {
+    let mut hardware = Changes::default();
+    settings::compare_hardware(one, other, &mut hardware);
+    let mut settings = Changes::default();
+    settings::compare(one, other, &mut settings);
+    Differences {
+        hardware: hardware.0,
+        settings: settings.0,
+    }
+}
+
+/// What tells two machines apart.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Differences {
+    /// Another machine: its name, its CPUs.
+    pub hardware: Vec<Change>,
+    /// The same or another machine, booted or set otherwise.
+    pub settings: Vec<Change>,
+}
+
 /// The changes found so far.
 #[derive(Default)]
 struct Changes(Vec<Change>);

@@ -173,6 +173,12 @@ impl Facts {
         crate::changes::between(earlier, self)
     }
 
+    /// What tells this machine from `other`, or this boot from that one: for runs held against
+    /// each other. What the change is from is this, what it is to the other.
+    pub fn apart_from(&self, other: &Self) -> crate::Differences {
+        crate::changes::apart(self, other)
+    }
+
     /// What the reading process may do, and what would allow the rest.
     pub fn privileges(&self) -> Privileges {
         Privileges::of(self)

@@ -13,7 +13,7 @@ mod reading;
 mod root;
 mod summary;
 
-pub use changes::{Change, Severity};
+pub use changes::{Change, Differences, Severity};
 pub use clock_readings::ClockReadings;
 pub use cpu_list::CpuList;
 pub use facts::*;

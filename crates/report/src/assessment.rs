@@ -10,6 +10,7 @@ use crate::loads::{LoadSummary, summarise};
 use serde::Serialize;
 use wakepath_archive::{Ending, Run, SegmentRecord, State, ThreadEnd, ThreadRecord, VirtualTime};
 use wakepath_scenario::{Criterion, KnownCpus, PoliciesNeeded, Scenario};
+use wakepath_timeline::Sample;
 use wakepath_verdict::{
     Condition, ConditionName, CycleRecord, EarlyEnd, EffectivePolicy, FactChange, JudgedWindow,
     Judgement, LoadProof, Outcome, Overall, Provenance, judge, overall,
@@ -228,6 +229,17 @@ fn judged(
     condition: &ConditionSegments<'_>,
     changes: &RunChanges,
 ) -> Result<Judgement, AssessmentError> {
+    judged_with(run, scenario, condition, changes, &mut |_, _| {})
+}
+
+/// As [`judged`], handing each judged window with its samples on.
+pub(crate) fn judged_with(
+    run: &Run,
+    scenario: &Scenario,
+    condition: &ConditionSegments<'_>,
+    changes: &RunChanges,
+    each: &mut dyn FnMut(JudgedWindow, &[Sample]),
+) -> Result<Judgement, AssessmentError> {
     let criterion = condition.criterion(&scenario.criterion);
     let mut record = CycleRecord::new(&criterion);
     let mut provenance = Provenance {
@@ -255,7 +267,9 @@ fn judged(
             thread: thread.thread.into(),
         };
         // The record remembers a contradiction; the verdict says it.
-        let _ = record.add(window, &samples);
+        if record.add(window, &samples).is_ok() {
+            each(window, &samples);
+        }
         add_provenance(&mut provenance, segment, thread);
     }
     let name = ConditionName {

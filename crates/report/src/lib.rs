@@ -3,6 +3,7 @@
 
 mod assessment;
 mod changes;
+mod compare;
 mod conditions;
 mod controllers;
 mod flight;
@@ -14,6 +15,10 @@ mod table;
 mod text;
 
 pub use assessment::{Assessment, AssessmentError, NotMeasured, RunIdentity};
+pub use compare::{
+    ALPHA, Adjusted, Bin, CompareError, CompareOrder, Comparison, ConditionComparison, Difference,
+    Finding, Margin, Metric, MetricComparison, RunFigures, Weight,
+};
 pub use controllers::ControllerFile;
 pub use flight::{
     FlightOrder, Flights, FlightsError, FlownCondition, FlownConditions, Search, can_be_met,

@@ -110,6 +110,7 @@ fn equivalence(margin: f64, test: impl Fn(f64) -> Option<RankTest>) -> Option<f6
 }
 
 #[cfg(test)]
+#[allow(clippy::approx_constant, reason = "3.14 is a published datum")]
 mod tests {
     use super::*;
     use crate::comparison_figures::{SHIFT, SHIFT_OF_PAIRS};

@@ -32,6 +32,7 @@ pub fn least_signed_rank_p(pairs: u64) -> f64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::approx_constant, reason = "3.14 is a published datum")]
 mod tests {
     use super::*;
     use crate::comparison_figures::SIGNED_RANK;

@@ -28,4 +28,4 @@ pub use overall::{Overall, PolicyOutcome, Recommendation, overall};
 pub use provenance::{EarlyEnd, EffectivePolicy, FactChange, LoadProof, Provenance};
 pub use reason::{MoreNeeded, Reason};
 pub use summary::CycleSummary;
-pub use wording::{duration, fraction};
+pub use wording::{counted, duration, fraction};

@@ -59,7 +59,7 @@ pub(crate) fn count(value: u64) -> String {
 }
 
 /// `1 miss`, `2 misses`.
-pub(crate) fn counted(value: u64, one: &str, several: &str) -> String {
+pub fn counted(value: u64, one: &str, several: &str) -> String {
     format!(
         "{} {}",
         count(value),

@@ -48,6 +48,8 @@ pub enum Verb {
     Fly(Fly),
     /// Say why a recorded run's late cycles were late.
     Explain(Explain),
+    /// Compare runs: what differs, and what got worse or better.
+    Compare(Compare),
     /// Make an interrupted run readable and say what is missing.
     Recover(Recover),
     /// List, show and check scenarios.
@@ -216,6 +218,45 @@ pub struct Explain {
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
     /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Compare runs: what differs in machine, kernel and scenario, and what got worse or better beyond
+/// doubt. The replicate is the run: give several for each side.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 nothing regressed and evidence enough, 1 error or an invalid run, \
+                        2 regressed, 3 inconclusive.\n\nExamples:\n  \
+                        wakepath compare before after\n  \
+                        wakepath compare --base a1 --base a2 --base a3 b1 b2 b3 --margin 5us\n  \
+                        wakepath compare old-*/ --against new-*/ --metric p99.9 --metric misses"
+)]
+pub struct Compare {
+    /// Run directories: the base first, then what is held against it.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// A run of the base; may be given more than once. All others are then held against them.
+    #[arg(long, value_name = "RUN", conflicts_with = "against")]
+    pub base: Vec<PathBuf>,
+    /// Runs held against the base; all others are then the base.
+    #[arg(long, value_name = "RUN", num_args = 1..)]
+    pub against: Vec<PathBuf>,
+    /// The largest difference that does not matter: a share of the base's median run, such as
+    /// `10%`, or a time, such as `5us` [default: 10%].
+    #[arg(long, value_name = "MARGIN")]
+    pub margin: Option<String>,
+    /// What to compare: `median`, `p99`, `p99.9`, `max` or `misses`; may be given more than once
+    /// [default: all].
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Vec<String>,
+    /// The runs of the two sides were measured in turn: compare them pair by pair.
+    #[arg(long)]
+    pub interleaved: bool,
+    /// Compare runs that are not comparable, with a warning.
+    #[arg(long)]
+    pub force: bool,
+    /// Print it as JSON, with the distributions to be drawn over each other.
     #[arg(long)]
     pub json: bool,
 }

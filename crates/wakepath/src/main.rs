@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Verb::Show(arguments) => verbs::show::run(&arguments),
         Verb::Fly(arguments) => verbs::fly::run(&arguments),
         Verb::Explain(arguments) => verbs::explain::run(&arguments),
+        Verb::Compare(arguments) => verbs::compare::run(&arguments),
         Verb::Recover(arguments) => verbs::recover::run(&arguments),
         Verb::Scenario(arguments) => verbs::scenario::run(&arguments),
         Verb::Machine(arguments) => verbs::machine::run(&arguments),

@@ -14,6 +14,46 @@ pub(super) fn compare(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     surroundings(earlier, later, changes);
 }
 
+/// What no reboot changes either: the board and its CPUs.
+pub(super) fn compare_hardware(one: &Facts, other: &Facts, changes: &mut Changes) {
+    let serious = Severity::Serious;
+    let (before, after) = (&one.fixed, &other.fixed);
+    let (old, new) = (before.platform.name(), after.platform.name());
+    if let (Some(old), Some(new)) = (&old, &new)
+        && old != new
+    {
+        changes.add(serious, "machine", after.platform.product.path(), old, new);
+    }
+    changes.differs(
+        serious,
+        "architecture",
+        &before.kernel.architecture,
+        &after.kernel.architecture,
+    );
+    changes.differs(
+        serious,
+        "CPUs present",
+        &before.cpus.present,
+        &after.cpus.present,
+    );
+    let names = |kinds: &[crate::CpuModel]| {
+        let name = |kind: &crate::CpuModel| kind.name.clone().unwrap_or_else(|| "unnamed".into());
+        kinds.iter().map(name).collect::<Vec<_>>().join(", ")
+    };
+    let models = (&before.cpus.models, &after.cpus.models);
+    if let (Some(old), Some(new)) = (models.0.known(), models.1.known())
+        && names(old) != names(new)
+    {
+        changes.add(
+            serious,
+            "CPU model",
+            models.1.path(),
+            names(old),
+            names(new),
+        );
+    }
+}
+
 /// What only a reboot should change. Microcode can be loaded late and memory hot-plugged.
 fn fixed(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     let (before, after) = (&earlier.fixed, &later.fixed);

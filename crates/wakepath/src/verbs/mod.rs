@@ -2,6 +2,7 @@
 //! line saying what is wrong, where, and what would be right.
 
 pub mod check;
+pub mod compare;
 pub mod documentation;
 pub mod explain;
 mod files;

@@ -5,6 +5,7 @@
 mod started;
 
 mod archives;
+mod compare;
 mod directories;
 mod documentation;
 mod fly;

@@ -1,0 +1,143 @@
+//! `wakepath compare`: runs against runs, with an exit code for continuous integration.
+
+use super::{Outcome, print};
+use crate::command_line::Compare;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use wakepath_archive::Run;
+use wakepath_report::{CompareOrder, Comparison, Margin, Metric, Style};
+use wakepath_scenario::units::parse_duration;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Reads, compares and shows.
+pub fn run(arguments: &Compare) -> Outcome {
+    let order = CompareOrder {
+        margin: margin(arguments.margin.as_deref())?,
+        metrics: metrics(&arguments.metric)?,
+        force: arguments.force,
+        interleaved: arguments.interleaved,
+    };
+    let (base, against) = sides(arguments)?;
+    let (base, against) = (open(base)?, open(against)?);
+    let comparison = Comparison::of(&base, &against, &order)?;
+    print(&match arguments.json {
+        true => comparison.to_json(),
+        false => comparison.to_text(Style::of_stdout()),
+    })?;
+    Ok(ExitCode::from(comparison.exit_code()))
+}
+
+/// The runs of either side.
+fn sides(arguments: &Compare) -> Result<(&[PathBuf], &[PathBuf]), Failure> {
+    let Compare {
+        runs,
+        base,
+        against,
+        ..
+    } = arguments;
+    if !base.is_empty() {
+        return Ok((base, runs));
+    }
+    if !against.is_empty() {
+        return Ok((runs, against));
+    }
+    match runs.split_first() {
+        Some((first, [only])) => Ok((std::slice::from_ref(first), std::slice::from_ref(only))),
+        Some((_, [])) => Err("one run has nothing to be compared with: give a second one".into()),
+        _ => Err(format!(
+            "{} runs: which are the base? `--base RUN --base RUN … RUN…` or `RUN… --against RUN…`",
+            runs.len()
+        )
+        .into()),
+    }
+}
+
+/// An archive that is not as it was written says nothing, on either side.
+fn open(directories: &[PathBuf]) -> Result<Vec<Run>, Failure> {
+    let mut runs = Vec::new();
+    for directory in directories {
+        let run = Run::open(directory)?;
+        let findings = run.check()?;
+        if let Some(first) = findings.first() {
+            return Err(format!("{}: {first}", directory.display()).into());
+        }
+        runs.push(run);
+    }
+    Ok(runs)
+}
+
+fn metrics(words: &[String]) -> Result<Vec<Metric>, String> {
+    if words.is_empty() {
+        return Ok(Metric::ALL.to_vec());
+    }
+    let wanted: Vec<Metric> = words
+        .iter()
+        .map(|word| Metric::of_word(word).map_err(|why| format!("--metric: {why}")))
+        .collect::<Result<_, _>>()?;
+    Ok(Metric::ALL
+        .into_iter()
+        .filter(|metric| wanted.contains(metric))
+        .collect())
+}
+
+fn margin(text: Option<&str>) -> Result<Margin, String> {
+    let Some(text) = text else {
+        return Ok(Margin::DEFAULT);
+    };
+    let refused =
+        || format!("--margin {text}: a share such as `10%` or a time such as `5us` would be right");
+    if let Some(percent) = text.trim().strip_suffix('%') {
+        let percent: f64 = percent.trim().parse().map_err(|_| refused())?;
+        return match percent > 0.0 && percent.is_finite() {
+            true => Ok(Margin::Share(percent / 100.0)),
+            false => Err(refused()),
+        };
+    }
+    match parse_duration(text) {
+        Ok(ns) if ns > 0 => Ok(Margin::Time(ns)),
+        _ => Err(refused()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_margin_is_a_share_or_a_time_and_never_nothing() {
+        assert_eq!(margin(None), Ok(Margin::Share(0.1)));
+        assert_eq!(margin(Some("2.5 %")), Ok(Margin::Share(0.025)));
+        assert_eq!(margin(Some("5us")), Ok(Margin::Time(5_000)));
+        for bad in [
+            "",
+            "%",
+            "0%",
+            "-3%",
+            "nan%",
+            "5",
+            "0us",
+            "-5us",
+            "5 parsecs",
+        ] {
+            let refused = margin(Some(bad)).unwrap_err();
+            assert!(
+                refused.contains("5us") && !refused.contains('\n'),
+                "{refused}"
+            );
+        }
+    }
+
+    #[test]
+    fn metrics_come_in_the_tables_order_once_each() {
+        let words = |all: &[&str]| all.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        let found = metrics(&words(&["misses", "p99.9", "misses"]));
+        assert_eq!(found, Ok(vec![Metric::P999, Metric::Misses]));
+        assert_eq!(metrics(&[]).map(|all| all.len()), Ok(5));
+        let refused = metrics(&words(&["mean"])).unwrap_err();
+        assert!(
+            refused.contains("`mean`") && refused.contains("p99.9"),
+            "{refused}"
+        );
+    }
+}
