@@ -153,7 +153,10 @@ fn loop_thread(
     let _ = ready.send((
         number,
         Ok(ThreadReady {
-            thread_id: rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs(),
+            thread_id: rustix::thread::gettid()
+                .as_raw_nonzero()
+                .get()
+                .unsigned_abs(),
             effective: prepared.effective,
             shortfalls: prepared.shortfalls,
             no_counters,

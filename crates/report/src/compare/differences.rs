@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::fmt;
 use wakepath_archive::Run;
 use wakepath_machine::{Facts, Severity};
-use wakepath_scenario::{CpuSet, Scenario};
+use wakepath_scenario::{CpuSet, Scenario, Work};
 use wakepath_verdict::duration;
 
 /// What a difference means for comparing.
@@ -48,6 +48,7 @@ pub(crate) struct Subject {
     pub(crate) directory: String,
     pub(crate) scenario: Scenario,
     tool: (String, String),
+    time: String,
     facts: Option<Facts>,
     loads: Vec<LoadSummary>,
 }
@@ -63,6 +64,10 @@ impl Subject {
             directory: run.directory().display().to_string(),
             scenario: scenario_of(run)?,
             tool: (manifest.tool.name.clone(), manifest.tool.version.clone()),
+            time: match &manifest.virtual_time {
+                Some(time) => format!("virtual, {} ns an instruction", time.ns_per_instruction),
+                None => "real".into(),
+            },
             facts: facts.and_then(|facts| serde_json::from_value(facts).ok()),
             loads: summarise(&manifest.segments),
         })
@@ -94,6 +99,7 @@ impl Subject {
             &self.tool.0,
             &other.tool.0,
         );
+        found.differs("tool", Weight::Forbids, "time", &self.time, &other.time);
         if self.tool.0 == other.tool.0 {
             let what = format!("version of {}", self.tool.0);
             found.differs("tool", Weight::Note, &what, &self.tool.1, &other.tool.1);
@@ -174,7 +180,12 @@ fn scenarios(one: &Scenario, two: &Scenario, found: &mut Found) {
     for (task, twin) in one.tasks.iter().zip(&two.tasks) {
         let of = format!("of thread {}", task.name);
         let work = |task: &wakepath_scenario::Task| said(&task.work);
-        differs(forbids, &format!("work {of}"), work(task), work(twin));
+        differs(
+            releases(&task.work, &twin.work),
+            &format!("work {of}"),
+            work(task),
+            work(twin),
+        );
         let period = |task: &wakepath_scenario::Task| duration(task.period_ns as i64);
         differs(forbids, &format!("period {of}"), period(task), period(twin));
         let cpus = |cpus: &Option<CpuSet>| {
@@ -246,6 +257,18 @@ fn scenarios(one: &Scenario, two: &Scenario, found: &mut Found) {
             "its own, used for all".into(),
             "another".into(),
         );
+    }
+}
+
+/// Two releases of a user's controller may be compared; other work is another measurement.
+fn releases(one: &Work, two: &Work) -> Weight {
+    match (one, two) {
+        (Work::Library(one), Work::Library(two))
+            if (one.is_python(), &one.flight) == (two.is_python(), &two.flight) =>
+        {
+            Weight::Explains
+        }
+        _ => Weight::Forbids,
     }
 }
 
