@@ -243,6 +243,8 @@ impl Explainer {
                 self.overheads.cycle(&raw.explained);
                 self.loops[number].previous_end_ns = Some(sample.end_ns);
                 self.loops[number].hand(number, raw, out);
+                // Every look at the marks goes through all of them.
+                self.loops[number].forget();
             }
         }
         self.next_ns = self.next_end();
@@ -295,13 +297,7 @@ impl Explainer {
     fn clear(&mut self) {
         let mut oldest = u64::MAX;
         for of in &mut self.loops {
-            let Some(next) = of.samples.peek() else {
-                continue;
-            };
-            let needed = of.previous_end_ns.unwrap_or(u64::MAX).min(next.due_ns);
-            let needed = needed.saturating_sub(REORDERING_NS);
-            of.track.forget_before(needed);
-            oldest = oldest.min(needed);
+            oldest = oldest.min(of.forget());
         }
         for cpu in &mut self.cpus {
             cpu.forget_before(oldest.min(self.now_ns));
@@ -312,6 +308,17 @@ impl Explainer {
 impl Loop {
     fn mark(&mut self, at_ns: u64, cpu: u16, what: Happened) {
         self.track.push(Mark { at_ns, cpu, what });
+    }
+
+    /// Forgets what the next cycle does not need; returns from when on it does need events.
+    fn forget(&mut self) -> u64 {
+        let Some(next) = self.samples.peek() else {
+            return u64::MAX;
+        };
+        let needed = self.previous_end_ns.unwrap_or(u64::MAX).min(next.due_ns);
+        let needed = needed.saturating_sub(REORDERING_NS);
+        self.track.forget_before(needed);
+        needed
     }
 
     fn hand(&mut self, number: usize, raw: Raw, out: &mut impl FnMut(usize, Explained)) {
