@@ -86,6 +86,20 @@ pub struct Differences {
     pub settings: Vec<Change>,
 }
 
+/// The settings that differ, also across a reboot, most severe first.
+pub(crate) fn drift(earlier: &Facts, later: &Facts) -> Vec<Change> {
+    let mut changes = Changes::default();
+    settings::compare(earlier, later, &mut changes);
+    // What the reading process may do is its own affair: a run puts itself beside its loop's CPU.
+    changes
+        .0
+        .retain(|change| !change.path.starts_with("/proc/self/"));
+    changes
+        .0
+        .sort_by_key(|change| std::cmp::Reverse(change.severity));
+    changes.0
+}
+
 /// The changes found so far.
 #[derive(Default)]
 struct Changes(Vec<Change>);

@@ -179,6 +179,12 @@ impl Facts {
         crate::changes::apart(self, other)
     }
 
+    /// What differs in the machine's settings from `earlier`, which may lie before a reboot: the
+    /// question before a mission. Counters are not compared.
+    pub fn drift_since(&self, earlier: &Self) -> Vec<Change> {
+        crate::changes::drift(earlier, self)
+    }
+
     /// What the reading process may do, and what would allow the rest.
     pub fn privileges(&self) -> Privileges {
         Privileges::of(self)

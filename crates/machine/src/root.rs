@@ -117,6 +117,11 @@ impl Root {
             .is_some_and(|real| fs::symlink_metadata(real).is_ok())
     }
 
+    /// What a symbolic link says, as text; none if it is no link or not UTF-8.
+    pub fn link_text(&self, path: &str) -> Option<String> {
+        self.link(path)?.into_os_string().into_string().ok()
+    }
+
     /// What a symbolic link says. A recorded tree may have come through an archive or a file system
     /// that has no links: there, a file in the link's place holds its text.
     pub(crate) fn link(&self, path: &str) -> Option<PathBuf> {

@@ -62,6 +62,9 @@ pub struct Assessment {
     pub page_faults: u64,
     /// What changed on the machine while the run was under way.
     pub machine_changes: Vec<wakepath_machine::Change>,
+    /// How ready the machine was for the loop when the run began; none in a run of a wakepath that
+    /// did not look, or looked in a way that this version can't read.
+    pub readiness: Option<wakepath_readiness::Report>,
     /// The machine, as labelled lines.
     pub machine: Vec<(String, String)>,
     /// The criterion judged by.
@@ -100,6 +103,14 @@ pub struct NotMeasured {
     pub phase: String,
     /// Why, and what would help.
     pub reason: String,
+}
+
+/// Where the readiness stands in the facts that a run begins with.
+pub const READINESS_KEY: &str = "readiness";
+
+fn readiness_of(run: &Run) -> Option<wakepath_readiness::Report> {
+    let first = run.manifest.facts.first()?;
+    serde_json::from_value(first.facts.get(READINESS_KEY)?.clone()).ok()
 }
 
 impl Assessment {
@@ -153,6 +164,7 @@ impl Assessment {
             loads: summarise(&manifest.segments),
             page_faults,
             machine_changes: changes.all,
+            readiness: readiness_of(run),
             machine: changes.machine,
             criterion: scenario.criterion,
         })

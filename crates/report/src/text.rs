@@ -189,6 +189,9 @@ impl Assessment {
         for controller in &self.controllers {
             writeln!(text, "controller: {controller}")?;
         }
+        if let Some(readiness) = &self.readiness {
+            writeln!(text, "readiness: {}", readiness.line())?;
+        }
         for note in &self.run.notes {
             writeln!(text, "note: {note}")?;
         }

@@ -23,6 +23,7 @@ const ASKED: &[&str] = &[
     "HWLAT_TRACER",
     "HZ",
     "KASAN",
+    "LOCKDEP",
     "NO_HZ_FULL",
     "NO_HZ_IDLE",
     "OSNOISE_TRACER",

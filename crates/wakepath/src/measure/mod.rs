@@ -59,6 +59,8 @@ pub struct Measurement<'a> {
     pub start: RunStarted,
     /// Data caches, for loads whose working set is a cache's share.
     pub caches: Caches,
+    /// How ready the machine is for this loop; recorded beside its first facts.
+    pub readiness: serde_json::Value,
     /// Who watches.
     pub observer: &'a mut dyn Observer,
     /// Whether someone asked for the end.
@@ -97,7 +99,7 @@ impl Measurement<'_> {
             unavailable: HashMap::new(),
             said_once: HashSet::new(),
         };
-        let outcome = running.all_phases(self.start);
+        let outcome = running.all_phases(self.start, self.readiness);
         running.observer.finishing();
         let ending = match &outcome {
             Ok(ending) => ending.clone(),
@@ -134,7 +136,11 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    fn all_phases(&mut self, start: RunStarted) -> Result<Ending, MeasureError> {
+    fn all_phases(
+        &mut self,
+        start: RunStarted,
+        readiness: serde_json::Value,
+    ) -> Result<Ending, MeasureError> {
         let planned = self
             .plan
             .segments()
@@ -143,7 +149,7 @@ impl Running<'_> {
         self.recording
             .append(Event::RunStarted(Box::new(RunStarted { planned, ..start })))?;
         let _latency_request = self.request_latency()?;
-        self.take_facts(When::Before, None)?;
+        self.facts_with(When::Before, None, Some(readiness))?;
         let plan = self.plan;
         for phase in &plan.phases {
             if self.interrupt.requested() {
@@ -206,13 +212,26 @@ impl Running<'_> {
     }
 
     fn take_facts(&mut self, when: When, run: Option<&PhaseRun>) -> Result<(), MeasureError> {
+        self.facts_with(when, run, None)
+    }
+
+    fn facts_with(
+        &mut self,
+        when: When,
+        run: Option<&PhaseRun>,
+        readiness: Option<serde_json::Value>,
+    ) -> Result<(), MeasureError> {
         let facts = Facts::read(&Root::host());
+        let mut facts = serde_json::to_value(&facts).map_err(MeasureError::Facts)?;
+        if let (Some(readiness), Some(facts)) = (readiness, facts.as_object_mut()) {
+            facts.insert(wakepath_report::READINESS_KEY.to_owned(), readiness);
+        }
         self.recording.append(Event::FactsTaken(FactsTaken {
             when,
             phase: run.map(|run| self.scenario.phases[run.phase].name.clone()),
             repetition: run.map(|run| run.repetition),
             at_ns: clock::monotonic_ns(),
-            facts: serde_json::to_value(&facts).map_err(MeasureError::Facts)?,
+            facts,
         }))
     }
 

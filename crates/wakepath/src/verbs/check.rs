@@ -37,23 +37,32 @@ pub fn run(arguments: &Check) -> Outcome {
 /// The built-in scenario's file with the options written into it, so that what they mean is
 /// checked, recorded and shown like any scenario.
 fn changed(arguments: &Check) -> Result<String, Box<dyn std::error::Error>> {
+    scenario_for(&arguments.rate, arguments.cpu, &arguments.policy)
+}
+
+/// The built-in scenario's file for another rate, CPU and policies.
+pub(super) fn scenario_for(
+    rate_text: &str,
+    cpu: Option<u16>,
+    policies: &[String],
+) -> Result<String, Box<dyn std::error::Error>> {
     let text = builtin::named("check")
         .ok_or("the scenario `check` is not built in")?
         .text;
     let mut table: toml::Table = text.parse()?;
 
-    let rate = units::parse_rate(&arguments.rate)
-        .map_err(|complaint| format!("--rate {}: {complaint}", arguments.rate))?;
-    table.insert("rate".into(), arguments.rate.clone().into());
-    if let Some(cpu) = arguments.cpu {
+    let rate = units::parse_rate(rate_text)
+        .map_err(|complaint| format!("--rate {rate_text}: {complaint}"))?;
+    table.insert("rate".into(), rate_text.into());
+    if let Some(cpu) = cpu {
         table.insert("cpu".into(), i64::from(cpu).into());
     }
-    if !arguments.policy.is_empty() {
-        for policy in &arguments.policy {
+    if !policies.is_empty() {
+        for policy in policies {
             parse_policy(policy, rate.period_ns)
                 .map_err(|complaint| format!("--policy '{policy}': {complaint}"))?;
         }
-        table.insert("policies".into(), arguments.policy.clone().into());
+        table.insert("policies".into(), policies.to_vec().into());
     } else if rate.period_ns != DEFAULT_PERIOD_NS {
         for policy in policies_of(&mut table) {
             scale_reservation(policy, rate.period_ns)?;

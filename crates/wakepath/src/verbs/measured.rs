@@ -7,10 +7,11 @@ use crate::measure::{HostCpus, Interrupt, Measurement, Plan};
 use crate::view;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use wakepath_archive::{Ending, Run, RunStarted, ScenarioText, Tool, run_id};
 use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
+use wakepath_readiness::{Inspection, Report};
 use wakepath_report::Assessment;
 use wakepath_scenario::{KnownCpus, Scenario, Warning, builtin, units};
 
@@ -78,8 +79,10 @@ pub fn measure(
     for warning in warnings {
         eprintln!("warning: {warning}");
     }
+    let subject = super::subject::loop_of(&scenario, &host);
     let plan = Plan::new(&scenario, host);
     let facts = Facts::read(&Root::host());
+    let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
     let interrupt = Interrupt::listen()?;
     let mut observer = view::fitting(output.no_tui || output.json);
     let ending = Measurement {
@@ -88,6 +91,7 @@ pub fn measure(
         directory: &directory,
         start: run_started(&scenario, &facts, warnings, started)?,
         caches: caches(&facts),
+        readiness: serde_json::to_value(&readiness)?,
         observer: observer.as_mut(),
         interrupt: &interrupt,
     }

@@ -3,6 +3,7 @@
 
 pub mod check;
 pub mod compare;
+pub mod doctor;
 pub mod documentation;
 pub mod explain;
 mod files;
@@ -13,6 +14,7 @@ pub mod recover;
 pub mod run;
 pub mod scenario;
 pub mod show;
+mod subject;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -1,0 +1,476 @@
+//! Device interrupts: where they go, who is told where to send them.
+
+use crate::{Check, Confidence, Finding, Group, Inspection, Severity};
+use wakepath_machine::{CpuList, Reading};
+
+pub const CHECKS: &[Check] = &[
+    Check {
+        id: "Q1",
+        group: Group::Interrupts,
+        title: "interrupts on the loop's CPU",
+        reads: "/proc/irq/*/effective_affinity_list, counts of /proc/interrupts",
+        why: "Each one stops the loop for its handler and the SoftIRQ behind it. On x86 a move can \
+              stay pending until the next interrupt, so where it may go is not where it goes.",
+        now: "write the other CPUs to /proc/irq/N/smp_affinity_list",
+        boot: "irqaffinity=CPUS",
+        weight: Severity::Notable,
+        confidence: Confidence::Source,
+        judge: on_loop,
+    },
+    Check {
+        id: "Q2",
+        group: Group::Interrupts,
+        title: "default affinity",
+        reads: "/proc/irq/default_smp_affinity",
+        why: "Interrupts of a device that is plugged in later go there.",
+        now: "write the other CPUs' mask to /proc/irq/default_smp_affinity",
+        boot: "irqaffinity=CPUS",
+        weight: Severity::Minor,
+        confidence: Confidence::Source,
+        judge: default_affinity,
+    },
+    Check {
+        id: "Q3",
+        group: Group::Interrupts,
+        title: "interrupts that can't be moved",
+        reads: "/proc/irq/*/{smp_affinity_list,effective_affinity_list}, /proc/interrupts (names of \
+                queues)",
+        why: "A driver that spreads its queues over all CPUs manages their interrupts itself: a \
+              write gives EPERM (EIO before Linux 6.12). They strike only when a program on that \
+              CPU uses the device.",
+        now: "",
+        boot: "isolcpus=managed_irq,CPUS: best effort",
+        weight: Severity::Minor,
+        confidence: Confidence::Source,
+        judge: managed,
+    },
+    Check {
+        id: "Q4",
+        group: Group::Interrupts,
+        title: "interrupts of the Raspberry Pi 5's south bridge",
+        reads: "/proc/interrupts (rp1), /proc/irq/*/effective_affinity_list",
+        why: "A write to the affinity of RP1's interrupts gives EINVAL on some kernels, the \
+              effective mask is empty, and a threaded handler may stay where it was.",
+        now: "place the loop on another CPU than they use",
+        boot: "a newer kernel of the board's maker",
+        weight: Severity::Notable,
+        confidence: Confidence::Source,
+        judge: south_bridge,
+    },
+    Check {
+        id: "Q5",
+        group: Group::Interrupts,
+        title: "the loop's own interrupt",
+        reads: "/proc/PID/fd and /proc/interrupts do not tell which device a loop waits for: give \
+                the program to see its CPU",
+        why: "A loop that waits for a device whose interrupt is taken on another CPU pays a \
+              wake-up across CPUs.",
+        now: "write the loop's CPU to /proc/irq/N/smp_affinity_list of its own device",
+        boot: "",
+        weight: Severity::Minor,
+        confidence: Confidence::WellKnown,
+        judge: own_interrupt,
+    },
+    Check {
+        id: "Q6",
+        group: Group::Interrupts,
+        title: "priorities of interrupt threads",
+        reads: "/proc/PID/stat of irq/*, ksoftirqd/*, rcuc/*, ktimers/*",
+        why: "Threaded handlers have FIFO 50. A loop below or equal waits for each of them on its \
+              CPU; a loop above waits for its own input if it needs one of them.",
+        now: "a priority above 50 for the loop, or chrt -f -p PRIORITY PID for its own device's \
+              thread",
+        boot: "",
+        weight: Severity::Notable,
+        confidence: Confidence::WellKnown,
+        judge: priorities,
+    },
+    Check {
+        id: "Q7",
+        group: Group::Interrupts,
+        title: "network interrupt coalescing",
+        reads: "ethtool -c (a netlink request, which is not made here)",
+        why: "A network card may hold a packet back for tens of µs to save interrupts.",
+        now: "ethtool -C DEVICE adaptive-rx off rx-usecs 0",
+        boot: "",
+        weight: Severity::Minor,
+        confidence: Confidence::WellKnown,
+        judge: coalescing,
+    },
+    Check {
+        id: "Q8",
+        group: Group::Interrupts,
+        title: "steering of network packets",
+        reads: "/sys/class/net/*/queues/*/{rps_cpus,xps_cpus}",
+        why: "It moves the SoftIRQs of packets to the CPUs named there.",
+        now: "write the other CPUs' mask there",
+        boot: "",
+        weight: Severity::Notable,
+        confidence: Confidence::WellKnown,
+        judge: steering,
+    },
+    Check {
+        id: "Q9",
+        group: Group::Interrupts,
+        title: "irqbalance",
+        reads: "the processes; /proc/PID/environ of irqbalance (IRQBALANCE_BANNED_CPULIST)",
+        why: "It moves interrupts back every ten seconds. It reads the isolated CPUs at its start \
+              alone: a partition made at run time is invisible to it.",
+        now: "systemctl stop irqbalance, or IRQBALANCE_BANNED_CPULIST=CPUS in \
+              /etc/default/irqbalance and a restart",
+        boot: "systemctl disable irqbalance",
+        weight: Severity::Grave,
+        confidence: Confidence::Source,
+        judge: balancer,
+    },
+];
+
+/// A finding for a machine on which nothing can be moved away from the loop.
+fn alone(seen: &Inspection) -> Option<Finding> {
+    (!seen.has_others()).then(|| {
+        Finding::does_not_apply(
+            "no CPU is left to move anything to",
+            "/sys/devices/system/cpu",
+        )
+    })
+}
+
+fn on_loop(seen: &Inspection) -> Finding {
+    if let Some(finding) = alone(seen) {
+        return finding;
+    }
+    if seen.interrupts.source.known().is_none() {
+        return Finding::unread(&seen.interrupts.source);
+    }
+    let own = &seen.subject.cpus;
+    let mut here = Vec::new();
+    let mut unread = None;
+    for line in &seen.interrupts.lines {
+        // A line that no device uses has no action behind its chip and kind.
+        let taken_here = own
+            .numbers()
+            .iter()
+            .any(|cpu| line.taken.get(cpu).is_some_and(|&count| count > 0));
+        match &line.effective {
+            Reading::Known { value, .. } if !seen.on_loop(value).is_empty() && taken_here => {
+                here.push(format!("{} {}", line.number, short(&line.action)));
+            }
+            Reading::Known { .. } | Reading::Absent { .. } => {}
+            other => unread = Some(Finding::unread(other)),
+        }
+    }
+    let counted = match &seen.interrupts_before {
+        None => String::new(),
+        Some((time, before)) => {
+            let counts = seen.interrupts.taken_since(before, own);
+            let sum: u64 = counts.values().sum();
+            format!("; {sum} taken there in {} ms", time.as_millis())
+        }
+    };
+    let path = "/proc/irq/*/effective_affinity_list";
+    match (here.is_empty(), unread) {
+        (true, Some(unread)) => unread,
+        (true, None)
+            if seen
+                .interrupts
+                .lines
+                .iter()
+                .all(|line| line.effective.is_absent()) =>
+        {
+            Finding::unknown("the kernel does not show effective masks", path)
+        }
+        (true, None) => Finding::good(format!("none in use{counted}"), path),
+        (false, _) => Finding::bad(
+            format!("{} in use: {}{counted}", here.len(), listed(&here)),
+            path,
+        ),
+    }
+}
+
+/// The device's name: the last word of `/proc/interrupts`' line.
+fn short(action: &str) -> &str {
+    action.rsplit(' ').next().unwrap_or(action)
+}
+
+/// At most six names and how many more.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 6;
+    let mut text = names[..names.len().min(SHOWN)].join(", ");
+    if names.len() > SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    text
+}
+
+/// A mask of CPUs as the kernel writes it: hexadecimal words of 32 bits, highest first.
+pub(super) fn mask(text: &str) -> Result<CpuList, String> {
+    let words: Vec<&str> = text.trim().split(',').collect();
+    let mut cpus = Vec::new();
+    for (position, word) in words.iter().rev().enumerate() {
+        let bits = u32::from_str_radix(word, 16)
+            .map_err(|_| "a mask of hexadecimal words was expected".to_owned())?;
+        let first = u32::try_from(position).map_err(|error| error.to_string())? * 32;
+        cpus.extend(
+            (0..32)
+                .filter(|bit| bits >> bit & 1 == 1)
+                .map(|bit| first + bit),
+        );
+    }
+    Ok(cpus.into_iter().collect())
+}
+
+fn default_affinity(seen: &Inspection) -> Finding {
+    if let Some(finding) = alone(seen) {
+        return finding;
+    }
+    let read = seen.root.parsed("/proc/irq/default_smp_affinity", mask);
+    match read.known() {
+        None => Finding::unread(&read),
+        Some(cpus) => {
+            let own = seen.on_loop(cpus);
+            Finding::judged(own.is_empty(), format!("CPU {cpus}"), read.path())
+        }
+    }
+}
+
+/// Whether an interrupt looks managed by its driver: a queue of a block device or network card.
+/// The kernel shows the flag in debugfs alone.
+fn managed(seen: &Inspection) -> Finding {
+    if let Some(finding) = alone(seen) {
+        return finding;
+    }
+    let folder = "/sys/kernel/debug/irq/irqs";
+    let names = seen.root.names(folder);
+    let Some(names) = names.known() else {
+        return Finding::unread(&names);
+    };
+    let mut own = Vec::new();
+    for name in names {
+        let text = seen.root.text(&format!("{folder}/{name}"));
+        let Some(text) = text.known() else {
+            return Finding::unread(&text);
+        };
+        if !text.contains("IRQD_AFFINITY_MANAGED") {
+            continue;
+        }
+        let effective = text
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("effectiv:"))
+            .and_then(|list| list.trim().parse::<CpuList>().ok());
+        if effective.is_none_or(|list| !seen.on_loop(&list).is_empty()) {
+            own.push(name.clone());
+        }
+    }
+    match own.is_empty() {
+        true => Finding::good("none on the loop's CPU", folder),
+        false => Finding::bad(
+            format!("managed by their drivers: {}", listed(&own)),
+            folder,
+        ),
+    }
+}
+
+fn south_bridge(seen: &Inspection) -> Finding {
+    if seen.interrupts.source.known().is_none() {
+        return Finding::unread(&seen.interrupts.source);
+    }
+    let lines: Vec<_> = seen
+        .interrupts
+        .lines
+        .iter()
+        .filter(|line| line.action.contains("rp1"))
+        .collect();
+    if lines.is_empty() {
+        return Finding::does_not_apply("no interrupt of an RP1", "/proc/interrupts");
+    }
+    let mut stuck = Vec::new();
+    for line in lines {
+        match line.effective.known() {
+            None => return Finding::unread(&line.effective),
+            Some(cpus) if cpus.is_empty() || !seen.on_loop(cpus).is_empty() => {
+                stuck.push(format!("{} {}", line.number, short(&line.action)));
+            }
+            Some(_) => {}
+        }
+    }
+    let path = "/proc/irq/*/effective_affinity_list";
+    match stuck.is_empty() {
+        true => Finding::good("none on the loop's CPU", path),
+        false => Finding::bad(
+            format!("empty mask or on its CPU: {}", listed(&stuck)),
+            path,
+        ),
+    }
+}
+
+/// The interrupts named like what the loop's program has open can't be told from /proc; what can
+/// be told is whether the program's threads and any interrupt named after it are apart.
+fn own_interrupt(seen: &Inspection) -> Finding {
+    let path = "/proc/interrupts";
+    let Some(program) = &seen.subject.program else {
+        return Finding::does_not_apply("no program is named (--program)", path);
+    };
+    let Some(pid) = program.pid else {
+        return Finding::unknown("the program does not run", path);
+    };
+    let folder = format!("/proc/{pid}/fd");
+    let names = seen.root.names(&folder);
+    let Some(descriptors) = names.known() else {
+        return Finding::unread(&names);
+    };
+    // /dev/spidev0.0, /dev/i2c-1, /dev/ttyAMA0: their drivers name the interrupt after the device.
+    let devices: Vec<String> = descriptors
+        .iter()
+        .filter_map(|name| seen.root.link_text(&format!("{folder}/{name}")))
+        .filter_map(|target| Some(target.strip_prefix("/dev/")?.to_owned()))
+        .collect();
+    let mut apart = Vec::new();
+    let mut together = Vec::new();
+    for line in &seen.interrupts.lines {
+        let action = short(&line.action);
+        let named = devices
+            .iter()
+            .any(|device| action.contains(device.as_str()));
+        if let (true, Some(cpus)) = (named, line.effective.known()) {
+            let text = format!("{} {action} on CPU {cpus}", line.number);
+            match seen.on_loop(cpus).is_empty() {
+                true => apart.push(text),
+                false => together.push(text),
+            }
+        }
+    }
+    match (apart.is_empty(), together.is_empty()) {
+        (true, true) => Finding::unknown("no interrupt is named like a device it holds open", path),
+        (true, false) => Finding::good(listed(&together), path),
+        (false, _) => Finding::bad(listed(&apart), path),
+    }
+}
+
+fn priorities(seen: &Inspection) -> Finding {
+    let path = "/proc/PID/stat";
+    let Some(own) = seen.subject.priority else {
+        return Finding::does_not_apply("the loop has no real-time priority", path);
+    };
+    if seen.processes.all.is_empty() {
+        return Finding::unknown("no process can be read", path);
+    }
+    let kinds = ["irq/", "ksoftirqd/", "rcuc/", "ktimers/"];
+    let above: Vec<String> = seen
+        .processes
+        .of_kernel()
+        .filter(|thread| kinds.iter().any(|kind| thread.name.starts_with(kind)))
+        .filter(|thread| thread.priority >= own)
+        .filter(|thread| {
+            let allowed = thread.allowed.as_ref();
+            allowed.is_none_or(|cpus| !seen.on_loop(cpus).is_empty())
+        })
+        .map(|thread| format!("{} ({})", thread.name, thread.priority))
+        .collect();
+    match above.is_empty() {
+        true => Finding::good(format!("none at {own} or above on the loop's CPU"), path),
+        false => Finding::bad(format!("at {own} or above: {}", listed(&above)), path),
+    }
+}
+
+fn coalescing(seen: &Inspection) -> Finding {
+    let folder = "/sys/class/net";
+    let names = seen.root.names(folder);
+    let Some(names) = names.known() else {
+        return Finding::unread(&names);
+    };
+    let cards: Vec<String> = names
+        .iter()
+        .filter(|name| seen.root.exists(&format!("{folder}/{name}/device")))
+        .cloned()
+        .collect();
+    match cards.is_empty() {
+        true => Finding::does_not_apply("no network card", folder),
+        false => Finding::unknown(
+            format!("ask: ethtool -c {}", cards.join("; ethtool -c ")),
+            folder,
+        ),
+    }
+}
+
+fn steering(seen: &Inspection) -> Finding {
+    if let Some(finding) = alone(seen) {
+        return finding;
+    }
+    let folder = "/sys/class/net";
+    let names = seen.root.names(folder);
+    let Some(cards) = names.known() else {
+        return Finding::unread(&names);
+    };
+    let mut here = Vec::new();
+    for card in cards {
+        let queues = seen.root.names(&format!("{folder}/{card}/queues"));
+        for queue in queues.known().into_iter().flatten() {
+            let file = match queue.starts_with("rx-") {
+                true => "rps_cpus",
+                false => "xps_cpus",
+            };
+            let path = format!("{folder}/{card}/queues/{queue}/{file}");
+            let read = seen.root.parsed(&path, mask);
+            match &read {
+                Reading::Known { value, .. } if !seen.on_loop(value).is_empty() => {
+                    here.push(format!("{card}/{queue}"));
+                }
+                Reading::Known { .. } | Reading::Absent { .. } => {}
+                // A card with one queue answers ENOENT on reading xps_cpus.
+                Reading::Unreadable { .. } if file == "xps_cpus" => {}
+                other => return Finding::unread(other),
+            }
+        }
+    }
+    match here.is_empty() {
+        true => Finding::good("none to the loop's CPU", folder),
+        false => Finding::bad(format!("to the loop's CPU: {}", listed(&here)), folder),
+    }
+}
+
+fn balancer(seen: &Inspection) -> Finding {
+    let path = "/proc/*/comm";
+    if seen.processes.all.is_empty() {
+        return Finding::unknown("no process can be read", path);
+    }
+    let Some(process) = seen.processes.running(&["irqbalance"]).next() else {
+        return Finding::good("does not run", path);
+    };
+    let file = format!("/proc/{}/environ", process.pid);
+    let environment = seen.root.text(&file);
+    let Some(variables) = environment.known() else {
+        return Finding::unread(&environment);
+    };
+    let banned = variables
+        .split('\0')
+        .find_map(|variable| variable.strip_prefix("IRQBALANCE_BANNED_CPULIST="))
+        .and_then(|list| list.parse::<CpuList>().ok())
+        .unwrap_or_default();
+    let own = &seen.subject.cpus;
+    match own.without(&banned).is_empty() {
+        true => Finding::good(format!("runs, with CPU {banned} banned"), file),
+        false => Finding::bad(
+            format!("runs ({}); CPU {own} is not banned to it", process.pid),
+            file,
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mask;
+
+    #[test]
+    fn a_mask_of_several_words_is_read_from_its_end() {
+        assert_eq!(mask("3").unwrap().to_string(), "0-1");
+        assert_eq!(mask("00000001,80000000").unwrap().to_string(), "31-32");
+        assert!(mask("").is_err() && mask("g").is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_mask_makes_the_parser_panic(text in "[0-9a-fg,]{0,80}") {
+            let _ = mask(&text);
+        }
+    }
+}

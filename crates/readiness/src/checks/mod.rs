@@ -1,0 +1,40 @@
+//! The table of checks: one file for each group of it.
+
+mod boot;
+mod interrupts;
+mod kernel;
+mod kernel_threads;
+mod memory;
+mod outside;
+mod power;
+mod scheduler;
+mod services;
+mod time_and_limits;
+mod topology;
+
+use crate::Check;
+use interrupts::mask;
+
+/// Every check, in the order of the table.
+pub fn all() -> impl Iterator<Item = &'static Check> {
+    [
+        kernel::CHECKS,
+        boot::CHECKS,
+        power::CHECKS,
+        topology::CHECKS,
+        interrupts::CHECKS,
+        kernel_threads::CHECKS,
+        scheduler::CHECKS,
+        memory::CHECKS,
+        time_and_limits::CHECKS,
+        services::CHECKS,
+        outside::CHECKS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// The check of this id, in either case.
+pub fn named(id: &str) -> Option<&'static Check> {
+    all().find(|check| check.id.eq_ignore_ascii_case(id))
+}

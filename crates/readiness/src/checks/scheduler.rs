@@ -1,0 +1,267 @@
+//! What the scheduler takes from real-time loops, or refuses them.
+
+use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
+use wakepath_machine::{CpuList, Reading};
+
+pub const CHECKS: &[Check] = &[
+    Check {
+        id: "S1",
+        group: Group::Scheduler,
+        title: "real-time throttling",
+        reads: "/proc/sys/kernel/sched_rt_runtime_us, sched_rt_period_us",
+        why: "Real-time loops that use up their share of a period are stopped for the rest of it. \
+              A loop that sleeps each cycle never meets it; one that spins by mistake does.",
+        now: "correct the spin; sysctl kernel.sched_rt_runtime_us=-1 only on an isolated CPU, with \
+              a watchdog: a spinning loop then locks its CPU up",
+        boot: "",
+        weight: Severity::Minor,
+        confidence: Confidence::Source,
+        judge: throttling,
+    },
+    Check {
+        id: "S2",
+        group: Group::Scheduler,
+        title: "fair server",
+        reads: "/sys/kernel/debug/sched/fair_server/cpuN/{runtime,period}",
+        why: "From Linux 6.12 ordinary threads have a reservation that runs before FIFO and RR \
+              loops when they starve, whatever sched_rt_runtime_us says.",
+        now: "echo 0 > /sys/kernel/debug/sched/fair_server/cpuN/runtime (the kernel warns that \
+              ordinary threads may then starve)",
+        boot: "",
+        weight: Severity::Minor,
+        confidence: Confidence::Source,
+        judge: fair_server,
+    },
+    Check {
+        id: "S3",
+        group: Group::Scheduler,
+        title: "real-time budget of the control group",
+        reads: "CONFIG_RT_GROUP_SCHED, cpu.rt_runtime_us of the group and those above it",
+        why: "With RT_GROUP_SCHED a group without a budget makes SCHED_FIFO fail with EPERM, for \
+              root too. Kernels of board makers have it.",
+        now: "write a budget to the group's cpu.rt_runtime_us, from the top down",
+        boot: "a kernel without CONFIG_RT_GROUP_SCHED (newer ones: rt_group_sched=0)",
+        weight: Severity::Grave,
+        confidence: Confidence::Source,
+        judge: group_budget,
+    },
+    Check {
+        id: "S4",
+        group: Group::Scheduler,
+        title: "admission of SCHED_DEADLINE",
+        reads: "/proc/self/status (Cpus_allowed_list), the group's cpus, \
+                /proc/sys/kernel/sched_deadline_period_{min,max}_us",
+        why: "A thread that may not run on its whole root domain gets EPERM, one whose \
+              reservation does not fit EBUSY.",
+        now: "a partition of its own for the loop",
+        boot: "",
+        weight: Severity::Minor,
+        confidence: Confidence::Source,
+        judge: deadline,
+    },
+    Check {
+        id: "S5",
+        group: Group::Scheduler,
+        title: "lock-up detectors",
+        reads: "/proc/sys/kernel/watchdog_cpumask, nmi_watchdog",
+        why: "They wake up every few seconds on each of their CPUs; the one by NMI is a \
+              performance counter's interrupt.",
+        now: "sysctl kernel.watchdog_cpumask=CPUS kernel.nmi_watchdog=0",
+        boot: "nowatchdog",
+        weight: Severity::Minor,
+        confidence: Confidence::Source,
+        judge: watchdog,
+    },
+    Check {
+        id: "S6",
+        group: Group::Scheduler,
+        title: "timer migration",
+        reads: "/proc/sys/kernel/timer_migration",
+        why: "Timers of idle CPUs may be moved to this one.",
+        now: "sysctl kernel.timer_migration=0",
+        boot: "",
+        weight: Severity::Minor,
+        confidence: Confidence::WellKnown,
+        judge: timer_migration,
+    },
+];
+
+fn throttling(seen: &Inspection) -> Finding {
+    let real_time = &seen.facts.varying.real_time;
+    let Some(&runtime) = real_time.runtime_us.known() else {
+        return Finding::unread(&real_time.runtime_us);
+    };
+    let path = real_time.runtime_us.path();
+    if runtime < 0 {
+        return Finding::good("−1: switched off", path);
+    }
+    let Some(&period) = real_time.period_us.known() else {
+        return Finding::unread(&real_time.period_us);
+    };
+    let found = format!("{runtime} of {period} µs");
+    // From 6.12 on, without RT_GROUP_SCHED, the fair server has taken its place (S2).
+    let group = seen.facts.fixed.config.is_set("RT_GROUP_SCHED");
+    if seen.kernel_at_least(6, 12) == Some(true) && group == Some(false) {
+        return Finding::good(
+            format!("{found}: not in force on this kernel, see S2"),
+            path,
+        );
+    }
+    let stop_us = u64::try_from(period.saturating_sub(runtime)).unwrap_or(0);
+    if stop_us == 0 {
+        return Finding::good(format!("{found}: nothing is taken"), path);
+    }
+    let stop = Magnitude::Stop {
+        ns: stop_us.saturating_mul(1_000),
+        every_ns: u64::try_from(period).unwrap_or(0).saturating_mul(1_000),
+    };
+    Finding::bad(found, path).costing(only_if_it_spins(seen, stop))
+}
+
+/// A stop that strikes only a loop that never sleeps: its figure counts for a real-time loop; an
+/// ordinary one is not concerned.
+fn only_if_it_spins(seen: &Inspection, stop: Magnitude) -> Magnitude {
+    match seen.subject.priority {
+        Some(_) => stop,
+        None => Magnitude::NotKnown,
+    }
+}
+
+fn fair_server(seen: &Inspection) -> Finding {
+    let servers = &seen.facts.varying.real_time.fair_server;
+    let path = "/sys/kernel/debug/sched/fair_server";
+    if seen.kernel_at_least(6, 12) == Some(false) {
+        return Finding::does_not_apply("older than Linux 6.12", path);
+    }
+    let Some(known) = servers.known() else {
+        return Finding::unread(servers);
+    };
+    let own: Vec<_> = known
+        .iter()
+        .filter(|server| seen.subject.cpus.contains(server.cpu))
+        .collect();
+    if own.is_empty() {
+        return Finding::unknown("no server of the loop's CPU is shown", path);
+    }
+    match own.iter().find(|server| server.runtime_ns > 0) {
+        None => Finding::good("runtime 0: switched off", path),
+        Some(server) => Finding::bad(
+            format!(
+                "CPU {}: {} of {} µs for ordinary threads",
+                server.cpu,
+                server.runtime_ns / 1_000,
+                server.period_ns / 1_000
+            ),
+            path,
+        )
+        .costing(only_if_it_spins(
+            seen,
+            Magnitude::Stop {
+                ns: server.runtime_ns,
+                every_ns: server.period_ns,
+            },
+        ))
+        .remedied_by(format!("echo 0 > {path}/cpu{}/runtime", server.cpu)),
+    }
+}
+
+fn group_budget(seen: &Inspection) -> Finding {
+    let config = &seen.facts.fixed.config;
+    match config.is_set("RT_GROUP_SCHED") {
+        Some(false) => {
+            return Finding::good("a kernel without RT_GROUP_SCHED", config.options.path());
+        }
+        None if seen.facts.varying.cgroup.real_time.is_empty() => {
+            return Finding::unread(&config.options);
+        }
+        _ => {}
+    }
+    for budget in &seen.facts.varying.cgroup.real_time {
+        match &budget.runtime_us {
+            Reading::Known { value: 0, path } => {
+                return Finding::bad(format!("{} has 0 µs", budget.group), path)
+                    .costing(Magnitude::Prevents);
+            }
+            Reading::Known { .. } => {}
+            other => return Finding::unread(other),
+        }
+    }
+    Finding::good(
+        "every group on the way has a budget",
+        seen.facts.varying.cgroup.group.path(),
+    )
+}
+
+fn deadline(seen: &Inspection) -> Finding {
+    let limits = &seen.facts.varying.real_time;
+    for (bound, too_far) in [
+        (&limits.deadline_period_min_us, std::cmp::Ordering::Less),
+        (&limits.deadline_period_max_us, std::cmp::Ordering::Greater),
+    ] {
+        if let Some(us) = bound.known()
+            && seen.subject.period_ns.cmp(&us.saturating_mul(1_000)) == too_far
+        {
+            return Finding::bad(
+                format!("the period is outside the bound of {us} µs"),
+                bound.path(),
+            )
+            .costing(Magnitude::Prevents);
+        }
+    }
+    let affinity = &seen.facts.varying.process.affinity;
+    let Some(allowed) = affinity.known() else {
+        return Finding::unread(affinity);
+    };
+    let isolated = seen.facts.varying.cpu_time.isolated.known();
+    let domain: CpuList = match isolated {
+        Some(isolated) => seen.online().without(isolated),
+        None => return Finding::unread(&seen.facts.varying.cpu_time.isolated),
+    };
+    let outside = domain.without(allowed);
+    match outside.is_empty() {
+        true => Finding::good(
+            "this process may run on its whole root domain",
+            affinity.path(),
+        ),
+        false => Finding::bad(
+            format!("this process may not run on CPU {outside} of its root domain"),
+            affinity.path(),
+        ),
+    }
+}
+
+fn watchdog(seen: &Inspection) -> Finding {
+    let folder = "/proc/sys/kernel";
+    let on: Reading<u32> = seen.root.number(&format!("{folder}/watchdog"));
+    let by_nmi: Reading<u32> = seen.root.number(&format!("{folder}/nmi_watchdog"));
+    let cpus = seen
+        .root
+        .parsed(&format!("{folder}/watchdog_cpumask"), |text| {
+            text.parse::<CpuList>()
+        });
+    if on.known() == Some(&0) {
+        return Finding::good("switched off", on.path());
+    }
+    if by_nmi.known() == Some(&1) {
+        return Finding::bad("the one by NMI is on", by_nmi.path());
+    }
+    match cpus.known() {
+        None if cpus.is_absent() && by_nmi.is_absent() && seen.root.exists(folder) => {
+            Finding::does_not_apply("a kernel without them", cpus.path())
+        }
+        None => Finding::unread(&cpus),
+        Some(list) => Finding::judged(
+            seen.on_loop(list).is_empty(),
+            format!("on CPU {list}"),
+            cpus.path(),
+        ),
+    }
+}
+
+fn timer_migration(seen: &Inspection) -> Finding {
+    let read = &seen.facts.varying.real_time.timer_migration;
+    match read.known() {
+        None => Finding::unread(read),
+        Some(value) => Finding::judged(*value == 0, value.to_string(), read.path()),
+    }
+}

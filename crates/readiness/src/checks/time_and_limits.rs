@@ -1,0 +1,108 @@
+//! Clocks, timer slack, and what the loop's user may do.
+
+use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
+use wakepath_machine::{Limit, Reading};
+
+pub const CHECKS: &[Check] = &[
+    Check {
+        id: "C1",
+        group: Group::Time,
+        title: "clock source",
+        reads: "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+        why: "hpet and acpi_pm are read over the bus: a µs or more for each look at the clock, in \
+              the loop and in the kernel's timers.",
+        now: "echo tsc > …/current_clocksource, where tsc is available",
+        boot: "correct what makes the TSC unstable (firmware, tsc=reliable where that is known)",
+        weight: Severity::Notable,
+        confidence: Confidence::WellKnown,
+        judge: clock_source,
+    },
+    Check {
+        id: "C2",
+        group: Group::Time,
+        title: "timer slack",
+        reads: "/proc/PID/timerslack_ns",
+        why: "The kernel may delay the timers of a loop without a real-time policy by this much; \
+              50 µs by default. Real-time policies have none.",
+        now: "prctl(PR_SET_TIMERSLACK, 1) in the program, TimerSlackNSec=1 in its unit",
+        boot: "",
+        weight: Severity::Notable,
+        confidence: Confidence::WellKnown,
+        judge: slack,
+    },
+    Check {
+        id: "L1",
+        group: Group::Limits,
+        title: "right to a real-time priority",
+        reads: "/proc/self/{limits,status}, of the program's process where one is named",
+        why: "Without it SCHED_FIFO gives EPERM and the loop runs as an ordinary one, often \
+              unnoticed.",
+        now: "LimitRTPRIO=99 in the unit, --cap-add=sys_nice for a container",
+        boot: "",
+        weight: Severity::Grave,
+        confidence: Confidence::Source,
+        judge: priority,
+    },
+];
+
+fn clock_source(seen: &Inspection) -> Finding {
+    let read = &seen.facts.varying.clock_source.current;
+    match read.known().map(String::as_str) {
+        None => Finding::unread(read),
+        Some(name @ ("hpet" | "acpi_pm" | "jiffies")) => Finding::bad(name, read.path()),
+        Some(name) => Finding::good(name, read.path()),
+    }
+}
+
+fn slack(seen: &Inspection) -> Finding {
+    if let Some(priority) = seen.subject.priority {
+        return Finding::does_not_apply(
+            format!("the loop has the real-time priority {priority}"),
+            "/proc/PID/timerslack_ns",
+        );
+    }
+    let pid = seen
+        .subject
+        .program
+        .as_ref()
+        .and_then(|program| program.pid);
+    let read: Reading<u64> = match pid {
+        Some(pid) => seen.root.number(&format!("/proc/{pid}/timerslack_ns")),
+        None => seen.facts.varying.process.timer_slack_ns.clone(),
+    };
+    match read.known() {
+        None => Finding::unread(&read),
+        Some(&ns) => {
+            let found = crate::time(ns);
+            Finding::judged(ns < seen.subject.noticeable_ns(), found, read.path())
+                .costing(Magnitude::Delay { ns })
+        }
+    }
+}
+
+fn priority(seen: &Inspection) -> Finding {
+    let Some(wanted) = seen.subject.priority else {
+        return Finding::does_not_apply("the loop has no real-time priority", "/proc/self/limits");
+    };
+    let process = &seen.facts.varying.process;
+    let capable = process.capabilities.known().map(|held| held.sys_nice);
+    let own_namespace = process.own_user_namespace.known() == Some(&true);
+    if capable == Some(true) && !own_namespace {
+        return Finding::good("CAP_SYS_NICE", process.capabilities.path());
+    }
+    let Some(limits) = process.limits.known() else {
+        return Finding::unread(&process.limits);
+    };
+    match limits.priority {
+        Limit::Unlimited => Finding::good("no limit", process.limits.path()),
+        Limit::Of(most) if most >= u64::from(wanted) => {
+            Finding::good(format!("up to {most}"), process.limits.path())
+        }
+        Limit::Of(most) => Finding::bad(
+            format!("up to {most}; the loop wants {wanted}"),
+            process.limits.path(),
+        )
+        .costing(Magnitude::Prevents),
+        Limit::Unknown => Finding::unread(&process.limits),
+    }
+}

@@ -1,0 +1,28 @@
+//! Whether a machine is ready for the control loop at hand: about sixty checks, each an entry in a
+//! table with a small reader. It reads below one directory, which may be a recorded tree, and
+//! changes nothing. What a remedy writes is the business of the crate `wakepath-tuning`.
+//!
+//! What was requested is never taken for what is in effect: where the kernel tells what it
+//! accepted (masks, partitions, its log), the check reads that.
+
+mod check;
+mod checks;
+mod inspection;
+mod interrupt_lines;
+mod kernel_messages;
+mod loop_at_hand;
+mod magnitude;
+mod processes;
+mod report;
+mod text;
+
+pub use check::{Check, Confidence, Finding, Group, State};
+pub use checks::{all, named};
+pub use inspection::Inspection;
+pub use interrupt_lines::{InterruptLine, InterruptLines};
+pub use kernel_messages::KernelMessages;
+pub use loop_at_hand::{LoopAtHand, Program};
+pub use magnitude::{Magnitude, Severity, time};
+pub use processes::{Process, Processes};
+pub use report::{Difference, Judged, Report, Tally};
+pub use text::explanation;

@@ -1,0 +1,172 @@
+//! A report for a terminal: grouped, worst first. Colour and width are left to the reader's
+//! terminal; lines are broken at about a hundred characters.
+
+use crate::{Check, Judged, Report, Severity, State};
+use std::fmt::{self, Display, Formatter};
+
+const WIDTH: usize = 100;
+
+impl Display for Report {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(out, "for {}", self.subject.describe())?;
+        let tally = &self.tally;
+        writeln!(
+            out,
+            "{} bad, {} unknown, {} good, {} do not apply here",
+            tally.bad, tally.unknown, tally.good, tally.does_not_apply
+        )?;
+        for severity in [Severity::Grave, Severity::Notable] {
+            let bad: Vec<&Judged> = self
+                .bad()
+                .filter(|judged| judged.severity == severity)
+                .collect();
+            if bad.is_empty() {
+                continue;
+            }
+            writeln!(out, "\nbad, {}", severity.word())?;
+            for judged in bad {
+                whole(out, judged)?;
+            }
+        }
+        brief(out, "bad, minor", self.bad().filter(minor))?;
+        brief(out, "unknown", self.in_state(State::Unknown))?;
+        names(out, "good", self.in_state(State::Good))?;
+        names(out, "do not apply here", self.in_state(State::DoesNotApply))?;
+        writeln!(
+            out,
+            "\nwhy and what to do, of each: wakepath doctor --explain ID; what to change in which \
+             order: wakepath tune plan"
+        )
+    }
+}
+
+fn minor(judged: &&Judged) -> bool {
+    judged.severity == Severity::Minor
+}
+
+/// A bad check with its reason and remedies.
+fn whole(out: &mut Formatter<'_>, judged: &Judged) -> fmt::Result {
+    writeln!(
+        out,
+        "  {:<3} {} · {}: {}",
+        judged.id,
+        judged.group.word(),
+        judged.title,
+        judged.finding.found
+    )?;
+    writeln!(out, "      read in  {}", judged.finding.path)?;
+    let why = match &judged.for_this_loop {
+        Some(figures) => format!("{figures}. {}", judged.why),
+        None => judged.why.clone(),
+    };
+    wrapped(out, "      why      ", &why)?;
+    if !judged.remedy_now.is_empty() {
+        wrapped(out, "      now      ", &judged.remedy_now)?;
+    }
+    if !judged.remedy_at_boot.is_empty() {
+        wrapped(out, "      at boot  ", &judged.remedy_at_boot)?;
+    }
+    Ok(())
+}
+
+/// One line each.
+fn brief<'a>(
+    out: &mut Formatter<'_>,
+    heading: &str,
+    checks: impl Iterator<Item = &'a Judged>,
+) -> fmt::Result {
+    let mut any = false;
+    for judged in checks {
+        if !std::mem::replace(&mut any, true) {
+            writeln!(out, "\n{heading}")?;
+        }
+        let path = match judged.finding.path.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", judged.finding.path),
+        };
+        let text = format!("{}: {}{path}", judged.title, judged.finding.found);
+        wrapped(out, &format!("  {:<3} ", judged.id), &text)?;
+    }
+    Ok(())
+}
+
+/// Ids and titles alone.
+fn names<'a>(
+    out: &mut Formatter<'_>,
+    heading: &str,
+    checks: impl Iterator<Item = &'a Judged>,
+) -> fmt::Result {
+    let titles: Vec<String> = checks
+        .map(|judged| format!("{} {}", judged.id, judged.title))
+        .collect();
+    if titles.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{heading}")?;
+    wrapped(out, "  ", &titles.join(", "))
+}
+
+/// Breaks a text at blanks; lines after the first are indented as the first begins.
+fn wrapped(out: &mut Formatter<'_>, start: &str, text: &str) -> fmt::Result {
+    let indent = " ".repeat(start.chars().count());
+    let mut line = start.to_owned();
+    let mut length = indent.len();
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        let wide = word.chars().count();
+        if !empty && length + 1 + wide > WIDTH {
+            writeln!(out, "{line}")?;
+            line = indent.clone();
+            length = indent.len();
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+            length += 1;
+        }
+        line.push_str(word);
+        length += wide;
+        empty = false;
+    }
+    writeln!(out, "{line}")
+}
+
+/// Everything about one check, with what it found here.
+pub fn explanation(check: &Check, judged: Option<&Judged>) -> String {
+    struct Explained<'a>(&'a Check, Option<&'a Judged>);
+    impl Display for Explained<'_> {
+        fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+            let Self(check, judged) = self;
+            writeln!(out, "{} {} ({})", check.id, check.title, check.group.word())?;
+            wrapped(out, "reads      ", check.reads)?;
+            wrapped(out, "why        ", check.why)?;
+            if !check.now.is_empty() {
+                wrapped(out, "now        ", check.now)?;
+            }
+            if !check.boot.is_empty() {
+                wrapped(out, "at boot    ", check.boot)?;
+            }
+            wrapped(out, "known by   ", check.confidence.words())?;
+            let Some(judged) = judged else {
+                return Ok(());
+            };
+            let state = match judged.finding.state {
+                State::Bad => format!("bad, {}", judged.severity.word()),
+                other => other.word().to_owned(),
+            };
+            let found = format!("{state}: {}", judged.finding.found);
+            wrapped(out, "here       ", &found)?;
+            if !judged.finding.path.is_empty() {
+                wrapped(out, "read in    ", &judged.finding.path)?;
+            }
+            if let Some(figures) = &judged.for_this_loop {
+                wrapped(out, "this loop  ", figures)?;
+            }
+            if let Some(now) = &judged.finding.now {
+                wrapped(out, "do         ", now)?;
+            }
+            Ok(())
+        }
+    }
+    Explained(check, judged).to_string()
+}

@@ -1,0 +1,117 @@
+//! `wakepath doctor`: whether this machine is ready for the loop, check by check; and what changed
+//! on it since a run.
+
+use super::{Outcome, print, subject};
+use crate::command_line::Doctor;
+use std::fmt::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+use wakepath_archive::Run;
+use wakepath_machine::{Facts, Root};
+use wakepath_readiness::{Inspection, LoopAtHand, Report, all, explanation, named};
+use wakepath_report::Assessment;
+use wakepath_verdict::Outcome as Verdict;
+
+/// How long interrupts and page faults are counted.
+const WATCH: Duration = Duration::from_millis(300);
+
+/// Reads, judges, shows.
+pub fn run(arguments: &Doctor) -> Outcome {
+    let root = subject::root(arguments.root.as_deref())?;
+    let (subject, _) = subject::of(&arguments.subject, &root)?;
+    if let Some(run) = &arguments.against {
+        return against(run, root, subject, arguments.json);
+    }
+    let report = Report::of(&Inspection::read(root, subject, WATCH));
+    if let Some(id) = &arguments.explain {
+        let Some(check) = named(id) else {
+            let ids: Vec<&str> = all().map(|check| check.id).collect();
+            return Err(format!("--explain {id}: the checks are {}", ids.join(" ")).into());
+        };
+        let judged = report.checks.iter().find(|judged| judged.id == check.id);
+        print(&explanation(check, judged))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    match arguments.json {
+        true => print(&format!("{}\n", serde_json::to_string_pretty(&report)?))?,
+        false => print(&report.to_string())?,
+    }
+    Ok(ExitCode::from(report.exit_code()))
+}
+
+/// What differs from the machine on which a run was measured.
+fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: bool) -> Outcome {
+    let run = Run::open(directory)?;
+    let assessment = Assessment::of(&run)?;
+    let first = run.manifest.facts.first().ok_or_else(|| {
+        format!(
+            "{}: the run recorded no facts of its machine",
+            directory.display()
+        )
+    })?;
+    let then: Facts = serde_json::from_value(first.facts.clone())
+        .map_err(|error| format!("{}: its facts can't be read: {error}", directory.display()))?;
+    // For the loop of that run, so that both are judged by the same terms.
+    let subject = match &assessment.readiness {
+        Some(earlier) => LoopAtHand {
+            program: subject.program,
+            ..earlier.subject.clone()
+        },
+        None => subject,
+    };
+    let seen = Inspection::read(root, subject, WATCH);
+    let now = Report::of(&seen);
+    let changes = seen.facts.drift_since(&then);
+    let judged_otherwise = assessment
+        .readiness
+        .as_ref()
+        .map(|earlier| now.differences(earlier));
+    let passed = assessment.outcome == Verdict::Passed;
+
+    if json {
+        let value = serde_json::json!({
+            "run": assessment.run.run_id,
+            "outcome": assessment.outcome,
+            "changes": changes,
+            "checks": judged_otherwise,
+        });
+        print(&format!("{}\n", serde_json::to_string_pretty(&value)?))?;
+    } else {
+        let mut text = String::new();
+        writeln!(
+            text,
+            "against {} of {}: {}",
+            assessment.run.run_id, assessment.run.started, assessment.outcome
+        )?;
+        if !passed {
+            writeln!(
+                text,
+                "note: that run did not pass; being the same proves nothing"
+            )?;
+        }
+        for change in &changes {
+            writeln!(
+                text,
+                "changed: {}: {} → {} ({})",
+                change.what, change.before, change.after, change.path
+            )?;
+        }
+        match &judged_otherwise {
+            None => writeln!(
+                text,
+                "note: that run holds no readiness; only facts are compared"
+            )?,
+            Some(differences) => {
+                for difference in differences {
+                    writeln!(text, "{difference}")?;
+                }
+            }
+        }
+        if changes.is_empty() && judged_otherwise.as_ref().is_none_or(Vec::is_empty) {
+            writeln!(text, "nothing that matters to a loop has changed")?;
+        }
+        print(&text)?;
+    }
+    let changed = !changes.is_empty() || judged_otherwise.is_some_and(|found| !found.is_empty());
+    Ok(ExitCode::from(if changed { 2 } else { 0 }))
+}

@@ -1,0 +1,124 @@
+//! Which loop a machine is inspected or tuned for: from the command line or a scenario.
+
+use super::{check, measured};
+use crate::command_line::Subject;
+use crate::measure::{HostCpus, Plan};
+use wakepath_machine::{CpuList, Facts, Root};
+use wakepath_readiness::{LoopAtHand, Processes, Program};
+use wakepath_scenario::Scenario;
+use wakepath_timeline::Policy;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// The machine that the arguments mean: this one, or a recorded tree.
+pub fn root(directory: Option<&std::path::Path>) -> Result<Root, Failure> {
+    match directory {
+        None => Ok(Root::host()),
+        Some(directory) if directory.is_dir() => Ok(Root::at(directory)),
+        Some(directory) => Err(format!("--root {}: no such directory", directory.display()).into()),
+    }
+}
+
+/// The loop that the arguments describe, on the machine at `root`.
+pub fn of(arguments: &Subject, root: &Root) -> Result<(LoopAtHand, Scenario), Failure> {
+    let host = match root.is_host() {
+        true => measured::host_cpus()?,
+        false => recorded_cpus(root)?,
+    };
+    let (text, source) = match &arguments.scenario {
+        Some(name) => measured::scenario_text(name)?,
+        None => (
+            check::scenario_for(arguments.rate.as_deref().unwrap_or("250Hz"), None, &[])?,
+            "the scenario of `wakepath check`".to_owned(),
+        ),
+    };
+    let (scenario, _) = measured::read_scenario(&text, &source, &host)?;
+    let mut subject = loop_of(&scenario, &host);
+    if let Some(cpu) = arguments.cpu {
+        let online = Facts::read(root).varying.cpu_time.online;
+        if let Some(online) = online.known()
+            && !online.contains(u32::from(cpu))
+        {
+            return Err(format!("--cpu {cpu}: CPU {online} are on-line; give one of them").into());
+        }
+        subject.cpus = [u32::from(cpu)].into_iter().collect();
+    }
+    if let Some(name) = &arguments.program {
+        subject.program = Some(program(name, root)?);
+    }
+    Ok((subject, scenario))
+}
+
+/// The loop of a scenario: its shortest period, its CPUs, the lowest real-time priority that it is
+/// measured at, because what stands in the way of that one is to be seen.
+pub fn loop_of(scenario: &Scenario, host: &HostCpus) -> LoopAtHand {
+    let plan = Plan::new(scenario, host.clone());
+    let own = scenario.tasks.iter().filter_map(|task| task.policy);
+    let priority = scenario
+        .policies
+        .iter()
+        .copied()
+        .chain(own)
+        .filter_map(|policy| match policy {
+            Policy::Fifo { priority } | Policy::RoundRobin { priority } => {
+                Some(u32::from(priority))
+            }
+            _ => None,
+        })
+        .min();
+    LoopAtHand {
+        period_ns: scenario.period_ns,
+        latency_ns: scenario.criterion.latency_ns,
+        cpus: plan.loop_cpus.iter().map(|&cpu| u32::from(cpu)).collect(),
+        priority,
+        program: None,
+    }
+}
+
+/// The CPUs of a recorded tree: those on-line, whatever the recording process was allowed.
+fn recorded_cpus(root: &Root) -> Result<HostCpus, Failure> {
+    let facts = Facts::read(root);
+    let times = &facts.varying.cpu_time;
+    let numbers = |list: &CpuList| -> Vec<u16> {
+        let numbers = list.numbers().iter();
+        numbers.filter_map(|&cpu| u16::try_from(cpu).ok()).collect()
+    };
+    let allowed = times.online.known().map(numbers).unwrap_or_default();
+    if allowed.is_empty() {
+        let path = times.online.path();
+        return Err(format!("--root: no CPUs on-line in {path} below it").into());
+    }
+    Ok(HostCpus {
+        allowed,
+        isolated: times.isolated.known().map(numbers).unwrap_or_default(),
+    })
+}
+
+/// A running program by name or number.
+fn program(name: &str, root: &Root) -> Result<Program, Failure> {
+    let processes = Processes::read(root);
+    let pid = match name.parse::<u32>() {
+        Ok(pid) => processes.numbered(pid).map(|process| process.pid),
+        Err(_) => {
+            let names = [name];
+            let running: Vec<u32> = processes
+                .running(&names)
+                .map(|process| process.pid)
+                .collect();
+            if running.len() > 1 {
+                let numbers: Vec<String> = running.iter().map(u32::to_string).collect();
+                return Err(format!(
+                    "--program {name}: {} processes have that name ({}); give a number",
+                    running.len(),
+                    numbers.join(", ")
+                )
+                .into());
+            }
+            running.first().copied()
+        }
+    };
+    Ok(Program {
+        name: name.to_owned(),
+        pid,
+    })
+}
