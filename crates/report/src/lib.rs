@@ -14,11 +14,11 @@ mod style;
 mod table;
 mod text;
 
+pub use assessment::{Assessment, AssessmentError, NotMeasured, READINESS_KEY, RunIdentity};
 pub use compare::{
     ALPHA, Adjusted, Bin, CompareError, CompareOrder, Comparison, ConditionComparison, Difference,
     Finding, Margin, Metric, MetricComparison, RunFigures, Weight,
 };
-pub use assessment::{Assessment, AssessmentError, NotMeasured, READINESS_KEY, RunIdentity};
 pub use controllers::ControllerFile;
 pub use flight::{
     FlightOrder, Flights, FlightsError, FlownCondition, FlownConditions, Search, can_be_met,
