@@ -7,6 +7,7 @@ use crate::conditions::{ConditionSegments, group};
 use crate::flight::{FlightOrder, FlownConditions, judge_flights};
 use crate::inflation::{Inflation, inflations};
 use crate::loads::{LoadSummary, summarise};
+use crate::picture::{Gatherer, Picture};
 use serde::Serialize;
 use wakepath_archive::{Ending, Run, SegmentRecord, State, ThreadEnd, ThreadRecord, VirtualTime};
 use wakepath_scenario::{Criterion, KnownCpus, PoliciesNeeded, Scenario};
@@ -119,14 +120,28 @@ impl Assessment {
     /// # Errors
     /// When the run or its scenario can't be read.
     pub fn of(run: &Run) -> Result<Self, AssessmentError> {
+        Ok(Self::assess(run, false)?.0)
+    }
+
+    /// As [`Assessment::of`], with what is drawn of every condition, in the same order. The
+    /// samples are read once.
+    ///
+    /// # Errors
+    /// When the run or its scenario can't be read.
+    pub fn with_pictures(run: &Run) -> Result<(Self, Vec<Picture>), AssessmentError> {
+        Self::assess(run, true)
+    }
+
+    fn assess(run: &Run, drawn: bool) -> Result<(Self, Vec<Picture>), AssessmentError> {
         let manifest = &run.manifest;
         let scenario = scenario_of(run)?;
         let JudgedConditions {
             segments,
             judgements: mut conditions,
+            pictures,
             not_measured,
             changes,
-        } = judged_conditions(run, &scenario)?;
+        } = judged_conditions(run, &scenario, drawn)?;
         let flights = match &scenario.flight {
             None => None,
             Some(terms) => {
@@ -149,7 +164,7 @@ impl Assessment {
             .filter_map(|thread| thread.page_faults)
             .map(|faults| faults.minor + faults.major)
             .sum();
-        Ok(Self {
+        let assessment = Self {
             controllers,
             modules: crate::modules::figures(&segments),
             inflation: inflations(&scenario, &conditions),
@@ -167,7 +182,8 @@ impl Assessment {
             readiness: readiness_of(run),
             machine: changes.machine,
             criterion: scenario.criterion,
-        })
+        };
+        Ok((assessment, pictures))
     }
 
     /// Exit code of the command that shows it: 0 passed, 1 invalid, 2 failed, 3 undecided.
@@ -204,6 +220,8 @@ pub(crate) struct JudgedConditions<'a> {
     pub(crate) segments: Vec<ConditionSegments<'a>>,
     /// The verdicts, in the same order.
     pub(crate) judgements: Vec<Judgement>,
+    /// What is drawn of them, in the same order; empty where nothing is.
+    pictures: Vec<Picture>,
     pub(crate) not_measured: Vec<NotMeasured>,
     changes: RunChanges,
 }
@@ -211,10 +229,14 @@ pub(crate) struct JudgedConditions<'a> {
 pub(crate) fn judged_conditions<'a>(
     run: &'a Run,
     scenario: &Scenario,
+    drawn: bool,
 ) -> Result<JudgedConditions<'a>, AssessmentError> {
     let changes = run_changes(&run.manifest.facts);
     let (mut segments, mut judgements, mut not_measured) = (vec![], vec![], vec![]);
-    for condition in group(&run.manifest, scenario) {
+    let mut pictures = vec![];
+    let conditions = group(&run.manifest, scenario);
+    let buckets = crate::picture::buckets_of_each(conditions.len() as u64);
+    for condition in conditions {
         match condition.never_started() {
             Some(reason) => not_measured.push(NotMeasured {
                 condition: condition.condition.clone(),
@@ -222,7 +244,18 @@ pub(crate) fn judged_conditions<'a>(
                 reason,
             }),
             None => {
-                judgements.push(judged(run, scenario, &condition, &changes)?);
+                let criterion = condition.criterion(&scenario.criterion);
+                let mut gatherer = drawn.then(|| Gatherer::new(&criterion));
+                let mut gather = |segment: &SegmentRecord, window, samples: &[Sample]| {
+                    if let Some(gatherer) = &mut gatherer {
+                        let place = (segment.segment, segment.repetition);
+                        gatherer.add(place, window, samples);
+                    }
+                };
+                let judgement = judged_with(run, scenario, &condition, &changes, &mut gather)?;
+                let name = || judgement.name.clone();
+                pictures.extend(gatherer.map(|gatherer| gatherer.finish(name(), buckets)));
+                judgements.push(judgement);
                 segments.push(condition);
             }
         }
@@ -230,27 +263,19 @@ pub(crate) fn judged_conditions<'a>(
     Ok(JudgedConditions {
         segments,
         judgements,
+        pictures,
         not_measured,
         changes,
     })
 }
 
-fn judged(
-    run: &Run,
-    scenario: &Scenario,
-    condition: &ConditionSegments<'_>,
-    changes: &RunChanges,
-) -> Result<Judgement, AssessmentError> {
-    judged_with(run, scenario, condition, changes, &mut |_, _| {})
-}
-
-/// As [`judged`], handing each judged window with its samples on.
+/// The verdict on a condition by its cycles alone, handing each judged window with its samples on.
 pub(crate) fn judged_with(
     run: &Run,
     scenario: &Scenario,
     condition: &ConditionSegments<'_>,
     changes: &RunChanges,
-    each: &mut dyn FnMut(JudgedWindow, &[Sample]),
+    each: &mut dyn FnMut(&SegmentRecord, JudgedWindow, &[Sample]),
 ) -> Result<Judgement, AssessmentError> {
     let criterion = condition.criterion(&scenario.criterion);
     let mut record = CycleRecord::new(&criterion);
@@ -280,7 +305,7 @@ pub(crate) fn judged_with(
         };
         // The record remembers a contradiction; the verdict says it.
         if record.add(window, &samples).is_ok() {
-            each(window, &samples);
+            each(segment, window, &samples);
         }
         add_provenance(&mut provenance, segment, thread);
     }

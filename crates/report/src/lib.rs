@@ -10,6 +10,7 @@ mod flight;
 mod inflation;
 mod loads;
 mod modules;
+mod picture;
 mod style;
 mod table;
 mod text;
@@ -26,4 +27,8 @@ pub use flight::{
 pub use inflation::{Inflated, Inflation, Ratio};
 pub use loads::LoadSummary;
 pub use modules::ModuleFigures;
+pub use picture::{
+    Bin, Bucket, LateCycle, Level, Measure, Picture, Pyramid, Shape, SkippedCycles, Stretch, Tail,
+    Violations, WorstCycle,
+};
 pub use style::Style;

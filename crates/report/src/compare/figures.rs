@@ -6,7 +6,7 @@ use crate::assessment::{AssessmentError, judged_with};
 use crate::changes::run_changes;
 use crate::conditions::group;
 use serde::Serialize;
-use wakepath_archive::Run;
+use wakepath_archive::{Run, SegmentRecord};
 use wakepath_scenario::{Criterion, Scenario};
 use wakepath_statistics::{
     Distribution, LatencyHistogram, MissTally, QuantileValue, ValueInterval,
@@ -125,7 +125,7 @@ pub(crate) fn figures(
             continue;
         }
         let mut latencies = Vec::new();
-        let mut collect = |window: JudgedWindow, samples: &[Sample]| {
+        let mut collect = |_: &SegmentRecord, window: JudgedWindow, samples: &[Sample]| {
             latencies_of(window, samples, &mut |latency| latencies.push(latency));
         };
         let judgement = judged_with(run, scenario, &condition, &changes, &mut collect)?;

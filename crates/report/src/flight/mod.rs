@@ -118,7 +118,7 @@ impl Flights {
             judgements,
             not_measured,
             ..
-        } = judged_conditions(run, &scenario)?;
+        } = judged_conditions(run, &scenario, false)?;
         let flown = fly_all(run, order, &segments, &judgements, workers, done)
             .map_err(AssessmentError::from)?;
         let identity = crate::assessment::identity(run);

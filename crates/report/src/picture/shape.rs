@@ -1,0 +1,189 @@
+//! A distribution as it is drawn: the figures of a box, a histogram in bins of equal width on a
+//! log axis, and the tail value by value.
+
+use serde::Serialize;
+use wakepath_statistics::{Distribution, Quantile, QuantileValue};
+
+/// Bins for each power of ten.
+const BINS_PER_DECADE: u32 = 20;
+/// Bins begin at 10 ns; below, clocks tell little.
+const FIRST_BIN: u32 = BINS_PER_DECADE;
+/// So many of the largest values are all drawn.
+const WHOLE_TAIL: u64 = 64;
+/// Beyond those, points for each power of ten of the share.
+const TAIL_PER_DECADE: f64 = 24.0;
+
+/// How a distribution is drawn. Values are nanoseconds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Shape {
+    /// Values.
+    pub count: u64,
+    /// Smallest.
+    pub min: i64,
+    /// Largest observed.
+    pub max: i64,
+    /// Mean.
+    pub mean: f64,
+    /// 25, 50, 75, 99 and 99.9 %, by nearest rank.
+    pub quantiles: [QuantileValue; 5],
+    /// Occupied bins, ascending.
+    pub bins: Vec<Bin>,
+    /// Points of the complementary cumulative distribution, by descending value: the largest
+    /// values one by one, then evenly on a log axis, down to the smallest.
+    pub tail: Vec<Tail>,
+}
+
+/// How many values lie in `from..below`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Bin {
+    /// Smallest value of the bin; the lowest bin begins with the smallest value there is.
+    pub from: i64,
+    /// One past its largest value.
+    pub below: i64,
+    /// Values in it.
+    pub count: u64,
+}
+
+/// How many values are at least this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Tail {
+    /// A value that occurred.
+    pub value: i64,
+    /// Values at or above it.
+    pub at_least: u64,
+}
+
+impl Shape {
+    /// The shape of a distribution.
+    pub fn of(values: &Distribution) -> Self {
+        let at = |parts: u32| {
+            // All of them lie between 0 and 1.
+            let quantile = Quantile::from_parts_per_million(parts).unwrap_or(Quantile::P50);
+            values.quantile(quantile)
+        };
+        Self {
+            count: values.count(),
+            min: values.min(),
+            max: values.max(),
+            mean: values.mean(),
+            quantiles: [250_000, 500_000, 750_000, 990_000, 999_000].map(at),
+            bins: bins(values.sorted()),
+            tail: tail(values.sorted()),
+        }
+    }
+}
+
+/// Where bin `k` begins: 10^(k / 20) ns, rounded.
+fn edge(k: u32) -> i64 {
+    10_f64
+        .powf(f64::from(k) / f64::from(BINS_PER_DECADE))
+        .round() as i64
+}
+
+fn bins(sorted: &[i64]) -> Vec<Bin> {
+    let mut bins = Vec::new();
+    let (mut rest, mut from, mut next) = (sorted, sorted[0], FIRST_BIN);
+    while !rest.is_empty() {
+        let below = edge(next);
+        let inside = rest.partition_point(|&value| value < below);
+        if inside > 0 {
+            bins.push(Bin {
+                from: from.min(below - 1),
+                below,
+                count: inside as u64,
+            });
+        }
+        (rest, from, next) = (&rest[inside..], below, next + 1);
+    }
+    bins
+}
+
+fn tail(sorted: &[i64]) -> Vec<Tail> {
+    let count = sorted.len() as u64;
+    let mut tail: Vec<Tail> = Vec::new();
+    let mut rank = 1_u64;
+    while rank <= count {
+        let value = sorted[(count - rank) as usize];
+        let below = sorted.partition_point(|&other| other < value) as u64;
+        let at_least = count - below;
+        tail.push(Tail { value, at_least });
+        let step = match at_least < WHOLE_TAIL {
+            true => 1,
+            false => (at_least as f64 * (10_f64.powf(1.0 / TAIL_PER_DECADE) - 1.0)) as u64,
+        };
+        rank = at_least + step.max(1);
+    }
+    if tail.last().is_some_and(|last| last.at_least < count) {
+        tail.push(Tail {
+            value: sorted[0],
+            at_least: count,
+        });
+    }
+    tail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shape(values: Vec<i64>) -> Shape {
+        Shape::of(&Distribution::new(values).unwrap())
+    }
+
+    #[test]
+    fn the_box_has_the_nearest_rank_quantiles_of_one_to_a_thousand() {
+        let shape = shape((1..=1000).collect());
+        assert_eq!(shape.quantiles.map(|q| q.value), [250, 500, 750, 990, 999]);
+        assert!(!shape.quantiles[4].is_maximum);
+        assert_eq!((shape.min, shape.max, shape.mean), (1, 1000, 500.5));
+    }
+
+    #[test]
+    fn bins_are_a_twentieth_of_a_decade_and_early_wake_ups_share_the_lowest() {
+        let shape = shape(vec![-1_449, 3, 1_000, 1_121, 1_122, 9_999]);
+        let bins: Vec<_> = shape
+            .bins
+            .iter()
+            .map(|b| (b.from, b.below, b.count))
+            .collect();
+        assert_eq!(
+            bins,
+            [
+                (-1_449, 10, 2),
+                (1_000, 1_122, 2),
+                (1_122, 1_259, 1),
+                (8_913, 10_000, 1)
+            ]
+        );
+    }
+
+    #[test]
+    fn the_largest_values_are_all_in_the_tail_and_equal_ones_once() {
+        let mut values: Vec<i64> = (1..=1_000).collect();
+        values.push(1_000);
+        let tail = shape(values).tail;
+        let point = |value, at_least| Tail { value, at_least };
+        assert_eq!(tail[..3], [point(1_000, 2), point(999, 3), point(998, 4)]);
+        assert_eq!(tail[tail.len() - 1], point(1, 1_001));
+        assert!(tail.len() < 110, "{}", tail.len());
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_is_lost_in_the_bins_and_every_point_of_the_tail_is_counted_right(
+            values in proptest::collection::vec(-5_000..3_000_000_000_i64, 1..500),
+        ) {
+            let shape = shape(values.clone());
+            prop_assert_eq!(shape.bins.iter().map(|b| b.count).sum::<u64>(), values.len() as u64);
+            for bin in &shape.bins {
+                let inside = values.iter().filter(|&&v| v < bin.below && v >= bin.from).count();
+                prop_assert_eq!(inside as u64, bin.count);
+            }
+            for point in &shape.tail {
+                let above = values.iter().filter(|&&v| v >= point.value).count();
+                prop_assert_eq!(above as u64, point.at_least);
+            }
+        }
+    }
+}
