@@ -6,10 +6,12 @@ mod changes;
 mod compare;
 mod conditions;
 mod controllers;
+mod figure;
 mod flight;
 mod inflation;
 mod loads;
 mod modules;
+mod page;
 mod picture;
 mod style;
 mod table;
@@ -21,12 +23,14 @@ pub use compare::{
     Finding, Margin, Metric, MetricComparison, RunFigures, Weight,
 };
 pub use controllers::ControllerFile;
+pub use figure::{Figure, Figures};
 pub use flight::{
     FlightOrder, Flights, FlightsError, FlownCondition, FlownConditions, Search, can_be_met,
 };
 pub use inflation::{Inflated, Inflation, Ratio};
 pub use loads::LoadSummary;
 pub use modules::ModuleFigures;
+pub use page::{Reported, page};
 pub use picture::{
     Bin, Bucket, LateCycle, Level, Measure, Picture, Pyramid, Shape, SkippedCycles, Stretch, Tail,
     Violations, WorstCycle,

@@ -7,6 +7,20 @@ use wakepath_archive::VirtualTime;
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_verdict::{Caution, CycleSummary, Judgement, Outcome, duration};
 
+/// The columns of the table, in groups with a title.
+pub(crate) const COLUMNS: &[(&str, &[&str])] = &[
+    ("due times", &["scheduled", "executed", "skipped"]),
+    (
+        "wake-up latency, µs",
+        &["min", "median", "mean", "p99", "p99.9", "max"],
+    ),
+    ("execution, µs", &["median", "max"]),
+    ("response, µs", &["median", "max"]),
+    ("misses", &["count", "in a row"]),
+    ("outage, ms", &["longest"]),
+    ("", &["verdict"]),
+];
+
 impl Assessment {
     /// The whole of it for a person.
     pub fn to_text(&self, style: Style) -> String {
@@ -36,18 +50,7 @@ impl Assessment {
     }
 
     fn table(&self) -> Table {
-        let mut table = Table::new(&[
-            ("due times", &["scheduled", "executed", "skipped"]),
-            (
-                "wake-up latency, µs",
-                &["min", "median", "mean", "p99", "p99.9", "max"],
-            ),
-            ("execution, µs", &["median", "max"]),
-            ("response, µs", &["median", "max"]),
-            ("misses", &["count", "in a row"]),
-            ("outage, ms", &["longest"]),
-            ("", &["verdict"]),
-        ]);
+        let mut table = Table::new(COLUMNS);
         for phase in self.phases() {
             table.row(phase, Vec::new());
             for judgement in self.conditions.iter().filter(|c| c.name.phase == phase) {
@@ -66,7 +69,7 @@ impl Assessment {
     }
 
     /// The phases in the order in which they were measured.
-    fn phases(&self) -> Vec<&str> {
+    pub(crate) fn phases(&self) -> Vec<&str> {
         let judged = self
             .conditions
             .iter()
@@ -251,7 +254,7 @@ impl Assessment {
         )
     }
 
-    fn criterion_text(&self) -> String {
+    pub(crate) fn criterion_text(&self) -> String {
         let criterion = &self.criterion;
         let mut parts = Vec::new();
         if let Some(latency) = criterion.latency_ns {
@@ -313,7 +316,7 @@ pub(crate) fn wrapped(prose: &str, columns: Option<usize>) -> String {
     lines.collect()
 }
 
-fn row_label(judgement: &Judgement) -> String {
+pub(crate) fn row_label(judgement: &Judgement) -> String {
     let policy = judgement.name.policy.map(|policy| policy.to_string());
     let parts: Vec<String> = policy
         .into_iter()
@@ -333,7 +336,7 @@ fn row_label(judgement: &Judgement) -> String {
     }
 }
 
-fn row(judgement: &Judgement) -> Vec<String> {
+pub(crate) fn row(judgement: &Judgement) -> Vec<String> {
     let cycles = &judgement.cycles;
     let mut cells = vec![
         cycles.scheduled.to_string(),
@@ -362,7 +365,7 @@ fn row(judgement: &Judgement) -> Vec<String> {
     cells
 }
 
-fn executed_row(cycles: &CycleSummary) -> Vec<String> {
+pub(crate) fn executed_row(cycles: &CycleSummary) -> Vec<String> {
     let mut cells = vec![String::new(); 3];
     cells.extend(latency_cells(cycles.latency_as_executed.as_ref()));
     cells
@@ -404,7 +407,7 @@ fn micros(ns: i64) -> String {
 }
 
 /// A rate with three significant digits or more.
-fn rate(per_second: f64) -> String {
+pub(crate) fn rate(per_second: f64) -> String {
     match per_second {
         100.0.. => format!("{per_second:.0}"),
         10.0.. => format!("{per_second:.1}"),

@@ -44,6 +44,8 @@ pub enum Verb {
     Run(Run),
     /// Show a recorded run and judge it again.
     Show(Show),
+    /// Write a recorded run's report: one HTML file with all figures.
+    Report(Report),
     /// Fly a vehicle through a recorded run's instants.
     Fly(Fly),
     /// Say why a recorded run's late cycles were late.
@@ -150,6 +152,27 @@ pub struct Show {
     /// Print it as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Write the report of a recorded run: one HTML file that needs no network and no other file.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "`check` and `run` write report.html into the run directory by themselves.\n\nExit \
+                        codes: 0 written (whatever the verdict), 1 error.\n\nExamples:\n  \
+                        wakepath report wakepath-runs/check-20260101T120000Z\n  \
+                        wakepath report RUN --output report.html --svg figures\n  \
+                        wakepath report MONDAY TUESDAY --output both.html"
+)]
+pub struct Report {
+    /// The run directory; several make one file with a chapter each.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// Where to write it [default: report.html in the run directory].
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write each figure into this directory too, as SVG.
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
 }
 
 /// Fly a vehicle through a recorded run's instants: what the timing that really was would have done

@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Verb::Check(arguments) => verbs::check::run(&arguments),
         Verb::Run(arguments) => verbs::run::run(&arguments),
         Verb::Show(arguments) => verbs::show::run(&arguments),
+        Verb::Report(arguments) => verbs::report::run(&arguments),
         Verb::Fly(arguments) => verbs::fly::run(&arguments),
         Verb::Explain(arguments) => verbs::explain::run(&arguments),
         Verb::Compare(arguments) => verbs::compare::run(&arguments),

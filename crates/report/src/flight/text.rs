@@ -10,7 +10,7 @@ use wakepath_flight::Trajectory;
 use wakepath_flight::replay::{FlightReport, Flown, Missed, OverrunRule, Sampling};
 use wakepath_flight::search::Brink;
 use wakepath_scenario::{FlightCriterion, Losses};
-use wakepath_verdict::{Outcome, duration};
+use wakepath_verdict::{FlightFinding, Outcome, duration};
 
 type Columns = &'static [(&'static str, &'static [&'static str])];
 
@@ -91,8 +91,34 @@ impl FlownConditions {
         format!("{head}\n{table}\n")
     }
 
+    /// The short table as cells: heads, and of each condition its name, cells and findings. The
+    /// flight without latency comes first, once for all that share it.
+    pub(crate) fn short_cells(&self) -> (Vec<String>, Vec<ShortRow>) {
+        let heads = SHORT
+            .iter()
+            .flat_map(|(title, heads)| heads.iter().map(move |head| format!("{title} {head}")))
+            .map(|head| head.trim().to_owned())
+            .collect();
+        let mut rows: Vec<ShortRow> = Vec::new();
+        let flown = self.conditions.iter().filter_map(|one| one.flight.as_ref());
+        for report in flown {
+            let ideal = short_cells(None, report, &report.flights.ideal);
+            if !rows.iter().any(|(_, known, _)| *known == ideal) {
+                rows.push(("without latency".into(), ideal, Vec::new()));
+            }
+        }
+        for one in &self.conditions {
+            let cells = match &one.flight {
+                Some(report) => short_cells(Some(one), report, &report.flights.measured),
+                None => vec![String::new(); SHORT.iter().map(|(_, heads)| heads.len()).sum()],
+            };
+            rows.push((one.name.to_string(), cells, one.findings.clone()));
+        }
+        (heads, rows)
+    }
+
     /// What was flown, with every choice.
-    fn headline(&self) -> String {
+    pub(crate) fn headline(&self) -> String {
         let settings = &self.settings;
         let course = match &settings.trajectory {
             Trajectory::Hover { .. } => "hovers".to_owned(),
@@ -171,6 +197,9 @@ impl FlownConditions {
         table
     }
 }
+
+/// Name, cells and findings of a condition.
+type ShortRow = (String, Vec<String>, Vec<FlightFinding>);
 
 /// Cells of a measured flight; of the ideal one without a condition.
 type CellsOf = fn(Option<&FlownCondition>, &FlightReport, &Flown) -> Vec<String>;

@@ -179,11 +179,18 @@ fn explain(directory: &Path) {
 
 /// Shows a recorded run and returns the verdict's exit code.
 fn show(directory: &Path, output: &Output) -> Outcome {
-    let assessment = Assessment::of(&Run::open(directory)?)?;
+    let run = Run::open(directory)?;
+    let (assessment, pictures) = Assessment::with_pictures(&run)?;
     print(&match output.json {
         true => assessment.to_json(),
         false => assessment.to_text(wakepath_report::Style::of_stdout()),
     })?;
+    // A report that can't be written takes nothing from the verdict, and can be had again.
+    match super::report::beside(&run, &assessment, &pictures) {
+        Ok(path) if output.json => eprintln!("report: {}", path.display()),
+        Ok(path) => print(&format!("report: {}\n", path.display()))?,
+        Err(error) => eprintln!("warning: the report can't be written: {error}"),
+    }
     Ok(ExitCode::from(assessment.exit_code()))
 }
 

@@ -11,6 +11,7 @@ pub mod fly;
 pub mod machine;
 mod measured;
 pub mod recover;
+pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod show;

@@ -1,0 +1,74 @@
+//! The average latency with its 99 % interval, and the largest, for each policy and phase.
+
+use super::maxima::short;
+use super::plot::{Plot, room};
+use super::scale::Log;
+use super::{Drawn, Figure};
+use wakepath_statistics::MeanInterval;
+use wakepath_verdict::duration;
+
+const ROW: f64 = 22.0;
+/// Neighbouring batches that correlate more than this make the interval too narrow.
+const CORRELATED: f64 = 0.3;
+
+pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
+    let mut rows: Vec<(&Drawn<'_>, MeanInterval, i64)> = drawn
+        .iter()
+        .filter_map(|one| {
+            let shape = one.picture.latency.shape.as_ref()?;
+            Some((one, one.picture.mean?, shape.max))
+        })
+        .collect();
+    rows.sort_by_key(|(one, ..)| one.colour);
+    rows.first()?;
+    let label = |one: &Drawn<'_>| format!("{}, {}", one.policy(), one.phase());
+    let left = rows.iter().map(|(one, ..)| room(&label(one))).fold(80.0, f64::max) + 12.0;
+    let mut plot = Plot::rows(rows.len(), ROW, left, 90.0);
+    let ends = rows.iter().flat_map(|(_, mean, max)| [ends_of(mean).0 as i64, *max]);
+    let axis = Log::around(ends).between(plot.left, plot.right);
+    plot.times_below(axis, "Wake-up latency: average with 99 % interval, and largest");
+    let (mut told, mut narrow) = (Vec::new(), 0);
+    for (row, (one, mean, max)) in rows.iter().enumerate() {
+        let middle = plot.top + (row as f64 + 0.5) * ROW;
+        let (low, high) = ends_of(mean);
+        plot.text("end", plot.left - 8.0, middle + 4.0, &label(one));
+        plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
+        plot.line("whisker", [axis.at(high), middle, axis.at_ns(*max), middle]);
+        let interval = format!(
+            "average {}, 99 % interval {} to {}, largest {}",
+            duration(mean.mean.round() as i64),
+            duration(low.round() as i64),
+            duration(high.round() as i64),
+            duration(*max)
+        );
+        let (from, width) = (axis.at(low), (axis.at(high) - axis.at(low)).max(1.0));
+        plot.rect("body", [from, middle - 5.0, width, 10.0], &interval);
+        plot.dot("solid", axis.at(mean.mean), middle, 3.4, &interval);
+        let max_x = axis.at_ns(*max);
+        plot.line("median", [max_x, middle - 6.0, max_x, middle + 6.0]);
+        plot.ungroup();
+        plot.text("mark", max_x + 6.0, middle + 4.0, &duration(short(*max)));
+        told.push(format!("{}: {interval}", label(one)));
+        narrow += u32::from(mean.batch_correlation.abs() > CORRELATED);
+    }
+    let mut caption = "The dot is the average over all due times, the box its 99 % interval from \
+                       the means of 20 batches, the upright line the largest observed."
+        .to_owned();
+    if narrow > 0 {
+        caption += &format!(
+            " In {narrow} of {} conditions neighbouring batches correlate by more than \
+             {CORRELATED}: there the interval is too narrow.",
+            rows.len()
+        );
+    }
+    Some(plot.done(
+        "averages-latency",
+        "Average latency with its interval, and the largest",
+        caption,
+        format!("Average latency. {}.", told.join("; ")),
+    ))
+}
+
+fn ends_of(mean: &MeanInterval) -> (f64, f64) {
+    (mean.mean - mean.half_width, mean.mean + mean.half_width)
+}

@@ -1,0 +1,300 @@
+//! Latency and response distributions: the histogram on log counts, and the complementary
+//! cumulative distribution on log–log axes, where tails can be compared. One pair for each phase,
+//! the policies over each other.
+
+use super::plot::{Plot, place, room, slug};
+use super::scale::Log;
+use super::{Drawn, Figure, distinct};
+use crate::{Measure, Picture, Shape};
+use std::fmt::Write;
+use wakepath_verdict::duration;
+
+/// Which of a condition's measured times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MeasureName {
+    Latency,
+    Response,
+    Execution,
+}
+
+impl MeasureName {
+    pub(crate) const ALL: [Self; 3] = [Self::Latency, Self::Response, Self::Execution];
+
+    /// Its name in data and file names.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::Latency => "latency",
+            Self::Response => "response",
+            Self::Execution => "execution",
+        }
+    }
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Latency => "Wake-up latency",
+            Self::Response => "Response time",
+            Self::Execution => "Execution time",
+        }
+    }
+
+    pub(crate) fn of(self, picture: &Picture) -> &Measure {
+        match self {
+            Self::Latency => &picture.latency,
+            Self::Response => &picture.response,
+            Self::Execution => &picture.execution,
+        }
+    }
+
+    /// What the criterion says of it, in nanoseconds.
+    pub(crate) fn limit(self, picture: &Picture) -> Option<i64> {
+        let limit = match self {
+            Self::Latency => picture.latency_limit_ns?,
+            Self::Response => picture.deadline_ns,
+            Self::Execution => return None,
+        };
+        i64::try_from(limit).ok()
+    }
+}
+
+const WIDTH: f64 = 600.0;
+const HEIGHT: f64 = 330.0;
+
+type Line<'a> = (&'a Drawn<'a>, &'a Shape);
+
+pub(super) fn draw(drawn: &[Drawn<'_>]) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for measure in [MeasureName::Latency, MeasureName::Response] {
+        let shapes: Vec<Line<'_>> = drawn
+            .iter()
+            .filter_map(|one| Some((one, measure.of(one.picture).shape.as_ref()?)))
+            .collect();
+        let limit = drawn.iter().find_map(|one| measure.limit(one.picture));
+        // The same axes for all phases, so that they compare at a glance.
+        let ends = shapes.iter().flat_map(|(_, shape)| [shape.min, shape.max]);
+        let times = Log::around(ends.chain(limit));
+        for phase in distinct(shapes.iter().map(|(one, _)| one.phase())) {
+            let lines: Vec<Line<'_>> = shapes
+                .iter()
+                .filter(|(one, _)| one.phase() == phase)
+                .copied()
+                .collect();
+            figures.push(histogram(measure, phase, &lines, times, limit, &shapes));
+            figures.push(exceedance(measure, phase, &lines, times, limit, &shapes));
+        }
+    }
+    figures
+}
+
+/// The ground of both: axes, criterion, legend.
+fn ground(measure: MeasureName, phase: &str, lines: &[Line<'_>], times: Log) -> (Plot, Log) {
+    let names = lines.iter().map(|(one, _)| room(&one.policy()));
+    let right = names.fold(60.0, f64::max) + 44.0;
+    let mut plot = Plot::new(WIDTH, HEIGHT, 60.0, right);
+    let times = times.between(plot.left, plot.right);
+    plot.times_below(times, &format!("{}, {phase}", measure.title()));
+    plot.note("data-measure", measure.key());
+    plot.note("data-phase", phase);
+    plot.note("data-low", times.low);
+    plot.note("data-high", times.high);
+    plot.note("data-from", place(times.from));
+    plot.note("data-to", place(times.to));
+    (plot, times)
+}
+
+fn legend(plot: &mut Plot, lines: &[Line<'_>]) {
+    for (row, (one, _)) in lines.iter().enumerate() {
+        let y = plot.top + 10.0 + row as f64 * 19.0;
+        let x = plot.right + 14.0;
+        let data = [
+            ("data-key", one.condition.to_string()),
+            ("data-label", one.policy()),
+        ];
+        plot.group(one.colour, &data);
+        plot.line("series", [x, y - 4.0, x + 20.0, y - 4.0]);
+        plot.text("key", x + 26.0, y, &one.policy());
+        plot.ungroup();
+    }
+}
+
+fn histogram(
+    measure: MeasureName,
+    phase: &str,
+    lines: &[Line<'_>],
+    times: Log,
+    limit: Option<i64>,
+    all: &[Line<'_>],
+) -> Figure {
+    let (mut plot, times) = ground(measure, phase, lines, times);
+    let fullest = all.iter().flat_map(|(_, shape)| &shape.bins).map(|bin| bin.count);
+    let most = fullest.max().unwrap_or(1);
+    let counts = Log {
+        low: 0,
+        high: ((most as f64).log10().ceil() as i32).max(1),
+        from: plot.bottom,
+        to: plot.top,
+    };
+    for (mark, _) in counts.marks() {
+        let y = counts.at(mark);
+        plot.line("grid", [plot.left, y, plot.right, y]);
+        plot.text("mark end", plot.left - 6.0, y + 4.0, &format!("{mark}"));
+    }
+    plot.text("mark", 4.0, plot.top + 4.0, "count");
+    for (one, shape) in lines {
+        // Steps: up at the beginning of a bin, down at its end, on the ground between bins.
+        let mut path = String::new();
+        let ground = plot.bottom;
+        let mut end: Option<i64> = None;
+        for bin in &shape.bins {
+            let (from, below) = (times.at_ns(bin.from), times.at_ns(bin.below));
+            if end != Some(bin.from) {
+                if let Some(end) = end {
+                    let _ = write!(path, "L{},{ground} ", place(times.at_ns(end)));
+                }
+                let _ = write!(path, "{}{},{ground} ", if end.is_none() { "M" } else { "L" }, place(from));
+            }
+            // One is on the ground of a log axis; it must still be seen.
+            let y = place(counts.at(bin.count as f64).min(ground - 2.0));
+            let _ = write!(path, "L{},{y} L{},{y} ", place(from), place(below));
+            end = Some(bin.below);
+        }
+        if let Some(end) = end {
+            let _ = write!(path, "L{},{ground}", place(times.at_ns(end)));
+        }
+        series(&mut plot, one, &path);
+    }
+    finish(&mut plot, measure, limit, times, lines);
+    let title = format!("{}: histogram, {phase}", measure.title());
+    plot.done(
+        format!("histogram-{}-{}", measure.key(), slug(phase)),
+        title.clone(),
+        "Values in each twentieth of a decade, on a log axis of counts: a single late cycle \
+         stands as high as it needs to be seen.",
+        alternative(&title, lines),
+    )
+}
+
+fn exceedance(
+    measure: MeasureName,
+    phase: &str,
+    lines: &[Line<'_>],
+    times: Log,
+    limit: Option<i64>,
+    all: &[Line<'_>],
+) -> Figure {
+    let (mut plot, times) = ground(measure, phase, lines, times);
+    let most = all.iter().map(|(_, shape)| shape.count).max().unwrap_or(1);
+    let shares = Log {
+        low: -((most as f64).log10().ceil() as i32).max(1),
+        high: 0,
+        from: plot.bottom,
+        to: plot.top,
+    };
+    for power in shares.low..=shares.high {
+        let y = shares.at(10_f64.powi(power));
+        plot.line("grid", [plot.left, y, plot.right, y]);
+        plot.text("mark end", plot.left - 6.0, y + 4.0, &share_mark(power));
+    }
+    plot.text("mark", 4.0, plot.top + 4.0, "share");
+    for (one, shape) in lines {
+        // From the smallest value to the largest; each point holds to its left until the next.
+        let mut path = String::new();
+        let share = |at_least: u64| place(shares.at(at_least as f64 / shape.count as f64));
+        for (number, point) in shape.tail.iter().rev().enumerate() {
+            let (x, y) = (place(times.at_ns(point.value)), share(point.at_least));
+            let _ = match number {
+                0 => write!(path, "M{x},{y}"),
+                _ => write!(path, "V{y}H{x}"),
+            };
+        }
+        let largest = shape.tail.first().map_or(plot.left, |tail| times.at_ns(tail.value));
+        let _ = write!(path, "V{}", place(plot.bottom));
+        series(&mut plot, one, &path);
+        plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
+        let hint = format!("{}: largest {}", one.policy(), duration(shape.max));
+        let y = shares.at(1.0 / shape.count as f64);
+        plot.dot("solid", largest, y, 3.0, &hint);
+        plot.ungroup();
+    }
+    finish(&mut plot, measure, limit, times, lines);
+    let title = format!("{}: share of due times at or above, {phase}", measure.title());
+    plot.done(
+        format!("exceedance-{}-{}", measure.key(), slug(phase)),
+        title.clone(),
+        "The complementary cumulative distribution on log–log axes. Read off how often a value is \
+         reached; the dot is the largest observed, which is no bound. A curve that falls steeply \
+         has a short tail.",
+        alternative(&title, lines),
+    )
+}
+
+fn series(plot: &mut Plot, one: &Drawn<'_>, path: &str) {
+    let data = [("data-condition", one.condition.to_string())];
+    plot.group(one.colour, &data);
+    plot.body.open("path", &[("class", &"series"), ("d", &path)]);
+    plot.hint(&one.policy());
+    plot.body.close("path");
+    plot.ungroup();
+}
+
+fn finish(
+    plot: &mut Plot,
+    measure: MeasureName,
+    limit: Option<i64>,
+    times: Log,
+    lines: &[Line<'_>],
+) {
+    if let Some(limit) = limit {
+        let word = match measure {
+            MeasureName::Response => "deadline",
+            _ => "criterion",
+        };
+        plot.limit_upright(times.at_ns(limit), &format!("{word} {}", duration(limit)));
+    }
+    legend(plot, lines);
+}
+
+/// `100 %`, `1 %`, `0.001 %`, then `10⁻⁶`.
+fn share_mark(power: i32) -> String {
+    match power {
+        0 => "100 %".into(),
+        -1 => "10 %".into(),
+        -2 => "1 %".into(),
+        -5..=-3 => format!("0.{}1 %", "0".repeat((-power - 3) as usize)),
+        _ => {
+            let digits = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+            let superscript: String = (-power)
+                .to_string()
+                .bytes()
+                .filter_map(|digit| digits.chars().nth(usize::from(digit - b'0')))
+                .collect();
+            format!("10⁻{superscript}")
+        }
+    }
+}
+
+fn alternative(title: &str, lines: &[Line<'_>]) -> String {
+    let told: Vec<String> = lines
+        .iter()
+        .map(|(one, shape)| {
+            format!(
+                "{}: median {}, largest of {} {}",
+                one.policy(),
+                duration(shape.quantiles[1].value),
+                shape.count,
+                duration(shape.max)
+            )
+        })
+        .collect();
+    format!("{title}. {}.", told.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share_mark;
+
+    #[test]
+    fn shares_are_percentages_as_long_as_those_can_be_read() {
+        let marks = [0, -1, -2, -3, -4, -6].map(share_mark);
+        assert_eq!(marks, ["100 %", "10 %", "1 %", "0.1 %", "0.01 %", "10⁻⁶"]);
+    }
+}

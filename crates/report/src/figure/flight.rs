@@ -1,0 +1,109 @@
+//! What the measured timing leaves of the flight: the delay that the controller still bears, for
+//! each condition, and the tilt after a kick.
+
+use super::plot::{Plot, room};
+use super::scale::Linear;
+use super::{Figure, distinct};
+use crate::page::words;
+use crate::{Assessment, FlownCondition};
+use wakepath_flight::replay::FlightReport;
+
+const ROW: f64 = 20.0;
+
+pub(super) fn draw(assessment: &Assessment) -> Vec<Figure> {
+    let Some(flights) = &assessment.flights else {
+        return Vec::new();
+    };
+    let flown: Vec<(&FlownCondition, &FlightReport)> = flights
+        .conditions
+        .iter()
+        .filter_map(|one| Some((one, one.flight.as_ref()?)))
+        .collect();
+    let delay_limit = flights.criterion.and_then(|criterion| criterion.delay_margin_ns);
+    let tilt_limit = flights.criterion.and_then(|criterion| criterion.peak_tilt_deg);
+    let delay = bars(
+        &flown,
+        Bars {
+            name: "flight-delay-margin",
+            title: "Delay margin left in flight",
+            axis: "Delay that the controller still bears, ms",
+            unit: " ms",
+            caption: "How much constant delay beyond the measured one turns the controller \
+                      unstable. More is better; 0 means that it is unstable already.",
+            limit: delay_limit.map(|ns| (ns as f64 / 1e6, "at least")),
+        },
+        |report| report.margins.delay_ns.map(|ns| ns as f64 / 1e6),
+    );
+    let tilt = bars(
+        &flown,
+        Bars {
+            name: "flight-tilt",
+            title: "Tilt after a kick",
+            axis: "Largest tilt, degrees",
+            unit: "°",
+            caption: "Largest tilt after kicks placed within the worst bursts of the measured \
+                      timing. Less is better.",
+            limit: tilt_limit.map(|degrees| (degrees, "at most")),
+        },
+        |report| Some(report.flights.measured.kicks.peak_tilt_deg),
+    );
+    delay.into_iter().chain(tilt).collect()
+}
+
+struct Bars {
+    name: &'static str,
+    title: &'static str,
+    axis: &'static str,
+    unit: &'static str,
+    caption: &'static str,
+    /// The criterion, and which side of it is meant.
+    limit: Option<(f64, &'static str)>,
+}
+
+fn bars(
+    flown: &[(&FlownCondition, &FlightReport)],
+    words: Bars,
+    value: impl Fn(&FlightReport) -> Option<f64>,
+) -> Option<Figure> {
+    let values: Vec<_> = flown.iter().map(|(one, report)| (*one, value(report))).collect();
+    let most = values.iter().filter_map(|(_, value)| *value).fold(0.0, f64::max);
+    let most = most.max(words.limit.map_or(0.0, |(limit, _)| limit)) * 1.05;
+    if most <= 0.0 || !most.is_finite() {
+        return None;
+    }
+    let label = |one: &FlownCondition| one.name.to_string();
+    let policies = distinct(values.iter().map(|(one, _)| words::policy(&one.name)));
+    let left = values.iter().map(|(one, _)| room(&label(one))).fold(80.0, f64::max) + 12.0;
+    let mut plot = Plot::rows(values.len(), ROW, left, 74.0);
+    let axis = Linear {
+        most,
+        from: plot.left,
+        to: plot.right,
+    };
+    plot.numbers_below(axis, "", words.axis);
+    let mut told = Vec::new();
+    for (row, (one, value)) in values.iter().enumerate() {
+        let top = plot.top + row as f64 * ROW;
+        let policy = words::policy(&one.name);
+        let colour = policies.iter().position(|known| *known == policy);
+        let text = value.map_or("none".into(), |value| format!("{value:.2}{}", words.unit));
+        plot.text("end", plot.left - 8.0, top + ROW * 0.7, &label(one));
+        plot.group(colour.unwrap_or(0), &[]);
+        let end = axis.at(value.unwrap_or(0.0));
+        let size = [plot.left, top + 3.0, end - plot.left, ROW - 6.0];
+        plot.rect("body", size, &format!("{}: {text}", label(one)));
+        plot.ungroup();
+        plot.text("mark", end + 5.0, top + ROW * 0.7, &text);
+        told.push(format!("{}: {text}", label(one)));
+    }
+    if let Some((limit, side)) = words.limit {
+        let text = format!("{side} {limit}{}", words.unit);
+        plot.limit_upright(axis.at(limit), &text);
+    }
+    Some(plot.done(
+        words.name,
+        words.title,
+        words.caption,
+        format!("{}. {}.", words.title, told.join("; ")),
+    ))
+}

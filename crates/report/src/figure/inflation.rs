@@ -1,0 +1,87 @@
+//! How much longer the work takes under load than idle: from the idle time to the loaded one.
+
+use super::plot::{Plot, room};
+use super::scale::Log;
+use super::{Figure, distinct};
+use crate::{Inflation, Ratio};
+use wakepath_verdict::duration;
+
+const ROW: f64 = 24.0;
+
+pub(super) fn draw(inflation: &[Inflation]) -> Vec<Figure> {
+    execution(inflation).into_iter().collect()
+}
+
+fn execution(inflation: &[Inflation]) -> Option<Figure> {
+    inflation.first()?;
+    let policies = distinct(inflation.iter().map(|one| (one.policy, one.task.clone())));
+    let label = |one: &Inflation| format!("{}, {}", name(one), one.phase);
+    let left = inflation.iter().map(|one| room(&label(one))).fold(80.0, f64::max) + 12.0;
+    let mut plot = Plot::rows(inflation.len(), ROW, left, 78.0);
+    let ratios = |one: &Inflation| {
+        let p99 = one.execution.p99;
+        [Some(one.execution.median), p99].into_iter().flatten().collect::<Vec<_>>()
+    };
+    let ends = inflation.iter().flat_map(ratios);
+    let axis = Log::around(ends.flat_map(|ratio| [ratio.idle_ns, ratio.loaded_ns]))
+        .between(plot.left, plot.right);
+    plot.times_below(axis, "Execution time: median (upper line) and 99 % (lower line)");
+    let mut told = Vec::new();
+    for (row, one) in inflation.iter().enumerate() {
+        let middle = plot.top + (row as f64 + 0.5) * ROW;
+        let place = policies
+            .iter()
+            .position(|known| *known == (one.policy, one.task.clone()));
+        plot.text("end", plot.left - 8.0, middle + 4.0, &label(one));
+        plot.group(place.unwrap_or(0), &[]);
+        span(&mut plot, axis, middle - 4.0, one.execution.median, "median");
+        if let Some(p99) = one.execution.p99 {
+            span(&mut plot, axis, middle + 5.0, p99, "99 %");
+        }
+        plot.ungroup();
+        let times = |ratio: Ratio| {
+            let ratio = ratio.inflation;
+            ratio.map_or("–".into(), |ratio| format!("× {ratio:.2}"))
+        };
+        let median = one.execution.median;
+        let ends = ratios(one).into_iter();
+        let ends = ends.map(|ratio| axis.at_ns(ratio.idle_ns.max(ratio.loaded_ns)));
+        let end = ends.fold(plot.left, f64::max);
+        plot.text("mark", end + 8.0, middle + 4.0, &times(median));
+        told.push(format!(
+            "{}: median {} idle, {} loaded, {}",
+            label(one),
+            duration(median.idle_ns),
+            duration(median.loaded_ns),
+            times(median)
+        ));
+    }
+    Some(plot.done(
+        "inflation-execution",
+        "Execution time idle and under load",
+        "From the idle time (hollow) to the time under load (filled); beside it the ratio of the \
+         medians. It holds whatever interrupted the work.",
+        format!("Execution time idle and under load. {}.", told.join("; ")),
+    ))
+}
+
+fn span(plot: &mut Plot, axis: Log, y: f64, ratio: Ratio, what: &str) {
+    let (idle, loaded) = (axis.at_ns(ratio.idle_ns), axis.at_ns(ratio.loaded_ns));
+    let hint = format!(
+        "{what}: idle {}, loaded {}",
+        duration(ratio.idle_ns),
+        duration(ratio.loaded_ns)
+    );
+    plot.line("whisker", [idle, y, loaded, y]);
+    plot.dot("hollow", idle, y, 3.0, &hint);
+    plot.dot("solid", loaded, y, 3.0, &hint);
+}
+
+fn name(one: &Inflation) -> String {
+    let policy = one.policy.map(|policy| policy.to_string());
+    let parts: Vec<String> = policy.into_iter().chain(one.task.clone()).collect();
+    match parts.is_empty() {
+        true => "task set".into(),
+        false => parts.join(", "),
+    }
+}

@@ -1,0 +1,190 @@
+//! The figures of a run, drawn as SVG: for the page, and each as a file of its own. They show
+//! numbers that were computed elsewhere.
+
+mod averages;
+mod boxes;
+mod distributions;
+mod flight;
+mod inflation;
+mod maxima;
+mod plot;
+mod scale;
+mod style;
+mod time;
+
+use crate::page::markup::Markup;
+use crate::{Assessment, Picture};
+
+pub(crate) use distributions::MeasureName;
+pub(crate) use style::style_sheet;
+
+/// A drawn figure.
+#[derive(Debug, Clone)]
+pub struct Figure {
+    /// What it is called in file names: words with hyphens.
+    pub name: String,
+    /// What it shows, as a heading.
+    pub title: String,
+    /// How to read it.
+    pub caption: String,
+    /// What a reader who can't see it is told.
+    pub alternative: String,
+    width: f64,
+    height: f64,
+    /// For scripts: where the axes are.
+    data: Vec<(&'static str, String)>,
+    body: Markup,
+}
+
+/// All figures of a run, by the section that they belong to.
+#[derive(Debug, Clone, Default)]
+pub struct Figures {
+    /// Histograms and complementary cumulative distributions, by measure and phase.
+    pub distributions: Vec<Figure>,
+    /// Latency over the due times, one for each policy.
+    pub time: Vec<Figure>,
+    /// Box plots.
+    pub boxes: Vec<Figure>,
+    /// Maxima idle and under load, averages.
+    pub maxima: Vec<Figure>,
+    /// Execution time idle and under load.
+    pub inflation: Vec<Figure>,
+    /// What the flight has left.
+    pub flight: Vec<Figure>,
+}
+
+impl Figures {
+    /// Draws all that the run has data for.
+    pub fn of(assessment: &Assessment, pictures: &[Picture]) -> Self {
+        let drawn: Vec<Drawn<'_>> = pictures
+            .iter()
+            .filter(|picture| picture.due_times > 0)
+            .map(|picture| Drawn::new(picture, pictures))
+            .collect();
+        Self {
+            distributions: distributions::draw(&drawn),
+            time: time::draw(&drawn),
+            boxes: boxes::draw(&drawn),
+            maxima: maxima::draw(&drawn)
+                .into_iter()
+                .chain(averages::draw(&drawn))
+                .collect(),
+            inflation: inflation::draw(&assessment.inflation),
+            flight: flight::draw(assessment),
+        }
+    }
+
+    /// All of them in the order of the page.
+    pub fn all(&self) -> impl Iterator<Item = &Figure> {
+        let sections = [
+            &self.distributions,
+            &self.time,
+            &self.boxes,
+            &self.maxima,
+            &self.inflation,
+            &self.flight,
+        ];
+        sections.into_iter().flatten()
+    }
+}
+
+impl Figure {
+    /// As part of the page, which brings the style.
+    pub(crate) fn inline(&self) -> Markup {
+        let view = format!("0 0 {} {}", self.width, self.height);
+        let (width, height) = (self.width.to_string(), self.height.to_string());
+        let mut attributes: Vec<(&'static str, &dyn std::fmt::Display)> = vec![
+            ("class", &"figure"),
+            ("viewBox", &view),
+            ("width", &width),
+            ("height", &height),
+            ("role", &"img"),
+            ("aria-label", &self.alternative),
+            ("data-figure", &self.name),
+        ];
+        for (name, value) in &self.data {
+            attributes.push((name, value));
+        }
+        let mut markup = Markup::default();
+        markup.open("svg", &attributes);
+        markup.append(&self.body);
+        markup.close("svg");
+        markup
+    }
+
+    /// As a file of its own, in light colours.
+    pub fn to_svg(&self) -> String {
+        let mut markup = Markup::default();
+        let view = format!("0 0 {} {}", self.width, self.height);
+        markup.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        markup.open(
+            "svg",
+            &[
+                ("xmlns", &"http://www.w3.org/2000/svg"),
+                ("viewBox", &view),
+                ("width", &self.width),
+                ("height", &self.height),
+            ],
+        );
+        markup.element("title", &[], &self.title);
+        markup.element("desc", &[], &self.alternative);
+        markup.element("style", &[], style::on_paper());
+        markup.raw("<rect width=\"100%\" height=\"100%\" class=\"paper\"/>");
+        markup.append(&self.body);
+        markup.close("svg");
+        markup.raw("\n");
+        markup.into_string()
+    }
+}
+
+/// A picture with its place among the others.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Drawn<'a> {
+    pub(crate) picture: &'a Picture,
+    /// Which condition of the run, from 0.
+    pub(crate) condition: usize,
+    /// Which colour: that of the policy.
+    pub(crate) colour: usize,
+}
+
+impl<'a> Drawn<'a> {
+    fn new(picture: &'a Picture, all: &'a [Picture]) -> Self {
+        let mut policies: Vec<String> = Vec::new();
+        for one in all {
+            let policy = policy_of(one);
+            if !policies.contains(&policy) {
+                policies.push(policy);
+            }
+        }
+        let own = policy_of(picture);
+        Self {
+            picture,
+            condition: all.iter().position(|one| std::ptr::eq(one, picture)).unwrap_or(0),
+            colour: policies.iter().position(|policy| *policy == own).unwrap_or(0),
+        }
+    }
+
+    pub(crate) fn policy(&self) -> String {
+        policy_of(self.picture)
+    }
+
+    pub(crate) fn phase(&self) -> &'a str {
+        &self.picture.name.phase
+    }
+}
+
+/// The policy, and the task where tasks are judged one by one.
+pub(crate) fn policy_of(picture: &Picture) -> String {
+    crate::page::words::policy(&picture.name)
+}
+
+/// Distinct values in order of their first appearance.
+pub(crate) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut all = Vec::new();
+    for value in values {
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    all
+}

@@ -1,0 +1,127 @@
+//! Latency over the due times, one figure for each policy, its phases below each other on the same
+//! axis: the whole run at a glance, every spike in it.
+
+use super::plot::{Plot, place, slug};
+use super::scale::Log;
+use super::{Drawn, Figure, distinct};
+use crate::{Level, Pyramid};
+use std::fmt::Write;
+use wakepath_verdict::duration;
+
+/// Height of a strip, and of the room between two.
+const STRIP: f64 = 74.0;
+const GAP: f64 = 20.0;
+/// More buckets than this are more than a figure has pixels.
+const MOST: usize = 700;
+
+pub(super) fn draw(drawn: &[Drawn<'_>]) -> Vec<Figure> {
+    let ends = drawn
+        .iter()
+        .filter_map(|one| one.picture.latency.shape.as_ref())
+        .flat_map(|shape| [shape.min, shape.max]);
+    let limits = drawn.iter().filter_map(|one| one.picture.latency_limit_ns);
+    let axis = Log::around(ends.chain(limits.filter_map(|limit| i64::try_from(limit).ok())));
+    distinct(drawn.iter().map(Drawn::policy))
+        .into_iter()
+        .map(|policy| {
+            let own: Vec<_> = drawn.iter().filter(|one| one.policy() == policy).collect();
+            strips(&policy, &own, axis)
+        })
+        .collect()
+}
+
+fn strips(policy: &str, phases: &[&Drawn<'_>], axis: Log) -> Figure {
+    let height = 36.0 + phases.len() as f64 * (STRIP + GAP);
+    let mut plot = Plot::new(600.0, height, 60.0, 12.0);
+    let mut told = Vec::new();
+    for (number, one) in phases.iter().enumerate() {
+        let top = 18.0 + number as f64 * (STRIP + GAP);
+        let picture = one.picture;
+        let axis = axis.between(top + STRIP, top);
+        plot.times_left(axis);
+        let missed = picture.violations.count();
+        let head = match missed {
+            0 => format!("{}: nothing missed", one.phase()),
+            _ => format!("{}: {missed} missed", one.phase()),
+        };
+        plot.text("strong", plot.left, top - 5.0, &head);
+        plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
+        let path = envelope(level(&picture.latency.pyramid), picture.due_times, axis, &plot);
+        plot.body.shape("path", &[("class", &"band"), ("d", &path)]);
+        plot.ungroup();
+        if let Some(limit) = picture.latency_limit_ns {
+            let y = axis.at(limit as f64);
+            plot.line("limit", [plot.left, y, plot.right, y]);
+        }
+        violations(&mut plot, one, axis);
+        told.push(format!(
+            "{head}, largest {}",
+            picture.latency.shape.as_ref().map_or("–".into(), |shape| duration(shape.max))
+        ));
+    }
+    plot.bottom = height - 18.0;
+    plot.text(
+        "mark",
+        plot.left,
+        height - 6.0,
+        "due times in the order of the run; the dashed line is the criterion, dots are missed",
+    );
+    plot.done(
+        format!("time-{}", slug(policy)),
+        format!("Wake-up latency over the run: {policy}"),
+        "From the smallest to the largest latency of neighbouring due times, skipped ones with \
+         the latency they suffered.",
+        format!("Wake-up latency over the run, {policy}. {}.", told.join("; ")),
+    )
+}
+
+/// The finest level that is no finer than a figure can show.
+fn level(pyramid: &Pyramid) -> &Level {
+    let fitting = pyramid.levels.iter().find(|level| level.buckets.len() <= MOST);
+    fitting.unwrap_or_else(|| pyramid.coarsest())
+}
+
+/// There along the largest values, back along the smallest.
+fn envelope(level: &Level, due_times: u64, axis: Log, plot: &Plot) -> String {
+    let x = |index: u64| {
+        let share = index.min(due_times) as f64 / due_times.max(1) as f64;
+        place(plot.left + share * (plot.right - plot.left))
+    };
+    let mut there = String::new();
+    let mut back: Vec<String> = Vec::new();
+    for (number, bucket) in (0_u64..).zip(&level.buckets) {
+        let Some(bucket) = bucket else { continue };
+        let (from, to) = (x(number * level.size), x((number + 1) * level.size));
+        let (high, low) = (place(axis.at_ns(bucket.max)), place(axis.at_ns(bucket.min)));
+        let word = if there.is_empty() { "M" } else { "L" };
+        let _ = write!(there, "{word}{from},{high}H{to}");
+        back.push(format!("L{to},{low}H{from}"));
+    }
+    back.reverse();
+    format!("{there}{}Z", back.concat())
+}
+
+/// A dot where due times were missed; those that would lie on one dot are one.
+fn violations(plot: &mut Plot, one: &Drawn<'_>, axis: Log) {
+    let picture = one.picture;
+    let late = picture.violations.late.iter().map(|v| (v.index, v.latency_ns));
+    let skipped = picture.violations.skipped.iter().map(|v| (v.index, v.latency_ns));
+    let width = plot.right - plot.left;
+    let mut places: Vec<(i64, i64)> = late
+        .chain(skipped)
+        .map(|(index, latency)| {
+            let x = plot.left + index as f64 / picture.due_times.max(1) as f64 * width;
+            ((x * 1.5).round() as i64, (axis.at_ns(latency) * 1.5).round() as i64)
+        })
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    let mut path = String::new();
+    for (x, y) in places {
+        let (x, y) = (place(x as f64 / 1.5 - 1.2), place(y as f64 / 1.5 - 1.2));
+        let _ = write!(path, "M{x},{y}h2.4v2.4h-2.4z");
+    }
+    if !path.is_empty() {
+        plot.body.shape("path", &[("class", &"violation"), ("d", &path)]);
+    }
+}

@@ -1,0 +1,177 @@
+//! The data that the page's scripts move about in, as JSON: pyramids, violations, shapes. Every
+//! time is whole nanoseconds, as in the archive.
+
+use super::{Reported, words};
+use crate::figure::MeasureName;
+use crate::{Level, Measure, Picture};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct RunData<'a> {
+    conditions: Vec<ConditionData<'a>>,
+}
+
+#[derive(Serialize)]
+struct ConditionData<'a> {
+    policy: String,
+    phase: &'a str,
+    colour: usize,
+    period: u64,
+    due_times: u64,
+    latency_limit: Option<u64>,
+    deadline: u64,
+    /// First index, first cycle, segment, repetition, thread of each stretch.
+    stretches: Vec<(u64, u64, u32, u32, u16)>,
+    measures: Measures<'a>,
+    late: Late,
+    skipped: Skipped,
+}
+
+#[derive(Serialize)]
+struct Measures<'a> {
+    latency: MeasureData<'a>,
+    response: MeasureData<'a>,
+    execution: MeasureData<'a>,
+}
+
+#[derive(Serialize)]
+struct MeasureData<'a> {
+    /// Finest first.
+    levels: Vec<LevelData<'a>>,
+    /// Value and count at or above it, by descending value.
+    tail: Vec<(i64, u64)>,
+    /// From, below, count.
+    bins: Vec<(i64, i64, u64)>,
+    count: u64,
+}
+
+/// A level in columns, which are a third shorter than rows.
+#[derive(Serialize)]
+struct LevelData<'a> {
+    size: u64,
+    #[serde(serialize_with = "column")]
+    min: Column<'a>,
+    #[serde(serialize_with = "column")]
+    max: Column<'a>,
+    /// Where in its bucket the largest value is.
+    #[serde(serialize_with = "column")]
+    at: Column<'a>,
+}
+
+/// A bucket's number and the bucket, as a number of the column.
+type Cell = fn(u64, u64, &crate::Bucket) -> i64;
+
+struct Column<'a> {
+    level: &'a Level,
+    cell: Cell,
+}
+
+fn column<S: serde::Serializer>(column: &Column<'_>, serializer: S) -> Result<S::Ok, S::Error> {
+    let Column { level, cell } = column;
+    let cells = (0_u64..).zip(&level.buckets);
+    serializer.collect_seq(cells.map(|(number, bucket)| {
+        bucket
+            .as_ref()
+            .map(|bucket| cell(number, level.size, bucket))
+    }))
+}
+
+/// Columns; indices as distances from the one before.
+#[derive(Serialize, Default)]
+struct Late {
+    index: Vec<u64>,
+    latency: Vec<i64>,
+    response: Vec<i64>,
+    after_overrun: Vec<u8>,
+}
+
+#[derive(Serialize, Default)]
+struct Skipped {
+    index: Vec<u64>,
+    count: Vec<u64>,
+    latency: Vec<i64>,
+}
+
+/// The data of one run.
+pub(super) fn json(run: &Reported<'_>) -> String {
+    let policies = crate::figure::distinct(run.pictures.iter().map(|one| words::policy(&one.name)));
+    let data = RunData {
+        conditions: run
+            .pictures
+            .iter()
+            .map(|picture| condition(picture, &policies))
+            .collect(),
+    };
+    // Plain data: no map has a key that isn't a string.
+    serde_json::to_string(&data).unwrap_or_else(|_| "{\"conditions\":[]}".into())
+}
+
+fn condition<'a>(picture: &'a Picture, policies: &[String]) -> ConditionData<'a> {
+    let policy = words::policy(&picture.name);
+    let mut late = Late::default();
+    let mut before = 0;
+    for cycle in &picture.violations.late {
+        late.index.push(cycle.index - before);
+        late.latency.push(cycle.latency_ns);
+        late.response.push(cycle.response_ns);
+        late.after_overrun.push(cycle.after_overrun.into());
+        before = cycle.index;
+    }
+    let mut skipped = Skipped::default();
+    before = 0;
+    for cycles in &picture.violations.skipped {
+        skipped.index.push(cycles.index - before);
+        skipped.count.push(cycles.count);
+        skipped.latency.push(cycles.latency_ns);
+        before = cycles.index;
+    }
+    let of = |name: MeasureName| measure(name.of(picture));
+    ConditionData {
+        colour: policies.iter().position(|one| *one == policy).unwrap_or(0),
+        policy,
+        phase: &picture.name.phase,
+        period: picture.period_ns,
+        due_times: picture.due_times,
+        latency_limit: picture.latency_limit_ns,
+        deadline: picture.deadline_ns,
+        stretches: picture
+            .stretches
+            .iter()
+            .map(|one| {
+                let numbers = (one.segment, one.repetition, one.thread);
+                let (segment, repetition, thread) = numbers;
+                (one.first_index, one.first_cycle, segment, repetition, thread)
+            })
+            .collect(),
+        measures: Measures {
+            latency: of(MeasureName::Latency),
+            response: of(MeasureName::Response),
+            execution: of(MeasureName::Execution),
+        },
+        late,
+        skipped,
+    }
+}
+
+fn measure<'a>(measure: &'a Measure) -> MeasureData<'a> {
+    let shape = measure.shape.as_ref();
+    let column = |level: &'a Level, cell: Cell| Column { level, cell };
+    let level = |level: &'a Level| LevelData {
+        size: level.size,
+        min: column(level, |_, _, bucket| bucket.min),
+        max: column(level, |_, _, bucket| bucket.max),
+        at: column(level, |number, size, bucket| (bucket.at - number * size) as i64),
+    };
+    MeasureData {
+        levels: measure.pyramid.levels.iter().map(level).collect(),
+        tail: shape.map_or(vec![], |shape| {
+            let tail = shape.tail.iter();
+            tail.map(|point| (point.value, point.at_least)).collect()
+        }),
+        bins: shape.map_or(vec![], |shape| {
+            let bins = shape.bins.iter();
+            bins.map(|bin| (bin.from, bin.below, bin.count)).collect()
+        }),
+        count: shape.map_or(0, |shape| shape.count),
+    }
+}

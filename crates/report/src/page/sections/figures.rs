@@ -1,0 +1,106 @@
+//! The sections that are figures.
+
+use super::nothing;
+use crate::figure::Figure;
+use crate::page::markup::Markup;
+use crate::page::{Reported, words};
+
+const NO_SAMPLES: &str = "No cycle was judged, so there is nothing to draw.";
+
+pub(super) fn distributions(markup: &mut Markup, _: usize, run: &Reported<'_>) {
+    let figures = &run.figures.distributions;
+    if !figures.is_empty() {
+        markup.raw(
+            "<p>Point at a curve to read how many values lie at or above a time; press a policy's \
+             name to hide or show it.</p>",
+        );
+    }
+    pairs(markup, figures, NO_SAMPLES);
+}
+
+pub(super) fn time(markup: &mut Markup, number: usize, run: &Reported<'_>) {
+    if !run.figures.time.is_empty() {
+        explorer(markup, number, run);
+    }
+    pairs(markup, &run.figures.time, NO_SAMPLES);
+}
+
+pub(super) fn boxes(markup: &mut Markup, _: usize, run: &Reported<'_>) {
+    let figures: Vec<Figure> = run.figures.boxes.iter().chain(&run.figures.maxima).cloned().collect();
+    pairs(markup, &figures, NO_SAMPLES);
+}
+
+pub(super) fn inflation(markup: &mut Markup, _: usize, run: &Reported<'_>) {
+    pairs(
+        markup,
+        &run.figures.inflation,
+        "Nothing to compare: the loop did no work of its own, or no phase without load did the \
+         same work as one with.",
+    );
+}
+
+/// Figures beside each other where there is room.
+pub(super) fn pairs(markup: &mut Markup, figures: &[Figure], why_none: &str) {
+    if figures.is_empty() {
+        nothing(markup, why_none);
+        return;
+    }
+    markup.raw("<div class=\"figures\">");
+    for figure in figures {
+        markup.raw("<figure>");
+        markup.element("h3", &[], &figure.title);
+        markup.open(
+            "div",
+            &[
+                ("class", &"scroll"),
+                ("tabindex", &"0"),
+                ("role", &"region"),
+                ("aria-label", &figure.title),
+            ],
+        );
+        markup.append(&figure.inline());
+        markup.raw("</div>");
+        markup.element("figcaption", &[], &figure.caption);
+        markup.raw("</figure>");
+    }
+    markup.raw("</div>");
+}
+
+/// The place of the interactive view; a script fills it, and without one it stays hidden.
+fn explorer(markup: &mut Markup, number: usize, run: &Reported<'_>) {
+    let id = |what: &str| format!("explorer-{number}-{what}");
+    markup.open(
+        "div",
+        &[("class", &"explorer"), ("data-run", &number), ("hidden", &"")],
+    );
+    markup.raw("<div class=\"tools\">");
+    markup.element("label", &[("for", &id("policy"))], "Policy");
+    markup.open("select", &[("id", &id("policy")), ("data-choice", &"policy")]);
+    let policies = run.pictures.iter().map(|picture| words::policy(&picture.name));
+    for policy in crate::figure::distinct(policies) {
+        markup.element("option", &[], policy);
+    }
+    markup.raw("</select>");
+    markup.element("label", &[("for", &id("measure"))], "Time");
+    markup.open("select", &[("id", &id("measure")), ("data-choice", &"measure")]);
+    for measure in crate::figure::MeasureName::ALL {
+        markup.element("option", &[("value", &measure.key())], measure.title());
+    }
+    markup.raw(
+        "</select><span class=\"buttons\">\
+         <button type=\"button\" data-do=\"in\" aria-label=\"Zoom in\">+</button>\
+         <button type=\"button\" data-do=\"out\" aria-label=\"Zoom out\">−</button>\
+         <button type=\"button\" data-do=\"earlier\" aria-label=\"Earlier\">◂</button>\
+         <button type=\"button\" data-do=\"later\" aria-label=\"Later\">▸</button>\
+         <button type=\"button\" data-do=\"all\">Whole run</button>\
+         <button type=\"button\" data-do=\"previous\">Previous miss</button>\
+         <button type=\"button\" data-do=\"next\">Next miss</button></span>\
+         <span class=\"phases\"></span></div>\
+         <div class=\"chart\" tabindex=\"0\" role=\"group\"></div>\
+         <p class=\"readout\" aria-live=\"polite\"></p>\
+         <p class=\"keys\">Drag to zoom, double-click for the whole run. With the keyboard: arrows \
+         move, + and − zoom, 0 shows the whole run, n and p go to the next and previous miss. The \
+         band reaches from the smallest to the largest value of neighbouring due times; squares \
+         are missed due times, every one of them.</p></div>",
+    );
+}

@@ -1,0 +1,55 @@
+//! What the timing did to the flight.
+
+use super::{figures, nothing, scrolling};
+use crate::page::Reported;
+use crate::page::markup::Markup;
+use wakepath_verdict::Outcome;
+
+/// Writes the flight's figures and its table.
+pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
+    let Some(flights) = &run.assessment.flights else {
+        nothing(
+            markup,
+            "Not flown: the scenario has no [flight]. `wakepath fly RUN` flies a vehicle through \
+             the recorded instants.",
+        );
+        return;
+    };
+    for line in flights.headline().lines() {
+        markup.element("p", &[], line);
+    }
+    for warning in &flights.warnings {
+        markup.element("p", &[("class", &"remark")], warning);
+    }
+    figures::pairs(
+        markup,
+        &run.figures.flight,
+        "No condition could be flown; the table says why.",
+    );
+    let (heads, rows) = flights.short_cells();
+    let mut table = Markup::default();
+    table.raw(
+        "<table><caption>The flight of each condition beside the one without latency. Margins are \
+         what the controller still bears.</caption><thead><tr><th scope=\"col\">Condition</th>",
+    );
+    for head in &heads {
+        table.element("th", &[("scope", &"col"), ("class", &"number")], head);
+    }
+    table.raw("<th scope=\"col\">Findings</th></tr></thead><tbody>");
+    for (label, cells, findings) in rows {
+        table.raw("<tr>");
+        table.element("th", &[("scope", &"row")], label);
+        for cell in cells {
+            table.element("td", &[("class", &"number")], cell);
+        }
+        let against: Vec<String> = findings
+            .iter()
+            .filter(|finding| finding.bearing() != Outcome::Passed)
+            .map(ToString::to_string)
+            .collect();
+        table.element("td", &[], against.join("; "));
+        table.raw("</tr>");
+    }
+    table.raw("</tbody></table>");
+    scrolling(markup, "Flights", &table);
+}

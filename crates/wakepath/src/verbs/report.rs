@@ -1,0 +1,124 @@
+//! `wakepath report`: recorded runs as one HTML file that needs nothing else, and each figure as
+//! an SVG file.
+
+use super::{Outcome, print};
+use crate::command_line::Report;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use wakepath_archive::{Manifest, Run};
+use wakepath_report::{Assessment, Figures, Picture, Reported, page};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Name of the report in a run directory.
+pub const NAME: &str = "report.html";
+
+/// Reads, judges, draws and writes.
+pub fn run(arguments: &Report) -> Outcome {
+    let output = match (&arguments.output, &arguments.runs[..]) {
+        (Some(output), _) => output.clone(),
+        (None, [only]) => only.join(NAME),
+        (None, _) => {
+            return Err("several runs make one report: say where to put it with --output".into());
+        }
+    };
+    let mut drawn = Vec::new();
+    for directory in &arguments.runs {
+        let run = Run::open(directory)?;
+        let (assessment, pictures) = Assessment::with_pictures(&run)?;
+        let figures = Figures::of(&assessment, &pictures);
+        drawn.push(Drawn {
+            manifest: run.manifest,
+            assessment,
+            pictures,
+            figures,
+        });
+    }
+    write_page(&output, &drawn)?;
+    let mut text = format!("report: {}\n", output.display());
+    if let Some(directory) = &arguments.svg {
+        let count = write_figures(directory, &drawn)?;
+        text += &format!("figures: {count} in {}\n", directory.display());
+    }
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Drawn {
+    manifest: Manifest,
+    assessment: Assessment,
+    pictures: Vec<Picture>,
+    figures: Figures,
+}
+
+/// The report of a run that was just measured, beside its recording.
+pub fn beside(
+    run: &Run,
+    assessment: &Assessment,
+    pictures: &[Picture],
+) -> Result<PathBuf, Failure> {
+    let path = run.directory().join(NAME);
+    let figures = Figures::of(assessment, pictures);
+    let reported = Reported {
+        manifest: &run.manifest,
+        assessment,
+        pictures,
+        figures: &figures,
+    };
+    write(&path, &page(&[reported]))?;
+    Ok(path)
+}
+
+fn write_page(output: &Path, drawn: &[Drawn]) -> Result<(), Failure> {
+    let reported: Vec<Reported<'_>> = drawn
+        .iter()
+        .map(|run| Reported {
+            manifest: &run.manifest,
+            assessment: &run.assessment,
+            pictures: &run.pictures,
+            figures: &run.figures,
+        })
+        .collect();
+    write(output, &page(&reported))
+}
+
+/// One file for each figure; those of several runs are told apart by a number in front.
+fn write_figures(directory: &Path, drawn: &[Drawn]) -> Result<usize, Failure> {
+    std::fs::create_dir_all(directory)
+        .map_err(|error| format!("{}: {error}", directory.display()))?;
+    let mut count = 0;
+    for (number, run) in drawn.iter().enumerate() {
+        let prefix = match drawn.len() {
+            1 => String::new(),
+            _ => format!("{}-", number + 1),
+        };
+        let mut names: Vec<String> = Vec::new();
+        for figure in run.figures.all() {
+            // Two phases may differ only in what a file's name can't hold.
+            let alike = names.iter().filter(|name| **name == figure.name).count();
+            let more = if alike == 0 {
+                String::new()
+            } else {
+                format!("-{}", alike + 1)
+            };
+            names.push(figure.name.clone());
+            let name = format!("{prefix}{}{more}.svg", figure.name);
+            write(&directory.join(name), &figure.to_svg())?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+/// Through a temporary name, so that a full disk leaves no half of a report.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
+    written.map_err(|error| {
+        // What is there of it is of no use.
+        let _ = std::fs::remove_file(&part);
+        format!("{}: {error}", path.display()).into()
+    })
+}
