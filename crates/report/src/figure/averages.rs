@@ -22,11 +22,23 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
     rows.sort_by_key(|(one, ..)| one.colour);
     rows.first()?;
     let label = |one: &Drawn<'_>| format!("{}, {}", one.policy(), one.phase());
-    let left = rows.iter().map(|(one, ..)| room(&label(one))).fold(80.0, f64::max) + 12.0;
+    let left = rows
+        .iter()
+        .map(|(one, ..)| room(&label(one)))
+        .fold(80.0, f64::max)
+        + 12.0;
     let mut plot = Plot::rows(rows.len(), ROW, left, 90.0);
-    let ends = rows.iter().flat_map(|(_, mean, max)| [ends_of(mean).0 as i64, *max]);
+    let ends = rows.iter().flat_map(|(one, mean, max)| {
+        // An interval may reach below all values, and below 0; the axis need not.
+        let shape = one.picture.latency.shape.as_ref();
+        let least = shape.map_or(*max, |shape| shape.min);
+        [least.max(ends_of(mean).0 as i64), *max]
+    });
     let axis = Log::around(ends).between(plot.left, plot.right);
-    plot.times_below(axis, "Wake-up latency: average with 99 % interval, and largest");
+    plot.times_below(
+        axis,
+        "Wake-up latency: average with 99 % interval, and largest",
+    );
     let (mut told, mut narrow) = (Vec::new(), 0);
     for (row, (one, mean, max)) in rows.iter().enumerate() {
         let middle = plot.top + (row as f64 + 0.5) * ROW;

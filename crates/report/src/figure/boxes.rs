@@ -44,10 +44,7 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
     for (row, (one, shape)) in rows.iter().enumerate() {
         let middle = plot.top + (row as f64 + 0.5) * ROW;
         plot.text("end", plot.left - 8.0, middle + 4.0, &label(one));
-        plot.group(
-            one.colour,
-            &[("data-condition", one.condition.to_string())],
-        );
+        plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
         draw_box(&mut plot, axis, middle, shape);
         plot.ungroup();
         told.push(format!(
@@ -78,9 +75,15 @@ fn draw_box(plot: &mut Plot, axis: Log, middle: f64, shape: &Shape) {
     let half = ROW * 0.3;
     let whisker_end = if p99.is_maximum { p75 } else { p99 };
     plot.line("whisker", [x(shape.min), middle, x(p25.value), middle]);
-    plot.line("whisker", [x(p75.value), middle, x(whisker_end.value), middle]);
+    plot.line(
+        "whisker",
+        [x(p75.value), middle, x(whisker_end.value), middle],
+    );
     for end in [shape.min, whisker_end.value] {
-        plot.line("whisker", [x(end), middle - half * 0.6, x(end), middle + half * 0.6]);
+        plot.line(
+            "whisker",
+            [x(end), middle - half * 0.6, x(end), middle + half * 0.6],
+        );
     }
     let shown = |quantile: wakepath_statistics::QuantileValue| match quantile.is_maximum {
         true => "–".to_owned(),
@@ -98,8 +101,15 @@ fn draw_box(plot: &mut Plot, axis: Log, middle: f64, shape: &Shape) {
         duration(shape.max),
     );
     let width = (x(p75.value) - x(p25.value)).max(1.5);
-    plot.rect("body", [x(p25.value), middle - half, width, 2.0 * half], &hint);
-    plot.line("median", [x(p50.value), middle - half, x(p50.value), middle + half]);
+    plot.rect(
+        "body",
+        [x(p25.value), middle - half, width, 2.0 * half],
+        &hint,
+    );
+    plot.line(
+        "median",
+        [x(p50.value), middle - half, x(p50.value), middle + half],
+    );
     if !p999.is_maximum {
         let x = x(p999.value);
         plot.line("whisker", [x, middle - half * 0.5, x, middle + half * 0.5]);

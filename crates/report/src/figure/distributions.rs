@@ -125,12 +125,16 @@ fn histogram(
     all: &[Line<'_>],
 ) -> Figure {
     let (mut plot, times) = ground(measure, phase, lines, times);
-    let fullest = all.iter().flat_map(|(_, shape)| &shape.bins).map(|bin| bin.count);
+    let fullest = all
+        .iter()
+        .flat_map(|(_, shape)| &shape.bins)
+        .map(|bin| bin.count);
     let most = fullest.max().unwrap_or(1);
     let counts = Log {
         low: 0,
         high: ((most as f64).log10().ceil() as i32).max(1),
-        from: plot.bottom,
+        // Above the ground, so that a bin with one value in it is seen.
+        from: plot.bottom - 8.0,
         to: plot.top,
     };
     for (mark, _) in counts.marks() {
@@ -138,7 +142,7 @@ fn histogram(
         plot.line("grid", [plot.left, y, plot.right, y]);
         plot.text("mark end", plot.left - 6.0, y + 4.0, &format!("{mark}"));
     }
-    plot.text("mark", 4.0, plot.top + 4.0, "count");
+    plot.text("mark", plot.left - 40.0, plot.top - 9.0, "count");
     for (one, shape) in lines {
         // Steps: up at the beginning of a bin, down at its end, on the ground between bins.
         let mut path = String::new();
@@ -150,10 +154,14 @@ fn histogram(
                 if let Some(end) = end {
                     let _ = write!(path, "L{},{ground} ", place(times.at_ns(end)));
                 }
-                let _ = write!(path, "{}{},{ground} ", if end.is_none() { "M" } else { "L" }, place(from));
+                let _ = write!(
+                    path,
+                    "{}{},{ground} ",
+                    if end.is_none() { "M" } else { "L" },
+                    place(from)
+                );
             }
-            // One is on the ground of a log axis; it must still be seen.
-            let y = place(counts.at(bin.count as f64).min(ground - 2.0));
+            let y = place(counts.at(bin.count as f64));
             let _ = write!(path, "L{},{y} L{},{y} ", place(from), place(below));
             end = Some(bin.below);
         }
@@ -194,7 +202,7 @@ fn exceedance(
         plot.line("grid", [plot.left, y, plot.right, y]);
         plot.text("mark end", plot.left - 6.0, y + 4.0, &share_mark(power));
     }
-    plot.text("mark", 4.0, plot.top + 4.0, "share");
+    plot.text("mark", plot.left - 40.0, plot.top - 9.0, "share");
     for (one, shape) in lines {
         // From the smallest value to the largest; each point holds to its left until the next.
         let mut path = String::new();
@@ -206,7 +214,10 @@ fn exceedance(
                 _ => write!(path, "V{y}H{x}"),
             };
         }
-        let largest = shape.tail.first().map_or(plot.left, |tail| times.at_ns(tail.value));
+        let largest = shape
+            .tail
+            .first()
+            .map_or(plot.left, |tail| times.at_ns(tail.value));
         let _ = write!(path, "V{}", place(plot.bottom));
         series(&mut plot, one, &path);
         plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
@@ -216,7 +227,10 @@ fn exceedance(
         plot.ungroup();
     }
     finish(&mut plot, measure, limit, times, lines);
-    let title = format!("{}: share of due times at or above, {phase}", measure.title());
+    let title = format!(
+        "{}: share of due times at or above, {phase}",
+        measure.title()
+    );
     plot.done(
         format!("exceedance-{}-{}", measure.key(), slug(phase)),
         title.clone(),
@@ -230,7 +244,8 @@ fn exceedance(
 fn series(plot: &mut Plot, one: &Drawn<'_>, path: &str) {
     let data = [("data-condition", one.condition.to_string())];
     plot.group(one.colour, &data);
-    plot.body.open("path", &[("class", &"series"), ("d", &path)]);
+    plot.body
+        .open("path", &[("class", &"series"), ("d", &path)]);
     plot.hint(&one.policy());
     plot.body.close("path");
     plot.ungroup();

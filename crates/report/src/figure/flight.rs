@@ -19,8 +19,12 @@ pub(super) fn draw(assessment: &Assessment) -> Vec<Figure> {
         .iter()
         .filter_map(|one| Some((one, one.flight.as_ref()?)))
         .collect();
-    let delay_limit = flights.criterion.and_then(|criterion| criterion.delay_margin_ns);
-    let tilt_limit = flights.criterion.and_then(|criterion| criterion.peak_tilt_deg);
+    let delay_limit = flights
+        .criterion
+        .and_then(|criterion| criterion.delay_margin_ns);
+    let tilt_limit = flights
+        .criterion
+        .and_then(|criterion| criterion.peak_tilt_deg);
     let delay = bars(
         &flown,
         Bars {
@@ -65,15 +69,25 @@ fn bars(
     words: Bars,
     value: impl Fn(&FlightReport) -> Option<f64>,
 ) -> Option<Figure> {
-    let values: Vec<_> = flown.iter().map(|(one, report)| (*one, value(report))).collect();
-    let most = values.iter().filter_map(|(_, value)| *value).fold(0.0, f64::max);
+    let values: Vec<_> = flown
+        .iter()
+        .map(|(one, report)| (*one, value(report)))
+        .collect();
+    let most = values
+        .iter()
+        .filter_map(|(_, value)| *value)
+        .fold(0.0, f64::max);
     let most = most.max(words.limit.map_or(0.0, |(limit, _)| limit)) * 1.05;
     if most <= 0.0 || !most.is_finite() {
         return None;
     }
     let label = |one: &FlownCondition| one.name.to_string();
     let policies = distinct(values.iter().map(|(one, _)| words::policy(&one.name)));
-    let left = values.iter().map(|(one, _)| room(&label(one))).fold(80.0, f64::max) + 12.0;
+    let left = values
+        .iter()
+        .map(|(one, _)| room(&label(one)))
+        .fold(80.0, f64::max)
+        + 12.0;
     let mut plot = Plot::rows(values.len(), ROW, left, 74.0);
     let axis = Linear {
         most,

@@ -16,16 +16,26 @@ fn execution(inflation: &[Inflation]) -> Option<Figure> {
     inflation.first()?;
     let policies = distinct(inflation.iter().map(|one| (one.policy, one.task.clone())));
     let label = |one: &Inflation| format!("{}, {}", name(one), one.phase);
-    let left = inflation.iter().map(|one| room(&label(one))).fold(80.0, f64::max) + 12.0;
+    let left = inflation
+        .iter()
+        .map(|one| room(&label(one)))
+        .fold(80.0, f64::max)
+        + 12.0;
     let mut plot = Plot::rows(inflation.len(), ROW, left, 78.0);
     let ratios = |one: &Inflation| {
         let p99 = one.execution.p99;
-        [Some(one.execution.median), p99].into_iter().flatten().collect::<Vec<_>>()
+        [Some(one.execution.median), p99]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
     };
     let ends = inflation.iter().flat_map(ratios);
     let axis = Log::around(ends.flat_map(|ratio| [ratio.idle_ns, ratio.loaded_ns]))
         .between(plot.left, plot.right);
-    plot.times_below(axis, "Execution time: median (upper line) and 99 % (lower line)");
+    plot.times_below(
+        axis,
+        "Execution time: median (upper line) and 99 % (lower line)",
+    );
     let mut told = Vec::new();
     for (row, one) in inflation.iter().enumerate() {
         let middle = plot.top + (row as f64 + 0.5) * ROW;
@@ -34,7 +44,13 @@ fn execution(inflation: &[Inflation]) -> Option<Figure> {
             .position(|known| *known == (one.policy, one.task.clone()));
         plot.text("end", plot.left - 8.0, middle + 4.0, &label(one));
         plot.group(place.unwrap_or(0), &[]);
-        span(&mut plot, axis, middle - 4.0, one.execution.median, "median");
+        span(
+            &mut plot,
+            axis,
+            middle - 4.0,
+            one.execution.median,
+            "median",
+        );
         if let Some(p99) = one.execution.p99 {
             span(&mut plot, axis, middle + 5.0, p99, "99 %");
         }

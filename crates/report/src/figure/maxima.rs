@@ -25,8 +25,8 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
     let phases = distinct(bars.iter().map(|(one, ..)| one.phase().to_owned()));
     let left = policies.iter().map(|name| room(name)).fold(80.0, f64::max) + 12.0;
     let names = phases.iter().map(|name| room(name)).fold(40.0, f64::max) + 74.0;
-    let height = 60.0 + bars.len() as f64 * BAR + policies.len() as f64 * GAP;
-    let mut plot = Plot::new(760.0, height, left, names + 12.0);
+    let height = 72.0 + bars.len() as f64 * BAR + policies.len() as f64 * GAP;
+    let mut plot = Plot::new(620.0, height, left, names + 12.0);
     let axis = Log::around(bars.iter().map(|(_, max, _)| *max).chain(limit));
     // A bar on a log axis has no natural beginning; a decade below the shortest leaves it a body.
     let axis = Log {
@@ -35,7 +35,10 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
     };
     let axis = axis.between(plot.left, plot.right);
     plot.times_below(axis, "Largest wake-up latency observed");
-    let (mut y, mut told) = (plot.top + 8.0, Vec::new());
+    if let Some(limit) = limit {
+        plot.limit_upright(axis.at_ns(limit), &format!("criterion {}", duration(limit)));
+    }
+    let (mut y, mut told) = (plot.top + 4.0, Vec::new());
     for policy in &policies {
         let own = || bars.iter().filter(|(one, ..)| one.policy() == *policy);
         let middle = y + own().count() as f64 * BAR / 2.0;
@@ -59,9 +62,6 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
             y += BAR;
         }
         y += GAP;
-    }
-    if let Some(limit) = limit {
-        plot.limit_upright(axis.at_ns(limit), &format!("criterion {}", duration(limit)));
     }
     Some(plot.done(
         "maxima-latency",
@@ -87,6 +87,9 @@ mod tests {
 
     #[test]
     fn a_bar_says_three_digits() {
-        assert_eq!([0, 999, 1_234_567, 4_425_600].map(short), [0, 999, 1_230_000, 4_430_000]);
+        assert_eq!(
+            [0, 999, 1_234_567, 4_425_600].map(short),
+            [0, 999, 1_230_000, 4_430_000]
+        );
     }
 }

@@ -159,8 +159,14 @@ impl<'a> Drawn<'a> {
         let own = policy_of(picture);
         Self {
             picture,
-            condition: all.iter().position(|one| std::ptr::eq(one, picture)).unwrap_or(0),
-            colour: policies.iter().position(|policy| *policy == own).unwrap_or(0),
+            condition: all
+                .iter()
+                .position(|one| std::ptr::eq(one, picture))
+                .unwrap_or(0),
+            colour: policies
+                .iter()
+                .position(|policy| *policy == own)
+                .unwrap_or(0),
         }
     }
 

@@ -40,7 +40,7 @@ impl Plot {
             height,
             left,
             right: width - right,
-            top: 12.0,
+            top: 24.0,
             bottom: height - 40.0,
             data: Vec::new(),
         }
@@ -48,7 +48,7 @@ impl Plot {
 
     /// A plot with as many rows below each other.
     pub(super) fn rows(count: usize, each: f64, left: f64, right: f64) -> Self {
-        Self::new(760.0, 12.0 + 44.0 + count as f64 * each, left, right)
+        Self::new(620.0, 24.0 + 44.0 + count as f64 * each, left, right)
     }
 
     pub(super) fn line(&mut self, class: &'static str, [x1, y1, x2, y2]: [f64; 4]) {
@@ -67,7 +67,11 @@ impl Plot {
 
     pub(super) fn text(&mut self, class: &'static str, x: f64, y: f64, text: &str) {
         let (x, y) = (place(x), place(y));
-        let place = [("class", &class as &dyn std::fmt::Display), ("x", &x), ("y", &y)];
+        let place = [
+            ("class", &class as &dyn std::fmt::Display),
+            ("x", &x),
+            ("y", &y),
+        ];
         self.body.element("text", &place, text);
     }
 
@@ -159,7 +163,7 @@ impl Plot {
             true => ("limit end", x - 4.0),
             false => ("limit", x + 4.0),
         };
-        self.text(class, at, self.top + 8.0, text);
+        self.text(class, at, self.top - 6.0, text);
     }
 
     /// Something for scripts to find.
@@ -193,6 +197,7 @@ pub(super) fn slug(text: &str) -> String {
     for character in text.chars().take(60) {
         match character.is_ascii_alphanumeric() {
             true => slug.push(character.to_ascii_lowercase()),
+            false if matches!(character, 'µ' | 'μ') => slug.push('u'),
             false if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
             false => {}
         }
@@ -207,7 +212,7 @@ mod tests {
 
     #[test]
     fn file_names_are_plain_whatever_a_scenario_is_called() {
-        assert_eq!(slug("DEADLINE 400 µs"), "deadline-400-s");
+        assert_eq!(slug("DEADLINE 400 µs"), "deadline-400-us");
         assert_eq!(slug("../../etc/passwd"), "etc-passwd");
         assert_eq!(slug("<script>"), "script");
         assert_eq!(slug("…"), "unnamed");

@@ -121,7 +121,10 @@ mod tests {
         assert_eq!(axis.at_ns(-1_449), 0.0);
         assert_eq!(axis.at_ns(100_000), 300.0);
         let marks: Vec<String> = axis.times().into_iter().map(|(_, text)| text).collect();
-        assert_eq!(marks, ["100 ns", "1 µs", "10 µs", "100 µs", "1 ms", "10 ms"]);
+        assert_eq!(
+            marks,
+            ["100 ns", "1 µs", "10 µs", "100 µs", "1 ms", "10 ms"]
+        );
     }
 
     #[test]

@@ -70,6 +70,9 @@ mod tests {
 
     #[test]
     fn the_eleventh_policy_has_the_first_hue_dashed() {
-        assert_eq!([colour(9), colour(10), colour(21)], ["c9", "c0 d1", "c1 d2"]);
+        assert_eq!(
+            [colour(9), colour(10), colour(21)],
+            ["c9", "c0 d1", "c1 d2"]
+        );
     }
 }

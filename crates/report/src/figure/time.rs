@@ -46,7 +46,12 @@ fn strips(policy: &str, phases: &[&Drawn<'_>], axis: Log) -> Figure {
         };
         plot.text("strong", plot.left, top - 5.0, &head);
         plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
-        let path = envelope(level(&picture.latency.pyramid), picture.due_times, axis, &plot);
+        let path = envelope(
+            level(&picture.latency.pyramid),
+            picture.due_times,
+            axis,
+            &plot,
+        );
         plot.body.shape("path", &[("class", &"band"), ("d", &path)]);
         plot.ungroup();
         if let Some(limit) = picture.latency_limit_ns {
@@ -56,7 +61,11 @@ fn strips(policy: &str, phases: &[&Drawn<'_>], axis: Log) -> Figure {
         violations(&mut plot, one, axis);
         told.push(format!(
             "{head}, largest {}",
-            picture.latency.shape.as_ref().map_or("–".into(), |shape| duration(shape.max))
+            picture
+                .latency
+                .shape
+                .as_ref()
+                .map_or("–".into(), |shape| duration(shape.max))
         ));
     }
     plot.bottom = height - 18.0;
@@ -71,13 +80,19 @@ fn strips(policy: &str, phases: &[&Drawn<'_>], axis: Log) -> Figure {
         format!("Wake-up latency over the run: {policy}"),
         "From the smallest to the largest latency of neighbouring due times, skipped ones with \
          the latency they suffered.",
-        format!("Wake-up latency over the run, {policy}. {}.", told.join("; ")),
+        format!(
+            "Wake-up latency over the run, {policy}. {}.",
+            told.join("; ")
+        ),
     )
 }
 
 /// The finest level that is no finer than a figure can show.
 fn level(pyramid: &Pyramid) -> &Level {
-    let fitting = pyramid.levels.iter().find(|level| level.buckets.len() <= MOST);
+    let fitting = pyramid
+        .levels
+        .iter()
+        .find(|level| level.buckets.len() <= MOST);
     fitting.unwrap_or_else(|| pyramid.coarsest())
 }
 
@@ -104,14 +119,25 @@ fn envelope(level: &Level, due_times: u64, axis: Log, plot: &Plot) -> String {
 /// A dot where due times were missed; those that would lie on one dot are one.
 fn violations(plot: &mut Plot, one: &Drawn<'_>, axis: Log) {
     let picture = one.picture;
-    let late = picture.violations.late.iter().map(|v| (v.index, v.latency_ns));
-    let skipped = picture.violations.skipped.iter().map(|v| (v.index, v.latency_ns));
+    let late = picture
+        .violations
+        .late
+        .iter()
+        .map(|v| (v.index, v.latency_ns));
+    let skipped = picture
+        .violations
+        .skipped
+        .iter()
+        .map(|v| (v.index, v.latency_ns));
     let width = plot.right - plot.left;
     let mut places: Vec<(i64, i64)> = late
         .chain(skipped)
         .map(|(index, latency)| {
             let x = plot.left + index as f64 / picture.due_times.max(1) as f64 * width;
-            ((x * 1.5).round() as i64, (axis.at_ns(latency) * 1.5).round() as i64)
+            (
+                (x * 1.5).round() as i64,
+                (axis.at_ns(latency) * 1.5).round() as i64,
+            )
         })
         .collect();
     places.sort_unstable();
@@ -122,6 +148,7 @@ fn violations(plot: &mut Plot, one: &Drawn<'_>, axis: Log) {
         let _ = write!(path, "M{x},{y}h2.4v2.4h-2.4z");
     }
     if !path.is_empty() {
-        plot.body.shape("path", &[("class", &"violation"), ("d", &path)]);
+        plot.body
+            .shape("path", &[("class", &"violation"), ("d", &path)]);
     }
 }

@@ -12,7 +12,7 @@ use wakepath_flight::search::Brink;
 use wakepath_scenario::{FlightCriterion, Losses};
 use wakepath_verdict::{FlightFinding, Outcome, duration};
 
-type Columns = &'static [(&'static str, &'static [&'static str])];
+pub(crate) type Columns = &'static [(&'static str, &'static [&'static str])];
 
 const SHORT: Columns = &[
     ("no command", &["in a row"]),
@@ -93,12 +93,7 @@ impl FlownConditions {
 
     /// The short table as cells: heads, and of each condition its name, cells and findings. The
     /// flight without latency comes first, once for all that share it.
-    pub(crate) fn short_cells(&self) -> (Vec<String>, Vec<ShortRow>) {
-        let heads = SHORT
-            .iter()
-            .flat_map(|(title, heads)| heads.iter().map(move |head| format!("{title} {head}")))
-            .map(|head| head.trim().to_owned())
-            .collect();
+    pub(crate) fn short_cells(&self) -> (Columns, Vec<ShortRow>) {
         let mut rows: Vec<ShortRow> = Vec::new();
         let flown = self.conditions.iter().filter_map(|one| one.flight.as_ref());
         for report in flown {
@@ -114,7 +109,7 @@ impl FlownConditions {
             };
             rows.push((one.name.to_string(), cells, one.findings.clone()));
         }
-        (heads, rows)
+        (SHORT, rows)
     }
 
     /// What was flown, with every choice.

@@ -37,10 +37,13 @@ mod tests {
 
     #[test]
     fn base64_gives_the_vectors_of_rfc_4648() {
-        let encoded = ["", "f", "fo", "foo", "foob", "fooba", "foobar"].map(|t| base64(t.as_bytes()));
+        let encoded =
+            ["", "f", "fo", "foo", "foob", "fooba", "foobar"].map(|t| base64(t.as_bytes()));
         assert_eq!(
             encoded,
-            ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"]
+            [
+                "", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"
+            ]
         );
     }
 
@@ -48,7 +51,9 @@ mod tests {
     fn the_policy_names_the_hash_of_an_empty_script() {
         // SHA-256 of nothing, as every manual of the policy gives it.
         let policy = policy("", "");
-        assert!(policy.contains("script-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"));
+        assert!(
+            policy.contains("script-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='")
+        );
         assert!(!policy.contains("unsafe"));
     }
 }

@@ -140,7 +140,13 @@ fn condition<'a>(picture: &'a Picture, policies: &[String]) -> ConditionData<'a>
             .map(|one| {
                 let numbers = (one.segment, one.repetition, one.thread);
                 let (segment, repetition, thread) = numbers;
-                (one.first_index, one.first_cycle, segment, repetition, thread)
+                (
+                    one.first_index,
+                    one.first_cycle,
+                    segment,
+                    repetition,
+                    thread,
+                )
             })
             .collect(),
         measures: Measures {
@@ -160,7 +166,9 @@ fn measure<'a>(measure: &'a Measure) -> MeasureData<'a> {
         size: level.size,
         min: column(level, |_, _, bucket| bucket.min),
         max: column(level, |_, _, bucket| bucket.max),
-        at: column(level, |number, size, bucket| (bucket.at - number * size) as i64),
+        at: column(level, |number, size, bucket| {
+            (bucket.at - number * size) as i64
+        }),
     };
     MeasureData {
         levels: measure.pyramid.levels.iter().map(level).collect(),

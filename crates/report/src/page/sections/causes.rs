@@ -69,7 +69,9 @@ fn row(table: &mut Markup, picture: &Picture, cycle: &WorstCycle) {
     };
     let seconds = place.map(|(_, cycle)| cycle as f64 * picture.period_ns as f64 / 1e9);
     let cells = [
-        place.map_or("–".into(), |(stretch, _)| (stretch.repetition + 1).to_string()),
+        place.map_or("–".into(), |(stretch, _)| {
+            (stretch.repetition + 1).to_string()
+        }),
         place.map_or("–".into(), |(_, cycle)| cycle.to_string()),
         seconds.map_or("–".into(), |seconds| format!("{seconds:.3} s")),
         duration(cycle.latency_ns),

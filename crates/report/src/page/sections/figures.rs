@@ -26,7 +26,13 @@ pub(super) fn time(markup: &mut Markup, number: usize, run: &Reported<'_>) {
 }
 
 pub(super) fn boxes(markup: &mut Markup, _: usize, run: &Reported<'_>) {
-    let figures: Vec<Figure> = run.figures.boxes.iter().chain(&run.figures.maxima).cloned().collect();
+    let figures: Vec<Figure> = run
+        .figures
+        .boxes
+        .iter()
+        .chain(&run.figures.maxima)
+        .cloned()
+        .collect();
     pairs(markup, &figures, NO_SAMPLES);
 }
 
@@ -46,6 +52,7 @@ pub(super) fn pairs(markup: &mut Markup, figures: &[Figure], why_none: &str) {
         return;
     }
     markup.raw("<div class=\"figures\">");
+    let mut said: Vec<&str> = Vec::new();
     for figure in figures {
         markup.raw("<figure>");
         markup.element("h3", &[], &figure.title);
@@ -60,7 +67,11 @@ pub(super) fn pairs(markup: &mut Markup, figures: &[Figure], why_none: &str) {
         );
         markup.append(&figure.inline());
         markup.raw("</div>");
-        markup.element("figcaption", &[], &figure.caption);
+        // Alike figures are explained once.
+        if !said.contains(&figure.caption.as_str()) {
+            markup.element("figcaption", &[], &figure.caption);
+            said.push(&figure.caption);
+        }
         markup.raw("</figure>");
     }
     markup.raw("</div>");
@@ -71,18 +82,31 @@ fn explorer(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     let id = |what: &str| format!("explorer-{number}-{what}");
     markup.open(
         "div",
-        &[("class", &"explorer"), ("data-run", &number), ("hidden", &"")],
+        &[
+            ("class", &"explorer"),
+            ("data-run", &number),
+            ("hidden", &""),
+        ],
     );
     markup.raw("<div class=\"tools\">");
     markup.element("label", &[("for", &id("policy"))], "Policy");
-    markup.open("select", &[("id", &id("policy")), ("data-choice", &"policy")]);
-    let policies = run.pictures.iter().map(|picture| words::policy(&picture.name));
+    markup.open(
+        "select",
+        &[("id", &id("policy")), ("data-choice", &"policy")],
+    );
+    let policies = run
+        .pictures
+        .iter()
+        .map(|picture| words::policy(&picture.name));
     for policy in crate::figure::distinct(policies) {
         markup.element("option", &[], policy);
     }
     markup.raw("</select>");
     markup.element("label", &[("for", &id("measure"))], "Time");
-    markup.open("select", &[("id", &id("measure")), ("data-choice", &"measure")]);
+    markup.open(
+        "select",
+        &[("id", &id("measure")), ("data-choice", &"measure")],
+    );
     for measure in crate::figure::MeasureName::ALL {
         markup.element("option", &[("value", &measure.key())], measure.title());
     }
@@ -97,7 +121,7 @@ fn explorer(markup: &mut Markup, number: usize, run: &Reported<'_>) {
          <button type=\"button\" data-do=\"next\">Next miss</button></span>\
          <span class=\"phases\"></span></div>\
          <div class=\"chart\" tabindex=\"0\" role=\"group\"></div>\
-         <p class=\"readout\" aria-live=\"polite\"></p>\
+         <p class=\"readout\" aria-live=\"polite\">Point at the chart to read a value.</p>\
          <p class=\"keys\">Drag to zoom, double-click for the whole run. With the keyboard: arrows \
          move, + and − zoom, 0 shows the whole run, n and p go to the next and previous miss. The \
          band reaches from the smallest to the largest value of neighbouring due times; squares \

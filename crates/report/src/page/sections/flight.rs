@@ -16,6 +16,11 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         return;
     };
     for line in flights.headline().lines() {
+        let mut characters = line.chars();
+        let first = characters
+            .next()
+            .map(|first| first.to_uppercase().to_string());
+        let line = format!("{}{}.", first.unwrap_or_default(), characters.as_str());
         markup.element("p", &[], line);
     }
     for warning in &flights.warnings {
@@ -30,9 +35,14 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     let mut table = Markup::default();
     table.raw(
         "<table><caption>The flight of each condition beside the one without latency. Margins are \
-         what the controller still bears.</caption><thead><tr><th scope=\"col\">Condition</th>",
+         what the controller still bears.</caption><thead><tr><td></td>",
     );
-    for head in &heads {
+    for (title, heads) in heads {
+        let span = heads.len();
+        table.element("th", &[("scope", &"colgroup"), ("colspan", &span)], title);
+    }
+    table.raw("<td></td></tr><tr><th scope=\"col\">Condition</th>");
+    for head in heads.iter().flat_map(|(_, heads)| *heads) {
         table.element("th", &[("scope", &"col"), ("class", &"number")], head);
     }
     table.raw("<th scope=\"col\">Findings</th></tr></thead><tbody>");

@@ -26,7 +26,11 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         table.element("td", &[], &load.load);
         let number = [("class", &"number" as &dyn std::fmt::Display)];
         table.element("td", &number, load.workers);
-        table.element("td", &number, format!("{} {}", rate(load.per_second), load.unit));
+        table.element(
+            "td",
+            &number,
+            format!("{} {}", rate(load.per_second), load.unit),
+        );
         let (class, word) = match load.working {
             true => ("outcome good", "yes"),
             false => ("outcome bad", "no"),

@@ -70,15 +70,12 @@ fn contents(markup: &mut Markup, number: usize) {
 
 /// An outcome as a word with its colour.
 fn outcome(markup: &mut Markup, outcome: Outcome) {
-    markup.element("span", &[("class", &outcome_class(outcome))], outcome);
-}
-
-fn outcome_class(outcome: Outcome) -> &'static str {
-    match outcome {
+    let class = match outcome {
         Outcome::Passed => "outcome good",
         Outcome::Failed | Outcome::Invalid => "outcome bad",
         Outcome::Undecided => "outcome doubt",
-    }
+    };
+    markup.element("span", &[("class", &class)], outcome);
 }
 
 /// Why a section is empty.

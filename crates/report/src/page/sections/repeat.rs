@@ -21,17 +21,31 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     );
     markup.element("p", &[], about);
     let heading = format!("scenario-{number}");
-    markup.element("h3", &[("id", &heading)], "The scenario, as it was carried out");
-    markup.raw("<p>Saved as <code>scenario.toml</code>, this repeats the run whatever a later \
-                version's built-in scenarios say:</p>");
-    code(markup, "Command with the scenario", "wakepath run scenario.toml");
+    markup.element(
+        "h3",
+        &[("id", &heading)],
+        "The scenario, as it was carried out",
+    );
+    markup.raw(
+        "<p>Saved as <code>scenario.toml</code>, this repeats the run whatever a later \
+                version's built-in scenarios say:</p>",
+    );
+    code(
+        markup,
+        "Command with the scenario",
+        "wakepath run scenario.toml",
+    );
     code(markup, "Scenario", &run.manifest.scenario.toml);
 }
 
 fn code(markup: &mut Markup, label: &str, text: &str) {
     markup.open(
         "pre",
-        &[("tabindex", &"0"), ("role", &"region"), ("aria-label", &label)],
+        &[
+            ("tabindex", &"0"),
+            ("role", &"region"),
+            ("aria-label", &label),
+        ],
     );
     markup.element("code", &[], text);
     markup.close("pre");
@@ -61,7 +75,10 @@ mod tests {
     #[test]
     fn the_command_can_be_given_to_a_shell_again() {
         let words = ["wakepath", "check", "--policy", "FIFO 80", "it's"].map(String::from);
-        assert_eq!(command_line(&words), r"wakepath check --policy 'FIFO 80' 'it'\''s'");
+        assert_eq!(
+            command_line(&words),
+            r"wakepath check --policy 'FIFO 80' 'it'\''s'"
+        );
         assert_eq!(command_line(&[]), "not recorded");
     }
 }

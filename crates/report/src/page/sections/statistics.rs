@@ -32,7 +32,10 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
                 .filter(|caution| !matches!(caution, Caution::MachineChanged { .. }))
                 .map(|caution| format!("caution: {caution}"));
             list(&mut table, reasons.chain(cautions));
-            list(&mut table, judgement.observations.iter().map(ToString::to_string));
+            list(
+                &mut table,
+                judgement.observations.iter().map(ToString::to_string),
+            );
             table.raw("</tr>");
         }
         table.raw("</tbody></table>");

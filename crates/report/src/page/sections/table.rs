@@ -9,22 +9,29 @@ use crate::text::{COLUMNS, executed_row, row, row_label};
 pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     let assessment = run.assessment;
     if assessment.conditions.is_empty() && assessment.not_measured.is_empty() {
-        nothing(markup, "No condition was measured, so there is nothing to list.");
+        nothing(
+            markup,
+            "No condition was measured, so there is nothing to list.",
+        );
         return;
     }
     let mut table = Markup::default();
     table.raw(
-        "<table class=\"figures\"><caption>Due times, latencies and misses of each condition. \
+        "<table class=\"measured\"><caption>Due times, latencies and misses of each condition. \
          Latency is as scheduled: over all due times, skipped ones with what they suffered. \
          – stands where the sample is too small for a quantile.</caption><thead><tr>\
          <td></td>",
     );
-    for (title, heads) in COLUMNS {
+    table.raw("<td></td>");
+    // The verdict, last in the terminal, stands beside the policy here: the table may be wider than
+    // the screen.
+    let columns = || COLUMNS.iter().filter(|(title, _)| !title.is_empty());
+    for (title, heads) in columns() {
         let span = heads.len();
         table.element("th", &[("scope", &"colgroup"), ("colspan", &span)], title);
     }
-    table.raw("</tr><tr><th scope=\"col\">Policy</th>");
-    for head in COLUMNS.iter().flat_map(|(_, heads)| *heads) {
+    table.raw("</tr><tr><th scope=\"col\">Policy</th><th scope=\"col\">verdict</th>");
+    for head in columns().flat_map(|(_, heads)| *heads) {
         table.element("th", &[("scope", &"col"), ("class", &"number")], head);
     }
     table.raw("</tr></thead>");
@@ -34,20 +41,25 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         let span = all + 1;
         table.element("th", &[("scope", &"rowgroup"), ("colspan", &span)], phase);
         table.raw("</tr>");
-        for judgement in assessment.conditions.iter().filter(|c| c.name.phase == phase) {
+        for judgement in assessment
+            .conditions
+            .iter()
+            .filter(|c| c.name.phase == phase)
+        {
             let mut cells = row(judgement);
             // The verdict has a colour of its own.
             cells.pop();
             table.raw("<tr>");
             table.element("th", &[("scope", &"row")], row_label(judgement));
-            numbers(&mut table, &cells);
             table.raw("<td>");
             outcome(&mut table, judgement.outcome);
-            table.raw("</td></tr>");
+            table.raw("</td>");
+            numbers(&mut table, &cells);
+            table.raw("</tr>");
             if judgement.cycles.skipped > 0 {
-                table.raw("<tr class=\"aside\"><th scope=\"row\">as executed</th>");
+                table.raw("<tr class=\"aside\"><th scope=\"row\">as executed</th><td></td>");
                 let mut cells = executed_row(&judgement.cycles);
-                cells.resize(all, String::new());
+                cells.resize(all - 1, String::new());
                 numbers(&mut table, &cells);
                 table.raw("</tr>");
             }

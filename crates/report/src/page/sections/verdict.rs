@@ -1,9 +1,9 @@
 //! The verdict and its reasons, in one screen.
 
-use super::{outcome, outcome_class};
+use super::outcome;
 use crate::page::Reported;
 use crate::page::markup::Markup;
-use wakepath_verdict::{Caution, Judgement, Outcome, fraction};
+use wakepath_verdict::{Judgement, Outcome, fraction};
 
 /// Writes the head of a run's report.
 pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
@@ -22,8 +22,9 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     };
     let about: Vec<String> = [
         Some(identity.started.clone()),
-        facts("machine"),
-        facts("kernel"),
+        facts("CPUs"),
+        facts("Kernel").map(|kernel| format!("Linux {kernel}")),
+        facts("Preemption").map(|found| format!("preemption {}", first_words(&found))),
         Some(format!("wakepath {}", identity.wakepath)),
     ]
     .into_iter()
@@ -52,13 +53,19 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         );
         markup.element("p", &[("class", &"remark")], text);
     }
-    policies(markup, run);
     markup.open("p", &[]);
     markup.raw("<strong>Criterion:</strong> ");
     markup.text(assessment.criterion_text());
-    markup.raw(". A maximum is the largest observed, not a bound.</p>");
-    reasons(markup, run);
-    markup.raw("</header>\n");
+    markup.raw(". A maximum is the largest observed, not a bound.</p><div class=\"decision\">");
+    policies(markup, run);
+    markup.raw("<div>");
+    reasons(markup, number, run);
+    markup.raw("</div></div></header>\n");
+}
+
+/// Without what stands in brackets: the machine's own section has it.
+fn first_words(text: &str) -> &str {
+    text.split(" (").next().unwrap_or(text)
 }
 
 fn policies(markup: &mut Markup, run: &Reported<'_>) {
@@ -102,31 +109,36 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
     markup.raw("</tbody></table></div>");
 }
 
-/// What stands against each condition that did not pass, and what a reader should know beside.
-fn reasons(markup: &mut Markup, run: &Reported<'_>) {
+/// Why each policy that did not pass did not: what decided it, one line each. Every reason of every
+/// condition is in the section on statistics.
+fn reasons(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     let assessment = run.assessment;
-    let told: Vec<(&Judgement, Vec<String>)> = assessment
-        .conditions
+    let short_of: Vec<_> = assessment
+        .overall
+        .policies
         .iter()
-        .filter(|judgement| judgement.outcome != Outcome::Passed)
-        .map(|judgement| (judgement, against(judgement)))
+        .filter(|policy| policy.outcome != Outcome::Passed)
         .collect();
-    if !told.is_empty() {
+    if !short_of.is_empty() {
         markup.raw("<h2>Why</h2><ul class=\"reasons\">");
-        for (judgement, against) in told {
+        for policy in short_of {
+            let deciding: Vec<&Judgement> = assessment
+                .conditions
+                .iter()
+                .filter(|one| one.name.policy == policy.policy && one.outcome == policy.outcome)
+                .collect();
             markup.raw("<li>");
-            markup.element(
-                "span",
-                &[("class", &outcome_class(judgement.outcome))],
-                judgement.outcome,
-            );
-            markup.raw(" <strong>");
-            markup.text(&judgement.name);
-            markup.raw("</strong>: ");
-            markup.text(against.join("; "));
+            outcome(markup, policy.outcome);
+            markup.raw(" ");
+            markup.text(why(&deciding, &policy.decided_by));
             markup.raw("</li>");
         }
         markup.raw("</ul>");
+        markup.open("p", &[("class", &"about")]);
+        markup.raw("Every reason and caution of every condition: ");
+        let link = format!("#statistics-{number}");
+        markup.element("a", &[("href", &link)], "Statistics");
+        markup.raw(".</p>");
     }
     if !assessment.not_measured.is_empty() {
         markup.raw("<h2>Not measured</h2><ul class=\"reasons\">");
@@ -141,16 +153,26 @@ fn reasons(markup: &mut Markup, run: &Reported<'_>) {
     }
 }
 
-fn against(judgement: &Judgement) -> Vec<String> {
-    let reasons = judgement
+/// The gravest condition's gravest reason, and where else it is so.
+fn why(deciding: &[&Judgement], decided_by: &[String]) -> String {
+    let worst = deciding
+        .iter()
+        .max_by(|a, b| a.margin.miss_fraction.total_cmp(&b.margin.miss_fraction));
+    let Some(worst) = worst else {
+        return format!("not measured in {}", decided_by.join(", "));
+    };
+    let reason = worst
         .reasons
         .iter()
-        .filter(|reason| reason.bearing() == judgement.outcome)
-        .map(ToString::to_string);
-    let cautions = judgement
-        .cautions
+        .find(|reason| reason.bearing() == worst.outcome);
+    let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+    let others: Vec<String> = deciding
         .iter()
-        .filter(|caution| !matches!(caution, Caution::MachineChanged { .. }))
-        .map(|caution| format!("caution: {caution}"));
-    reasons.chain(cautions).collect()
+        .filter(|one| one.name != worst.name)
+        .map(|one| one.name.phase.clone())
+        .collect();
+    match others.is_empty() {
+        true => format!("{}{reason}", worst.name),
+        false => format!("{}{reason} (also {})", worst.name, others.join(", ")),
+    }
 }
