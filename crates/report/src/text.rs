@@ -288,7 +288,7 @@ impl Assessment {
 }
 
 /// What virtual time means, in the words of the verdict.
-fn virtual_time_text(time: &VirtualTime) -> String {
+pub(crate) fn virtual_time_text(time: &VirtualTime) -> String {
     let cpus = match time.cpus {
         1 => "one CPU".to_owned(),
         cpus => format!("{cpus} CPUs that take turns"),

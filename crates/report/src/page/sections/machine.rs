@@ -59,6 +59,13 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         &[],
         format!("Page faults in the loop after its warm-up: {faults}."),
     );
+    if !assessment.controllers.is_empty() {
+        markup.raw("<h3>Controllers</h3><ul>");
+        for controller in &assessment.controllers {
+            markup.element("li", &[], controller);
+        }
+        markup.raw("</ul>");
+    }
     if !assessment.run.notes.is_empty() {
         markup.raw("<h3>Notes of the run</h3><ul>");
         for note in &assessment.run.notes {

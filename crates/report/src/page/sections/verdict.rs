@@ -3,6 +3,7 @@
 use super::outcome;
 use crate::page::Reported;
 use crate::page::markup::Markup;
+use crate::text::virtual_time_text;
 use wakepath_verdict::{Judgement, Outcome, fraction};
 
 /// Writes the head of a run's report.
@@ -41,6 +42,10 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         markup.text(rest.unwrap_or(&whole));
         markup.raw(".</p>");
     }
+    if let Some(time) = &assessment.virtual_time {
+        let text = format!("In virtual time: {}.", virtual_time_text(time));
+        markup.element("p", &[("class", &"remark")], text);
+    }
     for remark in &assessment.remarks {
         markup.element("p", &[("class", &"remark")], remark);
     }
@@ -54,7 +59,12 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         markup.element("p", &[("class", &"remark")], text);
     }
     markup.open("p", &[]);
-    markup.raw("<strong>Criterion:</strong> ");
+    markup.raw("<strong>Criterion");
+    markup.text(match assessment.virtual_time {
+        Some(_) => ", not judged",
+        None => "",
+    });
+    markup.raw(":</strong> ");
     markup.text(assessment.criterion_text());
     markup.raw(". A maximum is the largest observed, not a bound.</p><div class=\"decision\">");
     policies(markup, run);
@@ -91,7 +101,7 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
         markup.raw("<td>");
         outcome(markup, policy.outcome);
         let decided = match policy.outcome {
-            Outcome::Passed => String::new(),
+            Outcome::Passed | Outcome::VirtualTime => String::new(),
             _ => policy.decided_by.join(", "),
         };
         markup.raw("</td>");
@@ -117,7 +127,7 @@ fn reasons(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         .overall
         .policies
         .iter()
-        .filter(|policy| policy.outcome != Outcome::Passed)
+        .filter(|policy| !matches!(policy.outcome, Outcome::Passed | Outcome::VirtualTime))
         .collect();
     if !short_of.is_empty() {
         markup.raw("<h2>Why</h2><ul class=\"reasons\">");
