@@ -1,0 +1,11 @@
+//! The page in a real browser: what it shows are the archive's numbers, it answers to pointer and
+//! keyboard, it asks nobody for anything, and no name can become part of it.
+
+mod browser;
+mod explorer;
+mod hostile;
+mod made_up;
+mod old_archives;
+mod on_paper;
+mod shown;
+mod size;
