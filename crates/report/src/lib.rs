@@ -32,7 +32,7 @@ pub use loads::LoadSummary;
 pub use modules::ModuleFigures;
 pub use page::{Reported, page};
 pub use picture::{
-    Bin, Bucket, LateCycle, Level, Measure, Picture, Pyramid, Shape, SkippedCycles, Stretch, Tail,
-    Violations, WorstCycle,
+    Bucket, HistogramBin, LateCycle, Level, Measure, Picture, Pyramid, Shape, SkippedCycles,
+    Stretch, Tail, Violations, WorstCycle,
 };
 pub use style::Style;

@@ -10,7 +10,7 @@ mod worst;
 
 pub(crate) use gather::Gatherer;
 pub use pyramid::{Bucket, Level, Pyramid};
-pub use shape::{Bin, Shape, Tail};
+pub use shape::{HistogramBin, Shape, Tail};
 pub use violations::{LateCycle, SkippedCycles, Violations};
 pub use worst::WorstCycle;
 

@@ -27,7 +27,7 @@ pub struct Shape {
     /// 25, 50, 75, 99 and 99.9 %, by nearest rank.
     pub quantiles: [QuantileValue; 5],
     /// Occupied bins, ascending.
-    pub bins: Vec<Bin>,
+    pub bins: Vec<HistogramBin>,
     /// Points of the complementary cumulative distribution, by descending value: the largest
     /// values one by one, then evenly on a log axis, down to the smallest.
     pub tail: Vec<Tail>,
@@ -35,7 +35,7 @@ pub struct Shape {
 
 /// How many values lie in `from..below`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Bin {
+pub struct HistogramBin {
     /// Smallest value of the bin; the lowest bin begins with the smallest value there is.
     pub from: i64,
     /// One past its largest value.
@@ -80,14 +80,14 @@ fn edge(k: u32) -> i64 {
         .round() as i64
 }
 
-fn bins(sorted: &[i64]) -> Vec<Bin> {
+fn bins(sorted: &[i64]) -> Vec<HistogramBin> {
     let mut bins = Vec::new();
     let (mut rest, mut from, mut next) = (sorted, sorted[0], FIRST_BIN);
     while !rest.is_empty() {
         let below = edge(next);
         let inside = rest.partition_point(|&value| value < below);
         if inside > 0 {
-            bins.push(Bin {
+            bins.push(HistogramBin {
                 from: from.min(below - 1),
                 below,
                 count: inside as u64,
