@@ -41,8 +41,8 @@ impl Browser {
             return None;
         };
         let mut browser = Self::start(&program);
-        let size = json!({ "url": "about:blank", "width": width, "height": height });
-        let target = browser.ask("Target.createTarget", size)["targetId"].clone();
+        let blank = json!({ "url": "about:blank" });
+        let target = browser.ask("Target.createTarget", blank)["targetId"].clone();
         let attach = json!({ "targetId": target, "flatten": true });
         let session = browser.ask("Target.attachToTarget", attach)["sessionId"].clone();
         browser.session = Some(session.as_str().unwrap().to_owned());

@@ -41,7 +41,7 @@ fn a_run_of_format_1_is_read_judged_and_drawn() {
     for part in [
         "OTHER nice 0, idle",
         "How to repeat it",
-        "rate = &quot;250 Hz&quot;",
+        "period = &quot;4 ms&quot;",
     ] {
         assert!(page.contains(part), "{part}");
     }

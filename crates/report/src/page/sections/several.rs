@@ -10,7 +10,7 @@ pub(in crate::page) fn write(markup: &mut Markup, runs: &[Reported<'_>]) {
     markup.raw("<section aria-labelledby=\"runs\"><h1 id=\"runs\">");
     markup.text(format!("{} runs", runs.len()));
     markup.raw(
-        "</h1><div class=\"scroll\"><table><caption>The runs of this page, each judged by \
+        "</h1><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Runs\"><table><caption>The runs of this page, each judged by \
                 its own scenario. Nothing is compared here.</caption><thead><tr>\
                 <th scope=\"col\">Scenario</th><th scope=\"col\">Started</th>\
                 <th scope=\"col\">Verdict</th><th scope=\"col\">Recording</th></tr></thead><tbody>",

@@ -1,6 +1,6 @@
 //! The verdict and its reasons, in one screen.
 
-use super::outcome;
+use super::{outcome, scrolling};
 use crate::page::Reported;
 use crate::page::markup::Markup;
 use crate::text::virtual_time_text;
@@ -84,8 +84,9 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
         super::nothing(markup, "No condition was measured.");
         return;
     }
-    markup.raw(
-        "<div class=\"scroll\"><table><caption>What became of each policy over all \
+    let mut table = Markup::default();
+    table.raw(
+        "<table><caption>What became of each policy over all \
                 phases</caption><thead><tr><th scope=\"col\">Policy</th><th scope=\"col\">Verdict</th>\
                 <th scope=\"col\">Decided in</th><th scope=\"col\" class=\"number\">Missed, worst phase</th>\
                 <th scope=\"col\" class=\"number\">Head-room</th></tr></thead><tbody>",
@@ -96,27 +97,28 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
             .policy
             .map_or("task set".into(), |policy| policy.to_string());
         let is_chosen = chosen.is_some() && policy.policy == chosen;
-        markup.open("tr", &[("class", &if is_chosen { "chosen" } else { "" })]);
-        markup.element("th", &[("scope", &"row")], name);
-        markup.raw("<td>");
-        outcome(markup, policy.outcome);
+        table.open("tr", &[("class", &if is_chosen { "chosen" } else { "" })]);
+        table.element("th", &[("scope", &"row")], name);
+        table.raw("<td>");
+        outcome(&mut table, policy.outcome);
         let decided = match policy.outcome {
             Outcome::Passed | Outcome::VirtualTime => String::new(),
             _ => policy.decided_by.join(", "),
         };
-        markup.raw("</td>");
-        markup.element("td", &[], decided);
+        table.raw("</td>");
+        table.element("td", &[], decided);
         let number = [("class", &"number" as &dyn std::fmt::Display)];
-        markup.element("td", &number, fraction(policy.margin.miss_fraction));
+        table.element("td", &number, fraction(policy.margin.miss_fraction));
         let room = policy.margin.head_room;
         let room = match room < 0.0 {
             true => "none".into(),
             false => fraction(room),
         };
-        markup.element("td", &number, room);
-        markup.raw("</tr>");
+        table.element("td", &number, room);
+        table.raw("</tr>");
     }
-    markup.raw("</tbody></table></div>");
+    table.raw("</tbody></table>");
+    scrolling(markup, "Policies", &table);
 }
 
 /// Why each policy that did not pass did not: what decided it, one line each. Every reason of every
