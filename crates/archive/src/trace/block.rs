@@ -5,8 +5,9 @@
 pub(super) const FILE_MAGIC: [u8; 8] = *b"WAKETRC\n";
 /// Kind of the block that holds the [`super::TraceDescription`] as JSON.
 pub(super) const KIND_DESCRIPTION: u8 = 1;
-/// Kind of a block of events.
-pub(super) const KIND_EVENTS: u8 = 2;
+/// Kind of a block of events. Not 2: that is the log's kind for samples, whose blocks a reader of
+/// headers believes to be short.
+pub(super) const KIND_EVENTS: u8 = 4;
 /// Kind of the block that holds the [`super::TraceEnd`] as JSON.
 pub(super) const KIND_END: u8 = 3;
 /// Bytes of a frame before the compressed events.

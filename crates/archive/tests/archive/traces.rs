@@ -323,3 +323,29 @@ fn events_are_read_fast_and_take_few_bytes() {
     // A tenth of the largest trace, with room for a slow and busy machine.
     assert!(took.as_secs() < 5, "{took:?}");
 }
+
+/// Blocks of instants that don't compress, as busy CPUs make them, were taken for damaged ones.
+#[test]
+fn events_that_hardly_compress_are_all_read_back() {
+    let scratch = Scratch::new();
+    let mut writer = TraceWriter::create(scratch.path(), &TraceDescription::default()).unwrap();
+    let (mut at_ns, mut random) = (0, 1_u64);
+    for _ in 0..40_000 {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        at_ns += random >> 40;
+        let what = What::TimerExpiryExit { timer: random };
+        let event = KernelEvent {
+            at_ns,
+            cpu: 1,
+            current: (random >> 20) as u32,
+            what,
+        };
+        writer.append(&event).unwrap();
+    }
+    writer.finish(&TraceEnd::default()).unwrap();
+    let trace = Trace::open(scratch.path(), 0).unwrap().unwrap();
+    assert_eq!(trace.cut_short(), None);
+    assert_eq!(trace.events().unwrap().count(), 40_000);
+}
