@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wakepath_timeline::{DueTimes, Policy};
 
+use crate::trace::{MissingEvents, TraceMode};
+
 /// One event of a run. Fields and kinds added by later versions are skipped, not refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -18,6 +20,10 @@ pub enum Event {
     SegmentStarted(SegmentStarted),
     /// All of a segment's samples have been appended.
     SegmentEnded(SegmentEnded),
+    /// Tracing is set up for the run's traced segments.
+    TracingSetUp(TracingSetUp),
+    /// A segment's kernel events are in their file.
+    SegmentTraced(SegmentTraced),
     /// Something a reader of the run should know.
     Note {
         /// One line for a person.
@@ -111,6 +117,10 @@ pub struct PlannedSegment {
     pub repetition: u32,
     /// Condition it measures, as a person reads it.
     pub condition: String,
+    /// Whether kernel events are recorded meanwhile. Such a segment shows why cycles are late; the
+    /// condition is judged by the others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub traced: bool,
 }
 
 /// When the machine was looked at.
@@ -153,6 +163,9 @@ pub struct SegmentStarted {
     pub repetition: u32,
     /// Condition it measures, as a person reads it.
     pub condition: String,
+    /// Whether kernel events are recorded meanwhile; see [`PlannedSegment::traced`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub traced: bool,
     /// The loop threads that are measured.
     pub threads: Vec<ThreadStarted>,
 }
@@ -238,6 +251,57 @@ pub struct ModuleTimes {
     pub max_ns: u64,
     /// Runs longer than the budget.
     pub over_budget: u64,
+}
+
+/// How a run's traced segments are traced, and what that costs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct TracingSetUp {
+    /// What records, as a person reads it.
+    pub backend: String,
+    /// CPUs whose events are recorded.
+    pub cpus: Vec<u16>,
+    /// How the buffer is used.
+    pub mode: TraceMode,
+    /// Buffer of each CPU, in bytes.
+    pub buffer_bytes: u64,
+    /// What an event costs the CPU that it happens on, in nanoseconds, as measured before the run.
+    pub ns_per_event: Option<f64>,
+    /// Events that were wanted and are not recorded.
+    pub missing: Vec<MissingEvents>,
+    /// Whether the wake-ups of a thread show their whole path, by CPU.
+    pub self_tests: Vec<SelfTestFound>,
+}
+
+/// What a self-test of the tracing found on one CPU.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SelfTestFound {
+    /// The CPU.
+    pub cpu: u16,
+    /// Whether nothing was lacking.
+    pub passed: bool,
+    /// What was seen and what was lacking, in one line.
+    pub text: String,
+}
+
+/// What came of a segment's trace. The events are in `segment-N.events`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SegmentTraced {
+    /// Number of the segment.
+    pub segment: u32,
+    /// Events in the file.
+    pub events: u64,
+    /// Events that were recorded and read, kept or not.
+    pub taken: u64,
+    /// Events lost.
+    pub lost: u64,
+    /// Events overwritten by newer ones: the oldest of a flight recorder that was too small.
+    pub overwritten: u64,
+    /// Length of the file in bytes.
+    pub bytes: u64,
+    /// CPU time of the probe's process while the segment ran, in nanoseconds.
+    pub cpu_time_ns: u64,
+    /// How long recording went on, in nanoseconds.
+    pub wall_ns: u64,
 }
 
 /// Page faults of a thread.

@@ -28,8 +28,8 @@ pub use digest::sha256_of_file;
 pub use error::{ArchiveError, Result};
 pub use event::{
     Effective, Ending, Event, FactsTaken, ModuleTimes, PageFaults, PlannedSegment, RunStarted,
-    ScenarioText, SegmentEnded, SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted, Tool, When,
-    run_id,
+    ScenarioText, SegmentEnded, SegmentStarted, SegmentTraced, SelfTestFound, ThreadEnd,
+    ThreadEnded, ThreadStarted, Tool, TracingSetUp, When, run_id,
 };
 pub use finish::{Step, finish, finish_until};
 pub use log::{Block, Content, Damage, Gap, LOG_NAME, LogReader, LogWriter, Tail, TailKind};

@@ -14,7 +14,7 @@ use crate::digest::{sha256_of_bytes, sha256_of_file};
 use crate::error::{ArchiveError, Result};
 use crate::event::{
     Effective, Ending, FactsTaken, ModuleTimes, PageFaults, PlannedSegment, ScenarioText,
-    ThreadEnd, Tool,
+    SegmentTraced, ThreadEnd, Tool, TracingSetUp,
 };
 use crate::log::Damage;
 use crate::virtual_time::VirtualTime;
@@ -52,6 +52,9 @@ pub struct Manifest {
     /// Segments the run meant to execute, in order.
     #[serde(default)]
     pub planned: Vec<PlannedSegment>,
+    /// How the traced segments were traced; none for a run without tracing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracing: Option<TracingSetUp>,
     /// Segments that were started, in order.
     pub segments: Vec<SegmentRecord>,
     /// The machine before, during and after.
@@ -73,6 +76,12 @@ pub struct SegmentRecord {
     pub repetition: u32,
     /// Condition it measures.
     pub condition: String,
+    /// Whether kernel events were recorded meanwhile; see [`PlannedSegment::traced`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub traced: bool,
+    /// What came of its trace; none where the segment is untraced or its trace has no end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<SegmentTraced>,
     /// Whether its end was recorded.
     pub ended: bool,
     /// Its threads.

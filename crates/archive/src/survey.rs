@@ -77,6 +77,7 @@ struct Surveyor {
     segments: Vec<SegmentRecord>,
     facts: Vec<crate::FactsTaken>,
     notes: Vec<String>,
+    tracing: Option<crate::TracingSetUp>,
     ending: Option<Ending>,
     blocks: BTreeMap<(u32, u16), Vec<u64>>,
     last_cycle: BTreeMap<(u32, u16), u64>,
@@ -94,6 +95,14 @@ impl Surveyor {
             Event::FactsTaken(facts) => self.facts.push(facts),
             Event::SegmentStarted(segment) => self.start_segment(segment)?,
             Event::SegmentEnded(segment) => self.end_segment(segment, holes)?,
+            Event::TracingSetUp(tracing) => self.tracing = Some(tracing),
+            Event::SegmentTraced(trace) => {
+                let mut segments = self.segments.iter_mut();
+                // A segment whose start lies in a hole has no record to hold it.
+                if let Some(segment) = segments.find(|s| s.segment == trace.segment) {
+                    segment.trace = Some(trace);
+                }
+            }
             Event::Note { text } => self.notes.push(text),
             Event::RunEnded { ending } => self.ending = Some(ending),
             Event::Unknown => {}
@@ -107,6 +116,7 @@ impl Surveyor {
             phase,
             repetition,
             condition,
+            traced,
             threads,
         } = segment;
         if self.segments.iter().any(|known| known.segment == segment) {
@@ -127,6 +137,8 @@ impl Surveyor {
             phase,
             repetition,
             condition,
+            traced,
+            trace: None,
             ended: false,
             threads: records,
             loads: Vec::new(),
@@ -268,6 +280,7 @@ impl Surveyor {
             clock_source,
             virtual_time,
             planned,
+            tracing: self.tracing,
             segments: self.segments,
             facts: self.facts,
             notes: notes.into_iter().chain(self.notes).collect(),

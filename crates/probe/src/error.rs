@@ -1,0 +1,118 @@
+//! Why there is no tracing, each with what would help; and what can fail while tracing. The
+//! measurement runs on without explanations in every case.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Result of an operation of the probe.
+pub type Result<T, E = ProbeError> = std::result::Result<T, E>;
+
+/// Why tracing is not to be had, or failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// The kernel was built without it.
+    #[error(
+        "this kernel has no tracefs: a kernel with CONFIG_FTRACE and CONFIG_EVENT_TRACING is needed"
+    )]
+    NoTracefs,
+    /// It is not mounted, and this user may not mount it.
+    #[error(
+        "tracefs is not mounted and can't be mounted by this user ({source}): run as root, or let root do: mount -t tracefs tracefs /sys/kernel/tracing"
+    )]
+    NotMounted {
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// It is there, and closed to this user.
+    #[error(
+        "{path}: this user may not trace ({source}): run as root, or let root do: mount -o remount,gid=GROUP,mode=770 {mount}",
+        path = path.display(), mount = mount.display()
+    )]
+    Forbidden {
+        /// What was tried.
+        path: PathBuf,
+        /// Where tracefs is mounted.
+        mount: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Root is refused: lockdown.
+    #[error(
+        "{path}: the kernel is locked down and refuses tracing ({source}): Secure Boot or lockdown= on the kernel's command line decides this",
+        path = path.display()
+    )]
+    LockedDown {
+        /// What was tried.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Events without which nothing can be explained.
+    #[error("this kernel does not offer {events}: without it no wake-up can be explained")]
+    NoEvents {
+        /// Which.
+        events: String,
+    },
+    /// There is not enough memory for a useful buffer.
+    #[error(
+        "{available} MiB of memory are available; a buffer of {least} KiB for each of {cpus} CPUs would take more than an eighth of it"
+    )]
+    LittleMemory {
+        /// Available memory in MiB.
+        available: u64,
+        /// Smallest useful buffer of a CPU in KiB.
+        least: u64,
+        /// CPUs to be traced.
+        cpus: usize,
+    },
+    /// The operating system refused.
+    #[error("{path}: cannot {action}: {source}", path = path.display())]
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// File or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The trace can't be written.
+    #[error(transparent)]
+    Archive(#[from] wakepath_archive::ArchiveError),
+}
+
+impl ProbeError {
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// A refusal within tracefs: by its rights, or by lockdown.
+    pub(crate) fn refused(path: &Path, mount: &Path, source: io::Error) -> Self {
+        let (path, mount) = (path.to_owned(), mount.to_owned());
+        match source.kind() {
+            io::ErrorKind::PermissionDenied if is_locked_down() => {
+                Self::LockedDown { path, source }
+            }
+            io::ErrorKind::PermissionDenied => Self::Forbidden {
+                path,
+                mount,
+                source,
+            },
+            _ => Self::Io {
+                action: "use",
+                path,
+                source,
+            },
+        }
+    }
+}
+
+/// `/sys/kernel/security/lockdown` reads `none [integrity] confidentiality`; confidentiality
+/// closes tracefs.
+fn is_locked_down() -> bool {
+    std::fs::read_to_string("/sys/kernel/security/lockdown")
+        .is_ok_and(|modes| modes.contains("[confidentiality]"))
+}

@@ -1,0 +1,43 @@
+//! Removing instances whose process has died. They would go on filling their buffers until the
+//! next boot.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::Result;
+use crate::owner::Owner;
+use crate::tracefs::Tracefs;
+
+/// Removes instances of ours whose process is dead; returns their names. In a thread of its own,
+/// since it may have to mount tracefs.
+///
+/// # Errors
+/// As [`Tracefs::find_or_mount`]. An instance that can't be removed (someone looks into it) is
+/// left to the next time.
+pub fn remove_orphans() -> Result<Vec<String>> {
+    let thread = std::thread::spawn(|| Ok(remove_in(&Tracefs::find_or_mount()?)));
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+pub(crate) fn remove_in(tracefs: &Tracefs) -> Vec<String> {
+    let instances = tracefs.instances();
+    let Ok(entries) = fs::read_dir(&instances) else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| Owner::of(name).is_some_and(|owner| owner.is_dead()))
+        .filter(|name| remove(&instances.join(name)))
+        .collect()
+}
+
+/// Stops an instance and removes it.
+pub(crate) fn remove(instance: &Path) -> bool {
+    // Stopping first: a removal that fails leaves at least nothing that costs time.
+    let _ = fs::write(instance.join("tracing_on"), "0");
+    let _ = fs::write(instance.join("events/enable"), "0");
+    fs::remove_dir(instance).is_ok()
+}

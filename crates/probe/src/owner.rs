@@ -1,0 +1,115 @@
+//! Whose an instance is, by its name: process, its start, and the PID namespace in which the two
+//! mean something. So an instance left by a dead process can be told from a living one's, and from
+//! one of a container that this process can't look into.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+const PREFIX: &str = "wakepath-";
+
+/// The process that an instance belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pid: u32,
+    /// In clock ticks since boot, from `/proc/PID/stat`: a number used again is another process.
+    started: u64,
+    /// Inode of the PID namespace.
+    namespace: u64,
+}
+
+impl Owner {
+    /// This process; `None` where /proc does not say.
+    pub(crate) fn this_process() -> Option<Self> {
+        let pid = std::process::id();
+        Some(Self {
+            pid,
+            started: start_of(pid)?,
+            namespace: namespace()?,
+        })
+    }
+
+    /// The instance's name.
+    pub(crate) fn name(&self) -> String {
+        let Self {
+            pid,
+            started,
+            namespace,
+        } = self;
+        format!("{PREFIX}{pid}-{started}-{namespace}")
+    }
+
+    /// Whose instance has this name; `None` for one that is not ours.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        let mut numbers = name.strip_prefix(PREFIX)?.split('-');
+        let owner = Self {
+            pid: numbers.next()?.parse().ok()?,
+            started: numbers.next()?.parse().ok()?,
+            namespace: numbers.next()?.parse().ok()?,
+        };
+        // Exactly as we write it, or someone else has written it.
+        (owner.name() == name).then_some(owner)
+    }
+
+    /// Whether the process has ended for certain.
+    pub(crate) fn is_dead(&self) -> bool {
+        namespace() == Some(self.namespace) && start_of(self.pid) != Some(self.started)
+    }
+}
+
+fn namespace() -> Option<u64> {
+    Some(fs::metadata("/proc/self/ns/pid").ok()?.ino())
+}
+
+/// Field 22 of `/proc/PID/stat`, counted behind the name, which may hold anything.
+fn start_of(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, behind_name) = stat.rsplit_once(") ")?;
+    let mut fields = behind_name.split(' ');
+    // A process that has ended and not been waited for holds no instance any more.
+    if fields.next()? == "Z" {
+        return None;
+    }
+    fields.nth(18)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_living_process_keeps_its_instance() {
+        let own = Owner::this_process().unwrap();
+        assert_eq!(Owner::of(&own.name()), Some(own));
+        assert!(!own.is_dead());
+    }
+
+    #[test]
+    fn a_number_that_was_used_again_is_another_process() {
+        let mut before = Owner::this_process().unwrap();
+        before.started -= 1;
+        assert!(before.is_dead());
+    }
+
+    #[test]
+    fn a_process_of_another_namespace_is_never_taken_for_dead() {
+        let mut elsewhere = Owner::this_process().unwrap();
+        elsewhere.namespace += 1;
+        elsewhere.started += 1;
+        assert!(!elsewhere.is_dead());
+    }
+
+    #[test]
+    fn only_a_name_as_we_write_it_is_ours() {
+        for name in [
+            "wakepath",
+            "wakepath-1",
+            "wakepath-1-2",
+            "wakepath-01-2-3",
+            "wakepath-1-2-3-4",
+            "wakepath-+1-2-3",
+            "trace-cmd-1-2-3",
+        ] {
+            assert_eq!(Owner::of(name), None, "{name}");
+        }
+    }
+}

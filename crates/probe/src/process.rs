@@ -1,0 +1,306 @@
+//! The probe's process: makes the instance, records segments when told, writes their traces. When
+//! its input ends it leaves, and the instance goes with it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+use wakepath_archive::{
+    Kept, SegmentTraced, SelfTestFound, TraceDescription, TraceEnd, TraceMode, TraceWriter,
+    TracingSetUp,
+};
+use wakepath_rt::clock;
+
+use crate::buffers::{BufferChoice, BufferWish, available_memory, choose};
+use crate::collect::{Collector, merged};
+use crate::cost::EventCost;
+use crate::error::{ProbeError, Result};
+use crate::instance::Instance;
+use crate::late::late_windows;
+use crate::orphans;
+use crate::protocol::{Command, Ready, Reply, Setting};
+use crate::self_test::SelfTest;
+use crate::stream::Decoder;
+use crate::tracefs::Tracefs;
+
+/// Between two looks into a buffer that is drained; it holds seconds of events.
+const DRAIN_EVERY: Duration = Duration::from_millis(100);
+/// Politeness of the probe's process: behind everything but idle work.
+const NICE: i32 = 10;
+
+/// Serves a run in `directory` until `commands` ends.
+///
+/// # Errors
+/// When the first line is no [`Setting`], or nobody reads the replies. That there is no tracing is
+/// a reply and no error.
+pub fn run<C: Read + AsFd>(
+    directory: &Path,
+    commands: C,
+    mut replies: impl Write,
+) -> std::io::Result<()> {
+    let mut commands = BufReader::new(commands);
+    let mut line = String::new();
+    commands.read_line(&mut line)?;
+    let setting: Setting = serde_json::from_str(&line)?;
+    // A refusal leaves the priority as it is, which is no reason not to trace.
+    let _ = rustix::process::setpriority_process(None, NICE);
+    let (mut probe, ready) = match Probe::set_up(directory, setting) {
+        Ok(made) => made,
+        Err(error) => {
+            let reason = error.to_string();
+            return say(&mut replies, &Reply::Unavailable { reason });
+        }
+    };
+    say(&mut replies, &Reply::Ready(Box::new(ready)))?;
+    loop {
+        match next(&mut commands, probe.wants_to_look())? {
+            Next::Nothing => probe.look(),
+            Next::End => return Ok(()),
+            Next::Command(Command::Begin { segment }) => {
+                probe.begin(segment);
+                say(&mut replies, &Reply::Begun)?;
+            }
+            Next::Command(Command::End) => {
+                let reply = probe.end();
+                say(&mut replies, &reply)?;
+            }
+        }
+    }
+}
+
+/// The instance, and the segment under way.
+struct Probe {
+    directory: PathBuf,
+    setting: Setting,
+    choice: BufferChoice,
+    instance: Instance,
+    decoder: Decoder,
+    segment: Option<Segment>,
+    /// Why the segment under way has no trace.
+    problem: Option<String>,
+}
+
+struct Segment {
+    number: u32,
+    writer: TraceWriter,
+    /// Of a drained buffer, which is read while the segment runs.
+    collector: Option<Collector>,
+    began_ns: u64,
+    cpu_time_ns: u64,
+    began: Instant,
+}
+
+impl Probe {
+    fn set_up(directory: &Path, setting: Setting) -> Result<(Self, Ready)> {
+        let tracefs = Tracefs::find_or_mount()?;
+        let orphans = orphans::remove_in(&tracefs);
+        let meminfo = Path::new("/proc/meminfo");
+        let text = std::fs::read_to_string(meminfo).map_err(ProbeError::io("read", meminfo))?;
+        let wish = BufferWish {
+            mode: setting.mode,
+            bytes: setting.buffer_bytes,
+        };
+        let available = available_memory(&text).unwrap_or(0);
+        let choice = choose(wish, setting.segment_ns, setting.cpus.len(), available)?;
+        let (instance, mut decoder) = Instance::create(&tracefs, &setting.cpus, choice.bytes)?;
+        let mut self_tests = Vec::new();
+        for &cpu in &setting.cpus {
+            let found = SelfTest::run(&instance, &mut decoder, cpu)?;
+            self_tests.push(SelfTestFound {
+                cpu,
+                passed: found.passed(),
+                text: found.to_string(),
+            });
+        }
+        let cost = EventCost::measure(&instance)?;
+        let set_up = TracingSetUp {
+            backend: BACKEND.into(),
+            cpus: setting.cpus.clone(),
+            mode: choice.mode,
+            buffer_bytes: instance.buffer_bytes,
+            ns_per_event: Some(cost.ns_per_event),
+            missing: instance.missing.clone(),
+            self_tests,
+        };
+        let probe = Self {
+            directory: directory.to_owned(),
+            setting,
+            choice,
+            instance,
+            decoder,
+            segment: None,
+            problem: None,
+        };
+        Ok((probe, Ready { set_up, orphans }))
+    }
+
+    fn wants_to_look(&self) -> bool {
+        let segment = self.segment.as_ref();
+        segment.is_some_and(|segment| segment.collector.is_some())
+    }
+
+    fn begin(&mut self, number: u32) {
+        self.problem = None;
+        match self.try_to_begin(number) {
+            Ok(segment) => self.segment = Some(segment),
+            Err(error) => self.problem = Some(error.to_string()),
+        }
+    }
+
+    fn try_to_begin(&mut self, number: u32) -> Result<Segment> {
+        // Events are switched on, and pages had, before the loop's first due time.
+        self.instance.start()?;
+        let began_ns = clock::monotonic_ns();
+        let description = TraceDescription {
+            segment: number,
+            cpus: self.setting.cpus.clone(),
+            backend: BACKEND.into(),
+            clock: "CLOCK_MONOTONIC".into(),
+            mode: self.choice.mode,
+            buffer_bytes: self.instance.buffer_bytes,
+            recorded: self.instance.recorded.clone(),
+            missing: self.instance.missing.clone(),
+            began_ns,
+        };
+        let writer = TraceWriter::create(&self.directory, &description)?;
+        let collector = match self.choice.mode {
+            TraceMode::Drained => Some(Collector::new(&self.instance, None)?),
+            _ => None,
+        };
+        Ok(Segment {
+            number,
+            writer,
+            collector,
+            began_ns,
+            cpu_time_ns: own_cpu_time_ns(),
+            began: Instant::now(),
+        })
+    }
+
+    /// Empties a drained buffer.
+    fn look(&mut self) {
+        let Some(segment) = &mut self.segment else {
+            return;
+        };
+        if let Some(collector) = &mut segment.collector {
+            let outcome = collector.take(&self.instance, &mut self.decoder, &mut segment.writer);
+            if let Err(error) = outcome {
+                self.problem.get_or_insert(error.to_string());
+            }
+        }
+    }
+
+    fn end(&mut self) -> Reply {
+        let stopped = self.instance.stop();
+        let ended_ns = clock::monotonic_ns();
+        let Some(segment) = self.segment.take() else {
+            let trace = None;
+            let problem = self.problem.take();
+            return Reply::Ended { trace, problem };
+        };
+        match stopped.and_then(|()| self.write(segment, ended_ns)) {
+            Ok(trace) => Reply::Ended {
+                trace: Some(trace),
+                problem: self.problem.take(),
+            },
+            Err(error) => Reply::Ended {
+                trace: None,
+                problem: Some(error.to_string()),
+            },
+        }
+    }
+
+    fn write(&mut self, segment: Segment, ended_ns: u64) -> Result<SegmentTraced> {
+        // What the probe took of a CPU while the segment ran; what follows disturbs nobody.
+        let cpu_time_ns = own_cpu_time_ns().saturating_sub(segment.cpu_time_ns);
+        let wall_ns = segment.began.elapsed().as_nanos() as u64;
+        let Segment {
+            number, mut writer, ..
+        } = segment;
+        let windows = match (self.setting.keep_above_ns, self.choice.mode) {
+            (Some(above_ns), TraceMode::FlightRecorder) => {
+                Some(merged(late_windows(&self.directory, number, above_ns)?))
+            }
+            _ => None,
+        };
+        let mut collector = match segment.collector {
+            Some(collector) => collector,
+            None => Collector::new(&self.instance, windows.clone())?,
+        };
+        collector.take(&self.instance, &mut self.decoder, &mut writer)?;
+        let mut cpus = collector.counts();
+        for count in &mut cpus {
+            let statistics = self.instance.statistics(count.cpu)?;
+            // The kernel's own counts are exact where a page does not say how many it misses.
+            match self.choice.mode {
+                TraceMode::FlightRecorder => count.overwritten = statistics.overrun,
+                _ => count.lost = count.lost.max(statistics.overrun),
+            }
+            count.lost += statistics.dropped;
+        }
+        let of = |value: fn(&wakepath_archive::CpuCount) -> u64| cpus.iter().map(value).sum();
+        let traced = SegmentTraced {
+            segment: number,
+            events: of(|count| count.events),
+            taken: of(|count| count.taken),
+            lost: of(|count| count.lost),
+            overwritten: of(|count| count.overwritten),
+            bytes: 0,
+            cpu_time_ns,
+            wall_ns,
+        };
+        let end = TraceEnd {
+            ended_ns,
+            kept: match windows {
+                Some(windows) => Kept::Windows { windows },
+                None => Kept::All,
+            },
+            cpus,
+        };
+        let bytes = writer.finish(&end)?;
+        debug_assert!(segment.began_ns <= ended_ns);
+        Ok(SegmentTraced { bytes, ..traced })
+    }
+}
+
+const BACKEND: &str = "tracefs instance";
+
+enum Next {
+    Command(Command),
+    Nothing,
+    End,
+}
+
+/// The next command; [`Next::Nothing`] after a while if `look` is asked for.
+fn next<C: Read + AsFd>(commands: &mut BufReader<C>, look: bool) -> std::io::Result<Next> {
+    if look && commands.buffer().is_empty() {
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: DRAIN_EVERY.subsec_nanos() as _,
+        };
+        let input = commands.get_ref();
+        let mut descriptors = [PollFd::new(input, PollFlags::IN)];
+        if !matches!(poll(&mut descriptors, Some(&timeout)), Ok(ready) if ready > 0) {
+            return Ok(Next::Nothing);
+        }
+    }
+    let mut line = String::new();
+    match commands.read_line(&mut line)? {
+        0 => Ok(Next::End),
+        _ => Ok(Next::Command(serde_json::from_str(&line)?)),
+    }
+}
+
+fn say(replies: &mut impl Write, reply: &Reply) -> std::io::Result<()> {
+    serde_json::to_writer(&mut *replies, reply)?;
+    replies.write_all(b"\n")?;
+    replies.flush()
+}
+
+fn own_cpu_time_ns() -> u64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

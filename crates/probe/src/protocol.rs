@@ -1,0 +1,64 @@
+//! What the measuring process and the probe's process say to each other, one line of JSON each.
+
+use serde::{Deserialize, Serialize};
+use wakepath_archive::{SegmentTraced, TraceMode, TracingSetUp};
+
+/// What to trace: the first line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// CPUs to be traced, ascending.
+    pub cpus: Vec<u16>,
+    /// Length of the longest segment in nanoseconds.
+    pub segment_ns: u64,
+    /// How the buffer is used; `None`: whichever fits.
+    pub mode: Option<TraceMode>,
+    /// Bytes of each CPU's buffer; `None`: chosen.
+    pub buffer_bytes: Option<u64>,
+    /// Wake-up latency in nanoseconds above which a cycle's events are kept; `None`: all are kept.
+    /// Only a flight recorder can forget the others.
+    pub keep_above_ns: Option<u64>,
+}
+
+/// From the measuring process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Command {
+    /// Record from now on; answered by [`Reply::Begun`].
+    Begin {
+        /// Number of the segment.
+        segment: u32,
+    },
+    /// Stop, write the trace; answered by [`Reply::Ended`]. The segment's samples are in the log.
+    End,
+}
+
+/// From the probe.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reply {
+    /// There is no tracing, and why; the probe has ended.
+    Unavailable {
+        /// One line, with the remedy.
+        reason: String,
+    },
+    /// Ready for the first segment.
+    Ready(Box<Ready>),
+    /// Recording.
+    Begun,
+    /// The segment's trace is written, or could not be.
+    Ended {
+        /// What came of it.
+        trace: Option<SegmentTraced>,
+        /// What went wrong, in one line; the trace is then missing or cut short.
+        problem: Option<String>,
+    },
+}
+
+/// The probe is ready.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ready {
+    /// What the run's record says of it.
+    pub set_up: TracingSetUp,
+    /// Instances of dead processes that were removed.
+    pub orphans: Vec<String>,
+}

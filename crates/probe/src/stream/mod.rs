@@ -1,0 +1,10 @@
+//! The kernel's ring buffer as bytes: pages to records, records to events. Pure: everything the
+//! kernel says of its own formats is given to it as text.
+
+mod decode;
+mod format;
+mod page;
+
+pub use decode::{Decoder, Tracepoint, Wanted};
+pub use format::{EventFormat, FormatError, PageFormat};
+pub use page::{Missed, Page, Record, Records};
