@@ -3,19 +3,25 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use wakepath_rt::affinity;
+use wakepath_timeline::Policy;
 
 use crate::error::{ProbeError, Result};
 use crate::instance::Instance;
 
-/// Passages to and fro in one turn: some milliseconds.
-const PASSAGES: u32 = 1_000;
-/// Turns with and without, one after the other. The least of each counts: whatever else runs on
-/// the CPU only adds.
-const TURNS: u32 = 7;
+/// Passages to and fro in one turn: short enough that some turns are disturbed by nothing.
+const PASSAGES: u32 = 50;
+/// Turns with and without. The least of each counts: whatever else runs on the CPU only adds.
+const TURNS: u32 = 40;
+/// Changes between with and without, so that a slow change of the machine hits both.
+const CHANGES: u32 = 3;
+/// Priority of the two threads where this user may set it: above ordinary work, below what the
+/// kernel needs.
+const PRIORITY: u8 = 1;
 
 /// What an event costs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -38,15 +44,25 @@ impl EventCost {
         let place = instance.directory().to_owned();
         let failed = |error| ProbeError::io("measure the cost of an event of", &place)(error);
         let (mut without, mut with) = (Duration::MAX, Duration::MAX);
-        let mut events = u64::MAX;
-        for _ in 0..TURNS {
-            without = without.min(pass_to_and_fro(cpu).map_err(failed)?);
+        let mut events = 0;
+        for _ in 0..CHANGES {
+            for taken in turns(cpu, || 0).map_err(failed)? {
+                without = without.min(taken.0);
+            }
             instance.start()?;
-            let taken = pass_to_and_fro(cpu).map_err(failed);
+            // A count that can't be read makes no turn the least.
+            let count = || {
+                instance
+                    .statistics(cpu)
+                    .map_or(0, |s| s.entries + s.overrun)
+            };
+            let turns = turns(cpu, count).map_err(failed);
             instance.stop()?;
-            with = with.min(taken?);
-            let statistics = instance.statistics(cpu)?;
-            events = events.min(statistics.entries + statistics.overrun);
+            for (taken, counted) in turns? {
+                if taken < with && counted > 0 {
+                    (with, events) = (taken, counted);
+                }
+            }
         }
         let more_ns = with.as_nanos() as f64 - without.as_nanos() as f64;
         Ok(Self {
@@ -57,12 +73,12 @@ impl EventCost {
     }
 }
 
-/// Time of all passages between two threads of `cpu`.
-fn pass_to_and_fro(cpu: u16) -> std::io::Result<Duration> {
+/// Time of the passages between two threads of `cpu` in each turn, and how much `count` grew.
+fn turns(cpu: u16, count: impl Fn() -> u64) -> std::io::Result<Vec<(Duration, u64)>> {
     let (mut to_read, mut to_write) = pipe()?;
     let (mut fro_read, mut fro_write) = pipe()?;
     let other = std::thread::spawn(move || -> std::io::Result<()> {
-        affinity::pin(&[cpu])?;
+        prepare(cpu)?;
         let mut byte = [0];
         loop {
             // The end of the pipe is the end of the passages.
@@ -72,23 +88,46 @@ fn pass_to_and_fro(cpu: u16) -> std::io::Result<Duration> {
             fro_write.write_all(&byte)?;
         }
     });
-    let one = std::thread::spawn(move || -> std::io::Result<Duration> {
-        affinity::pin(&[cpu])?;
+    // Asked for turns one by one, so that counting lies between them and on another thread.
+    let (ask, asked) = mpsc::channel();
+    let (tell, told) = mpsc::channel();
+    let one = std::thread::spawn(move || -> std::io::Result<()> {
+        prepare(cpu)?;
         let mut byte = [0];
-        let mut begun = Instant::now();
-        for passage in 0..=PASSAGES {
-            if passage == 1 {
-                begun = Instant::now();
+        while asked.recv().is_ok() {
+            let begun = Instant::now();
+            for _ in 0..PASSAGES {
+                to_write.write_all(&byte)?;
+                fro_read.read_exact(&mut byte)?;
             }
-            to_write.write_all(&byte)?;
-            fro_read.read_exact(&mut byte)?;
+            if tell.send(begun.elapsed()).is_err() {
+                break;
+            }
         }
-        Ok(begun.elapsed())
+        Ok(())
     });
+    let mut turns = Vec::new();
+    for _ in 0..TURNS {
+        let before = count();
+        // A thread that has failed says why where it is joined.
+        let (Ok(()), Ok(taken)) = (ask.send(()), told.recv()) else {
+            break;
+        };
+        turns.push((taken, count() - before));
+    }
+    drop(ask);
     let panicked = |_| std::io::Error::other("a thread of the measurement panicked");
-    let taken = one.join().map_err(panicked)??;
+    one.join().map_err(panicked)??;
     other.join().map_err(panicked)??;
-    Ok(taken)
+    Ok(turns)
+}
+
+fn prepare(cpu: u16) -> std::io::Result<()> {
+    affinity::pin(&[cpu])?;
+    // Without the right to it the turns are disturbed more often, and the least still counts.
+    let priority = PRIORITY;
+    let _ = wakepath_rt::attributes::set(0, Policy::Fifo { priority });
+    Ok(())
 }
 
 fn pipe() -> std::io::Result<(File, File)> {

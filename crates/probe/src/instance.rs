@@ -274,7 +274,7 @@ fn page_bytes(root: &Path, format: &PageFormat) -> usize {
         .and_then(|size| size.trim().parse::<usize>().ok())
         .map(|kibibytes| kibibytes * 1024);
     larger
-        .unwrap_or_else(|| rustix::param::page_size())
+        .unwrap_or_else(rustix::param::page_size)
         .max(format.head_bytes() + 64)
 }
 

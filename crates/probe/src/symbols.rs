@@ -12,7 +12,7 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Reads lines such as `ffffffff8112f2d0 t hrtimer_wakeup	[module]`. A kernel that hides its
+    /// Reads lines such as `ffffffff8112f2d0 t hrtimer_wakeup [module]`. A kernel that hides its
     /// addresses shows 0 for all, which gives no names.
     pub fn parse(text: &str) -> Self {
         let mut functions: Vec<(u64, Arc<str>)> = text

@@ -22,7 +22,8 @@ pub(crate) struct ConditionSegments<'a> {
 pub(crate) fn group<'a>(manifest: &'a Manifest, scenario: &Scenario) -> Vec<ConditionSegments<'a>> {
     let alike = Scenario::are_alike(&scenario.tasks);
     let mut conditions: Vec<ConditionSegments<'a>> = Vec::new();
-    for segment in &manifest.segments {
+    // A traced segment carries the cost of tracing: it explains, and judges nothing.
+    for segment in manifest.segments.iter().filter(|segment| !segment.traced) {
         for thread in &segment.threads {
             let policy = (!scenario.policies.is_empty()).then_some(thread.requested);
             let task = (!alike).then(|| thread.name.clone());

@@ -124,6 +124,7 @@ fn write_in(
     for (number, segment) in (0..).zip(segments) {
         let never_started = segment.samples.is_empty();
         log.append_event(&Event::SegmentStarted(SegmentStarted {
+            traced: false,
             segment: number,
             phase: segment.phase.into(),
             repetition: 0,

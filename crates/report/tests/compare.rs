@@ -118,6 +118,7 @@ impl MadeUp {
             end_cycle: end,
         };
         let segment = SegmentStarted {
+            traced: false,
             segment: 0,
             phase: "idle".into(),
             repetition: 0,

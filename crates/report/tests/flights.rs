@@ -93,6 +93,7 @@ fn write(directory: &Path, scenario: &str, segments: &[(Policy, Timing, u64)]) -
             })
             .collect();
         log.append_event(&Event::SegmentStarted(SegmentStarted {
+            traced: false,
             segment: number,
             phase: "idle".into(),
             repetition: number,

@@ -46,8 +46,14 @@ impl Scenario {
         let judged = self
             .cycles
             .saturating_mul(self.period_ns)
-            .saturating_mul(self.conditions());
+            .saturating_mul(self.conditions())
+            .saturating_mul(self.passages());
         judged.saturating_add(self.overhead_ns())
+    }
+
+    /// How often each segment is measured: with `trace` once without and once with tracing.
+    pub fn passages(&self) -> u64 {
+        1 + u64::from(self.trace.is_some())
     }
 
     fn overhead_ns(&self) -> u64 {
@@ -57,7 +63,7 @@ impl Scenario {
             .iter()
             .filter(|phase| !phase.loads.is_empty())
             .count() as u64;
-        let segments = self.conditions() * repetitions;
+        let segments = self.conditions() * repetitions * self.passages();
         segments
             .saturating_mul(self.warm_up_ns + SEGMENT_SET_UP_NS)
             .saturating_add(loaded * repetitions * LOAD_START_NS)
@@ -68,7 +74,8 @@ impl Scenario {
     /// # Errors
     /// When not even one cycle of each condition in each repetition fits.
     pub fn with_total_duration(&self, total_ns: u64) -> Result<Self, TooShort> {
-        let cycle_of_each = self.conditions().saturating_mul(self.period_ns);
+        let passages = self.conditions() * self.passages();
+        let cycle_of_each = passages.saturating_mul(self.period_ns);
         let least = u64::from(self.repetitions);
         let cycles = total_ns.saturating_sub(self.overhead_ns()) / cycle_of_each;
         if cycles < least {

@@ -10,7 +10,7 @@ mod work;
 pub(crate) use flight::{FLIGHT, LONGEST_VEHICLE};
 pub(crate) use loads::LOAD;
 pub(crate) use policies::POLICY;
-pub(crate) use tables::{ACCOUNTING, CRITERION, LONGEST_NAME, PHASE, SCENARIO, TASK};
+pub(crate) use tables::{ACCOUNTING, CRITERION, LONGEST_NAME, PHASE, SCENARIO, TASK, TRACE};
 pub(crate) use work::{TRAJECTORY, WAYPOINT, WORK};
 
 use crate::document::Section;

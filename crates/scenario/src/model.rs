@@ -40,6 +40,8 @@ pub struct Scenario {
     pub cpu_dma_latency_us: Option<u32>,
     /// What is read at every cycle beside the clock.
     pub accounting: Accounting,
+    /// Kernel events, recorded in further segments of each condition; `None`: none are.
+    pub trace: Option<Trace>,
     /// What the loop tolerates.
     pub criterion: Criterion,
     /// The vehicle that is flown through the measured instants; `None`: nothing is flown.
@@ -103,6 +105,30 @@ pub struct Accounting {
     pub switches: bool,
     /// Hardware counters around the work; no system call, where the machine has them.
     pub counters: bool,
+}
+
+/// Kernel events recorded in traced segments: each segment of the run is measured once more, with
+/// tracing, next to the one without. Conditions are judged by those without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Trace {
+    /// How the buffer is used; `None`: a flight recorder where the longest segment fits, else
+    /// drained.
+    pub mode: Option<TraceBuffer>,
+    /// Bytes of each CPU's buffer; `None`: chosen by the segment's length and the memory there is.
+    pub buffer_bytes: Option<u64>,
+    /// Wake-up latency in nanoseconds above which the events around a cycle are kept; `None`: all
+    /// events are kept.
+    pub keep_above_ns: Option<u64>,
+}
+
+/// How a trace's buffer is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceBuffer {
+    /// Nobody reads while the segment runs; the oldest events are overwritten.
+    FlightRecorder,
+    /// A process empties it while the segment runs.
+    Drained,
 }
 
 /// A set of CPUs, ascending, without repetition, never empty.

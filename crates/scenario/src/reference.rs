@@ -1,7 +1,7 @@
 //! The reference page of all keys, made from the same table as the reader.
 
 use crate::keys::{
-    ACCOUNTING, CRITERION, FLIGHT, Form, Key, LOAD, PHASE, POLICY, Presence, SCENARIO, TASK,
+    ACCOUNTING, CRITERION, FLIGHT, Form, Key, LOAD, PHASE, POLICY, Presence, SCENARIO, TASK, TRACE,
     TRAJECTORY, Table, Variants, WAYPOINT, WORK,
 };
 
@@ -30,7 +30,7 @@ the file. `wakepath` reads nothing larger than 1 MiB.
 ## How long a run takes
 
 Conditions × (judged time + repetitions × (warm-up + 0.25 s)), and 1 s for each start of a phase's
-loads. There is one condition for each policy in each phase. This is an estimate: a load that is
+loads. With `trace` every segment is measured twice. There is one condition for each policy in each phase. This is an estimate: a load that is
 slow to start takes longer.
 
 A run can only pass when it is long enough: to show a miss fraction of p with confidence c it needs
@@ -52,6 +52,7 @@ pub fn reference() -> String {
     for (heading, inner) in [
         ("`[[tasks]]`", &TASK),
         ("`accounting`", &ACCOUNTING),
+        ("`[trace]`", &TRACE),
         ("`[criterion]`", &CRITERION),
         ("`[flight]`", &FLIGHT),
     ] {

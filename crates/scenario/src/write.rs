@@ -6,7 +6,7 @@ mod work;
 use crate::units::{format_size, toml_duration};
 use crate::{
     Accounting, Criterion, FlightTerms, FlightVehicle, LoadKind, LoadSpec, PoliciesNeeded,
-    Scenario, Task, TimerSlack, Word, WorkingSet,
+    Scenario, Task, TimerSlack, Trace, TraceBuffer, Word, WorkingSet,
 };
 use std::fmt::Write;
 use wakepath_timeline::{Overrun, Policy, WakeUp};
@@ -60,6 +60,9 @@ impl Scenario {
             "accounting = {{ cpu-time = {cpu_time}, switches = {switches}, counters = \
              {counters} }}"
         ));
+        if let Some(terms) = &self.trace {
+            line(format!("trace = {}", trace(terms)));
+        }
         line(format!("\n[criterion]\n{}", criterion(&self.criterion)));
         if let Some(terms) = &self.flight {
             line(format!("\n[flight]\n{}", flight(terms)));
@@ -123,6 +126,25 @@ fn policy(policy: &Policy) -> String {
             time(*deadline_ns),
             time(*period_ns),
         ),
+    }
+}
+
+fn trace(terms: &Trace) -> String {
+    let mut keys = Vec::new();
+    keys.extend(terms.mode.map(|mode| match mode {
+        TraceBuffer::FlightRecorder => "mode = \"flight-recorder\"".to_owned(),
+        TraceBuffer::Drained => "mode = \"drained\"".to_owned(),
+    }));
+    let size = |bytes| format!("buffer = \"{}\"", format_size(bytes));
+    keys.extend(terms.buffer_bytes.map(size));
+    keys.extend(
+        terms
+            .keep_above_ns
+            .map(|ns| format!("keep-above = {}", time(ns))),
+    );
+    match keys.is_empty() {
+        true => "true".to_owned(),
+        false => format!("{{ {} }}", keys.join(", ")),
     }
 }
 

@@ -235,6 +235,21 @@ fn tasks() -> impl Strategy<Value = Vec<Task>> {
     })
 }
 
+fn trace() -> impl Strategy<Value = Trace> {
+    let buffer = proptest::option::of((1_u64 << 20)..=(16 << 30));
+    let kept = proptest::option::of(0..1_000_000_000_u64);
+    (0..3_u8, buffer, kept).prop_map(|(mode, buffer_bytes, kept)| Trace {
+        mode: [
+            None,
+            Some(TraceBuffer::FlightRecorder),
+            Some(TraceBuffer::Drained),
+        ][usize::from(mode)],
+        buffer_bytes,
+        // A drained buffer keeps everything.
+        keep_above_ns: kept.filter(|_| mode != 2),
+    })
+}
+
 fn scenario() -> impl Strategy<Value = Scenario> {
     let phases = proptest::collection::vec(proptest::collection::vec(load(), 0..4), 1..4);
     let settings = (
@@ -312,18 +327,23 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                         switches,
                         counters,
                     },
+                    trace: None,
                     criterion,
                     flight: None,
                 }
             },
         )
-        .prop_flat_map(|scenario| (Just(scenario), proptest::option::of(flight())))
-        .prop_map(|(scenario, flight)| {
+        .prop_flat_map(|scenario| {
+            let trace = proptest::option::of(trace());
+            (Just(scenario), proptest::option::of(flight()), trace)
+        })
+        .prop_map(|(scenario, flight, trace)| {
             // Which task is the controller must be said where they differ, and only there.
             let task =
                 (!Scenario::are_alike(&scenario.tasks)).then(|| scenario.tasks[0].name.clone());
             Scenario {
                 flight: flight.map(|terms| FlightTerms { task, ..terms }),
+                trace,
                 ..scenario
             }
         })

@@ -104,6 +104,14 @@ pub struct Check {
         'DEADLINE 400us' (its runtime in each period)"
     )]
     pub policy: Vec<String>,
+    /// Measure everything once more with kernel events recorded: twice the time, or half the cycles.
+    #[arg(
+        long,
+        long_help = "Measure every condition once more with kernel events recorded, so that late \
+        cycles can be explained. Conditions are judged by the untraced part; the time is shared \
+        between the two. Needs root or a tracefs that this user may use"
+    )]
+    pub trace: bool,
     /// How to show and where to put it.
     #[command(flatten)]
     pub output: Output,
@@ -123,6 +131,9 @@ pub struct Run {
     /// Scale the scenario to this time for the whole run, such as `60s`.
     #[arg(long, value_name = "TIME")]
     pub duration: Option<String>,
+    /// Measure everything once more with kernel events recorded, as `trace = true` does.
+    #[arg(long)]
+    pub trace: bool,
     /// How to show and where to put it.
     #[command(flatten)]
     pub output: Output,
@@ -382,6 +393,15 @@ pub enum Internal {
         /// Process that it works for.
         parent: i32,
         /// Descriptor of the shared memory.
+        shared: i32,
+        /// The run directory.
+        directory: PathBuf,
+    },
+    /// The probe.
+    Probe {
+        /// Process that it works for.
+        parent: i32,
+        /// Descriptor of the shared memory, which it leaves alone.
         shared: i32,
         /// The run directory.
         directory: PathBuf,

@@ -25,6 +25,11 @@ pub fn run(process: Internal) -> ExitCode {
             shared,
             directory,
         } => recorder_process(parent, shared, &directory),
+        Internal::Probe {
+            parent,
+            shared: _,
+            directory,
+        } => probe_process(parent, &directory),
         Internal::LoadSupervisor => return wakepath_load::supervisor::main(),
     };
     match outcome {
@@ -37,6 +42,18 @@ pub fn run(process: Internal) -> ExitCode {
 }
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+fn probe_process(parent: i32, directory: &std::path::Path) -> Outcome {
+    if !wakepath_measured_loop::is_child_of(parent) {
+        return Err("the measuring process is gone".into());
+    }
+    let input = File::open("/proc/self/fd/0")?;
+    Ok(wakepath_probe::run(
+        directory,
+        input,
+        std::io::stdout().lock(),
+    )?)
+}
 
 fn recorder_process(parent: i32, shared: i32, directory: &std::path::Path) -> Outcome {
     if !wakepath_measured_loop::is_child_of(parent) {

@@ -45,6 +45,7 @@ pub fn samples(segment: u32, thread: u16, cycles: std::ops::Range<u64>) -> Vec<S
 
 pub fn run_started(segments: u32) -> Event {
     let planned = |segment| PlannedSegment {
+        traced: false,
         segment,
         phase: "idle".to_owned(),
         repetition: segment,
@@ -89,6 +90,7 @@ pub fn segment_started(segment: u32, threads: &[u16], cycles: u64) -> Event {
         end_cycle: cycles,
     };
     Event::SegmentStarted(SegmentStarted {
+        traced: false,
         segment,
         phase: "idle".to_owned(),
         repetition: segment,

@@ -112,7 +112,7 @@ impl EventFormat {
     }
 }
 
-/// `field:unsigned char common_flags;	offset:2;	size:1;	signed:0;`
+/// `field:unsigned char common_flags; offset:2; size:1; signed:0;`
 fn field(line: &str) -> Option<(String, Field)> {
     let mut parts = line.trim().split(';').map(str::trim);
     let declaration = parts.next()?.strip_prefix("field:")?;

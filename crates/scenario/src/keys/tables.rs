@@ -158,6 +158,14 @@ pub(crate) static SCENARIO: Table = Table {
             "What else is read in each cycle.",
         ),
         optional(
+            "trace",
+            Form::Either(&[Form::Boolean, Form::Table(&TRACE)]),
+            "false",
+            "Record kernel events, so that late cycles can be explained. Each segment is measured \
+             once more, traced; conditions are judged by the untraced ones, and the difference is \
+             shown as the probe effect. The run takes twice the time.",
+        ),
+        optional(
             "criterion",
             Form::Table(&CRITERION),
             "see there",
@@ -244,6 +252,36 @@ pub(crate) static ACCOUNTING: Table = Table {
             "Read hardware counters before and after each cycle, outside its timed region and \
              without a system call: CPU cycles, instructions and last-level misses in user space. \
              A note gives their means, or tells that the machine has none.",
+        ),
+    ],
+};
+
+pub(crate) static TRACE: Table = Table {
+    title: "the trace",
+    about: "How kernel events are recorded, on the CPUs of the loop alone.",
+    one_of: &[],
+    not_both: &[],
+    keys: &[
+        optional(
+            "mode",
+            Form::Choice(&["flight-recorder", "drained"]),
+            "a flight recorder where the longest segment fits into the buffer, else drained",
+            "A flight recorder is read when the segment is over, and overwrites its oldest events \
+             when it is full. A drained buffer is emptied by a process beside the loop.",
+        ),
+        optional(
+            "buffer",
+            Form::Size,
+            "12 MB for each second of the longest segment (24 MB where it is drained), at most an \
+             eighth of the free memory over all CPUs",
+            "Buffer of each CPU.",
+        ),
+        optional(
+            "keep-above",
+            Form::Duration,
+            "everything is kept",
+            "Wake-up latency above which the events around a cycle are kept; the others are \
+             forgotten. Only with a flight recorder.",
         ),
     ],
 };

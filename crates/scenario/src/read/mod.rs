@@ -8,6 +8,7 @@ mod placement;
 mod settings;
 mod tasks;
 mod text;
+mod trace;
 mod work;
 
 use crate::document::{Node, Section};
@@ -146,6 +147,7 @@ fn read_root(
         settings::read_cpu_dma_latency,
     );
     let accounting = settings::read_accounting(root, findings);
+    let trace = trace::read_trace(root, findings);
 
     // All that follows is given in terms of the period.
     let tasks = tasks?;
@@ -180,6 +182,7 @@ fn read_root(
         timer_slack: timer_slack?,
         cpu_dma_latency_us: cpu_dma_latency_us?,
         accounting: accounting?,
+        trace: trace?,
         criterion: criterion?,
         flight: flight?,
     })

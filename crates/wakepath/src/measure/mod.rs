@@ -10,6 +10,7 @@ mod plan;
 mod program;
 mod recording;
 mod segment;
+mod tracing;
 mod work;
 
 pub use child::own_executable;
@@ -28,9 +29,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
+use tracing::{TraceOrder, Tracing};
 use wakepath_archive::{Ending, Event, FactsTaken, RunStarted, When};
 use wakepath_load::{Caches, Loads, StartOptions};
 use wakepath_machine::{Facts, Root};
+use wakepath_probe::Ready;
 use wakepath_recorder::Reply;
 use wakepath_rt::{affinity, clock};
 use wakepath_scenario::Scenario;
@@ -45,6 +48,7 @@ enum Message {
     Recorder(FromChild<Reply>),
     /// From the loop's process of this segment.
     Loop(u32, FromChild<LoopReply>),
+    Probe(FromChild<wakepath_probe::Reply>),
 }
 
 /// What a run is made of, and who watches it.
@@ -84,11 +88,35 @@ impl Measurement<'_> {
         })?;
         let scratch = Scratch(scratch);
 
-        let planned_ns = self.planned_ns();
-        self.observer.begun(self.plan, planned_ns, self.directory);
+        let longest_ns = self.segment_lengths(self.plan).max().unwrap_or(0);
+        let traced = match &self.scenario.trace {
+            None => None,
+            Some(terms) => {
+                let order = TraceOrder {
+                    terms,
+                    cpus: &self.plan.loop_cpus,
+                    segment_ns: longest_ns,
+                };
+                let shared = recording.memory.file();
+                Some(Tracing::start(
+                    &order,
+                    self.directory,
+                    shared,
+                    &sender,
+                    &messages,
+                )?)
+            }
+        };
+        let untraced = match traced {
+            Some(Err(_)) => Some(self.plan.untraced()),
+            _ => None,
+        };
+        let plan = untraced.as_ref().unwrap_or(self.plan);
+        let planned_ns = self.segment_lengths(plan).sum();
+        self.observer.begun(plan, planned_ns, self.directory);
         let mut running = Running {
             scenario: self.scenario,
-            plan: self.plan,
+            plan,
             observer: self.observer,
             interrupt: self.interrupt,
             caches: self.caches,
@@ -98,8 +126,11 @@ impl Measurement<'_> {
             recording,
             unavailable: HashMap::new(),
             said_once: HashSet::new(),
+            tracing: None,
         };
-        let outcome = running.all_phases(self.start, self.readiness);
+        let outcome = running.all_phases(self.start, self.readiness, traced);
+        // The probe leaves before the log ends: nothing of it outlives the run.
+        running.tracing = None;
         running.observer.finishing();
         let ending = match &outcome {
             Ok(ending) => ending.clone(),
@@ -111,10 +142,10 @@ impl Measurement<'_> {
         outcome.and_then(|ending| ended.map(|()| ending))
     }
 
-    /// Time that the measured segments take, without starting loads and processes.
-    fn planned_ns(&self) -> u64 {
-        let one = |segment| segment_ns(&self.plan.loop_spec(self.scenario, segment));
-        self.plan.segments().map(one).sum()
+    /// Time that each measured segment takes, without starting loads and processes.
+    fn segment_lengths<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = u64> + 'a {
+        plan.segments()
+            .map(|segment| segment_ns(&plan.loop_spec(self.scenario, segment)))
     }
 }
 
@@ -133,6 +164,7 @@ struct Running<'a> {
     unavailable: HashMap<String, String>,
     /// Notes that need saying only once.
     said_once: HashSet<String>,
+    tracing: Option<Tracing>,
 }
 
 impl Running<'_> {
@@ -140,6 +172,7 @@ impl Running<'_> {
         &mut self,
         start: RunStarted,
         readiness: serde_json::Value,
+        traced: Option<Result<(Tracing, Ready), String>>,
     ) -> Result<Ending, MeasureError> {
         let planned = self
             .plan
@@ -148,6 +181,7 @@ impl Running<'_> {
             .collect();
         self.recording
             .append(Event::RunStarted(Box::new(RunStarted { planned, ..start })))?;
+        self.note_tracing(traced)?;
         let _latency_request = self.request_latency()?;
         self.facts_with(When::Before, None, Some(readiness))?;
         let plan = self.plan;
@@ -162,6 +196,26 @@ impl Running<'_> {
             true => Ending::Interrupted,
             false => Ending::Complete,
         })
+    }
+
+    /// Records how tracing is set up, or why there is none.
+    fn note_tracing(
+        &mut self,
+        traced: Option<Result<(Tracing, Ready), String>>,
+    ) -> Result<(), MeasureError> {
+        match traced {
+            None => Ok(()),
+            Some(Err(reason)) => self.say(&format!("not traced: {reason}")),
+            Some(Ok((tracing, ready))) => {
+                self.tracing = Some(tracing);
+                for name in &ready.orphans {
+                    self.say(&format!(
+                        "removed the tracefs instance {name}, left by a process that was killed"
+                    ))?;
+                }
+                self.recording.append(Event::TracingSetUp(ready.set_up))
+            }
+        }
     }
 
     fn phase(&mut self, run: &PhaseRun) -> Result<(), MeasureError> {

@@ -113,15 +113,22 @@ impl Plan {
             for (phase, description) in scenario.phases.iter().enumerate() {
                 let mut turned = conditions.clone();
                 turned.rotate_left(repetition as usize % conditions.len());
-                let segments = turned
+                let passages = turned
                     .into_iter()
+                    .enumerate()
+                    .flat_map(|(place, condition)| {
+                        let passes = passes(scenario, repetition as usize + place);
+                        passes.iter().map(move |&traced| (condition, traced))
+                    });
+                let segments = passages
                     .zip(&mut number)
-                    .map(|(condition, segment)| {
+                    .map(|((condition, traced), segment)| {
                         let planned = PlannedSegment {
                             segment,
                             phase: description.name.clone(),
                             repetition,
                             condition: condition.to_string(),
+                            traced,
                         };
                         Segment { planned, condition }
                     });
@@ -144,6 +151,16 @@ impl Plan {
             loop_cpus,
             host,
         }
+    }
+
+    /// The same plan without its traced segments: for a machine on which nothing can be traced.
+    /// The others keep their numbers.
+    pub fn untraced(&self) -> Self {
+        let mut plan = self.clone();
+        for phase in &mut plan.phases {
+            phase.segments.retain(|segment| !segment.planned.traced);
+        }
+        plan
     }
 
     /// All segments in the order of execution.
@@ -213,6 +230,16 @@ impl Plan {
             first_judged_cycle,
             end_cycle: first_judged_cycle + judged,
         }
+    }
+}
+
+/// Which passages a segment has: once untraced and, with tracing, once traced. Which of the two
+/// comes first takes turns, so that drift favours neither.
+fn passes(scenario: &Scenario, turn: usize) -> &'static [bool] {
+    match (scenario.trace.is_some(), turn % 2) {
+        (false, _) => &[false],
+        (true, 0) => &[false, true],
+        (true, _) => &[true, false],
     }
 }
 

@@ -167,7 +167,7 @@ impl Recording {
                     }
                 }
                 Ok(Message::Recorder(FromChild::Gone)) => return Err(self.died()),
-                Ok(Message::Loop(..)) => {}
+                Ok(Message::Loop(..) | Message::Probe(_)) => {}
                 Err(_) => {
                     self.child.kill();
                     self.failure.get_or_insert_with(|| {

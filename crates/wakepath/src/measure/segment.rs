@@ -59,6 +59,9 @@ impl Running<'_> {
             Err(reason) => return self.not_run(segment, &spec, &reason, Vec::new()),
         };
         self.recording.memory.reset();
+        if segment.planned.traced {
+            self.begin_trace(segment.planned.segment)?;
+        }
         let number = segment.planned.segment;
         let mut child = JsonChild::start(
             &program,
@@ -85,6 +88,9 @@ impl Running<'_> {
             }
         };
         child.kill();
+        if segment.planned.traced {
+            self.end_trace(&segment.planned)?;
+        }
         outcome
     }
 
@@ -235,7 +241,7 @@ impl Running<'_> {
         match message {
             Ok(Message::Loop(from, said)) if from == segment => Ok(Some(said)),
             // The last words of an earlier segment's process.
-            Ok(Message::Loop(..)) => Ok(None),
+            Ok(Message::Loop(..) | Message::Probe(_)) => Ok(None),
             Ok(Message::Recorder(FromChild::Said(reply))) => {
                 self.recording.note_failure(&reply);
                 if let Reply::Live(figures) = &reply {
@@ -259,6 +265,7 @@ impl Running<'_> {
             phase: planned.phase.clone(),
             repetition: planned.repetition,
             condition: planned.condition.clone(),
+            traced: planned.traced,
             threads,
         }))
     }

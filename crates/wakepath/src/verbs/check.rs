@@ -30,6 +30,9 @@ pub fn run(arguments: &Check) -> Outcome {
         );
         scenario.flight = None;
     }
+    if arguments.trace {
+        scenario.trace.get_or_insert_default();
+    }
     let (scenario, warnings) = measured::fitted(&scenario, warnings, &arguments.duration)?;
     measured::measure(scenario, &warnings, host, &arguments.output)
 }

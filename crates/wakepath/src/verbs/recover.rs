@@ -17,6 +17,9 @@ pub fn run(arguments: &Recover) -> Outcome {
             .map_err(|error| format!("{}: {error}", scratch.display()))?;
     }
 
+    // A tracefs that can't be had holds nothing of ours either.
+    let instances = wakepath_probe::remove_orphans().unwrap_or_default();
+
     let mut text = String::new();
     let directory = arguments.run.display();
     match report.was_finished {
@@ -41,6 +44,12 @@ pub fn run(arguments: &Recover) -> Outcome {
         writeln!(
             text,
             "ended: {reaped} processes of loads that had outlived their run"
+        )?;
+    }
+    for name in &instances {
+        writeln!(
+            text,
+            "removed: the kernel's trace buffers {name} of a dead process"
         )?;
     }
     writeln!(text, "next: wakepath show {directory}")?;

@@ -7,7 +7,10 @@ use crate::command_line::Run;
 pub fn run(arguments: &Run) -> Outcome {
     let host = measured::host_cpus()?;
     let (text, source) = measured::scenario_text(&arguments.scenario)?;
-    let (scenario, warnings) = measured::read_scenario(&text, &source, &host)?;
+    let (mut scenario, warnings) = measured::read_scenario(&text, &source, &host)?;
+    if arguments.trace {
+        scenario.trace.get_or_insert_default();
+    }
     let (scenario, warnings) = match &arguments.duration {
         None => (scenario, warnings),
         Some(duration) => measured::fitted(&scenario, warnings, duration)?,

@@ -1,0 +1,61 @@
+//! `trace`: true, false, or a table that says how.
+
+use super::choice;
+use crate::document::{Node, Section};
+use crate::error::{Finding, Findings};
+use crate::units::{parse_duration, parse_size};
+use crate::{Trace, TraceBuffer, keys};
+
+/// Smallest and largest buffer of a CPU in bytes: less holds no second of a busy CPU, more has no
+/// room on any machine that is measured.
+const BUFFER: (u64, u64) = (1 << 20, 16 << 30);
+
+pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<Option<Trace>> {
+    let Some(node) = root.get("trace") else {
+        return Some(None);
+    };
+    if let Ok(wanted) = node.boolean() {
+        return Some(wanted.then(Trace::default));
+    }
+    let remedy = "give true, or a table such as { mode = \"drained\" }";
+    let section = findings.keep(node.table(remedy))?;
+    keys::check(&section, &keys::TRACE, findings);
+    let mode = findings.optional(section.get("mode"), None, |node| {
+        let modes = [
+            ("flight-recorder", TraceBuffer::FlightRecorder),
+            ("drained", TraceBuffer::Drained),
+        ];
+        choice(node, &modes).map(Some)
+    });
+    let buffer_bytes = findings.optional(section.get("buffer"), None, |node| {
+        read_buffer(node).map(Some)
+    });
+    let keep_above_ns = findings.optional(section.get("keep-above"), None, |node| {
+        let ns = node.quantity("give a time such as \"100 us\"", parse_duration)?;
+        Ok(Some(ns))
+    });
+    let (mode, keep_above_ns) = (mode?, keep_above_ns?);
+    if let (Some(TraceBuffer::Drained), Some(_), Some(node)) =
+        (mode, keep_above_ns, section.get("keep-above"))
+    {
+        findings.push(node.refuse(
+            "stands beside mode = \"drained\", which writes events before it is known what is late",
+            "give mode = \"flight-recorder\", or leave keep-above out",
+        ));
+        return None;
+    }
+    Some(Some(Trace {
+        mode,
+        buffer_bytes: buffer_bytes?,
+        keep_above_ns,
+    }))
+}
+
+fn read_buffer(node: &Node<'_>) -> Result<u64, Finding> {
+    let (least, most) = BUFFER;
+    match node.quantity("give a size such as \"16 MiB\"", parse_size)? {
+        bytes if bytes < least => Err(node.refuse("is too small", "give at least \"1 MiB\"")),
+        bytes if bytes > most => Err(node.refuse("is too large", "give at most \"16 GiB\"")),
+        bytes => Ok(bytes),
+    }
+}

@@ -1,0 +1,166 @@
+//! The measuring process's side of the probe: starting it, telling it where segments begin and end.
+//! Whatever becomes of it, the measurement goes on, and the record says what is missing.
+
+use super::child::{FromChild, JsonChild, own_executable};
+use super::{MeasureError, Message, Running};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::{Duration, Instant};
+use wakepath_archive::{Event, PlannedSegment, TraceMode};
+use wakepath_probe::{Command, Ready, Reply, Setting};
+use wakepath_scenario::{Trace, TraceBuffer};
+
+/// How long the probe may take to set up: buffers, some fifty events, a self-test on each CPU.
+const SET_UP_PATIENCE: Duration = Duration::from_secs(60);
+/// How long it may take to write a segment's trace: a full buffer onto a slow card.
+const WRITE_PATIENCE: Duration = Duration::from_secs(300);
+
+/// The probe's process.
+pub(super) struct Tracing {
+    child: JsonChild,
+}
+
+/// What is to be traced.
+pub(super) struct TraceOrder<'a> {
+    pub(super) terms: &'a Trace,
+    pub(super) cpus: &'a [u16],
+    /// Length of the longest segment.
+    pub(super) segment_ns: u64,
+}
+
+impl Tracing {
+    /// Starts the probe; the inner error is why there is no tracing, with the remedy.
+    pub(super) fn start(
+        order: &TraceOrder<'_>,
+        directory: &Path,
+        shared: impl AsFd,
+        sender: &Sender<Message>,
+        messages: &Receiver<Message>,
+    ) -> Result<Result<(Self, Ready), String>, MeasureError> {
+        let child = JsonChild::start(
+            &own_executable(),
+            "probe",
+            shared,
+            &[directory.as_os_str()],
+            sender.clone(),
+            Message::Probe,
+        );
+        let setting = Setting {
+            cpus: order.cpus.to_vec(),
+            segment_ns: order.segment_ns,
+            mode: order.terms.mode.map(|mode| match mode {
+                TraceBuffer::FlightRecorder => TraceMode::FlightRecorder,
+                TraceBuffer::Drained => TraceMode::Drained,
+            }),
+            buffer_bytes: order.terms.buffer_bytes,
+            keep_above_ns: order.terms.keep_above_ns,
+        };
+        let child = child.and_then(|mut child| child.say(&setting).map(|()| child));
+        let mut tracing = match child {
+            Ok(child) => Self { child },
+            Err(source) => {
+                return Err(MeasureError::Start {
+                    which: "probe",
+                    source,
+                });
+            }
+        };
+        Ok(match tracing.answer(messages, SET_UP_PATIENCE) {
+            Ok(Reply::Ready(ready)) => Ok((tracing, *ready)),
+            Ok(Reply::Unavailable { reason }) => Err(reason),
+            Ok(_) => Err("the probe gave an answer to another question".into()),
+            Err(reason) => Err(reason),
+        })
+    }
+
+    fn ask(
+        &mut self,
+        command: &Command,
+        messages: &Receiver<Message>,
+        patience: Duration,
+    ) -> Result<Reply, String> {
+        // One that is gone shows as its end.
+        let _ = self.child.say(command);
+        self.answer(messages, patience)
+    }
+
+    fn answer(
+        &mut self,
+        messages: &Receiver<Message>,
+        patience: Duration,
+    ) -> Result<Reply, String> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match messages.recv_timeout(left) {
+                Ok(Message::Probe(FromChild::Said(reply))) => return Ok(reply),
+                Ok(Message::Probe(FromChild::Gone)) => {
+                    let how = self.child.wait();
+                    let how = how.map_or_else(|e| e.to_string(), |status| status.to_string());
+                    return Err(format!("the probe's process died: {how}"));
+                }
+                // Live figures of the recorder; its death shows again where it is next told.
+                Ok(_) => {}
+                Err(_) => {
+                    self.child.kill();
+                    let seconds = patience.as_secs();
+                    return Err(format!("the probe said nothing for {seconds} s"));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Tracing {
+    fn drop(&mut self) {
+        // The end of its input tells it to remove its instance and leave. An error means that it
+        // is gone already.
+        let _ = self.child.wait();
+    }
+}
+
+impl Running<'_> {
+    /// Has the probe record from now on.
+    pub(super) fn begin_trace(&mut self, segment: u32) -> Result<(), MeasureError> {
+        let Some(tracing) = &mut self.tracing else {
+            return Ok(());
+        };
+        match tracing.ask(&Command::Begin { segment }, &self.messages, SET_UP_PATIENCE) {
+            Ok(_) => Ok(()),
+            Err(reason) => self.give_up_tracing(&reason),
+        }
+    }
+
+    /// Has it stop and write what it recorded.
+    pub(super) fn end_trace(&mut self, planned: &PlannedSegment) -> Result<(), MeasureError> {
+        let Some(tracing) = &mut self.tracing else {
+            return Ok(());
+        };
+        match tracing.ask(&Command::End, &self.messages, WRITE_PATIENCE) {
+            Ok(Reply::Ended { trace, problem }) => {
+                if let Some(trace) = trace {
+                    self.recording.append(Event::SegmentTraced(trace))?;
+                }
+                match problem {
+                    Some(problem) => {
+                        let PlannedSegment {
+                            condition, phase, ..
+                        } = planned;
+                        self.say(&format!("{condition}, {phase}: not traced: {problem}"))
+                    }
+                    None => Ok(()),
+                }
+            }
+            Ok(_) => self.give_up_tracing("the probe gave an answer to another question"),
+            Err(reason) => self.give_up_tracing(&reason),
+        }
+    }
+
+    fn give_up_tracing(&mut self, reason: &str) -> Result<(), MeasureError> {
+        self.tracing = None;
+        // What it left in the kernel goes at once; what can't be removed is left to the next start.
+        let _ = wakepath_probe::remove_orphans();
+        self.say(&format!("nothing more is traced: {reason}"))
+    }
+}
