@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Verb::Recover(arguments) => verbs::recover::run(&arguments),
         Verb::Scenario(arguments) => verbs::scenario::run(&arguments),
         Verb::Doctor(arguments) => verbs::doctor::run(&arguments),
+        Verb::Tune(arguments) => verbs::tune::run(&arguments),
         Verb::Machine(arguments) => verbs::machine::run(&arguments),
         Verb::Completions { shell } => verbs::documentation::completions(shell),
         Verb::Man { directory } => verbs::documentation::man(&directory),

@@ -16,6 +16,7 @@ pub mod run;
 pub mod scenario;
 pub mod show;
 mod subject;
+pub mod tune;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -1,0 +1,207 @@
+//! One change of the machine, and a step of several that belong together. Data: carrying it out is
+//! in `system`.
+
+use serde::{Deserialize, Serialize};
+use wakepath_machine::CpuList;
+
+/// How a value that was written is recognised when it is read back: the kernel writes the same
+/// thing in other words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compare {
+    /// The same text, white space at its ends aside.
+    Text,
+    /// The same CPUs, as a list: `0-1` and `0,1`.
+    Cpus,
+    /// The same CPUs, as a mask: `00000001` and `1`.
+    Mask,
+    /// The word in brackets: `always [madvise] never`.
+    Chosen,
+    /// One of the words in it: `cpuset` after `+cpuset`.
+    Word,
+}
+
+impl Compare {
+    /// Whether what is read means what was written.
+    pub fn same(self, read: &str, written: &str) -> bool {
+        let (read, written) = (read.trim(), written.trim());
+        match self {
+            Self::Text => read == written,
+            Self::Cpus => match (read.parse::<CpuList>(), written.parse::<CpuList>()) {
+                (Ok(one), Ok(other)) => one == other,
+                _ => read == written,
+            },
+            Self::Mask => digits(read) == digits(written),
+            Self::Chosen => chosen(read) == chosen(written),
+            Self::Word => {
+                let has = read.split_whitespace().any(|word| word == &written[1..]);
+                match written.as_bytes().first() {
+                    Some(b'+') => has,
+                    Some(b'-') => !has,
+                    _ => read == written,
+                }
+            }
+        }
+    }
+
+    /// The value to write so that what was read is so again.
+    pub fn writable(self, read: &str) -> String {
+        match self {
+            Self::Chosen => chosen(read).to_owned(),
+            _ => read.trim().to_owned(),
+        }
+    }
+}
+
+fn digits(mask: &str) -> String {
+    let plain: String = mask.chars().filter(|c| *c != ',').collect();
+    plain.trim_start_matches('0').to_ascii_lowercase()
+}
+
+fn chosen(text: &str) -> &str {
+    text.split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'))
+        .map_or(text, |(word, _)| word)
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Action {
+    /// A value written into a file of the kernel.
+    Write {
+        /// The file.
+        path: String,
+        /// The value.
+        value: String,
+        /// How it is recognised.
+        compare: Compare,
+    },
+    /// An interrupt sent to other CPUs. It is known by its device: numbers change when devices
+    /// are plugged.
+    Interrupt {
+        /// Its number now.
+        number: u32,
+        /// The end of its line in `/proc/interrupts`.
+        device: String,
+        /// Where it is to go.
+        cpus: CpuList,
+    },
+    /// A thread sent to other CPUs. It is known by its name where its number was given anew.
+    Thread {
+        /// Its number.
+        pid: u32,
+        /// Its name.
+        name: String,
+        /// When it was started, ticks since boot.
+        started: u64,
+        /// Where it may run.
+        cpus: CpuList,
+    },
+    /// A directory made: a control group.
+    Directory {
+        /// The directory.
+        path: String,
+    },
+}
+
+impl Action {
+    /// A write compared as text.
+    pub fn write(path: impl Into<String>, value: impl Into<String>) -> Self {
+        Self::compared(path, value, Compare::Text)
+    }
+
+    /// A write with another comparison.
+    pub fn compared(path: impl Into<String>, value: impl Into<String>, compare: Compare) -> Self {
+        Self::Write {
+            path: path.into(),
+            value: value.into(),
+            compare,
+        }
+    }
+
+    /// Whether the kernel may refuse this one without the rest being in vain: an interrupt that
+    /// its driver manages, a thread that has gone.
+    pub fn may_be_refused(&self) -> bool {
+        matches!(self, Self::Interrupt { .. } | Self::Thread { .. })
+    }
+
+    /// The value as it is to be.
+    pub fn value(&self) -> String {
+        match self {
+            Self::Write { value, .. } => value.clone(),
+            Self::Interrupt { cpus, .. } | Self::Thread { cpus, .. } => cpus.to_string(),
+            Self::Directory { .. } => "present".to_owned(),
+        }
+    }
+
+    /// How the value is recognised.
+    pub fn compare(&self) -> Compare {
+        match self {
+            Self::Write { compare, .. } => *compare,
+            Self::Interrupt { .. } | Self::Thread { .. } => Compare::Cpus,
+            Self::Directory { .. } => Compare::Text,
+        }
+    }
+
+    /// The command that does the same.
+    pub fn command(&self) -> String {
+        match self {
+            Self::Write { path, value, .. } => format!("echo '{value}' > {path}"),
+            Self::Interrupt {
+                number,
+                device,
+                cpus,
+            } => format!(
+                "echo {cpus} > /proc/irq/{number}/smp_affinity_list    # {}",
+                plain(device)
+            ),
+            Self::Thread {
+                pid, name, cpus, ..
+            } => format!("taskset -pc {cpus} {pid}    # {}", plain(name)),
+            Self::Directory { path } => format!("mkdir {path}"),
+        }
+    }
+}
+
+/// A name from the machine, harmless in a terminal and behind a `#`.
+fn plain(name: &str) -> String {
+    let allowed = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    name.chars().map(allowed).collect()
+}
+
+/// Changes that belong together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// A short name: `interrupts`.
+    pub id: String,
+    /// The checks that it answers.
+    pub checks: Vec<String>,
+    /// Why, on this machine.
+    pub reason: String,
+    /// What it should bring.
+    pub effect: String,
+    /// What it costs.
+    pub cost: String,
+    /// How it is taken back.
+    pub undo: String,
+    /// The changes, in order.
+    pub actions: Vec<Action>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_reads_back_in_other_words_is_the_same() {
+        assert!(Compare::Mask.same("00000000,00000003\n", "3"));
+        assert!(!Compare::Mask.same("1", "3"));
+        assert!(Compare::Cpus.same("0-1", "0,1"));
+        assert!(Compare::Chosen.same("always [madvise] never", "madvise"));
+        assert!(Compare::Word.same("cpu cpuset memory", "+cpuset"));
+        assert!(Compare::Word.same("cpu memory", "-cpuset"));
+        // An invalid partition shows only on reading.
+        assert!(!Compare::Text.same("isolated invalid (Cpu list is empty)", "isolated"));
+    }
+}

@@ -1,0 +1,269 @@
+//! Carrying a plan out and taking it back.
+
+use crate::journal::{Entry, Journal, JournalError, Record};
+use crate::{Action, Step, System};
+use serde::Serialize;
+
+/// Why a plan was not carried out, or not taken back.
+#[derive(Debug, thiserror::Error)]
+pub enum TuningError {
+    /// The journal can't be used; nothing was changed without it.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A change failed; what had been done was taken back.
+    #[error("{}: {why}; {}", action.command(), after(.reverted))]
+    Change {
+        /// The change.
+        action: Box<Action>,
+        /// What went wrong.
+        why: String,
+        /// What became of those before it.
+        reverted: Box<Reverted>,
+    },
+    /// The machine was booted since.
+    #[error(
+        "the journal is of another boot ({journal}): what it could restore is gone with it; remove \
+         /run/wakepath/journal"
+    )]
+    OtherBoot {
+        /// The journal's.
+        journal: String,
+    },
+    /// The kernel does not name its boot.
+    #[error("/proc/sys/kernel/random/boot_id can't be read: {0}")]
+    NoBootId(String),
+}
+
+fn after(reverted: &Reverted) -> String {
+    match reverted.left.is_empty() {
+        true => "everything before it was taken back".to_owned(),
+        false => format!("{} changes could not be taken back", reverted.left.len()),
+    }
+}
+
+/// What happens, for whoever watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// The journal holds the change, which is not made yet.
+    Intended(usize),
+    /// The change is made, and the journal does not know yet.
+    Written(usize),
+    /// The journal knows.
+    Recorded(usize),
+}
+
+/// A change that the kernel refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// The change.
+    pub action: Action,
+    /// What the kernel said.
+    pub why: String,
+}
+
+/// What was done.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Applied {
+    /// Changes made and read back.
+    pub changed: usize,
+    /// Settings that were so already.
+    pub already: usize,
+    /// Changes that the kernel refused.
+    pub refused: Vec<Refusal>,
+}
+
+/// A setting that is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// The change.
+    pub action: Action,
+    /// The value before it.
+    pub before: String,
+    /// Why it was left.
+    pub why: String,
+}
+
+/// What was taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Reverted {
+    /// Settings that are as they were before.
+    pub restored: usize,
+    /// Those that are not.
+    pub left: Vec<Left>,
+}
+
+/// Carries steps out, in order. Each change is in the journal before it is made, and read back
+/// after; the first that fails ends it, and everything is taken back.
+///
+/// # Errors
+/// When a journal is there already, can't be written, or a change fails.
+pub fn apply(
+    steps: &[Step],
+    system: &System,
+    watch: &mut dyn FnMut(Event),
+) -> Result<Applied, TuningError> {
+    let mut journal = Journal::begin(system.directory(), &boot_id(system)?)?;
+    let mut applied = Applied::default();
+    for step in steps {
+        for action in &step.actions {
+            match change(&mut journal, step, action, system, watch)? {
+                Outcome::Done => applied.changed += 1,
+                Outcome::Already => applied.already += 1,
+                Outcome::Refused(why) if action.may_be_refused() => applied.refused.push(Refusal {
+                    action: action.clone(),
+                    why,
+                }),
+                Outcome::Refused(why) => {
+                    let reverted = take_back(journal, system)?;
+                    return Err(TuningError::Change {
+                        action: Box::new(action.clone()),
+                        why,
+                        reverted: Box::new(reverted),
+                    });
+                }
+            }
+        }
+    }
+    journal.append(&Entry::Complete)?;
+    Ok(applied)
+}
+
+enum Outcome {
+    Done,
+    Already,
+    Refused(String),
+}
+
+fn change(
+    journal: &mut Journal,
+    step: &Step,
+    action: &Action,
+    system: &System,
+    watch: &mut dyn FnMut(Event),
+) -> Result<Outcome, TuningError> {
+    let before = match system.read(action) {
+        Ok(before) => before,
+        Err(why) => return Ok(Outcome::Refused(why)),
+    };
+    let value = action.value();
+    if action.compare().same(&before, &value) {
+        return Ok(Outcome::Already);
+    }
+    let number = journal.records.len();
+    journal.append(&Entry::Intended {
+        number,
+        step: step.id.clone(),
+        action: action.clone(),
+        before: before.clone(),
+    })?;
+    watch(Event::Intended(number));
+    let written = system.set(action, &value);
+    watch(Event::Written(number));
+    // A write may seem to succeed and yet not be what is in effect.
+    let outcome = written.and_then(|()| {
+        let read = system.read(action)?;
+        match action.compare().same(&read, &value) {
+            true => Ok(()),
+            false => Err(format!("wrote {value}, read back {read}")),
+        }
+    });
+    match outcome {
+        Ok(()) => {
+            journal.append(&Entry::Done { number })?;
+            watch(Event::Recorded(number));
+            Ok(Outcome::Done)
+        }
+        Err(why) => {
+            let why_recorded = why.clone();
+            journal.append(&Entry::Refused {
+                number,
+                why: why_recorded,
+            })?;
+            watch(Event::Recorded(number));
+            Ok(Outcome::Refused(why))
+        }
+    }
+}
+
+/// Takes everything back that the journal holds, in reverse; none if there is no journal.
+///
+/// # Errors
+/// When the journal can't be read, or is of another boot.
+pub fn revert(system: &System) -> Result<Option<Reverted>, TuningError> {
+    let Some(journal) = Journal::open(system.directory())? else {
+        return Ok(None);
+    };
+    if !journal.boot_id.is_empty() && journal.boot_id != boot_id(system)? {
+        return Err(TuningError::OtherBoot {
+            journal: journal.boot_id.clone(),
+        });
+    }
+    take_back(journal, system).map(Some)
+}
+
+fn take_back(mut journal: Journal, system: &System) -> Result<Reverted, TuningError> {
+    let mut reverted = Reverted::default();
+    for number in (0..journal.records.len()).rev() {
+        let record = journal.records[number].clone();
+        if record.reverted {
+            reverted.restored += 1;
+            continue;
+        }
+        match restore(&record, system) {
+            Ok(()) => {
+                reverted.restored += 1;
+                journal.append(&Entry::Reverted { number })?;
+            }
+            Err(why) => reverted.left.push(Left {
+                action: record.action,
+                before: record.before,
+                why,
+            }),
+        }
+    }
+    // What could not be restored is reported once; another try would find the same.
+    journal.remove()?;
+    Ok(reverted)
+}
+
+/// Restores one setting if it is still as it was written.
+fn restore(record: &Record, system: &System) -> Result<(), String> {
+    let Record { action, before, .. } = record;
+    let compare = action.compare();
+    let now = match system.read(action) {
+        Ok(now) => now,
+        // It was never changed, and is no more.
+        Err(_) if record.refused.is_some() => return Ok(()),
+        Err(why) => return Err(why),
+    };
+    let (written, before) = match action {
+        // What was switched on by `+word` is switched off by `-word`.
+        Action::Write { value, .. }
+            if value.starts_with('+') && compare == crate::Compare::Word =>
+        {
+            (value.clone(), format!("-{}", &value[1..]))
+        }
+        _ => (action.value(), compare.writable(before)),
+    };
+    if compare.same(&now, &before) {
+        return Ok(());
+    }
+    // A refused write may have left something that is neither; it is ours all the same.
+    if !compare.same(&now, &written) && record.refused.is_none() {
+        return Err(format!("somebody else has set it to {now}; left as it is"));
+    }
+    system.set(action, &before)?;
+    let read = system.read(action)?;
+    match compare.same(&read, &before) {
+        true => Ok(()),
+        false => Err(format!("wrote {before}, read back {read}")),
+    }
+}
+
+fn boot_id(system: &System) -> Result<String, TuningError> {
+    let read = system.root().text("/proc/sys/kernel/random/boot_id");
+    match read.known() {
+        Some(id) => Ok(id.clone()),
+        None => Err(TuningError::NoBootId(read.to_string())),
+    }
+}

@@ -1,0 +1,292 @@
+//! The journal: what is about to be written, with the value before, on the disk before it is
+//! written. It lies in `/run/wakepath`, which a reboot clears together with what it could restore.
+
+use crate::Action;
+use crate::safe_directory::{self, DirectoryError};
+use rustix::fd::OwnedFd;
+use rustix::fs::{self, AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+const NAME: &str = "journal";
+const VERSION: u32 = 1;
+/// A plan has some hundred changes; a file much longer is not a journal.
+const LARGEST: u64 = 16 << 20;
+
+/// A line of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum Entry {
+    /// The first line.
+    Began {
+        /// Of the journal's format.
+        version: u32,
+        /// The boot that the settings belong to.
+        boot_id: String,
+    },
+    /// About to be written.
+    Intended {
+        /// Number of the change, from 0.
+        number: usize,
+        /// The step that it belongs to.
+        step: String,
+        /// The change.
+        action: Action,
+        /// The value before.
+        before: String,
+    },
+    /// Written and read back.
+    Done {
+        /// Number of the change.
+        number: usize,
+    },
+    /// The kernel refused it; nothing has changed.
+    Refused {
+        /// Number of the change.
+        number: usize,
+        /// What the kernel said.
+        why: String,
+    },
+    /// Taken back.
+    Reverted {
+        /// Number of the change.
+        number: usize,
+    },
+    /// Everything of the plan is done.
+    Complete,
+}
+
+/// Why the journal can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// Its directory can't be trusted.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// It can't be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the kernel said.
+        source: std::io::Error,
+    },
+    /// There is one already.
+    #[error("{}: this machine is tuned already; first: wakepath tune revert", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A line other than the last can't be read.
+    #[error("{}: line {line} is damaged: {why}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// A change as the journal knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Record {
+    /// The step.
+    pub step: String,
+    /// The change.
+    pub action: Action,
+    /// The value before.
+    pub before: String,
+    /// Whether it was refused, and why.
+    pub refused: Option<String>,
+    /// Whether it was read back as written.
+    pub done: bool,
+    /// Whether it was taken back already.
+    pub reverted: bool,
+}
+
+/// The journal of one application.
+#[derive(Debug)]
+pub struct Journal {
+    directory: OwnedFd,
+    path: PathBuf,
+    /// The boot that the journal was begun in.
+    pub boot_id: String,
+    /// The changes.
+    pub records: Vec<Record>,
+    /// Whether everything of the plan was done.
+    pub complete: bool,
+    file: File,
+}
+
+impl Journal {
+    /// Begins one; refuses where there is one.
+    ///
+    /// # Errors
+    /// When its directory can't be trusted, or there is a journal.
+    pub fn begin(top: &Path, boot_id: &str) -> Result<Self, JournalError> {
+        let (directory, path) = place(top)?;
+        let flags = OFlags::RDWR
+            | OFlags::CREATE
+            | OFlags::EXCL
+            | OFlags::APPEND
+            | OFlags::NOFOLLOW
+            | OFlags::CLOEXEC;
+        let file = match fs::openat(&directory, NAME, flags, Mode::from_raw_mode(0o600)) {
+            Ok(file) => File::from(file),
+            Err(Errno::EXIST) => return Err(JournalError::Exists { path }),
+            Err(error) => return Err(failed(&path, error.into())),
+        };
+        let mut journal = Self {
+            directory,
+            path,
+            boot_id: boot_id.to_owned(),
+            records: Vec::new(),
+            complete: false,
+            file,
+        };
+        journal.append(&Entry::Began {
+            version: VERSION,
+            boot_id: boot_id.to_owned(),
+        })?;
+        fs::fsync(&journal.directory).map_err(|error| failed(&journal.path, error.into()))?;
+        Ok(journal)
+    }
+
+    /// Opens the one that is there; none if there is none. A last line that was cut off by the end
+    /// of its writer counts as not written: the change behind it was not made either.
+    ///
+    /// # Errors
+    /// When its directory can't be trusted or another line is damaged.
+    pub fn open(top: &Path) -> Result<Option<Self>, JournalError> {
+        let (directory, path) = place(top)?;
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = match fs::openat(&directory, NAME, flags, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(failed(&path, error.into())),
+        };
+        let mut text = String::new();
+        (&file)
+            .take(LARGEST)
+            .read_to_string(&mut text)
+            .map_err(|error| failed(&path, error))?;
+        // What was cut off must not run into the next line.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        file.set_len(whole as u64)
+            .map_err(|error| failed(&path, error))?;
+        let mut journal = Self {
+            directory,
+            path,
+            boot_id: String::new(),
+            records: Vec::new(),
+            complete: false,
+            file,
+        };
+        for (position, line) in text[..whole].lines().enumerate() {
+            let path = journal.path.clone();
+            let damaged = |why: String| JournalError::Damaged {
+                path: path.clone(),
+                line: position + 1,
+                why,
+            };
+            let entry = serde_json::from_str(line).map_err(|error| damaged(error.to_string()))?;
+            if let Err(why) = journal.take(entry) {
+                return Err(damaged(why));
+            }
+        }
+        Ok(Some(journal))
+    }
+
+    /// Adds a line and waits until it is on the disk.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn append(&mut self, entry: &Entry) -> Result<(), JournalError> {
+        let mut line = serde_json::to_string(entry)
+            .map_err(|error| failed(&self.path, std::io::Error::other(error)))?;
+        line.push('\n');
+        self.file
+            .write_all(line.as_bytes())
+            .and_then(|()| self.file.sync_data())
+            .map_err(|error| failed(&self.path, error))?;
+        // What this program wrote follows its own rules.
+        let _ = self.take(entry.clone());
+        Ok(())
+    }
+
+    /// Removes it: everything is as before.
+    ///
+    /// # Errors
+    /// When it can't be removed.
+    pub fn remove(self) -> Result<(), JournalError> {
+        fs::unlinkat(&self.directory, NAME, AtFlags::empty())
+            .and_then(|()| fs::fsync(&self.directory))
+            .map_err(|error| failed(&self.path, error.into()))
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn take(&mut self, entry: Entry) -> Result<(), String> {
+        let count = self.records.len();
+        let unknown = |number: usize| format!("change {number} of {count} is not there");
+        match entry {
+            Entry::Began { version, boot_id } => {
+                if version != VERSION {
+                    return Err(format!("version {version}; this wakepath reads {VERSION}"));
+                }
+                self.boot_id = boot_id;
+            }
+            Entry::Intended {
+                number,
+                step,
+                action,
+                before,
+            } => {
+                if number != count {
+                    return Err(format!("change {number} where {count} was expected"));
+                }
+                self.records.push(Record {
+                    step,
+                    action,
+                    before,
+                    refused: None,
+                    done: false,
+                    reverted: false,
+                });
+            }
+            Entry::Done { number } => {
+                let record = self.records.get_mut(number);
+                record.ok_or_else(|| unknown(number))?.done = true;
+            }
+            Entry::Refused { number, why } => {
+                let record = self.records.get_mut(number);
+                record.ok_or_else(|| unknown(number))?.refused = Some(why);
+            }
+            Entry::Reverted { number } => {
+                let record = self.records.get_mut(number);
+                record.ok_or_else(|| unknown(number))?.reverted = true;
+            }
+            Entry::Complete => self.complete = true,
+        }
+        Ok(())
+    }
+}
+
+fn place(top: &Path) -> Result<(OwnedFd, PathBuf), JournalError> {
+    let directory = safe_directory::open(top, &["run", "wakepath"])?;
+    Ok((directory, top.join("run/wakepath").join(NAME)))
+}
+
+fn failed(path: &Path, source: std::io::Error) -> JournalError {
+    JournalError::Io {
+        path: path.into(),
+        source,
+    }
+}

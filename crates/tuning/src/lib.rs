@@ -1,0 +1,20 @@
+//! What to change on a machine for the loop at hand. The plan is pure: it is made from an
+//! inspection. Applying keeps a journal that is on the disk before each write, reads each write
+//! back, and takes everything back in reverse, only where it is still as it was written. It starts
+//! no program: what a service manager or a boot loader must be told is printed, never run.
+
+mod action;
+mod apply;
+mod boot;
+mod journal;
+mod plan;
+mod safe_directory;
+mod system;
+mod text;
+
+pub use action::{Action, Compare, Step};
+pub use apply::{Applied, Event, Left, Refusal, Reverted, TuningError, apply, revert};
+pub use boot::{BootChange, BootError, Loader, NewFile, prepare, remove, write};
+pub use journal::{Entry, Journal, Record};
+pub use plan::{BootStep, Options, Plan};
+pub use system::System;

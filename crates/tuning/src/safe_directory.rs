@@ -1,0 +1,87 @@
+//! A directory of our own in a place where others may write: opened step by step without following
+//! links, its owner and its rights looked at, held by a lock.
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{self, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use std::path::{Path, PathBuf};
+
+/// Why a directory can't be trusted or used.
+#[derive(Debug, thiserror::Error)]
+pub enum DirectoryError {
+    /// It can't be opened or made.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The directory.
+        path: PathBuf,
+        /// What the kernel said.
+        source: Errno,
+    },
+    /// It is a link, or not a directory.
+    #[error("{}: a link or no directory; remove it and look who made it", path.display())]
+    NotADirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Somebody else can write in it.
+    #[error(
+        "{}: belongs to user {owner} with rights {mode:o}; must belong to user {wanted} and be \
+         closed to others (700)", path.display()
+    )]
+    NotOurs {
+        /// The directory.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+        /// Its rights.
+        mode: u32,
+        /// Who it should belong to.
+        wanted: u32,
+    },
+    /// Another wakepath is at work.
+    #[error("{}: another wakepath is tuning this machine; wait for it", path.display())]
+    Busy {
+        /// The directory.
+        path: PathBuf,
+    },
+}
+
+/// Opens `top/parts…`, making the last one if it is missing; locks it.
+pub(crate) fn open(top: &Path, parts: &[&str]) -> Result<OwnedFd, DirectoryError> {
+    let mut path = top.to_path_buf();
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let failed = |path: &Path, source| match source {
+        Errno::LOOP | Errno::NOTDIR => DirectoryError::NotADirectory { path: path.into() },
+        source => DirectoryError::Io {
+            path: path.into(),
+            source,
+        },
+    };
+    let mut directory = fs::open(top, flags, Mode::empty()).map_err(|error| failed(top, error))?;
+    for (position, part) in parts.iter().enumerate() {
+        path.push(part);
+        let own = position + 1 == parts.len();
+        let mode = if own { 0o700 } else { 0o755 };
+        match fs::mkdirat(&directory, *part, Mode::from_raw_mode(mode)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(failed(&path, error)),
+        }
+        directory = fs::openat(&directory, *part, flags, Mode::empty())
+            .map_err(|error| failed(&path, error))?;
+    }
+    let found = fs::fstat(&directory).map_err(|error| failed(&path, error))?;
+    let wanted = rustix::process::geteuid().as_raw();
+    if found.st_uid != wanted || found.st_mode & 0o077 != 0 {
+        return Err(DirectoryError::NotOurs {
+            path,
+            owner: found.st_uid,
+            mode: found.st_mode & 0o7777,
+            wanted,
+        });
+    }
+    match fs::flock(&directory, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(directory),
+        Err(Errno::WOULDBLOCK) => Err(DirectoryError::Busy { path }),
+        Err(error) => Err(failed(&path, error)),
+    }
+}

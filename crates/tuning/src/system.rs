@@ -1,0 +1,182 @@
+//! Reading and writing the settings themselves, on this machine or in a directory tree that stands
+//! for one. A tree has no threads, so those are refused there.
+
+use crate::Action;
+use rustix::fs::{Mode, OFlags};
+use rustix::thread::{CpuSet, sched_setaffinity};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use wakepath_machine::{CpuList, Root};
+use wakepath_readiness::{InterruptLines, Process, Processes};
+
+/// Where settings are read and written.
+#[derive(Debug, Clone)]
+pub struct System {
+    directory: PathBuf,
+}
+
+impl System {
+    /// This machine.
+    pub fn host() -> Self {
+        Self::at("/")
+    }
+
+    /// A directory tree.
+    pub fn at(directory: impl Into<PathBuf>) -> Self {
+        Self {
+            directory: directory.into(),
+        }
+    }
+
+    /// Whether it is this machine.
+    pub fn is_host(&self) -> bool {
+        self.directory == Path::new("/")
+    }
+
+    /// The directory at which files start.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Files as they are read.
+    pub fn root(&self) -> Root {
+        Root::at(&self.directory)
+    }
+
+    /// The setting as it is now; an error says why it can't be read.
+    pub fn read(&self, action: &Action) -> Result<String, String> {
+        match action {
+            Action::Write { path, .. } => self.text(path),
+            Action::Interrupt { number, device, .. } => {
+                self.text(&self.interrupt_file(*number, device)?)
+            }
+            Action::Thread {
+                pid, name, started, ..
+            } => {
+                let thread = self.thread(*pid, name, *started)?;
+                let allowed = thread.allowed.map(|cpus| cpus.to_string());
+                allowed.ok_or_else(|| format!("/proc/{}/status names no CPUs", thread.pid))
+            }
+            Action::Directory { path } => Ok(match self.root().exists(path) {
+                true => "present".to_owned(),
+                false => "absent".to_owned(),
+            }),
+        }
+    }
+
+    /// Sets it to a value, in the form in which `read` gives it.
+    pub fn set(&self, action: &Action, value: &str) -> Result<(), String> {
+        match action {
+            Action::Write { path, .. } => self.write(path, value),
+            Action::Interrupt { number, device, .. } => {
+                self.write(&self.interrupt_file(*number, device)?, value)
+            }
+            Action::Thread {
+                pid, name, started, ..
+            } => {
+                if !self.is_host() {
+                    return Err("a tree has no threads".to_owned());
+                }
+                let thread = self.thread(*pid, name, *started)?;
+                let cpus: CpuList = value.parse()?;
+                move_thread(thread.pid, &cpus)
+            }
+            Action::Directory { path } => {
+                let real = self.inside(path)?;
+                match value {
+                    "present" => std::fs::create_dir(&real),
+                    _ => std::fs::remove_dir(&real),
+                }
+                .map_err(|error| format!("{path}: {error}"))
+            }
+        }
+    }
+
+    fn text(&self, path: &str) -> Result<String, String> {
+        let read = self.root().text(path);
+        match read.known() {
+            Some(text) => Ok(text.trim().to_owned()),
+            None => Err(read.to_string()),
+        }
+    }
+
+    /// The kernel's files are written in one piece, and none is made or truncated. A link in the
+    /// last place is refused.
+    fn write(&self, path: &str, value: &str) -> Result<(), String> {
+        let told = |error: io::Error| format!("{path}: {error}");
+        let real = self.inside(path)?;
+        let mut flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        if !self.is_host() {
+            // An ordinary file keeps the rest of a longer old value.
+            flags |= OFlags::TRUNC;
+        }
+        let file =
+            rustix::fs::open(&real, flags, Mode::empty()).map_err(|error| told(error.into()))?;
+        let mut file = std::fs::File::from(file);
+        // A line: the kernel takes an empty one as "none", and no bytes as nothing written.
+        file.write_all(format!("{value}\n").as_bytes())
+            .map_err(told)
+    }
+
+    /// A path below the directory, whose parent may not lead out of it by a link.
+    fn inside(&self, path: &str) -> Result<PathBuf, String> {
+        let relative = Path::new(path.trim_start_matches('/'));
+        let plain = relative
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_)));
+        let real = self.directory.join(relative);
+        let parent = real.parent().unwrap_or(&real);
+        let told = |error: io::Error| format!("{path}: {error}");
+        let parent = parent.canonicalize().map_err(told)?;
+        let top = self.directory.canonicalize().map_err(told)?;
+        match plain && parent.starts_with(top) {
+            true => Ok(real),
+            false => Err(format!("{path}: leads out of {}", self.directory.display())),
+        }
+    }
+
+    /// The file of the interrupt with this device: under its number if that still is its own.
+    fn interrupt_file(&self, number: u32, device: &str) -> Result<String, String> {
+        let lines = InterruptLines::read(&self.root()).lines;
+        let own = lines.iter().filter(|line| line.action == device);
+        let numbers: Vec<u32> = own.map(|line| line.number).collect();
+        let found = match numbers.as_slice() {
+            numbers if numbers.contains(&number) => number,
+            [only] => *only,
+            [] => return Err(format!("no interrupt of {device} any more")),
+            _ => return Err(format!("several interrupts of {device}, none is {number}")),
+        };
+        Ok(format!("/proc/irq/{found}/smp_affinity_list"))
+    }
+
+    /// The thread: the same one, else the kernel's only one of that name.
+    fn thread(&self, pid: u32, name: &str, started: u64) -> Result<Process, String> {
+        let root = self.root();
+        if let Some(thread) = Process::read(&root, pid)
+            && thread.name == name
+            && thread.started == started
+        {
+            return Ok(thread);
+        }
+        let all = Processes::read(&root);
+        let mut named = all.of_kernel().filter(|thread| thread.name == name);
+        match (named.next(), named.next()) {
+            (Some(only), None) => Ok(only.clone()),
+            _ => Err(format!("the thread {name} ({pid}) has gone")),
+        }
+    }
+}
+
+fn move_thread(pid: u32, cpus: &CpuList) -> Result<(), String> {
+    let mut set = CpuSet::new();
+    for &cpu in cpus.numbers() {
+        let cpu = cpu as usize;
+        if cpu >= CpuSet::MAX_CPU {
+            return Err(format!("CPU {cpu} is beyond what one call can name"));
+        }
+        set.set(cpu);
+    }
+    let raw = i32::try_from(pid).map_err(|error| error.to_string())?;
+    let pid = rustix::thread::Pid::from_raw(raw).ok_or("thread 0 can't be moved")?;
+    sched_setaffinity(Some(pid), &set).map_err(|error| format!("thread {raw}: {error}"))
+}

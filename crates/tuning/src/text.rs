@@ -1,0 +1,59 @@
+//! A plan for a person: what, why, at which cost, and the exact commands.
+
+use crate::Plan;
+use std::fmt::{self, Display, Formatter};
+
+impl Display for Plan {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(out, "a plan for {}", self.subject.describe())?;
+        match self.others.is_empty() {
+            true => writeln!(out, "no CPU is left for anything else")?,
+            false => writeln!(out, "everything else on CPU {}", self.others)?,
+        }
+        if !self.rivals.is_empty() {
+            writeln!(out, "\nfirst, by hand: these would undo it")?;
+            for rival in &self.rivals {
+                writeln!(out, "  {rival}")?;
+            }
+        }
+        writeln!(out, "\nwhile the machine runs (wakepath tune apply)")?;
+        if self.now.is_empty() {
+            writeln!(out, "  nothing to change")?;
+        }
+        for (position, step) in self.now.iter().enumerate() {
+            writeln!(
+                out,
+                "  {}. {} ({}): {}",
+                position + 1,
+                step.id,
+                step.checks.join(", "),
+                step.reason
+            )?;
+            writeln!(out, "     effect  {}", step.effect)?;
+            writeln!(out, "     cost    {}", step.cost)?;
+            writeln!(out, "     undo    {}", step.undo)?;
+            for action in &step.actions {
+                writeln!(out, "       {}", action.command())?;
+            }
+        }
+        writeln!(out, "\nat the next boot (wakepath tune boot)")?;
+        if self.boot.is_empty() {
+            writeln!(out, "  nothing")?;
+        }
+        for step in &self.boot {
+            writeln!(
+                out,
+                "  {:<28} {}: {}",
+                step.parameter, step.check, step.reason
+            )?;
+            writeln!(out, "  {:<28} cost: {}", "", step.cost)?;
+        }
+        if !self.notes.is_empty() {
+            writeln!(out, "\nto know")?;
+            for note in &self.notes {
+                writeln!(out, "  {note}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,170 @@
+//! `wakepath tune apply`, `revert`, `status`.
+
+use super::{Outcome, agreed, plan, print};
+use crate::command_line::{TuneApply, TunePlace};
+use std::fmt::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use wakepath_tuning::{Action, Journal, System};
+
+fn system(root: Option<&Path>) -> System {
+    root.map_or_else(System::host, System::at)
+}
+
+/// Carries the plan out.
+pub fn apply(arguments: &TuneApply) -> Outcome {
+    let (mut plan, _) = plan(&arguments.plan)?;
+    let names: Vec<&str> = plan.now.iter().map(|step| step.id.as_str()).collect();
+    if let Some(unknown) = arguments
+        .step
+        .iter()
+        .find(|wanted| !names.contains(&wanted.as_str()))
+    {
+        let names = names.join(", ");
+        return Err(format!("--step {unknown}: the plan's steps are {names}").into());
+    }
+    if !arguments.step.is_empty() {
+        plan.now.retain(|step| arguments.step.contains(&step.id));
+    }
+    let mut text = String::new();
+    for step in &plan.now {
+        writeln!(text, "{}: {}; cost: {}", step.id, step.effect, step.cost)?;
+        for action in &step.actions {
+            writeln!(text, "  {}", action.command())?;
+        }
+    }
+    if arguments.dry_run {
+        print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !plan.rivals.is_empty() && !arguments.despite_rivals {
+        let rivals = plan.rivals.join("; ");
+        return Err(format!("these would undo it: {rivals}; or --despite-rivals").into());
+    }
+    let system = system(arguments.plan.root.as_deref());
+    if !arguments.yes {
+        eprint!("{text}");
+        if !agreed("write these?")? {
+            return Err("nothing written; --yes writes without asking".into());
+        }
+    }
+    let applied = wakepath_tuning::apply(&plan.now, &system, &mut |_| {})?;
+    if arguments.plan.json {
+        print(&format!("{}\n", serde_json::to_string_pretty(&applied)?))?;
+    } else {
+        let mut text = format!(
+            "{} settings changed and read back, {} were so already, {} refused\n",
+            applied.changed,
+            applied.already,
+            applied.refused.len()
+        );
+        for refusal in &applied.refused {
+            writeln!(
+                text,
+                "refused: {}: {}",
+                refusal.action.command(),
+                refusal.why
+            )?;
+        }
+        writeln!(text, "taken back by: wakepath tune revert, or a reboot")?;
+        print(&text)?;
+    }
+    Ok(ExitCode::from(if applied.refused.is_empty() {
+        0
+    } else {
+        3
+    }))
+}
+
+/// Takes it back.
+pub fn revert(place: &TunePlace) -> Outcome {
+    let reverted = wakepath_tuning::revert(&system(place.root.as_deref()))?;
+    if place.json {
+        print(&format!("{}\n", serde_json::to_string_pretty(&reverted)?))?;
+    } else {
+        let mut text = String::new();
+        match &reverted {
+            None => writeln!(text, "nothing is applied")?,
+            Some(reverted) => {
+                writeln!(text, "{} settings are as before", reverted.restored)?;
+                for left in &reverted.left {
+                    let (command, before) = (left.action.command(), &left.before);
+                    writeln!(text, "not restored (was {before}): {command}: {}", left.why)?;
+                }
+            }
+        }
+        print(&text)?;
+    }
+    let whole = reverted.is_none_or(|reverted| reverted.left.is_empty());
+    Ok(ExitCode::from(if whole { 0 } else { 1 }))
+}
+
+/// Says what is applied and whether it still holds.
+pub fn status(place: &TunePlace) -> Outcome {
+    let system = system(place.root.as_deref());
+    let mut text = String::new();
+    let mut holds = true;
+    let mut settings = Vec::new();
+    match Journal::open(system.directory())? {
+        None => writeln!(text, "nothing is applied")?,
+        Some(journal) => {
+            if !journal.complete {
+                holds = false;
+                writeln!(
+                    text,
+                    "the application was cut short; take it back: wakepath tune revert"
+                )?;
+            }
+            let mut kept = 0;
+            for record in &journal.records {
+                let action = &record.action;
+                let value = action.value();
+                let now = system.read(action).unwrap_or_else(|why| why);
+                let same = action.compare().same(&now, &value);
+                let effective = effective(&system, action);
+                let elsewhere = effective.as_ref().is_some_and(|cpus| *cpus != value);
+                settings.push(serde_json::json!({
+                    "step": record.step, "change": action, "before": record.before,
+                    "now": now, "as_written": same, "effective": effective,
+                    "refused": record.refused,
+                }));
+                match &record.refused {
+                    Some(why) => writeln!(text, "refused: {}: {why}", action.command())?,
+                    None if !same => {
+                        holds = false;
+                        writeln!(text, "changed since: {}: now {now}", action.command())?;
+                    }
+                    None => kept += 1,
+                }
+                if let (true, Some(effective)) = (elsewhere && same, effective) {
+                    writeln!(
+                        text,
+                        "in effect so far: {}: CPU {effective}",
+                        action.command()
+                    )?;
+                }
+            }
+            writeln!(text, "{kept} settings are as written")?;
+        }
+    }
+    let booted = super::boot::status(&system, &mut text)?;
+    print(&match place.json {
+        true => format!(
+            "{}\n",
+            serde_json::to_string_pretty(
+                &serde_json::json!({ "settings": settings, "boot": booted })
+            )?
+        ),
+        false => text,
+    })?;
+    Ok(ExitCode::from(if holds { 0 } else { 2 }))
+}
+
+/// Where the kernel really sends an interrupt, which may lag behind what was written.
+fn effective(system: &System, action: &Action) -> Option<String> {
+    let Action::Interrupt { number, .. } = action else {
+        return None;
+    };
+    let path = format!("/proc/irq/{number}/effective_affinity_list");
+    system.root().text(&path).known().cloned()
+}

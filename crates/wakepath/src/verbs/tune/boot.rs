@@ -1,0 +1,165 @@
+//! `wakepath tune boot`: a second boot entry, and after the boot what the kernel took of it.
+
+use super::{Outcome, agreed, plan, print};
+use crate::command_line::TuneBoot;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use wakepath_tuning::{BootChange, System};
+
+/// Where the copy lies that survives a reboot.
+const KEPT: &str = "var/lib/wakepath/boot.json";
+
+/// What was prepared.
+#[derive(Debug, Serialize, Deserialize)]
+struct Prepared {
+    parameters: String,
+    boot_id: Option<String>,
+    change: BootChange,
+}
+
+/// Prepares, or takes back.
+pub fn run(arguments: &TuneBoot) -> Outcome {
+    let top = arguments.plan.root.clone().unwrap_or_else(|| "/".into());
+    if arguments.remove {
+        return remove(&top);
+    }
+    let (plan, root) = plan(&arguments.plan)?;
+    let parameters = plan.parameters();
+    if parameters.is_empty() {
+        print("no boot parameter would help here\n")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if top.join(KEPT).exists() {
+        return Err("an entry is prepared already; first: wakepath tune boot --remove".into());
+    }
+    let change = wakepath_tuning::prepare(&root, &parameters)?;
+    let mut text = format!("parameters: {parameters}\n");
+    for file in &change.files {
+        let what = match file.before {
+            None => "a new file",
+            Some(_) => "an entry is added; the others stay as they are",
+        };
+        writeln!(text, "writes {} ({what})", file.path)?;
+    }
+    writeln!(text, "writes /{KEPT}")?;
+    for caution in &change.cautions {
+        writeln!(text, "caution: {caution}")?;
+    }
+    writeln!(text, "then, to try it once: {}", change.try_once.join("; "))?;
+    writeln!(text, "to go back: {}", change.undo)?;
+    writeln!(text, "after the boot: wakepath tune status")?;
+    if arguments.dry_run {
+        print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !arguments.yes {
+        eprint!("{text}");
+        if !agreed("write these?")? {
+            return Err("nothing written; --yes writes without asking".into());
+        }
+    }
+    let boot_id = root.text("/proc/sys/kernel/random/boot_id");
+    let prepared = Prepared {
+        parameters,
+        boot_id: boot_id.known().cloned(),
+        change,
+    };
+    keep(&top.join(KEPT), &prepared)?;
+    if let Err(error) = wakepath_tuning::write(&prepared.change, &top) {
+        // What was written before the one that failed goes too.
+        let _ = wakepath_tuning::remove(&prepared.change, &top);
+        std::fs::remove_file(top.join(KEPT))?;
+        return Err(error.into());
+    }
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Written before the boot loader's files, so that whatever ends this can be taken back.
+fn keep(path: &Path, prepared: &Prepared) -> Result<(), Box<dyn std::error::Error>> {
+    use std::io::Write as _;
+    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+    let told = |error: std::io::Error| format!("{}: {error}", path.display());
+    if let Some(folder) = path.parent() {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true).mode(0o700);
+        builder.create(folder).map_err(told)?;
+    }
+    let mut options = std::fs::File::options();
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(told)?;
+    file.write_all(serde_json::to_string_pretty(prepared)?.as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(told)?;
+    Ok(())
+}
+
+fn prepared(top: &Path) -> Result<Option<Prepared>, Box<dyn std::error::Error>> {
+    let path = top.join(KEPT);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Some(
+            serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?,
+        )),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("{}: {error}", path.display()).into()),
+    }
+}
+
+fn remove(top: &PathBuf) -> Outcome {
+    let Some(prepared) = prepared(top)? else {
+        print("no boot entry is prepared\n")?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    wakepath_tuning::remove(&prepared.change, top)?;
+    std::fs::remove_file(top.join(KEPT))?;
+    print("the boot entry is removed\n")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Compares what was prepared with what the kernel took.
+pub fn status(
+    system: &System,
+    text: &mut String,
+) -> Result<Option<serde_json::Value>, Box<dyn std::error::Error>> {
+    let Some(prepared) = prepared(system.directory())? else {
+        return Ok(None);
+    };
+    let root = system.root();
+    let boot_id = root.text("/proc/sys/kernel/random/boot_id");
+    if prepared.boot_id.is_some() && boot_id.known() == prepared.boot_id.as_ref() {
+        writeln!(
+            text,
+            "a boot entry with {} is prepared; the machine was not booted since",
+            prepared.parameters
+        )?;
+        return Ok(Some(
+            serde_json::json!({ "prepared": prepared.parameters, "booted": false }),
+        ));
+    }
+    let line = root.text("/proc/cmdline");
+    let line = line.known().cloned().unwrap_or_default();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let mut taken = Vec::new();
+    for parameter in prepared.parameters.split(' ') {
+        let given = words.contains(&parameter);
+        writeln!(
+            text,
+            "boot: {parameter}: {}",
+            match given {
+                true =>
+                    "on the command line; whether the kernel took it: wakepath doctor (B1, B2, W3)",
+                false => "not on the command line: this boot was not the trial",
+            }
+        )?;
+        taken.push(serde_json::json!({ "parameter": parameter, "on_command_line": given }));
+    }
+    Ok(Some(
+        serde_json::json!({ "prepared": taken, "booted": true }),
+    ))
+}

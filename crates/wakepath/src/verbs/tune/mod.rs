@@ -1,0 +1,57 @@
+//! `wakepath tune`: a plan, its application, taking it back, and what a reboot needs.
+
+mod applied;
+mod boot;
+mod unit;
+
+use super::{Outcome, print, subject};
+use crate::command_line::{Tune, TunePlan};
+use std::process::ExitCode;
+use std::time::Duration;
+use wakepath_machine::Root;
+use wakepath_readiness::{Inspection, Report};
+use wakepath_tuning::{Options, Plan};
+
+/// Does what is asked.
+pub fn run(arguments: &Tune) -> Outcome {
+    match arguments {
+        Tune::Plan(arguments) => {
+            let (plan, _) = plan(arguments)?;
+            print(&match arguments.json {
+                true => format!("{}\n", serde_json::to_string_pretty(&plan)?),
+                false => plan.to_string(),
+            })?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Tune::Apply(arguments) => applied::apply(arguments),
+        Tune::Revert(place) => applied::revert(place),
+        Tune::Status(place) => applied::status(place),
+        Tune::Boot(arguments) => boot::run(arguments),
+        Tune::Unit(arguments) => unit::run(arguments),
+    }
+}
+
+/// The plan for what the arguments mean, and where.
+fn plan(arguments: &TunePlan) -> Result<(Plan, Root), Box<dyn std::error::Error>> {
+    let root = subject::root(arguments.root.as_deref())?;
+    let (subject, _) = subject::of(&arguments.subject, &root)?;
+    let seen = Inspection::read(root.clone(), subject, Duration::ZERO);
+    let report = Report::of(&seen);
+    let options = Options {
+        no_throttling: arguments.no_throttling,
+    };
+    Ok((Plan::of(&seen, &report, options), root))
+}
+
+/// Asks on the terminal; without one the answer is no.
+fn agreed(question: &str) -> std::io::Result<bool> {
+    use std::io::{BufRead, IsTerminal, Write};
+    if !std::io::stdin().is_terminal() {
+        return Ok(false);
+    }
+    eprint!("{question} [y/N] ");
+    std::io::stderr().flush()?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
