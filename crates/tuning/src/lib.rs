@@ -6,6 +6,7 @@
 mod action;
 mod apply;
 mod boot;
+mod effect;
 mod journal;
 mod plan;
 mod safe_directory;
@@ -15,6 +16,7 @@ mod text;
 pub use action::{Action, Compare, Step};
 pub use apply::{Applied, Event, Left, Refusal, Reverted, TuningError, apply, revert};
 pub use boot::{BootChange, BootError, Loader, NewFile, prepare, remove, write};
+pub use effect::{Effect, Finding as EffectFinding};
 pub use journal::{Entry, Journal, Record};
 pub use plan::{BootStep, Options, Plan};
 pub use system::System;

@@ -374,6 +374,8 @@ pub enum Tune {
     Revert(TunePlace),
     /// Say what is applied, and whether it is still in effect.
     Status(TunePlace),
+    /// Measure each step of the plan without and with it, and take back what does not help.
+    Trial(TuneTrial),
     /// Prepare a second boot entry with the plan's parameters, to be tried once.
     Boot(TuneBoot),
     /// Print a drop-in for the systemd unit of the loop's program.
@@ -434,6 +436,40 @@ pub struct TunePlace {
     /// Print it as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Measure what the plan's steps do.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 carried out, 1 error. Each run's own verdict is in the table.\n\n\
+                        Example:\n  \
+                        wakepath tune trial --rate 1kHz --cpu 3 --policy 'FIFO 80' --pairs 5 --block 60s"
+)]
+pub struct TuneTrial {
+    /// What the plan is for.
+    #[command(flatten)]
+    pub plan: TunePlan,
+    /// Policy of the loop that is measured; with --scenario, the scenario's count.
+    #[arg(long, value_name = "POLICY", default_value = "FIFO 80")]
+    pub policy: String,
+    /// Only these steps, by name; may be given more than once.
+    #[arg(long, value_name = "STEP")]
+    pub step: Vec<String>,
+    /// Pairs of runs, without and with, for each step.
+    #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub pairs: u32,
+    /// Time for each run.
+    #[arg(long, value_name = "TIME", default_value = "20s")]
+    pub block: String,
+    /// Directory of the runs.
+    #[arg(long, value_name = "DIR", default_value = "wakepath-runs/trial")]
+    pub directory: PathBuf,
+    /// Leave applied what helps.
+    #[arg(long)]
+    pub keep: bool,
+    /// Don't ask.
+    #[arg(long)]
+    pub yes: bool,
 }
 
 /// Prepare a second boot entry.

@@ -2,6 +2,7 @@
 
 mod applied;
 mod boot;
+mod trial;
 mod unit;
 
 use super::{Outcome, print, subject};
@@ -27,6 +28,7 @@ pub fn run(arguments: &Tune) -> Outcome {
         Tune::Revert(place) => applied::revert(place),
         Tune::Status(place) => applied::status(place),
         Tune::Boot(arguments) => boot::run(arguments),
+        Tune::Trial(arguments) => trial::run(arguments),
         Tune::Unit(arguments) => unit::run(arguments),
     }
 }
