@@ -55,10 +55,16 @@ pub(crate) enum Context {
 /// to be lost, rather than taking all memory (about 20 MB for each CPU).
 const MOST_SPANS: usize = 1 << 18;
 
+/// Threads that are remembered by number for each CPU.
+const MOST_KNOWN: usize = 1 << 14;
+
 #[derive(Debug, Default)]
 pub(crate) struct Cpu {
     last_ns: u64,
     current: Option<Thread>,
+    /// Threads that this CPU has switched to, by number: some switches leave no event, and the
+    /// next event then names its thread by number alone.
+    known: HashMap<u32, Thread>,
     idle_state: Option<u32>,
     frames: Vec<Frame>,
     /// SoftIRQs of threads that were switched out meanwhile (only kernels with PREEMPT_RT).
@@ -86,8 +92,11 @@ impl Cpu {
             What::Switch { previous, .. } => previous.id,
             _ => event.current,
         };
-        if self.current.as_ref().is_some_and(|known| known.id != told) {
-            self.forget_since_last();
+        if self.current.as_ref().is_none_or(|known| known.id != told) {
+            if self.current.is_some() {
+                self.forget_since_last();
+            }
+            self.current = self.known.get(&told).cloned();
         }
         match &event.what {
             What::InterruptEntry(interrupt) => {
@@ -258,6 +267,10 @@ impl Cpu {
         if next.id != 0 {
             self.idle_state = None;
         }
+        if self.known.len() == MOST_KNOWN {
+            self.known.clear();
+        }
+        self.known.insert(next.id, next.clone());
         self.current = Some(next.clone());
     }
 

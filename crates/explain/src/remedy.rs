@@ -53,7 +53,7 @@ pub fn remedy(cause: &Cause) -> Option<String> {
             "a kernel with PREEMPT_RT, or preempt=full, makes such code shorter".into()
         }
         Cause::InterruptsOff(_) | Cause::NothingRan => {
-            "wakepath machine names what can hold a machine up: a hypervisor, firmware (SMI); a kernel with PREEMPT_RT keeps interrupts on for longer".into()
+            "wakepath doctor names what can hold a machine up: a hypervisor, firmware (SMI); a kernel with PREEMPT_RT keeps interrupts on for longer".into()
         }
         Cause::Throttled(_) => {
             "the loop, or a DEADLINE reservation, has used up its share of CPU time: shorten the work, enlarge the reservation, or see /proc/sys/kernel/sched_rt_runtime_us and /sys/kernel/debug/sched/fair_server".into()

@@ -159,6 +159,22 @@ fn a_thread_that_is_current_without_a_switch_means_that_events_are_missing() {
 }
 
 #[test]
+fn a_thread_seen_before_is_known_again_after_a_switch_that_left_no_event() {
+    let mut stream = Stream::with(thread(300, "before", 120), fifo());
+    stream.switch(DUE - 4 * MS, hog(), Left::Runnable);
+    // The switch back to 300 is missing; its first event is at 1 µs.
+    stream.on(1, DUE + US, 300, What::PageFault { user: true });
+    stream.current = thread(300, "before", 120);
+    stream
+        .timer(DUE + 50 * US)
+        .run(DUE + 55 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    // Until that event it is not known who ran; from then on it is.
+    assert_eq!(of_kind(cycle, "no-events"), 1_000);
+    assert_eq!(of_kind(cycle, "interrupts-off"), 47_000);
+}
+
+#[test]
 fn without_a_single_event_every_cycle_says_so() {
     let mut stream = three_cycles();
     stream.events.clear();

@@ -1,0 +1,275 @@
+//! Causes that are made on purpose on this machine, traced for real, explained, and held against
+//! what is known of them: under their own name, with their duration within 10 % or 5 µs. They need
+//! root, a kernel with tracefs and two CPUs; what can't be had is said as `not run`.
+
+mod laboratory;
+
+use laboratory::*;
+use std::time::Duration;
+use wakepath_explain::{Cause, Relation};
+use wakepath_timeline::Policy;
+
+const FIFO_80: Policy = Policy::Fifo { priority: 80 };
+
+/// A spinning thread on the loop's CPU for a known time across a due time.
+fn hog(policy: Policy, expected: Relation) {
+    let Some(laboratory) = Laboratory::new() else {
+        return;
+    };
+    let measured = laboratory.measure(FIFO_80, Work::Spin(Duration::from_micros(50)), |loop_| {
+        loop_.hog(policy, Duration::from_micros(1_500), 8)
+    });
+    let mut checked = 0;
+    for (from_ns, to_ns) in &measured.injected {
+        // The cycle whose due time fell into the hog's time, and that slept then.
+        let Some(cycle) = measured.cycles.iter().find(|cycle| {
+            (*from_ns + 20_000..to_ns.saturating_sub(200_000)).contains(&cycle.sample.due_ns)
+                && cycle.woken.word() == "direct"
+        }) else {
+            continue;
+        };
+        let found: u64 = cycle
+            .latency
+            .iter()
+            .filter(|piece| match &piece.cause {
+                Cause::Thread { thread, relation } => {
+                    thread.name.to_string() == "hog" && *relation == expected
+                }
+                _ => false,
+            })
+            .map(|piece| piece.ns())
+            .sum();
+        // It runs from the waking until it sleeps; what interrupts it is counted by itself.
+        let waking_ns = cycle
+            .latency
+            .iter()
+            .find(|piece| piece.stretch == wakepath_explain::Stretch::WakingToSwitch);
+        let interrupted: u64 = cycle
+            .latency
+            .iter()
+            .filter(|piece| piece.stretch == wakepath_explain::Stretch::WakingToSwitch)
+            .filter(|piece| {
+                let kinds = [
+                    "path",
+                    "interrupt",
+                    "softirq",
+                    "ipi",
+                    "other-timer",
+                    "nothing-ran",
+                ];
+                kinds.contains(&piece.cause.kind())
+            })
+            .map(|piece| piece.ns())
+            .sum();
+        let known = to_ns.saturating_sub(waking_ns.map_or(*to_ns, |piece| piece.from_ns));
+        // From its last clock reading to the switch it is still the hog that runs: some µs more.
+        assert_close(found + interrupted, known, cycle);
+        checked += 1;
+    }
+    measured.note(&format!(
+        "{checked} of {} hogs met a sleeping loop",
+        measured.injected.len()
+    ));
+    assert!(checked >= 2, "hardly any hog met a due time: {checked}");
+}
+
+#[test]
+fn a_fifo_99_thread_that_hogs_the_cpu_comes_out_as_more_urgent() {
+    hog(Policy::Fifo { priority: 99 }, Relation::MoreUrgent);
+}
+
+#[test]
+fn a_hog_of_the_same_priority_comes_out_as_such() {
+    hog(FIFO_80, Relation::SamePriority);
+}
+
+#[test]
+fn a_busy_neighbour_of_an_ordinary_loop_shares_its_cpu() {
+    let Some(laboratory) = Laboratory::new() else {
+        return;
+    };
+    let other = Policy::Other { nice: 0 };
+    let measured = laboratory.measure(other, Work::Spin(Duration::from_micros(300)), |loop_| {
+        loop_.neighbour(Duration::from_millis(1_500))
+    });
+    let mut found = 0;
+    for cycle in &measured.cycles {
+        let shared: u64 = cycle
+            .latency
+            .iter()
+            .chain(&cycle.execution)
+            .filter(|piece| match &piece.cause {
+                Cause::Thread { thread, relation } => {
+                    thread.name.to_string() == "hog" && *relation == Relation::Shared
+                }
+                _ => false,
+            })
+            .map(|piece| piece.ns())
+            .sum();
+        found += u64::from(shared > 100_000);
+    }
+    measured.note(&format!(
+        "{found} of {} cycles shared their CPU",
+        measured.cycles.len()
+    ));
+    assert!(found >= 10, "{found}");
+    measured.assert_explained(300_000);
+}
+
+#[test]
+fn page_faults_without_locked_memory_take_what_they_take() {
+    let Some(laboratory) = Laboratory::new() else {
+        return;
+    };
+    let measured = laboratory.measure(FIFO_80, Work::TouchFresh { every: 20 }, |loop_| {
+        loop_.wait(Duration::from_millis(900))
+    });
+    let mut checked = 0;
+    for cycle in measured.cycles.iter().skip(260) {
+        // Each 20th cycle touches fresh pages, all others the same number of old ones.
+        if !cycle.sample.cycle.is_multiple_of(20) || of_kind(cycle, "own-code") == 0 {
+            continue;
+        }
+        let faults = of_kind(cycle, "page-fault");
+        let others = cycle
+            .execution
+            .iter()
+            .filter(|p| !p.cause.is_usual() && p.cause.kind() != "page-fault");
+        let others: u64 = others.map(|piece| piece.ns()).sum();
+        let execution = cycle.sample.execution_ns().unsigned_abs();
+        // What the touching of fresh pages took more than that of old ones.
+        let known = execution.saturating_sub(measured.usual.work_ns + others);
+        assert_close(faults, known, cycle);
+        assert!(faults > 0, "no fault was seen: {cycle:#?}");
+        checked += 1;
+    }
+    measured.note(&format!("{checked} cycles with page faults"));
+    assert!(checked >= 10, "{checked}");
+    // And the cycles beside them have none.
+    let innocent = measured.cycles.iter().filter(|c| c.sample.cycle % 20 == 7);
+    let blamed = innocent
+        .filter(|cycle| of_kind(cycle, "page-fault") > 0)
+        .count();
+    assert!(
+        blamed <= 1,
+        "{blamed} cycles without fresh pages are said to have faulted"
+    );
+}
+
+#[test]
+fn a_loop_stopped_by_a_signal_says_so_for_as_long() {
+    let Some(laboratory) = Laboratory::new() else {
+        return;
+    };
+    let measured = laboratory.measure(FIFO_80, Work::Spin(Duration::from_micros(50)), |loop_| {
+        loop_.stop_and_continue(Duration::from_millis(20), 3)
+    });
+    for (stopped_ns, continued_ns) in &measured.injected {
+        let cycle = measured
+            .cycles
+            .iter()
+            .find(|cycle| {
+                cycle.sample.wake_ns > *continued_ns && cycle.sample.due_ns < *continued_ns
+            })
+            .expect("a cycle was due while the loop was stopped");
+        let known = continued_ns - cycle.sample.due_ns.max(*stopped_ns);
+        assert_close(of_kind(cycle, "stopped"), known, cycle);
+    }
+    assert_eq!(measured.injected.len(), 3);
+}
+
+#[test]
+fn function_calls_from_another_cpu_are_named_as_ipis() {
+    let Some(laboratory) = Laboratory::new() else {
+        return;
+    };
+    // The loop works most of its time, so that its page tables are in use when others are torn
+    // down on the other CPU: each such change interrupts it.
+    let measured = laboratory.measure(FIFO_80, Work::Spin(Duration::from_micros(600)), |loop_| {
+        loop_.unmap_on_the_other_cpu(Duration::from_millis(700))
+    });
+    let mut hit = 0;
+    for cycle in &measured.cycles {
+        let ipis = of_kind(cycle, "ipi");
+        hit += u64::from(ipis > 0);
+        // The same, straight from the events: entry to exit of the two kinds, within the work.
+        let known = measured.interrupt_ns(cycle, |interrupt| {
+            matches!(
+                interrupt,
+                wakepath_timeline::Interrupt::CallFunction
+                    | wakepath_timeline::Interrupt::Reschedule
+            )
+        });
+        assert_close(ipis, known, cycle);
+    }
+    measured.note(&format!("{hit} cycles were interrupted by IPIs"));
+    assert!(hit >= 50, "{hit} cycles");
+}
+
+#[test]
+fn a_storm_over_loopback_comes_out_as_softirq_net_rx() {
+    let Some(laboratory) = Laboratory::new() else {
+        return;
+    };
+    let measured = laboratory.measure(FIFO_80, Work::Spin(Duration::from_micros(50)), |loop_| {
+        loop_.loopback_storm(Duration::from_millis(900))
+    });
+    let net = |piece: &wakepath_explain::Piece| matches!(&piece.cause, Cause::SoftIrq { vector, .. } if vector.name() == "NET_RX");
+    let mut hit = 0;
+    for cycle in &measured.cycles {
+        let found: u64 = cycle
+            .latency
+            .iter()
+            .filter(|piece| net(piece))
+            .map(|p| p.ns())
+            .sum();
+        hit += u64::from(found > 0);
+        let known = measured.softirq_ns(cycle, 3);
+        assert_close(found, known, cycle);
+    }
+    measured.note(&format!("{hit} cycles waited for SoftIRQ NET_RX"));
+    assert!(hit >= 20, "{hit} cycles");
+    measured.assert_explained(30_000);
+}
+
+#[test]
+fn a_spinning_loop_that_is_held_back_is_throttled() {
+    let Some(laboratory) = Laboratory::new() else {
+        return;
+    };
+    if !laboratory.throttles() {
+        return;
+    }
+    // One cycle spins for three seconds: the kernel gives the neighbour its share meanwhile.
+    let measured = laboratory.measure(
+        FIFO_80,
+        Work::SpinOnce {
+            cycle: 300,
+            time: Duration::from_secs(3),
+        },
+        |loop_| loop_.neighbour(Duration::from_millis(3_600)),
+    );
+    let spinning = measured
+        .cycles
+        .iter()
+        .find(|cycle| cycle.sample.cycle == 300)
+        .expect("recorded");
+    let throttled = of_kind(spinning, "throttled");
+    // The neighbour counts how long it ran while the loop was in that cycle.
+    let known = measured.neighbour_ns(spinning.sample.wake_ns, spinning.sample.end_ns);
+    measured.note(&format!(
+        "throttled {throttled} ns, the neighbour ran {known} ns"
+    ));
+    assert!(throttled > 0);
+    assert_close_share(throttled, known, 0.10, spinning);
+    // What comes after it was due already, and is its consequence.
+    let next = measured
+        .cycles
+        .iter()
+        .find(|cycle| cycle.sample.cycle > 300)
+        .expect("recorded");
+    assert!(
+        next.sample.cycle > 301 || of_kind(next, "overrun") > 0,
+        "{next:#?}"
+    );
+}
