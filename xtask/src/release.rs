@@ -1,5 +1,7 @@
-//! Static programs for release: how each is built (linkers stand in .cargo/config.toml), proof that it is static, and the directory of
-//! artefacts with their check sums.
+//! Static programs for release: how each is built (linkers stand in .cargo/config.toml), proof that
+//! it is static, and the directory of artefacts with their check sums. The controller host is beside.
+
+mod host;
 
 use crate::tools::{cargo, missing_program, missing_target};
 use crate::{place, table};
@@ -113,6 +115,9 @@ pub fn run() -> Result<ExitCode, String> {
         complete &= !row.starts_with("NOT");
         rows.push(vec![build.triple.to_owned(), row]);
     }
+    let (hosts, all_hosts) = host::artefacts(&directory)?;
+    rows.extend(hosts);
+    complete &= all_hosts;
     documents(&directory)?;
     check_sums(&directory)?;
     print!("{}", table::aligned(&rows, &[]));

@@ -1,0 +1,129 @@
+//! `wakepath-controller-host` for release: the one program that is linked dynamically, with glibc,
+//! since a static one can't load a controller's library. Beside it goes the header that controllers
+//! are written against.
+
+use super::{Build, succeed};
+use crate::place;
+use crate::tools::{cargo, missing_program, missing_target};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where the header lies in the repository, and its name beside the program.
+const HEADER: &str = "crates/measured-loop/include/wakepath_controller.h";
+
+/// How the host is built for the machines of one static build.
+struct Host {
+    triple: &'static str,
+    of: &'static Build,
+    /// C compiler, for zstd; the linker too.
+    compiler: &'static str,
+}
+
+const ALL: [Host; 3] = [
+    Host {
+        triple: "x86_64-unknown-linux-gnu",
+        of: &Build::X86_64,
+        compiler: "gcc",
+    },
+    Host {
+        triple: "aarch64-unknown-linux-gnu",
+        of: &Build::AARCH64,
+        compiler: "aarch64-linux-gnu-gcc",
+    },
+    Host {
+        triple: "armv7-unknown-linux-gnueabihf",
+        of: &Build::ARMV7,
+        compiler: "arm-linux-gnueabihf-gcc",
+    },
+];
+
+/// Builds every host that can be built here, and copies the header; one row for each, and whether
+/// all could.
+pub(super) fn artefacts(directory: &Path) -> Result<(Vec<Vec<String>>, bool), String> {
+    let header = directory.join("wakepath_controller.h");
+    fs::copy(place::root().join(HEADER), &header)
+        .map_err(|error| format!("{}: {error}", header.display()))?;
+    let mut rows = Vec::new();
+    let mut complete = true;
+    for host in &ALL {
+        let compiler = [host.compiler];
+        let missing = missing_target(host.triple).or_else(|| missing_program(&compiler));
+        let row = match missing {
+            Some(why) => format!("NOT BUILT: {why}"),
+            None => host.artefact(directory)?,
+        };
+        complete &= !row.starts_with("NOT");
+        rows.push(vec![format!("controller host, {}", host.triple), row]);
+    }
+    Ok((rows, complete))
+}
+
+impl Host {
+    fn artefact(&self, directory: &Path) -> Result<String, String> {
+        // Apart from the static builds: on 32-bit Arm they share the target and not its flags.
+        let target = place::target().join("controller-host");
+        let mut build = cargo(&["build", "--locked", "--release", "--package"]);
+        build.args(["wakepath-controller-host", "--target", self.triple]);
+        build.arg("--target-dir").arg(&target);
+        let of_target = self.triple.to_uppercase().replace('-', "_");
+        let flags = format!("CARGO_TARGET_{of_target}_RUSTFLAGS");
+        build.env(flags, "-C target-feature=-crt-static");
+        build.env(format!("CARGO_TARGET_{of_target}_LINKER"), self.compiler);
+        build.env(format!("CC_{}", self.triple.replace('-', "_")), self.compiler);
+        succeed(&mut build)?;
+
+        let program = target.join(self.triple).join("release").join("wakepath-controller-host");
+        let needed = glibc(&program)?;
+        let name = format!("wakepath-controller-host-{}", self.triple);
+        let to: PathBuf = directory.join(&name);
+        succeed(
+            Command::new(self.of.strip)
+                .arg("--strip-debug")
+                .arg("-o")
+                .args([&to, &program]),
+        )?;
+        Ok(format!("{name}, needs glibc {needed} or newer"))
+    }
+}
+
+/// The newest version of glibc that a program asks for.
+fn glibc(program: &Path) -> Result<String, String> {
+    let output = Command::new("readelf")
+        .args(["--version-info", "--wide"])
+        .arg(program)
+        .env("LC_ALL", "C")
+        .output()
+        .map_err(|error| format!("readelf: {error}"))?;
+    newest(&String::from_utf8_lossy(&output.stdout)).ok_or_else(|| {
+        format!("{} is not linked with glibc, so that it can load no library", program.display())
+    })
+}
+
+fn newest(said: &str) -> Option<String> {
+    let versions = said.split("GLIBC_").skip(1).filter_map(|rest| {
+        let end = rest.find(|c: char| c != '.' && !c.is_ascii_digit());
+        let numbers = rest[..end.unwrap_or(rest.len())].split('.');
+        numbers.map(|number| number.parse().ok()).collect::<Option<Vec<u32>>>()
+    });
+    let newest = versions.max()?;
+    Some(newest.iter().map(u32::to_string).collect::<Vec<_>>().join("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_glibc_is_found_by_number_and_not_by_letter() {
+        let said = "  0x00c0:   Name: GLIBC_2.9  Flags: none\n Name: GLIBC_2.34  Flags: none\n \
+                    Name: GLIBC_2.2.5  Flags\n Name: GLIBC_PRIVATE\n";
+        assert_eq!(newest(said).as_deref(), Some("2.34"));
+        assert_eq!(newest("no version information"), None);
+    }
+
+    #[test]
+    fn the_header_is_where_it_is_taken_from() {
+        assert!(place::root().join(HEADER).is_file());
+    }
+}
