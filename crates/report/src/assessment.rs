@@ -120,7 +120,7 @@ impl Assessment {
     /// # Errors
     /// When the run or its scenario can't be read.
     pub fn of(run: &Run) -> Result<Self, AssessmentError> {
-        Ok(Self::assess(run, false)?.0)
+        Ok(Self::assess(run, false, &|_, _| ())?.0)
     }
 
     /// As [`Assessment::of`], with what is drawn of every condition, in the same order. The
@@ -129,10 +129,27 @@ impl Assessment {
     /// # Errors
     /// When the run or its scenario can't be read.
     pub fn with_pictures(run: &Run) -> Result<(Self, Vec<Picture>), AssessmentError> {
-        Self::assess(run, true)
+        Self::assess(run, true, &|_, _| ())
     }
 
-    fn assess(run: &Run, drawn: bool) -> Result<(Self, Vec<Picture>), AssessmentError> {
+    /// As [`Assessment::of`], or as [`Assessment::with_pictures`] where it is to be `drawn`; `done`
+    /// is told how many pieces of work of how many are ready, where a vehicle is flown.
+    ///
+    /// # Errors
+    /// As [`Assessment::of`].
+    pub fn with_progress(
+        run: &Run,
+        drawn: bool,
+        done: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<(Self, Vec<Picture>), AssessmentError> {
+        Self::assess(run, drawn, done)
+    }
+
+    fn assess(
+        run: &Run,
+        drawn: bool,
+        done: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<(Self, Vec<Picture>), AssessmentError> {
         let manifest = &run.manifest;
         let scenario = scenario_of(run)?;
         let JudgedConditions {
@@ -146,7 +163,7 @@ impl Assessment {
             None => None,
             Some(terms) => {
                 let order = FlightOrder::quick(terms)?;
-                Some(judge_flights(run, &order, &segments, &mut conditions)?)
+                Some(judge_flights(run, &order, &segments, &mut conditions, done)?)
             }
         };
         let mut overall = overall(scenario.criterion.policies, &conditions);

@@ -1,5 +1,7 @@
 //! A kick swept over the worst bursts of a run: the same kick at many instants around the places
-//! where the loop was latest, since a kick that falls into a quiet stretch tells nothing.
+//! where the loop was latest, since a kick that falls into a quiet stretch tells nothing. Some are
+//! aimed: just after the sample that the longest silence began with, where nothing answers for
+//! longest.
 
 use super::events::Event;
 use super::flight::{Flight, Kick, Notes};
@@ -17,8 +19,9 @@ pub struct Sweep {
     pub bursts: usize,
     /// Length of a burst, ns.
     pub burst_ns: u64,
-    /// Kicks per burst, spread evenly over it, each in a random direction. More of them are those
-    /// of fewer and others between.
+    /// Kicks per burst, spread evenly over it, each in a random direction; as many are aimed at the
+    /// longest silence, in directions spread evenly. More of them are those of fewer and others
+    /// between.
     pub phases: usize,
     /// How long the vehicle has to recover, ns.
     pub horizon_ns: u64,
@@ -26,6 +29,13 @@ pub struct Sweep {
     pub recovered_deg: f64,
     /// Seed of the phases and directions.
     pub seed: u64,
+}
+
+impl Sweep {
+    /// How many kicks it has at most: a short run has room for fewer bursts.
+    pub fn most_kicks(&self) -> usize {
+        (self.bursts + 1).saturating_mul(self.phases)
+    }
 }
 
 impl Default for Sweep {
@@ -66,7 +76,10 @@ const BEFORE_NS: u64 = 100_000_000;
 /// (√5 − 1) / 2.
 const GOLDEN_RATIO: f64 = 0.618_033_988_749_894_9;
 
-/// The kicks: seeded instants within the worst bursts.
+/// The number of the longest silence among the seeds of the bursts.
+const SILENCE: u64 = u32::MAX as u64;
+
+/// The kicks: seeded instants within the worst bursts, then those at the longest silence.
 pub(super) fn kicks(schedule: &Schedule, sweep: &Sweep) -> Vec<Kick> {
     let mut kicks = vec![];
     let bursts = worst_bursts(schedule, sweep.burst_ns, sweep.bursts);
@@ -83,7 +96,29 @@ pub(super) fn kicks(schedule: &Schedule, sweep: &Sweep) -> Vec<Kick> {
             });
         }
     }
+    let at_ns = longest_silence(schedule);
+    let first = uniform(sweep.seed, SILENCE << 32);
+    kicks.extend((0..sweep.phases).map(|phase| {
+        let turn = (first + phase as f64 * GOLDEN_RATIO).fract();
+        let (sin, cos) = (std::f64::consts::TAU * turn).sin_cos();
+        let rate = [sweep.rate_rad_s * cos, sweep.rate_rad_s * sin, 0.0];
+        Kick { at_ns, rate }
+    }));
     kicks
+}
+
+/// Where a kick goes unanswered for longest: just after the sample that didn't see it, or at the
+/// start where no sample came before. The earlier of equal ones.
+fn longest_silence(schedule: &Schedule) -> u64 {
+    let jobs = schedule.activations();
+    let samples = jobs.iter().map(|job| job.sample_ns.saturating_add(1));
+    let answers = jobs.iter().map(|job| job.actuate_ns);
+    let silences = std::iter::once(0)
+        .chain(samples)
+        .zip(answers.chain(std::iter::once(schedule.end_ns())))
+        .map(|(from, until)| (until.saturating_sub(from), from));
+    let longest = silences.max_by_key(|(length, from)| (*length, std::cmp::Reverse(*from)));
+    longest.map_or(0, |(_, from)| from)
 }
 
 /// Flies every kick from hover and sums up. The events must go on for the horizon after the run.
@@ -201,7 +236,29 @@ mod tests {
         };
         assert_eq!(at(4), at(4));
         assert_ne!(at(4), at(5));
-        assert_eq!(at(4).len(), 8 * 24);
+        assert_eq!(at(4).len(), 9 * 24);
+        assert_eq!(at(4).len(), Sweep::default().most_kicks());
+    }
+
+    #[test]
+    fn kicks_are_aimed_just_after_the_sample_that_the_longest_silence_begins_with() {
+        // Due 19 is sampled at 1900; the next command reaches the rotors at 2307.
+        let schedule = Schedule::constant(100, 50, 7).without(20, 3).without(40, 1);
+        let sweep = Sweep {
+            phases: 4,
+            ..Sweep::default()
+        };
+        let all = kicks(&schedule, &sweep);
+        let aimed: Vec<&Kick> = all.iter().rev().take(4).collect();
+        assert!(aimed.iter().all(|kick| kick.at_ns == 1_901), "{aimed:?}");
+        // All round: no half-plane without a kick.
+        for axis in [0, 1] {
+            assert!(aimed.iter().any(|kick| kick.rate[axis] > 0.0));
+            assert!(aimed.iter().any(|kick| kick.rate[axis] < 0.0));
+        }
+        assert_eq!(longest_silence(&Schedule::without_jobs(100, 5)), 0);
+        // The last sample is never answered within the run.
+        assert_eq!(longest_silence(&Schedule::constant(100, 9, 7).without(4, 5)), 301);
     }
 
     #[test]

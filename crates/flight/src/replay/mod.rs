@@ -10,14 +10,14 @@ mod flight;
 mod joined;
 mod kicks;
 mod margins;
+mod parts;
 mod recording;
 mod report;
 mod schedule;
 mod timing;
 
 use crate::noise::TorqueNoise;
-use crate::plant::Plant;
-use crate::{Controller, Trajectory, Vehicle};
+use crate::{Trajectory, Vehicle};
 use serde::{Deserialize, Serialize};
 
 pub use choices::{Choices, Missed, OverrunRule, Sampling};
@@ -26,6 +26,7 @@ pub(crate) use flight::{Flight, Kick};
 pub use flight::{LOST_ERROR, LOST_RATE, Loss, LossCause};
 pub use kicks::{KickOutcome, Sweep};
 pub use margins::{AxisMargins, RemainingMargins};
+pub use parts::{Part, PartFlown, fly_part, join};
 pub use recording::ScheduleError;
 pub use report::{FlightReport, Flown, Pair};
 pub use schedule::{Activation, Schedule};
@@ -70,50 +71,6 @@ impl Default for Settings {
 /// Flies `vehicle` through `schedule` and, beside it, through the ideal schedule of the same
 /// length. Deterministic: the same arguments give the same report.
 pub fn fly(vehicle: &Vehicle, schedule: &Schedule, settings: &Settings) -> FlightReport {
-    let (controller, plant) = (Controller::new(vehicle), Plant::new(vehicle));
-    let run_ns = schedule.end_ns();
-    let flight = Flight {
-        controller: &controller,
-        plant: &plant,
-        trajectory: &settings.trajectory,
-        noise: None,
-        kick: None,
-        count_from_ns: settings.settle_ns.min(run_ns / 2),
-        recovered_tilt: settings.sweep.recovered_deg.to_radians(),
-    };
-    let hover = Trajectory::Hover {
-        position: settings.trajectory.start(),
-    };
-    let kicks = kicks::kicks(schedule, &settings.sweep);
-    let flown = |schedule: &Schedule| {
-        // Kicks at the very end of the run need something to recover with.
-        let longer = schedule.clone().followed_by_ideal(
-            settings
-                .sweep
-                .burst_ns
-                .saturating_add(settings.sweep.horizon_ns),
-        );
-        let events = merged(&longer, settings.choices.missed);
-        let noisy = Flight {
-            noise: Some(settings.noise),
-            trajectory: &hover,
-            ..flight
-        };
-        Flown::of(
-            &flight.fly(&events, 0, run_ns),
-            &noisy.fly(&events, 0, run_ns),
-            kicks::sweep(&flight, &events, &kicks, settings.sweep.horizon_ns),
-        )
-    };
-    let timing = Timing::of(schedule);
-    FlightReport {
-        vehicle: vehicle.name.clone(),
-        settings: settings.clone(),
-        margins: RemainingMargins::of(vehicle, &timing),
-        timing,
-        flights: Pair {
-            measured: flown(schedule),
-            ideal: flown(&schedule.ideal()),
-        },
-    }
+    let parts = Part::ALL.map(|part| fly_part(vehicle, schedule, settings, part));
+    join(vehicle, schedule, settings, parts)
 }

@@ -13,11 +13,13 @@ use parallel::Piece;
 use serde::Serialize;
 use std::num::NonZeroUsize;
 use wakepath_archive::{ArchiveError, Run};
-use wakepath_flight::replay::{FlightReport, Flown, Loss, LossCause, Schedule, Settings, fly};
+use wakepath_flight::replay::{
+    FlightReport, Flown, Loss, LossCause, Part, PartFlown, Schedule, Settings, fly_part, join,
+};
 use wakepath_flight::search::{
     Brink, Distance, Terms, largest_sustained_latency, most_consecutive_misses,
 };
-use wakepath_flight::{Trajectory, Vehicle};
+use wakepath_flight::Trajectory;
 use wakepath_scenario::FlightCriterion;
 use wakepath_verdict::{
     ConditionName, FlightFigures, FlightFinding, Judgement, Outcome, Overall, flight_findings,
@@ -182,9 +184,10 @@ pub(crate) fn judge_flights(
     order: &FlightOrder,
     segments: &[ConditionSegments<'_>],
     judgements: &mut Vec<Judgement>,
+    done: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<FlownConditions, ArchiveError> {
     let workers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let flown = fly_all(run, order, segments, judgements, workers, &|_, _| ())?;
+    let flown = fly_all(run, order, segments, judgements, workers, done)?;
     *judgements = std::mem::take(judgements)
         .into_iter()
         .map(|judgement| match flown.of(&judgement.name) {
@@ -200,8 +203,9 @@ pub(crate) fn judge_flights(
 
 /// What comes out of one piece of work.
 enum Done {
-    Flight(Box<FlightReport>),
-    Search(Box<Search>),
+    Part(PartFlown),
+    Latency(Brink),
+    Misses(Brink),
 }
 
 fn fly_all(
@@ -230,26 +234,46 @@ fn fly_all(
     periods.sort_unstable();
     periods.dedup();
 
-    // The searches first: each is the longest piece.
+    // The searches first: they are the longest pieces.
     let (vehicle, settings) = (&order.vehicle, &order.settings);
     let searched: &[u64] = if order.search { &periods } else { &[] };
-    let searches = searched.iter().map(|&period| {
-        Box::new(move || Done::Search(Box::new(search(vehicle, settings, period))))
-            as Piece<'_, Done>
+    let all_terms: Vec<Terms> = searched.iter().map(|&of| terms(settings, of)).collect();
+    let searches = all_terms.iter().flat_map(|terms| -> [Piece<'_, Done>; 2] {
+        [
+            Box::new(|| Done::Latency(largest_sustained_latency(vehicle, terms))),
+            Box::new(|| Done::Misses(most_consecutive_misses(vehicle, terms))),
+        ]
     });
-    let flights = flyable().map(|schedule| {
-        Box::new(move || Done::Flight(Box::new(fly(vehicle, schedule, settings))))
-            as Piece<'_, Done>
+    let flights = flyable().flat_map(|schedule| {
+        Part::ALL.map(|part| -> Piece<'_, Done> {
+            Box::new(move || Done::Part(fly_part(vehicle, schedule, settings, part)))
+        })
     });
     let results = parallel::all(searches.chain(flights).collect(), workers, done);
-    let (mut searches, mut flights) = (vec![], vec![]);
+    let (mut latencies, mut misses, mut parts) = (vec![], vec![], vec![]);
     for result in results {
         match result {
-            Done::Search(search) => searches.push(*search),
-            Done::Flight(flight) => flights.push(*flight),
+            Done::Latency(brink) => latencies.push(brink),
+            Done::Misses(brink) => misses.push(brink),
+            Done::Part(part) => parts.push(part),
         }
     }
-    let mut flights = flights.into_iter();
+    let brinks = latencies.into_iter().zip(misses);
+    let searches: Vec<Search> = all_terms
+        .iter()
+        .zip(brinks)
+        .map(|(terms, (latency, misses))| Search {
+            terms: terms.clone(),
+            latency,
+            misses,
+        })
+        .collect();
+    let (together, _) = parts.as_chunks();
+    let mut flights = flyable()
+        .zip(together)
+        .map(|(schedule, parts)| join(vehicle, schedule, settings, *parts))
+        .collect::<Vec<FlightReport>>()
+        .into_iter();
     let conditions = schedules
         .into_iter()
         .map(|(name, schedule)| match schedule {
@@ -297,8 +321,9 @@ fn flown_condition(
     }
 }
 
-fn search(vehicle: &Vehicle, settings: &Settings, period_ns: u64) -> Search {
-    let terms = Terms {
+/// What losses are searched for with.
+fn terms(settings: &Settings, period_ns: u64) -> Terms {
+    Terms {
         trajectory: settings.trajectory.clone(),
         // Nothing disturbs a vehicle that hovers in still air; then noise has to.
         noise: match settings.trajectory {
@@ -308,11 +333,6 @@ fn search(vehicle: &Vehicle, settings: &Settings, period_ns: u64) -> Search {
         kick_rad_s: settings.sweep.rate_rad_s,
         missed: settings.choices.missed,
         ..Terms::new(period_ns)
-    };
-    Search {
-        latency: largest_sustained_latency(vehicle, &terms),
-        misses: most_consecutive_misses(vehicle, &terms),
-        terms,
     }
 }
 

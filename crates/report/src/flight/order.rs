@@ -22,7 +22,7 @@ pub struct FlightOrder {
 }
 
 impl FlightOrder {
-    /// The thorough one: 192 kicks for each condition, and the searches.
+    /// The thorough one: 216 kicks for each condition, and the searches.
     ///
     /// # Errors
     /// For a vehicle that is none.
@@ -49,8 +49,8 @@ impl FlightOrder {
         })
     }
 
-    /// The one for the end of a measurement, where a person waits: 24 kicks within the four worst
-    /// bursts of each condition, no search. They are among the kicks of the thorough one, which can
+    /// The one for the end of a measurement, where a person waits: 30 kicks within the four worst
+    /// bursts and at the longest silence of each condition, no search. They are among the kicks of the thorough one, which can
     /// find a worse tilt.
     ///
     /// # Errors

@@ -88,7 +88,12 @@ impl FlownConditions {
     pub(crate) fn to_short_text(&self, style: Style) -> String {
         let table = self.table(SHORT, short_cells).render(style.columns);
         let head = wrapped(&self.headline(), style.columns);
-        format!("{head}\n{table}\n")
+        let flights = self.conditions.iter().filter_map(|one| {
+            let how = one.flight.as_ref().and_then(beyond_margin)?;
+            Some(format!("{}: {how}\n", one.name))
+        });
+        let beyond = wrapped(&flights.collect::<String>(), style.columns);
+        format!("{head}\n{table}{beyond}\n")
     }
 
     /// The short table as cells: heads, and of each condition its name, cells and findings. The
@@ -145,10 +150,10 @@ impl FlownConditions {
         let sweep = &settings.sweep;
         format!(
             "the {} {course}; the loop {sampling}, {missed}, {overrun}\n\
-             kicks: up to {} of {} rad/s for each condition, within its {} worst bursts; noise: {} \
-             rad/s²; seed {}\n",
+             kicks: up to {} of {} rad/s for each condition, within its {} worst bursts and at its \
+             longest silence; noise: {} rad/s²; seed {}\n",
             self.vehicle,
-            sweep.bursts * sweep.phases,
+            sweep.most_kicks(),
             sweep.rate_rad_s,
             sweep.bursts,
             settings.noise.rad_s2,
@@ -213,7 +218,7 @@ fn short_cells(
         of_run(margin(report.margins.jitter_ns)),
         decimal(flown.tilt_deviation_deg, 3),
         format!("{:.2}", flown.kicks.peak_tilt_deg),
-        fate(flown),
+        fate(measured, report, flown),
     ]
 }
 
@@ -253,7 +258,7 @@ fn long_cells(
         millis_whole(flown.saturated_in_noise_ns),
         millis_whole(flown.saturated_tracking_ns),
         decimal(flown.tracking_rmse_m.map(|metres| metres * 1e3), 2),
-        fate(flown),
+        fate(measured, report, flown),
     ]
 }
 
@@ -271,11 +276,46 @@ fn delay_cell(measured: Option<&FlownCondition>, report: &FlightReport) -> Strin
     })
 }
 
-fn fate(flown: &Flown) -> String {
-    match flown.lost() {
-        true => "LOST".into(),
-        false => "flies".into(),
+/// How the flight ended. A vehicle that was not lost within the recording isn't said to fly where
+/// its delay is beyond the margin: the loss may only take longer.
+fn fate(measured: Option<&FlownCondition>, report: &FlightReport, flown: &Flown) -> String {
+    let margins = &report.margins;
+    let beyond = |left: Option<i64>| left.is_none_or(|left| left < 0);
+    match measured {
+        _ if flown.lost() => "LOST",
+        Some(_) if beyond(margins.delay_ns) => "unstable",
+        Some(_) if beyond(margins.delay_if_worst_lasted_ns) => "flew",
+        _ => "flies",
     }
+    .into()
+}
+
+/// Why it isn't said to fly, where it was not lost.
+fn beyond_margin(report: &FlightReport) -> Option<String> {
+    let (margins, timing) = (&report.margins, &report.timing);
+    if report.flights.measured.lost() {
+        return None;
+    }
+    let Some(left) = margins.delay_ns else {
+        return Some("unstable: the loop is unstable at this period without any delay".into());
+    };
+    let longest = i64::try_from(timing.reaction.max_ns).unwrap_or(i64::MAX);
+    let worst = margins.delay_if_worst_lasted_ns?;
+    let whole = duration(longest.saturating_add(worst));
+    if left < 0 {
+        let beyond = duration(left.saturating_neg());
+        return Some(format!(
+            "unstable: its mean delay is {beyond} beyond the delay margin of {whole}; the \
+             loop is unstable there, though it was not lost within the recording"
+        ));
+    }
+    (worst < 0).then(|| {
+        format!(
+            "flew: its longest reaction, {}, is beyond the delay margin of {whole}, and must not \
+             last",
+            duration(longest)
+        )
+    })
 }
 
 fn millis(ns: f64) -> String {
@@ -319,7 +359,10 @@ impl FlownCondition {
         let text = match (against.is_empty(), lost) {
             (false, _) => against.join("; "),
             (true, Some(how)) => format!("lost: {how}"),
-            (true, None) => return String::new(),
+            (true, None) => match self.flight.as_ref().and_then(beyond_margin) {
+                Some(how) => return format!("{}: {how}\n", self.name),
+                None => return String::new(),
+            },
         };
         format!("{}: {}\n", self.name, style.bad(&text))
     }

@@ -1,12 +1,10 @@
 //! `wakepath fly`: what the recorded timing of a run does to a vehicle's flight.
 
+use super::progress::Progress;
 use super::{Outcome, print};
 use crate::command_line::Fly;
-use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
 use wakepath_archive::Run;
 use wakepath_report::{FlightOrder, Flights, Style};
 use wakepath_scenario::{
@@ -79,47 +77,4 @@ fn choose<T: Word>(option: &str, word: &Option<String>, choice: &mut T) -> Resul
         *choice = T::of_word(word).map_err(|refused| format!("{option} {word}: {refused}"))?;
     }
     Ok(())
-}
-
-/// Says on standard error how far it is, once it has taken longer than a person waits in silence.
-struct Progress {
-    started: Instant,
-    told: Mutex<Option<Instant>>,
-}
-
-const SILENCE: Duration = Duration::from_secs(2);
-
-impl Progress {
-    fn new() -> Self {
-        Self {
-            started: Instant::now(),
-            told: Mutex::new(None),
-        }
-    }
-
-    fn tell(&self, ready: usize, of: usize) {
-        let Ok(mut told) = self.told.lock() else {
-            return;
-        };
-        if told.unwrap_or(self.started).elapsed() < SILENCE {
-            return;
-        }
-        *told = Some(Instant::now());
-        let mut out = std::io::stderr().lock();
-        let (start, end) = match out.is_terminal() {
-            true => ("\r", ""),
-            false => ("", "\n"),
-        };
-        // Nobody reads it: no reason to stop flying.
-        let _ = write!(out, "{start}flying: {ready} of {of}{end}");
-        let _ = out.flush();
-    }
-
-    /// Clears what a terminal still shows.
-    fn end(&self) {
-        let told = self.told.lock().is_ok_and(|told| told.is_some());
-        if told && std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[K");
-        }
-    }
 }

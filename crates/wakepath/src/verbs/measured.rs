@@ -1,6 +1,7 @@
 //! What `check` and `run` have in common: from a scenario to a run directory, a table and a
 //! verdict.
 
+use super::progress::assessed;
 use super::{Outcome, print};
 use crate::command_line::{Output, VERSION};
 use crate::measure::{HostCpus, Interrupt, Measurement, Plan};
@@ -12,7 +13,6 @@ use wakepath_archive::{Ending, Run, RunStarted, ScenarioText, Tool, run_id};
 use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
 use wakepath_readiness::{Inspection, Report};
-use wakepath_report::Assessment;
 use wakepath_scenario::{KnownCpus, Scenario, Warning, builtin, units};
 
 type Failure = Box<dyn std::error::Error>;
@@ -180,7 +180,7 @@ fn explain(directory: &Path) {
 /// Shows a recorded run and returns the verdict's exit code.
 fn show(directory: &Path, output: &Output) -> Outcome {
     let run = Run::open(directory)?;
-    let (assessment, pictures) = Assessment::with_pictures(&run)?;
+    let (assessment, pictures) = assessed(&run, true)?;
     print(&match output.json {
         true => assessment.to_json(),
         false => assessment.to_text(wakepath_report::Style::of_stdout()),

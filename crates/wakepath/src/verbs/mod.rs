@@ -10,6 +10,7 @@ mod files;
 pub mod fly;
 pub mod machine;
 mod measured;
+mod progress;
 pub mod recover;
 pub mod report;
 pub mod run;

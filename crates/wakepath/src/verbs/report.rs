@@ -25,7 +25,7 @@ pub fn run(arguments: &Report) -> Outcome {
     let mut drawn = Vec::new();
     for directory in &arguments.runs {
         let run = Run::open(directory)?;
-        let (assessment, pictures) = Assessment::with_pictures(&run)?;
+        let (assessment, pictures) = assessed(&run, true)?;
         let figures = Figures::of(&assessment, &pictures);
         drawn.push(Drawn {
             manifest: run.manifest,

@@ -1,16 +1,17 @@
 //! `wakepath show`: a recorded run, judged again by the scenario that it was measured for.
 
+use super::progress::assessed;
 use super::{Outcome, print};
 use crate::command_line::Show;
 use std::process::ExitCode;
 use wakepath_archive::Run;
-use wakepath_report::{Assessment, Style};
+use wakepath_report::Style;
 
 /// Reads and judges.
 pub fn run(arguments: &Show) -> Outcome {
     let run = Run::open(&arguments.run)?;
     let findings = run.check()?;
-    let assessment = Assessment::of(&run)?;
+    let (assessment, _) = assessed(&run, false)?;
     print(&match arguments.json {
         true => assessment.to_json(),
         false => assessment.to_text(Style::of_stdout()),

@@ -1,0 +1,128 @@
+//! A replay in parts that don't know of each other, so that several can be flown at a time. What
+//! comes out is the same whoever flies them, in whatever order.
+
+use super::events::merged;
+use super::flight::{Flight, Notes};
+use super::kicks::{self, KickOutcome};
+use super::{FlightReport, Flown, Pair, RemainingMargins, Schedule, Settings, Timing};
+use crate::plant::Plant;
+use crate::{Controller, Trajectory, Vehicle};
+
+/// One of the flights of a replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Through the ideal schedule instead of the measured one.
+    ideal: bool,
+    which: Which,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    Tracking,
+    Noise,
+    Kicks,
+}
+
+impl Part {
+    const fn of(ideal: bool, which: Which) -> Self {
+        Self { ideal, which }
+    }
+
+    /// All of them, in the order in which [`join`] takes them.
+    pub const ALL: [Self; 6] = [
+        Self::of(false, Which::Tracking),
+        Self::of(false, Which::Noise),
+        Self::of(false, Which::Kicks),
+        Self::of(true, Which::Tracking),
+        Self::of(true, Which::Noise),
+        Self::of(true, Which::Kicks),
+    ];
+}
+
+/// What came out of a part.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PartFlown(Outcome);
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Outcome {
+    Notes(Notes),
+    Kicks(KickOutcome),
+}
+
+/// Flies one part.
+pub fn fly_part(
+    vehicle: &Vehicle,
+    schedule: &Schedule,
+    settings: &Settings,
+    part: Part,
+) -> PartFlown {
+    let (controller, plant) = (Controller::new(vehicle), Plant::new(vehicle));
+    let run_ns = schedule.end_ns();
+    let flight = Flight {
+        controller: &controller,
+        plant: &plant,
+        trajectory: &settings.trajectory,
+        noise: None,
+        kick: None,
+        count_from_ns: settings.settle_ns.min(run_ns / 2),
+        recovered_tilt: settings.sweep.recovered_deg.to_radians(),
+    };
+    let flown = match part.ideal {
+        true => schedule.ideal(),
+        false => schedule.clone(),
+    };
+    // Kicks at the very end of the run need something to recover with.
+    let sweep = &settings.sweep;
+    let longer = flown.followed_by_ideal(sweep.burst_ns.saturating_add(sweep.horizon_ns));
+    let events = merged(&longer, settings.choices.missed);
+    PartFlown(match part.which {
+        Which::Tracking => Outcome::Notes(flight.fly(&events, 0, run_ns)),
+        Which::Noise => {
+            let hover = Trajectory::Hover {
+                position: settings.trajectory.start(),
+            };
+            let noisy = Flight {
+                noise: Some(settings.noise),
+                trajectory: &hover,
+                ..flight
+            };
+            Outcome::Notes(noisy.fly(&events, 0, run_ns))
+        }
+        // The ideal flight suffers the very same kicks.
+        Which::Kicks => {
+            let kicks = kicks::kicks(schedule, sweep);
+            Outcome::Kicks(kicks::sweep(&flight, &events, &kicks, sweep.horizon_ns))
+        }
+    })
+}
+
+/// The report of a replay from its parts, in the order of [`Part::ALL`].
+///
+/// # Panics
+/// When the parts are in another order.
+pub fn join(
+    vehicle: &Vehicle,
+    schedule: &Schedule,
+    settings: &Settings,
+    parts: [PartFlown; 6],
+) -> FlightReport {
+    let flown = |tracking: PartFlown, noise: PartFlown, kicks: PartFlown| {
+        match (tracking.0, noise.0, kicks.0) {
+            (Outcome::Notes(tracking), Outcome::Notes(noise), Outcome::Kicks(kicks)) => {
+                Flown::of(&tracking, &noise, kicks)
+            }
+            _ => panic!("the parts of a replay are joined in the order of Part::ALL"),
+        }
+    };
+    let timing = Timing::of(schedule);
+    FlightReport {
+        vehicle: vehicle.name.clone(),
+        settings: settings.clone(),
+        margins: RemainingMargins::of(vehicle, &timing),
+        timing,
+        flights: Pair {
+            measured: flown(parts[0], parts[1], parts[2]),
+            ideal: flown(parts[3], parts[4], parts[5]),
+        },
+    }
+}

@@ -1,0 +1,62 @@
+//! How far the flights are, for a person who waits for them. It knows nothing of what is flown.
+
+use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use wakepath_archive::Run;
+use wakepath_report::{Assessment, AssessmentError, Picture};
+
+/// A run assessed, with its pictures where it is to be `drawn`; where its flights take long, how far
+/// they are is said meanwhile.
+pub(super) fn assessed(
+    run: &Run,
+    drawn: bool,
+) -> Result<(Assessment, Vec<Picture>), AssessmentError> {
+    let progress = Progress::new();
+    let assessment = Assessment::with_progress(run, drawn, &|ready, of| progress.tell(ready, of));
+    progress.end();
+    assessment
+}
+
+/// Says on standard error how far it is, once it has taken longer than a person waits in silence.
+pub(super) struct Progress {
+    started: Instant,
+    told: Mutex<Option<Instant>>,
+}
+
+const SILENCE: Duration = Duration::from_secs(2);
+
+impl Progress {
+    pub(super) fn new() -> Self {
+        Self {
+            started: Instant::now(),
+            told: Mutex::new(None),
+        }
+    }
+
+    pub(super) fn tell(&self, ready: usize, of: usize) {
+        let Ok(mut told) = self.told.lock() else {
+            return;
+        };
+        if told.unwrap_or(self.started).elapsed() < SILENCE {
+            return;
+        }
+        *told = Some(Instant::now());
+        let mut out = std::io::stderr().lock();
+        let (start, end) = match out.is_terminal() {
+            true => ("\r", ""),
+            false => ("", "\n"),
+        };
+        // Nobody reads it: no reason to stop flying.
+        let _ = write!(out, "{start}flying: {ready} of {of}{end}");
+        let _ = out.flush();
+    }
+
+    /// Clears what a terminal still shows.
+    pub(super) fn end(&self) {
+        let told = self.told.lock().is_ok_and(|told| told.is_some());
+        if told && std::io::stderr().is_terminal() {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
