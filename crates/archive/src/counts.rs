@@ -114,6 +114,7 @@ mod tests {
             skipped: Some(3),
             page_faults: None,
             modules: Vec::new(),
+            counters: None,
             ended: Some(ThreadEnd::AllCycles),
         }
     }

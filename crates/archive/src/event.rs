@@ -232,8 +232,33 @@ pub struct ThreadEnded {
     /// Parts of the work that timed themselves, after the warm-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<ModuleTimes>,
+    /// Hardware counters of the loop's cycles, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<CountersRead>,
     /// Why the thread ended.
     pub ended: ThreadEnd,
+}
+
+/// What became of the hardware counters that a scenario asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountersRead {
+    /// Sums over so many cycles of the loop after its warm-up, in user space alone.
+    Counted {
+        /// Cycles of the loop.
+        cycles: u64,
+        /// CPU cycles.
+        cpu_cycles: u64,
+        /// Instructions retired.
+        instructions: u64,
+        /// Misses of the last-level cache.
+        last_level_misses: u64,
+    },
+    /// There are none, or none that may be read.
+    Missing {
+        /// One line for a person.
+        reason: String,
+    },
 }
 
 /// A part of the loop's work that timed itself: a module of a controller.
@@ -251,6 +276,13 @@ pub struct ModuleTimes {
     pub max_ns: u64,
     /// Runs longer than the budget.
     pub over_budget: u64,
+    /// After so many due times of the loop it should run again; `None` where it has no rate of its
+    /// own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<u64>,
+    /// How often it was due again before it had run, which only a part with a rate can be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<u64>,
 }
 
 /// How a run's traced segments are traced, and what that costs.

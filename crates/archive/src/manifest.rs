@@ -13,8 +13,8 @@ use crate::FORMAT_VERSION;
 use crate::digest::{sha256_of_bytes, sha256_of_file};
 use crate::error::{ArchiveError, Result};
 use crate::event::{
-    Effective, Ending, FactsTaken, ModuleTimes, PageFaults, PlannedSegment, ScenarioText,
-    SegmentTraced, ThreadEnd, Tool, TracingSetUp,
+    CountersRead, Effective, Ending, FactsTaken, ModuleTimes, PageFaults, PlannedSegment,
+    ScenarioText, SegmentTraced, ThreadEnd, Tool, TracingSetUp,
 };
 use crate::log::Damage;
 use crate::virtual_time::VirtualTime;
@@ -125,6 +125,9 @@ pub struct ThreadRecord {
     /// Parts of the work that timed themselves, after the warm-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<ModuleTimes>,
+    /// Hardware counters of the loop's cycles, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<CountersRead>,
     /// Why the thread ended.
     pub ended: Option<ThreadEnd>,
 }

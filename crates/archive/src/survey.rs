@@ -182,6 +182,7 @@ impl Surveyor {
             record.skipped = thread.skipped;
             record.page_faults = thread.page_faults;
             record.modules = thread.modules;
+            record.counters = thread.counters;
             record.ended = Some(thread.ended);
         }
         Ok(())
@@ -306,6 +307,7 @@ fn record(thread: ThreadStarted) -> ThreadRecord {
         skipped: None,
         page_faults: None,
         modules: Vec::new(),
+        counters: None,
         ended: None,
     }
 }

@@ -62,7 +62,8 @@ typedef struct wakepath_controller_module {
     uint64_t budget_ns;           /* 0: none */
     uint64_t time_ns;             /* of its run in the last step */
     uint32_t ran;                 /* 0: it did not run in the last step */
-    uint32_t reserved;
+    uint32_t every;               /* it shall run once in so many cycles; 0: at no rate of its own.
+                                     wakepath then counts how often it came late */
 } wakepath_controller_module;
 
 /* Returns WAKEPATH_CONTROLLER_VERSION as the library was compiled with it. */
@@ -80,8 +81,8 @@ int32_t wakepath_controller_step(void *controller, const wakepath_controller_inp
 void wakepath_controller_free(void *controller);
 
 /* Optional. Called after init and after each cycle, outside the timed region: points *modules at
- * the parts and returns how many there are. Number, names and budgets must stay what they are after
- * init. */
+ * the parts and returns how many there are. Number, names, budgets and rates (every) must stay what they are
+ * after init. */
 uint32_t wakepath_controller_modules(void *controller,
                                      const wakepath_controller_module **modules);
 

@@ -12,6 +12,6 @@ mod work;
 pub use host::{die_with, is_child_of, run_as_child, shared_memory};
 pub use process::run;
 pub use protocol::{
-    ControllerSpec, Counted, FlightSpec, INTERFACE, LoopReply, LoopSpec, ThreadEndReport,
-    ThreadReady, ThreadSpec, VERSION, Versions, WorkSpec,
+    ControllerSpec, Counted, FlightSpec, INTERFACE, LoopReply, LoopSpec, TableTaskSpec,
+    ThreadEndReport, ThreadReady, ThreadSpec, VERSION, Versions, WorkSpec,
 };

@@ -1,7 +1,7 @@
 //! What the measuring process and the loop's process say to each other, one line of JSON each.
 
 use serde::{Deserialize, Serialize};
-use wakepath_archive::{ModuleTimes, ThreadEnd};
+use wakepath_archive::{CountersRead, ModuleTimes, ThreadEnd};
 use wakepath_flight::Trajectory;
 use wakepath_rt::counters::Counts;
 use wakepath_rt::{Accounting, Effective, PageFaults, Preparation, Shortfall};
@@ -151,6 +151,11 @@ pub struct FlightSpec {
 pub enum ControllerSpec {
     /// The controller of `wakepath-flight`.
     BuiltIn,
+    /// The controller of `wakepath-flight`, and after it the tasks of a table.
+    Tasks {
+        /// The tasks.
+        tasks: Vec<TableTaskSpec>,
+    },
     /// One from a shared library.
     Library {
         /// Its path.
@@ -171,6 +176,23 @@ pub enum ControllerSpec {
         /// What the file's SHA-256 must be, in hexadecimal digits.
         sha256: Option<String>,
     },
+}
+
+/// A task of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableTaskSpec {
+    /// Its name.
+    pub name: String,
+    /// How often it shall run, as a period in nanoseconds.
+    pub period_ns: u64,
+    /// Longest time that a run should take, in nanoseconds.
+    pub budget_ns: u64,
+    /// The least number comes first.
+    pub priority: u32,
+    /// Rounds of arithmetic in each run.
+    pub rounds: u64,
+    /// Bytes read and written in each run.
+    pub bytes: u64,
 }
 
 impl LoopSpec {
@@ -257,18 +279,13 @@ impl Counted {
     }
 }
 
-/// The mean of one cycle.
-impl std::fmt::Display for Counted {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mean = |sum: u64| sum as f64 / self.cycles.max(1) as f64;
-        write!(
-            f,
-            "{:.0} CPU cycles, {:.0} instructions and {:.1} last-level misses in the mean of {} \
-             cycles of the loop",
-            mean(self.sum.cycles),
-            mean(self.sum.instructions),
-            mean(self.sum.misses),
-            self.cycles
-        )
+impl From<Counted> for CountersRead {
+    fn from(counted: Counted) -> Self {
+        Self::Counted {
+            cycles: counted.cycles,
+            cpu_cycles: counted.sum.cycles,
+            instructions: counted.sum.instructions,
+            last_level_misses: counted.sum.misses,
+        }
     }
 }

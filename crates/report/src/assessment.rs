@@ -55,6 +55,8 @@ pub struct Assessment {
     pub inflation: Vec<Inflation>,
     /// The controllers of the user's own that were at work.
     pub controllers: Vec<crate::ControllerFile>,
+    /// Hardware counters of the loop's cycles, where they were asked for.
+    pub counters: Vec<crate::CounterFigures>,
     /// The parts of a controller that timed themselves.
     pub modules: Vec<crate::ModuleFigures>,
     /// What each load did, by phase.
@@ -163,7 +165,13 @@ impl Assessment {
             None => None,
             Some(terms) => {
                 let order = FlightOrder::quick(terms)?;
-                Some(judge_flights(run, &order, &segments, &mut conditions, done)?)
+                Some(judge_flights(
+                    run,
+                    &order,
+                    &segments,
+                    &mut conditions,
+                    done,
+                )?)
             }
         };
         let mut overall = overall(scenario.criterion.policies, &conditions);
@@ -183,6 +191,7 @@ impl Assessment {
             .sum();
         let assessment = Self {
             controllers,
+            counters: crate::counters::figures(&segments),
             modules: crate::modules::figures(&segments),
             inflation: inflations(&scenario, &conditions),
             run: identity(run),

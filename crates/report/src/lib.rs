@@ -6,6 +6,7 @@ mod changes;
 mod compare;
 mod conditions;
 mod controllers;
+mod counters;
 mod figure;
 mod flight;
 mod inflation;
@@ -23,6 +24,7 @@ pub use compare::{
     Finding, Margin, Metric, MetricComparison, RunFigures, Weight,
 };
 pub use controllers::ControllerFile;
+pub use counters::{CounterFigures, PerCycle};
 pub use figure::{Figure, Figures};
 pub use flight::{
     FlightOrder, Flights, FlightsError, FlownCondition, FlownConditions, Search, can_be_met,

@@ -1,6 +1,5 @@
 //! The parts of a controller that timed themselves, in the way of Betaflight's `tasks`: rate,
-//! average, maximum, load, runs over budget. When a part should have run the controller alone
-//! knows, so nothing is said of lateness.
+//! average, maximum, load, late, runs over budget. Late can only be what has a rate of its own.
 
 use crate::Style;
 use crate::conditions::ConditionSegments;
@@ -22,6 +21,8 @@ pub struct ModuleFigures {
     pub times: ModuleTimes,
     /// Runs a second, over the judged time.
     pub rate_hz: f64,
+    /// Runs a second that it should have, where it has a rate of its own.
+    pub wanted_hz: Option<f64>,
     /// Mean time of a run in nanoseconds; `None` where it never ran.
     pub average_ns: Option<f64>,
     /// Share of the judged time that it took.
@@ -47,6 +48,8 @@ pub(crate) fn figures(conditions: &[ConditionSegments<'_>]) -> Vec<ModuleFigures
                         times.sum_ns += module.sum_ns;
                         times.max_ns = times.max_ns.max(module.max_ns);
                         times.over_budget += module.over_budget;
+                        let late = times.late.zip(module.late);
+                        times.late = late.map(|(before, more)| before + more);
                         *ns += judged_ns;
                     }
                     None => {
@@ -56,6 +59,9 @@ pub(crate) fn figures(conditions: &[ConditionSegments<'_>]) -> Vec<ModuleFigures
                             thread: thread.name.clone(),
                             times: module.clone(),
                             rate_hz: 0.0,
+                            wanted_hz: module.every.map(|every| {
+                                1e9 / (every.max(1) as f64 * thread.due.period_ns as f64)
+                            }),
                             average_ns: None,
                             load: 0.0,
                         };
@@ -87,9 +93,9 @@ pub(crate) fn to_text(modules: &[ModuleFigures], style: Style) -> String {
         return String::new();
     }
     let mut table = Table::new(&[
-        ("", &["rate, Hz"]),
+        ("rate, Hz", &["had", "wanted"]),
         ("time, µs", &["avg", "max", "budget"]),
-        ("", &["load, %", "over budget"]),
+        ("", &["load, %", "late", "over budget"]),
     ]);
     let mut of = None;
     for module in modules {
@@ -104,10 +110,15 @@ pub(crate) fn to_text(modules: &[ModuleFigures], style: Style) -> String {
             format!("  {}", module.times.name),
             vec![
                 format!("{:.1}", module.rate_hz),
+                module.wanted_hz.map_or("–".into(), |hz| format!("{hz:.1}")),
                 module.average_ns.map_or("–".into(), micros),
                 micros(module.times.max_ns as f64),
                 budget_ns.map_or("–".into(), |ns| micros(ns as f64)),
                 format!("{:.3}", module.load * 100.0),
+                module
+                    .times
+                    .late
+                    .map_or("–".into(), |late| late.to_string()),
                 budget_ns.map_or("–".into(), |_| module.times.over_budget.to_string()),
             ],
         );
@@ -131,8 +142,11 @@ mod tests {
                 sum_ns: 2_000 * runs,
                 max_ns: 5_000,
                 over_budget: 3,
+                every: Some(2),
+                late: Some(7),
             },
             rate_hz: 0.0,
+            wanted_hz: Some(125.0),
             average_ns: None,
             load: 0.0,
         }
@@ -151,17 +165,20 @@ mod tests {
         let words: Vec<&str> = row.split_whitespace().collect();
         assert_eq!(
             words,
-            ["attitude", "250.0", "2.00", "5.00", "4.00", "0.050", "3"]
+            [
+                "attitude", "250.0", "125.0", "2.00", "5.00", "4.00", "0.050", "7", "3"
+            ]
         );
     }
 
     #[test]
     fn a_module_that_never_ran_or_has_no_budget_shows_no_figure_for_it() {
-        let figures = with_rates(module(0, None), 2_000_000_000);
+        let mut figures = with_rates(module(0, None), 2_000_000_000);
+        (figures.wanted_hz, figures.times.late) = (None, None);
         assert_eq!(figures.average_ns, None);
         assert_eq!(
             to_text(&[figures], Style::default()).matches('–').count(),
-            3
+            5
         );
     }
 }

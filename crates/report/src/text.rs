@@ -35,6 +35,7 @@ impl Assessment {
         text.push_str(&self.table().render(style.columns));
         writeln!(text)?;
         text.push_str(&crate::inflation::to_text(&self.inflation, style));
+        text.push_str(&crate::counters::to_text(&self.counters, style));
         text.push_str(&crate::modules::to_text(&self.modules, style));
         if let Some(flights) = &self.flights {
             text.push_str(&flights.to_short_text(style));

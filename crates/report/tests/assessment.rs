@@ -167,6 +167,7 @@ fn write_in(
                 skipped: None,
                 page_faults: None,
                 modules: Vec::new(),
+                counters: None,
                 ended: segment.ended.clone(),
             }],
             loads: if segment.phase == "stress" && !never_started {

@@ -125,6 +125,7 @@ fn write(directory: &Path, scenario: &str, segments: &[(Policy, Timing, u64)]) -
                 skipped: None,
                 page_faults: None,
                 modules: Vec::new(),
+                counters: None,
                 ended: ThreadEnd::AllCycles,
             }],
             loads: vec![],

@@ -27,6 +27,7 @@ static ALL: &[Builtin] = builtins![
     "beaglepilot",
     "litmus-16core",
     "contention",
+    "copter-tasks",
 ];
 
 /// All built-in scenarios, in the order in which they are listed.

@@ -11,7 +11,7 @@ pub(crate) use flight::{FLIGHT, LONGEST_VEHICLE};
 pub(crate) use loads::LOAD;
 pub(crate) use policies::POLICY;
 pub(crate) use tables::{ACCOUNTING, CRITERION, LONGEST_NAME, PHASE, SCENARIO, TASK, TRACE};
-pub(crate) use work::{TRAJECTORY, WAYPOINT, WORK};
+pub(crate) use work::{MOST_TABLE_TASKS, TABLE_FILE, TABLE_TASK, TRAJECTORY, WAYPOINT, WORK};
 
 use crate::document::Section;
 use crate::error::{Findings, shown_text};

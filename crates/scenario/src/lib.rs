@@ -16,6 +16,7 @@ mod policy;
 mod read;
 mod reference;
 mod schema;
+mod task_table;
 pub mod units;
 mod warning;
 mod work;
@@ -31,5 +32,6 @@ pub use model::{Accounting, CpuSet, Phase, Scenario, Task, TimerSlack, Trace, Tr
 pub use policy::parse_policy;
 pub use reference::reference;
 pub use schema::json_schema;
+pub use task_table::{TableSource, TableTask};
 pub use warning::Warning;
-pub use work::{Flight, Library, Work};
+pub use work::{Flight, Library, TaskTable, Work};

@@ -1,8 +1,8 @@
 //! The reference page of all keys, made from the same table as the reader.
 
 use crate::keys::{
-    ACCOUNTING, CRITERION, FLIGHT, Form, Key, LOAD, PHASE, POLICY, Presence, SCENARIO, TASK, TRACE,
-    TRAJECTORY, Table, Variants, WAYPOINT, WORK,
+    ACCOUNTING, CRITERION, FLIGHT, Form, Key, LOAD, PHASE, POLICY, Presence, SCENARIO, TABLE_TASK,
+    TASK, TRACE, TRAJECTORY, Table, Variants, WAYPOINT, WORK,
 };
 
 const HEAD: &str = "\
@@ -47,6 +47,7 @@ pub fn reference() -> String {
     page += &variants_section("Loads", &LOAD);
     page += &variants_section("Policies", &POLICY);
     page += &variants_section("Work", &WORK);
+    page += &table_section("Task tables", &TABLE_TASK);
     page += &variants_section("Trajectories", &TRAJECTORY);
     page += &table_section("Waypoints", &WAYPOINT);
     for (heading, inner) in [

@@ -1,7 +1,7 @@
 //! What a thread of the loop does in each cycle, as a scenario says it. Nothing here is carried
 //! out, and no file is read: a vehicle's or a library's file is named until the caller has read it.
 
-use crate::{Course, FlightVehicle};
+use crate::{Course, FlightVehicle, TableSource};
 use serde::Serialize;
 use wakepath_flight::Trajectory;
 
@@ -20,6 +20,8 @@ pub enum Work {
     Flight(Flight),
     /// A controller of the user's own, from a shared library or a Python file.
     Library(Library),
+    /// A controller, and after it the tasks of a table that are due.
+    Tasks(TaskTable),
 }
 
 /// The flight that a controller is at work in: what it flies, along which way.
@@ -50,6 +52,15 @@ pub struct Library {
     pub flight: Flight,
 }
 
+/// A controller and a table of tasks beside it in one loop.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TaskTable {
+    /// The tasks.
+    pub table: TableSource,
+    /// The flight that the controller is at work in.
+    pub flight: Flight,
+}
+
 impl Default for Flight {
     /// The built-in Hummingbird on the circle of the reference flights, and no working set.
     fn default() -> Self {
@@ -75,6 +86,7 @@ impl Work {
             Self::Nothing | Self::WorkingSet { .. } => None,
             Self::Flight(flight) => Some(flight),
             Self::Library(library) => Some(&library.flight),
+            Self::Tasks(tasks) => Some(&tasks.flight),
         }
     }
 
@@ -84,6 +96,7 @@ impl Work {
             Self::Nothing | Self::WorkingSet { .. } => None,
             Self::Flight(flight) => Some(flight),
             Self::Library(library) => Some(&mut library.flight),
+            Self::Tasks(tasks) => Some(&mut tasks.flight),
         }
     }
 }

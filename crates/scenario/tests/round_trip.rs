@@ -39,6 +39,7 @@ fn work() -> impl Strategy<Value = Work> {
         Just(Work::Nothing),
         (1..=1_u64 << 30).prop_map(|bytes| Work::WorkingSet { bytes }),
         flown().prop_map(Work::Flight),
+        (flown(), table()).prop_map(|(flight, table)| Work::Tasks(TaskTable { table, flight })),
         (
             flown(),
             "[^\\x00]{1,20}",
@@ -61,6 +62,33 @@ fn work() -> impl Strategy<Value = Work> {
                     flight,
                 })
             }),
+    ]
+}
+
+fn table() -> impl Strategy<Value = TableSource> {
+    let task = (
+        10_000..100_000_000_000_u64,
+        1..1_000_000_000_u64,
+        0..256_u32,
+        0..=1_000_000_000_u64,
+        0..=1_u64 << 30,
+    );
+    let tasks = proptest::collection::vec(task, 1..4).prop_map(|tasks| {
+        let named = tasks.into_iter().enumerate();
+        let task = |(n, (period_ns, budget_ns, priority, rounds, bytes))| TableTask {
+            name: format!("task {n}"),
+            period_ns,
+            budget_ns,
+            priority,
+            rounds,
+            bytes,
+        };
+        TableSource::Tasks(named.map(task).collect())
+    });
+    prop_oneof![
+        Just(TableSource::BuiltIn("copter".into())),
+        Just(TableSource::File("../my \"own\" table.toml".into())),
+        tasks,
     ]
 }
 

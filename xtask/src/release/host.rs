@@ -70,10 +70,16 @@ impl Host {
         let flags = format!("CARGO_TARGET_{of_target}_RUSTFLAGS");
         build.env(flags, "-C target-feature=-crt-static");
         build.env(format!("CARGO_TARGET_{of_target}_LINKER"), self.compiler);
-        build.env(format!("CC_{}", self.triple.replace('-', "_")), self.compiler);
+        build.env(
+            format!("CC_{}", self.triple.replace('-', "_")),
+            self.compiler,
+        );
         succeed(&mut build)?;
 
-        let program = target.join(self.triple).join("release").join("wakepath-controller-host");
+        let program = target
+            .join(self.triple)
+            .join("release")
+            .join("wakepath-controller-host");
         let needed = glibc(&program)?;
         let name = format!("wakepath-controller-host-{}", self.triple);
         let to: PathBuf = directory.join(&name);
@@ -96,7 +102,10 @@ fn glibc(program: &Path) -> Result<String, String> {
         .output()
         .map_err(|error| format!("readelf: {error}"))?;
     newest(&String::from_utf8_lossy(&output.stdout)).ok_or_else(|| {
-        format!("{} is not linked with glibc, so that it can load no library", program.display())
+        format!(
+            "{} is not linked with glibc, so that it can load no library",
+            program.display()
+        )
     })
 }
 
@@ -104,10 +113,18 @@ fn newest(said: &str) -> Option<String> {
     let versions = said.split("GLIBC_").skip(1).filter_map(|rest| {
         let end = rest.find(|c: char| c != '.' && !c.is_ascii_digit());
         let numbers = rest[..end.unwrap_or(rest.len())].split('.');
-        numbers.map(|number| number.parse().ok()).collect::<Option<Vec<u32>>>()
+        numbers
+            .map(|number| number.parse().ok())
+            .collect::<Option<Vec<u32>>>()
     });
     let newest = versions.max()?;
-    Some(newest.iter().map(u32::to_string).collect::<Vec<_>>().join("."))
+    Some(
+        newest
+            .iter()
+            .map(u32::to_string)
+            .collect::<Vec<_>>()
+            .join("."),
+    )
 }
 
 #[cfg(test)]

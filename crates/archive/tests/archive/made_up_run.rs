@@ -108,6 +108,7 @@ pub fn segment_ended(segment: u32, threads: &[u16], cycles: u64) -> Event {
         skipped: Some(0),
         page_faults: None,
         modules: Vec::new(),
+        counters: None,
         ended: ThreadEnd::AllCycles,
     };
     Event::SegmentEnded(SegmentEnded {

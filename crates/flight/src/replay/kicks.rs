@@ -258,7 +258,10 @@ mod tests {
         }
         assert_eq!(longest_silence(&Schedule::without_jobs(100, 5)), 0);
         // The last sample is never answered within the run.
-        assert_eq!(longest_silence(&Schedule::constant(100, 9, 7).without(4, 5)), 301);
+        assert_eq!(
+            longest_silence(&Schedule::constant(100, 9, 7).without(4, 5)),
+            301
+        );
     }
 
     #[test]

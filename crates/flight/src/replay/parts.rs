@@ -106,13 +106,13 @@ pub fn join(
     settings: &Settings,
     parts: [PartFlown; 6],
 ) -> FlightReport {
-    let flown = |tracking: PartFlown, noise: PartFlown, kicks: PartFlown| {
-        match (tracking.0, noise.0, kicks.0) {
-            (Outcome::Notes(tracking), Outcome::Notes(noise), Outcome::Kicks(kicks)) => {
-                Flown::of(&tracking, &noise, kicks)
-            }
-            _ => panic!("the parts of a replay are joined in the order of Part::ALL"),
+    let flown = |tracking: PartFlown, noise: PartFlown, kicks: PartFlown| match (
+        tracking.0, noise.0, kicks.0,
+    ) {
+        (Outcome::Notes(tracking), Outcome::Notes(noise), Outcome::Kicks(kicks)) => {
+            Flown::of(&tracking, &noise, kicks)
         }
+        _ => panic!("the parts of a replay are joined in the order of Part::ALL"),
     };
     let timing = Timing::of(schedule);
     FlightReport {

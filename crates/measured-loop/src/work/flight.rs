@@ -30,6 +30,8 @@ const LOST_RATE_RAD_S: f64 = 100.0;
 pub(crate) struct Input {
     /// Since cycle 0 was due, in nanoseconds.
     pub(super) time_ns: u64,
+    /// The same instant on `CLOCK_MONOTONIC`.
+    pub(super) due_ns: u64,
     pub(super) state: State,
     pub(super) reference: Reference,
 }
@@ -48,7 +50,10 @@ pub(crate) trait Steps {
     fn step(&mut self, input: &Input) -> Answer;
 
     /// After a cycle, outside the timed region: takes note of what the controller says of itself.
-    fn note(&mut self) {}
+    /// `time_ns` is that of the cycle's input.
+    fn note(&mut self, time_ns: u64) {
+        let _ = time_ns;
+    }
 
     /// After a cycle, outside the timed region: why it can't go on, if it can't.
     fn failure(&mut self) -> Option<String> {
@@ -127,6 +132,7 @@ impl<C: Steps> Flight<C> {
             start_ns: 0,
             input: Input {
                 time_ns: 0,
+                due_ns: 0,
                 state: moving.body,
                 reference: spec.trajectory.at(0.0),
             },
@@ -149,6 +155,7 @@ impl<C: Steps> Flight<C> {
 
     pub(super) fn begin(&mut self, due_ns: u64) {
         self.start_ns = due_ns;
+        self.input.due_ns = due_ns;
     }
 
     /// The timed region. The controller alone is timed within it, at the price of two further
@@ -170,7 +177,7 @@ impl<C: Steps> Flight<C> {
     /// Moves the vehicle: the command took effect at `end_ns`, the next cycle is due at
     /// `next_due_ns`.
     pub(super) fn after(&mut self, end_ns: u64, next_due_ns: u64) {
-        self.controller.note();
+        self.controller.note(self.input.time_ns);
         let end_ns = end_ns.saturating_sub(self.start_ns);
         // A loop that catches up is given the newest state there is.
         let due_ns = next_due_ns.saturating_sub(self.start_ns).max(end_ns);
@@ -194,6 +201,7 @@ impl<C: Steps> Flight<C> {
         self.at_ns = due_ns;
         self.input = Input {
             time_ns: due_ns,
+            due_ns: self.start_ns.saturating_add(due_ns),
             state: self.moving.body,
             reference,
         };

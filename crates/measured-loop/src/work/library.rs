@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::flight::{Answer, Input, Steps};
+use super::lateness::Lateness;
 use std::ffi::{CStr, CString, c_char, c_void};
 use wakepath_archive::ModuleTimes;
 use wakepath_flight::Vehicle;
@@ -59,7 +60,7 @@ struct ModuleC {
     budget_ns: u64,
     time_ns: u64,
     ran: u32,
-    reserved: u32,
+    every: u32,
 }
 
 /// More modules than this are a mistake in the library.
@@ -78,6 +79,9 @@ pub(crate) struct Library {
     free: FreeFn,
     modules: Option<ModulesFn>,
     tallies: Vec<ModuleTimes>,
+    /// Of the modules that have a rate of their own, in the order of the tallies.
+    lateness: Vec<Option<Lateness>>,
+    period_ns: u64,
 }
 
 impl Library {
@@ -151,8 +155,12 @@ impl Library {
                     free,
                     modules,
                     tallies: Vec::new(),
+                    lateness: Vec::new(),
+                    period_ns: period_ns.max(1),
                 };
                 loaded.tallies = loaded.reported().iter().map(named).collect();
+                let rates = loaded.tallies.iter().map(|tally| tally.every);
+                loaded.lateness = rates.map(|every| every.map(Lateness::new)).collect();
                 Ok(loaded)
             }
         }
@@ -226,9 +234,19 @@ impl Steps for Library {
         }
     }
 
-    fn note(&mut self) {
+    fn note(&mut self, time_ns: u64) {
+        let at = time_ns / self.period_ns;
+        let mut lateness = std::mem::take(&mut self.lateness);
         let mut tallies = std::mem::take(&mut self.tallies);
-        for (tally, module) in tallies.iter_mut().zip(self.reported()) {
+        let known = tallies.iter_mut().zip(&mut lateness);
+        for ((tally, lateness), module) in known.zip(self.reported()) {
+            if let Some(lateness) = lateness {
+                lateness.is_due(at);
+                tally.late = Some(lateness.late);
+                if module.ran != 0 {
+                    lateness.ran(at);
+                }
+            }
             if module.ran != 0 {
                 tally.runs += 1;
                 tally.sum_ns = tally.sum_ns.saturating_add(module.time_ns);
@@ -239,7 +257,7 @@ impl Steps for Library {
                 tally.over_budget += u64::from(over);
             }
         }
-        self.tallies = tallies;
+        (self.tallies, self.lateness) = (tallies, lateness);
     }
 
     fn modules(&self) -> Vec<ModuleTimes> {
@@ -250,6 +268,10 @@ impl Steps for Library {
         for tally in &mut self.tallies {
             (tally.runs, tally.sum_ns) = (0, 0);
             (tally.max_ns, tally.over_budget) = (0, 0);
+            tally.late = tally.every.map(|_| 0);
+        }
+        for lateness in self.lateness.iter_mut().flatten() {
+            lateness.late = 0;
         }
     }
 }
@@ -268,6 +290,8 @@ fn named(module: &ModuleC) -> ModuleTimes {
     ModuleTimes {
         name,
         budget_ns: (module.budget_ns > 0).then_some(module.budget_ns),
+        every: (module.every > 0).then_some(module.every.into()),
+        late: (module.every > 0).then_some(0),
         ..ModuleTimes::default()
     }
 }

@@ -1,8 +1,10 @@
 //! What a measured loop does in a cycle. All memory is had before the first cycle.
 
 mod flight;
+mod lateness;
 mod library;
 mod python;
+mod tasks;
 mod working_set;
 
 use crate::{ControllerSpec, FlightSpec, WorkSpec};
@@ -10,6 +12,7 @@ use flight::{BuiltIn, Flight, Steps};
 use library::Library;
 use python::PythonController;
 use std::path::Path;
+use tasks::TaskTable;
 use wakepath_archive::{ModuleTimes, sha256_of_file};
 use wakepath_flight::Vehicle;
 use wakepath_rt::WorkOutcome;
@@ -25,6 +28,7 @@ pub(crate) enum LoopWork {
     Flight(Box<Flight<BuiltIn>>),
     Library(Box<Flight<Library>>),
     Python(Box<Flight<PythonController>>),
+    Tasks(Box<Flight<TaskTable>>),
 }
 
 /// The same for every kind of flight, each with its own controller's type: in the timed region
@@ -36,6 +40,7 @@ macro_rules! flown {
             LoopWork::Flight($flight) => $answer,
             LoopWork::Library($flight) => $answer,
             LoopWork::Python($flight) => $answer,
+            LoopWork::Tasks($flight) => $answer,
         }
     };
 }
@@ -57,6 +62,11 @@ impl LoopWork {
         let vehicle = &flight::vehicle(spec)?;
         Ok(match &spec.controller {
             ControllerSpec::BuiltIn => Self::Flight(boxed(spec, vehicle, BuiltIn::new(vehicle))),
+            ControllerSpec::Tasks { tasks } => Self::Tasks(boxed(
+                spec,
+                vehicle,
+                TaskTable::new(vehicle, tasks, period_ns),
+            )),
             ControllerSpec::Library {
                 library,
                 settings,

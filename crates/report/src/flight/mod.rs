@@ -13,13 +13,13 @@ use parallel::Piece;
 use serde::Serialize;
 use std::num::NonZeroUsize;
 use wakepath_archive::{ArchiveError, Run};
+use wakepath_flight::Trajectory;
 use wakepath_flight::replay::{
     FlightReport, Flown, Loss, LossCause, Part, PartFlown, Schedule, Settings, fly_part, join,
 };
 use wakepath_flight::search::{
     Brink, Distance, Terms, largest_sustained_latency, most_consecutive_misses,
 };
-use wakepath_flight::Trajectory;
 use wakepath_scenario::FlightCriterion;
 use wakepath_verdict::{
     ConditionName, FlightFigures, FlightFinding, Judgement, Outcome, Overall, flight_findings,

@@ -2,14 +2,14 @@
 
 use super::{FLIGHT, Form, Key, LOAD, POLICY, Table, WORK, optional, required};
 
-const RATE: Key = optional(
+pub(super) const RATE: Key = optional(
     "rate",
     Form::Rate,
     "one of `rate` and `period` is needed",
     "Rate of the loop in Hz or kHz. A rate whose period is not a whole number of nanoseconds, \
      such as 300 Hz, is kept to the nearest nanosecond, and a warning tells the drift.",
 );
-const PERIOD: Key = optional(
+pub(super) const PERIOD: Key = optional(
     "period",
     Form::Duration,
     "one of `rate` and `period` is needed",

@@ -1,6 +1,8 @@
 //! The keys of a thread's work.
 
+use super::tables::{PERIOD, RATE};
 use super::{Form, Key, Table, Variant, Variants, optional, required};
+use crate::task_table;
 
 /// Metres and metres a second are plain numbers of at most this size.
 const POSITION: Form = Form::List(&Form::Number(-1e4, 1e4), 3, 3);
@@ -102,7 +104,90 @@ pub(crate) static WORK: Variants = Variants {
                 TOUCHED,
             ],
         },
+        Variant {
+            name: "tasks",
+            about: "The built-in controller, and after it the tasks of a table that are due, one \
+                    after the other, the most important first, as ArduPilot's scheduler runs \
+                    them: a task is not started with less than its budget left of the period. \
+                    Exactly one of the three table keys.",
+            keys: &[
+                optional(
+                    "table",
+                    Form::Choice(task_table::NAMES),
+                    "one of the three table keys is needed",
+                    "A built-in task table.",
+                ),
+                optional(
+                    "table-file",
+                    Form::Text,
+                    "one of the three table keys is needed",
+                    "A file of your own with `[[tasks]]`, relative to the scenario.",
+                ),
+                optional(
+                    "tasks",
+                    Form::List(&Form::Table(&TABLE_TASK), 1, MOST_TABLE_TASKS),
+                    "one of the three table keys is needed",
+                    "The tasks themselves, as a recorded scenario carries them.",
+                ),
+                VEHICLE,
+                VEHICLE_FILE,
+                VEHICLE_TEXT,
+                FLOWN,
+                TOUCHED,
+            ],
+        },
     ],
+};
+
+/// Longest task table.
+pub(crate) const MOST_TABLE_TASKS: usize = 256;
+
+pub(crate) static TABLE_TASK: Table = Table {
+    title: "a task of a table",
+    about: "A function that shares the loop with others: how often it shall run and what it \
+            stands for, as equal work in every run.",
+    one_of: &[&["rate", "period"]],
+    not_both: &[],
+    keys: &[
+        required("name", Form::Name, "Its name."),
+        RATE,
+        PERIOD,
+        required(
+            "budget",
+            Form::Duration,
+            "The longest that a run should take: it is not started with less left of the period, \
+             and a longer run is counted.",
+        ),
+        required(
+            "priority",
+            Form::Integer(0, 255),
+            "The least number comes first.",
+        ),
+        optional(
+            "rounds",
+            Form::Integer(0, 1_000_000_000),
+            "0",
+            "Rounds of arithmetic in each run, four CPU cycles each on most.",
+        ),
+        optional(
+            "bytes",
+            Form::Size,
+            "\"0 B\"",
+            "Memory read and written in each run, up to 1 GiB.",
+        ),
+    ],
+};
+
+pub(crate) static TABLE_FILE: Table = Table {
+    title: "a task table",
+    about: "A file of its own, named by `table-file`.",
+    one_of: &[],
+    not_both: &[],
+    keys: &[required(
+        "tasks",
+        Form::List(&Form::Table(&TABLE_TASK), 1, MOST_TABLE_TASKS),
+        "The tasks, in any order.",
+    )],
 };
 
 pub(crate) static TRAJECTORY: Variants = Variants {

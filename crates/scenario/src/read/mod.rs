@@ -6,15 +6,18 @@ mod flight;
 mod loads;
 mod placement;
 mod settings;
+mod task_table;
 mod tasks;
 mod text;
 mod trace;
 mod work;
 
+pub(crate) use task_table::task_table_file;
+
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings, ScenarioErrors, shown_text};
 use crate::units::{Complaint, format_duration, parse_duration};
-use crate::{KnownCpus, Scenario, TimerSlack, Warning, bandwidth, keys};
+use crate::{KnownCpus, Phase, Scenario, Task, TimerSlack, Warning, bandwidth, keys};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use wakepath_timeline::{Overrun, WakeUp};
@@ -60,6 +63,17 @@ fn read_document(
     findings: &mut Findings,
     warnings: &mut Vec<Warning>,
 ) -> Option<Scenario> {
+    with_root(text, findings, |root, findings| {
+        read_root(root, known, findings, warnings)
+    })
+}
+
+/// What `read` makes of a file's root table, unless it is too long or no TOML.
+fn with_root<T>(
+    text: &str,
+    findings: &mut Findings,
+    read: impl FnOnce(&Section<'_>, &mut Findings) -> Option<T>,
+) -> Option<T> {
     let whole_file = |at, problem: String, remedy: &str| Finding {
         at,
         key: String::new(),
@@ -100,7 +114,7 @@ fn read_document(
     };
     let span = document.span();
     let root = Spanned::new(span, DeValue::Table(document.into_inner()));
-    read_root(&Section::root(&root)?, known, findings, warnings)
+    read(&Section::root(&root)?, findings)
 }
 
 fn read_root(
@@ -164,6 +178,7 @@ fn read_root(
     let policies = conditions::read_policies(root, period_ns, all_have_their_own, findings);
     let criterion = criterion::read_criterion(root, period_ns, findings);
     let flight = flight::read_flight(root, &tasks, period_ns, findings);
+    refuse_slow_flights(root, &tasks, phases.as_deref(), findings);
     let policies = policies?;
     bandwidth::check(root, &policies, &tasks, known, findings);
 
@@ -186,6 +201,44 @@ fn read_root(
         criterion: criterion?,
         flight: flight?,
     })
+}
+
+/// A vehicle that has no command for longer than this, in nanoseconds, is lost: no loop as slow
+/// flies one.
+const LONGEST_FLIGHT_PERIOD_NS: u64 = 1_000_000_000;
+
+/// A loop that flies, in its cycles or afterwards, must be able to.
+fn refuse_slow_flights(
+    root: &Section<'_>,
+    tasks: &[Task],
+    phases: Option<&[Phase]>,
+    findings: &mut Findings,
+) {
+    let Some(slow) = tasks
+        .iter()
+        .find(|task| task.period_ns > LONGEST_FLIGHT_PERIOD_NS)
+    else {
+        return;
+    };
+    let own = phases
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|phase| phase.work.as_ref());
+    let flies = slow.work.flight().is_some() || own.into_iter().any(|work| work.flight().is_some());
+    let key = match (flies, root.get("flight")) {
+        (true, _) => ["work", "phases", "tasks"]
+            .into_iter()
+            .find(|key| root.get(key).is_some()),
+        (false, Some(_)) => Some("flight"),
+        (false, None) => None,
+    };
+    if let Some(key) = key {
+        let problem = format!(
+            "flies a vehicle, at a period of {}: without a command for 1 s it is lost",
+            format_duration(slow.period_ns)
+        );
+        findings.push(root.refuse_key(key, problem, "give a period of at most 1 s"));
+    }
 }
 
 impl Findings {

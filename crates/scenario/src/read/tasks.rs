@@ -157,7 +157,7 @@ fn read_threads(
 }
 
 /// The period, from exactly one of `rate` and `period`.
-fn read_period(
+pub(super) fn read_period(
     section: &Section<'_>,
     findings: &mut Findings,
     warnings: &mut Vec<Warning>,

@@ -6,7 +6,7 @@ use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
 use crate::keys;
 use crate::units::parse_size;
-use crate::work::{Flight, Library, Work};
+use crate::work::{Flight, Library, TaskTable, Work};
 use wakepath_flight::{Trajectory, reference::Waypoint};
 
 /// Largest working set of a cycle, in bytes: 1 GiB.
@@ -39,6 +39,14 @@ pub(super) fn read_work(node: &Node<'_>, findings: &mut Findings) -> Option<Work
     match keys::WORK.find(&section, findings)?.name {
         "nothing" => Some(Work::Nothing),
         "flight" => read_flight(&section, findings).map(Work::Flight),
+        "tasks" => {
+            let flight = read_flight(&section, findings);
+            let table = super::task_table::read_source(&section, findings);
+            Some(Work::Tasks(TaskTable {
+                table: table?,
+                flight: flight?,
+            }))
+        }
         "library" => {
             let flight = read_flight(&section, findings);
             let node = section.need("library", "give the path of a shared library");
@@ -123,7 +131,7 @@ fn read_vehicle(section: &Section<'_>, findings: &mut Findings) -> Option<Flight
     }
 }
 
-fn read_text(node: &Node<'_>) -> Result<String, Finding> {
+pub(super) fn read_text(node: &Node<'_>) -> Result<String, Finding> {
     let text = node.text("give text in quotes")?;
     if text.len() > LONGEST_TEXT || text.contains('\0') {
         let remedy = format!("give at most {LONGEST_TEXT} bytes without a NUL");
@@ -132,7 +140,7 @@ fn read_text(node: &Node<'_>) -> Result<String, Finding> {
     Ok(text.to_owned())
 }
 
-fn read_size(node: &Node<'_>, least: u64) -> Result<u64, Finding> {
+pub(super) fn read_size(node: &Node<'_>, least: u64) -> Result<u64, Finding> {
     let bytes = node.quantity("give a size such as \"64 KiB\"", parse_size)?;
     match (least..=MOST_WORK_BYTES).contains(&bytes) {
         true => Ok(bytes),

@@ -2,8 +2,9 @@
 
 use super::quoted;
 use crate::FlightVehicle;
-use crate::units::format_size;
+use crate::units::{format_duration, format_size};
 use crate::work::{Flight, Work};
+use crate::{TableSource, TableTask};
 use wakepath_flight::Trajectory;
 
 pub(super) fn work(work: &Work) -> String {
@@ -14,6 +15,10 @@ pub(super) fn work(work: &Work) -> String {
             format!("{{ kind = \"working-set\", bytes = \"{bytes}\" }}")
         }
         Work::Flight(of) => format!("{{ kind = \"flight\", {} }}", flight(of)),
+        Work::Tasks(tasks) => {
+            let flight = flight(&tasks.flight);
+            format!("{{ kind = \"tasks\", {}, {flight} }}", table(&tasks.table))
+        }
         Work::Library(library) => {
             let entry = |key: &str, value: &Option<String>| match value {
                 Some(text) => format!("{key} = {}, ", quoted(text)),
@@ -29,6 +34,30 @@ pub(super) fn work(work: &Work) -> String {
             )
         }
     }
+}
+
+fn table(table: &TableSource) -> String {
+    match table {
+        TableSource::BuiltIn(name) => format!("table = {}", quoted(name)),
+        TableSource::File(path) => format!("table-file = {}", quoted(path)),
+        TableSource::Tasks(tasks) => {
+            let tasks: Vec<String> = tasks.iter().map(table_task).collect();
+            format!("tasks = [{}]", tasks.join(", "))
+        }
+    }
+}
+
+fn table_task(task: &TableTask) -> String {
+    format!(
+        "{{ name = {}, period = \"{}\", budget = \"{}\", priority = {}, rounds = {}, bytes = \
+         \"{}\" }}",
+        quoted(&task.name),
+        format_duration(task.period_ns),
+        format_duration(task.budget_ns),
+        task.priority,
+        task.rounds,
+        format_size(task.bytes)
+    )
 }
 
 fn flight(flight: &Flight) -> String {

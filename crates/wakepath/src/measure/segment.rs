@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 use wakepath_archive::{
-    Effective, Event, PageFaults, SegmentEnded, SegmentStarted, ThreadEnd, ThreadEnded,
-    ThreadStarted,
+    CountersRead, Effective, Event, PageFaults, SegmentEnded, SegmentStarted, ThreadEnd,
+    ThreadEnded, ThreadStarted,
 };
 use wakepath_load::{LoadError, Loads, Snapshot};
 use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadEndReport, ThreadReady};
@@ -136,11 +136,6 @@ impl Running<'_> {
                 self.say(&text)?;
             }
         }
-        for reason in ready.iter().filter_map(|thread| thread.no_counters.clone()) {
-            if self.said_once.insert(reason.clone()) {
-                self.say(&reason)?;
-            }
-        }
         self.recording.take(SegmentRings {
             segment: segment.planned.segment,
             threads: spec.threads.len() as u16,
@@ -158,16 +153,11 @@ impl Running<'_> {
                 }
             })?
         };
-        if let LoopEnd::Reported(reports) = &end {
-            for (thread, report) in spec.threads.iter().zip(reports) {
-                if let Some(counted) = report.counted {
-                    let planned = &segment.planned;
-                    let (condition, phase) = (&planned.condition, &planned.phase);
-                    self.say(&format!("{condition}, {phase}, {}: {counted}", thread.name))?;
-                }
-            }
-        }
-        self.finish(segment, spec, &end, &recorded, proofs)
+        let no_counters = ready
+            .iter()
+            .map(|thread| thread.no_counters.clone())
+            .collect();
+        self.finish(segment, spec, &end, &recorded, proofs, no_counters)
     }
 
     fn wait_until_ended(
@@ -277,11 +267,18 @@ impl Running<'_> {
         end: &LoopEnd,
         recorded: &[u64],
         loads: Vec<serde_json::Value>,
+        no_counters: Vec<Option<String>>,
     ) -> Result<(), MeasureError> {
         let ended = |thread: usize| match end {
             LoopEnd::Reported(reports) => reports.get(thread).map(|report| {
                 let modules = report.modules.clone();
-                (report.why.clone(), Some(report.page_faults), modules)
+                let counted = report.counted.map(CountersRead::from);
+                (
+                    report.why.clone(),
+                    Some(report.page_faults),
+                    modules,
+                    counted,
+                )
             }),
             LoopEnd::Failed(reason) => Some((
                 ThreadEnd::Failed {
@@ -289,17 +286,21 @@ impl Running<'_> {
                 },
                 None,
                 Vec::new(),
+                None,
             )),
         };
         let threads: Vec<ThreadEnded> = (0..spec.threads.len())
             .map(|thread| {
-                let (ended, page_faults, modules) = ended(thread).unwrap_or((
+                let (ended, page_faults, modules, counted) = ended(thread).unwrap_or((
                     ThreadEnd::Failed {
                         reason: "the loop said nothing of this thread".into(),
                     },
                     None,
                     Vec::new(),
+                    None,
                 ));
+                let missing = no_counters.get(thread).cloned().flatten();
+                let missing = missing.map(|reason| CountersRead::Missing { reason });
                 let indices = self.recording.memory.indices(thread as u32);
                 ThreadEnded {
                     thread: thread as u16,
@@ -308,6 +309,7 @@ impl Running<'_> {
                     lost: indices.lost(),
                     skipped: None,
                     modules,
+                    counters: counted.or(missing),
                     ended,
                     page_faults: page_faults.map(|faults| PageFaults {
                         minor: faults.minor,
@@ -341,7 +343,7 @@ impl Running<'_> {
         self.begin(segment, started_threads(spec, 0, &[]))?;
         self.recording.memory.reset();
         let end = LoopEnd::Failed(reason.into());
-        self.finish(segment, spec, &end, &[], loads)
+        self.finish(segment, spec, &end, &[], loads, Vec::new())
     }
 }
 

@@ -1,8 +1,8 @@
 //! From the scenario's work to what the loop's process is told. Pure; files have been read before.
 
 use wakepath_flight::Vehicle;
-use wakepath_measured_loop::{ControllerSpec, FlightSpec, WorkSpec};
-use wakepath_scenario::{Flight, FlightVehicle, Work};
+use wakepath_measured_loop::{ControllerSpec, FlightSpec, TableTaskSpec, WorkSpec};
+use wakepath_scenario::{Flight, FlightVehicle, TableSource, TableTask, Work};
 
 /// What the loop's process is told of a work.
 pub(super) fn work_spec(work: &Work) -> WorkSpec {
@@ -10,6 +10,15 @@ pub(super) fn work_spec(work: &Work) -> WorkSpec {
         Work::Nothing => WorkSpec::Nothing,
         Work::WorkingSet { bytes } => WorkSpec::WorkingSet { bytes: *bytes },
         Work::Flight(flight) => WorkSpec::Flight(flight_spec(flight, ControllerSpec::BuiltIn)),
+        Work::Tasks(tasks) => {
+            let table = match &tasks.table {
+                TableSource::Tasks(table) => table.iter().map(table_task).collect(),
+                // Neither is left once the scenario's files have been read.
+                TableSource::BuiltIn(_) | TableSource::File(_) => Vec::new(),
+            };
+            let controller = ControllerSpec::Tasks { tasks: table };
+            WorkSpec::Flight(flight_spec(&tasks.flight, controller))
+        }
         Work::Library(library) => {
             let (file, settings) = (library.library.clone(), library.settings.clone());
             let sha256 = library.sha256.clone();
@@ -28,6 +37,17 @@ pub(super) fn work_spec(work: &Work) -> WorkSpec {
             };
             WorkSpec::Flight(flight_spec(&library.flight, controller))
         }
+    }
+}
+
+fn table_task(task: &TableTask) -> TableTaskSpec {
+    TableTaskSpec {
+        name: task.name.clone(),
+        period_ns: task.period_ns,
+        budget_ns: task.budget_ns,
+        priority: task.priority,
+        rounds: task.rounds,
+        bytes: task.bytes,
     }
 }
 

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 use wakepath_flight::Vehicle;
-use wakepath_scenario::{FlightVehicle, Scenario, Work};
+use wakepath_scenario::{FlightVehicle, Scenario, TableSource, Work};
 
-/// Replaces vehicle files by their text and controllers' paths by absolute ones with their SHA-256.
+/// Replaces vehicle files by their text, task tables by their tasks and controllers' paths by absolute ones with their SHA-256.
 /// Paths are relative to
 /// the scenario's own file, `source`.
 ///
@@ -35,6 +35,17 @@ pub fn embed(scenario: &mut Scenario, source: &str) -> Result<(), String> {
                     .map_err(|error| format!("{}: {error}", path.display()))?;
                 *python = absolute.display().to_string();
             }
+        }
+        if let Work::Tasks(tasks) = work {
+            let source = match tasks.table.clone() {
+                TableSource::File(path) => {
+                    TableSource::File(beside(base, &path).display().to_string())
+                }
+                other => other,
+            };
+            tasks.table = source.resolved(|path| {
+                std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))
+            })?;
         }
         if let Some(flight) = work.flight_mut() {
             embed_vehicle(&mut flight.vehicle, base)?;

@@ -1,6 +1,7 @@
 //! `wakepath report`: recorded runs as one HTML file that needs nothing else, and each figure as
 //! an SVG file.
 
+use super::progress::assessed;
 use super::{Outcome, print};
 use crate::command_line::Report;
 use std::path::{Path, PathBuf};
