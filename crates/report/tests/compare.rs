@@ -136,6 +136,7 @@ impl MadeUp {
             skipped: Some(0),
             page_faults: None,
             modules: Vec::new(),
+            counters: None,
             ended: ThreadEnd::AllCycles,
         };
         let ended = SegmentEnded {

@@ -257,6 +257,8 @@ fn modules_that_a_controller_times_are_shown_with_their_budgets() {
          uint32_t wakepath_controller_modules(void *c, const wakepath_controller_module **m) {{\n\
          (void)c; *m = parts; return 2; }}\n"
     );
+    // The outer part runs in every second cycle, and says that it shall in every cycle.
+    let text = text.replace("8000, 0, 0, 0 }", "8000, 0, 0, 1 }");
     place.build_text(&text, "libwrong.so");
     let result = result(&place.run(WRONG));
     let executed = &result["conditions"][0]["cycles"]["executed"];
@@ -269,6 +271,12 @@ fn modules_that_a_controller_times_are_shown_with_their_budgets() {
     assert_eq!(inner["over_budget"], 0);
     assert_eq!(outer["over_budget"], outer["runs"]);
     assert!(outer["runs"].as_u64() < executed.as_u64(), "{result:#}");
+    assert_eq!(inner["wanted_hz"], Value::Null);
+    assert_eq!(outer["wanted_hz"], 250.0);
+    // Late in each of the other cycles, and in those that were skipped.
+    let late = outer["late"].as_u64().expect("a part with a rate can be late");
+    assert!(late + 1 >= outer["runs"].as_u64().expect("a count"), "{outer:#}");
+    assert!(inner.get("late").is_none(), "{inner:#}");
 }
 
 #[test]
@@ -460,4 +468,57 @@ fn what_a_library_prints_stays_out_of_the_processes_talk() {
     );
     place.build_text(&text, "libwrong.so");
     assert_eq!(flown(&place.run(WRONG))["work_faults"], 0);
+}
+
+#[test]
+fn a_table_of_tasks_runs_at_its_rates_and_its_recording_repeats_without_the_file() {
+    let place = Place::new("tasks");
+    let table = "[[tasks]]\nname = \"often\"\nrate = \"250 Hz\"\nbudget = \"50 us\"\npriority = 1\n\
+        rounds = 1000\n[[tasks]]\nname = \"seldom\"\nrate = \"25 Hz\"\nbudget = \"4 us\"\npriority = 2\n\
+        rounds = 100_000\nbytes = \"4 KiB\"\n[[tasks]]\nname = \"too large\"\nrate = \"50 Hz\"\n\
+        budget = \"5 ms\"\npriority = 3\n";
+    std::fs::write(place.path("mine.toml"), table).expect("a task table");
+    let output = place.run("{ kind = \"tasks\", table-file = \"mine.toml\" }");
+    let cycles = flown(&output);
+    let result = result(&output);
+    let modules = result["modules"].as_array().expect("a list");
+    let names: Vec<&str> = modules.iter().filter_map(|module| module["name"].as_str()).collect();
+    assert_eq!(names, ["controller", "often", "seldom", "too large"]);
+    let of = |module: usize, key: &str| modules[module][key].as_u64().expect("a count");
+    assert_eq!(of(0, "runs"), cycles["executed"].as_u64().expect("a count"));
+    assert!(of(1, "runs") > 0 && of(1, "runs") <= of(0, "runs"));
+    assert!((1..=51).contains(&of(2, "runs")), "{modules:#?}");
+    // A hundred thousand dependent rounds in 4 µs is beyond any machine.
+    assert_eq!(of(2, "over_budget"), of(2, "runs"));
+    assert_eq!(modules[2]["wanted_hz"], 25.0);
+    // Its budget is longer than the period: it never runs, and is late each time.
+    assert_eq!(of(3, "runs"), 0);
+    assert!((95..=101).contains(&of(3, "late")), "{modules:#?}");
+    let manifest = std::fs::read_to_string(place.path("run/manifest.json")).expect("a manifest");
+    assert!(manifest.contains("too large") && !manifest.contains("mine.toml\\\""));
+}
+
+#[test]
+fn counters_that_are_asked_for_are_in_the_json_as_numbers_or_as_a_reason() {
+    let place = Place::new("counters");
+    let output = place.run("\"flight\"\naccounting = { counters = true }");
+    let counted = result(&output)["counters"][0].clone();
+    match counted["missing"].as_str() {
+        Some(reason) => {
+            assert!(reason.contains("counter") && counted["per_cycle"].is_null(), "{counted:#}");
+            let shown = Command::new(env!("CARGO_BIN_EXE_wakepath"))
+                .arg("show")
+                .arg(place.path("run"))
+                .output()
+                .expect("wakepath runs");
+            let text = String::from_utf8_lossy(&shown.stdout);
+            assert!(text.contains(&format!("no hardware counters: {reason}")), "{text}");
+            eprintln!("hardware counters were not tested here: {reason}");
+        }
+        None => {
+            let of = |key: &str| counted["per_cycle"][key].as_f64();
+            assert!(of("instructions") > Some(100.0), "{counted:#}");
+            assert!(of("cpu_cycles") > Some(0.0) && of("cycles") > Some(0.0), "{counted:#}");
+        }
+    }
 }
