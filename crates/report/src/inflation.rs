@@ -104,6 +104,7 @@ fn inflation(
             && idle.name.task == loaded.name.task
             && is_idle(scenario, phase)
             && scenario.work_in(phase, task) == work
+            && share_of_cache(scenario, phase) == share_of_cache(scenario, &loaded.name.phase)
     })?;
     let (before, after) = (&idle.cycles, &loaded.cycles);
     let of = |idle: &Option<_>, loaded: &Option<_>| Inflated::of(idle.as_ref()?, loaded.as_ref()?);
@@ -123,6 +124,12 @@ fn task_of<'a>(scenario: &'a Scenario, judgement: &Judgement) -> Option<&'a Task
         None => scenario.tasks.first(),
         Some(name) => scenario.tasks.iter().find(|task| task.name == *name),
     }
+}
+
+/// The cache that the loop has to itself, which changes what its work takes.
+fn share_of_cache(scenario: &Scenario, phase: &str) -> Option<f64> {
+    let named = scenario.phases.iter().find(|known| known.name == phase);
+    named.and_then(|phase| phase.l3_share)
 }
 
 fn is_idle(scenario: &Scenario, phase: &str) -> bool {

@@ -68,6 +68,9 @@ pub struct Phase {
     pub loads: Vec<LoadSpec>,
     /// What the loop does in this phase instead of its tasks' own work.
     pub work: Option<Work>,
+    /// Share of the last-level cache that the loop has to itself in this phase; `None`: it shares
+    /// all of it with everything else.
+    pub l3_share: Option<f64>,
 }
 
 /// One thread of the loop.

@@ -81,6 +81,9 @@ impl Scenario {
             if let Some(own) = &phase.work {
                 line(format!("work = {}", work(own)));
             }
+            if let Some(share) = phase.l3_share {
+                line(format!("l3-share = {share:?}"));
+            }
         }
         if single_loop.is_none() {
             self.tasks.iter().for_each(|item| line(task(item)));

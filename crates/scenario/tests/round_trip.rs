@@ -335,6 +335,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                     name: format!("phase{index}"),
                     loads,
                     work: own_work.clone().filter(|_| index == 1),
+                    l3_share: (index == 1).then_some(1.0 / 3.0),
                 };
                 Scenario {
                     name: "a name".to_owned(),

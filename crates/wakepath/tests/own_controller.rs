@@ -274,8 +274,13 @@ fn modules_that_a_controller_times_are_shown_with_their_budgets() {
     assert_eq!(inner["wanted_hz"], Value::Null);
     assert_eq!(outer["wanted_hz"], 250.0);
     // Late in each of the other cycles, and in those that were skipped.
-    let late = outer["late"].as_u64().expect("a part with a rate can be late");
-    assert!(late + 1 >= outer["runs"].as_u64().expect("a count"), "{outer:#}");
+    let late = outer["late"]
+        .as_u64()
+        .expect("a part with a rate can be late");
+    assert!(
+        late + 1 >= outer["runs"].as_u64().expect("a count"),
+        "{outer:#}"
+    );
     assert!(inner.get("late").is_none(), "{inner:#}");
 }
 
@@ -482,7 +487,10 @@ fn a_table_of_tasks_runs_at_its_rates_and_its_recording_repeats_without_the_file
     let cycles = flown(&output);
     let result = result(&output);
     let modules = result["modules"].as_array().expect("a list");
-    let names: Vec<&str> = modules.iter().filter_map(|module| module["name"].as_str()).collect();
+    let names: Vec<&str> = modules
+        .iter()
+        .filter_map(|module| module["name"].as_str())
+        .collect();
     assert_eq!(names, ["controller", "often", "seldom", "too large"]);
     let of = |module: usize, key: &str| modules[module][key].as_u64().expect("a count");
     assert_eq!(of(0, "runs"), cycles["executed"].as_u64().expect("a count"));
@@ -505,20 +513,29 @@ fn counters_that_are_asked_for_are_in_the_json_as_numbers_or_as_a_reason() {
     let counted = result(&output)["counters"][0].clone();
     match counted["missing"].as_str() {
         Some(reason) => {
-            assert!(reason.contains("counter") && counted["per_cycle"].is_null(), "{counted:#}");
+            assert!(
+                reason.contains("counter") && counted["per_cycle"].is_null(),
+                "{counted:#}"
+            );
             let shown = Command::new(env!("CARGO_BIN_EXE_wakepath"))
                 .arg("show")
                 .arg(place.path("run"))
                 .output()
                 .expect("wakepath runs");
             let text = String::from_utf8_lossy(&shown.stdout);
-            assert!(text.contains(&format!("no hardware counters: {reason}")), "{text}");
+            assert!(
+                text.contains(&format!("no hardware counters: {reason}")),
+                "{text}"
+            );
             eprintln!("hardware counters were not tested here: {reason}");
         }
         None => {
             let of = |key: &str| counted["per_cycle"][key].as_f64();
             assert!(of("instructions") > Some(100.0), "{counted:#}");
-            assert!(of("cpu_cycles") > Some(0.0) && of("cycles") > Some(0.0), "{counted:#}");
+            assert!(
+                of("cpu_cycles") > Some(0.0) && of("cycles") > Some(0.0),
+                "{counted:#}"
+            );
         }
     }
 }

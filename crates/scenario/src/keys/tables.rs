@@ -203,6 +203,14 @@ pub(crate) static PHASE: Table = Table {
             "the loop's",
             "What the loop does in this phase instead. Not beside `tasks`.",
         ),
+        optional(
+            "l3-share",
+            Form::Share,
+            "all of it is shared",
+            "Share of every last-level cache that the loop's process has to itself, such as \"50 %\", \
+             by the kernel's resctrl; everything else has the rest. Where the machine has no resctrl \
+             the phase is not measured and says so.",
+        ),
     ],
 };
 

@@ -6,6 +6,7 @@ use super::work::read_work;
 use crate::document::{Node, Section};
 use crate::error::Findings;
 use crate::policy::read_policy;
+use crate::units::parse_share;
 use crate::{KnownCpus, Phase, keys};
 use wakepath_timeline::Policy;
 
@@ -61,6 +62,7 @@ pub(super) fn read_phases(
             name: "idle".to_owned(),
             loads: Vec::new(),
             work: None,
+            l3_share: None,
         }]);
     };
     let items = findings.keep(node.items(64, remedy))?;
@@ -108,9 +110,21 @@ fn read_phase(
         }
         Some(node) => read_work(&node, findings).map(Some),
     };
+    let l3_share = findings.optional(section.get("l3-share"), None, |node| {
+        let remedy = "give a share above 0 and below 1, such as \"50 %\"";
+        let share = match node.as_text() {
+            Some(_) => node.quantity(remedy, parse_share)?,
+            None => node.number(remedy)?,
+        };
+        match share > 0.0 && share < 1.0 {
+            true => Ok(Some(share)),
+            false => Err(node.refuse("is no part of a cache", remedy)),
+        }
+    });
     Some(Phase {
         name: name?,
         loads: loads?,
         work: work?,
+        l3_share: l3_share?,
     })
 }

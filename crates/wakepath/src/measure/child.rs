@@ -82,6 +82,11 @@ impl JsonChild {
         Ok(Self { child, input })
     }
 
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Says one line to the child.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 //! their phases, one loop's process after the other is measured. Nothing is judged here; what
 //! happened is in the run directory afterwards.
 
+mod cache_allocation;
 mod child;
 mod error;
 mod interrupt;
@@ -19,6 +20,7 @@ pub use interrupt::Interrupt;
 pub use observer::Observer;
 pub use plan::{HostCpus, Plan, Segment};
 
+use cache_allocation::Places;
 use child::FromChild;
 use plan::{PhaseRun, segment_ns};
 use recording::Recording;
@@ -160,8 +162,8 @@ struct Running<'a> {
     sender: Sender<Message>,
     messages: Receiver<Message>,
     recording: Recording,
-    /// Conditions that this process can't measure, with the reason.
-    unavailable: HashMap<String, String>,
+    /// Conditions in a phase that this process can't measure, with the reason.
+    unavailable: HashMap<(String, String), String>,
     /// Notes that need saying only once.
     said_once: HashSet<String>,
     tracing: Option<Tracing>,
@@ -183,6 +185,15 @@ impl Running<'_> {
             .append(Event::RunStarted(Box::new(RunStarted { planned, ..start })))?;
         self.note_tracing(traced)?;
         let _latency_request = self.request_latency()?;
+        match cache_allocation::remove_leftover(&Places::under(Path::new("/"))) {
+            Ok(false) => {}
+            Ok(true) => {
+                self.say("the share of the cache that a killed run had left was given back")?
+            }
+            Err(reason) => {
+                self.say(&format!("a share of the cache is not given back: {reason}"))?
+            }
+        }
         self.facts_with(When::Before, None, Some(readiness))?;
         let plan = self.plan;
         for phase in &plan.phases {

@@ -1,10 +1,12 @@
 //! One segment: a loop's process from its start to its end, with the counts of both ends.
 
+use super::cache_allocation::{CacheAllocation, Places};
 use super::child::{FromChild, JsonChild};
 use super::plan::segment_ns;
 use super::program::loop_program;
 use super::{MeasureError, Message, Running, Segment};
 use serde_json::json;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
@@ -50,7 +52,7 @@ impl Running<'_> {
                 json!({ "name": segment.planned.phase, "working": false, "reason": reason });
             return self.not_run(segment, &spec, "its load could not be started", vec![proof]);
         }
-        if let Some(reason) = self.unavailable.get(&segment.planned.condition).cloned() {
+        if let Some(reason) = self.unavailable.get(&unavailable_key(segment)).cloned() {
             return self.not_run(segment, &spec, &reason, Vec::new());
         }
 
@@ -71,27 +73,67 @@ impl Running<'_> {
             self.sender.clone(),
             move |said| Message::Loop(number, said),
         )
-        .and_then(|mut child| child.say(&spec).map(|()| child))
-        .map_err(|source| MeasureError::Start {
-            which: "loop's",
-            source,
-        })?;
+        .map_err(not_started)?;
 
-        let outcome = match self.wait_until_ready(number)? {
-            Ok((start_ns, ready)) => {
-                self.measure(segment, &spec, start_ns, &ready, &mut child, loads)
+        // Before it is told what to run: its threads then start in the group.
+        let share = self
+            .scenario
+            .phases
+            .iter()
+            .find(|phase| phase.name == segment.planned.phase);
+        let places = Places::under(Path::new("/"));
+        let allocation = share
+            .and_then(|phase| phase.l3_share)
+            .map(|share| CacheAllocation::set(&places, share, child.id()))
+            .transpose();
+        let (outcome, allocation) = match allocation {
+            Ok(own) => {
+                let outcome = self.run_child(segment, &spec, own.as_ref(), &mut child, loads);
+                (outcome, own)
             }
-            Err(reason) => {
-                self.unavailable
-                    .insert(segment.planned.condition.clone(), reason.clone());
-                self.not_run(segment, &spec, &reason, Vec::new())
-            }
+            Err(reason) => (self.cannot_run(segment, &spec, reason), None),
         };
         child.kill();
+        if let Some(Err(reason)) = allocation.map(CacheAllocation::remove) {
+            self.say(&reason)?;
+        }
         if segment.planned.traced {
             self.end_trace(&segment.planned)?;
         }
         outcome
+    }
+
+    fn run_child(
+        &mut self,
+        segment: &Segment,
+        spec: &LoopSpec,
+        allocation: Option<&CacheAllocation>,
+        child: &mut JsonChild,
+        loads: &mut SegmentLoads,
+    ) -> Result<(), MeasureError> {
+        if let Some(allocation) = allocation {
+            let text = format!("{}: {}", segment.planned.phase, allocation.effective);
+            if self.said_once.insert(text.clone()) {
+                self.say(&text)?;
+            }
+        }
+        child.say(spec).map_err(not_started)?;
+        match self.wait_until_ready(segment.planned.segment)? {
+            Ok((start_ns, ready)) => self.measure(segment, spec, start_ns, &ready, child, loads),
+            Err(reason) => self.cannot_run(segment, spec, reason),
+        }
+    }
+
+    /// Records that a condition can't be measured; the same one isn't tried again.
+    fn cannot_run(
+        &mut self,
+        segment: &Segment,
+        spec: &LoopSpec,
+        reason: String,
+    ) -> Result<(), MeasureError> {
+        self.unavailable
+            .insert(unavailable_key(segment), reason.clone());
+        self.not_run(segment, spec, &reason, Vec::new())
     }
 
     /// The inner error is the reason why this condition can't be measured.
@@ -345,6 +387,20 @@ impl Running<'_> {
         let end = LoopEnd::Failed(reason.into());
         self.finish(segment, spec, &end, &[], loads, Vec::new())
     }
+}
+
+fn not_started(source: std::io::Error) -> MeasureError {
+    MeasureError::Start {
+        which: "loop's",
+        source,
+    }
+}
+
+/// A phase's own work or share of the cache may be what stands in the way, so that the policy may be
+/// measured in another.
+fn unavailable_key(segment: &Segment) -> (String, String) {
+    let planned = &segment.planned;
+    (planned.condition.clone(), planned.phase.clone())
 }
 
 /// The loads' counters now; `None` without loads.

@@ -1,0 +1,427 @@
+//! A share of the last-level cache for the loop alone, by the kernel's resctrl: a control group for
+//! the loop's process, with ways that the default group gives up meanwhile. What was there before is
+//! written down first; it is put back at the end, or by the next start where a run was killed. It
+//! knows nothing of segments. Kernel documentation: Documentation/filesystems/resctrl.rst.
+
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Name of the group.
+const GROUP: &str = "wakepath-loop";
+
+/// Where things are; a root other than `/` in tests.
+#[derive(Debug, Clone)]
+pub(super) struct Places {
+    resctrl: PathBuf,
+    file_systems: PathBuf,
+    /// Held with a lock for as long as something is changed: who finds it without a lock has found
+    /// what a killed run left.
+    journal: PathBuf,
+}
+
+impl Places {
+    /// Those of a machine whose root directory is `root`.
+    pub(super) fn under(root: &Path) -> Self {
+        Self {
+            resctrl: root.join("sys/fs/resctrl"),
+            file_systems: root.join("proc/filesystems"),
+            journal: root.join("run/wakepath-resctrl"),
+        }
+    }
+}
+
+/// A share of the cache in effect. [`CacheAllocation::remove`] puts back what was there.
+#[derive(Debug)]
+pub(super) struct CacheAllocation {
+    places: Places,
+    /// The default group's line before.
+    saved: String,
+    _journal: File,
+    /// What is in effect, one line.
+    pub(super) effective: String,
+}
+
+impl CacheAllocation {
+    /// Gives `process` (and the threads that it starts from now on) about `share` of every
+    /// last-level cache, and takes it from everyone else.
+    ///
+    /// # Errors
+    /// One line: why not, and what would help. Nothing is left changed.
+    pub(super) fn set(places: &Places, share: f64, process: u32) -> Result<Self, String> {
+        remove_leftover(places)?;
+        let known = Known::read(places)?;
+        let (own, rest) = known.split(share)?;
+        let journal = begin_journal(places, &known.schemata)?;
+        let mut allocation = Self {
+            places: places.clone(),
+            saved: known.schemata.clone(),
+            _journal: journal,
+            effective: String::new(),
+        };
+        match allocation.change(&known, own, rest, process) {
+            Ok(effective) => {
+                allocation.effective = effective;
+                Ok(allocation)
+            }
+            Err(reason) => match allocation.remove() {
+                Ok(()) => Err(reason),
+                Err(and) => Err(format!("{reason}; and {and}")),
+            },
+        }
+    }
+
+    fn change(&self, known: &Known, own: u64, rest: u64, process: u32) -> Result<String, String> {
+        let group = self.places.resctrl.join(GROUP);
+        fs::create_dir(&group).map_err(|error| said("make", &group, &error))?;
+        let (group_schemata, schemata) = (group.join("schemata"), self.places.schemata());
+        write(&group_schemata, &known.line(|_| own))?;
+        write(&schemata, &known.line(|mask| mask & rest))?;
+        let tasks = group.join("tasks");
+        write(&tasks, &format!("{process}\n"))?;
+
+        // Requested is never taken for effective.
+        let masks = |path: &Path| -> Result<Vec<u64>, String> {
+            let domains = domains(&l3_line(&read(path)?, path)?, path)?;
+            Ok(domains.into_iter().map(|(_, mask)| mask).collect())
+        };
+        let kept = masks(&schemata)?;
+        if masks(&group_schemata)?.iter().any(|mask| *mask != own)
+            || kept.iter().any(|mask| mask & own != 0)
+        {
+            return Err(format!(
+                "{}: the kernel did not take the masks that were written",
+                schemata.display()
+            ));
+        }
+        if !read(&tasks)?
+            .lines()
+            .any(|line| line.trim() == process.to_string())
+        {
+            return Err(format!("{}: the loop is not in its group", tasks.display()));
+        }
+        Ok(format!(
+            "the loop has {} of {} ways of the last-level cache to itself (mask {own:x}, the rest {}), \
+             as read back",
+            own.count_ones(),
+            known.mask.count_ones(),
+            kept.iter()
+                .map(|mask| format!("{mask:x}"))
+                .collect::<Vec<_>>()
+                .join(", "),
+        ))
+    }
+
+    /// Puts back what was there before.
+    ///
+    /// # Errors
+    /// One line: what could not be put back.
+    pub(super) fn remove(self) -> Result<(), String> {
+        restore(&self.places, &self.saved)
+    }
+}
+
+/// Puts back what a run that was killed has left; whether one had.
+///
+/// # Errors
+/// One line: what could not be put back, or that another wakepath is at it.
+pub(super) fn remove_leftover(places: &Places) -> Result<bool, String> {
+    let journal = &places.journal;
+    let mut file = match File::open(journal) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(said("open", journal, &error)),
+    };
+    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return Err("another wakepath has a share of the cache at this moment".into());
+    }
+    let mut saved = String::new();
+    file.read_to_string(&mut saved)
+        .map_err(|error| said("read", journal, &error))?;
+    match saved.is_empty() {
+        // It was killed before it changed anything.
+        true => fs::remove_file(journal).map_err(|error| said("remove", journal, &error)),
+        false => restore(places, &saved),
+    }
+    .map(|()| true)
+}
+
+/// The default group's masks, then the group away, then the journal.
+fn restore(places: &Places, saved: &str) -> Result<(), String> {
+    let group = places.resctrl.join(GROUP);
+    match fs::remove_dir(&group) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        // The kernel's own files never keep it; in a recorded tree they are files like others.
+        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
+            fs::remove_dir_all(&group).map_err(|error| said("remove", &group, &error))?;
+        }
+        Err(error) => return Err(said("remove", &group, &error)),
+    }
+    // After a restart of the machine nothing is mounted, and nothing is left to put back.
+    let schemata = places.schemata();
+    if schemata.exists() {
+        write(&schemata, saved)?;
+        let now = l3_line(&read(&schemata)?, &schemata)?;
+        if domains(&now, &schemata)? != domains(saved.trim(), &schemata)? {
+            return Err(format!(
+                "{}: the masks from before could not be put back: {}",
+                schemata.display(),
+                saved.trim()
+            ));
+        }
+    }
+    fs::remove_file(&places.journal).map_err(|error| said("remove", &places.journal, &error))
+}
+
+impl Places {
+    fn schemata(&self) -> PathBuf {
+        self.resctrl.join("schemata")
+    }
+}
+
+/// The journal, locked and on disk before anything is changed.
+fn begin_journal(places: &Places, schemata: &str) -> Result<File, String> {
+    let path = &places.journal;
+    let failed = |error: std::io::Error| said("write", path, &error);
+    let mut file = File::create_new(path).map_err(failed)?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|e| failed(e.into()))?;
+    file.write_all(schemata.as_bytes()).map_err(failed)?;
+    file.sync_all().map_err(failed)?;
+    Ok(file)
+}
+
+/// What the machine offers.
+struct Known {
+    /// All ways.
+    mask: u64,
+    least_ways: u32,
+    /// The default group's line, `L3:0=fffff;1=fffff` and a line feed.
+    schemata: String,
+    domains: Vec<(String, u64)>,
+}
+
+impl Known {
+    fn read(places: &Places) -> Result<Self, String> {
+        let info = places.resctrl.join("info/L3");
+        if !info.is_dir() {
+            let systems = fs::read_to_string(&places.file_systems).unwrap_or_default();
+            let has = systems.split_whitespace().any(|word| word == "resctrl");
+            let mounted = places.resctrl.join("info").is_dir();
+            return Err(match (has, mounted) {
+                (false, _) => "no cache allocation here: this kernel or CPU has no resctrl".into(),
+                (true, false) => {
+                    "resctrl is not mounted: mount -t resctrl resctrl /sys/fs/resctrl".into()
+                }
+                (true, true) => "no cache allocation here: resctrl has no L3 that can be divided, \
+                                 or divides code and data apart"
+                    .to_owned(),
+            });
+        }
+        let (mask, least) = (info.join("cbm_mask"), info.join("min_cbm_bits"));
+        let number = |path: &Path, radix| -> Result<u64, String> {
+            let text = read(path)?;
+            u64::from_str_radix(text.trim(), radix)
+                .map_err(|_| format!("{}: {:?} is no number", path.display(), text.trim()))
+        };
+        let schemata = places.schemata();
+        let line = l3_line(&read(&schemata)?, &schemata)?;
+        Ok(Self {
+            mask: number(&mask, 16)?,
+            least_ways: u32::try_from(number(&least, 10)?)
+                .unwrap_or(u32::MAX)
+                .max(1),
+            domains: domains(&line, &schemata)?,
+            schemata: format!("{line}\n"),
+        })
+    }
+
+    /// The loop's ways, the highest, and the others'. A group's ways must lie side by side.
+    fn split(&self, share: f64) -> Result<(u64, u64), String> {
+        let ways = self.mask.count_ones();
+        let own = ((f64::from(ways) * share).round() as u32).max(self.least_ways);
+        let rest = ways.saturating_sub(own);
+        if rest < self.least_ways {
+            return Err(format!(
+                "the last-level cache has {ways} ways and can't be divided into {own} and {rest}: \
+                 each part needs at least {}",
+                self.least_ways
+            ));
+        }
+        // Ways lie side by side from the lowest on.
+        let lowest = self.mask.trailing_zeros();
+        let rest = ((1_u64 << rest) - 1) << lowest;
+        let own = self.mask & !rest;
+        for (domain, mask) in &self.domains {
+            let left = mask & rest;
+            if left.count_ones() < self.least_ways {
+                return Err(format!(
+                    "the default group has mask {mask:x} of cache {domain} alone, and nothing of it \
+                     can be taken; set it back to {:x}",
+                    self.mask
+                ));
+            }
+        }
+        Ok((own, rest))
+    }
+
+    fn line(&self, of: impl Fn(u64) -> u64) -> String {
+        let parts: Vec<String> = self
+            .domains
+            .iter()
+            .map(|(domain, mask)| format!("{domain}={:x}", of(*mask)))
+            .collect();
+        format!("L3:{}\n", parts.join(";"))
+    }
+}
+
+/// The line of the last-level cache, without what stands around it.
+fn l3_line(schemata: &str, path: &Path) -> Result<String, String> {
+    let line = schemata
+        .lines()
+        .map(str::trim)
+        .find(|line| line.starts_with("L3:"));
+    line.map(str::to_owned)
+        .ok_or_else(|| format!("{}: has no line for L3", path.display()))
+}
+
+/// Caches and their masks from `L3:0=fffff;1=fffff`.
+fn domains(line: &str, path: &Path) -> Result<Vec<(String, u64)>, String> {
+    let unread = || format!("{}: {line:?} can't be read", path.display());
+    let parts = line
+        .trim()
+        .strip_prefix("L3:")
+        .ok_or_else(unread)?
+        .split(';');
+    parts
+        .map(|part| {
+            let (domain, mask) = part.split_once('=')?;
+            Some((
+                domain.trim().to_owned(),
+                u64::from_str_radix(mask.trim(), 16).ok()?,
+            ))
+        })
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(unread)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| said("read", path, &error))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|error| said("write", path, &error))
+}
+
+fn said(what: &str, path: &Path, error: &std::io::Error) -> String {
+    format!("can't {what} {}: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree typed from the kernel's documentation: two caches of 20 ways, memory bandwidth beside.
+    fn tree(schemata: &str) -> (tempfile::TempDir, Places) {
+        let root = tempfile::tempdir().unwrap();
+        let files = [
+            ("proc/filesystems", "nodev\tsysfs\nnodev\tresctrl\n"),
+            ("run/other", ""),
+            ("sys/fs/resctrl/info/L3/cbm_mask", "fffff\n"),
+            ("sys/fs/resctrl/info/L3/min_cbm_bits", "2\n"),
+            ("sys/fs/resctrl/schemata", schemata),
+            ("sys/fs/resctrl/tasks", "1\n2\n"),
+        ];
+        for (name, text) in files {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let places = Places::under(root.path());
+        (root, places)
+    }
+
+    const SCHEMATA: &str = "    MB:0=100;1=100\n    L3:0=fffff;1=fffff\n";
+
+    fn masks(path: &Path) -> String {
+        l3_line(&read(path).unwrap(), path).unwrap()
+    }
+
+    #[test]
+    fn the_loop_gets_its_ways_and_everyone_else_the_others_until_it_is_removed() {
+        let (_root, places) = tree(SCHEMATA);
+        let allocation = CacheAllocation::set(&places, 0.5, 4711).unwrap();
+        let group = places.resctrl.join(GROUP);
+        assert_eq!(masks(&group.join("schemata")), "L3:0=ffc00;1=ffc00");
+        assert_eq!(masks(&places.schemata()), "L3:0=3ff;1=3ff");
+        assert_eq!(read(&group.join("tasks")).unwrap(), "4711\n");
+        assert!(
+            allocation.effective.contains("10 of 20 ways")
+                && allocation.effective.contains("ffc00"),
+            "{}",
+            allocation.effective
+        );
+        assert!(places.journal.exists());
+        allocation.remove().unwrap();
+        assert_eq!(masks(&places.schemata()), "L3:0=fffff;1=fffff");
+        assert!(!group.exists() && !places.journal.exists());
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_put_back_by_the_next_start() {
+        let (_root, places) = tree(SCHEMATA);
+        let killed = CacheAllocation::set(&places, 0.25, 4711).unwrap();
+        // As after kill -9: the lock goes with the process, everything else stays.
+        drop(killed);
+        assert_eq!(masks(&places.schemata()), "L3:0=7fff;1=7fff");
+        assert_eq!(remove_leftover(&places), Ok(true));
+        assert_eq!(masks(&places.schemata()), "L3:0=fffff;1=fffff");
+        assert!(!places.resctrl.join(GROUP).exists() && !places.journal.exists());
+        assert_eq!(remove_leftover(&places), Ok(false));
+        // A journal without a word: killed before anything was changed.
+        fs::write(&places.journal, "").unwrap();
+        remove_leftover(&places).unwrap();
+        assert!(!places.journal.exists());
+    }
+
+    #[test]
+    fn another_wakepath_at_work_is_left_alone() {
+        let (_root, places) = tree(SCHEMATA);
+        let theirs = CacheAllocation::set(&places, 0.5, 1).unwrap();
+        let refused = CacheAllocation::set(&places, 0.5, 2).unwrap_err();
+        assert!(refused.contains("another wakepath"), "{refused}");
+        assert_eq!(masks(&places.schemata()), "L3:0=3ff;1=3ff");
+        theirs.remove().unwrap();
+    }
+
+    #[test]
+    fn a_machine_without_it_says_which_of_three_things_is_missing() {
+        let (root, places) = tree(SCHEMATA);
+        let why = |places: &Places| CacheAllocation::set(places, 0.5, 1).unwrap_err();
+        fs::remove_dir_all(places.resctrl.join("info/L3")).unwrap();
+        assert!(why(&places).contains("no L3 that can be divided"));
+        fs::remove_dir_all(&places.resctrl).unwrap();
+        assert!(why(&places).contains("mount -t resctrl"));
+        fs::write(root.path().join("proc/filesystems"), "nodev\tsysfs\n").unwrap();
+        assert_eq!(
+            why(&places),
+            "no cache allocation here: this kernel or CPU has no resctrl"
+        );
+        assert!(!places.journal.exists());
+    }
+
+    #[test]
+    fn too_small_a_rest_and_damaged_files_are_refused_and_nothing_is_left() {
+        let (_root, places) = tree(SCHEMATA);
+        let why = |share| CacheAllocation::set(&places, share, 1).unwrap_err();
+        assert!(why(0.99).contains("can't be divided into 20 and 0"));
+        fs::write(places.schemata(), "L3:0=ffc00;1=fffff\n").unwrap();
+        assert!(why(0.5).contains("mask ffc00 of cache 0"), "{}", why(0.5));
+        fs::write(places.schemata(), "L3:0=;1\n").unwrap();
+        assert!(why(0.5).contains("can't be read"));
+        fs::write(places.schemata(), "MB:0=100\n").unwrap();
+        assert!(why(0.5).contains("has no line for L3"));
+        assert!(!places.journal.exists() && !places.resctrl.join(GROUP).exists());
+    }
+}
