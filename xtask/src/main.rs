@@ -26,6 +26,8 @@ Usage: cargo xtask <command>
         [--runs N] [--seconds S] [--cpu C] [--program PATH]
   bench first-verdict      from a fresh clone to the first verdict
         [--duration TIME]  the run's own length, as in `wakepath check --duration`
+  bench flight             controller and plant, beside RotorPy's same law
+        [--without-rotorpy]
   docs [--check]           write the generated documents, or fail where they drifted
   release                  static binaries, check sums, completions and man pages";
 
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
             Some("peer") => bench::peer::run(arguments),
             Some("rate") => bench::rate::run(arguments),
             Some("first-verdict") => bench::first_verdict::run(arguments),
+            Some("flight") => bench::flight::run(arguments),
             _ => Err(USAGE.into()),
         },
         Some("docs") => documents::run(arguments),

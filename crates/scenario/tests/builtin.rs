@@ -131,9 +131,14 @@ fn contention_measures_four_working_sets_idle_and_beside_five_loads_with_equal_c
             work.flight().expect("a flight").working_set
         })
         .collect();
-    assert_eq!(sets, [0, 32 << 10, 512 << 10, 4 << 20].repeat(6));
+    let (shared, own) = sets.split_at(24);
+    assert_eq!(shared, [0, 32 << 10, 512 << 10, 4 << 20].repeat(6));
+    assert_eq!(own, [4 << 20; 3]);
+    let share_of_cache = contention.phases.iter().map(|phase| phase.l3_share);
+    let expected = (0..27).map(|phase| (phase >= 24).then_some(0.5));
+    assert!(share_of_cache.eq(expected));
     let idle = contention.phases.iter().filter(|p| p.loads.is_empty());
-    assert_eq!(idle.count(), 4);
+    assert_eq!(idle.count(), 5);
     assert_eq!(contention.policies, [Policy::Fifo { priority: 80 }]);
     assert!(contention.cycles >= contention.criterion.due_times_needed());
     assert!(contention.estimated_run_ns() < 300_000_000_000);

@@ -1,6 +1,8 @@
-//! The benchmarks: wakepath beside its peer, the highest rate, the time to a first verdict.
+//! The benchmarks: wakepath beside its peer, the highest rate, the time to a first verdict, the
+//! controller beside RotorPy's.
 
 pub mod first_verdict;
+pub mod flight;
 mod measured;
 pub mod peer;
 pub mod rate;
