@@ -143,6 +143,7 @@ impl MadeUp {
                     skipped: None,
                     page_faults: None,
                     modules: Vec::new(),
+                    counters: None,
                     ended: ThreadEnd::AllCycles,
                 }],
                 loads: if *phase == "stress" {
