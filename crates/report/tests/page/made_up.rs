@@ -118,6 +118,7 @@ impl MadeUp {
                 repetition: 0,
                 condition: policy.to_string(),
                 threads: vec![thread],
+                traced: false,
             }))
             .unwrap();
             let mut written = 0;
