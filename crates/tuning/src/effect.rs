@@ -8,7 +8,7 @@ use wakepath_statistics::student_t_quantile;
 pub struct Effect {
     /// Mean of the differences, in the figure's unit.
     pub mean: f64,
-    /// 95 % interval of the mean, two-sided, by Student's t over the pairs; none for one pair.
+    /// Two-sided interval of the mean by Student's t over the pairs; none for one pair.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -37,8 +37,10 @@ impl Finding {
 
 impl Effect {
     /// From pairs (without, with) that were measured next to each other; none without pairs. Each
-    /// pair is one observation: what drifts slowly is in both halves.
-    pub fn of(pairs: &[(f64, f64)]) -> Option<Self> {
+    /// pair is one observation: what drifts slowly is in both halves. `figures` is how many such
+    /// intervals stand beside each other: each is wider, so that all of them hold together with
+    /// 95 % (Bonferroni).
+    pub fn of(pairs: &[(f64, f64)], figures: usize) -> Option<Self> {
         if pairs.is_empty() {
             return None;
         }
@@ -48,7 +50,8 @@ impl Effect {
         let interval = (pairs.len() > 1).then(|| {
             let squares: f64 = differences.map(|value| (value - mean).powi(2)).sum();
             let error = (squares / (count - 1.0) / count).sqrt();
-            let reach = student_t_quantile(0.975, count - 1.0) * error;
+            let reach =
+                student_t_quantile(1.0 - 0.025 / figures.max(1) as f64, count - 1.0) * error;
             (mean - reach, mean + reach)
         });
         Some(Self { mean, interval })
@@ -71,7 +74,7 @@ mod tests {
     #[test]
     fn the_interval_is_that_of_a_paired_t_test() {
         // Differences −1, −2, −3: mean −2, standard deviation 1, t(0.975; 2) = 4.302653.
-        let effect = Effect::of(&[(5.0, 4.0), (5.0, 3.0), (5.0, 2.0)]).unwrap();
+        let effect = Effect::of(&[(5.0, 4.0), (5.0, 3.0), (5.0, 2.0)], 1).unwrap();
         let (low, high) = effect.interval.unwrap();
         assert!((effect.mean + 2.0).abs() < 1e-12);
         assert!(
@@ -83,16 +86,23 @@ mod tests {
             "{high}"
         );
         assert_eq!(effect.finding(), Finding::NotShown);
+        // Ten figures side by side: t(0.9975; 2) = 14.08905.
+        let ten = Effect::of(&[(5.0, 4.0), (5.0, 3.0), (5.0, 2.0)], 10).unwrap();
+        let (low, _) = ten.interval.unwrap();
+        assert!(
+            (low - (-2.0 - 14.089_05 / 3f64.sqrt())).abs() < 1e-4,
+            "{low}"
+        );
     }
 
     #[test]
     fn a_steady_improvement_helps_and_one_pair_shows_nothing() {
-        let helps = Effect::of(&[(9.0, 4.0), (9.1, 4.0), (9.0, 4.1)]).unwrap();
+        let helps = Effect::of(&[(9.0, 4.0), (9.1, 4.0), (9.0, 4.1)], 2).unwrap();
         assert_eq!(helps.finding(), Finding::Helps);
-        let hurts = Effect::of(&[(4.0, 9.0), (4.0, 9.1), (4.1, 9.0)]).unwrap();
+        let hurts = Effect::of(&[(4.0, 9.0), (4.0, 9.1), (4.1, 9.0)], 2).unwrap();
         assert_eq!(hurts.finding(), Finding::Hurts);
-        let one = Effect::of(&[(9.0, 1.0)]).unwrap();
+        let one = Effect::of(&[(9.0, 1.0)], 2).unwrap();
         assert_eq!((one.interval, one.finding()), (None, Finding::NotShown));
-        assert_eq!(Effect::of(&[]), None);
+        assert_eq!(Effect::of(&[], 1), None);
     }
 }

@@ -112,7 +112,8 @@ impl Trial<'_> {
         let mut base: Vec<Step> = Vec::new();
         let mut tried = Vec::new();
         for step in steps {
-            let one = self.step(step, &base)?;
+            // Two figures for each step.
+            let one = self.step(step, &base, 2 * steps.len())?;
             if one.kept {
                 base.push(step.clone());
             }
@@ -123,7 +124,7 @@ impl Trial<'_> {
     }
 
     /// Without, with; with, without; …: what drifts favours neither.
-    fn step(&mut self, step: &Step, base: &[Step]) -> Result<Tried, Failure> {
+    fn step(&mut self, step: &Step, base: &[Step], side_by_side: usize) -> Result<Tried, Failure> {
         let mut more = base.to_vec();
         more.push(step.clone());
         let mut pairs = Vec::new();
@@ -144,10 +145,9 @@ impl Trial<'_> {
             let of_pair = |(without, with): &(Measured, Measured)| (figure(without), figure(with));
             pairs.iter().map(of_pair).collect()
         };
-        let misses = Effect::of(&figures(|run| {
-            100.0 * run.missed as f64 / run.due.max(1) as f64
-        }));
-        let p99 = Effect::of(&figures(|run| run.p99_us));
+        let missed = |run: &Measured| 100.0 * run.missed as f64 / run.due.max(1) as f64;
+        let misses = Effect::of(&figures(missed), side_by_side);
+        let p99 = Effect::of(&figures(|run| run.p99_us), side_by_side);
         let found = |effect: &Option<Effect>| {
             effect.map_or(EffectFinding::NotShown, |effect| effect.finding())
         };
@@ -291,8 +291,8 @@ fn text(
     }
     writeln!(
         text,
-        "\ndifferences with − without, mean of {} pairs measured next to each other, 95 % interval \
-         (Student's t over the pairs)",
+        "\ndifferences with − without, mean of {} pairs measured next to each other; the intervals \
+         hold together with 95 % (Student's t over the pairs, Bonferroni over steps and figures)",
         arguments.pairs
     )?;
     writeln!(
