@@ -41,26 +41,33 @@ pub fn default_features(job: &Job) -> Outcome {
 
 /// Tests that read their own process's memory and so can't share it with other tests.
 pub fn alone(job: &Job) -> Outcome {
-    let arguments = [
-        "test",
-        "--locked",
-        "--package",
-        "wakepath-archive",
-        "--test",
-        "archive",
-    ];
-    let only = [
-        "--",
-        "--ignored",
-        "--exact",
-        "--test-threads=1",
-        "--show-output",
-    ];
-    Outcome::of_tests(&job.run(cargo(&arguments).args(only).args(ALONE)))
+    let outcomes = ALONE.iter().map(|(package, program, test)| {
+        let arguments = ["test", "--locked", "--package", package, "--test", program];
+        let only = [
+            "--",
+            "--ignored",
+            "--exact",
+            "--test-threads=1",
+            "--show-output",
+        ];
+        Outcome::of_tests(&job.run(cargo(&arguments).args(only).arg(test)))
+    });
+    outcomes.fold(Outcome::default(), Outcome::and)
 }
 
-/// The tests of `alone`.
-const ALONE: &[&str] = &["size::six_million_samples_are_finished_and_read_within_300_mb"];
+/// The tests of `alone`: package, test program, test.
+const ALONE: &[(&str, &str, &str)] = &[
+    (
+        "wakepath-archive",
+        "archive",
+        "size::six_million_samples_are_finished_and_read_within_300_mb",
+    ),
+    (
+        "wakepath-report",
+        "page",
+        "size::ten_conditions_of_600_000_cycles_make_a_small_page_in_little_memory",
+    ),
+];
 
 /// The program in which users' libraries run.
 const HOST: &str = "wakepath-controller-host";

@@ -11,9 +11,11 @@ mod plot;
 mod scale;
 mod style;
 mod time;
+mod timeline;
 
 use crate::page::markup::Markup;
 use crate::{Assessment, Picture};
+use wakepath_explain::Explanation;
 
 pub(crate) use distributions::MeasureName;
 pub(crate) use style::style_sheet;
@@ -49,13 +51,19 @@ pub struct Figures {
     pub maxima: Vec<Figure>,
     /// Execution time idle and under load.
     pub inflation: Vec<Figure>,
+    /// The worst cycles' timelines, where the run was traced.
+    pub timelines: Vec<Figure>,
     /// What the flight has left.
     pub flight: Vec<Figure>,
 }
 
 impl Figures {
     /// Draws all that the run has data for.
-    pub fn of(assessment: &Assessment, pictures: &[Picture]) -> Self {
+    pub fn of(
+        assessment: &Assessment,
+        pictures: &[Picture],
+        explanation: Option<&Explanation>,
+    ) -> Self {
         let drawn: Vec<Drawn<'_>> = pictures
             .iter()
             .filter(|picture| picture.due_times > 0)
@@ -70,6 +78,7 @@ impl Figures {
                 .chain(averages::draw(&drawn))
                 .collect(),
             inflation: inflation::draw(&assessment.inflation),
+            timelines: timeline::draw(explanation),
             flight: flight::draw(assessment),
         }
     }
@@ -82,6 +91,7 @@ impl Figures {
             &self.boxes,
             &self.maxima,
             &self.inflation,
+            &self.timelines,
             &self.flight,
         ];
         sections.into_iter().flatten()

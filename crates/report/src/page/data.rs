@@ -5,9 +5,15 @@ use super::{Reported, words};
 use crate::figure::MeasureName;
 use crate::{Level, Measure, Picture};
 use serde::Serialize;
+use std::collections::BTreeMap;
+use wakepath_verdict::duration;
 
 #[derive(Serialize)]
 struct RunData<'a> {
+    /// Whether kernel events were recorded.
+    traced: bool,
+    /// The main cause of the worst cycles, by segment and cycle.
+    causes: BTreeMap<String, String>,
     conditions: Vec<ConditionData<'a>>,
 }
 
@@ -96,6 +102,8 @@ struct Skipped {
 pub(super) fn json(run: &Reported<'_>) -> String {
     let policies = crate::figure::distinct(run.pictures.iter().map(|one| words::policy(&one.name)));
     let data = RunData {
+        traced: run.explanation.is_some(),
+        causes: causes(run),
         conditions: run
             .pictures
             .iter()
@@ -104,6 +112,30 @@ pub(super) fn json(run: &Reported<'_>) -> String {
     };
     // Plain data: no map has a key that isn't a string.
     serde_json::to_string(&data).unwrap_or_else(|_| "{\"conditions\":[]}".into())
+}
+
+/// What took most of each kept late cycle. Cycles of several loops side by side can't be told apart
+/// by their numbers and are left to `wakepath explain`.
+fn causes(run: &Reported<'_>) -> BTreeMap<String, String> {
+    let alone = |segment: u32| {
+        let known = run
+            .manifest
+            .segments
+            .iter()
+            .find(|one| one.segment == segment);
+        known.is_some_and(|one| one.threads.len() == 1)
+    };
+    let conditions = run.explanation.iter().flat_map(|found| &found.conditions);
+    let kept = conditions.flat_map(|condition| &condition.worst);
+    let told = kept
+        .filter(|cycle| alone(cycle.segment))
+        .filter_map(|cycle| {
+            let main = cycle.pieces.iter().max_by_key(|piece| piece.ns)?;
+            let length = duration(i64::try_from(main.ns).unwrap_or(i64::MAX));
+            let text = format!("{} ({length} of it)", main.cause);
+            Some((format!("{}/{}", cycle.segment, cycle.cycle), text))
+        });
+    told.collect()
 }
 
 fn condition<'a>(picture: &'a Picture, policies: &[String]) -> ConditionData<'a> {

@@ -11,6 +11,7 @@ use crate::figure::{Figures, style_sheet};
 use crate::{Assessment, Picture};
 use markup::Markup;
 use wakepath_archive::Manifest;
+use wakepath_explain::Explanation;
 
 /// A run as it is reported.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +20,8 @@ pub struct Reported<'a> {
     pub manifest: &'a Manifest,
     /// Its verdict.
     pub assessment: &'a Assessment,
+    /// Why its late cycles were late; `None` where the run was not traced.
+    pub explanation: Option<&'a Explanation>,
     /// What is drawn of its conditions.
     pub pictures: &'a [Picture],
     /// The figures drawn.

@@ -6,6 +6,7 @@ use wakepath_archive::{
     Effective, Ending, Event, LogWriter, Run, RunStarted, ScenarioText, SegmentEnded,
     SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted,
 };
+use wakepath_explain::Explanation;
 use wakepath_report::{Assessment, Figures, Picture, Reported, page};
 use wakepath_timeline::{DueTimes, Policy, Sample, SampleFlags};
 
@@ -205,10 +206,15 @@ impl Reporting {
     pub fn of(directory: &std::path::Path, file: PathBuf) -> Self {
         let run = Run::open(directory).unwrap();
         let (assessment, pictures) = Assessment::with_pictures(&run).unwrap();
-        let figures = Figures::of(&assessment, &pictures);
+        let explanation = std::fs::read(directory.join(Explanation::FILE_NAME))
+            .ok()
+            .map(|bytes| serde_json::from_slice::<Explanation>(&bytes).unwrap());
+        let explanation = explanation.as_ref();
+        let figures = Figures::of(&assessment, &pictures, explanation);
         let reported = Reported {
             manifest: &run.manifest,
             assessment: &assessment,
+            explanation,
             pictures: &pictures,
             figures: &figures,
         };

@@ -2,6 +2,7 @@
 //! keyboard, it asks nobody for anything, and no name can become part of it.
 
 mod browser;
+mod causes;
 mod explorer;
 mod hostile;
 mod made_up;

@@ -7,6 +7,7 @@ use crate::command_line::Report;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wakepath_archive::{Manifest, Run};
+use wakepath_explain::Explanation;
 use wakepath_report::{Assessment, Figures, Picture, Reported, page};
 
 type Failure = Box<dyn std::error::Error>;
@@ -27,9 +28,11 @@ pub fn run(arguments: &Report) -> Outcome {
     for directory in &arguments.runs {
         let run = Run::open(directory)?;
         let (assessment, pictures) = assessed(&run, true)?;
-        let figures = Figures::of(&assessment, &pictures);
+        let explanation = explanation(&run)?;
+        let figures = Figures::of(&assessment, &pictures, explanation.as_ref());
         drawn.push(Drawn {
             manifest: run.manifest,
+            explanation,
             assessment,
             pictures,
             figures,
@@ -47,6 +50,7 @@ pub fn run(arguments: &Report) -> Outcome {
 
 struct Drawn {
     manifest: Manifest,
+    explanation: Option<Explanation>,
     assessment: Assessment,
     pictures: Vec<Picture>,
     figures: Figures,
@@ -59,9 +63,11 @@ pub fn beside(
     pictures: &[Picture],
 ) -> Result<PathBuf, Failure> {
     let path = run.directory().join(NAME);
-    let figures = Figures::of(assessment, pictures);
+    let explanation = explanation(run)?;
+    let figures = Figures::of(assessment, pictures, explanation.as_ref());
     let reported = Reported {
         manifest: &run.manifest,
+        explanation: explanation.as_ref(),
         assessment,
         pictures,
         figures: &figures,
@@ -75,12 +81,30 @@ fn write_page(output: &Path, drawn: &[Drawn]) -> Result<(), Failure> {
         .iter()
         .map(|run| Reported {
             manifest: &run.manifest,
+            explanation: run.explanation.as_ref(),
             assessment: &run.assessment,
             pictures: &run.pictures,
             figures: &run.figures,
         })
         .collect();
     write(output, &page(&reported))
+}
+
+/// What was written beside a traced run when it ended; `None` for a run that was not traced.
+fn explanation(run: &Run) -> Result<Option<Explanation>, Failure> {
+    let path = run.directory().join(Explanation::FILE_NAME);
+    let text = match std::fs::read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("{}: {error}", path.display()).into()),
+    };
+    let remedy = "remove it, and the report does without causes";
+    let found: Explanation = serde_json::from_slice(&text)
+        .map_err(|error| format!("{}: not an explanation: {error}; {remedy}", path.display()))?;
+    if found.version > Explanation::VERSION {
+        return Err(format!("{}: written by a newer wakepath; {remedy}", path.display()).into());
+    }
+    Ok(Some(found))
 }
 
 /// One file for each figure; those of several runs are told apart by a number in front.

@@ -16,8 +16,8 @@ const wakepathWords = {
 
 class WakepathSeries {
   // One condition: its pyramids, and its misses with their places in order.
-  constructor(data, number) {
-    Object.assign(this, { data, number });
+  constructor(data, number, run) {
+    Object.assign(this, { data, number, run });
     const sums = (steps) => {
       let at = 0;
       return steps.map((step) => (at += step));
@@ -76,7 +76,8 @@ class WakepathSeries {
   }
 
   describe(miss) {
-    const { cycle, repetition } = this.place(miss.index);
+    const { cycle, segment, repetition } = this.place(miss.index);
+    const cause = this.run.causes[`${segment}/${cycle}`] || (this.run.traced ? `see wakepath explain RUN --segment ${segment} --cycle ${cycle}` : "not traced");
     const { latency_limit: limit, deadline } = this.data;
     const what = miss.skipped
       ? `skipped${miss.skipped > 1 ? ` (${miss.skipped} together)` : ""}`
@@ -88,14 +89,14 @@ class WakepathSeries {
             ? "ended late"
             : "missed";
     const response = miss.response === null ? "" : `, response ${wakepathWords.time(miss.response)}`;
-    return `cycle ${cycle} of repetition ${repetition + 1}: ${what}, latency ${wakepathWords.time(miss.latency)}${response}; cause: not traced`;
+    return `cycle ${cycle} of repetition ${repetition + 1}: ${what}, latency ${wakepathWords.time(miss.latency)}${response}; cause: ${cause}`;
   }
 }
 
 class WakepathExplorer {
   constructor(root, run) {
     this.root = root;
-    this.all = run.conditions.map((data, number) => new WakepathSeries(data, number));
+    this.all = run.conditions.map((data, number) => new WakepathSeries(data, number, run));
     this.chart = root.querySelector(".chart");
     this.readoutLine = root.querySelector(".readout");
     this.measure = "latency";

@@ -11,7 +11,7 @@
   for (const root of document.querySelectorAll(".explorer")) {
     const run = runs[Number(root.dataset.run)];
     if (run && run.conditions.some((one) => one.due_times > 0)) {
-      explorers.push(new WakepathExplorer(root, { conditions: run.conditions.filter((one) => one.due_times > 0) }));
+      explorers.push(new WakepathExplorer(root, { ...run, conditions: run.conditions.filter((one) => one.due_times > 0) }));
     }
   }
 

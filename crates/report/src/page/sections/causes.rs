@@ -1,92 +1,103 @@
-//! Causes, and the worst cycles of the run.
+//! Causes ranked, and the worst cycles with their timelines, where the run was traced.
 
-use super::{nothing, scrolling};
+use super::{figures, nothing, scrolling, worst};
+use crate::page::Reported;
 use crate::page::markup::Markup;
-use crate::page::{Reported, words};
-use crate::{Picture, WorstCycle};
-use wakepath_verdict::duration;
+use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation};
+use wakepath_verdict::{duration, fraction};
 
-/// So many cycles are listed.
-const LISTED: usize = 20;
+/// So many causes of each condition are listed.
+const LISTED: usize = 6;
 
-/// Writes both.
+/// Writes causes and worst cycles.
 pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
-    nothing(
-        markup,
-        "Causes: not traced. The recording holds the loop's own instants and no kernel events: it \
-         says which cycles were late and by how much, not what ran instead. To learn the causes, \
-         measure again while the kernel's scheduling events are recorded.",
-    );
-    let mut worst: Vec<(&Picture, &WorstCycle)> = run
-        .pictures
+    match run.explanation {
+        Some(explanation) => explained(markup, run, explanation),
+        None => nothing(
+            markup,
+            "Causes: not traced. The recording holds the loop's own instants and no kernel events: \
+             it says which cycles were late and by how much, not what ran instead. To learn the \
+             causes, measure again while the kernel's scheduling events are recorded.",
+        ),
+    }
+    worst::write(markup, run);
+}
+
+fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation) {
+    let Explanation {
+        events,
+        events_lost,
+        ..
+    } = explanation;
+    let lost = match events_lost {
+        0 => "none was lost".to_owned(),
+        lost => format!("the kernel lost {lost}, and what they touch is unexplained"),
+    };
+    markup.element("p", &[], format!("From {events} kernel events; {lost}."));
+    let late: Vec<&ConditionExplanation> = explanation
+        .conditions
         .iter()
-        .flat_map(|picture| picture.worst.iter().map(move |cycle| (picture, cycle)))
+        .filter(|condition| condition.late > 0)
         .collect();
-    worst.sort_by_key(|(_, cycle)| std::cmp::Reverse(cycle.lateness_ns()));
-    worst.truncate(LISTED);
-    if worst.is_empty() {
-        nothing(markup, "No cycle was judged, so there is no worst one.");
+    if late.is_empty() {
+        nothing(
+            markup,
+            "No cycle with events was late, so there is no cause to rank.",
+        );
         return;
     }
     let mut table = Markup::default();
-    table.open("table", &[]);
-    table.element(
-        "caption",
-        &[],
-        format!(
-            "The {} latest of all due times: by when the loop was done with them. Due times \
-             skipped together are one row.",
-            worst.len()
-        ),
-    );
     table.raw(
-        "<thead><tr><th scope=\"col\">Condition</th><th scope=\"col\" class=\"number\">Repetition</th>\
-         <th scope=\"col\" class=\"number\">Cycle</th>\
-         <th scope=\"col\" class=\"number\">After segment start</th>\
-         <th scope=\"col\" class=\"number\">Latency</th>\
-         <th scope=\"col\" class=\"number\">Response</th><th scope=\"col\" class=\"number\">CPU</th>\
-         <th scope=\"col\">What</th></tr></thead><tbody>",
+        "<table><caption>What the late cycles waited for, by the time that it took of them. A cycle \
+         is late above its condition's threshold.</caption><thead><tr>\
+         <th scope=\"col\">Condition and cause</th><th scope=\"col\" class=\"number\">Late cycles</th>\
+         <th scope=\"col\" class=\"number\">Share of their latency</th>\
+         <th scope=\"col\" class=\"number\">Worst in one cycle</th>\
+         <th scope=\"col\">What can be done</th></tr></thead>",
     );
-    for (picture, cycle) in worst {
-        row(&mut table, picture, cycle);
+    for condition in late {
+        rows(&mut table, condition);
     }
-    table.raw("</tbody></table>");
-    scrolling(markup, "Worst cycles", &table);
+    table.raw("</table>");
+    scrolling(markup, "Causes", &table);
+    figures::pairs(
+        markup,
+        &run.figures.timelines,
+        "No late cycle is kept with its pieces.",
+    );
 }
 
-fn row(table: &mut Markup, picture: &Picture, cycle: &WorstCycle) {
-    let place = picture.place_of(cycle.index);
-    let name = format!("{}, {}", words::policy(&picture.name), picture.name.phase);
-    let what = match (cycle.skipped, cycle.after_overrun) {
-        (1, _) => "skipped: the loop was still away when the next one was due".to_owned(),
-        (2.., _) => format!("{} due times skipped together", cycle.skipped),
-        (0, true) => "begun late: the cycle before it had overrun".to_owned(),
-        (0, false) if beyond(cycle.latency_ns, picture.latency_limit_ns) => "woke late".to_owned(),
-        (0, false) if beyond(cycle.lateness_ns(), Some(picture.deadline_ns)) => {
-            "ended late".to_owned()
-        }
-        (0, false) => "within the criterion".to_owned(),
-    };
-    let seconds = place.map(|(_, cycle)| cycle as f64 * picture.period_ns as f64 / 1e9);
-    let cells = [
-        place.map_or("–".into(), |(stretch, _)| {
-            (stretch.repetition + 1).to_string()
-        }),
-        place.map_or("–".into(), |(_, cycle)| cycle.to_string()),
-        seconds.map_or("–".into(), |seconds| format!("{seconds:.3} s")),
-        duration(cycle.latency_ns),
-        cycle.response_ns.map_or("–".into(), duration),
-        cycle.cpu.map_or("–".into(), |cpu| cpu.to_string()),
-    ];
-    table.raw("<tr>");
-    table.element("th", &[("scope", &"row")], name);
-    for cell in cells {
-        table.element("td", &[("class", &"number")], cell);
-    }
-    table.element("td", &[], what);
+fn rows(table: &mut Markup, condition: &ConditionExplanation) {
+    let share = |ns: u64| fraction(ns as f64 / condition.late_ns.max(1) as f64);
+    table.raw("<tbody><tr class=\"phase\">");
+    let head = format!(
+        "{}, {}, {}: {} late of {} cycles (above {}, {}); {} of their latency is explained",
+        condition.condition,
+        condition.phase,
+        condition.thread,
+        condition.late,
+        condition.cycles,
+        duration(i64::try_from(condition.threshold_ns).unwrap_or(i64::MAX)),
+        condition.threshold_from,
+        share(condition.late_explained_ns),
+    );
+    table.element("th", &[("scope", &"rowgroup"), ("colspan", &5)], head);
     table.raw("</tr>");
-}
-
-fn beyond(value_ns: i64, limit_ns: Option<u64>) -> bool {
-    limit_ns.is_some_and(|limit| u64::try_from(value_ns).is_ok_and(|value| value > limit))
+    let of_late = |cause: &&CauseFigures| cause.late_ns > 0;
+    for cause in condition.causes.iter().filter(of_late).take(LISTED) {
+        table.raw("<tr>");
+        table.element("th", &[("scope", &"row")], &cause.cause);
+        let number = [("class", &"number" as &dyn std::fmt::Display)];
+        table.element("td", &number, cause.late_cycles);
+        table.element("td", &number, share(cause.late_ns));
+        let worst = duration(i64::try_from(cause.worst_ns).unwrap_or(i64::MAX));
+        table.element(
+            "td",
+            &number,
+            format!("{worst} (cycle {})", cause.worst_cycle),
+        );
+        table.element("td", &[], cause.remedy.as_deref().unwrap_or(""));
+        table.raw("</tr>");
+    }
+    table.raw("</tbody>");
 }

@@ -10,6 +10,7 @@ pub(super) mod several;
 mod statistics;
 mod table;
 mod verdict;
+mod worst;
 
 use super::Reported;
 use super::markup::Markup;
