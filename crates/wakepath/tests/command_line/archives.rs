@@ -14,6 +14,9 @@ fn a_run() -> Finished {
     finished.assert_code(0);
     assert_eq!(finished.json()["outcome"], "passed");
     ask("show", &finished.directory).assert_code(0);
+    // The run wrote its own report; what is refused must not write another.
+    assert!(finished.complaints.contains("report: "));
+    std::fs::remove_file(finished.directory.join("report.html")).unwrap();
     finished
 }
 
@@ -38,6 +41,15 @@ fn assert_refused(directory: &Path, file: &str) {
             shown.said()
         );
     }
+    let reported = ask("report", directory);
+    reported.assert_code(1);
+    assert_eq!(reported.output, "", "{}", reported.said());
+    assert!(
+        reported.complaints.contains(file),
+        "{file} is not named: {}",
+        reported.said()
+    );
+    assert!(!directory.join("report.html").exists());
 }
 
 #[test]
@@ -91,7 +103,7 @@ fn a_verdict_can_not_be_bought_by_editing_the_manifest() {
 fn what_is_no_run_is_refused_in_one_line() {
     let place = crate::started::Place::new();
     std::fs::write(place.path().join("file"), "text").unwrap();
-    for verb in ["show", "recover"] {
+    for verb in ["show", "recover", "report"] {
         for path in [
             place.path(),
             &place.path().join("file"),
@@ -118,4 +130,46 @@ fn what_is_no_run_is_refused_in_one_line() {
         .map(|e| e.unwrap().file_name())
         .collect();
     assert_eq!(names, ["file"], "something was made or removed");
+}
+
+#[test]
+fn a_report_is_one_file_and_its_figures_are_files_of_their_own() {
+    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/format-1");
+    let place = crate::started::Place::new();
+    let page = place.path().join("page.html");
+    let figures = place.path().join("figures");
+    let reported = Start::command(&["report"])
+        .with(&[&run, &run])
+        .with(&["--output"])
+        .with(&[&page])
+        .with(&["--svg"])
+        .with(&[&figures])
+        .finish();
+    reported.assert_code(0);
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.starts_with("<!DOCTYPE html>") && text.contains("2 runs"));
+    let mut names: Vec<String> = std::fs::read_dir(&figures)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    for name in ["1-boxes-latency.svg", "2-time-other-nice-0.svg"] {
+        assert!(names.iter().any(|found| found == name), "{names:?}");
+        let svg = std::fs::read_to_string(figures.join(name)).unwrap();
+        assert!(svg.contains("http://www.w3.org/2000/svg") && !svg.contains("var("));
+    }
+    assert!(
+        reported
+            .output
+            .contains(&format!("figures: {} in ", names.len()))
+    );
+
+    // Where several go nothing is guessed.
+    let nowhere = Start::command(&["report"]).with(&[&run, &run]).finish();
+    nowhere.assert_code(1);
+    assert!(
+        nowhere.complaints.contains("--output"),
+        "{}",
+        nowhere.said()
+    );
 }
