@@ -83,7 +83,7 @@ fn a_traced_run_names_its_causes_in_table_timeline_and_under_the_pointer() {
     browser.key("n");
     let read = browser.text("document.querySelector('.readout').textContent");
     assert!(
-        read.ends_with("cause: see wakepath explain RUN --segment 2 --cycle 600"),
+        read.ends_with("cause: not traced in this segment, see Causes"),
         "{read}"
     );
     assert_eq!(browser.value("typeof window.taken"), json!("undefined"));

@@ -118,6 +118,7 @@ impl MadeUp {
                 phase: (*phase).into(),
                 repetition: 0,
                 condition: policy.to_string(),
+                traced: false,
                 threads: vec![thread],
                 traced: false,
             }))

@@ -77,7 +77,7 @@ class WakepathSeries {
 
   describe(miss) {
     const { cycle, segment, repetition } = this.place(miss.index);
-    const cause = this.run.causes[`${segment}/${cycle}`] || (this.run.traced ? `see wakepath explain RUN --segment ${segment} --cycle ${cycle}` : "not traced");
+    const cause = this.run.causes[`${segment}/${cycle}`] || (this.run.traced ? "not traced in this segment, see Causes" : "not traced");
     const { latency_limit: limit, deadline } = this.data;
     const what = miss.skipped
       ? `skipped${miss.skipped > 1 ? ` (${miss.skipped} together)` : ""}`

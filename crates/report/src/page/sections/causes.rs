@@ -17,7 +17,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
             markup,
             "Causes: not traced. The recording holds the loop's own instants and no kernel events: \
              it says which cycles were late and by how much, not what ran instead. To learn the \
-             causes, measure again while the kernel's scheduling events are recorded.",
+             causes, measure again with `--trace`, or `trace = true` in the scenario.",
         ),
     }
     worst::write(markup, run);
@@ -34,6 +34,12 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
         lost => format!("the kernel lost {lost}, and what they touch is unexplained"),
     };
     markup.element("p", &[], format!("From {events} kernel events; {lost}."));
+    if run.manifest.segments.iter().any(|segment| segment.traced) {
+        markup.raw(
+            "<p>The events are of the run's traced segments; what is judged was measured beside \
+             them, without tracing.</p>",
+        );
+    }
     let late: Vec<&ConditionExplanation> = explanation
         .conditions
         .iter()
