@@ -120,7 +120,6 @@ impl MadeUp {
                 condition: policy.to_string(),
                 traced: false,
                 threads: vec![thread],
-                traced: false,
             }))
             .unwrap();
             let mut written = 0;
