@@ -61,6 +61,8 @@ pub struct Assessment {
     pub modules: Vec<crate::ModuleFigures>,
     /// What each load did, by phase.
     pub loads: Vec<LoadSummary>,
+    /// What tracing cost; `None` where nothing was traced.
+    pub probe_effect: Option<crate::ProbeEffect>,
     /// Page faults in the loop after its warm-up, summed over all segments.
     pub page_faults: u64,
     /// What changed on the machine while the run was under way.
@@ -185,6 +187,7 @@ impl Assessment {
         let page_faults = manifest
             .segments
             .iter()
+            .filter(|segment| !segment.traced)
             .flat_map(|segment| &segment.threads)
             .filter_map(|thread| thread.page_faults)
             .map(|faults| faults.minor + faults.major)
@@ -203,6 +206,7 @@ impl Assessment {
             not_measured,
             flights,
             loads: summarise(&manifest.segments),
+            probe_effect: crate::probe_effect::probe_effect(run)?,
             page_faults,
             machine_changes: changes.all,
             readiness: readiness_of(run),

@@ -14,6 +14,7 @@ mod loads;
 mod modules;
 mod page;
 mod picture;
+mod probe_effect;
 mod style;
 mod table;
 mod text;
@@ -37,4 +38,5 @@ pub use picture::{
     Bucket, HistogramBin, LateCycle, Level, Measure, Picture, Pyramid, Shape, SkippedCycles,
     Stretch, Tail, Violations, WorstCycle,
 };
+pub use probe_effect::{ProbeEffect, Shift, TracedCondition};
 pub use style::Style;

@@ -65,7 +65,8 @@ pub(crate) fn statements(segment: &SegmentRecord) -> impl Iterator<Item = Statem
 
 pub(crate) fn summarise(segments: &[SegmentRecord]) -> Vec<LoadSummary> {
     let mut summaries: Vec<LoadSummary> = Vec::new();
-    for segment in segments {
+    // What is shown is the load beside the judged cycles.
+    for segment in segments.iter().filter(|segment| !segment.traced) {
         for statement in statements(segment) {
             let known = summaries
                 .iter_mut()

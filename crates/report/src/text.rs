@@ -40,6 +40,9 @@ impl Assessment {
         if let Some(flights) = &self.flights {
             text.push_str(&flights.to_short_text(style));
         }
+        if let Some(effect) = &self.probe_effect {
+            text.push_str(&crate::probe_effect::to_text(effect, style));
+        }
         let mut prose = String::new();
         self.write_loads(&mut prose)?;
         self.write_conditions(&mut prose, style)?;

@@ -80,9 +80,17 @@ impl Tracing {
         messages: &Receiver<Message>,
         patience: Duration,
     ) -> Result<Reply, String> {
-        // One that is gone shows as its end.
-        let _ = self.child.say(command);
-        self.answer(messages, patience)
+        match self.child.say(command) {
+            Ok(()) => self.answer(messages, patience),
+            // Its last words may have been read where nobody waited for them.
+            Err(_) => Err(self.died()),
+        }
+    }
+
+    fn died(&mut self) -> String {
+        let how = self.child.wait();
+        let how = how.map_or_else(|e| e.to_string(), |status| status.to_string());
+        format!("the probe's process died: {how}")
     }
 
     fn answer(
@@ -96,9 +104,7 @@ impl Tracing {
             match messages.recv_timeout(left) {
                 Ok(Message::Probe(FromChild::Said(reply))) => return Ok(reply),
                 Ok(Message::Probe(FromChild::Gone)) => {
-                    let how = self.child.wait();
-                    let how = how.map_or_else(|e| e.to_string(), |status| status.to_string());
-                    return Err(format!("the probe's process died: {how}"));
+                    return Err(self.died());
                 }
                 // Live figures of the recorder; its death shows again where it is next told.
                 Ok(_) => {}
