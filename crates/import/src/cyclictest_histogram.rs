@@ -1,0 +1,137 @@
+//! `cyclictest -h`: a line for each microsecond with a count for each thread, sums below.
+
+use crate::histogram_lines::{Columns, nanoseconds};
+use crate::{ImportError, Imported, Lack, Thread, Values};
+
+const MICROSECOND: i64 = 1_000;
+
+pub(crate) const LACKS: [Lack; 7] = [
+    Lack::SkippedPeriods,
+    Lack::OverflowedValues,
+    Lack::Order,
+    Lack::ExecutionTimes,
+    Lack::WarmUp,
+    Lack::EffectivePolicy,
+    Lack::Machine,
+];
+
+pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
+    let mut columns = Columns::new(MICROSECOND);
+    let mut totals: Option<Vec<u64>> = None;
+    let mut overflows = false;
+    let mut last = 0;
+    for (number, line) in (1..).zip(text.lines()) {
+        last = number;
+        let line = line.trim();
+        let told = |name: &str| line.strip_prefix(name);
+        if let Some(words) = told("# Total:") {
+            let within = columns
+                .all
+                .iter()
+                .map(|histogram| histogram.count())
+                .collect::<Vec<_>>();
+            columns.numbers(number, words, |_, _| {})?;
+            let found: Vec<u64> = words
+                .split_whitespace()
+                .filter_map(|word| word.parse().ok())
+                .collect();
+            if found != within {
+                let why = format!(
+                    "the counts above add up to {within:?}, not to {found:?}: lines are missing"
+                );
+                return Err(ImportError::at(number, why));
+            }
+            totals = Some(found);
+        } else if let Some(words) = told("# Min Latencies:") {
+            columns.numbers(number, words, |histogram, us| {
+                histogram.min_ns = nanoseconds(number, us, MICROSECOND).ok();
+            })?;
+        } else if let Some(words) = told("# Avg Latencies:") {
+            columns.numbers(number, words, |histogram, us| {
+                histogram.mean_ns = nanoseconds(number, us, MICROSECOND).ok();
+            })?;
+        } else if let Some(words) = told("# Max Latencies:") {
+            columns.numbers(number, words, |histogram, us| {
+                histogram.max_ns = nanoseconds(number, us, MICROSECOND).ok();
+            })?;
+        } else if let Some(words) = told("# Histogram Overflows:") {
+            overflows = true;
+            columns.numbers(number, words, |histogram, count| {
+                histogram.overflowed = count
+            })?;
+        } else if line.is_empty() || line.starts_with('#') || line.starts_with("T:") {
+            // Remarks, and the status lines of a run without -q.
+        } else if totals.is_some() {
+            return Err(ImportError::at(number, "a histogram ends with its sums"));
+        } else {
+            columns.line(number, line)?;
+        }
+    }
+    if totals.is_none() || !overflows {
+        let why = "no `# Total:` and `# Histogram Overflows:` at the end: cut short, or not written \
+                   by `cyclictest -h`";
+        return Err(ImportError::at(last.max(1), why));
+    }
+    let threads = columns
+        .all
+        .into_iter()
+        .enumerate()
+        .map(|(number, histogram)| Thread {
+            name: format!("thread {number}"),
+            cpu: None,
+            values: Values::Histogram(histogram),
+        });
+    Ok(Imported {
+        tool: "cyclictest",
+        measures: "wake-up latency",
+        lacks: LACKS.to_vec(),
+        threads: threads.collect(),
+        ..Imported::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REAL: &str = include_str!("../tests/fixtures/cyclictest-h.txt");
+
+    #[test]
+    fn a_real_file_gives_the_tools_own_figures() {
+        let found = read(REAL).unwrap();
+        assert_eq!(found.threads.len(), 2);
+        let Values::Histogram(second) = &found.threads[1].values else {
+            panic!("{found:?}");
+        };
+        // Its own last lines: 2967 within, 33 beyond 60 µs, 9 to 1313 µs.
+        assert_eq!((second.count(), second.overflowed), (3000, 33));
+        assert_eq!(
+            (second.min_ns, second.max_ns),
+            (Some(9_000), Some(1_313_000))
+        );
+        assert_eq!(second.range_end_ns, Some(60_000));
+        assert_eq!(second.bins[0], (9_000, 9_999, 1));
+    }
+
+    #[test]
+    fn what_is_cut_or_changed_is_named_with_its_line() {
+        let cut: String = REAL
+            .lines()
+            .take(40)
+            .map(|line| format!("{line}\n"))
+            .collect();
+        assert_eq!(read(&cut).unwrap_err().line, Some(40));
+        let changed = REAL.replacen("000012 000110", "000012 000111", 1);
+        let error = read(&changed).unwrap_err();
+        assert!(error.why.contains("add up to [2982, 2967]"), "{error}");
+        let odd = REAL.replacen("000012 000110", "000012 many", 1);
+        let error = read(&odd).unwrap_err();
+        assert_eq!(error.to_string(), "15: `many` is no count");
+        assert!(
+            read("")
+                .unwrap_err()
+                .to_string()
+                .starts_with("1: no `# Total:`")
+        );
+    }
+}

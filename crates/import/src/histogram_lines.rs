@@ -1,0 +1,107 @@
+//! Lines of a histogram as text: an index and a count for each thread. Shared by tools that print
+//! one; what the index means is theirs.
+
+use crate::{Histogram, ImportError, MOST_VALUES};
+
+/// Histograms that grow line by line.
+pub(crate) struct Columns {
+    pub(crate) all: Vec<Histogram>,
+    last: Option<i64>,
+    unit_ns: i64,
+}
+
+impl Columns {
+    /// For indices in units of `unit_ns`.
+    pub(crate) fn new(unit_ns: i64) -> Self {
+        Self {
+            all: Vec::new(),
+            last: None,
+            unit_ns,
+        }
+    }
+
+    /// Takes `index count count …`.
+    pub(crate) fn line(&mut self, number: usize, line: &str) -> Result<(), ImportError> {
+        let mut words = line.split_whitespace();
+        let index: u32 = whole(number, words.next().unwrap_or(""))?;
+        let counts: Vec<u64> = words
+            .map(|word| whole(number, word))
+            .collect::<Result<_, _>>()?;
+        if counts.is_empty() {
+            return Err(ImportError::at(
+                number,
+                "a line of a histogram has a count for each thread",
+            ));
+        }
+        if self.all.is_empty() && self.last.is_none() {
+            self.all = vec![Histogram::default(); counts.len()];
+        }
+        if counts.len() != self.all.len() {
+            let (found, wanted) = (counts.len(), self.all.len());
+            let why = format!("{found} counts where the lines before have {wanted}");
+            return Err(ImportError::at(number, why));
+        }
+        let low = i64::from(index) * self.unit_ns;
+        if self.last.is_some_and(|last| last >= low) {
+            return Err(ImportError::at(
+                number,
+                format!("index {index} does not rise"),
+            ));
+        }
+        self.last = Some(low);
+        for (histogram, count) in self.all.iter_mut().zip(counts) {
+            histogram.range_end_ns = Some(low + self.unit_ns);
+            if count > 0 {
+                histogram.bins.push((low, low + self.unit_ns - 1, count));
+            }
+            if histogram.count() > MOST_VALUES {
+                return Err(ImportError::at(number, "more values than any run has"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes one number for each thread from the words of a line below the histogram.
+    pub(crate) fn numbers(
+        &mut self,
+        number: usize,
+        words: &str,
+        take: impl Fn(&mut Histogram, u64),
+    ) -> Result<(), ImportError> {
+        let found: Vec<u64> = words
+            .split_whitespace()
+            .map(|word| whole(number, word))
+            .collect::<Result<_, _>>()?;
+        if found.len() != self.all.len() {
+            let (found, wanted) = (found.len(), self.all.len());
+            let why = format!("{found} numbers for {wanted} threads");
+            return Err(ImportError::at(number, why));
+        }
+        for (histogram, value) in self.all.iter_mut().zip(found) {
+            take(histogram, value);
+        }
+        Ok(())
+    }
+}
+
+/// A whole number, or what stands there instead.
+pub(crate) fn whole<T: std::str::FromStr>(line: usize, word: &str) -> Result<T, ImportError> {
+    word.parse()
+        .map_err(|_| ImportError::at(line, format!("`{}` is no count", shortened(word))))
+}
+
+/// Foreign words in messages: no more than a few of their characters, and no control ones.
+pub(crate) fn shortened(word: &str) -> String {
+    word.chars()
+        .take(24)
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect()
+}
+
+/// Whole units as nanoseconds; what would not fit is no latency.
+pub(crate) fn nanoseconds(line: usize, value: u64, unit_ns: i64) -> Result<i64, ImportError> {
+    i64::try_from(value)
+        .ok()
+        .and_then(|value| value.checked_mul(unit_ns))
+        .ok_or_else(|| ImportError::at(line, format!("{value} is no latency")))
+}

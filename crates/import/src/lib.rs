@@ -1,0 +1,267 @@
+//! What other latency tools wrote, read into one shape: histograms or samples of threads, and what
+//! the tool did not record. Pure: it is given bytes, and neither writes runs nor judges them.
+
+mod cyclictest_histogram;
+mod cyclictest_json;
+mod cyclictest_verbose;
+mod histogram_lines;
+mod jitterdebugger;
+mod json;
+mod rtla;
+
+use std::fmt;
+
+/// Forms that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// cyclictest's histogram text: `cyclictest -h 400 -q > FILE`.
+    Cyclictest,
+    /// cyclictest's JSON: `cyclictest --json=FILE`.
+    CyclictestJson,
+    /// cyclictest's samples as text: `cyclictest -v > FILE`.
+    CyclictestVerbose,
+    /// `rtla timerlat hist > FILE`.
+    Timerlat,
+    /// `rtla osnoise hist > FILE`.
+    Osnoise,
+    /// jitterdebugger's `results.json`.
+    Jitterdebugger,
+    /// jitterdebugger's `samples.raw`.
+    JitterdebuggerRaw,
+}
+
+impl Form {
+    /// Every form.
+    pub const ALL: [Self; 7] = [
+        Self::Cyclictest,
+        Self::CyclictestJson,
+        Self::CyclictestVerbose,
+        Self::Timerlat,
+        Self::Osnoise,
+        Self::Jitterdebugger,
+        Self::JitterdebuggerRaw,
+    ];
+
+    /// Its word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Cyclictest => "cyclictest",
+            Self::CyclictestJson => "cyclictest-json",
+            Self::CyclictestVerbose => "cyclictest-verbose",
+            Self::Timerlat => "timerlat",
+            Self::Osnoise => "osnoise",
+            Self::Jitterdebugger => "jitterdebugger",
+            Self::JitterdebuggerRaw => "jitterdebugger-raw",
+        }
+    }
+
+    /// The form of a word.
+    ///
+    /// # Errors
+    /// The words there are.
+    pub fn of_word(word: &str) -> Result<Self, String> {
+        let words = || Self::ALL.map(Self::word).join(", ");
+        Self::ALL
+            .into_iter()
+            .find(|form| form.word() == word)
+            .ok_or_else(|| {
+                format!(
+                    "`{word}` is no form that can be imported; there are {}",
+                    words()
+                )
+            })
+    }
+
+    /// Reads a file of this form. `period_ns` is the user's word on the period, where they gave
+    /// one; it goes before what the file says.
+    ///
+    /// # Errors
+    /// The first thing that is not as the tool writes it, with its line.
+    pub fn read(self, bytes: &[u8], period_ns: Option<u64>) -> Result<Imported, ImportError> {
+        match self {
+            Self::Cyclictest => cyclictest_histogram::read(text(bytes)?),
+            Self::CyclictestJson => cyclictest_json::read(text(bytes)?),
+            Self::CyclictestVerbose => cyclictest_verbose::read(text(bytes)?, period_ns),
+            Self::Timerlat => rtla::timerlat(text(bytes)?),
+            Self::Osnoise => rtla::osnoise(text(bytes)?),
+            Self::Jitterdebugger => jitterdebugger::results(text(bytes)?),
+            Self::JitterdebuggerRaw => jitterdebugger::samples(bytes, period_ns),
+        }
+    }
+}
+
+/// Not as the tool writes it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{why}", line.map_or(String::new(), |line| format!("{line}: ")))]
+pub struct ImportError {
+    /// Line from 1; `None` where a file has no lines or none of them is to blame.
+    pub line: Option<usize>,
+    /// What is wrong and what would be right.
+    pub why: String,
+}
+
+impl ImportError {
+    pub(crate) fn at(line: usize, why: impl Into<String>) -> Self {
+        Self {
+            line: Some(line),
+            why: why.into(),
+        }
+    }
+
+    pub(crate) fn whole(why: impl Into<String>) -> Self {
+        Self {
+            line: None,
+            why: why.into(),
+        }
+    }
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Imported {
+    /// The tool.
+    pub tool: &'static str,
+    /// Its version, where the file says it.
+    pub tool_version: Option<String>,
+    /// Its command line, where the file says it.
+    pub command: Vec<String>,
+    /// Release of the kernel, where the file says it.
+    pub kernel: Option<String>,
+    /// What the numbers are.
+    pub measures: &'static str,
+    /// What the file does not hold, one line each.
+    pub lacks: Vec<Lack>,
+    /// The threads, in the file's order; never none.
+    pub threads: Vec<Thread>,
+    /// Period of all threads in nanoseconds, where the file says it.
+    pub period_ns: Option<u64>,
+    /// Real-time priority and whether the policy is RR rather than FIFO, where the file says it;
+    /// 0 is no real-time policy.
+    pub priority: Option<(u8, bool)>,
+}
+
+/// Something that a run of wakepath records and this file does not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
+    /// Periods at which no cycle ran are not counted.
+    SkippedPeriods,
+    /// Skipped periods are not recorded; they follow from latencies beyond a period, as the tool's
+    /// own loop skips.
+    SkippedPeriodsInferred,
+    /// Values beyond the histogram's range are counted, if at all, without their size.
+    OverflowedValues,
+    /// Values are not in the order of time.
+    Order,
+    /// When cycles were due is not recorded.
+    DueTimes,
+    /// When work ended is not recorded.
+    ExecutionTimes,
+    /// Its last samples may never have been written.
+    LastSamples,
+    /// Warm-up is mixed in.
+    WarmUp,
+    /// Policy and affinity are as asked for, not read back.
+    EffectivePolicy,
+    /// Nothing is known of the machine but its kernel.
+    Machine,
+}
+
+impl Lack {
+    /// The sentence for a reader.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::SkippedPeriods => {
+                "skipped periods: the tool goes on after a late cycle and does not count what it \
+                 skipped"
+            }
+            Self::SkippedPeriodsInferred => {
+                "skipped periods: not recorded; inferred from latencies beyond a period, as the \
+                 tool's loop skips"
+            }
+            Self::OverflowedValues => "values beyond the histogram's range: their size is lost",
+            Self::Order => "the order of values: clusters, outages and drift can't be seen",
+            Self::DueTimes => "due times: made up from the period",
+            Self::ExecutionTimes => "execution and response times: the tool has no work",
+            Self::LastSamples => "the last samples: the tool may not write them",
+            Self::WarmUp => "a warm-up: its first cycles are counted like all others",
+            Self::EffectivePolicy => "the policy in effect: it is as asked for, not read back",
+            Self::Machine => "facts of the machine",
+        }
+    }
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// One thread of the tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Thread {
+    /// Its name: the tool's number for it.
+    pub name: String,
+    /// Its CPU, where the file says it.
+    pub cpu: Option<u16>,
+    /// Its values.
+    pub values: Values,
+}
+
+/// The values of a thread.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Counts by value.
+    Histogram(Histogram),
+    /// Each cycle by itself.
+    Samples(Samples),
+}
+
+/// Counts by value, in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Histogram {
+    /// Lowest and highest value of a bin, and how many lie in it; ascending, none empty.
+    pub bins: Vec<(i64, i64, u64)>,
+    /// Values at or beyond the range, whose size is lost.
+    pub overflowed: u64,
+    /// Where the range ends: every overflowed value is at least this.
+    pub range_end_ns: Option<i64>,
+    /// Smallest value, where the tool says it.
+    pub min_ns: Option<i64>,
+    /// Largest value, overflowed ones included, where the tool says it.
+    pub max_ns: Option<i64>,
+    /// Mean as the tool says it.
+    pub mean_ns: Option<i64>,
+}
+
+impl Histogram {
+    /// All values, overflowed ones included.
+    pub fn count(&self) -> u64 {
+        let within = self
+            .bins
+            .iter()
+            .fold(0_u64, |sum, bin| sum.saturating_add(bin.2));
+        within.saturating_add(self.overflowed)
+    }
+}
+
+/// Cycles one by one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Samples {
+    /// Period in nanoseconds.
+    pub period_ns: u64,
+    /// Number of the due time, from 0, and first instruction − due time in nanoseconds.
+    pub cycles: Vec<(u64, i64)>,
+    /// Samples that the tool took and the file lacks, as far as its numbering tells.
+    pub lost: u64,
+}
+
+/// A day at 100 kHz: more values in one file are a broken file.
+pub(crate) const MOST_VALUES: u64 = 1 << 40;
+
+fn text(bytes: &[u8]) -> Result<&str, ImportError> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let before = &bytes[..error.valid_up_to()];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        ImportError::at(line, "is no text")
+    })
+}
