@@ -1,6 +1,7 @@
 //! What happens in a run besides samples, as it is written into the log. Together the events hold
 //! everything the manifest says; they judge nothing.
 
+use crate::imported::Imported;
 use crate::virtual_time::VirtualTime;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,6 +25,8 @@ pub enum Event {
     TracingSetUp(TracingSetUp),
     /// A segment's kernel events are in their file.
     SegmentTraced(SegmentTraced),
+    /// Another tool measured; its histograms come with it.
+    Imported(Box<Imported>),
     /// Something a reader of the run should know.
     Note {
         /// One line for a person.

@@ -13,6 +13,7 @@ mod durable;
 mod error;
 mod event;
 mod finish;
+mod imported;
 mod lock;
 mod log;
 mod manifest;
@@ -32,6 +33,7 @@ pub use event::{
     ThreadEnd, ThreadEnded, ThreadStarted, Tool, TracingSetUp, When, run_id,
 };
 pub use finish::{Step, finish, finish_until};
+pub use imported::{Imported, ThreadHistogram};
 pub use log::{Block, Content, Damage, Gap, LOG_NAME, LogReader, LogWriter, Tail, TailKind};
 pub use manifest::{
     FileProblem, FileRecord, MANIFEST_NAME, Manifest, Recovered, SegmentRecord, ThreadRecord,
@@ -45,5 +47,10 @@ pub use trace::{
 };
 pub use virtual_time::{EMULATOR_NAME, Emulator, VirtualTime};
 
-/// Version of the archive's format that this library writes, and the newest that it reads.
-pub const FORMAT_VERSION: u32 = 1;
+/// The newest version of the archive's format that this library reads; it writes it for imported
+/// runs.
+pub const FORMAT_VERSION: u32 = 2;
+
+/// The version that it writes for what it measured: nothing in it has changed since, and readers of
+/// that version still read it.
+pub const MEASURED_FORMAT_VERSION: u32 = 1;

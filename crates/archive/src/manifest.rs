@@ -16,6 +16,7 @@ use crate::event::{
     CountersRead, Effective, Ending, FactsTaken, ModuleTimes, PageFaults, PlannedSegment,
     ScenarioText, SegmentTraced, ThreadEnd, Tool, TracingSetUp,
 };
+use crate::imported::Imported;
 use crate::log::Damage;
 use crate::virtual_time::VirtualTime;
 
@@ -49,6 +50,9 @@ pub struct Manifest {
     /// virtual time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtual_time: Option<VirtualTime>,
+    /// Where an imported run comes from; none for one that wakepath measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// Segments the run meant to execute, in order.
     #[serde(default)]
     pub planned: Vec<PlannedSegment>,

@@ -13,7 +13,7 @@ use crate::log::{Content, LogReader};
 use crate::manifest::{Manifest, Recovered, SegmentRecord, ThreadRecord};
 use crate::samples::Columns;
 use crate::virtual_time::emulator_of;
-use crate::{FORMAT_VERSION, LOG_NAME};
+use crate::{FORMAT_VERSION, LOG_NAME, MEASURED_FORMAT_VERSION};
 
 /// What a log holds.
 pub(crate) struct Survey {
@@ -78,6 +78,7 @@ struct Surveyor {
     facts: Vec<crate::FactsTaken>,
     notes: Vec<String>,
     tracing: Option<crate::TracingSetUp>,
+    imported: Option<crate::Imported>,
     ending: Option<Ending>,
     blocks: BTreeMap<(u32, u16), Vec<u64>>,
     last_cycle: BTreeMap<(u32, u16), u64>,
@@ -103,6 +104,10 @@ impl Surveyor {
                     segment.trace = Some(trace);
                 }
             }
+            Event::Imported(_) if self.imported.is_some() => {
+                return Err("the run is imported a second time".to_owned());
+            }
+            Event::Imported(imported) => self.imported = Some(*imported),
             Event::Note { text } => self.notes.push(text),
             Event::RunEnded { ending } => self.ending = Some(ending),
             Event::Unknown => {}
@@ -270,7 +275,11 @@ impl Surveyor {
             self.missing.segments_never_started = never.collect();
         }
         Ok(Manifest {
-            format_version: FORMAT_VERSION,
+            // An older reader must not take histograms for a run without samples.
+            format_version: match &self.imported {
+                Some(_) => FORMAT_VERSION,
+                None => MEASURED_FORMAT_VERSION,
+            },
             run_id,
             tool,
             command,
@@ -280,6 +289,7 @@ impl Surveyor {
             scenario,
             clock_source,
             virtual_time,
+            imported: self.imported,
             planned,
             tracing: self.tracing,
             segments: self.segments,

@@ -5,6 +5,7 @@
 use crate::changes::{RunChanges, run_changes};
 use crate::conditions::{ConditionSegments, group};
 use crate::flight::{FlightOrder, FlownConditions, judge_flights};
+use crate::imported;
 use crate::inflation::{Inflation, inflations};
 use crate::loads::{LoadSummary, summarise};
 use crate::picture::{Gatherer, Picture};
@@ -41,6 +42,9 @@ pub struct Assessment {
     /// The virtual time that the run is in, of which no criterion is judged; `None` for time that
     /// passes.
     pub virtual_time: Option<VirtualTime>,
+    /// Where an imported run comes from, and what its files don't hold; `None` for one that wakepath
+    /// measured. Of such a run, what was not recorded is `None` or 0 in the figures.
+    pub imported: Option<wakepath_archive::Imported>,
     /// What bears on the run as a whole: an interruption, a recovery, lost segments.
     pub remarks: Vec<String>,
     /// What became of each policy, and which to use.
@@ -200,6 +204,7 @@ impl Assessment {
             run: identity(run),
             outcome,
             virtual_time: manifest.virtual_time.clone(),
+            imported: manifest.imported.clone(),
             remarks,
             overall,
             conditions,
@@ -308,6 +313,9 @@ pub(crate) fn judged_with(
     each: &mut dyn FnMut(&SegmentRecord, JudgedWindow, &[Sample]),
 ) -> Result<Judgement, AssessmentError> {
     let criterion = condition.criterion(&scenario.criterion);
+    if let Some(judgement) = imported::judged_by_histogram(&run.manifest, condition, &criterion) {
+        return Ok(judgement);
+    }
     let mut record = CycleRecord::new(&criterion);
     let mut provenance = Provenance {
         changes: changes.fact_changes(&condition.phase),
@@ -344,14 +352,18 @@ pub(crate) fn judged_with(
         phase: condition.phase.clone(),
         task: condition.task.clone(),
     };
-    Ok(judge(
+    let judgement = judge(
         Condition {
             name: &name,
             record: &record,
             provenance: &provenance,
         },
         &criterion,
-    ))
+    );
+    Ok(match &run.manifest.imported {
+        Some(imported) => imported::held_back(judgement, imported),
+        None => judgement,
+    })
 }
 
 /// One past the last due time to be judged. Where someone stopped the run, or its end was never

@@ -8,7 +8,9 @@ mod conditions;
 mod controllers;
 mod counters;
 mod figure;
+mod export;
 mod flight;
+mod imported;
 mod inflation;
 mod loads;
 mod modules;
@@ -22,11 +24,12 @@ mod text;
 pub use assessment::{Assessment, AssessmentError, NotMeasured, READINESS_KEY, RunIdentity};
 pub use compare::{
     ALPHA, Adjusted, Bin, CompareError, CompareOrder, Comparison, ConditionComparison, Difference,
-    Finding, Margin, Metric, MetricComparison, RunFigures, Weight,
+    Finding, Margin, Metric, MetricComparison, QuantileFigure, RunFigures, Weight,
 };
 pub use controllers::ControllerFile;
 pub use counters::{CounterFigures, PerCycle};
 pub use figure::{Figure, Figures};
+pub use export::{CsvError, csv, markdown, open_metrics};
 pub use flight::{
     FlightOrder, Flights, FlightsError, FlownCondition, FlownConditions, Search, can_be_met,
 };

@@ -58,7 +58,7 @@ impl Assessment {
         for phase in self.phases() {
             table.row(phase, Vec::new());
             for judgement in self.conditions.iter().filter(|c| c.name.phase == phase) {
-                table.row(format!("  {}", row_label(judgement)), row(judgement));
+                table.row(format!("  {}", row_label(judgement)), self.row(judgement));
                 if judgement.cycles.skipped > 0 {
                     table.row("    as executed", executed_row(&judgement.cycles));
                 }
@@ -89,6 +89,15 @@ impl Assessment {
             }
         }
         phases
+    }
+
+    /// What an imported run's tool does not record stands as not known, never as 0.
+    fn row(&self, judgement: &Judgement) -> Vec<String> {
+        let mut cells = row(judgement);
+        if let Some(imported) = &self.imported {
+            crate::imported::unknown_cells(&mut cells, imported);
+        }
+        cells
     }
 
     fn write_loads(&self, text: &mut String) -> std::fmt::Result {
@@ -198,6 +207,9 @@ impl Assessment {
         }
         if let Some(readiness) = &self.readiness {
             writeln!(text, "readiness: {}", readiness.line())?;
+        }
+        if let Some(imported) = &self.imported {
+            crate::imported::write_source(text, imported)?;
         }
         for note in &self.run.notes {
             writeln!(text, "note: {note}")?;

@@ -42,19 +42,27 @@ impl LatencyHistogram {
 
     /// Counts one value in nanoseconds.
     pub fn record(&mut self, value: i64) {
+        self.record_many(value, 1);
+    }
+
+    /// Counts a value in nanoseconds that occurred `times` times.
+    pub fn record_many(&mut self, value: i64, times: u64) {
+        if times == 0 {
+            return;
+        }
         if value >= 0 {
-            self.bins[bin_of(value as u64)] += 1;
+            self.bins[bin_of(value as u64)] += times;
         } else {
             let below = value.unsigned_abs() - 1;
             match self
                 .under_zero
                 .get_mut(usize::try_from(below).unwrap_or(usize::MAX))
             {
-                Some(bin) => *bin += 1,
-                None => self.far_under_zero += 1,
+                Some(bin) => *bin += times,
+                None => self.far_under_zero += times,
             }
         }
-        self.count += 1;
+        self.count += times;
         self.extremes = Some(match self.extremes {
             None => (value, value),
             Some((min, max)) => (min.min(value), max.max(value)),

@@ -50,6 +50,17 @@ pub struct Judgement {
     pub cycles: CycleSummary,
 }
 
+impl Judgement {
+    /// With one more reason, and the outcome that follows.
+    #[must_use]
+    pub fn with(mut self, reason: Reason) -> Self {
+        self.reasons.push(reason);
+        self.reasons.sort_by_key(Reason::rank);
+        self.outcome = Outcome::of_reasons(self.reasons.iter().map(Reason::bearing));
+        self
+    }
+}
+
 /// How far a condition stayed from its criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Margin {

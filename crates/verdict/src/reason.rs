@@ -116,6 +116,8 @@ pub enum Reason {
     },
     /// The instants count instructions of an emulated CPU.
     VirtualTime { ns_per_instruction: u32 },
+    /// The tool that measured does not record what a verdict needs.
+    NotRecorded { what: String },
     /// What the flight of a vehicle through the measured instants showed.
     Flight { finding: FlightFinding },
 }
@@ -156,7 +158,9 @@ impl Reason {
             | Self::MissFractionAbove { .. }
             | Self::ConsecutiveMissesAbove { .. }
             | Self::OutageAbove { .. } => Outcome::Failed,
-            Self::MissFractionUndecided { .. } | Self::EvidenceMissing { .. } => Outcome::Undecided,
+            Self::MissFractionUndecided { .. }
+            | Self::EvidenceMissing { .. }
+            | Self::NotRecorded { .. } => Outcome::Undecided,
             Self::MissFractionWithin { .. }
             | Self::NoMissesObserved { .. }
             | Self::ConsecutiveMissesWithin { .. }
@@ -173,6 +177,7 @@ impl fmt::Display for Reason {
             Self::InconsistentSamples { inconsistency } => {
                 write!(f, "the samples contradict themselves: {inconsistency}")
             }
+            Self::NotRecorded { what } => write!(f, "not recorded: {what}"),
             Self::NoDueTimes => write!(f, "nothing to judge: no due time outside the warm-up"),
             Self::SamplesLost { lost, written } => {
                 write!(

@@ -52,6 +52,10 @@ pub enum Verb {
     Explain(Explain),
     /// Compare runs: what differs, and what got worse or better.
     Compare(Compare),
+    /// Write a run in another form: CSV, JSON, OpenMetrics or Markdown.
+    Export(Export),
+    /// Make a run of what another tool measured.
+    Import(Import),
     /// Make an interrupted run readable and say what is missing.
     Recover(Recover),
     /// List, show and check scenarios.
@@ -298,6 +302,57 @@ pub struct Compare {
     /// Print it as JSON, with the distributions to be drawn over each other.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Write a run in another form on standard output.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The samples as Parquet are in the run directory itself: samples.parquet.\n\n\
+                        Exit codes: 0 written, 1 error.\n\nExamples:\n  \
+                        wakepath export RUN --format csv > samples.csv\n  \
+                        wakepath export RUN --format markdown >> $GITHUB_STEP_SUMMARY"
+)]
+pub struct Export {
+    /// The run directory.
+    pub run: PathBuf,
+    /// `csv` (every sample), `json` (as `show --json`), `openmetrics` or `markdown`.
+    #[arg(long, value_name = "FORMAT")]
+    pub format: String,
+}
+
+/// Make a run of what another tool measured, marked with what it lacks. It can be shown and
+/// compared; it may fail but never pass, for what was not recorded can't be judged.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Forms: cyclictest (text of -h), cyclictest-json, cyclictest-verbose (text of -v), \
+                        timerlat and osnoise (text of rtla … hist), jitterdebugger (results.json), \
+                        jitterdebugger-raw (samples.raw).\n\n\
+                        Exit codes: 0 imported, 1 error.\n\nExamples:\n  \
+                        wakepath import cyclictest-json result.json --directory monday\n  \
+                        wakepath import cyclictest hist.txt --period 1ms --policy 'FIFO 80' \
+                        --directory monday"
+)]
+pub struct Import {
+    /// The form of the files.
+    pub form: String,
+    /// The files: one, or repetitions of one measurement.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Run directory to make; must be empty or not exist.
+    #[arg(long, value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Period of the tool's loop, such as `1ms`, where the file does not say it.
+    #[arg(long, value_name = "TIME")]
+    pub period: Option<String>,
+    /// Policy it ran under, such as `FIFO 80`, where the file does not say it.
+    #[arg(long, value_name = "POLICY")]
+    pub policy: Option<String>,
+    /// Latency above which a cycle is late, such as `200us` [default: the period].
+    #[arg(long, value_name = "TIME")]
+    pub latency: Option<String>,
+    /// Tolerated share of late cycles, such as `0.1%` [default: none].
+    #[arg(long, value_name = "SHARE")]
+    pub miss_fraction: Option<String>,
 }
 
 /// Make an interrupted run readable and say what is missing.

@@ -31,6 +31,8 @@ fn main() -> ExitCode {
         Verb::Fly(arguments) => verbs::fly::run(&arguments),
         Verb::Explain(arguments) => verbs::explain::run(&arguments),
         Verb::Compare(arguments) => verbs::compare::run(&arguments),
+        Verb::Import(arguments) => verbs::import::run(&arguments),
+        Verb::Export(arguments) => verbs::export::run(&arguments),
         Verb::Recover(arguments) => verbs::recover::run(&arguments),
         Verb::Scenario(arguments) => verbs::scenario::run(&arguments),
         Verb::Doctor(arguments) => verbs::doctor::run(&arguments),

@@ -21,7 +21,7 @@ use super::reserve::Reserve;
 use crate::durable::sync_directory;
 use crate::error::{ArchiveError, Result, is_disk_full};
 use crate::event::Event;
-use crate::{FORMAT_VERSION, LOG_NAME, lock};
+use crate::{LOG_NAME, MEASURED_FORMAT_VERSION, lock};
 
 /// Writes one run's log. It holds the log's lock until it is dropped.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl LogWriter {
             .open(&path)
             .map_err(failed("create the log"))?;
         lock::exclusive(&file, &path)?;
-        file.write_all(&file_header(FORMAT_VERSION))
+        file.write_all(&file_header(MEASURED_FORMAT_VERSION))
             .map_err(failed("write the log's header"))?;
         let end = super::block::FILE_HEADER as u64;
         let reserve = Reserve::take(&file, directory, end).map_err(failed("reserve room"))?;

@@ -18,7 +18,7 @@ use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use wakepath_timeline::Sample;
 
 use super::column::{Column, Columns, SEGMENT, THREAD};
-use crate::FORMAT_VERSION;
+use crate::MEASURED_FORMAT_VERSION;
 use crate::durable::sync_file;
 use crate::error::{ArchiveError, Result, parquet_error};
 
@@ -132,7 +132,7 @@ fn properties(columns: &[&Column], run_id: &str) -> Result<WriterProperties, Par
     let key_values = vec![
         KeyValue::new(
             "wakepath.format_version".to_owned(),
-            FORMAT_VERSION.to_string(),
+            MEASURED_FORMAT_VERSION.to_string(),
         ),
         KeyValue::new("wakepath.run_id".to_owned(), run_id.to_owned()),
     ];

@@ -12,7 +12,7 @@ use wakepath_timeline::KernelEvent;
 use super::block::{FILE_MAGIC, Frame, KIND_DESCRIPTION, KIND_END, KIND_EVENTS, MAX_RAW};
 use super::encode::Encoder;
 use super::{TraceDescription, TraceEnd, trace_name};
-use crate::FORMAT_VERSION;
+use crate::MEASURED_FORMAT_VERSION;
 use crate::durable::sync_file;
 use crate::error::{ArchiveError, Result};
 use crate::log::block::block_header;
@@ -47,7 +47,7 @@ impl TraceWriter {
         let mut file = File::create(&path).map_err(failed)?;
         let mut header = [0; 16];
         header[..8].copy_from_slice(&FILE_MAGIC);
-        header[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+        header[8..12].copy_from_slice(&MEASURED_FORMAT_VERSION.to_le_bytes());
         let crc = crc32fast::hash(&header[..12]);
         header[12..].copy_from_slice(&crc.to_le_bytes());
         file.write_all(&header).map_err(failed)?;

@@ -5,6 +5,7 @@ use super::Metric;
 use crate::assessment::{AssessmentError, judged_with};
 use crate::changes::run_changes;
 use crate::conditions::group;
+use crate::imported;
 use serde::Serialize;
 use wakepath_archive::{Run, SegmentRecord};
 use wakepath_scenario::{Criterion, Scenario};
@@ -83,10 +84,35 @@ pub(crate) struct Measured {
     /// Due times at which the largest latency so far was exceeded: its number from 0, the latency.
     records: Vec<(u64, i64)>,
     histogram: LatencyHistogram,
+    /// Whether only a histogram is known.
+    unordered: bool,
+}
+
+impl Measured {
+    /// Of a histogram: what came first is not known.
+    pub(crate) fn unordered(
+        name: ConditionName,
+        figures: RunFigures,
+        histogram: LatencyHistogram,
+    ) -> Self {
+        Self {
+            name,
+            figures,
+            records: Vec::new(),
+            histogram,
+            unordered: true,
+        }
+    }
 }
 
 impl Measured {
     pub(crate) fn over_equal_counts(mut self, count: u64) -> RunFigures {
+        if self.unordered {
+            // Which values came first is not known.
+            let all = self.figures.due_times == count;
+            self.figures.maximum_ns = self.figures.whole_maximum_ns.filter(|_| all);
+            return self.figures;
+        }
         let within = self.records.iter().rev().find(|(place, _)| *place < count);
         self.figures.maximum_ns = within.map(|(_, latency)| *latency);
         self.figures
@@ -122,6 +148,10 @@ pub(crate) fn figures(
     let mut all = Vec::new();
     for condition in group(&run.manifest, scenario) {
         if condition.never_started().is_some() {
+            continue;
+        }
+        if let Some(measured) = imported::measured(run, scenario, &condition) {
+            all.push(measured);
             continue;
         }
         let mut latencies = Vec::new();
@@ -164,6 +194,7 @@ pub(crate) fn figures(
             name: judgement.name,
             records,
             histogram,
+            unordered: false,
         });
     }
     Ok(all)

@@ -9,7 +9,8 @@ mod metric;
 mod text;
 
 pub use differences::{Difference, Weight};
-pub use figures::{Bin, RunFigures};
+pub(crate) use figures::Measured;
+pub use figures::{Bin, QuantileFigure, RunFigures};
 pub use findings::{Adjusted, Finding, MetricComparison};
 pub use metric::{Margin, Metric};
 
@@ -263,15 +264,15 @@ fn reasons_against(base: &[Subject], against: &[Subject], between: &[Difference]
     reasons
 }
 
-type Measured = Vec<figures::Measured>;
+type OfRun = Vec<Measured>;
 
 /// The conditions that every run has, side by side, in the order of the first run.
-fn paired_up(mut base: Vec<Measured>, mut against: Vec<Measured>) -> Vec<ConditionComparison> {
+fn paired_up(mut base: Vec<OfRun>, mut against: Vec<OfRun>) -> Vec<ConditionComparison> {
     let names: Vec<ConditionName> = base[0].iter().map(|found| found.name.clone()).collect();
     let mut conditions = Vec::new();
     for name in names {
-        let take = |side: &mut [Measured]| -> Option<Vec<figures::Measured>> {
-            let one = |run: &mut Measured| {
+        let take = |side: &mut [OfRun]| -> Option<Vec<Measured>> {
+            let one = |run: &mut OfRun| {
                 let place = run.iter().position(|found| found.name == name)?;
                 Some(run.remove(place))
             };
@@ -285,10 +286,10 @@ fn paired_up(mut base: Vec<Measured>, mut against: Vec<Measured>) -> Vec<Conditi
             .chain(&second)
             .map(|found| found.figures.due_times);
         let equal_count = counts.min().unwrap_or(0);
-        let distribution = |side: &[figures::Measured]| figures::merged(side);
+        let distribution = |side: &[Measured]| figures::merged(side);
         let (base_distribution, against_distribution) =
             (distribution(&first), distribution(&second));
-        let shown = |side: Vec<figures::Measured>| -> Vec<RunFigures> {
+        let shown = |side: Vec<Measured>| -> Vec<RunFigures> {
             side.into_iter()
                 .map(|found| found.over_equal_counts(equal_count))
                 .collect()

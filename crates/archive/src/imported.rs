@@ -1,0 +1,62 @@
+//! The mark of a run that another tool measured: which, from which files, what they don't hold; and
+//! histograms, where the tool kept no samples. It reads no tool's form itself.
+
+use serde::{Deserialize, Serialize};
+
+use crate::manifest::FileRecord;
+
+/// Where an imported run comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Imported {
+    /// The form that was read, such as `cyclictest-json`.
+    pub form: String,
+    /// What its numbers are.
+    pub measures: String,
+    /// What a run of wakepath records and these files don't hold, one line each.
+    pub lacks: Vec<String>,
+    /// The files that were read, as they were then. They are no part of the archive.
+    pub sources: Vec<FileRecord>,
+    /// The threads of which only a histogram is known; they have no samples.
+    #[serde(default)]
+    pub histograms: Vec<ThreadHistogram>,
+}
+
+/// The histogram of one thread in one segment. Values are nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ThreadHistogram {
+    /// Number of the segment.
+    pub segment: u32,
+    /// Number of the thread.
+    pub thread: u16,
+    /// Lowest and highest value of a bin, and how many lie in it; ascending.
+    pub bins: Vec<(i64, i64, u64)>,
+    /// Values beyond the last bin, whose size is lost.
+    pub overflowed: u64,
+    /// Every overflowed value is at least this; unknown where the tool does not say its range.
+    pub range_end_ns: Option<i64>,
+    /// Smallest value, where the tool says it.
+    pub min_ns: Option<i64>,
+    /// Largest value, overflowed ones included, where the tool says it.
+    pub max_ns: Option<i64>,
+    /// Mean as the tool says it.
+    pub mean_ns: Option<i64>,
+}
+
+impl Imported {
+    /// The histogram of a thread that has no samples.
+    pub fn histogram(&self, segment: u32, thread: u16) -> Option<&ThreadHistogram> {
+        let mut all = self.histograms.iter();
+        all.find(|known| (known.segment, known.thread) == (segment, thread))
+    }
+}
+
+impl ThreadHistogram {
+    /// All values, overflowed ones included.
+    pub fn count(&self) -> u64 {
+        let within = self
+            .bins
+            .iter()
+            .fold(0_u64, |sum, bin| sum.saturating_add(bin.2));
+        within.saturating_add(self.overflowed)
+    }
+}

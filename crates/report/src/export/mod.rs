@@ -1,0 +1,9 @@
+//! A run in other tools' forms. JSON is the assessment's own; Parquet is the archive itself.
+
+mod csv;
+mod markdown;
+mod open_metrics;
+
+pub use csv::{CsvError, csv};
+pub use markdown::markdown;
+pub use open_metrics::open_metrics;
