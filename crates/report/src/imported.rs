@@ -27,10 +27,20 @@ fn counted(manifest: &Manifest, condition: &ConditionSegments<'_>) -> Option<Cou
         .map(|all| Counted::of(&all))
 }
 
+/// Values between two ends.
+#[derive(Clone, Copy)]
+struct Counts {
+    low_ns: i64,
+    high_ns: i64,
+    count: u64,
+    /// Beyond the histogram's range: nothing is known of these but that they lie between.
+    overflowed: bool,
+}
+
 /// Counts by value over several threads.
 struct Counted {
-    /// Ascending by highest value; what overflowed stands last, at the largest value known.
-    bins: Vec<(i64, i64, u64)>,
+    /// Ascending by highest value.
+    bins: Vec<Counts>,
     count: u64,
     min_ns: i64,
     max_ns: i64,
@@ -40,22 +50,36 @@ struct Counted {
 
 impl Counted {
     fn of(all: &[&ThreadHistogram]) -> Self {
-        let mut bins: Vec<(i64, i64, u64)> = Vec::new();
+        let mut bins: Vec<Counts> = Vec::new();
         for histogram in all {
-            bins.extend(&histogram.bins);
+            bins.extend(
+                histogram
+                    .bins
+                    .iter()
+                    .map(|&(low_ns, high_ns, count)| Counts {
+                        low_ns,
+                        high_ns,
+                        count,
+                        overflowed: false,
+                    }),
+            );
             if histogram.overflowed > 0 {
                 let last = histogram.bins.last().map_or(0, |bin| bin.1);
-                let low = histogram.range_end_ns.unwrap_or(last);
-                // Nothing is known of these but that they lie between.
-                let high = histogram.max_ns.unwrap_or(low).max(low);
-                bins.push((low, high, histogram.overflowed));
+                let low_ns = histogram.range_end_ns.unwrap_or(last);
+                bins.push(Counts {
+                    low_ns,
+                    high_ns: histogram.max_ns.unwrap_or(low_ns).max(low_ns),
+                    count: histogram.overflowed,
+                    overflowed: true,
+                });
             }
         }
-        bins.sort_unstable_by_key(|bin| (bin.1, bin.0));
+        bins.sort_unstable_by_key(|bin| (bin.high_ns, bin.low_ns));
         let count = bins
             .iter()
-            .fold(0_u64, |sum, bin| sum.saturating_add(bin.2));
-        let middle = |bin: &(i64, i64, u64)| (bin.0 as f64 + bin.1 as f64) / 2.0 * bin.2 as f64;
+            .fold(0_u64, |sum, bin| sum.saturating_add(bin.count));
+        let middle =
+            |bin: &Counts| (bin.low_ns as f64 + bin.high_ns as f64) / 2.0 * bin.count as f64;
         let own = bins.iter().map(middle).sum::<f64>() / count.max(1) as f64;
         let told = all
             .iter()
@@ -65,8 +89,8 @@ impl Counted {
             let sum: f64 = told.iter().map(|(mean, count)| mean * count).sum();
             sum / count.max(1) as f64
         });
-        let least = bins.iter().map(|bin| bin.0).min().unwrap_or(0);
-        let most = bins.last().map_or(0, |bin| bin.1);
+        let least = bins.iter().map(|bin| bin.low_ns).min().unwrap_or(0);
+        let most = bins.last().map_or(0, |bin| bin.high_ns);
         Self {
             count,
             min_ns: all.iter().filter_map(|h| h.min_ns).min().unwrap_or(least),
@@ -77,23 +101,29 @@ impl Counted {
         }
     }
 
-    /// The upper edge of the bin at this rank: never below the value, a bin above it at most.
-    fn at_rank(&self, rank: u64) -> i64 {
+    /// The upper edge of the bin at this rank: never below the value, a bin above it at most. `None`
+    /// where a value that overflowed may stand there: its size is lost.
+    fn at_rank(&self, rank: u64) -> Option<i64> {
+        let lost = self.bins.iter().filter(|bin| bin.overflowed);
+        let lowest_lost = lost.map(|bin| bin.low_ns).min();
         let mut seen = 0_u64;
-        for (_, high, count) in &self.bins {
-            seen = seen.saturating_add(*count);
+        for bin in &self.bins {
+            seen = seen.saturating_add(bin.count);
             if seen >= rank {
-                return (*high).clamp(self.min_ns, self.max_ns.max(self.min_ns));
+                let known = lowest_lost.is_none_or(|lost| bin.high_ns < lost);
+                let value = bin.high_ns.clamp(self.min_ns, self.max_ns.max(self.min_ns));
+                return known.then_some(value);
             }
         }
-        self.max_ns
+        None
     }
 
     fn quantile(&self, quantile: Quantile) -> QuantileValue {
+        let found = self.at_rank(quantile.rank(self.count));
         QuantileValue {
             parts_per_million: quantile.parts_per_million(),
-            value: self.at_rank(quantile.rank(self.count)),
-            is_maximum: !quantile.differs_from_maximum(self.count),
+            value: found.unwrap_or(self.max_ns),
+            is_maximum: found.is_none() || !quantile.differs_from_maximum(self.count),
         }
     }
 
@@ -104,8 +134,8 @@ impl Counted {
             coverage,
         } = quantile_rank_interval(self.count, quantile, 0.95);
         ValueInterval {
-            lower: lower.map(|rank| self.at_rank(rank)),
-            upper: upper.map(|rank| self.at_rank(rank)),
+            lower: lower.and_then(|rank| self.at_rank(rank)),
+            upper: upper.and_then(|rank| self.at_rank(rank)),
             coverage,
         }
     }
@@ -134,12 +164,8 @@ impl Counted {
             .unwrap_or(u64::MAX)
             .min(criterion.deadline_ns);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let late = self
-            .bins
-            .iter()
-            .filter(|bin| bin.0 > limit)
-            .map(|bin| bin.2)
-            .sum::<u64>();
+        let late = self.bins.iter().filter(|bin| bin.low_ns > limit);
+        let late: u64 = late.map(|bin| bin.count).sum();
         // A bin on the limit may hold late values; the largest one is told apart.
         let missed = late.max(u64::from(self.max_ns > limit));
         MissTally {
@@ -223,7 +249,8 @@ pub(crate) fn held_back(mut judgement: Judgement, imported: &Imported) -> Judgem
     let cycles = &mut judgement.cycles;
     (cycles.execution, cycles.response, cycles.longest_outage) = (None, None, None);
     judgement.more = None;
-    let what = imported.lacks.join("; ");
+    let lacks = wakepath_verdict::counted(imported.lacks.len() as u64, "thing", "things");
+    let what = format!("{lacks} that a verdict rests on, listed below");
     judgement.with(Reason::NotRecorded { what })
 }
 
@@ -237,11 +264,15 @@ pub(crate) fn measured(
     let counted = counted(&run.manifest, condition)?;
     let judgement = judged_by_histogram(&run.manifest, condition, &criterion)?;
     let mut histogram = LatencyHistogram::new();
-    for (_, high, count) in &counted.bins {
-        histogram.record_many(*high, *count);
+    for bin in counted.bins.iter().filter(|bin| !bin.overflowed) {
+        histogram.record_many(bin.high_ns, bin.count);
     }
     let wanted = [Quantile::P50, Quantile::P99, Quantile::P999];
-    let misses = judgement.cycles.misses;
+    // How many of the overflowed values were late is not known.
+    let misses = match counted.bins.iter().any(|bin| bin.overflowed) {
+        true => MissTally::default(),
+        false => judgement.cycles.misses,
+    };
     let figures = RunFigures {
         run_id: run.manifest.run_id.clone(),
         outcome: judgement.outcome,
@@ -265,6 +296,7 @@ pub(crate) fn measured(
 pub(crate) fn unknown_cells(cells: &mut [String], imported: &Imported) {
     const SCHEDULED: usize = 0;
     const SKIPPED: usize = 2;
+    const MISSES: usize = 13;
     const IN_A_ROW: usize = 14;
     let lacks = |what: &str| imported.lacks.iter().any(|lack| lack.starts_with(what));
     let mut unknown = Vec::new();
@@ -273,6 +305,14 @@ pub(crate) fn unknown_cells(cells: &mut [String], imported: &Imported) {
     }
     if lacks("the order of values") {
         unknown.push(IN_A_ROW);
+    }
+    let lost = imported
+        .histograms
+        .iter()
+        .any(|histogram| histogram.overflowed > 0);
+    if let Some(cell) = cells.get_mut(MISSES).filter(|_| lost) {
+        // Late for certain; of the overflowed values more may be.
+        *cell = format!("≥ {cell}");
     }
     for place in unknown {
         if let Some(cell) = cells.get_mut(place) {
@@ -290,7 +330,7 @@ pub(crate) fn write_source(text: &mut String, imported: &Imported) -> std::fmt::
         .collect();
     writeln!(
         text,
-        "imported: {} from {}; shown as wake-up latency: {}",
+        "imported: {} from {}: {}",
         imported.form,
         names.join(", "),
         imported.measures
@@ -322,10 +362,12 @@ mod tests {
         let counted = Counted::of(&[&histogram()]);
         assert_eq!(counted.count, 1000);
         assert_eq!(counted.quantile(Quantile::P50).value, 1_999);
-        assert_eq!(counted.at_rank(990), 1_999);
-        assert_eq!(counted.at_rank(991), 2_999);
-        // Of what overflowed only the largest value is known.
-        assert_eq!(counted.quantile(Quantile::P999).value, 40_000);
+        assert_eq!(counted.at_rank(990), Some(1_999));
+        assert_eq!(counted.at_rank(991), Some(2_999));
+        assert!(!counted.quantile(Quantile::P99).is_maximum);
+        // Of what overflowed only the largest value is known: rank 999 is between it and the range.
+        assert_eq!(counted.at_rank(999), None);
+        assert!(counted.quantile(Quantile::P999).is_maximum);
         assert_eq!((counted.min_ns, counted.max_ns), (1_200, 40_000));
         assert_eq!(counted.mean_ns, 1_600.0);
     }

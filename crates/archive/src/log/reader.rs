@@ -13,7 +13,7 @@ use super::block::{
     checksum, read_block_header, read_file_header,
 };
 use super::damage::{Damage, Gap, Tail, TailKind};
-use crate::FORMAT_VERSION;
+use crate::MEASURED_FORMAT_VERSION;
 use crate::error::{ArchiveError, Result};
 use crate::event::Event;
 
@@ -96,11 +96,11 @@ impl<R: Read + Seek> LogReader<R> {
             expected: "wakepath log",
             why,
         })?;
-        if version > FORMAT_VERSION {
+        if version > MEASURED_FORMAT_VERSION {
             return Err(ArchiveError::NewerFormat {
                 path: path.to_owned(),
                 found: version,
-                supported: FORMAT_VERSION,
+                supported: MEASURED_FORMAT_VERSION,
             });
         }
         Ok(Self {

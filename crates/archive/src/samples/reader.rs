@@ -14,7 +14,7 @@ use wakepath_timeline::{DueTimes, Sample};
 
 use super::ROWS_PER_GROUP;
 use super::column::{ALL, SEGMENT, THREAD};
-use crate::FORMAT_VERSION;
+use crate::MEASURED_FORMAT_VERSION;
 use crate::error::{ArchiveError, Result, parquet_error};
 
 /// An open file.
@@ -133,10 +133,10 @@ fn check_version(reader: &SerializedFileReader<File>, path: &Path) -> Result<()>
         })
         .and_then(|pair| pair.value.as_deref()?.parse::<u32>().ok());
     match version {
-        Some(found) if found > FORMAT_VERSION => Err(ArchiveError::NewerFormat {
+        Some(found) if found > MEASURED_FORMAT_VERSION => Err(ArchiveError::NewerFormat {
             path: path.to_owned(),
             found,
-            supported: FORMAT_VERSION,
+            supported: MEASURED_FORMAT_VERSION,
         }),
         Some(_) => Ok(()),
         None => Err(ArchiveError::NotRecognised {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::block::{FILE_MAGIC, FRAME, Frame, KIND_DESCRIPTION, KIND_END, KIND_EVENTS, MAX_RAW};
 use super::merge::TraceEvents;
 use super::{TraceDescription, TraceEnd, trace_name};
-use crate::FORMAT_VERSION;
+use crate::MEASURED_FORMAT_VERSION;
 use crate::error::{ArchiveError, Result};
 use crate::log::block::{BLOCK_HEADER, Header, checksum, read_block_header};
 
@@ -110,11 +110,11 @@ impl Trace {
         if crc32fast::hash(&start[..12]) != u32_at(12) {
             return Err(unknown("the check sum of its header does not match".into()));
         }
-        if u32_at(8) > FORMAT_VERSION {
+        if u32_at(8) > MEASURED_FORMAT_VERSION {
             return Err(ArchiveError::NewerFormat {
                 path: path.clone(),
                 found: u32_at(8),
-                supported: FORMAT_VERSION,
+                supported: MEASURED_FORMAT_VERSION,
             });
         }
 

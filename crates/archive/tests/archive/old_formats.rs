@@ -45,3 +45,30 @@ fn write_the_fixture() {
     copy_run(&fixture("log"), &fixture("finished"));
     wakepath_archive::finish(&fixture("finished")).unwrap();
 }
+
+#[test]
+fn format_2_is_an_imported_histogram() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/format-2/finished");
+    let run = Run::open(&directory).unwrap();
+    assert_eq!(run.manifest.format_version, 2);
+    assert_eq!(run.check().unwrap(), []);
+    let imported = run.manifest.imported.as_ref().unwrap();
+    assert_eq!(imported.form, "cyclictest-json");
+    let histogram = imported.histogram(0, 1).unwrap();
+    assert_eq!(
+        (histogram.count(), histogram.max_ns),
+        (3000, Some(14_893_000))
+    );
+    assert_eq!(run.samples(0, 1).unwrap(), []);
+}
+
+#[test]
+fn what_is_measured_is_still_written_in_format_1() {
+    let scratch = Scratch::new();
+    write(&scratch.run(), 1, &[0], 40);
+    wakepath_archive::finish(&scratch.run()).unwrap();
+    assert_eq!(
+        Run::open(&scratch.run()).unwrap().manifest.format_version,
+        1
+    );
+}

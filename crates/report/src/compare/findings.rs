@@ -192,7 +192,7 @@ fn compared(
     if let (Some(base), Some(against)) = (values(&condition.base), values(&condition.against)) {
         (found.base, found.against) = (base, against);
     } else {
-        found.why = Some("a run has too few due times for it".into());
+        found.why = Some("not known in every run: too few due times, or lost by the tool".into());
     }
     let all = || condition.base.iter().chain(&condition.against);
     if let Some(bad) = all().find(|run| !run.invalid.is_empty()) {

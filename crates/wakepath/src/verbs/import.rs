@@ -247,6 +247,7 @@ fn write_segment(
         phase: "imported".into(),
         repetition: segment,
         condition: policy.to_string(),
+        traced: false,
         threads: threads()
             .map(|(number, thread)| ThreadStarted {
                 thread: number,

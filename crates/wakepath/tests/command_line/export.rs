@@ -1,0 +1,129 @@
+//! A run in other forms: each says what the archive says, and what the reference says of it.
+
+use crate::started::{Finished, Place, Start, loop_cpu};
+use std::path::{Path, PathBuf};
+
+fn a_run(place: &Place) -> PathBuf {
+    let file = place.path().join("scenario.toml");
+    let scenario = format!(
+        "name = \"export\"\nrate = \"500 Hz\"\ncycles = 200\nwarm-up = \"20 ms\"\ncpu = {}\n\
+         policies = [\"OTHER\"]\ncriterion = {{ miss-fraction = \"90 %\" }}\n",
+        loop_cpu()
+    );
+    std::fs::write(&file, scenario).unwrap();
+    let directory = place.path().join("run");
+    let words = [Path::new("--directory"), &directory, &file];
+    Start::command(&["run"])
+        .with(&words)
+        .finish()
+        .assert_code(0);
+    directory
+}
+
+fn export(run: &Path, format: &str) -> Finished {
+    let finished = Start::command(&["export", "--format", format])
+        .with(&[run])
+        .finish();
+    finished.assert_code(0);
+    finished
+}
+
+#[test]
+fn csv_has_every_sample_of_the_archive() {
+    let place = Place::new();
+    let directory = a_run(&place);
+    let run = wakepath_archive::Run::open(&directory).unwrap();
+    let samples = run.samples(0, 0).unwrap();
+    let csv = export(&directory, "csv").output;
+    let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines.len(), samples.len() + 1);
+    let column = |name: &str| lines[0].iter().position(|head| *head == name).unwrap();
+    for (line, sample) in lines[1..].iter().zip(&samples) {
+        assert_eq!(line[column("cycle")], sample.cycle.to_string());
+        assert_eq!(line[column("due_ns")], sample.due_ns.to_string());
+        assert_eq!(line[column("latency_ns")], sample.latency_ns().to_string());
+        assert_eq!(line[column("warm_up")] == "1", sample.is_warm_up());
+    }
+}
+
+#[test]
+fn json_metrics_and_markdown_say_the_same() {
+    let place = Place::new();
+    let directory = a_run(&place);
+    let json = export(&directory, "json").json();
+    let cycles = &json["conditions"][0]["cycles"];
+    let max_ns = cycles["latency_as_scheduled"]["max"].as_i64().unwrap();
+    let metrics = export(&directory, "openmetrics").output;
+    assert!(metrics.ends_with("# EOF\n"), "{metrics}");
+    let labels = "policy=\"OTHER nice 0\",phase=\"idle\"";
+    let max = format!(
+        "wakepath_wake_up_latency_seconds{{{labels},quantile=\"1\"}} {}\n",
+        max_ns as f64 / 1e9
+    );
+    assert!(metrics.contains(&max), "{max}{metrics}");
+    let due = format!("wakepath_due_times{{{labels}}} 200\n");
+    assert!(metrics.contains(&due), "{metrics}");
+    let markdown = export(&directory, "markdown").output;
+    let row = format!(
+        "| {:.1} | {} |",
+        max_ns as f64 / 1e3,
+        json["outcome"].as_str().unwrap()
+    );
+    assert!(markdown.contains(&row), "{row}\n{markdown}");
+}
+
+#[test]
+fn the_reference_names_every_member_and_column() {
+    let place = Place::new();
+    let directory = a_run(&place);
+    let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/exports.md");
+    let reference = std::fs::read_to_string(reference).unwrap();
+    let json = export(&directory, "json").json();
+    let members = |value: &serde_json::Value| -> Vec<String> {
+        value.as_object().unwrap().keys().cloned().collect()
+    };
+    let condition = &json["conditions"][0];
+    let csv = export(&directory, "csv").output;
+    let columns = csv.lines().next().unwrap().split(',').map(str::to_owned);
+    let metrics = export(&directory, "openmetrics").output;
+    let families = metrics
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE "));
+    let families = families.filter_map(|line| Some(line.split_once(' ')?.0.to_owned()));
+    let all = [
+        members(&json),
+        members(condition),
+        members(&condition["cycles"]),
+    ];
+    for name in all.concat().into_iter().chain(columns).chain(families) {
+        assert!(
+            reference.contains(&format!("`{name}`")),
+            "`{name}` is not in exports.md"
+        );
+    }
+}
+
+#[test]
+fn an_unknown_format_and_a_closed_pipe() {
+    let place = Place::new();
+    let directory = a_run(&place);
+    let refused = Start::command(&["export", "--format", "pdf"])
+        .with(&[&directory])
+        .finish();
+    refused.assert_code(1);
+    assert!(
+        refused.complaints.contains("openmetrics"),
+        "{}",
+        refused.said()
+    );
+    for format in ["csv", "json", "openmetrics", "markdown"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let finished = Start::command(&["export", "--format", format])
+            .with(&[&directory])
+            .output_to(writer.into())
+            .finish();
+        finished.assert_code(0);
+        assert_eq!(finished.complaints, "", "{format}: {}", finished.said());
+    }
+}

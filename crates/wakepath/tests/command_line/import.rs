@@ -1,0 +1,163 @@
+//! Files of other tools made into runs, by the command: shown, compared, never passed.
+
+use crate::started::{Finished, Place, Start, ask};
+use std::path::{Path, PathBuf};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../import/tests/fixtures")
+        .join(name)
+}
+
+fn import(place: &Place, name: &str, form: &str, file: &Path, words: &[&str]) -> Finished {
+    Start::command(&["import", form])
+        .with(&[file])
+        .with(&["--directory"])
+        .with(&[place.path().join(name)])
+        .with(words)
+        .finish()
+}
+
+#[test]
+fn every_form_becomes_a_run_that_is_shown_and_does_not_pass() {
+    let given = ["--period", "1ms", "--policy", "FIFO 80"];
+    for (form, file, told) in [
+        ("cyclictest", "cyclictest-h.txt", &given[..]),
+        ("cyclictest-json", "cyclictest.json", &[]),
+        ("cyclictest-verbose", "cyclictest-v.txt", &[]),
+        ("timerlat", "timerlat-hist.txt", &given),
+        ("osnoise", "osnoise-hist.txt", &given),
+        ("jitterdebugger", "jitterdebugger-results.json", &given),
+        (
+            "jitterdebugger-raw",
+            "jitterdebugger-samples.raw",
+            &given[2..],
+        ),
+    ] {
+        let place = Place::new();
+        import(&place, "run", form, &fixture(file), told).assert_code(0);
+        let shown = ask("show", &place.path().join("run"));
+        shown.assert_code(3);
+        for part in ["FIFO 80", "lacks ", "verdict: UNDECIDED", file] {
+            assert!(
+                shown.output.contains(part),
+                "{form}: {part}: {}",
+                shown.said()
+            );
+        }
+        let json = Start::command(&["export", "--format", "json"])
+            .with(&[place.path().join("run")])
+            .finish();
+        json.assert_code(0);
+        assert_eq!(json.json()["imported"]["form"], form);
+        assert!(json.json()["conditions"][0]["cycles"]["response"].is_null());
+    }
+}
+
+#[test]
+fn an_imported_run_may_fail() {
+    let place = Place::new();
+    let words = ["--latency", "10us", "--miss-fraction", "1%"];
+    let file = fixture("cyclictest.json");
+    import(&place, "run", "cyclictest-json", &file, &words).assert_code(0);
+    let shown = ask("show", &place.path().join("run"));
+    shown.assert_code(2);
+    assert!(shown.output.contains("verdict: FAILED"), "{}", shown.said());
+}
+
+#[test]
+fn what_a_file_does_not_say_must_be_given() {
+    let place = Place::new();
+    let file = fixture("cyclictest-h.txt");
+    let refused = import(&place, "run", "cyclictest", &file, &[]);
+    refused.assert_code(1);
+    assert!(
+        refused.complaints.contains("give --period"),
+        "{}",
+        refused.said()
+    );
+    let refused = import(&place, "run", "cyclictest", &file, &["--period", "1ms"]);
+    refused.assert_code(1);
+    assert!(
+        refused.complaints.contains("give --policy"),
+        "{}",
+        refused.said()
+    );
+    assert!(!place.path().join("run").exists(), "a directory was made");
+}
+
+#[test]
+fn a_broken_file_is_named_with_its_line_and_leaves_nothing() {
+    let place = Place::new();
+    let whole = std::fs::read_to_string(fixture("cyclictest-h.txt")).unwrap();
+    let broken = place.path().join("broken.txt");
+    std::fs::write(&broken, whole.replacen("000012 000110", "000012 x", 1)).unwrap();
+    let refused = import(&place, "run", "cyclictest", &broken, &[]);
+    refused.assert_code(1);
+    assert!(
+        refused
+            .complaints
+            .contains("broken.txt:15: `x` is no count"),
+        "{}",
+        refused.said()
+    );
+    let other = import(&place, "run", "perf-mem", &broken, &[]);
+    other.assert_code(1);
+    assert!(
+        other.complaints.contains("cyclictest-json"),
+        "{}",
+        other.said()
+    );
+    let missing = import(&place, "run", "cyclictest", &place.path().join("gone"), &[]);
+    missing.assert_code(1);
+    assert!(
+        missing.complaints.contains("gone: No such file"),
+        "{}",
+        missing.said()
+    );
+    assert!(!place.path().join("run").exists(), "a directory was made");
+}
+
+#[test]
+fn imported_runs_are_compared_with_each_other_and_with_no_other_tools() {
+    let place = Place::new();
+    let given = ["--period", "1ms", "--policy", "FIFO 80"];
+    import(
+        &place,
+        "a",
+        "cyclictest-json",
+        &fixture("cyclictest.json"),
+        &[],
+    )
+    .assert_code(0);
+    import(
+        &place,
+        "b",
+        "cyclictest",
+        &fixture("cyclictest-h.txt"),
+        &given,
+    )
+    .assert_code(0);
+    let file = fixture("jitterdebugger-results.json");
+    import(&place, "c", "jitterdebugger", &file, &given).assert_code(0);
+    let compare = |first: &str, second: &str| {
+        let directories = [place.path().join(first), place.path().join(second)];
+        Start::command(&["compare"]).with(&directories).finish()
+    };
+    let shown = compare("a", "b");
+    shown.assert_code(3);
+    assert!(
+        shown.output.contains("holds no facts of its machine"),
+        "{}",
+        shown.said()
+    );
+    let refused = compare("a", "c");
+    refused.assert_code(1);
+    assert!(
+        refused
+            .complaints
+            .contains("measured by: cyclictest against jitterdebugger"),
+        "{}",
+        refused.said()
+    );
+}
