@@ -7,8 +7,8 @@ mod compare;
 mod conditions;
 mod controllers;
 mod counters;
-mod figure;
 mod export;
+mod figure;
 mod flight;
 mod imported;
 mod inflation;
@@ -28,8 +28,8 @@ pub use compare::{
 };
 pub use controllers::ControllerFile;
 pub use counters::{CounterFigures, PerCycle};
-pub use figure::{Figure, Figures};
 pub use export::{CsvError, csv, markdown, open_metrics};
+pub use figure::{Figure, Figures};
 pub use flight::{
     FlightOrder, Flights, FlightsError, FlownCondition, FlownConditions, Search, can_be_met,
 };

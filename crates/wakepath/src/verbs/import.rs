@@ -277,6 +277,7 @@ fn write_segment(
             recorded: written,
             lost,
             skipped: None,
+            counters: None,
             page_faults: None,
             modules: Vec::new(),
             ended: ThreadEnd::AllCycles,
