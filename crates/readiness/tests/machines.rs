@@ -88,6 +88,31 @@ fn the_fedora_desktop_shares_cores_and_has_a_fair_server() {
 }
 
 #[test]
+fn the_recorded_virtual_machine_has_its_interrupts_and_workqueues_on_the_loop_s_cpu() {
+    use State::{Bad, DoesNotApply, Good, Unknown};
+    states(
+        "virtual-two-cpus",
+        1,
+        &[
+            ("K1", Bad),
+            ("K3", Good),
+            ("B6", Bad),
+            ("F1", DoesNotApply),
+            ("Q1", Bad),
+            ("Q2", Bad),
+            ("W1", Bad),
+            ("W2", Unknown),
+            ("W4", Good),
+            ("S1", Bad),
+            ("S3", Good),
+            ("S5", Bad),
+            ("X1", Bad),
+            ("D1", Bad),
+        ],
+    );
+}
+
+#[test]
 fn the_boards_are_told_apart() {
     use State::{Bad, DoesNotApply, Good};
     states(

@@ -374,11 +374,7 @@ fn grub(config: &str, file: &str, parameters: &str) -> Result<BootChange, BootEr
     let mut entry = String::new();
     let mut kernels = 0;
     for (position, line) in block.iter().enumerate() {
-        let first = line
-            .trim_start()
-            .split_whitespace()
-            .next()
-            .unwrap_or_default();
+        let first = line.split_whitespace().next().unwrap_or_default();
         if position == 0 {
             entry.push_str(&format!(
                 "menuentry '{TITLE} trial' --id {TITLE}-trial {{\n"
