@@ -43,3 +43,4 @@ pub use picture::{
 };
 pub use probe_effect::{ProbeEffect, Shift, TracedCondition};
 pub use style::Style;
+pub use table::Table;

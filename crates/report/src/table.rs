@@ -5,7 +5,7 @@
 const GAP: usize = 2;
 
 /// Rows under grouped heads.
-pub(crate) struct Table {
+pub struct Table {
     groups: Vec<Group>,
     rows: Vec<Row>,
 }
@@ -22,7 +22,7 @@ struct Row {
 
 impl Table {
     /// Columns in groups: a title and the heads below it.
-    pub(crate) fn new(groups: &[(&'static str, &[&'static str])]) -> Self {
+    pub fn new(groups: &[(&'static str, &[&'static str])]) -> Self {
         let group = |(title, heads): &(&'static str, &[&'static str])| Group {
             title,
             heads: heads.to_vec(),
@@ -34,7 +34,7 @@ impl Table {
     }
 
     /// A row with one cell for each column; a row without cells is a heading.
-    pub(crate) fn row(&mut self, label: impl Into<String>, cells: Vec<String>) {
+    pub fn row(&mut self, label: impl Into<String>, cells: Vec<String>) {
         self.rows.push(Row {
             label: label.into(),
             cells,
@@ -43,7 +43,7 @@ impl Table {
 
     /// The table within `columns`, group by group: those that fit beside each other, the others
     /// below with the labels repeated.
-    pub(crate) fn render(&self, columns: Option<usize>) -> String {
+    pub fn render(&self, columns: Option<usize>) -> String {
         let label_width = self
             .rows
             .iter()

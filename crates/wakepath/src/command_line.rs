@@ -61,6 +61,9 @@ pub enum Verb {
     /// List, show and check scenarios.
     #[command(subcommand)]
     Scenario(Scenario),
+    /// Run a scenario on real kernels in virtual time, repeatable to the nanosecond.
+    #[command(subcommand)]
+    Lab(Lab),
     /// Show what this machine is and what this user may do on it.
     Machine(Machine),
     /// Check whether this machine is ready for the loop: what is bad, why, and what to do.
@@ -382,6 +385,83 @@ pub enum Scenario {
     Schema,
 }
 
+/// Run a scenario on real kernels in virtual time, repeatable to the nanosecond.
+#[derive(Debug, Subcommand)]
+pub enum Lab {
+    /// Boot each kernel in an emulator that counts instructions, run the scenario in it, compare.
+    Run(LabRun),
+    /// Find the first cycle at which two runs in virtual time part.
+    Diff(LabDiff),
+}
+
+/// Boot each kernel in an emulator that counts instructions, run the scenario in it, compare.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 every guest ran its scenario, 1 one of them did not, or an error. \
+                  Virtual time judges no criterion: no run of it is ever passed.\n\nExamples:\n  \
+                  wakepath lab run pi5-250hz --duration 20s --kernel debian:stock --kernel \
+                  debian:rt\n  \
+                  wakepath lab run my-loop.toml --kernel debian:stock --variant preempt=full \
+                  --variant 'preempt=full threadirqs'\n  \
+                  wakepath lab run my-loop.toml --kernel ./bzImage --seed 1 --seed 2 --seed 3"
+)]
+pub struct LabRun {
+    /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
+    pub scenario: String,
+    /// Kernel: `debian:stock`, `debian:rt`, `package:NAME[=VERSION]` or the path of a bzImage; may
+    /// be given more than once.
+    #[arg(long, value_name = "KERNEL", required = true)]
+    pub kernel: Vec<String>,
+    /// Further parameters of the kernels, such as `preempt=full`: each kernel is also run with
+    /// these; may be given more than once.
+    #[arg(long, value_name = "PARAMETERS")]
+    pub variant: Vec<String>,
+    /// Seed of every random number; one seed is one sample, so give several.
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    pub seed: Vec<u64>,
+    /// Virtual nanoseconds that pass with each instruction: 1, 2, 4 … 1024.
+    #[arg(long, value_name = "NS", default_value_t = 1)]
+    pub ns_per_instruction: u32,
+    /// Memory of each guest in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    pub memory: u32,
+    /// Scale the scenario to this virtual time for the whole run, such as `20s`.
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<String>,
+    /// Guests that run side by side [default: as many as this host has CPUs].
+    #[arg(long, value_name = "NUMBER")]
+    pub beside: Option<u16>,
+    /// Time that each guest may take on this host, such as `10min` [default: by the scenario].
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<String>,
+    /// Wakepath that runs in the guests [default: this one].
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    /// Directory of the runs, one for each guest; must be empty or not exist [default:
+    /// wakepath-runs/lab-NAME-TIME].
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Print the result as JSON on standard output, for scripts.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Find the first cycle at which two runs in virtual time part.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 the same to the nanosecond, 1 error, 2 they part.\n\nExample:\n  \
+                        wakepath lab diff monday/debian-rt tuesday/debian-rt"
+)]
+pub struct LabDiff {
+    /// A run directory.
+    pub first: PathBuf,
+    /// Another.
+    pub second: PathBuf,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Show what this machine is and what this user may do on it.
 #[derive(Debug, Args)]
 pub struct Machine {
@@ -605,6 +685,16 @@ pub enum Internal {
     },
     /// The loads' supervisor.
     LoadSupervisor,
+    /// The first process of a laboratory's guest.
+    LabGuest,
+    /// The laboratory's emulator.
+    LabEmulator {
+        /// Process that it dies with.
+        parent: i32,
+        /// The emulator and its arguments.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        command: Vec<std::ffi::OsString>,
+    },
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use crate::command_line::Internal;
 use std::fs::File;
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
 
 /// The arguments of a built-in load's worker, if this process is one.
@@ -31,6 +32,8 @@ pub fn run(process: Internal) -> ExitCode {
             directory,
         } => probe_process(parent, &directory),
         Internal::LoadSupervisor => return wakepath_load::supervisor::main(),
+        Internal::LabGuest => return crate::verbs::lab::guest_main(),
+        Internal::LabEmulator { parent, command } => emulator(parent, &command),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -39,6 +42,16 @@ pub fn run(process: Internal) -> ExitCode {
             ExitCode::from(1)
         }
     }
+}
+
+/// Becomes the emulator, which then dies with the process that started it.
+fn emulator(parent: i32, command: &[std::ffi::OsString]) -> Outcome {
+    if !wakepath_measured_loop::die_with(parent) {
+        return Err("the process that started the emulator is gone".into());
+    }
+    let (program, arguments) = command.split_first().ok_or("no emulator is named")?;
+    let error = std::process::Command::new(program).args(arguments).exec();
+    Err(format!("{}: {error}", program.display()).into())
 }
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;

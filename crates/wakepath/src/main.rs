@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Verb::Scenario(arguments) => verbs::scenario::run(&arguments),
         Verb::Doctor(arguments) => verbs::doctor::run(&arguments),
         Verb::Tune(arguments) => verbs::tune::run(&arguments),
+        Verb::Lab(verb) => verbs::lab::run(&verb),
         Verb::Machine(arguments) => verbs::machine::run(&arguments),
         Verb::Completions { shell } => verbs::documentation::completions(shell),
         Verb::Man { directory } => verbs::documentation::man(&directory),

@@ -126,7 +126,7 @@ pub fn measure(
 }
 
 /// A run needs a directory of its own: what is there already stays as it is.
-fn refuse_used(directory: &Path) -> Result<(), Failure> {
+pub fn refuse_used(directory: &Path) -> Result<(), Failure> {
     // One that is not there is made; one that can't be is named when it is tried.
     let used = std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some());
     match used {
@@ -194,7 +194,8 @@ fn show(directory: &Path, output: &Output) -> Outcome {
     Ok(ExitCode::from(assessment.exit_code()))
 }
 
-fn run_started(
+/// How a run describes itself in its first event, but for its plan.
+pub fn run_started(
     scenario: &Scenario,
     facts: &Facts,
     warnings: &[Warning],
@@ -224,7 +225,7 @@ fn run_started(
 }
 
 /// `wakepath-runs/NAME-TIME` in the working directory.
-fn default_directory(name: &str, started: SystemTime) -> PathBuf {
+pub fn default_directory(name: &str, started: SystemTime) -> PathBuf {
     let time = humantime::format_rfc3339_seconds(started).to_string();
     let time: String = time.chars().filter(|c| !matches!(c, '-' | ':')).collect();
     // A scenario's name is the user's; a directory's name must not climb.
@@ -252,7 +253,7 @@ fn clock_source(facts: &Facts) -> String {
 }
 
 /// The data caches as the loads need them; the largest of a level where cores differ.
-fn caches(facts: &Facts) -> Caches {
+pub fn caches(facts: &Facts) -> Caches {
     let known = facts
         .fixed
         .cpus

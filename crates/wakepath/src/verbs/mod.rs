@@ -10,6 +10,7 @@ pub mod export;
 mod files;
 pub mod fly;
 pub mod import;
+pub mod lab;
 pub mod machine;
 mod measured;
 mod progress;

@@ -1,0 +1,120 @@
+//! Where downloads are kept. A thing is made under a temporary name and renamed when it is whole, so
+//! that nobody finds half of one.
+
+use crate::{LabError, Result};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A directory of downloads.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    root: PathBuf,
+}
+
+/// Environment variable that names another place.
+const VARIABLE: &str = "WAKEPATH_LAB_CACHE";
+
+impl Cache {
+    /// In this directory.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// `$WAKEPATH_LAB_CACHE`, else `wakepath/lab` in the user's cache directory.
+    pub fn of_this_user() -> Self {
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let root = match (set(VARIABLE), set("XDG_CACHE_HOME"), set("HOME")) {
+            (Some(root), _, _) => PathBuf::from(root),
+            (None, Some(cache), _) => PathBuf::from(cache).join("wakepath/lab"),
+            (None, None, Some(home)) => PathBuf::from(home).join(".cache/wakepath/lab"),
+            (None, None, None) => std::env::temp_dir().join("wakepath-lab"),
+        };
+        Self { root }
+    }
+
+    /// The directory `name`, as it is or as `make` fills it: all of it or nothing. `good` says
+    /// whether what is there is what was made; if it isn't, it is made anew.
+    ///
+    /// # Errors
+    /// Those of `make`, and where the cache can't be written.
+    pub(crate) fn directory(
+        &self,
+        name: &str,
+        good: impl Fn(&Path) -> bool,
+        make: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<PathBuf> {
+        let place = self.root.join(name);
+        if good(&place) {
+            return Ok(place);
+        }
+        fs::create_dir_all(&self.root).map_err(|e| LabError::io("make", &self.root, e))?;
+        let partial = self
+            .root
+            .join(format!(".partial-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&partial);
+        fs::create_dir(&partial).map_err(|e| LabError::io("make", &partial, e))?;
+        let made = make(&partial).and_then(|()| {
+            if place.exists() && !good(&place) {
+                fs::remove_dir_all(&place).map_err(|e| LabError::io("remove", &place, e))?;
+            }
+            match fs::rename(&partial, &place) {
+                // Someone else made it meanwhile.
+                Err(_) if good(&place) => Ok(()),
+                outcome => outcome.map_err(|e| LabError::io("rename to", &place, e)),
+            }
+        });
+        let _ = fs::remove_dir_all(&partial);
+        made.map(|()| place)
+    }
+}
+
+/// SHA-256 in hexadecimal.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn good(place: &Path) -> bool {
+        fs::read(place.join("a")).is_ok_and(|bytes| bytes == b"whole")
+    }
+
+    #[test]
+    fn what_failed_halfway_is_not_there_and_what_was_damaged_is_made_anew() {
+        let root = tempfile::tempdir().unwrap();
+        let cache = Cache::at(root.path());
+        let halfway = |partial: &Path| {
+            fs::write(partial.join("a"), b"wh").unwrap();
+            Err(LabError::Interrupted)
+        };
+        assert!(cache.directory("thing", good, halfway).is_err());
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+
+        let whole = |partial: &Path| {
+            fs::write(partial.join("a"), b"whole").unwrap();
+            Ok(())
+        };
+        let place = cache.directory("thing", good, whole).unwrap();
+        assert!(good(&place));
+        let never = |_: &Path| panic!("it is there");
+        cache.directory("thing", good, never).unwrap();
+
+        fs::write(place.join("a"), b"damaged").unwrap();
+        cache.directory("thing", good, whole).unwrap();
+        assert!(good(&place));
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_standard() {
+        // FIPS 180-2, appendix B.1.
+        assert_eq!(
+            sha256_hex(b"abc"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+    }
+}

@@ -1,0 +1,295 @@
+//! One guest under way: the emulator's process, its console, its end. It dies with this process.
+
+use crate::guest::{BEGUN, ENDED, FAILED, receive};
+use crate::machine::{CONSOLE, SENT};
+use crate::programs::last_line;
+use crate::{LabError, Qemu, Result};
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How often the console is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Who follows a guest.
+pub trait Watcher {
+    /// A line that the guest wrote on its console.
+    fn line(&mut self, line: &str);
+    /// Whether the guest shall be stopped.
+    fn stopped(&self) -> bool;
+}
+
+/// What is run.
+#[derive(Debug, Clone)]
+pub struct Emulation<'a> {
+    /// The emulator.
+    pub qemu: &'a Qemu,
+    /// Its arguments, those of [`crate::Machine::arguments`].
+    pub arguments: &'a [String],
+    /// A program, with its first arguments, that makes itself die with the process whose number
+    /// follows and then becomes the command that follows that.
+    pub guard: &'a [PathBuf],
+    /// Where it runs and leaves the console.
+    pub directory: &'a Path,
+    /// How long it may take on this host.
+    pub limit: Duration,
+}
+
+/// The running emulator; gone when this is.
+struct Guest(Child);
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Emulation<'_> {
+    /// Boots the guest, follows it to its end, and returns the files that it sent.
+    ///
+    /// # Errors
+    /// What became of it instead; the console stays in the directory.
+    pub fn run(&self, watcher: &mut dyn Watcher) -> Result<Vec<(String, Vec<u8>)>> {
+        let sent = self.directory.join(SENT);
+        let outcome = self.follow(watcher).and_then(|()| {
+            let bytes = fs::read(&sent).map_err(|e| LabError::io("read", &sent, e))?;
+            receive(&bytes).map_err(|why| LabError::Incomplete {
+                why,
+                console: self.console(),
+            })
+        });
+        let _ = fs::remove_file(&sent);
+        outcome
+    }
+
+    fn console(&self) -> PathBuf {
+        self.directory.join(CONSOLE)
+    }
+
+    fn follow(&self, watcher: &mut dyn Watcher) -> Result<()> {
+        let started = Instant::now();
+        let mut guest = Guest(self.start()?);
+        let mut console = Console::new(self.console());
+        let status = loop {
+            let ended = guest.0.try_wait();
+            let ended = ended.map_err(|e| LabError::io("wait for", &self.qemu.program, e))?;
+            console.read(|line| watcher.line(line));
+            if let Some(status) = ended {
+                break status;
+            }
+            if watcher.stopped() {
+                return Err(LabError::Interrupted);
+            }
+            if started.elapsed() > self.limit {
+                return Err(LabError::Hung {
+                    seconds: self.limit.as_secs(),
+                    last: console.last(),
+                    console: self.console(),
+                });
+            }
+            std::thread::sleep(LOOK);
+        };
+        let mut said = Vec::new();
+        if let Some(mut errors) = guest.0.stderr.take() {
+            let _ = errors.read_to_end(&mut said);
+        }
+        self.judge(status, &said, &console)
+    }
+
+    fn start(&self) -> Result<Child> {
+        let (program, first) = self.guard.split_first().expect("a guard is a program");
+        Command::new(program)
+            .args(first)
+            .arg(std::process::id().to_string())
+            .arg(&self.qemu.program)
+            .args(self.arguments)
+            .current_dir(self.directory)
+            // The terminal's Ctrl-C is for this process, which then ends its guests in order.
+            .env_remove("QEMU_AUDIO_DRV")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|e| LabError::io("start", &self.qemu.program, e))
+    }
+
+    /// What the guest's console says of its end.
+    fn judge(&self, status: ExitStatus, said: &[u8], console: &Console) -> Result<()> {
+        if !status.success() {
+            let said = match last_line(said) {
+                said if said == last_line(&[]) => status.to_string(),
+                said => said,
+            };
+            return Err(LabError::Emulator {
+                program: self.qemu.program.display().to_string(),
+                said,
+            });
+        }
+        let path = self.console();
+        let find = |text: &str| console.lines.iter().find(|line| line.contains(text));
+        if let Some(line) = find("Kernel panic") {
+            let (line, console) = (line.clone(), path);
+            return Err(LabError::Panic { line, console });
+        }
+        if let Some(line) = find(FAILED) {
+            let why = line
+                .split_once(FAILED)
+                .map_or("", |(_, why)| why)
+                .to_owned();
+            return Err(LabError::Guest { why, console: path });
+        }
+        if find(BEGUN).is_none() {
+            let why = console.last();
+            return Err(LabError::NeverStarted { why, console: path });
+        }
+        if find(ENDED).is_none() {
+            let why = format!("it ended at: {}", console.last());
+            return Err(LabError::Incomplete { why, console: path });
+        }
+        Ok(())
+    }
+}
+
+/// The console's file, read as it grows.
+struct Console {
+    path: PathBuf,
+    read: u64,
+    partial: Vec<u8>,
+    lines: Vec<String>,
+}
+
+impl Console {
+    fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            read: 0,
+            partial: Vec::new(),
+            lines: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, mut each: impl FnMut(&str)) {
+        let new = File::open(&self.path).and_then(|mut file| {
+            let mut new = Vec::new();
+            file.seek(SeekFrom::Start(self.read))?;
+            file.read_to_end(&mut new)?;
+            Ok(new)
+        });
+        // Before the emulator has made it there is nothing to read.
+        let Ok(new) = new else { return };
+        self.read += new.len() as u64;
+        self.partial.extend(new);
+        while let Some(end) = self.partial.iter().position(|&byte| byte == b'\n') {
+            let line: Vec<u8> = self.partial.drain(..=end).collect();
+            let line = plain(&String::from_utf8_lossy(&line));
+            if !line.is_empty() {
+                each(&line);
+                self.lines.push(line);
+            }
+        }
+    }
+
+    fn last(&self) -> String {
+        let partial = plain(&String::from_utf8_lossy(&self.partial));
+        match (partial.is_empty(), self.lines.last()) {
+            (false, _) => partial,
+            (true, Some(line)) => line.clone(),
+            (true, None) => "the console is empty".into(),
+        }
+    }
+}
+
+/// A console's line without what would move a terminal's cursor.
+fn plain(line: &str) -> String {
+    let kept: String = line.chars().filter(|c| !c.is_control()).collect();
+    kept.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    struct Nobody;
+
+    impl Watcher for Nobody {
+        fn line(&mut self, _: &str) {}
+        fn stopped(&self) -> bool {
+            false
+        }
+    }
+
+    /// A shell script in the emulator's place: what a guest can do wrong is on its console.
+    fn with_script(script: &str) -> Result<Vec<(String, Vec<u8>)>> {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("emulator");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        let guard = directory.path().join("guard");
+        fs::write(&guard, "#!/bin/sh\nshift\nexec \"$@\"\n").unwrap();
+        fs::set_permissions(&guard, PermissionsExt::from_mode(0o755)).unwrap();
+        Emulation {
+            qemu: &Qemu {
+                program,
+                version: "QEMU 0".into(),
+            },
+            arguments: &[],
+            guard: &[guard],
+            directory: directory.path(),
+            limit: Duration::from_secs(2),
+        }
+        .run(&mut Nobody)
+    }
+
+    fn said(script: &str) -> String {
+        with_script(script).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_panic_a_hang_and_a_guest_that_never_starts_are_told_apart() {
+        let panic = "[ 1.0] Kernel panic - not syncing: VFS: Unable to mount root fs";
+        let panicked = said(&format!("echo '{panic}' > console.log"));
+        assert!(
+            panicked.contains("panicked: [ 1.0] Kernel panic - not syncing: VFS"),
+            "{panicked}"
+        );
+        let never = said("printf 'Failed to execute /bin/wakepath (error -8)\\r\\n' > console.log");
+        assert!(
+            never
+                .contains("never started its program (Failed to execute /bin/wakepath (error -8))"),
+            "{never}"
+        );
+        let hung = said("echo 'wakepath-lab: begun' > console.log; exec sleep 60");
+        assert!(hung.contains("no end after 2 s"), "{hung}");
+        assert!(hung.contains("last line: wakepath-lab: begun"), "{hung}");
+    }
+
+    #[test]
+    fn the_guests_own_complaint_and_the_emulators_are_passed_on() {
+        let failed =
+            said("printf 'wakepath-lab: begun\\nwakepath-lab: failed: no CPU 3\\n' > console.log");
+        assert!(failed.starts_with("in the guest: no CPU 3; "), "{failed}");
+        let emulator = said("echo 'qemu: -icount: bad' >&2; exit 1");
+        assert!(
+            emulator.ends_with("failed: qemu: -icount: bad"),
+            "{emulator}"
+        );
+    }
+
+    #[test]
+    fn half_of_what_was_sent_is_nothing() {
+        let begun = "printf 'wakepath-lab: begun\\nwakepath-lab: ended\\n' > console.log";
+        let nothing = said(&format!("{begun}; : > sent.partial"));
+        assert!(nothing.contains("nothing was sent"), "{nothing}");
+        let half = said(&format!(
+            "{begun}; echo wakepath-lab-files 500 00 > sent.partial"
+        ));
+        assert!(half.contains("0 of 500 bytes came"), "{half}");
+        let cut = said("echo 'wakepath-lab: begun' > console.log");
+        assert!(cut.contains("it ended at: wakepath-lab: begun"), "{cut}");
+    }
+}

@@ -1,0 +1,139 @@
+//! What host and guest say to each other: the order inside the initramfs, lines on the console, and
+//! the run's files, byte by byte, at an I/O port of the emulator's debugging console. Pure but for
+//! the writing of them.
+//!
+//! A port because it needs no driver and no interrupt: disks, 9p and virtio are modules in Debian's
+//! kernels, and a serial line's interrupt is switched off by PREEMPT_RT as one that nobody serves.
+
+use crate::cache::sha256_hex;
+use crate::cpio::{Entry, Kind, pack, unpack};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
+
+/// Where the guest finds its order.
+pub const ORDER_PATH: &str = "/lab/order.json";
+/// Where the guest finds wakepath.
+pub const PROGRAM_PATH: &str = "/bin/wakepath";
+/// The I/O port that the guest writes what it sends to (QEMU: isa-debugcon).
+pub const SEND_PORT: u64 = 0xe9;
+/// On the console when the guest's program runs.
+pub const BEGUN: &str = "wakepath-lab: begun";
+/// On the console when everything was sent.
+pub const ENDED: &str = "wakepath-lab: ended";
+/// On the console before a reason when the guest's program failed.
+pub const FAILED: &str = "wakepath-lab: failed: ";
+/// The first word of what is sent.
+pub const MAGIC: &str = "wakepath-lab-files";
+
+/// What the guest is to do. It holds nothing of the host: another directory must not make another
+/// guest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// The scenario, resolved, as TOML.
+    pub scenario: String,
+    /// Virtual nanoseconds that pass with each instruction.
+    pub ns_per_instruction: u32,
+    /// Seed of the emulator's random numbers.
+    pub seed: u64,
+    /// CPUs of the guest.
+    pub cpus: u16,
+}
+
+impl Order {
+    /// As JSON.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec_pretty(self).expect("plain data without maps is JSON")
+    }
+
+    /// From JSON.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn from_bytes(bytes: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(bytes)
+    }
+}
+
+/// Sends files: a line with length and SHA-256, then an archive.
+///
+/// # Errors
+/// When the line can't be written to.
+pub fn send(mut line: impl Write, files: Vec<(String, Vec<u8>)>) -> io::Result<()> {
+    let entry = |(path, bytes)| Entry {
+        path,
+        kind: Kind::File {
+            executable: false,
+            bytes,
+        },
+    };
+    let archive = pack(&files.into_iter().map(entry).collect::<Vec<_>>());
+    let digest = sha256_hex(&archive);
+    line.write_all(format!("{MAGIC} {} {digest}\n", archive.len()).as_bytes())?;
+    line.write_all(&archive)?;
+    line.flush()
+}
+
+/// The files that were sent.
+///
+/// # Errors
+/// Why they are not whole, or that nothing was sent.
+pub fn receive(sent: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
+    if sent.is_empty() {
+        return Err("nothing was sent".into());
+    }
+    let end = sent.iter().position(|&byte| byte == b'\n');
+    let (head, archive) = sent.split_at(end.ok_or("its first line is cut short")? + 1);
+    let head = String::from_utf8_lossy(head);
+    let words: Vec<&str> = head.split_whitespace().collect();
+    let [MAGIC, length, digest] = words[..] else {
+        return Err(format!("its first line is {:?}", head.trim_end()));
+    };
+    if length != archive.len().to_string() {
+        return Err(format!("{} of {length} bytes came", archive.len()));
+    }
+    if sha256_hex(archive) != digest {
+        return Err("its SHA-256 does not match".into());
+    }
+    let files = unpack(archive)?;
+    // What comes out of a guest is not to be trusted with paths.
+    match files
+        .iter()
+        .find(|(path, _)| path.contains('/') || path.starts_with('.'))
+    {
+        Some((path, _)) => Err(format!("{path:?} is not a plain file name")),
+        None => Ok(files),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(name: &str) -> Vec<u8> {
+        let mut line = Vec::new();
+        send(&mut line, vec![(name.into(), vec![0, 10, 13, 255])]).unwrap();
+        line
+    }
+
+    #[test]
+    fn what_is_sent_arrives() {
+        let files = receive(&sent("samples.log")).unwrap();
+        assert_eq!(files, [("samples.log".to_owned(), vec![0, 10, 13, 255])]);
+    }
+
+    #[test]
+    fn what_is_cut_short_altered_or_climbs_is_refused() {
+        let whole = sent("a");
+        for length in 0..whole.len() {
+            assert!(receive(&whole[..length]).is_err(), "{length} bytes");
+        }
+        for at in [0, 30, whole.len() - 1] {
+            let mut altered = whole.clone();
+            altered[at] ^= 1;
+            assert!(receive(&altered).is_err(), "byte {at}");
+        }
+        for name in ["../a", "/etc/passwd", ".."] {
+            assert!(receive(&sent(name)).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The guest's first and only file system: its program, the order, what the loads need. The same
+//! content gives the same bytes.
+
+use crate::cache::sha256_hex;
+use crate::cpio::{Entry, Kind, pack};
+use crate::guest::{ORDER_PATH, Order, PROGRAM_PATH};
+use crate::{LabError, Result, programs};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// An archive that a kernel starts from. Not compressed: a smaller file would cost the guest the
+/// unpacking, at an emulated CPU's pace.
+#[derive(Debug, Clone)]
+pub struct Initramfs {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Their SHA-256, in hexadecimal.
+    pub sha256: String,
+}
+
+/// Places where the guest mounts something or a program expects to find a directory.
+const DIRECTORIES: [&str; 7] = ["bin", "dev", "lab", "proc", "run", "sys", "tmp"];
+
+impl Initramfs {
+    /// Packs `program` (wakepath itself), the order, and further programs by name, each with its
+    /// libraries and at its own path.
+    ///
+    /// # Errors
+    /// A program that is missing or can't be read.
+    pub fn build(
+        program: &Path,
+        order: &Order,
+        further: &[(String, &'static str)],
+        libraries: &[String],
+    ) -> Result<Self> {
+        let mut files: BTreeMap<String, Entry> = BTreeMap::new();
+        programs::add(&mut files, program, Path::new(PROGRAM_PATH))?;
+        for (name, package) in further {
+            let path = programs::installed(name).ok_or_else(|| LabError::MissingProgram {
+                program: name.clone(),
+                package,
+            })?;
+            programs::add(&mut files, &path, &path)?;
+        }
+        for library in libraries {
+            programs::add(&mut files, Path::new(library), Path::new(library))?;
+        }
+        let order = Entry {
+            path: ORDER_PATH.trim_start_matches('/').into(),
+            kind: Kind::File {
+                executable: false,
+                bytes: order.to_bytes(),
+            },
+        };
+        files.insert(order.path.clone(), order);
+        // What the kernel opens for its first process before that can mount anything.
+        let console = Entry {
+            path: "dev/console".into(),
+            kind: Kind::CharacterDevice { major: 5, minor: 1 },
+        };
+        files.insert(console.path.clone(), console);
+        add_directories(&mut files);
+        let bytes = pack(&files.into_values().collect::<Vec<_>>());
+        let sha256 = sha256_hex(&bytes);
+        Ok(Self { bytes, sha256 })
+    }
+}
+
+/// Every directory above a file, and those that must be there; a directory sorts before what is in
+/// it, as the kernel's unpacking needs it.
+fn add_directories(files: &mut BTreeMap<String, Entry>) {
+    let mut wanted: Vec<String> = DIRECTORIES.map(String::from).to_vec();
+    for path in files.keys() {
+        let above = Path::new(path).ancestors().skip(1);
+        wanted.extend(above.map(|path| path.display().to_string()));
+    }
+    for path in wanted.into_iter().filter(|path| !path.is_empty()) {
+        let kind = Kind::Directory;
+        files.entry(path.clone()).or_insert(Entry { path, kind });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order() -> Order {
+        Order {
+            scenario: "name = \"a\"\n".into(),
+            ns_per_instruction: 1,
+            seed: 1,
+            cpus: 1,
+        }
+    }
+
+    #[test]
+    fn the_same_content_gives_the_same_bytes_and_another_order_others() {
+        let own = std::env::current_exe().unwrap();
+        let first = Initramfs::build(&own, &order(), &[], &[]).unwrap();
+        let second = Initramfs::build(&own, &order(), &[], &[]).unwrap();
+        assert_eq!(first.sha256, second.sha256);
+        let other = Order { seed: 2, ..order() };
+        let other = Initramfs::build(&own, &other, &[], &[]).unwrap();
+        assert_ne!(first.sha256, other.sha256);
+    }
+
+    #[test]
+    fn a_directory_comes_before_what_is_in_it() {
+        let own = std::env::current_exe().unwrap();
+        let archive = Initramfs::build(&own, &order(), &[], &[]).unwrap();
+        let at = |name: &str| {
+            let name = format!("{name}\0");
+            let found = archive
+                .bytes
+                .windows(name.len())
+                .position(|window| window == name.as_bytes());
+            found.unwrap_or_else(|| panic!("{name} is missing"))
+        };
+        assert!(at("bin") < at("bin/wakepath"));
+        assert!(at("dev") < at("dev/console"));
+        assert!(at("lab") < at("lab/order.json"));
+    }
+
+    #[test]
+    fn a_missing_program_is_named_with_its_package() {
+        let own = std::env::current_exe().unwrap();
+        let further = [("no-such-program".to_owned(), "some-package")];
+        let error = Initramfs::build(&own, &order(), &further, &[]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no-such-program is not installed: install the package some-package"
+        );
+    }
+}

@@ -1,0 +1,147 @@
+//! Which kernel: what a user may write, and the file that it leads to.
+
+use crate::cache::{Cache, sha256_hex};
+use crate::{LabError, Result, packages};
+use std::fmt;
+use std::fs;
+use std::path::PathBuf;
+
+/// A kernel as a user names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KernelName {
+    /// A file.
+    Path(PathBuf),
+    /// A package of the system's package client.
+    Package {
+        /// As the user called it.
+        called: String,
+        /// Name of the package, or of one that depends on it.
+        package: String,
+        /// Version; the newest where none is given.
+        version: Option<String>,
+    },
+}
+
+impl KernelName {
+    /// Reads `debian:stock`, `debian:rt`, `package:NAME`, `package:NAME=VERSION`, or a path.
+    /// `architecture` is Debian's word, such as `amd64`.
+    ///
+    /// # Errors
+    /// [`LabError::KernelName`].
+    pub fn parse(text: &str, architecture: &str) -> Result<Self> {
+        let package = |package: String, version: Option<&str>| Self::Package {
+            called: text.to_owned(),
+            package,
+            version: version.map(str::to_owned),
+        };
+        let wrong = || LabError::KernelName {
+            name: text.to_owned(),
+        };
+        match text.split_once(':') {
+            Some(("debian", "stock")) => Ok(package(format!("linux-image-{architecture}"), None)),
+            Some(("debian", "rt")) => Ok(package(format!("linux-image-rt-{architecture}"), None)),
+            Some(("package", wanted)) => {
+                let (name, version) = match wanted.split_once('=') {
+                    Some((name, version)) => (name, Some(version)),
+                    None => (wanted, None),
+                };
+                let plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+                // It becomes an argument of the package client: no option, no path.
+                match name.starts_with(|c: char| c.is_ascii_alphanumeric())
+                    && name.chars().all(plain)
+                {
+                    true => Ok(package(name.to_owned(), version)),
+                    false => Err(wrong()),
+                }
+            }
+            Some(("debian", _)) => Err(wrong()),
+            _ if text.is_empty() => Err(wrong()),
+            _ => match PathBuf::from(text) {
+                path if path.is_file() => Ok(Self::Path(path)),
+                _ => Err(wrong()),
+            },
+        }
+    }
+
+    /// The kernel's file; packages are downloaded, checked and kept in `cache`.
+    ///
+    /// # Errors
+    /// Where it can't be had, and why.
+    pub fn fetch(&self, cache: &Cache) -> Result<Kernel> {
+        match self {
+            Self::Path(path) => {
+                let bytes = fs::read(path).map_err(|e| LabError::io("read", path, e))?;
+                Ok(Kernel {
+                    path: path.clone(),
+                    sha256: sha256_hex(&bytes),
+                    package: None,
+                })
+            }
+            Self::Package {
+                package, version, ..
+            } => packages::kernel(package, version.as_deref(), cache),
+        }
+    }
+}
+
+impl fmt::Display for KernelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => path.display().fmt(f),
+            Self::Package { called, .. } => called.fmt(f),
+        }
+    }
+}
+
+/// A kernel that can be booted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its file.
+    pub path: PathBuf,
+    /// SHA-256 of its file, in hexadecimal.
+    pub sha256: String,
+    /// Package and version that it comes from.
+    pub package: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_to_packages() {
+        let of = |text| match KernelName::parse(text, "amd64").unwrap() {
+            KernelName::Package {
+                package, version, ..
+            } => (package, version),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(of("debian:stock"), ("linux-image-amd64".into(), None));
+        assert_eq!(of("debian:rt"), ("linux-image-rt-amd64".into(), None));
+        assert_eq!(
+            of("package:linux-image-6.1.0-56-cloud-amd64=6.1.192-2"),
+            (
+                "linux-image-6.1.0-56-cloud-amd64".into(),
+                Some("6.1.192-2".into())
+            )
+        );
+    }
+
+    #[test]
+    fn what_is_neither_a_file_nor_a_known_name_is_refused_with_what_there_is() {
+        for text in [
+            "",
+            "no-such-file",
+            "debian:xenomai",
+            "package:",
+            "package:--help",
+            "package:../a",
+        ] {
+            let error = KernelName::parse(text, "amd64").unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("{text:?} is no kernel: give")),
+                "{error}"
+            );
+        }
+    }
+}

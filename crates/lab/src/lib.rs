@@ -1,0 +1,32 @@
+//! Real kernels in virtual time: fetches kernels, builds the guest's initramfs, runs the emulator and
+//! brings the guest's files back. It measures nothing (the guest does) and judges nothing.
+//!
+//! An emulated CPU that counts instructions is a clock: the same kernel, initramfs, command line and
+//! seed give the same instants to the nanosecond, on any host.
+
+mod cache;
+mod cpio;
+mod divergence;
+mod elf;
+mod emulation;
+mod error;
+mod guest;
+mod initramfs;
+mod kernel;
+mod machine;
+mod packages;
+mod programs;
+mod qemu;
+
+pub use cache::{Cache, sha256_hex};
+pub use cpio::{Entry, Kind, pack, unpack};
+pub use divergence::{Divergence, Stream, first_divergence};
+pub use emulation::{Emulation, Watcher};
+pub use error::{LabError, Result};
+pub use guest::{
+    BEGUN, ENDED, FAILED, MAGIC, ORDER_PATH, Order, PROGRAM_PATH, SEND_PORT, receive, send,
+};
+pub use initramfs::Initramfs;
+pub use kernel::{Kernel, KernelName};
+pub use machine::{Machine, shift_of};
+pub use qemu::Qemu;

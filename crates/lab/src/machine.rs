@@ -1,0 +1,127 @@
+//! The emulated machine as the emulator's command line. Pure. Every flag is there for a reason that
+//! `docs/concepts/virtual-time.md` gives; without any of them two runs may part.
+
+use crate::guest::{PROGRAM_PATH, SEND_PORT};
+use crate::{LabError, Result};
+use std::path::Path;
+
+/// What is emulated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Machine {
+    /// Virtual nanoseconds that pass with each instruction.
+    pub ns_per_instruction: u32,
+    /// Seed of the emulator's random numbers, the guest's included.
+    pub seed: u64,
+    /// Memory in MiB.
+    pub memory_mib: u32,
+    /// Further parameters of the kernel, such as `preempt=full`.
+    pub parameters: Vec<String>,
+}
+
+/// Names of files in the directory that the emulator runs in.
+pub(crate) const CONSOLE: &str = "console.log";
+pub(crate) const SENT: &str = "sent.partial";
+
+/// The exponent by which the emulator is told a rate: 2^shift ns for each instruction.
+///
+/// # Errors
+/// [`LabError::Rate`] for what is not 1, 2, 4 … 1024.
+pub fn shift_of(ns_per_instruction: u32) -> Result<u32> {
+    match ns_per_instruction {
+        ns if ns.is_power_of_two() && ns <= 1024 => Ok(ns.trailing_zeros()),
+        ns => Err(LabError::Rate { ns }),
+    }
+}
+
+impl Machine {
+    /// The emulator's arguments; console and sent files are written to where it runs.
+    ///
+    /// # Errors
+    /// As [`shift_of`].
+    pub fn arguments(&self, kernel: &Path, initramfs: &Path) -> Result<Vec<String>> {
+        let shift = shift_of(self.ns_per_instruction)?;
+        let mut line =
+            String::from("console=ttyS0 quiet panic=-1 tsc=reliable nokaslr random.trust_cpu=off ");
+        for parameter in &self.parameters {
+            line += parameter;
+            line.push(' ');
+        }
+        // After the two dashes come the arguments of the first process.
+        line += &format!("rdinit={PROGRAM_PATH} -- internal lab-guest");
+        let arguments = [
+            "-nodefaults",
+            "-no-user-config",
+            "-no-reboot",
+            "-display",
+            "none",
+            "-net",
+            "none",
+            "-accel",
+            "tcg",
+            "-icount",
+            &format!("shift={shift},sleep=off"),
+            "-rtc",
+            "clock=vm,base=2026-01-01",
+            "-cpu",
+            "max,-rdrand,-rdseed",
+            "-seed",
+            &self.seed.to_string(),
+            "-smp",
+            "1",
+            "-m",
+            &self.memory_mib.to_string(),
+            "-chardev",
+            &format!("file,id=console,path={CONSOLE}"),
+            "-serial",
+            "chardev:console",
+            "-chardev",
+            &format!("file,id=sent,path={SENT}"),
+            "-device",
+            &format!("isa-debugcon,iobase={SEND_PORT:#x},chardev=sent"),
+            "-kernel",
+            &kernel.display().to_string(),
+            "-initrd",
+            &initramfs.display().to_string(),
+            "-append",
+            &line,
+        ];
+        Ok(arguments.map(String::from).to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_powers_of_two() {
+        assert_eq!(shift_of(1).unwrap(), 0);
+        assert_eq!(shift_of(8).unwrap(), 3);
+        for ns in [0, 3, 2048] {
+            assert!(shift_of(ns).is_err(), "{ns}");
+        }
+    }
+
+    #[test]
+    fn the_guest_has_nothing_of_the_host_but_its_files() {
+        let machine = Machine {
+            ns_per_instruction: 2,
+            seed: 7,
+            memory_mib: 512,
+            parameters: vec!["preempt=full".into(), "threadirqs".into()],
+        };
+        let line = machine
+            .arguments(Path::new("/k"), Path::new("/i"))
+            .unwrap()
+            .join(" ");
+        for part in [
+            "-icount shift=1,sleep=off",
+            "-rtc clock=vm,base=2026-01-01",
+            "-cpu max,-rdrand,-rdseed",
+            "-seed 7",
+            "preempt=full threadirqs rdinit=/bin/wakepath -- internal lab-guest",
+        ] {
+            assert!(line.contains(part), "{part} in {line}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Programs with the libraries that they load, as entries of an initramfs. Libraries are found by the
+//! program's own loader, not guessed.
+
+use crate::cpio::{Entry, Kind};
+use crate::elf;
+use crate::{LabError, Result};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Adds the program at `path` as `inside`, its interpreter and its libraries at their own places.
+pub(crate) fn add(files: &mut BTreeMap<String, Entry>, path: &Path, inside: &Path) -> Result<()> {
+    let (entry, interpreter) = program(path, inside)?;
+    files.insert(entry.path.clone(), entry);
+    let Some(interpreter) = interpreter else {
+        return Ok(());
+    };
+    let listed = Command::new(&interpreter).arg("--list").arg(path).output();
+    let listed = listed.map_err(|e| LabError::io("start", Path::new(&interpreter), e))?;
+    if !listed.status.success() {
+        return Err(LabError::Command {
+            command: format!("{interpreter} --list {}", path.display()),
+            said: last_line(&listed.stderr),
+        });
+    }
+    let listed = String::from_utf8_lossy(&listed.stdout);
+    for library in libraries(&listed).chain([PathBuf::from(&interpreter)]) {
+        let (entry, _) = program(&library, &library)?;
+        files.insert(entry.path.clone(), entry);
+    }
+    Ok(())
+}
+
+fn program(path: &Path, inside: &Path) -> Result<(Entry, Option<String>)> {
+    let bytes = fs::read(path).map_err(|e| LabError::io("read", path, e))?;
+    let program = elf::read(&bytes).map_err(|why| LabError::Program {
+        path: path.to_owned(),
+        why,
+    })?;
+    let inside = inside.strip_prefix("/").unwrap_or(inside);
+    let bytes = elf::without_the_rest(bytes, &program);
+    let entry = Entry {
+        path: inside.display().to_string(),
+        kind: Kind::File {
+            executable: true,
+            bytes,
+        },
+    };
+    Ok((entry, program.interpreter))
+}
+
+/// The libraries in what a dynamic loader lists: `NAME => PATH (ADDRESS)`.
+fn libraries(listed: &str) -> impl Iterator<Item = PathBuf> {
+    listed.lines().filter_map(|line| {
+        let (_, found) = line.split_once("=> ")?;
+        let (path, _) = found.rsplit_once(" (")?;
+        Some(PathBuf::from(path))
+    })
+}
+
+/// The file of an installed program.
+pub(crate) fn installed(program: &str) -> Option<PathBuf> {
+    if program.contains('/') {
+        return Some(PathBuf::from(program)).filter(|path| path.is_file());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(["/usr/sbin", "/sbin"].map(PathBuf::from))
+        .map(|directory| directory.join(program))
+        .find(|path| path.is_file())
+}
+
+/// The last line that a program said, for a message.
+pub(crate) fn last_line(said: &[u8]) -> String {
+    let said = String::from_utf8_lossy(said);
+    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    last.unwrap_or("it said nothing").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_are_those_that_the_loader_found() {
+        let listed = "\tlinux-vdso.so.1 (0x00007ffd)\n\tlibc.so.6 => /lib/libc.so.6 (0x00007f)\n\
+                      \t/lib64/ld-linux-x86-64.so.2 (0x00007f)\n";
+        let found: Vec<_> = libraries(listed).collect();
+        assert_eq!(found, [PathBuf::from("/lib/libc.so.6")]);
+    }
+
+    #[test]
+    fn a_program_comes_with_all_that_it_loads() {
+        let mut files = BTreeMap::new();
+        let own = std::env::current_exe().unwrap();
+        add(&mut files, &own, Path::new("/bin/own")).unwrap();
+        assert!(files.contains_key("bin/own"));
+        let dynamic = elf::read(&fs::read(&own).unwrap())
+            .unwrap()
+            .interpreter
+            .is_some();
+        let with_libraries = files.keys().any(|path| path.contains("libc.so"));
+        assert_eq!(dynamic, with_libraries, "{:?}", files.keys());
+    }
+}

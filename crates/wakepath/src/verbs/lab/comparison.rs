@@ -1,0 +1,177 @@
+//! Guests beside each other: one row for each kernel under each policy in each phase. What is shown
+//! are path lengths; nothing is judged.
+
+use serde_json::{Value, json};
+use std::fmt::Write;
+use wakepath_report::{Assessment, Style, Table};
+use wakepath_statistics::{DistributionSummary, Quantile};
+use wakepath_verdict::{CycleSummary, Judgement, Outcome};
+
+/// A guest and what came of it.
+pub struct Compared {
+    /// Kernel and variant.
+    pub guest: String,
+    /// Its run directory.
+    pub directory: String,
+    /// Its run, or why there is none.
+    pub assessment: Result<Assessment, String>,
+}
+
+impl Compared {
+    /// Whether its run says what it should: there, in virtual time, nothing invalid.
+    pub fn is_whole(&self) -> bool {
+        let outcome = self.assessment.as_ref().map(|found| found.outcome);
+        matches!(outcome, Ok(Outcome::VirtualTime))
+    }
+}
+
+/// All of it for a person.
+pub fn to_text(compared: &[Compared], style: Style) -> String {
+    let mut text = String::new();
+    let known: Vec<(&str, &Assessment)> = compared
+        .iter()
+        .filter_map(|one| Some((one.guest.as_str(), one.assessment.as_ref().ok()?)))
+        .collect();
+    let time = known.iter().find_map(|(_, a)| a.virtual_time.as_ref());
+    if let Some(time) = time {
+        let _ = writeln!(
+            text,
+            "\nvirtual time: 1 instruction = {} ns, {} CPU; lengths of software paths, no machine's \
+             latencies\n",
+            time.ns_per_instruction, time.cpus
+        );
+        text += &table(&known).render(style.columns);
+    }
+    text.push('\n');
+    for one in compared {
+        let _ = match &one.assessment {
+            Err(error) => writeln!(text, "{}: FAILED: {error}", one.guest),
+            Ok(found) if !one.is_whole() => {
+                let why: Vec<String> = problems(found);
+                writeln!(text, "{}: {}: {}", one.guest, found.outcome, why.join("; "))
+            }
+            Ok(found) => {
+                let missing = found.not_measured.iter();
+                for missing in missing {
+                    let _ = writeln!(
+                        text,
+                        "{}: {}, {}: not measured: {}",
+                        one.guest, missing.condition, missing.phase, missing.reason
+                    );
+                }
+                writeln!(text, "{}: {}", one.guest, one.directory)
+            }
+        };
+    }
+    text += "verdict: VIRTUAL TIME: no criterion is judged by it\n";
+    text
+}
+
+/// What makes a run invalid.
+fn problems(assessment: &Assessment) -> Vec<String> {
+    let invalid = assessment
+        .conditions
+        .iter()
+        .filter(|judged| judged.outcome == Outcome::Invalid);
+    let mut problems: Vec<String> = invalid
+        .flat_map(|judged| {
+            let reasons = judged.reasons.iter();
+            let reasons = reasons.filter(|reason| reason.bearing() == Outcome::Invalid);
+            reasons.map(|reason| format!("{}: {reason}", judged.name))
+        })
+        .collect();
+    problems.extend(assessment.remarks.iter().cloned());
+    problems
+}
+
+fn table(known: &[(&str, &Assessment)]) -> Table {
+    let mut table = Table::new(&[
+        ("due times", &["scheduled", "skipped"]),
+        (
+            "wake-up latency, virtual µs",
+            &["min", "median", "p99", "max"],
+        ),
+        ("execution, virtual µs", &["median", "max"]),
+        ("response, virtual µs", &["max"]),
+    ]);
+    for (phase, condition) in conditions(known) {
+        table.row(format!("{condition}, {phase}"), Vec::new());
+        for (guest, assessment) in known {
+            let mine = assessment.conditions.iter();
+            for judged in mine.filter(|judged| place(judged) == (phase.clone(), condition.clone()))
+            {
+                table.row(format!("  {guest}"), row(&judged.cycles));
+            }
+        }
+    }
+    table
+}
+
+/// Phases and conditions in the order in which they were measured.
+fn conditions(known: &[(&str, &Assessment)]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for place in known
+        .iter()
+        .flat_map(|(_, a)| a.conditions.iter().map(place))
+    {
+        if !found.contains(&place) {
+            found.push(place);
+        }
+    }
+    found
+}
+
+fn place(judged: &Judgement) -> (String, String) {
+    let policy = judged.name.policy.map(|policy| policy.to_string());
+    let parts: Vec<String> = policy.into_iter().chain(judged.name.task.clone()).collect();
+    let condition = match parts.is_empty() {
+        true => "task set".to_owned(),
+        false => parts.join(", "),
+    };
+    (judged.name.phase.clone(), condition)
+}
+
+fn row(cycles: &CycleSummary) -> Vec<String> {
+    let micros = |ns: Option<i64>| ns.map_or(String::new(), |ns| format!("{:.3}", ns as f64 / 1e3));
+    let at = |distribution: &Option<DistributionSummary>, wanted: Quantile| {
+        let distribution = distribution.as_ref()?;
+        let mut all = distribution.quantiles.iter();
+        let found = all.find(|q| q.parts_per_million == wanted.parts_per_million())?;
+        Some(found.value)
+    };
+    let latency = &cycles.latency_as_scheduled;
+    let most = |distribution: &Option<DistributionSummary>| distribution.as_ref().map(|d| d.max);
+    vec![
+        cycles.scheduled.to_string(),
+        cycles.skipped.to_string(),
+        micros(latency.as_ref().map(|d| d.min)),
+        micros(at(latency, Quantile::P50)),
+        micros(at(latency, Quantile::P99)),
+        micros(most(latency)),
+        micros(at(&cycles.execution, Quantile::P50)),
+        micros(most(&cycles.execution)),
+        micros(most(&cycles.response)),
+    ]
+}
+
+/// All of it for a script.
+pub fn to_json(compared: &[Compared]) -> String {
+    let guest = |one: &Compared| -> Value {
+        let (assessment, error) = match &one.assessment {
+            Ok(found) => (Some(found), None),
+            Err(error) => (None, Some(error)),
+        };
+        json!({
+            "guest": one.guest,
+            "directory": one.directory,
+            "whole": one.is_whole(),
+            "error": error,
+            "assessment": assessment,
+        })
+    };
+    let guests: Vec<Value> = compared.iter().map(guest).collect();
+    format!(
+        "{:#}\n",
+        json!({ "outcome": "virtual-time", "guests": guests })
+    )
+}

@@ -1,0 +1,153 @@
+//! The first process of a guest: mounts what Linux keeps its facts in, carries the order out as any
+//! run, sends the run's files home and ends the machine. It judges nothing and finishes nothing.
+
+use crate::measure::{Interrupt, Measurement, Plan};
+use crate::verbs::measured;
+use crate::view;
+use rustix::mount::{MountFlags, mount};
+use rustix::net::{self, AddressFamily, SendFlags, SocketType, netlink};
+use rustix::system::RebootCommand;
+use rustix::termios;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::SystemTime;
+use wakepath_archive::VirtualTime;
+use wakepath_lab::{BEGUN, ENDED, FAILED, ORDER_PATH, Order, SEND_PORT};
+use wakepath_machine::{Facts, Root};
+use wakepath_scenario::{KnownCpus, Scenario};
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// What is mounted where. The run lies in memory: a disk's emulation would be part of every load.
+const MOUNTS: [(&str, &str, &str); 6] = [
+    ("proc", "/proc", "proc"),
+    ("sysfs", "/sys", "sysfs"),
+    ("devtmpfs", "/dev", "devtmpfs"),
+    ("tmpfs", "/run", "tmpfs"),
+    ("tmpfs", "/tmp", "tmpfs"),
+    ("tracefs", "/sys/kernel/tracing", "tracefs"),
+];
+/// The machine's I/O ports.
+const PORTS: &str = "/dev/port";
+const RUN: &str = "/run/run";
+
+/// Runs as the first process; does not return there.
+pub fn main() -> ExitCode {
+    if std::process::id() != 1 {
+        eprintln!("wakepath: this is the first process of a laboratory's guest and nothing else");
+        return ExitCode::from(1);
+    }
+    println!("{BEGUN}");
+    match guest() {
+        Ok(()) => println!("{ENDED}"),
+        Err(error) => println!("{FAILED}{error}"),
+    }
+    let _ = termios::tcdrain(std::io::stdout());
+    // Without a first process the kernel panics, which tells the host as well.
+    let _ = rustix::system::reboot(RebootCommand::Restart);
+    ExitCode::from(1)
+}
+
+fn guest() -> Outcome {
+    for (source, place, kind) in MOUNTS {
+        let mounted = mount(source, place, kind, MountFlags::empty(), None);
+        // Not every kernel can trace; that is then a fact like any other.
+        if kind != "tracefs" {
+            mounted.map_err(|error| format!("{place} can't be mounted: {error}"))?;
+        }
+    }
+    bring_loopback_up().map_err(|error| format!("loopback can't be brought up: {error}"))?;
+    let order = std::fs::read(ORDER_PATH).map_err(|error| format!("{ORDER_PATH}: {error}"))?;
+    let order = Order::from_bytes(&order).map_err(|error| format!("{ORDER_PATH}: {error}"))?;
+    measure(&order)?;
+    send()
+}
+
+fn measure(order: &Order) -> Outcome {
+    let host = measured::host_cpus()?;
+    let known = KnownCpus::new(host.allowed.iter().copied()).ok_or("no CPU may be used")?;
+    let (scenario, warnings) = Scenario::parse_with_warnings(&order.scenario, "the order", &known)?;
+    let plan = Plan::new(&scenario, host);
+    let facts = Facts::read(&Root::host());
+    let interrupt = Interrupt::listen()?;
+    let mut start = measured::run_started(&scenario, &facts, &warnings, SystemTime::now())?;
+    start.virtual_time = Some(VirtualTime {
+        ns_per_instruction: order.ns_per_instruction,
+        seed: order.seed,
+        cpus: order.cpus,
+        emulator: None,
+    });
+    let mut observer = view::fitting(true);
+    Measurement {
+        scenario: &scenario,
+        plan: &plan,
+        directory: Path::new(RUN),
+        start,
+        caches: measured::caches(&facts),
+        observer: observer.as_mut(),
+        interrupt: &interrupt,
+    }
+    .carry_out()?;
+    Ok(())
+}
+
+/// Sends every plain file of the run's directory.
+fn send() -> Outcome {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(RUN)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            files.push((name, std::fs::read(entry.path())?));
+        }
+    }
+    files.sort();
+    let mut sent = Vec::new();
+    wakepath_lab::send(&mut sent, files)?;
+    let ports = File::options()
+        .write(true)
+        .open(PORTS)
+        .map_err(|error| format!("{PORTS}: {error}"))?;
+    // More than one byte at once would go to as many ports.
+    for byte in sent {
+        ports.write_all_at(&[byte], SEND_PORT)?;
+    }
+    Ok(())
+}
+
+/// Sets the loopback interface up, for loads that use the network (rtnetlink(7), RTM_NEWLINK).
+fn bring_loopback_up() -> std::io::Result<()> {
+    const NEW_LINK: u16 = 16;
+    const REQUEST_AND_ACKNOWLEDGE: u16 = 1 | 4;
+    const UP: u32 = 1;
+    const LOOPBACK_INDEX: i32 = 1;
+    let mut message = Vec::new();
+    message.extend(32_u32.to_ne_bytes()); // the whole length
+    message.extend(NEW_LINK.to_ne_bytes());
+    message.extend(REQUEST_AND_ACKNOWLEDGE.to_ne_bytes());
+    message.extend([0; 8]); // sequence, sender
+    message.extend([0; 4]); // family, padding, kind of device
+    message.extend(LOOPBACK_INDEX.to_ne_bytes());
+    message.extend(UP.to_ne_bytes()); // flags
+    message.extend(UP.to_ne_bytes()); // which of them change
+    let socket = net::socket(
+        AddressFamily::NETLINK,
+        SocketType::RAW,
+        None, // protocol 0: NETLINK_ROUTE
+    )?;
+    let kernel = netlink::SocketAddrNetlink::new(0, 0);
+    net::sendto(&socket, &message, SendFlags::empty(), &kernel)?;
+    let mut answer = [0; 64];
+    let (length, _) = net::recv(&socket, &mut answer, net::RecvFlags::empty())?;
+    // A head of 16 bytes, then the error as a negative number.
+    let error = answer.get(16..20).filter(|_| length >= 20);
+    match error.and_then(|bytes| bytes.try_into().ok()) {
+        Some(bytes) => match i32::from_ne_bytes(bytes) {
+            0 => Ok(()),
+            error => Err(std::io::Error::from_raw_os_error(-error)),
+        },
+        None => Err(std::io::ErrorKind::UnexpectedEof.into()),
+    }
+}
