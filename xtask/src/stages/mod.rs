@@ -131,6 +131,12 @@ const STAGES: &[Stage] = &[
         suites::system,
     ),
     stage(
+        "lab",
+        "stock and RT kernels in virtual time, twice the same",
+        15,
+        suites::lab,
+    ),
+    stage(
         "peer",
         "wakepath beside cyclictest, in short",
         5,

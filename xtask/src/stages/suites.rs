@@ -97,6 +97,19 @@ pub fn system(job: &Job) -> Outcome {
     Outcome::of_tests(&job.run(command.args(["--test-threads=1", "--show-output"])))
 }
 
+/// The laboratory, with a real emulator and Debian's kernels: guests boot for minutes.
+pub fn lab(job: &Job) -> Outcome {
+    let target = place::static_target();
+    if let Some(why) = missing_target(&target) {
+        return Outcome::not_run(why);
+    }
+    let arguments = ["test", "--locked", "--release", "--target", &target];
+    let mut command = cargo(&arguments);
+    command.args(["--package", "wakepath", "--test", "lab", "--"]);
+    command.args(["--ignored", "--test-threads=1", "--show-output"]);
+    Outcome::of_tests(&job.run(&mut command))
+}
+
 /// On 32 bits: what needs no C compiler compiles, and the crates that only compute pass their
 /// tests.
 pub fn narrow(job: &Job) -> Outcome {

@@ -12,10 +12,11 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use wakepath_archive::VirtualTime;
 use wakepath_lab::{BEGUN, ENDED, FAILED, ORDER_PATH, Order, SEND_PORT};
 use wakepath_machine::{Facts, Root};
+use wakepath_readiness::{Inspection, Report};
 use wakepath_scenario::{KnownCpus, Scenario};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -69,7 +70,9 @@ fn measure(order: &Order) -> Outcome {
     let host = measured::host_cpus()?;
     let known = KnownCpus::new(host.allowed.iter().copied()).ok_or("no CPU may be used")?;
     let (scenario, warnings) = Scenario::parse_with_warnings(&order.scenario, "the order", &known)?;
+    let subject = crate::verbs::subject::loop_of(&scenario, &host);
     let plan = Plan::new(&scenario, host);
+    let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
     let facts = Facts::read(&Root::host());
     let interrupt = Interrupt::listen()?;
     let mut start = measured::run_started(&scenario, &facts, &warnings, SystemTime::now())?;
@@ -86,6 +89,7 @@ fn measure(order: &Order) -> Outcome {
         directory: Path::new(RUN),
         start,
         caches: measured::caches(&facts),
+        readiness: serde_json::to_value(&readiness)?,
         observer: observer.as_mut(),
         interrupt: &interrupt,
     }

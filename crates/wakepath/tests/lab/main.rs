@@ -1,0 +1,228 @@
+//! The laboratory with a real emulator and real kernels: what it promises is repetition, and that
+//! nothing is left behind. The stage `lab` runs these, because each takes minutes of a CPU.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const WAKEPATH: &str = env!("CARGO_BIN_EXE_wakepath");
+
+const SCENARIO: &str = r#"
+name = "repeated"
+rate = "1 kHz"
+cycles = 300
+warm-up = "20 ms"
+repetitions = 1
+policies = ["OTHER", "FIFO 80"]
+[[phases]]
+name = "idle"
+[[phases]]
+name = "stress"
+loads = ["cpu", "memory", "messages", "processes", "files", "network", "timers"]
+[criterion]
+latency = "1 s"
+miss-fraction = "50 %"
+"#;
+
+/// A directory of this test alone, removed at its end.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let name = format!("wakepath-lab-test-{name}-{}", std::process::id());
+        let place = std::env::temp_dir().join(name);
+        let _ = std::fs::remove_dir_all(&place);
+        std::fs::create_dir(&place).unwrap();
+        std::fs::write(place.join("scenario.toml"), SCENARIO).unwrap();
+        Self(place)
+    }
+
+    fn lab_run(&self, directory: &str, more: &[&str]) -> Command {
+        let mut command = Command::new(WAKEPATH);
+        command
+            .current_dir(&self.0)
+            .args(["lab", "run", "scenario.toml"]);
+        command.args(["--directory", directory]).args(more);
+        command
+    }
+
+    fn wakepath(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(WAKEPATH);
+        command
+            .current_dir(&self.0)
+            .args(arguments)
+            .output()
+            .unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Why a laboratory run could not be tried on this machine, if that is so: what it needs is not
+/// here. Anything else is a failure.
+fn lacking(output: &Output) -> Option<String> {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let lacking = ["is not installed", "is known here", "apt-get download"];
+    let mut lines = said.lines().filter(|line| line.starts_with("wakepath: "));
+    let line = lines.find(|line| lacking.iter().any(|lack| line.contains(lack)))?;
+    Some(line.to_owned())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+#[ignore = "the stage `lab` runs it: minutes of a CPU"]
+fn two_runs_of_a_scenario_are_the_same_to_the_nanosecond_on_stock_and_rt_kernels() {
+    let place = Place::new("repeated");
+    let kernels = [
+        "--kernel",
+        "debian:stock",
+        "--kernel",
+        "debian:rt",
+        "--json",
+    ];
+    let first = place.lab_run("first", &kernels).output().unwrap();
+    if let Some(why) = lacking(&first) {
+        eprintln!("not run: {why}");
+        return;
+    }
+    assert!(first.status.success(), "{}", text(&first.stderr));
+    let second = place.lab_run("second", &kernels).output().unwrap();
+    assert!(second.status.success(), "{}", text(&second.stderr));
+    for kernel in ["debian-stock", "debian-rt"] {
+        let [one, other] = ["first", "second"].map(|run| format!("{run}/{kernel}"));
+        let diff = place.wakepath(&["lab", "diff", &one, &other]);
+        let said = text(&diff.stdout);
+        assert_eq!(diff.status.code(), Some(0), "{kernel}: {said}");
+        // Two policies in two phases, 300 cycles and 20 of warm-up each; a cycle may be skipped.
+        let samples = said.split_whitespace().nth(2).unwrap();
+        let samples: usize = samples.parse().unwrap();
+        assert!((1_000..=1_280).contains(&samples), "{said}");
+    }
+
+    // Another seed is another sample: what compares as equal above can differ.
+    let seed = ["--kernel", "debian:stock", "--seed", "2"];
+    let other = place.lab_run("other", &seed).output().unwrap();
+    assert!(other.status.success(), "{}", text(&other.stderr));
+    let diff = place.wakepath(&["lab", "diff", "first/debian-stock", "other/debian-stock"]);
+    assert_eq!(diff.status.code(), Some(2), "{}", text(&diff.stdout));
+
+    virtual_time_judges_nothing(&place, &first);
+}
+
+/// The criterion holds by far, and yet nothing is passed.
+fn virtual_time_judges_nothing(place: &Place, first: &Output) {
+    let result: Value = serde_json::from_slice(&first.stdout).unwrap();
+    assert_eq!(result["outcome"], "virtual-time");
+    let marked = &result["guests"][1]["assessment"]["virtual_time"];
+    assert_eq!(marked["seed"], 1);
+    let emulator = &marked["emulator"];
+    assert_eq!(emulator["kernel"], "debian:rt");
+    for digest in ["kernel_sha256", "initramfs_sha256"] {
+        assert_eq!(emulator[digest].as_str().unwrap().len(), 64, "{emulator}");
+    }
+    assert!(emulator["version"].as_str().unwrap().starts_with("QEMU "));
+    let shown = place.wakepath(&["show", "first/debian-rt"]);
+    assert_eq!(shown.status.code(), Some(3));
+    let shown = text(&shown.stdout);
+    assert!(shown.contains("verdict: VIRTUAL TIME"), "{shown}");
+    assert!(!shown.to_lowercase().contains("passed"), "{shown}");
+}
+
+#[test]
+#[ignore = "the stage `lab` runs it: minutes of a CPU"]
+fn a_guest_dies_with_its_wakepath_and_an_interrupted_run_leaves_no_guest() {
+    for (name, signal, code) in [("killed", "-KILL", None), ("interrupted", "-INT", Some(1))] {
+        let place = Place::new(name);
+        let mut running = place
+            .lab_run("run", &["--kernel", "debian:stock"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let console = place.0.join("run/debian-stock/console.log");
+        if !wait_for(|| console.exists() || running.try_wait().unwrap().is_some()) {
+            let _ = running.kill();
+            panic!("no guest began");
+        }
+        if running.try_wait().unwrap().is_some() {
+            let again = place.lab_run("again", &["--kernel", "debian:stock"]);
+            let output = { again }.output().unwrap();
+            let why = lacking(&output).unwrap_or_else(|| panic!("{}", text(&output.stderr)));
+            eprintln!("not run: {why}");
+            return;
+        }
+        assert!(emulator_of(&place.0), "a guest runs");
+        kill(&running, signal);
+        assert_eq!(running.wait().unwrap().code(), code);
+        assert!(
+            wait_for(|| !emulator_of(&place.0)),
+            "{name}: its guest still runs"
+        );
+    }
+}
+
+fn kill(child: &Child, signal: &str) {
+    let number = child.id().to_string();
+    let sent = Command::new("kill").args([signal, &number]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// Whether a process runs that is an emulator with something in that directory.
+fn emulator_of(place: &Path) -> bool {
+    let place = place.display().to_string();
+    let mut processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes.any(|process| {
+        let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+        let line = text(&line);
+        line.starts_with("/") && line.contains("qemu-system") && line.contains(&place)
+    })
+}
+
+fn wait_for(mut met: impl FnMut() -> bool) -> bool {
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(120) {
+        if met() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    false
+}
+
+#[test]
+fn a_wrong_kernel_a_wrong_rate_and_a_real_run_are_refused_in_one_line() {
+    let place = Place::new("refused");
+    let said = |arguments: &[&str]| {
+        let output = place.wakepath(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        text(&output.stderr)
+    };
+    let rate = said(&[
+        "lab",
+        "run",
+        "scenario.toml",
+        "--kernel",
+        "debian:rt",
+        "--ns-per-instruction",
+        "3",
+    ]);
+    assert!(
+        rate.starts_with("wakepath: 3 ns per instruction can't be had"),
+        "{rate}"
+    );
+    let none = said(&["lab", "run", "scenario.toml"]);
+    assert!(none.contains("--kernel"), "{none}");
+    let gone = said(&["lab", "diff", "no-run", "scenario.toml"]);
+    assert!(gone.contains("no-run"), "{gone}");
+    for line in [rate, none, gone] {
+        assert_eq!(line.lines().count(), 1, "{line}");
+    }
+}
