@@ -4,7 +4,7 @@ use super::{Outcome, agreed, plan, print};
 use crate::command_line::TuneBoot;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use wakepath_tuning::{BootChange, System};
 
@@ -111,7 +111,7 @@ fn prepared(top: &Path) -> Result<Option<Prepared>, Box<dyn std::error::Error>> 
     }
 }
 
-fn remove(top: &PathBuf) -> Outcome {
+fn remove(top: &Path) -> Outcome {
     let Some(prepared) = prepared(top)? else {
         print("no boot entry is prepared\n")?;
         return Ok(ExitCode::SUCCESS);

@@ -233,8 +233,8 @@ fn figures(directory: &Path) -> Result<Measured, Failure> {
     }
     let p99 = |summary: &wakepath_statistics::DistributionSummary| {
         let found = summary.quantiles.iter();
-        let found = found.filter(|value| value.parts_per_million <= 990_000);
-        found.last().map_or(summary.max, |value| value.value) as f64
+        let mut found = found.filter(|value| value.parts_per_million <= 990_000);
+        found.next_back().map_or(summary.max, |value| value.value) as f64
     };
     Ok(Measured {
         run: directory.display().to_string(),
@@ -263,8 +263,8 @@ fn text(
     };
     writeln!(
         text,
-        "{:<16} {:>30} {:>34}  {:<16} {}",
-        "step", "misses, % of due times", "p99 of wake-up latency, µs", "finding", "then"
+        "{:<16} {:>30} {:>34}  {:<16} then",
+        "step", "misses, % of due times", "p99 of wake-up latency, µs", "finding"
     )?;
     for one in tried {
         writeln!(
@@ -279,8 +279,8 @@ fn text(
     }
     writeln!(
         text,
-        "\n{:<16} {:>10} {:>10} {:>10} {:>10}  {}",
-        "", "due", "missed", "p99, µs", "max, µs", "verdict"
+        "\n{:<16} {:>10} {:>10} {:>10} {:>10}  verdict",
+        "", "due", "missed", "p99, µs", "max, µs"
     )?;
     for (name, run) in [("before", before), ("with what helps", after)] {
         writeln!(
