@@ -9,6 +9,7 @@ use wakepath_timeline::{Overrun, Policy, WakeUp};
 
 const CPUS: u16 = 8;
 const PERIOD_LEAST_NS: u64 = 100_000;
+const SLOWEST_FLIGHT_NS: u64 = 1_000_000_000;
 
 fn cpu_set() -> impl Strategy<Value = CpuSet> {
     proptest::collection::btree_set(0..CPUS, 1..5).prop_map(|set| CpuSet(set.into_iter().collect()))
@@ -254,7 +255,11 @@ fn tasks() -> impl Strategy<Value = Vec<Task>> {
             } else {
                 format!("task {index} \"ü\"")
             },
-            period_ns,
+            // No loop that flies is slower.
+            period_ns: match work.flight() {
+                Some(_) => PERIOD_LEAST_NS + period_ns % (SLOWEST_FLIGHT_NS - PERIOD_LEAST_NS),
+                None => period_ns,
+            },
             cpus,
             policy,
             work,
@@ -370,6 +375,8 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             // Which task is the controller must be said where they differ, and only there.
             let task =
                 (!Scenario::are_alike(&scenario.tasks)).then(|| scenario.tasks[0].name.clone());
+            let slow = |task: &Task| task.period_ns > SLOWEST_FLIGHT_NS;
+            let flight = flight.filter(|_| !scenario.tasks.iter().any(slow));
             Scenario {
                 flight: flight.map(|terms| FlightTerms { task, ..terms }),
                 trace,

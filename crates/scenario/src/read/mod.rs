@@ -214,17 +214,19 @@ fn refuse_slow_flights(
     phases: Option<&[Phase]>,
     findings: &mut Findings,
 ) {
-    let Some(slow) = tasks
-        .iter()
-        .find(|task| task.period_ns > LONGEST_FLIGHT_PERIOD_NS)
-    else {
+    let slow = || {
+        let tasks = tasks.iter();
+        tasks.filter(|task| task.period_ns > LONGEST_FLIGHT_PERIOD_NS)
+    };
+    let Some(slowest) = slow().max_by_key(|task| task.period_ns) else {
         return;
     };
     let own = phases
         .unwrap_or_default()
         .iter()
         .filter_map(|phase| phase.work.as_ref());
-    let flies = slow.work.flight().is_some() || own.into_iter().any(|work| work.flight().is_some());
+    let mut works = slow().map(|task| &task.work).chain(own);
+    let flies = works.any(|work| work.flight().is_some());
     let key = match (flies, root.get("flight")) {
         (true, _) => ["work", "phases", "tasks"]
             .into_iter()
@@ -235,7 +237,7 @@ fn refuse_slow_flights(
     if let Some(key) = key {
         let problem = format!(
             "flies a vehicle, at a period of {}: without a command for 1 s it is lost",
-            format_duration(slow.period_ns)
+            format_duration(slowest.period_ns)
         );
         findings.push(root.refuse_key(key, problem, "give a period of at most 1 s"));
     }
