@@ -2,12 +2,14 @@
 
 use crate::cause::Cause;
 use crate::cpu::{Cpu, Doing, Span, is_ipi};
+use crate::untold::Untold;
 use wakepath_timeline::KernelEvent;
 
 /// Turns events into spans of what the CPUs did.
 #[derive(Debug, Default)]
 pub struct Activities {
     cpus: Vec<Cpu>,
+    untold: Untold,
 }
 
 impl Activities {
@@ -19,6 +21,9 @@ impl Activities {
             self.cpus.resize_with(index + 1, Cpu::default);
         }
         let cpu = &mut self.cpus[index];
+        if let Some(switch) = self.untold.before(event) {
+            cpu.event(&switch);
+        }
         cpu.event(event);
         while let Some((span, until_ns)) = cpu.take_ended() {
             if let Some(name) = name(&span) {

@@ -8,6 +8,7 @@ use crate::overheads::Overheads;
 use crate::path::{self, Window};
 use crate::resolve::{Raw, Usual, resolve};
 use crate::track::{Happened, Mark, Track};
+use crate::untold::Untold;
 use std::collections::HashMap;
 use wakepath_timeline::{KernelEvent, Sample, Thread, What};
 
@@ -48,6 +49,7 @@ pub struct Explainer {
     by_thread: HashMap<u32, usize>,
     options: Options,
     overheads: Overheads,
+    untold: Untold,
     now_ns: u64,
     /// When the next cycle can be explained.
     next_ns: u64,
@@ -86,6 +88,7 @@ impl Explainer {
             by_thread,
             options,
             overheads: Overheads::default(),
+            untold: Untold::default(),
             now_ns: 0,
             next_ns: 0,
             since_clearing: 0,
@@ -98,7 +101,12 @@ impl Explainer {
     /// Takes the next event; cycles that it completes are handed out with their loop's number.
     pub fn event(&mut self, event: &KernelEvent, mut out: impl FnMut(usize, Explained)) {
         self.events += 1;
+        if let Some(switch) = self.untold.before(event) {
+            self.take(&switch);
+        }
         let at_ns = self.take(event);
+        // Not of an untold switch: its instant is none that could be measured with.
+        self.overheads.event(event, at_ns);
         self.now_ns = self.now_ns.max(at_ns);
         if self.now_ns > self.next_ns {
             self.explain(self.now_ns - REORDERING_NS, &mut out);
@@ -140,6 +148,12 @@ impl Explainer {
         self.cpus.iter().map(|cpu| cpu.lost).sum()
     }
 
+    /// Switches out of idle that the kernel did not tell, and that must have been: each is placed at
+    /// the event before it.
+    pub fn untold_switches(&self) -> u64 {
+        self.untold.count
+    }
+
     /// What was usual for a loop; `None` before its first cycles have been explained.
     pub fn usual(&self, number: usize) -> Option<Usual> {
         self.loops.get(number)?.usual
@@ -164,7 +178,6 @@ impl Explainer {
             }
         }
         let at_ns = self.cpus[index].event(event);
-        self.overheads.event(event, at_ns);
         let cpu = event.cpu;
         match &event.what {
             What::Waking { thread, .. } => {

@@ -19,6 +19,7 @@ mod resolve;
 mod summary;
 mod totals;
 mod track;
+mod untold;
 
 pub use activity::Activities;
 pub use cause::{Cause, Relation, SentBy};

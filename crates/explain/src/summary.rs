@@ -18,6 +18,9 @@ pub struct Explanation {
     pub events: u64,
     /// Events that the kernel said it lost. The cycles that they touch are unexplained.
     pub events_lost: u64,
+    /// Switches out of idle that the kernel did not tell, each placed at the event before it.
+    #[serde(default)]
+    pub switches_untold: u64,
     /// Each condition in each phase, by loop thread, all repetitions together.
     pub conditions: Vec<ConditionExplanation>,
 }

@@ -89,7 +89,8 @@ fn a_busy_neighbour_of_an_ordinary_loop_shares_its_cpu() {
         return;
     };
     let other = Policy::Other { nice: 0 };
-    let measured = laboratory.measure(other, Work::Spin(Duration::from_micros(300)), |loop_| {
+    // More than half of the CPU: a fair scheduler can't give it all to the loop.
+    let measured = laboratory.measure(other, Work::Spin(Duration::from_micros(700)), |loop_| {
         loop_.neighbour(Duration::from_millis(1_500))
     });
     let mut found = 0;
@@ -188,8 +189,13 @@ fn function_calls_from_another_cpu_are_named_as_ipis() {
     let measured = laboratory.measure(FIFO_80, Work::Spin(Duration::from_micros(600)), |loop_| {
         loop_.unmap_on_the_other_cpu(Duration::from_millis(700))
     });
-    let mut hit = 0;
+    let (mut hit, mut incomplete) = (0, 0);
     for cycle in &measured.cycles {
+        // Where the kernel left events out, the cycle says so, and its interrupts have no context.
+        if of_kind(cycle, "no-events") > 0 {
+            incomplete += 1;
+            continue;
+        }
         let ipis = of_kind(cycle, "ipi");
         hit += u64::from(ipis > 0);
         // The same, straight from the events: entry to exit of the two kinds, within the work.
@@ -202,8 +208,14 @@ fn function_calls_from_another_cpu_are_named_as_ipis() {
         });
         assert_close(ipis, known, cycle);
     }
-    measured.note(&format!("{hit} cycles were interrupted by IPIs"));
+    measured.note(&format!(
+        "{hit} cycles were interrupted by IPIs, {incomplete} lack events"
+    ));
     assert!(hit >= 50, "{hit} cycles");
+    assert!(
+        incomplete * 50 < measured.cycles.len(),
+        "{incomplete} cycles"
+    );
 }
 
 #[test]

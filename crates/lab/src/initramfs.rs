@@ -104,17 +104,35 @@ mod tests {
         assert_ne!(first.sha256, other.sha256);
     }
 
+    /// The names in an archive of the form "newc", in order (initramfs-buffer-format in the
+    /// kernel's documentation).
+    fn names(archive: &[u8]) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut at = 0;
+        while archive[at..].starts_with(b"070701") {
+            let field = |from: usize| {
+                let digits = std::str::from_utf8(&archive[at + from..at + from + 8]).unwrap();
+                usize::from_str_radix(digits, 16).unwrap()
+            };
+            let (content, name) = (field(54), field(94));
+            let text = &archive[at + 110..at + 110 + name - 1];
+            names.push(String::from_utf8(text.to_vec()).unwrap());
+            at = (at + 110 + name).next_multiple_of(4) + content.next_multiple_of(4);
+            if names.last().is_some_and(|name| name == "TRAILER!!!") {
+                break;
+            }
+        }
+        names
+    }
+
     #[test]
     fn a_directory_comes_before_what_is_in_it() {
         let own = std::env::current_exe().unwrap();
         let archive = Initramfs::build(&own, &order(), &[], &[]).unwrap();
+        let names = names(&archive.bytes);
         let at = |name: &str| {
-            let name = format!("{name}\0");
-            let found = archive
-                .bytes
-                .windows(name.len())
-                .position(|window| window == name.as_bytes());
-            found.unwrap_or_else(|| panic!("{name} is missing"))
+            let found = names.iter().position(|found| found == name);
+            found.unwrap_or_else(|| panic!("{name} is missing: {names:?}"))
         };
         assert!(at("bin") < at("bin/wakepath"));
         assert!(at("dev") < at("dev/console"));

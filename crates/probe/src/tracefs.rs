@@ -14,6 +14,8 @@ use crate::error::{ProbeError, Result};
 const USUAL: &str = "/sys/kernel/tracing";
 /// Where kernels before 4.1 had it, and debugfs still shows it.
 const OLD: &str = "/sys/kernel/debug/tracing";
+/// The mounts of this thread, which may be in a mount namespace of its own.
+const MOUNTS: &str = "/proc/thread-self/mounts";
 
 /// A mounted tracefs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +31,7 @@ impl Tracefs {
     /// # Errors
     /// [`ProbeError::NoTracefs`], [`ProbeError::NotMounted`], with what would help.
     pub fn find_or_mount() -> Result<Self> {
-        match mounted(&fs::read_to_string("/proc/self/mounts").unwrap_or_default()) {
+        match mounted(&fs::read_to_string(MOUNTS).unwrap_or_default()) {
             Some(root) => Ok(Self { root }),
             None => Self::mount_privately(),
         }
@@ -104,7 +106,7 @@ fn own_mount_namespace() -> rustix::io::Result<()> {
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }
 }
 
-/// The root of a tracefs in the text of `/proc/self/mounts`, the usual place first.
+/// The root of a tracefs in the text of a table of mounts, the usual place first.
 fn mounted(mounts: &str) -> Option<PathBuf> {
     let mut found: Vec<&str> = mounts
         .lines()

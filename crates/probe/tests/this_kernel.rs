@@ -1,6 +1,7 @@
 //! The probe on the kernel that the tests run on: the real tracer, real sleeps.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use wakepath_archive::{EventKind, Trace, TraceDescription, TraceEnd, TraceWriter};
@@ -10,6 +11,9 @@ use wakepath_timeline::What;
 
 /// A thread of its own for what may part from the others' mount namespace.
 fn with_tracefs(test: impl FnOnce(&Tracefs) + Send + 'static) {
+    // A process has one instance, named after it.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let thread = std::thread::spawn(move || match Tracefs::find_or_mount() {
         Ok(tracefs) => test(&tracefs),
         Err(error) => eprintln!("not run: {error}"),

@@ -70,7 +70,7 @@ pub struct ExplainedRun {
 pub fn explain(run: &Run, order: &Order, along: &mut dyn Along) -> Result<ExplainedRun, Failure> {
     let mut sums = Sums::new(run, order)?;
     let mut overheads = Overheads::default();
-    let (mut events, mut lost, mut traced) = (0, 0, 0);
+    let (mut events, mut lost, mut untold, mut traced) = (0, 0, 0, 0);
     for record in &run.manifest.segments {
         let Some(trace) = Trace::open(run.directory(), record.segment)? else {
             continue;
@@ -81,6 +81,7 @@ pub fn explain(run: &Run, order: &Order, along: &mut dyn Along) -> Result<Explai
         let explainer = one_segment(&loops, &trace, &mut sums, along)?;
         events += explainer.events();
         lost += explainer.lost();
+        untold += explainer.untold_switches();
         overheads.merge(explainer.overheads());
         sums.note_usual(&loops, &explainer);
     }
@@ -96,6 +97,7 @@ pub fn explain(run: &Run, order: &Order, along: &mut dyn Along) -> Result<Explai
             version: Explanation::VERSION,
             events,
             events_lost: lost,
+            switches_untold: untold,
             conditions: sums.conditions(),
         },
         overheads: overheads.table(),

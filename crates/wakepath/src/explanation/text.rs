@@ -17,6 +17,14 @@ pub fn text(explanation: &Explanation, worst: usize) -> String {
         lost => format!("{lost} lost: the cycles they touch are unexplained"),
     };
     let _ = writeln!(text, "{} kernel events, {lost}", explanation.events);
+    if explanation.switches_untold > 0 {
+        let _ = writeln!(
+            text,
+            "{} switches out of idle were not told by this kernel; each is taken to be at the \
+             event before it",
+            explanation.switches_untold
+        );
+    }
     for condition in &explanation.conditions {
         text.push('\n');
         of_condition(&mut text, condition, worst);
