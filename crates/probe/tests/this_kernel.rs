@@ -39,7 +39,14 @@ fn every_sleep_shows_its_path_and_the_instance_goes_with_its_owner() {
         assert!(directory.exists());
         let found = SelfTest::run(&instance, &mut decoder, cpu).unwrap();
         println!("{found}");
-        assert!(found.passed(), "{found}");
+        assert_eq!(
+            (found.without_expiry, found.without_waking),
+            (0, 0),
+            "{found}"
+        );
+        // Some kernels leave the switches out of idle out on some CPUs. The self-test must not pass
+        // then, and those who read the events must do without.
+        assert_eq!(found.passed(), found.without_switch == 0, "{found}");
         assert_eq!(decoder.not_understood(), 0);
         let cost = EventCost::measure(&instance).unwrap();
         println!("{cost:?}");
@@ -152,6 +159,10 @@ fn an_instance_of_a_killed_process_is_removed_and_others_stay() {
         let dead = instances.join(format!("wakepath-4194304-1-{namespace}"));
         let foreign = instances.join(format!("not-wakepath-4194304-1-{namespace}"));
         let elsewhere = instances.join(format!("wakepath-4194304-1-{}", namespace + 1));
+        // What a test that failed here has left would be taken for a machine that can't do it.
+        for left in [&dead, &foreign, &elsewhere] {
+            let _ = std::fs::remove_dir(left);
+        }
         if let Err(error) = std::fs::create_dir(&dead) {
             return eprintln!("not run: {error}");
         }
