@@ -249,7 +249,7 @@ fn tasks() -> impl Strategy<Value = Vec<Task>> {
     );
     proptest::collection::vec(task, 1..5).prop_map(|tasks| {
         let alone = tasks.len() == 1;
-        let named = |(index, (period_ns, cpus, policy, work))| Task {
+        let named = |(index, (period_ns, cpus, policy, work)): (usize, (u64, _, _, Work))| Task {
             name: if alone {
                 "loop".to_owned()
             } else {
