@@ -21,7 +21,7 @@ name = "idle"
 name = "stress"
 loads = ["cpu", "memory", "messages", "processes", "files", "network", "timers"]
 [criterion]
-latency = "1 s"
+latency = "1 ms"
 miss-fraction = "50 %"
 "#;
 
