@@ -13,6 +13,7 @@ const SCHED_RR: u32 = 2;
 const SCHED_BATCH: u32 = 3;
 const SCHED_IDLE: u32 = 5;
 const SCHED_DEADLINE: u32 = 6;
+const SCHED_FLAG_RESET_ON_FORK: u64 = 1;
 
 /// `struct sched_attr`, version 0 (48 bytes), known to every kernel since 3.14.
 #[repr(C)]
@@ -55,12 +56,42 @@ pub fn set(tid: i32, policy: Policy) -> io::Result<()> {
             (attr.runtime, attr.deadline, attr.period) = (runtime_ns, deadline_ns, period_ns);
         }
     }
+    write(tid, &attr)
+}
+
+/// Keeps the policy of the thread `tid` (0: the calling one) from what it starts: its threads and
+/// processes begin as OTHER nice 0. Read back, since an old kernel may ignore it.
+///
+/// # Errors
+/// The kernel's error; [`io::ErrorKind::Unsupported`] where it is not in effect afterwards.
+pub fn reset_on_fork(tid: i32) -> io::Result<()> {
+    let mut attr = read(tid)?;
+    attr.flags |= SCHED_FLAG_RESET_ON_FORK;
+    write(tid, &attr)?;
+    match read(tid)?.flags & SCHED_FLAG_RESET_ON_FORK {
+        0 => Err(io::ErrorKind::Unsupported.into()),
+        _ => Ok(()),
+    }
+}
+
+fn write(tid: i32, attr: &SchedAttr) -> io::Result<()> {
     // SAFETY: `attr` is a valid sched_attr whose first field is its size; the kernel only reads it.
-    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, tid, &raw const attr, 0_u32) };
+    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, tid, &raw const *attr, 0_u32) };
     if result == 0 {
         Ok(())
     } else {
         Err(io::Error::last_os_error())
+    }
+}
+
+fn read(tid: i32) -> io::Result<SchedAttr> {
+    let mut attr = SchedAttr::default();
+    let size = size_of::<SchedAttr>() as u32;
+    // SAFETY: `attr` has room for `size` bytes, which is all that the kernel writes.
+    let result = unsafe { libc::syscall(libc::SYS_sched_getattr, tid, &raw mut attr, size, 0_u32) };
+    match result {
+        0 => Ok(attr),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 
@@ -70,13 +101,7 @@ pub fn set(tid: i32, policy: Policy) -> io::Result<()> {
 /// `ESRCH` when there is no such thread; [`io::ErrorKind::Unsupported`] for a policy that wakepath
 /// has no name for (SCHED_EXT, say), with its number.
 pub fn get(tid: i32) -> io::Result<Policy> {
-    let mut attr = SchedAttr::default();
-    let size = size_of::<SchedAttr>() as u32;
-    // SAFETY: `attr` has room for `size` bytes, which is all that the kernel writes.
-    let result = unsafe { libc::syscall(libc::SYS_sched_getattr, tid, &raw mut attr, size, 0_u32) };
-    if result != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    let attr = read(tid)?;
     match attr.policy {
         SCHED_OTHER => Ok(Policy::Other {
             nice: attr.nice as i8,

@@ -50,6 +50,8 @@ pub enum Verb {
     Fly(Fly),
     /// Say why a recorded run's late cycles were late.
     Explain(Explain),
+    /// Start a program on the right CPUs under the right policy, and say what is in effect.
+    Exec(Exec),
     /// Compare runs: what differs, and what got worse or better.
     Compare(Compare),
     /// Write a run in another form: CSV, JSON, OpenMetrics or Markdown.
@@ -266,6 +268,34 @@ pub struct Explain {
     /// Print it as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Start a program on the right CPUs under the right policy: both set, read back and said on
+/// standard error, with what the program can't inherit. Then this process becomes the program.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: those of the program; 1 where it is not started.\n\nExamples:\n  \
+                        wakepath exec --policy 'FIFO 80' --cpu 1 -- ./controller --fast\n  \
+                        wakepath exec --policy 'DEADLINE 400us/4ms/4ms' --reset-on-fork -- ./loop\n  \
+                        wakepath exec --policy 'OTHER nice -10' --cpu 2-3 --quiet -- ./planner"
+)]
+pub struct Exec {
+    /// Policy of the program: 'FIFO 80', 'RR 50', 'OTHER nice -5', 'BATCH nice 0', IDLE,
+    /// 'DEADLINE 400us/4ms/4ms' (runtime, deadline, period).
+    #[arg(long, value_name = "POLICY")]
+    pub policy: String,
+    /// CPUs that it may run on, such as `1` or `2-3,6` [default: those that this process may].
+    #[arg(long, value_name = "CPUS")]
+    pub cpu: Option<String>,
+    /// Its other threads and processes begin as OTHER nice 0 instead of under its policy.
+    #[arg(long)]
+    pub reset_on_fork: bool,
+    /// Say nothing unless something is wrong.
+    #[arg(long)]
+    pub quiet: bool,
+    /// The program and its arguments, behind `--`.
+    #[arg(required = true, last = true, value_name = "PROGRAM")]
+    pub command: Vec<std::ffi::OsString>,
 }
 
 /// Compare runs: what differs in machine, kernel and scenario, and what got worse or better beyond

@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Verb::Report(arguments) => verbs::report::run(&arguments),
         Verb::Fly(arguments) => verbs::fly::run(&arguments),
         Verb::Explain(arguments) => verbs::explain::run(&arguments),
+        Verb::Exec(arguments) => verbs::exec::run(&arguments),
         Verb::Compare(arguments) => verbs::compare::run(&arguments),
         Verb::Import(arguments) => verbs::import::run(&arguments),
         Verb::Export(arguments) => verbs::export::run(&arguments),

@@ -5,6 +5,7 @@ pub mod check;
 pub mod compare;
 pub mod doctor;
 pub mod documentation;
+pub mod exec;
 pub mod explain;
 pub mod export;
 mod files;

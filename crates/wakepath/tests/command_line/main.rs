@@ -8,6 +8,7 @@ mod archives;
 mod compare;
 mod directories;
 mod documentation;
+mod exec;
 mod export;
 mod fly;
 mod import;

@@ -1,0 +1,57 @@
+//! `wakepath exec`: the program runs as asked, by the kernel's own word, and nothing else does.
+
+use crate::started::{Start, loop_cpu};
+
+/// The shell that is started says under what it runs.
+const SHELL: &str = "grep Cpus_allowed_list /proc/$$/status; cut -d' ' -f19 /proc/$$/stat; cat /proc/$$/timerslack_ns";
+
+#[test]
+fn the_program_has_the_policy_the_cpus_and_the_slack_that_were_said() {
+    let cpu = loop_cpu().to_string();
+    let words = ["exec", "--policy", "OTHER nice 5", "--cpu", &cpu, "--"];
+    let finished = Start::command(&words).with(&["sh", "-c", SHELL]).finish();
+    finished.assert_code(0);
+    let lines: Vec<&str> = finished.output.lines().collect();
+    assert_eq!(lines, [&*format!("Cpus_allowed_list:\t{cpu}"), "5", "1"]);
+    let said = &finished.complaints;
+    for part in [
+        format!("OTHER nice 5, CPU {cpu}, timer slack 1 ns"),
+        "mlockall".into(),
+    ] {
+        assert!(said.contains(&part), "no {part:?}: {}", finished.said());
+    }
+}
+
+#[test]
+fn the_exit_code_is_the_programs_and_quiet_says_nothing() {
+    let words = ["exec", "--quiet", "--policy", "OTHER", "--", "sh", "-c"];
+    let finished = Start::command(&words).with(&["exit 42"]).finish();
+    finished.assert_code(42);
+    assert_eq!(finished.complaints, "");
+}
+
+#[test]
+fn what_can_t_be_started_is_one_line() {
+    for (words, part) in [
+        (&["--policy", "FIFO 100", "--", "true"][..], "99"),
+        (&["--policy", "DEADLINE 1ms", "--", "true"], "400us/4ms/4ms"),
+        (
+            &["--policy", "OTHER", "--cpu", "9999", "--", "true"],
+            "9999",
+        ),
+        (
+            &["--policy", "OTHER", "--cpu", "x", "--", "true"],
+            "--cpu x",
+        ),
+        (
+            &["--policy", "OTHER", "--quiet", "--", "./not-there"],
+            "./not-there: No such file",
+        ),
+    ] {
+        let finished = Start::command(&["exec"]).with(words).finish();
+        finished.assert_code(1);
+        let complaints = &finished.complaints;
+        assert_eq!(complaints.lines().count(), 1, "{}", finished.said());
+        assert!(complaints.contains(part), "{part}: {}", finished.said());
+    }
+}
