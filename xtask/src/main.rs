@@ -28,6 +28,8 @@ Usage: cargo xtask <command>
         [--duration TIME]  the run's own length, as in `wakepath check --duration`
   bench flight             controller and plant, beside RotorPy's same law
         [--without-rotorpy]
+  bench probe              what tracing costs a loop, beside trace-cmd and bpftrace
+        [--rounds N] [--seconds S] [--cpu C] [--program PATH]
   docs [--check]           write the generated documents, or fail where they drifted
   release                  static binaries, check sums, completions and man pages";
 
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
             Some("rate") => bench::rate::run(arguments),
             Some("first-verdict") => bench::first_verdict::run(arguments),
             Some("flight") => bench::flight::run(arguments),
+            Some("probe") => bench::probe::run(arguments),
             _ => Err(USAGE.into()),
         },
         Some("docs") => documents::run(arguments),

@@ -293,6 +293,9 @@ pub struct ModuleTimes {
 pub struct TracingSetUp {
     /// What records, as a person reads it.
     pub backend: String,
+    /// Why it is that one, in a few words; empty in runs of before there was a choice.
+    #[serde(default)]
+    pub because: String,
     /// CPUs whose events are recorded.
     pub cpus: Vec<u16>,
     /// How the buffer is used.

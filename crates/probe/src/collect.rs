@@ -1,14 +1,11 @@
 //! Out of the kernel's buffers into a trace: read, decode, keep what is wanted, count what is lost.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read};
-
 use wakepath_archive::{CpuCount, KeptWindow, TraceWriter};
 use wakepath_timeline::{KernelEvent, What};
 
-use crate::error::{ProbeError, Result};
-use crate::instance::Instance;
-use crate::stream::{Decoder, Page};
+use crate::error::Result;
+use crate::source::{CpuBuffer, EventSource, Found};
+use crate::stream::{Decoder, Record};
 
 /// The buffers of one segment, being read.
 #[derive(Debug)]
@@ -16,16 +13,13 @@ pub struct Collector {
     streams: Vec<Stream>,
     /// Only events within these are kept; ascending and apart. `None`: all.
     windows: Option<Vec<KeptWindow>>,
-    page: Vec<u8>,
 }
 
 /// One CPU's buffer.
 #[derive(Debug)]
 struct Stream {
-    pages: File,
+    buffer: Box<dyn CpuBuffer>,
     count: CpuCount,
-    /// Whether a page has been read: events missing before the first were overwritten.
-    begun: bool,
     /// The window under way, for events that come in order.
     window: usize,
 }
@@ -34,59 +28,64 @@ impl Collector {
     /// Opens the buffers.
     ///
     /// # Errors
-    /// [`ProbeError::Io`].
-    pub fn new(instance: &Instance, windows: Option<Vec<KeptWindow>>) -> Result<Self> {
+    /// [`crate::ProbeError::Io`].
+    pub fn new(source: &dyn EventSource, windows: Option<Vec<KeptWindow>>) -> Result<Self> {
         let stream = |&cpu: &u16| {
             Ok(Stream {
-                pages: instance.pages(cpu)?,
+                buffer: source.buffer(cpu)?,
                 count: CpuCount {
                     cpu,
                     ..CpuCount::default()
                 },
-                begun: false,
                 window: 0,
             })
         };
         Ok(Self {
-            streams: instance.cpus().iter().map(stream).collect::<Result<_>>()?,
+            streams: source.cpus().iter().map(stream).collect::<Result<_>>()?,
             windows,
-            // Had and touched now, so that reading faults on no page.
-            page: vec![1; instance.page_bytes],
         })
     }
 
-    /// Reads what is there and appends it to the trace. `partly` says whether a page that is still
-    /// being filled is left to the next time. Returns the events taken.
+    /// Reads what is there and appends it to the trace.
     ///
     /// # Errors
-    /// [`ProbeError::Io`], [`ProbeError::Archive`].
-    pub fn take(
-        &mut self,
-        instance: &Instance,
-        decoder: &mut Decoder,
-        writer: &mut TraceWriter,
-    ) -> Result<u64> {
-        let mut taken = 0;
-        for stream in &mut self.streams {
-            loop {
-                let length = match stream.pages.read(&mut self.page) {
-                    Ok(0) => break,
-                    Ok(length) => length,
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                    Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                    Err(error) => {
-                        return Err(ProbeError::io("read the buffer of", instance.directory())(
-                            error,
-                        ));
+    /// [`crate::ProbeError::Io`], [`crate::ProbeError::Archive`].
+    pub fn take(&mut self, decoder: &mut Decoder, writer: &mut TraceWriter) -> Result<()> {
+        let windows = self.windows.as_deref();
+        for Stream {
+            buffer,
+            count,
+            window,
+        } in &mut self.streams
+        {
+            buffer.take(&mut |found| match found {
+                Found::From(at_ns) => {
+                    count.complete_from_ns = at_ns;
+                    Ok(())
+                }
+                Found::Lost {
+                    at_ns,
+                    count: lost,
+                    overwritten,
+                } => {
+                    match overwritten {
+                        true => count.overwritten += lost,
+                        false => count.lost += lost,
                     }
-                };
-                let before = stream.count.taken;
-                let windows = self.windows.as_deref();
-                stream.page(&self.page[..length], instance, decoder, windows, writer)?;
-                taken += stream.count.taken - before;
-            }
+                    Ok(writer.append(&KernelEvent {
+                        at_ns,
+                        cpu: count.cpu,
+                        current: 0,
+                        what: What::Lost { count: lost },
+                    })?)
+                }
+                Found::Record(record) => {
+                    count.taken += 1;
+                    append(&record, decoder, count, windows, window, writer)
+                }
+            })?;
         }
-        Ok(taken)
+        Ok(())
     }
 
     /// What each CPU recorded.
@@ -95,62 +94,22 @@ impl Collector {
     }
 }
 
-impl Stream {
-    fn page(
-        &mut self,
-        bytes: &[u8],
-        instance: &Instance,
-        decoder: &mut Decoder,
-        windows: Option<&[KeptWindow]>,
-        writer: &mut TraceWriter,
-    ) -> Result<()> {
-        let cpu = self.count.cpu;
-        let first = !std::mem::replace(&mut self.begun, true);
-        let Some(page) = Page::parse(bytes, &instance.page_format) else {
-            return self.lose(0, 0, writer);
-        };
-        if first {
-            self.count.complete_from_ns = page.at_ns;
+fn append(
+    record: &Record<'_>,
+    decoder: &mut Decoder,
+    count: &mut CpuCount,
+    windows: Option<&[KeptWindow]>,
+    window: &mut usize,
+    writer: &mut TraceWriter,
+) -> Result<()> {
+    let mut outcome = Ok(());
+    decoder.decode(record, count.cpu, |event| {
+        if outcome.is_ok() && kept(&event, windows, window) {
+            outcome = writer.append(&event);
+            count.events += u64::from(outcome.is_ok());
         }
-        if let Some(missed) = page.missed {
-            match first {
-                true => self.count.overwritten += missed.count,
-                false => self.count.lost += missed.count,
-            }
-            self.lose(page.at_ns, missed.count, writer)?;
-        }
-        let mut records = page.records();
-        let mut failed = None;
-        for record in &mut records {
-            let mut understood = false;
-            decoder.decode(&record, cpu, |event| {
-                understood = true;
-                if failed.is_none() && kept(&event, windows, &mut self.window) {
-                    match writer.append(&event) {
-                        Ok(()) => self.count.events += 1,
-                        Err(error) => failed = Some(error),
-                    }
-                }
-            });
-            self.count.taken += 1;
-        }
-        if records.is_torn() {
-            self.lose(page.at_ns, 0, writer)?;
-        }
-        match failed {
-            Some(error) => Err(error.into()),
-            None => Ok(()),
-        }
-    }
-
-    fn lose(&mut self, at_ns: u64, count: u64, writer: &mut TraceWriter) -> Result<()> {
-        Ok(writer.append(&KernelEvent {
-            at_ns,
-            cpu: self.count.cpu,
-            current: 0,
-            what: What::Lost { count },
-        })?)
-    }
+    });
+    Ok(outcome?)
 }
 
 /// Whether an event lies in a window; `at` moves on with the events.

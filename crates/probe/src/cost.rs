@@ -1,5 +1,5 @@
 //! What an event costs, measured here: two threads on one CPU pass a byte to and fro, with and
-//! without the instance recording. Each passage sleeps, wakes and switches, as a loop does.
+//! without the source recording. Each passage sleeps, wakes and switches, as a loop does.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use wakepath_rt::affinity;
 use wakepath_timeline::Policy;
 
 use crate::error::{ProbeError, Result};
-use crate::instance::Instance;
+use crate::source::EventSource;
 
 /// Passages to and fro in one turn: short enough that some turns are disturbed by nothing.
 const PASSAGES: u32 = 50;
@@ -35,13 +35,13 @@ pub struct EventCost {
 }
 
 impl EventCost {
-    /// Measures on the first of the instance's CPUs; takes about a tenth of a second.
+    /// Measures on the first of the source's CPUs; takes about a tenth of a second.
     ///
     /// # Errors
     /// [`ProbeError::Io`].
-    pub fn measure(instance: &Instance) -> Result<Self> {
-        let cpu = instance.cpus()[0];
-        let place = instance.directory().to_owned();
+    pub fn measure(source: &dyn EventSource) -> Result<Self> {
+        let cpu = source.cpus()[0];
+        let place = source.place().to_owned();
         let failed = |error| ProbeError::io("measure the cost of an event of", &place)(error);
         let (mut without, mut with) = (Duration::MAX, Duration::MAX);
         let mut events = 0;
@@ -49,15 +49,11 @@ impl EventCost {
             for taken in turns(cpu, || 0).map_err(failed)? {
                 without = without.min(taken.0);
             }
-            instance.start()?;
+            source.start()?;
             // A count that can't be read makes no turn the least.
-            let count = || {
-                instance
-                    .statistics(cpu)
-                    .map_or(0, |s| s.entries + s.overrun)
-            };
+            let count = || source.statistics(cpu).map_or(0, |s| s.entries + s.overrun);
             let turns = turns(cpu, count).map_err(failed);
-            instance.stop()?;
+            source.stop()?;
             for (taken, counted) in turns? {
                 if taken < with && counted > 0 {
                     (with, events) = (taken, counted);

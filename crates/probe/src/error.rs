@@ -53,6 +53,24 @@ pub enum ProbeError {
         /// Which.
         events: String,
     },
+    /// perf refuses.
+    #[error(
+        "perf events of a whole CPU can't be had ({source}; perf_event_paranoid is {paranoid}): run as root, give the program CAP_PERFMON, or let root write -1 into /proc/sys/kernel/perf_event_paranoid"
+    )]
+    Perf {
+        /// What the kernel says of its strictness: 2 by default, −1 for none, `unknown` without perf.
+        paranoid: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Neither a tracefs instance nor perf.
+    #[error("{instance}; nor in its place: {perf}")]
+    Neither {
+        /// Why there is no instance.
+        instance: Box<ProbeError>,
+        /// Why there is no perf.
+        perf: Box<ProbeError>,
+    },
     /// There is not enough memory for a useful buffer.
     #[error(
         "{available} MiB of memory are available; a buffer of {least} KiB for each of {cpus} CPUs would take more than an eighth of it"
@@ -85,6 +103,14 @@ impl ProbeError {
         move |source| Self::Io {
             action,
             path: path.to_owned(),
+            source,
+        }
+    }
+
+    pub(crate) fn perf(source: io::Error) -> Self {
+        let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+        Self::Perf {
+            paranoid: paranoid.map_or_else(|_| "unknown".into(), |text| text.trim().to_owned()),
             source,
         }
     }

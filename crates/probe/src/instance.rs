@@ -9,45 +9,26 @@ use std::path::{Path, PathBuf};
 use wakepath_archive::{EventKind, MissingEvents};
 
 use crate::error::{ProbeError, Result};
+use crate::events::KnownEvents;
 use crate::orphans;
 use crate::owner::Owner;
-use crate::stream::{Decoder, PageFormat, Tracepoint, Wanted};
-use crate::symbols::Symbols;
+use crate::pages::Pages;
+use crate::source::{CpuBuffer, CpuStatistics, EventSource};
+use crate::stream::{Decoder, PageFormat};
 use crate::tracefs::{Tracefs, read_text};
-
-/// Without these no wake-up can be explained.
-const NEEDED: [&str; 2] = ["sched_switch", "sched_waking"];
 
 /// A running or stopped instance.
 #[derive(Debug)]
 pub struct Instance {
     directory: PathBuf,
     cpus: Vec<u16>,
-    /// `enable` files of the events that are recorded.
-    switches: Vec<PathBuf>,
-    /// Kinds of events that are recorded.
-    pub recorded: Vec<EventKind>,
-    /// Events that are not, with the reason.
-    pub missing: Vec<MissingEvents>,
+    events: KnownEvents,
     /// Bytes of a CPU's buffer, as the kernel says.
     pub buffer_bytes: u64,
     /// Bytes of a page of the buffer.
     pub page_bytes: usize,
     /// Layout of a page.
     pub page_format: PageFormat,
-}
-
-/// What an instance counts on one CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CpuStatistics {
-    /// Events in the buffer.
-    pub entries: u64,
-    /// Events overwritten.
-    pub overrun: u64,
-    /// Events refused while a reader held the buffer, and those lost in nesting.
-    pub dropped: u64,
-    /// Events read.
-    pub read: u64,
 }
 
 impl Instance {
@@ -70,9 +51,7 @@ impl Instance {
         let mut instance = Self {
             directory,
             cpus: cpus.to_owned(),
-            switches: Vec::new(),
-            recorded: Vec::new(),
-            missing: Vec::new(),
+            events: KnownEvents::default(),
             buffer_bytes: 0,
             page_bytes: page_bytes(&tracefs.root, &page_format),
             page_format,
@@ -85,43 +64,18 @@ impl Instance {
         // Older kernels have the option at the top only.
         let _ = instance.write("options/record-cmd", "0");
         instance.size_buffers(buffer_bytes)?;
-        let decoder = instance.enable(tracefs)?;
+        let (events, decoder) = KnownEvents::learn(&instance.directory, |tracepoint, _| {
+            let switch = instance.directory.join(tracepoint.place()).join("enable");
+            fs::write(&switch, "1").map_err(|error| error.to_string())
+        })?;
+        instance.events = events;
         instance.write("events/enable", "0")?;
         Ok((instance, decoder))
-    }
-
-    /// CPUs that are traced.
-    pub fn cpus(&self) -> &[u16] {
-        &self.cpus
     }
 
     /// Where it lies in tracefs.
     pub fn directory(&self) -> &Path {
         &self.directory
-    }
-
-    /// Begins to record, with empty buffers. Switching the events on changes the kernel's code on
-    /// all CPUs: not while anything is measured.
-    ///
-    /// # Errors
-    /// [`ProbeError::Io`].
-    pub fn start(&self) -> Result<()> {
-        for switch in &self.switches {
-            fs::write(switch, "1").map_err(ProbeError::io("enable", switch))?;
-        }
-        // Writing anything into `trace` empties the buffers and their counts.
-        self.write("trace", "")?;
-        self.write("tracing_on", "1")
-    }
-
-    /// Ends recording; what was recorded stays. The events are switched off too: an event that is
-    /// enabled costs time also when nobody keeps it.
-    ///
-    /// # Errors
-    /// [`ProbeError::Io`].
-    pub fn stop(&self) -> Result<()> {
-        self.write("tracing_on", "0")?;
-        self.write("events/enable", "0")
     }
 
     /// The pages of a CPU's buffer, never waiting for more.
@@ -138,16 +92,6 @@ impl Instance {
             .custom_flags(nonblocking)
             .open(&path)
             .map_err(ProbeError::io("open", &path))
-    }
-
-    /// What the kernel counts on a CPU.
-    ///
-    /// # Errors
-    /// [`ProbeError::Io`].
-    pub fn statistics(&self, cpu: u16) -> Result<CpuStatistics> {
-        let path = self.directory.join(format!("per_cpu/cpu{cpu}/stats"));
-        let text = read_text(&path).map_err(ProbeError::io("read", &path))?;
-        Ok(CpuStatistics::parse(&text))
     }
 
     fn write(&self, name: &str, value: &str) -> Result<()> {
@@ -174,57 +118,61 @@ impl Instance {
         }
         Ok(())
     }
+}
 
-    fn enable(&mut self, tracefs: &Tracefs) -> Result<Decoder> {
-        // Hidden addresses leave functions without names, which is no reason not to trace.
-        let symbols = fs::read_to_string("/proc/kallsyms").unwrap_or_default();
-        let version = fs::read_to_string("/proc/version").unwrap_or_default();
-        let mut decoder = Decoder::new(Symbols::parse(&symbols), version.contains("PREEMPT_RT"));
-        let mut wanted = Wanted::all();
-        wanted.extend(vectors(tracefs));
-        for Wanted { tracepoint, kind } in wanted {
-            match self.enable_one(&tracepoint, &mut decoder) {
-                Ok(switch) => {
-                    self.switches.push(switch);
-                    if !self.recorded.contains(&kind) {
-                        self.recorded.push(kind);
-                    }
-                }
-                Err(reason) if NEEDED.contains(&tracepoint.name.as_str()) => {
-                    return Err(ProbeError::NoEvents {
-                        events: format!("{} ({reason})", tracepoint.path()),
-                    });
-                }
-                Err(reason) => self.missing.push(MissingEvents {
-                    events: tracepoint.path(),
-                    kind,
-                    reason,
-                }),
-            }
-        }
-        Ok(decoder)
+impl EventSource for Instance {
+    fn name(&self) -> &'static str {
+        "tracefs instance"
     }
 
-    fn enable_one(
-        &self,
-        tracepoint: &Tracepoint,
-        decoder: &mut Decoder,
-    ) -> std::result::Result<PathBuf, String> {
-        let Tracepoint { system, name } = tracepoint;
-        let event = self.directory.join(format!("events/{system}/{name}"));
-        let format = match read_text(&event.join("format")) {
-            Ok(format) => format,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err("this kernel does not have it".into());
-            }
-            Err(error) => return Err(error.to_string()),
-        };
-        decoder
-            .learn(tracepoint, &format)
-            .map_err(|error| error.to_string())?;
-        let switch = event.join("enable");
-        fs::write(&switch, "1").map_err(|error| error.to_string())?;
-        Ok(switch)
+    fn place(&self) -> &Path {
+        &self.directory
+    }
+
+    fn cpus(&self) -> &[u16] {
+        &self.cpus
+    }
+
+    fn buffer_bytes(&self) -> u64 {
+        self.buffer_bytes
+    }
+
+    fn recorded(&self) -> &[EventKind] {
+        &self.events.recorded
+    }
+
+    fn missing(&self) -> &[MissingEvents] {
+        &self.events.missing
+    }
+
+    fn start(&self) -> Result<()> {
+        for tracepoint in &self.events.learnt {
+            let switch = self.directory.join(tracepoint.place()).join("enable");
+            fs::write(&switch, "1").map_err(ProbeError::io("enable", &switch))?;
+        }
+        // Writing anything into `trace` empties the buffers and their counts.
+        self.write("trace", "")?;
+        self.write("tracing_on", "1")
+    }
+
+    fn stop(&self) -> Result<()> {
+        self.write("tracing_on", "0")?;
+        self.write("events/enable", "0")
+    }
+
+    fn statistics(&self, cpu: u16) -> Result<CpuStatistics> {
+        let path = self.directory.join(format!("per_cpu/cpu{cpu}/stats"));
+        let text = read_text(&path).map_err(ProbeError::io("read", &path))?;
+        Ok(statistics(&text))
+    }
+
+    fn buffer(&self, cpu: u16) -> Result<Box<dyn CpuBuffer>> {
+        Ok(Box::new(Pages::new(
+            self.pages(cpu)?,
+            self.page_format,
+            self.page_bytes,
+            self.directory.clone(),
+        )))
     }
 }
 
@@ -235,35 +183,20 @@ impl Drop for Instance {
     }
 }
 
-impl CpuStatistics {
-    /// Reads `per_cpu/cpuN/stats`.
-    fn parse(text: &str) -> Self {
-        let of = |key: &str| {
-            let value = text.lines().find_map(|line| line.strip_prefix(key));
-            value
-                .and_then(|value| value.trim().parse().ok())
-                .unwrap_or(0)
-        };
-        Self {
-            entries: of("entries:"),
-            overrun: of("overrun:"),
-            dropped: of("dropped events:") + of("commit overrun:"),
-            read: of("read events:"),
-        }
-    }
-}
-
-/// The vectors of an x86 CPU; an Arm kernel has none, and its interrupts all have numbers.
-fn vectors(tracefs: &Tracefs) -> Vec<Wanted> {
-    let Ok(entries) = fs::read_dir(tracefs.root.join("events/irq_vectors")) else {
-        return Vec::new();
+/// Reads `per_cpu/cpuN/stats`.
+fn statistics(text: &str) -> CpuStatistics {
+    let of = |key: &str| {
+        let value = text.lines().find_map(|line| line.strip_prefix(key));
+        value
+            .and_then(|value| value.trim().parse().ok())
+            .unwrap_or(0)
     };
-    let names = entries
-        .flatten()
-        .filter_map(|e| e.file_name().into_string().ok());
-    let mut found: Vec<Wanted> = names.filter_map(|name| Wanted::vector(&name)).collect();
-    found.sort_by(|a, b| a.tracepoint.name.cmp(&b.tracepoint.name));
-    found
+    CpuStatistics {
+        entries: of("entries:"),
+        overrun: of("overrun:"),
+        dropped: of("dropped events:") + of("commit overrun:"),
+        read: of("read events:"),
+    }
 }
 
 /// Bytes of a page: the head and the 4080 or so bytes behind it, or a larger sub-buffer where the
@@ -307,7 +240,7 @@ mod tests {
     fn the_kernels_counts_are_read_by_their_names() {
         let text = "entries: 12\noverrun: 3\ncommit overrun: 1\nbytes: 900\n\
             oldest event ts:  2725.1\nnow ts:  2726.2\ndropped events: 4\nread events: 5\n";
-        let found = CpuStatistics::parse(text);
+        let found = statistics(text);
         assert_eq!((found.entries, found.overrun), (12, 3));
         assert_eq!((found.dropped, found.read), (5, 5));
     }

@@ -1,33 +1,42 @@
 //! Kernel events of the measured CPUs, from an instance of the kernel's tracer (tracefs) of our
-//! own. It records and decodes; it explains nothing and judges nothing.
+//! own or, where that can't be had, from perf. It records and decodes; it explains nothing and
+//! judges nothing.
 //!
 //! Decoding ([`stream`]) is pure. Everything that touches the kernel's tracer is in an
 //! [`Instance`], which is removed when it is dropped; one whose process was killed is removed by
 //! the next start ([`remove_orphans`]).
 
 mod buffers;
+mod choice;
 mod collect;
 mod cost;
 mod error;
+mod events;
 mod instance;
 mod late;
 mod orphans;
 mod owner;
+mod pages;
+mod perf;
 mod process;
 mod protocol;
 mod self_test;
+mod source;
 pub mod stream;
 mod symbols;
 mod tracefs;
 
 pub use buffers::{BufferChoice, BufferWish, available_memory, choose};
+pub use choice::Chosen;
 pub use collect::{Collector, merged};
 pub use cost::EventCost;
 pub use error::{ProbeError, Result};
-pub use instance::{CpuStatistics, Instance};
+pub use instance::Instance;
 pub use orphans::remove_orphans;
+pub use perf::PerfRings;
 pub use process::run;
-pub use protocol::{Command, Ready, Reply, Setting};
+pub use protocol::{Backend, Command, Ready, Reply, Setting};
 pub use self_test::{SelfTest, complete_paths};
+pub use source::{CpuBuffer, CpuStatistics, EventSource, Found};
 pub use symbols::Symbols;
 pub use tracefs::Tracefs;

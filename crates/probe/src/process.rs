@@ -1,5 +1,5 @@
-//! The probe's process: makes the instance, records segments when told, writes their traces. When
-//! its input ends it leaves, and the instance goes with it.
+//! The probe's process: makes the source of events, records segments when told, writes their traces. When
+//! its input ends it leaves, and an instance goes with it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
@@ -15,14 +15,15 @@ use wakepath_archive::{
 use wakepath_rt::clock;
 
 use crate::buffers::{BufferChoice, BufferWish, available_memory, choose};
+use crate::choice::Chosen;
 use crate::collect::{Collector, merged};
 use crate::cost::EventCost;
 use crate::error::{ProbeError, Result};
-use crate::instance::Instance;
 use crate::late::late_windows;
 use crate::orphans;
 use crate::protocol::{Command, Ready, Reply, Setting};
 use crate::self_test::SelfTest;
+use crate::source::EventSource;
 use crate::stream::Decoder;
 use crate::tracefs::Tracefs;
 
@@ -71,12 +72,12 @@ pub fn run<C: Read + AsFd>(
     }
 }
 
-/// The instance, and the segment under way.
+/// The source of events, and the segment under way.
 struct Probe {
     directory: PathBuf,
     setting: Setting,
     choice: BufferChoice,
-    instance: Instance,
+    source: Box<dyn EventSource>,
     decoder: Decoder,
     segment: Option<Segment>,
     /// Why the segment under way has no trace.
@@ -105,31 +106,42 @@ impl Probe {
         };
         let available = available_memory(&text).unwrap_or(0);
         let choice = choose(wish, setting.segment_ns, setting.cpus.len(), available)?;
-        let (instance, mut decoder) = Instance::create(&tracefs, &setting.cpus, choice.bytes)?;
+        let Chosen {
+            source,
+            mut decoder,
+            because,
+        } = Chosen::make(
+            setting.backend,
+            &tracefs,
+            &setting.cpus,
+            choice.bytes,
+            choice.mode,
+        )?;
         let mut self_tests = Vec::new();
         for &cpu in &setting.cpus {
-            let found = SelfTest::run(&instance, &mut decoder, cpu)?;
+            let found = SelfTest::run(&*source, &mut decoder, cpu)?;
             self_tests.push(SelfTestFound {
                 cpu,
                 passed: found.passed(),
                 text: found.to_string(),
             });
         }
-        let cost = EventCost::measure(&instance)?;
+        let cost = EventCost::measure(&*source)?;
         let set_up = TracingSetUp {
-            backend: BACKEND.into(),
+            backend: source.name().into(),
+            because,
             cpus: setting.cpus.clone(),
             mode: choice.mode,
-            buffer_bytes: instance.buffer_bytes,
+            buffer_bytes: source.buffer_bytes(),
             ns_per_event: Some(cost.ns_per_event),
-            missing: instance.missing.clone(),
+            missing: source.missing().to_vec(),
             self_tests,
         };
         let probe = Self {
             directory: directory.to_owned(),
             setting,
             choice,
-            instance,
+            source,
             decoder,
             segment: None,
             problem: None,
@@ -152,22 +164,22 @@ impl Probe {
 
     fn try_to_begin(&mut self, number: u32) -> Result<Segment> {
         // Events are switched on, and pages had, before the loop's first due time.
-        self.instance.start()?;
+        self.source.start()?;
         let began_ns = clock::monotonic_ns();
         let description = TraceDescription {
             segment: number,
             cpus: self.setting.cpus.clone(),
-            backend: BACKEND.into(),
+            backend: self.source.name().into(),
             clock: "CLOCK_MONOTONIC".into(),
             mode: self.choice.mode,
-            buffer_bytes: self.instance.buffer_bytes,
-            recorded: self.instance.recorded.clone(),
-            missing: self.instance.missing.clone(),
+            buffer_bytes: self.source.buffer_bytes(),
+            recorded: self.source.recorded().to_vec(),
+            missing: self.source.missing().to_vec(),
             began_ns,
         };
         let writer = TraceWriter::create(&self.directory, &description)?;
         let collector = match self.choice.mode {
-            TraceMode::Drained => Some(Collector::new(&self.instance, None)?),
+            TraceMode::Drained => Some(Collector::new(&*self.source, None)?),
             _ => None,
         };
         Ok(Segment {
@@ -186,7 +198,7 @@ impl Probe {
             return;
         };
         if let Some(collector) = &mut segment.collector {
-            let outcome = collector.take(&self.instance, &mut self.decoder, &mut segment.writer);
+            let outcome = collector.take(&mut self.decoder, &mut segment.writer);
             if let Err(error) = outcome {
                 self.problem.get_or_insert(error.to_string());
             }
@@ -194,7 +206,7 @@ impl Probe {
     }
 
     fn end(&mut self) -> Reply {
-        let stopped = self.instance.stop();
+        let stopped = self.source.stop();
         let ended_ns = clock::monotonic_ns();
         let Some(segment) = self.segment.take() else {
             let trace = None;
@@ -228,12 +240,12 @@ impl Probe {
         };
         let mut collector = match segment.collector {
             Some(collector) => collector,
-            None => Collector::new(&self.instance, windows.clone())?,
+            None => Collector::new(&*self.source, windows.clone())?,
         };
-        collector.take(&self.instance, &mut self.decoder, &mut writer)?;
+        collector.take(&mut self.decoder, &mut writer)?;
         let mut cpus = collector.counts();
         for count in &mut cpus {
-            let statistics = self.instance.statistics(count.cpu)?;
+            let statistics = self.source.statistics(count.cpu)?;
             // The kernel's own counts are exact where a page does not say how many it misses.
             match self.choice.mode {
                 TraceMode::FlightRecorder => count.overwritten = statistics.overrun,
@@ -265,8 +277,6 @@ impl Probe {
         Ok(SegmentTraced { bytes, ..traced })
     }
 }
-
-const BACKEND: &str = "tracefs instance";
 
 enum Next {
     Command(Command),

@@ -10,6 +10,9 @@ pub struct Setting {
     pub cpus: Vec<u16>,
     /// Length of the longest segment in nanoseconds.
     pub segment_ns: u64,
+    /// What records; `None`: the cheapest that can be had.
+    #[serde(default)]
+    pub backend: Option<Backend>,
     /// How the buffer is used; `None`: whichever fits.
     pub mode: Option<TraceMode>,
     /// Bytes of each CPU's buffer; `None`: chosen.
@@ -17,6 +20,16 @@ pub struct Setting {
     /// Wake-up latency in nanoseconds above which a cycle's events are kept; `None`: all are kept.
     /// Only a flight recorder can forget the others.
     pub keep_above_ns: Option<u64>,
+}
+
+/// What records events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backend {
+    /// An instance of tracefs.
+    Tracefs,
+    /// `perf_event_open`.
+    Perf,
 }
 
 /// From the measuring process.

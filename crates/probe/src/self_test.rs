@@ -9,8 +9,8 @@ use wakepath_rt::{affinity, clock};
 use wakepath_timeline::{KernelEvent, ThreadName, What};
 
 use crate::error::{ProbeError, Result};
-use crate::instance::Instance;
-use crate::stream::{Decoder, Page};
+use crate::source::{EventSource, Found};
+use crate::stream::Decoder;
 
 /// Sleeps on each CPU.
 const SLEEPS: usize = 20;
@@ -41,12 +41,12 @@ impl SelfTest {
         self.complete == self.sleeps && self.sleeps > 0
     }
 
-    /// Lets a thread sleep on a CPU of the instance and looks for its wake-ups.
+    /// Lets a thread sleep on a CPU of the source and looks for its wake-ups.
     ///
     /// # Errors
     /// [`ProbeError::Io`].
-    pub fn run(instance: &Instance, decoder: &mut Decoder, cpu: u16) -> Result<Self> {
-        instance.start()?;
+    pub fn run(source: &dyn EventSource, decoder: &mut Decoder, cpu: u16) -> Result<Self> {
+        source.start()?;
         let sleeper = std::thread::Builder::new().name(NAME.into()).spawn(
             move || -> std::io::Result<Vec<(u64, u64)>> {
                 affinity::pin(&[cpu])?;
@@ -63,36 +63,24 @@ impl SelfTest {
             let panicked = |_| std::io::Error::other("the sleeping thread panicked");
             thread.join().map_err(panicked)?
         });
-        instance.stop()?;
-        let slept = slept.map_err(ProbeError::io("run the self-test of", instance.directory()))?;
-        let events = read_all(instance, decoder, cpu)?;
+        source.stop()?;
+        let slept = slept.map_err(ProbeError::io("run the self-test of", source.place()))?;
+        let events = read_all(source, decoder, cpu)?;
         let mut found = complete_paths(&events, ThreadName::new(NAME.as_bytes()), &slept);
         found.cpu = cpu;
         Ok(found)
     }
 }
 
-fn read_all(instance: &Instance, decoder: &mut Decoder, cpu: u16) -> Result<Vec<KernelEvent>> {
-    let mut pages = instance.pages(cpu)?;
-    let mut bytes = vec![0; instance.page_bytes];
+fn read_all(source: &dyn EventSource, decoder: &mut Decoder, cpu: u16) -> Result<Vec<KernelEvent>> {
     let mut events = Vec::new();
-    loop {
-        match std::io::Read::read(&mut pages, &mut bytes) {
-            Ok(0) => return Ok(events),
-            Ok(length) => {
-                let page = Page::parse(&bytes[..length], &instance.page_format);
-                for record in page.iter().flat_map(Page::records) {
-                    decoder.decode(&record, cpu, |event| events.push(event));
-                }
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return Ok(events),
-            Err(error) => {
-                return Err(ProbeError::io("read the buffer of", instance.directory())(
-                    error,
-                ));
-            }
+    source.buffer(cpu)?.take(&mut |found| {
+        if let Found::Record(record) = found {
+            decoder.decode(&record, cpu, |event| events.push(event));
         }
-    }
+        Ok(())
+    })?;
+    Ok(events)
 }
 
 /// Looks for the path of each sleep (from, to, in nanoseconds on `CLOCK_MONOTONIC`) of a thread in

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use wakepath_probe::stream::{Decoder, Page, PageFormat, Wanted};
-use wakepath_probe::{Instance, Symbols, Tracefs, complete_paths};
+use wakepath_probe::{EventSource, Instance, Symbols, Tracefs, complete_paths};
 use wakepath_rt::{affinity, clock};
 use wakepath_timeline::{KernelEvent, ThreadName};
 

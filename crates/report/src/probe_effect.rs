@@ -159,6 +159,9 @@ fn latencies(run: &Run, segment: &SegmentRecord) -> wakepath_archive::Result<Vec
     Ok(latencies)
 }
 
+/// What records wherever it can be had.
+const USUAL_BACKEND: &str = "tracefs instance";
+
 /// As text for a person.
 pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
     let mut table = Table::new(&[
@@ -190,6 +193,7 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
     let mut text = table.render(style.columns);
     let TracingSetUp {
         backend,
+        because,
         buffer_bytes,
         ns_per_event,
         missing,
@@ -203,6 +207,10 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
          {backend}, {} KiB for each CPU",
         buffer_bytes / 1024
     );
+    // The usual one needs no reason.
+    if backend != USUAL_BACKEND && !because.is_empty() {
+        let _ = write!(text, " ({because})");
+    }
     if let Some(ns) = ns_per_event {
         let _ = write!(text, "; an event costs {ns:.0} ns");
     }

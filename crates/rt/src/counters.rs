@@ -2,9 +2,10 @@
 //! alone), read without a system call where the CPU and the kernel let user space read them
 //! (`rdpmc`). Where they don't, opening says so; nothing is estimated.
 
-#![allow(unsafe_code)] // perf_event_open has no safe wrapper, and its page is shared memory.
+#![allow(unsafe_code)] // The kernel's page is shared memory, and `rdpmc` an instruction.
 
-use rustix::fd::{AsFd, FromRawFd, OwnedFd};
+use crate::perf_event::{Event, Of};
+use rustix::fd::{AsFd, OwnedFd};
 use std::io;
 
 /// What was counted, since the counters were opened or between two readings.
@@ -88,22 +89,6 @@ impl Counters {
     }
 }
 
-/// The first 64 bytes of the kernel's `perf_event_attr`, which every kernel takes.
-#[repr(C)]
-#[derive(Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    breakpoint_type: u32,
-    breakpoint_address: u64,
-}
-
 /// The head of the kernel's `perf_event_mmap_page`.
 #[repr(C)]
 struct Page {
@@ -134,35 +119,20 @@ struct Counter {
 
 impl Counter {
     fn open(config: u64, event: &'static str) -> Result<Self, CountersError> {
-        let attributes = Attributes {
-            size: size_of::<Attributes>() as u32,
+        let wanted = Event {
             config,
             flags: PINNED | EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
-            ..Attributes::default()
+            ..Event::default()
         };
-        // SAFETY: the kernel reads `size` bytes of the attributes; this thread, any CPU, no group.
-        let opened = unsafe {
-            libc::syscall(
-                libc::SYS_perf_event_open,
-                &raw const attributes,
-                0,
-                -1,
-                -1,
-                0x8, // PERF_FLAG_FD_CLOEXEC
-            )
-        };
-        if opened < 0 {
-            let error = io::Error::last_os_error();
-            return Err(match error.raw_os_error() {
+        let file = wanted
+            .open(Of::ThisThread)
+            .map_err(|error| match error.raw_os_error() {
                 Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP | libc::ENOSYS) => {
                     CountersError::NotThere { event }
                 }
                 Some(libc::EPERM | libc::EACCES) => CountersError::Denied,
                 _ => CountersError::Refused(error),
-            });
-        }
-        // SAFETY: the kernel has just given this descriptor to us.
-        let file = unsafe { OwnedFd::from_raw_fd(opened as i32) };
+            })?;
         let bytes = rustix::param::page_size().max(MAPPED_BYTES);
         // SAFETY: a new mapping at a place of the kernel's choice.
         let page = unsafe {
@@ -268,10 +238,5 @@ mod tests {
             ..Counts::default()
         };
         assert_eq!(at(5).since(at(u64::MAX - 4)), at(10));
-    }
-
-    #[test]
-    fn the_attributes_have_the_size_that_every_kernel_takes() {
-        assert_eq!(size_of::<Attributes>(), 64);
     }
 }

@@ -40,6 +40,7 @@ mod cycles;
 mod faults;
 pub mod guard;
 pub mod memory;
+pub mod perf_event;
 mod prepare;
 pub mod ring;
 pub mod shared;

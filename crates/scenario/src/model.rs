@@ -114,6 +114,8 @@ pub struct Accounting {
 /// tracing, next to the one without. Conditions are judged by those without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Trace {
+    /// What records; `None`: a tracefs instance, and perf where none can be made.
+    pub backend: Option<TraceBackend>,
     /// How the buffer is used; `None`: a flight recorder where the longest segment fits, else
     /// drained.
     pub mode: Option<TraceBuffer>,
@@ -122,6 +124,16 @@ pub struct Trace {
     /// Wake-up latency in nanoseconds above which the events around a cycle are kept; `None`: all
     /// events are kept.
     pub keep_above_ns: Option<u64>,
+}
+
+/// What records kernel events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceBackend {
+    /// An instance of tracefs.
+    Tracefs,
+    /// `perf_event_open`.
+    Perf,
 }
 
 /// How a trace's buffer is used.

@@ -6,7 +6,7 @@ mod work;
 use crate::units::{format_size, toml_duration};
 use crate::{
     Accounting, Criterion, FlightTerms, FlightVehicle, LoadKind, LoadSpec, PoliciesNeeded,
-    Scenario, Task, TimerSlack, Trace, TraceBuffer, Word, WorkingSet,
+    Scenario, Task, TimerSlack, Trace, TraceBackend, TraceBuffer, Word, WorkingSet,
 };
 use std::fmt::Write;
 use wakepath_timeline::{Overrun, Policy, WakeUp};
@@ -134,6 +134,10 @@ fn policy(policy: &Policy) -> String {
 
 fn trace(terms: &Trace) -> String {
     let mut keys = Vec::new();
+    keys.extend(terms.backend.map(|backend| match backend {
+        TraceBackend::Tracefs => "backend = \"tracefs\"".to_owned(),
+        TraceBackend::Perf => "backend = \"perf\"".to_owned(),
+    }));
     keys.extend(terms.mode.map(|mode| match mode {
         TraceBuffer::FlightRecorder => "mode = \"flight-recorder\"".to_owned(),
         TraceBuffer::Drained => "mode = \"drained\"".to_owned(),

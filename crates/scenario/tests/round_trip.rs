@@ -271,7 +271,9 @@ fn tasks() -> impl Strategy<Value = Vec<Task>> {
 fn trace() -> impl Strategy<Value = Trace> {
     let buffer = proptest::option::of((1_u64 << 20)..=(16 << 30));
     let kept = proptest::option::of(0..1_000_000_000_u64);
-    (0..3_u8, buffer, kept).prop_map(|(mode, buffer_bytes, kept)| Trace {
+    (0..3_u8, 0..3_u8, buffer, kept).prop_map(|(mode, backend, buffer_bytes, kept)| Trace {
+        backend: [None, Some(TraceBackend::Tracefs), Some(TraceBackend::Perf)]
+            [usize::from(backend)],
         mode: [
             None,
             Some(TraceBuffer::FlightRecorder),

@@ -13,6 +13,8 @@ pub struct Measured {
     pub median: f64,
     pub mean: f64,
     pub p99: f64,
+    /// `None` of fewer than 1000 cycles.
+    pub p999: Option<f64>,
     pub max: f64,
     /// Page faults in the loop after its warm-up.
     pub page_faults: u64,
@@ -82,6 +84,7 @@ fn read(result: &Value) -> Result<Measured, String> {
         median: quantile(500_000)?,
         mean: number(&latency["mean"], "mean latency")?,
         p99: quantile(990_000)?,
+        p999: quantile(999_000).ok(),
         max: number(&latency["max"], "largest latency")?,
         page_faults: whole(&result["page_faults"], "page faults")?,
         invalid: invalid.then(|| condition["reasons"].to_string()),

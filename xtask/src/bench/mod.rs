@@ -1,10 +1,11 @@
 //! The benchmarks: wakepath beside its peer, the highest rate, the time to a first verdict, the
-//! controller beside RotorPy's.
+//! controller beside RotorPy's, what tracing costs.
 
 pub mod first_verdict;
 pub mod flight;
 mod measured;
 pub mod peer;
+pub mod probe;
 pub mod rate;
 mod ratio;
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use wakepath_archive::{Trace, TraceDescription, TraceEnd, TraceWriter};
 use wakepath_explain::{Explained, Explainer, LoopThread, Options, Usual};
-use wakepath_probe::{Collector, Instance, Tracefs};
+use wakepath_probe::{Collector, EventSource, Instance, Tracefs};
 use wakepath_rt::{Accounting, Cycles, Preparation, WorkOutcome, clock};
 use wakepath_timeline::{
     DueTimes, Interrupt, KernelEvent, Overrun, Policy, Sample, SoftIrq, WakeUp, What,
@@ -138,9 +138,7 @@ impl Laboratory {
         };
         let mut writer = TraceWriter::create(directory.path(), &description).expect("a trace");
         let mut collector = Collector::new(&instance, None).expect("buffers");
-        collector
-            .take(&instance, &mut decoder, &mut writer)
-            .expect("events");
+        collector.take(&mut decoder, &mut writer).expect("events");
         writer.finish(&TraceEnd::default()).expect("a whole trace");
         for &cpu in &cpus {
             let statistics = instance.statistics(cpu).expect("statistics");

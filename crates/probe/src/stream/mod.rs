@@ -3,8 +3,12 @@
 
 mod decode;
 mod format;
+mod left;
 mod page;
+mod reading;
+mod wanted;
 
-pub use decode::{Decoder, Tracepoint, Wanted};
+pub use decode::Decoder;
 pub use format::{EventFormat, FormatError, PageFormat};
 pub use page::{Missed, Page, Record, Records};
+pub use wanted::{Tracepoint, Wanted};

@@ -271,6 +271,13 @@ pub(crate) static TRACE: Table = Table {
     not_both: &[],
     keys: &[
         optional(
+            "backend",
+            Form::Choice(&["tracefs", "perf"]),
+            "a tracefs instance, and perf where none can be made",
+            "What records. perf costs twice as much for each event, and needs tracefs to be \
+             readable all the same.",
+        ),
+        optional(
             "mode",
             Form::Choice(&["flight-recorder", "drained"]),
             "a flight recorder where the longest segment fits into the buffer, else drained",

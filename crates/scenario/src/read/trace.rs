@@ -4,7 +4,7 @@ use super::choice;
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
 use crate::units::{parse_duration, parse_size};
-use crate::{Trace, TraceBuffer, keys};
+use crate::{Trace, TraceBackend, TraceBuffer, keys};
 
 /// Smallest and largest buffer of a CPU in bytes: less holds no second of a busy CPU, more has no
 /// room on any machine that is measured.
@@ -20,6 +20,13 @@ pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<
     let remedy = "give true, or a table such as { mode = \"drained\" }";
     let section = findings.keep(node.table(remedy))?;
     keys::check(&section, &keys::TRACE, findings);
+    let backend = findings.optional(section.get("backend"), None, |node| {
+        let backends = [
+            ("tracefs", TraceBackend::Tracefs),
+            ("perf", TraceBackend::Perf),
+        ];
+        choice(node, &backends).map(Some)
+    });
     let mode = findings.optional(section.get("mode"), None, |node| {
         let modes = [
             ("flight-recorder", TraceBuffer::FlightRecorder),
@@ -34,7 +41,7 @@ pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<
         let ns = node.quantity("give a time such as \"100 us\"", parse_duration)?;
         Ok(Some(ns))
     });
-    let (mode, keep_above_ns) = (mode?, keep_above_ns?);
+    let (backend, mode, keep_above_ns) = (backend?, mode?, keep_above_ns?);
     if let (Some(TraceBuffer::Drained), Some(_), Some(node)) =
         (mode, keep_above_ns, section.get("keep-above"))
     {
@@ -45,6 +52,7 @@ pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<
         return None;
     }
     Some(Some(Trace {
+        backend,
         mode,
         buffer_bytes: buffer_bytes?,
         keep_above_ns,

@@ -80,7 +80,9 @@ pub fn explain(run: &Run, order: &Order, along: &mut dyn Along) -> Result<Explai
         along.segment(&loops)?;
         let explainer = one_segment(&loops, &trace, &mut sums, along)?;
         events += explainer.events();
-        lost += explainer.lost();
+        // perf may drop events without saying where: then only their counts tell.
+        let counted = trace.end().map_or(0, |end| end.cpus.iter().map(|cpu| cpu.lost).sum());
+        lost += explainer.lost().max(counted);
         untold += explainer.untold_switches();
         overheads.merge(explainer.overheads());
         sums.note_usual(&loops, &explainer);

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 use wakepath_archive::{Event, PlannedSegment, TraceMode};
-use wakepath_probe::{Command, Ready, Reply, Setting};
-use wakepath_scenario::{Trace, TraceBuffer};
+use wakepath_probe::{Backend, Command, Ready, Reply, Setting};
+use wakepath_scenario::{Trace, TraceBackend, TraceBuffer};
 
 /// How long the probe may take to set up: buffers, some fifty events, a self-test on each CPU.
 const SET_UP_PATIENCE: Duration = Duration::from_secs(60);
@@ -49,6 +49,10 @@ impl Tracing {
         let setting = Setting {
             cpus: order.cpus.to_vec(),
             segment_ns: order.segment_ns,
+            backend: order.terms.backend.map(|backend| match backend {
+                TraceBackend::Tracefs => Backend::Tracefs,
+                TraceBackend::Perf => Backend::Perf,
+            }),
             mode: order.terms.mode.map(|mode| match mode {
                 TraceBuffer::FlightRecorder => TraceMode::FlightRecorder,
                 TraceBuffer::Drained => TraceMode::Drained,

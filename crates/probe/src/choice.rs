@@ -1,0 +1,65 @@
+//! Which source records: a tracefs instance where it can be had, else perf's rings; and why.
+
+use wakepath_archive::TraceMode;
+
+use crate::error::{ProbeError, Result};
+use crate::instance::Instance;
+use crate::perf::PerfRings;
+use crate::protocol::Backend;
+use crate::source::EventSource;
+use crate::stream::Decoder;
+use crate::tracefs::Tracefs;
+
+/// A source, with the decoder for its records.
+#[derive(Debug)]
+pub struct Chosen {
+    /// The source.
+    pub source: Box<dyn EventSource>,
+    /// Understands its records.
+    pub decoder: Decoder,
+    /// Why this one, in a few words.
+    pub because: String,
+}
+
+impl Chosen {
+    /// Makes the source that is wished for, or the first that can be had.
+    ///
+    /// # Errors
+    /// [`ProbeError`], with what would help: of both where neither can be had.
+    pub fn make(
+        wish: Option<Backend>,
+        tracefs: &Tracefs,
+        cpus: &[u16],
+        buffer_bytes: u64,
+        mode: TraceMode,
+    ) -> Result<Self> {
+        let instance = || Instance::create(tracefs, cpus, buffer_bytes);
+        let perf = || PerfRings::create(tracefs, cpus, buffer_bytes, mode);
+        let as_asked = || "as the scenario asks".to_owned();
+        match wish {
+            Some(Backend::Tracefs) => Ok(Self::of(instance()?, as_asked())),
+            Some(Backend::Perf) => Ok(Self::of(perf()?, as_asked())),
+            None => match instance() {
+                Ok(made) => Ok(Self::of(made, "the cheapest that can be had".into())),
+                Err(of_instance) => match perf() {
+                    Ok(made) => Ok(Self::of(
+                        made,
+                        format!("no tracefs instance: {of_instance}"),
+                    )),
+                    Err(of_perf) => Err(ProbeError::Neither {
+                        instance: Box::new(of_instance),
+                        perf: Box::new(of_perf),
+                    }),
+                },
+            },
+        }
+    }
+
+    fn of((source, decoder): (impl EventSource + 'static, Decoder), because: String) -> Self {
+        Self {
+            source: Box::new(source),
+            decoder,
+            because,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Which of the wanted events this kernel has, by what tracefs says of their formats. It records
+//! none.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use wakepath_archive::{EventKind, MissingEvents};
+
+use crate::error::{ProbeError, Result};
+use crate::stream::{Decoder, Tracepoint, Wanted};
+use crate::symbols::Symbols;
+use crate::tracefs::read_text;
+
+/// Without these no wake-up can be explained.
+const NEEDED: [&str; 2] = ["sched_switch", "sched_waking"];
+
+/// Events that can be recorded, and those that can't.
+#[derive(Debug, Default)]
+pub(crate) struct KnownEvents {
+    /// Tracepoints that the decoder has learnt.
+    pub(crate) learnt: Vec<Tracepoint>,
+    /// Kinds of events that are recorded.
+    pub(crate) recorded: Vec<EventKind>,
+    /// Events that are not, with the reason.
+    pub(crate) missing: Vec<MissingEvents>,
+}
+
+impl KnownEvents {
+    /// Learns the formats under `root`, which is tracefs or one of its instances. `usable` tries an
+    /// event with its number, and says why it can't be had.
+    pub(crate) fn learn(
+        root: &Path,
+        mut usable: impl FnMut(&Tracepoint, u16) -> Result<(), String>,
+    ) -> Result<(Self, Decoder)> {
+        // Hidden addresses leave functions without names, which is no reason not to trace.
+        let symbols = fs::read_to_string("/proc/kallsyms").unwrap_or_default();
+        let version = fs::read_to_string("/proc/version").unwrap_or_default();
+        let mut decoder = Decoder::new(Symbols::parse(&symbols), version.contains("PREEMPT_RT"));
+        let mut known = Self::default();
+        let mut wanted = Wanted::all();
+        wanted.extend(vectors(root));
+        for Wanted { tracepoint, kind } in wanted {
+            let learnt = learn_one(root, &tracepoint, &mut decoder)
+                .and_then(|number| usable(&tracepoint, number));
+            match learnt {
+                Ok(()) => {
+                    known.learnt.push(tracepoint);
+                    if !known.recorded.contains(&kind) {
+                        known.recorded.push(kind);
+                    }
+                }
+                Err(reason) if NEEDED.contains(&tracepoint.name.as_str()) => {
+                    return Err(ProbeError::NoEvents {
+                        events: format!("{} ({reason})", tracepoint.path()),
+                    });
+                }
+                Err(reason) => known.missing.push(MissingEvents {
+                    events: tracepoint.path(),
+                    kind,
+                    reason,
+                }),
+            }
+        }
+        Ok((known, decoder))
+    }
+}
+
+fn learn_one(root: &Path, tracepoint: &Tracepoint, decoder: &mut Decoder) -> Result<u16, String> {
+    let format = match read_text(&root.join(tracepoint.place()).join("format")) {
+        Ok(format) => format,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err("this kernel does not have it".into());
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    let learnt = decoder.learn(tracepoint, &format);
+    learnt.map_err(|error| error.to_string())
+}
+
+/// The vectors of an x86 CPU; an Arm kernel has none, and its interrupts all have numbers.
+fn vectors(root: &Path) -> Vec<Wanted> {
+    let Ok(entries) = fs::read_dir(root.join("events/irq_vectors")) else {
+        return Vec::new();
+    };
+    let names = entries
+        .flatten()
+        .filter_map(|e| e.file_name().into_string().ok());
+    let mut found: Vec<Wanted> = names.filter_map(|name| Wanted::vector(&name)).collect();
+    found.sort_by(|a, b| a.tracepoint.name.cmp(&b.tracepoint.name));
+    found
+}

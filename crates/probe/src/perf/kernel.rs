@@ -1,0 +1,145 @@
+//! perf's ring in shared memory, and the calls on a perf event that have no safe wrapper. What the
+//! bytes mean is known elsewhere.
+
+#![allow(unsafe_code)] // Mapping memory that the kernel writes to; ioctl.
+
+use std::io;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::ioctl::{IntegerSetter, NoArg, ioctl, opcode};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+/// Where `data_head` and `data_tail` stand in the kernel's `perf_event_mmap_page`; they have not
+/// moved since the page was made 1024 bytes long for them.
+const HEAD: usize = 1024;
+const TAIL: usize = 1032;
+
+/// A ring: one page of control, then a power of two of bytes.
+#[derive(Debug)]
+pub(super) struct Ring {
+    page: NonNull<u8>,
+    page_bytes: usize,
+    bytes: usize,
+    /// Nobody moves the tail: the kernel writes backwards and over the oldest.
+    overwritten: bool,
+    event: OwnedFd,
+}
+
+impl Ring {
+    /// Maps the ring of an event, of `bytes`, a power of two of pages.
+    pub(super) fn map(event: OwnedFd, bytes: usize, overwritten: bool) -> io::Result<Self> {
+        let page_bytes = rustix::param::page_size();
+        // A ring that can't be written to is one that the kernel may overwrite.
+        let protection = match overwritten {
+            true => ProtFlags::READ,
+            false => ProtFlags::READ | ProtFlags::WRITE,
+        };
+        // SAFETY: a new mapping at a place of the kernel's choice.
+        let mapped = unsafe {
+            mmap(
+                std::ptr::null_mut(),
+                page_bytes + bytes,
+                protection,
+                MapFlags::SHARED,
+                event.as_fd(),
+                0,
+            )
+        }?;
+        let page = NonNull::new(mapped.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self {
+            page,
+            page_bytes,
+            bytes,
+            overwritten,
+            event,
+        })
+    }
+
+    /// The event that the ring belongs to.
+    pub(super) fn event(&self) -> &OwnedFd {
+        &self.event
+    }
+
+    /// Bytes of the ring.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes as u64
+    }
+
+    /// Where the kernel writes next, or, backwards, where it has written last. What was written
+    /// before it can be read.
+    pub(super) fn head(&self) -> u64 {
+        self.word(HEAD).load(Ordering::Acquire)
+    }
+
+    /// Gives everything before `tail` back to the kernel.
+    pub(super) fn set_tail(&self, tail: u64) {
+        // One that is overwritten is mapped without the right to write.
+        if !self.overwritten {
+            self.word(TAIL).store(tail, Ordering::Release);
+        }
+    }
+
+    fn word(&self, at: usize) -> &AtomicU64 {
+        // SAFETY: the control page is mapped as long as `self` lives; the kernel keeps an aligned
+        // word of 64 bits at this place and reads and writes it as one. It is never written
+        // through a mapping without the right to (`set_tail`).
+        unsafe { self.page.add(at).cast().as_ref() }
+    }
+}
+
+impl super::records::Memory for Ring {
+    fn bytes(&self) -> u64 {
+        self.bytes()
+    }
+
+    fn copy(&self, at: u64, into: &mut [u8]) {
+        let from = (at % self.bytes()) as usize;
+        let to_end = into.len().min(self.bytes - from);
+        let (first, rest) = into.split_at_mut(to_end);
+        let rest_bytes = rest.len().min(self.bytes);
+        // SAFETY: both ranges lie in the mapped data: `from + to_end` and `rest_bytes` are at most
+        // its length. Callers read what lies behind the head, which the kernel does not write until
+        // the tail has passed it, or after the events were closed. The memory is the kernel's, so
+        // no reference of ours is to it.
+        unsafe {
+            let data = self.page.add(self.page_bytes);
+            std::ptr::copy_nonoverlapping(data.add(from).as_ptr(), first.as_mut_ptr(), to_end);
+            std::ptr::copy_nonoverlapping(data.as_ptr(), rest.as_mut_ptr(), rest_bytes);
+        }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: our own mapping, to which no reference is left.
+        let _ = unsafe { munmap(self.page.as_ptr().cast(), self.page_bytes + self.bytes) };
+    }
+}
+
+/// Has an event write into another's ring.
+pub(super) fn write_into(event: &OwnedFd, ring: &OwnedFd) -> io::Result<()> {
+    /// `PERF_EVENT_IOC_SET_OUTPUT`.
+    const SET_OUTPUT: rustix::ioctl::Opcode = opcode::none(b'$', 5);
+    // SAFETY: this request takes a descriptor as its value, and no memory of ours.
+    let request = unsafe { IntegerSetter::<SET_OUTPUT>::new_usize(ring.as_raw_fd() as usize) };
+    // SAFETY: as above.
+    Ok(unsafe { ioctl(event, request) }?)
+}
+
+/// Has an event count and record.
+pub(super) fn enable(event: &OwnedFd) -> io::Result<()> {
+    /// `PERF_EVENT_IOC_ENABLE`.
+    const ENABLE: rustix::ioctl::Opcode = opcode::none(b'$', 0);
+    // SAFETY: this request takes nothing.
+    Ok(unsafe { ioctl(event, NoArg::<ENABLE>::new()) }?)
+}
+
+/// Has it stop; its count stays.
+pub(super) fn disable(event: &OwnedFd) -> io::Result<()> {
+    /// `PERF_EVENT_IOC_DISABLE`.
+    const DISABLE: rustix::ioctl::Opcode = opcode::none(b'$', 1);
+    // SAFETY: as for enabling.
+    Ok(unsafe { ioctl(event, NoArg::<DISABLE>::new()) }?)
+}

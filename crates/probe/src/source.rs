@@ -1,0 +1,89 @@
+//! What every source of kernel events offers, whatever records them: a tracefs instance or perf's
+//! rings. Beyond it nobody knows which of the two it is.
+
+use std::fmt;
+use std::path::Path;
+
+use wakepath_archive::{EventKind, MissingEvents};
+
+use crate::error::Result;
+use crate::stream::Record;
+
+/// Recorded events of some CPUs, started and stopped together.
+pub trait EventSource: fmt::Debug {
+    /// Its name, as a person reads it.
+    fn name(&self) -> &'static str;
+    /// Where it lies: for messages.
+    fn place(&self) -> &Path;
+    /// CPUs that are traced.
+    fn cpus(&self) -> &[u16];
+    /// Bytes of a CPU's buffer, as the kernel gave them.
+    fn buffer_bytes(&self) -> u64;
+    /// Kinds of events that are recorded.
+    fn recorded(&self) -> &[EventKind];
+    /// Events that are not, with the reason.
+    fn missing(&self) -> &[MissingEvents];
+    /// Begins to record, with empty buffers. Switching the events on changes the kernel's code on
+    /// all CPUs: not while anything is measured.
+    ///
+    /// # Errors
+    /// [`crate::ProbeError`].
+    fn start(&self) -> Result<()>;
+    /// Ends recording; what was recorded stays. The events are switched off too: an event that is
+    /// enabled costs time also when nobody keeps it.
+    ///
+    /// # Errors
+    /// [`crate::ProbeError`].
+    fn stop(&self) -> Result<()>;
+    /// What the kernel counts on a CPU since the start.
+    ///
+    /// # Errors
+    /// [`crate::ProbeError`].
+    fn statistics(&self, cpu: u16) -> Result<CpuStatistics>;
+    /// A CPU's buffer, to be read.
+    ///
+    /// # Errors
+    /// [`crate::ProbeError`].
+    fn buffer(&self, cpu: u16) -> Result<Box<dyn CpuBuffer>>;
+}
+
+/// What a source counts on one CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CpuStatistics {
+    /// Events in the buffer; 0 where that is not known once nothing is recorded.
+    pub entries: u64,
+    /// Events overwritten.
+    pub overrun: u64,
+    /// Events refused while a reader held the buffer, and those lost in nesting.
+    pub dropped: u64,
+    /// Events read.
+    pub read: u64,
+}
+
+/// One CPU's buffer, being read.
+pub trait CpuBuffer: fmt::Debug {
+    /// Hands out what is there, oldest first, never waiting for more.
+    ///
+    /// # Errors
+    /// [`crate::ProbeError`], or that of `each`.
+    fn take(&mut self, each: &mut dyn FnMut(Found<'_>) -> Result<()>) -> Result<()>;
+}
+
+/// What a buffer holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found<'a> {
+    /// The buffer is complete from this instant on, in nanoseconds on `CLOCK_MONOTONIC`; given once,
+    /// first.
+    From(u64),
+    /// Events are missing before this instant.
+    Lost {
+        /// Nanoseconds on `CLOCK_MONOTONIC`.
+        at_ns: u64,
+        /// How many; 0 where the kernel does not say.
+        count: u64,
+        /// Overwritten by newer ones, before the oldest that is left.
+        overwritten: bool,
+    },
+    /// A record.
+    Record(Record<'a>),
+}

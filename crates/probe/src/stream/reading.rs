@@ -1,0 +1,191 @@
+//! How the records of one tracepoint are read: which field means what.
+
+use wakepath_timeline::{Interrupt, SoftIrq, Thread, ThreadName, What};
+
+use super::format::{EventFormat, Field, FormatError};
+use super::wanted::Tracepoint;
+
+/// How the records of one tracepoint are read.
+#[derive(Debug, Clone)]
+pub(super) enum Reading {
+    Switch {
+        previous: ThreadFields,
+        state: Field,
+        next: ThreadFields,
+    },
+    Waking {
+        thread: ThreadFields,
+        target: Field,
+        is_waking: bool,
+    },
+    Migrate {
+        thread: ThreadFields,
+        from: Field,
+        to: Field,
+    },
+    DeviceEntry {
+        number: Field,
+        name: Field,
+    },
+    DeviceExit {
+        number: Field,
+    },
+    SoftIrq {
+        vector: Field,
+        what: fn(SoftIrq) -> What,
+    },
+    Vector {
+        interrupt: Interrupt,
+        entry: bool,
+    },
+    TimerStart {
+        timer: Field,
+        function: Field,
+        expires: Field,
+        soft_expires: Field,
+        mode: Option<Field>,
+    },
+    ExpiryEntry {
+        timer: Field,
+        function: Field,
+    },
+    ExpiryExit {
+        timer: Field,
+    },
+    IpiCpu {
+        cpu: Field,
+        callback: Field,
+    },
+    IpiMask {
+        mask: Field,
+        callback: Field,
+    },
+    Idle {
+        state: Field,
+    },
+    Frequency {
+        khz: Field,
+        cpu: Field,
+    },
+    PageFault {
+        user: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ThreadFields {
+    name: Field,
+    id: Field,
+    priority: Field,
+}
+
+impl ThreadFields {
+    fn of(format: &EventFormat, prefix: &str) -> Result<Self, FormatError> {
+        Ok(Self {
+            name: format.field(&format!("{prefix}comm"))?,
+            id: format.field(&format!("{prefix}pid"))?,
+            priority: format.field(&format!("{prefix}prio"))?,
+        })
+    }
+
+    pub(super) fn thread(&self, record: &[u8]) -> Option<Thread> {
+        Some(Thread {
+            id: u32::try_from(self.id.number(record)?).ok()?,
+            name: ThreadName::new(self.name.bytes(record)?),
+            priority: i32::try_from(self.priority.number(record)?).ok()?,
+        })
+    }
+}
+
+impl Reading {
+    /// The reading of a tracepoint with this format.
+    pub(super) fn of(tracepoint: &Tracepoint, format: &EventFormat) -> Result<Self, FormatError> {
+        let field = |name: &str| format.field(name);
+        Ok(match tracepoint.name.as_str() {
+            "sched_switch" => Self::Switch {
+                previous: ThreadFields::of(format, "prev_")?,
+                state: field("prev_state")?,
+                next: ThreadFields::of(format, "next_")?,
+            },
+            name @ ("sched_waking" | "sched_wakeup" | "sched_wakeup_new") => Self::Waking {
+                thread: ThreadFields::of(format, "")?,
+                target: field("target_cpu")?,
+                is_waking: name == "sched_waking",
+            },
+            "sched_migrate_task" => Self::Migrate {
+                thread: ThreadFields::of(format, "")?,
+                from: field("orig_cpu")?,
+                to: field("dest_cpu")?,
+            },
+            "irq_handler_entry" => Self::DeviceEntry {
+                number: field("irq")?,
+                name: field("name")?,
+            },
+            "irq_handler_exit" => Self::DeviceExit {
+                number: field("irq")?,
+            },
+            "softirq_raise" => Self::SoftIrq {
+                vector: field("vec")?,
+                what: What::SoftIrqRaise,
+            },
+            "softirq_entry" => Self::SoftIrq {
+                vector: field("vec")?,
+                what: What::SoftIrqEntry,
+            },
+            "softirq_exit" => Self::SoftIrq {
+                vector: field("vec")?,
+                what: What::SoftIrqExit,
+            },
+            "hrtimer_start" => Self::TimerStart {
+                timer: field("hrtimer")?,
+                function: field("function")?,
+                expires: field("expires")?,
+                soft_expires: field("softexpires")?,
+                mode: field("mode").ok(),
+            },
+            "hrtimer_expire_entry" => Self::ExpiryEntry {
+                timer: field("hrtimer")?,
+                function: field("function")?,
+            },
+            "hrtimer_expire_exit" => Self::ExpiryExit {
+                timer: field("hrtimer")?,
+            },
+            "ipi_send_cpu" => Self::IpiCpu {
+                cpu: field("cpu")?,
+                callback: field("callback")?,
+            },
+            "ipi_send_cpumask" => Self::IpiMask {
+                mask: field("cpumask")?,
+                callback: field("callback")?,
+            },
+            "cpu_idle" => Self::Idle {
+                state: field("state")?,
+            },
+            "cpu_frequency" => Self::Frequency {
+                khz: field("state")?,
+                cpu: field("cpu_id")?,
+            },
+            "page_fault_user" => Self::PageFault { user: true },
+            "page_fault_kernel" => Self::PageFault { user: false },
+            name if tracepoint.system == "irq_vectors" => {
+                let (vector, entry) =
+                    match (name.strip_suffix("_entry"), name.strip_suffix("_exit")) {
+                        (Some(vector), _) => (vector, true),
+                        (_, Some(vector)) => (vector, false),
+                        _ => return Err(FormatError("is of no vector's entry or exit".into())),
+                    };
+                Self::Vector {
+                    interrupt: match vector {
+                        "local_timer" => Interrupt::LocalTimer,
+                        "reschedule" => Interrupt::Reschedule,
+                        "call_function" | "call_function_single" => Interrupt::CallFunction,
+                        "irq_work" => Interrupt::IrqWork,
+                        other => Interrupt::Vector(other.into()),
+                    },
+                    entry,
+                }
+            }
+            _ => return Err(FormatError("belongs to no event that is understood".into())),
+        })
+    }
+}

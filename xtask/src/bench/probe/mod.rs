@@ -1,0 +1,136 @@
+//! What recording kernel events costs a 1 kHz FIFO loop: wakepath's probe in each of its ways, and
+//! other tracers with the same events, turn by turn with the untraced loop, so that what changes on
+//! the machine meanwhile changes for all.
+
+mod figures;
+mod passages;
+mod tracer;
+
+use super::{highest_cpu, measured, program};
+use crate::arguments::Arguments;
+use crate::place;
+use figures::{Round, report};
+use passages::Passages;
+use std::path::Path;
+use std::process::ExitCode;
+use tracer::{ALL, Tracer};
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    rounds: usize,
+    seconds: u64,
+    cpu: usize,
+}
+
+/// The benchmark with its tables. Fails when a target is missed or events were lost.
+pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
+    let extent = Extent {
+        rounds: arguments.value("--rounds", 6)?,
+        seconds: arguments.value("--seconds", 3)?,
+        cpu: arguments.value("--cpu", highest_cpu()?)?,
+    };
+    let program = program(&mut arguments)?;
+    arguments.end()?;
+    let mut tracers = Vec::new();
+    for tracer in ALL {
+        match tracer.missing() {
+            Some(why) => println!("not run: {why}"),
+            None => tracers.push(tracer),
+        }
+    }
+    let directory = place::scratch("probe")?;
+    let mut conditions = Vec::new();
+    for loaded in [false, true] {
+        let mut rounds = Vec::new();
+        for round in 0..extent.rounds {
+            let mut turned: Vec<usize> = (0..tracers.len()).collect();
+            turned.rotate_left(round % tracers.len());
+            let mut found = vec![None; tracers.len()];
+            for place in turned {
+                let tracer = tracers[place];
+                let scratch = directory.join(format!("{loaded}-{round}-{place}"));
+                match one(tracer, &program, extent, loaded, &scratch) {
+                    Ok(measured) => found[place] = Some(measured),
+                    // One tracer that can't run here is no reason to measure none.
+                    Err(why) => eprintln!("{}: {why}", tracer.name()),
+                }
+                let _ = std::fs::remove_dir_all(&scratch);
+            }
+            eprintln!(
+                "{} of {} rounds, loaded: {loaded}",
+                round + 1,
+                extent.rounds
+            );
+            rounds.push(found);
+        }
+        conditions.push(rounds);
+    }
+    let _ = std::fs::remove_dir_all(&directory);
+    println!(
+        "FIFO 80 at 1 kHz on CPU {}, {} rounds of {} s with each tracer in turn",
+        extent.cpu, extent.rounds, extent.seconds
+    );
+    let (text, missed) = report(&tracers, &conditions[0], &conditions[1]);
+    print!("{text}");
+    Ok(match missed {
+        false => ExitCode::SUCCESS,
+        true => ExitCode::FAILURE,
+    })
+}
+
+/// One tracer beside the loop.
+fn one(
+    tracer: Tracer,
+    program: &Path,
+    extent: Extent,
+    loaded: bool,
+    directory: &Path,
+) -> Result<Round, String> {
+    let load = loaded.then(|| Passages::start(extent.cpu)).transpose()?;
+    let running = tracer.start(program, extent.cpu, &directory.join("trace"));
+    let loops = running.and_then(|running| {
+        let begun = std::time::Instant::now();
+        let child = measured::start(program, &scenario(extent), &directory.join("loop"))?;
+        let measured = measured::finish(child);
+        let seconds = begun.elapsed().as_secs_f64();
+        Ok((measured?, running.finish()?, seconds))
+    });
+    let passed = load.map(Passages::finish).transpose()?;
+    let (measured, traced, seconds) = loops?;
+    if let Some(reasons) = measured.invalid {
+        return Err(format!("the loop's run is not valid: {reasons}"));
+    }
+    Ok(Round {
+        median_ns: measured.median,
+        p999_ns: measured.p999,
+        traced,
+        seconds,
+        passed,
+    })
+}
+
+fn scenario(extent: Extent) -> String {
+    let Extent { seconds, cpu, .. } = extent;
+    format!(
+        "name = \"probe\"\nrate = \"1 kHz\"\nduration = \"{seconds} s\"\nwarm-up = \"200 ms\"\n\
+         cpu = {cpu}\npolicies = [\"FIFO 80\"]\n\n[criterion]\ndeadline = \"1 period\"\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_scenario::{KnownCpus, Scenario};
+
+    #[test]
+    fn the_scenario_reads() {
+        let extent = Extent {
+            rounds: 1,
+            seconds: 3,
+            cpu: 1,
+        };
+        let read = Scenario::parse(&scenario(extent), "probe.toml", &KnownCpus::first(2));
+        assert_eq!(read.expect("it reads").cycles, 3000);
+    }
+}
