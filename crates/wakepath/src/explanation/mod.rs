@@ -81,7 +81,9 @@ pub fn explain(run: &Run, order: &Order, along: &mut dyn Along) -> Result<Explai
         let explainer = one_segment(&loops, &trace, &mut sums, along)?;
         events += explainer.events();
         // perf may drop events without saying where: then only their counts tell.
-        let counted = trace.end().map_or(0, |end| end.cpus.iter().map(|cpu| cpu.lost).sum());
+        let counted = trace
+            .end()
+            .map_or(0, |end| end.cpus.iter().map(|cpu| cpu.lost).sum());
         lost += explainer.lost().max(counted);
         untold += explainer.untold_switches();
         overheads.merge(explainer.overheads());
