@@ -15,21 +15,25 @@ const LEAD_NS: u64 = 30_000_000;
 /// CPUs as far as placing the loop needs to know them.
 #[derive(Debug, Clone)]
 pub struct HostCpus {
-    /// CPUs that wakepath may use, ascending; never empty.
+    /// CPUs that wakepath runs on, ascending; never empty. The kernel leaves isolated ones out.
     pub allowed: Vec<u16>,
-    /// Those that are isolated from the scheduler's balancing.
+    /// Those that are isolated from the scheduler's balancing: a loop may be put there, nothing
+    /// gets there by itself.
     pub isolated: Vec<u16>,
 }
 
 impl HostCpus {
+    /// CPUs on which a loop may run, ascending.
+    pub fn for_a_loop(&self) -> Vec<u16> {
+        let both = self.allowed.iter().chain(&self.isolated);
+        let both: std::collections::BTreeSet<u16> = both.copied().collect();
+        both.into_iter().collect()
+    }
+
     /// Where a loop that names no CPU runs: the highest isolated CPU, else the highest (CPU 0
     /// takes most interrupts on most machines).
     pub fn loop_cpu(&self) -> u16 {
-        let isolated = self
-            .isolated
-            .iter()
-            .filter(|cpu| self.allowed.contains(cpu))
-            .max();
+        let isolated = self.isolated.iter().max();
         *isolated
             .or(self.allowed.iter().max())
             .expect("a process may run somewhere")
@@ -257,4 +261,26 @@ pub fn segment_ns(spec: &LoopSpec) -> u64 {
         .map(|t| t.end_cycle * t.period_ns)
         .max()
         .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_may_have_an_isolated_cpu_that_nothing_else_gets() {
+        // What the kernel of a guest with `isolcpus=2,3` says: the first process runs on the rest.
+        let host = HostCpus {
+            allowed: vec![0, 1],
+            isolated: vec![2, 3],
+        };
+        assert_eq!(host.for_a_loop(), [0, 1, 2, 3]);
+        assert_eq!(host.loop_cpu(), 3);
+        assert_eq!(host.beside(&[3]), [0, 1]);
+        let none = HostCpus {
+            isolated: Vec::new(),
+            ..host
+        };
+        assert_eq!((none.loop_cpu(), none.beside(&[1])), (1, vec![0]));
+    }
 }

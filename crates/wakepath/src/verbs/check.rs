@@ -12,8 +12,8 @@ const DEFAULT_PERIOD_NS: u64 = 4_000_000;
 pub fn run(arguments: &Check) -> Outcome {
     let text = changed(arguments)?;
     let host = measured::host_cpus()?;
-    if let Some(cpu) = arguments.cpu.filter(|cpu| !host.allowed.contains(cpu)) {
-        let there: Vec<String> = host.allowed.iter().map(u16::to_string).collect();
+    if let Some(cpu) = arguments.cpu.filter(|cpu| !host.for_a_loop().contains(cpu)) {
+        let there: Vec<String> = host.for_a_loop().iter().map(u16::to_string).collect();
         let there = there.join(", ");
         return Err(format!("--cpu {cpu}: wakepath may use CPU {there}; give one of them").into());
     }
