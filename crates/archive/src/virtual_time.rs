@@ -21,6 +21,10 @@ pub struct VirtualTime {
     pub seed: u64,
     /// CPUs of the guest.
     pub cpus: u16,
+    /// The longest turn of one of several CPUs, in virtual nanoseconds: they run one after the
+    /// other, each while the others wait. None where there is one CPU, or where none is kept to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_ns: Option<u64>,
     /// What emulated it; the guest can't know, and a log that never came home lacks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulator: Option<Emulator>,

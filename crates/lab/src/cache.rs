@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub struct Cache {
     root: PathBuf,
+    told: fn(&str),
 }
 
 /// Environment variable that names another place.
@@ -18,7 +19,20 @@ const VARIABLE: &str = "WAKEPATH_LAB_CACHE";
 impl Cache {
     /// In this directory.
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self {
+            root: root.into(),
+            told: |_| (),
+        }
+    }
+
+    /// The same, and `told` hears what is being fetched.
+    pub fn telling(self, told: fn(&str)) -> Self {
+        Self { told, ..self }
+    }
+
+    /// Says that something takes its time.
+    pub(crate) fn tell(&self, what: &str) {
+        (self.told)(what);
     }
 
     /// `$WAKEPATH_LAB_CACHE`, else `wakepath/lab` in the user's cache directory.
@@ -30,7 +44,14 @@ impl Cache {
             (None, None, Some(home)) => PathBuf::from(home).join(".cache/wakepath/lab"),
             (None, None, None) => std::env::temp_dir().join("wakepath-lab"),
         };
-        Self { root }
+        Self::at(root)
+    }
+
+    /// The directory `name` for something that keeps itself in order.
+    pub(crate) fn place(&self, name: &str) -> Result<PathBuf> {
+        let place = self.root.join(name);
+        fs::create_dir_all(&place).map_err(|e| LabError::io("make", &place, e))?;
+        std::path::absolute(&place).map_err(|e| LabError::io("find", &place, e))
     }
 
     /// The directory `name`, as it is or as `make` fills it: all of it or nothing. `good` says

@@ -106,6 +106,7 @@ impl Emulation<'_> {
             .args(first)
             .arg(std::process::id().to_string())
             .arg(&self.qemu.program)
+            .args(&self.qemu.arguments)
             .args(self.arguments)
             .current_dir(self.directory)
             // The terminal's Ctrl-C is for this process, which then ends its guests in order.
@@ -236,6 +237,7 @@ mod tests {
             qemu: &Qemu {
                 program,
                 version: "QEMU 0".into(),
+                arguments: Vec::new(),
             },
             arguments: &[],
             guard: &[guard],

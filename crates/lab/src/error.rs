@@ -28,14 +28,12 @@ pub enum LabError {
         package: &'static str,
     },
     /// The emulator is older than any that was tried.
-    #[error(
-        "{version} is too old: the laboratory needs QEMU {needed} or newer (package {package})"
-    )]
+    #[error("{version} is too old: this guest needs QEMU {needed} or newer (package {package})")]
     OldEmulator {
         /// What it says of itself.
         version: String,
-        /// The oldest that repeats.
-        needed: &'static str,
+        /// The oldest with which such a guest was tried.
+        needed: String,
         /// The package that holds it.
         package: &'static str,
     },

@@ -9,6 +9,7 @@ use crate::cache::sha256_hex;
 use crate::cpio::{Entry, Kind, pack, unpack};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
+use std::path::{Component, Path};
 
 /// Where the guest finds its order.
 pub const ORDER_PATH: &str = "/lab/order.json";
@@ -16,6 +17,11 @@ pub const ORDER_PATH: &str = "/lab/order.json";
 pub const PROGRAM_PATH: &str = "/bin/wakepath";
 /// The I/O port that the guest writes what it sends to (QEMU: isa-debugcon).
 pub const SEND_PORT: u64 = 0xe9;
+/// The I/O port at which a guest of several CPUs switches the emulator's fast timer on, by writing
+/// [`SPEAKER_ON`]: that timer is a PC's loudspeaker (port 0x61, bits 0 and 1), which nobody hears.
+pub const SPEAKER_PORT: u64 = 0x61;
+/// What is written there.
+pub const SPEAKER_ON: u8 = 0x03;
 /// On the console when the guest's program runs.
 pub const BEGUN: &str = "wakepath-lab: begun";
 /// On the console when everything was sent.
@@ -29,8 +35,10 @@ pub const MAGIC: &str = "wakepath-lab-files";
 /// guest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
-    /// The scenario, resolved, as TOML.
-    pub scenario: String,
+    /// Commands that run first, one after the other.
+    pub commands: Vec<OrderedCommand>,
+    /// The scenario that is then measured, resolved, as TOML.
+    pub scenario: Option<String>,
     /// Virtual nanoseconds that pass with each instruction.
     pub ns_per_instruction: u32,
     /// Seed of the emulator's random numbers.
@@ -96,13 +104,46 @@ pub fn receive(sent: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
     }
     let files = unpack(archive)?;
     // What comes out of a guest is not to be trusted with paths.
-    match files
-        .iter()
-        .find(|(path, _)| path.contains('/') || path.starts_with('.'))
-    {
-        Some((path, _)) => Err(format!("{path:?} is not a plain file name")),
+    match files.iter().find(|(path, _)| !stays_below(path)) {
+        Some((path, _)) => Err(format!("{path:?} leads out of the directory")),
         None => Ok(files),
     }
+}
+
+fn stays_below(path: &str) -> bool {
+    let mut parts = Path::new(path).components();
+    !path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// A command for a guest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderedCommand {
+    /// Its words.
+    pub words: Vec<String>,
+    /// Whether the guest goes on where it ends with anything but 0.
+    pub may_fail: bool,
+}
+
+/// What became of a command in a guest; what it wrote is in the file `command-N.out` or `.err`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandEnd {
+    /// Its words.
+    pub command: Vec<String>,
+    /// Its exit code; none where a signal ended it.
+    pub exit_code: Option<i32>,
+}
+
+/// Name of the file that says what became of the commands, in their order.
+pub const COMMANDS_NAME: &str = "commands.json";
+
+/// Name of the file with what the command of that number (from 1) wrote on standard output.
+pub fn output_name(number: usize) -> String {
+    format!("command-{number}.out")
+}
+
+/// Name of the file with what it wrote on standard error.
+pub fn complaint_name(number: usize) -> String {
+    format!("command-{number}.err")
 }
 
 #[cfg(test)]
@@ -117,8 +158,10 @@ mod tests {
 
     #[test]
     fn what_is_sent_arrives() {
-        let files = receive(&sent("samples.log")).unwrap();
-        assert_eq!(files, [("samples.log".to_owned(), vec![0, 10, 13, 255])]);
+        for name in ["samples.log", "tmp/run/samples.log"] {
+            let files = receive(&sent(name)).unwrap();
+            assert_eq!(files, [(name.to_owned(), vec![0, 10, 13, 255])]);
+        }
     }
 
     #[test]
@@ -132,7 +175,7 @@ mod tests {
             altered[at] ^= 1;
             assert!(receive(&altered).is_err(), "byte {at}");
         }
-        for name in ["../a", "/etc/passwd", ".."] {
+        for name in ["../a", "/etc/passwd", "..", "a/../../b", ""] {
             assert!(receive(&sent(name)).is_err(), "{name}");
         }
     }

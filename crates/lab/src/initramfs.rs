@@ -6,6 +6,7 @@ use crate::cpio::{Entry, Kind, pack};
 use crate::guest::{ORDER_PATH, Order, PROGRAM_PATH};
 use crate::{LabError, Result, programs};
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 /// An archive that a kernel starts from. Not compressed: a smaller file would cost the guest the
@@ -22,8 +23,8 @@ pub struct Initramfs {
 const DIRECTORIES: [&str; 7] = ["bin", "dev", "lab", "proc", "run", "sys", "tmp"];
 
 impl Initramfs {
-    /// Packs `program` (wakepath itself), the order, and further programs by name, each with its
-    /// libraries and at its own path.
+    /// Packs `program` (wakepath itself), the order, further programs by name, each with its
+    /// libraries and at its own path, and what the kernel was configured with.
     ///
     /// # Errors
     /// A program that is missing or can't be read.
@@ -32,6 +33,7 @@ impl Initramfs {
         order: &Order,
         further: &[(String, &'static str)],
         libraries: &[String],
+        config: Option<&Path>,
     ) -> Result<Self> {
         let mut files: BTreeMap<String, Entry> = BTreeMap::new();
         programs::add(&mut files, program, Path::new(PROGRAM_PATH))?;
@@ -44,6 +46,15 @@ impl Initramfs {
         }
         for library in libraries {
             programs::add(&mut files, Path::new(library), Path::new(library))?;
+        }
+        if let Some((config, name)) = config.and_then(|path| Some((path, path.file_name()?))) {
+            let path = format!("boot/{}", name.to_string_lossy());
+            let bytes = fs::read(config).map_err(|e| LabError::io("read", config, e))?;
+            let kind = Kind::File {
+                executable: false,
+                bytes,
+            };
+            files.insert(path.clone(), Entry { path, kind });
         }
         let order = Entry {
             path: ORDER_PATH.trim_start_matches('/').into(),
@@ -86,7 +97,8 @@ mod tests {
 
     fn order() -> Order {
         Order {
-            scenario: "name = \"a\"\n".into(),
+            commands: Vec::new(),
+            scenario: Some("name = \"a\"\n".into()),
             ns_per_instruction: 1,
             seed: 1,
             cpus: 1,
@@ -96,11 +108,11 @@ mod tests {
     #[test]
     fn the_same_content_gives_the_same_bytes_and_another_order_others() {
         let own = std::env::current_exe().unwrap();
-        let first = Initramfs::build(&own, &order(), &[], &[]).unwrap();
-        let second = Initramfs::build(&own, &order(), &[], &[]).unwrap();
+        let first = Initramfs::build(&own, &order(), &[], &[], None).unwrap();
+        let second = Initramfs::build(&own, &order(), &[], &[], None).unwrap();
         assert_eq!(first.sha256, second.sha256);
         let other = Order { seed: 2, ..order() };
-        let other = Initramfs::build(&own, &other, &[], &[]).unwrap();
+        let other = Initramfs::build(&own, &other, &[], &[], None).unwrap();
         assert_ne!(first.sha256, other.sha256);
     }
 
@@ -128,7 +140,7 @@ mod tests {
     #[test]
     fn a_directory_comes_before_what_is_in_it() {
         let own = std::env::current_exe().unwrap();
-        let archive = Initramfs::build(&own, &order(), &[], &[]).unwrap();
+        let archive = Initramfs::build(&own, &order(), &[], &[], None).unwrap();
         let names = names(&archive.bytes);
         let at = |name: &str| {
             let found = names.iter().position(|found| found == name);
@@ -143,7 +155,7 @@ mod tests {
     fn a_missing_program_is_named_with_its_package() {
         let own = std::env::current_exe().unwrap();
         let further = [("no-such-program".to_owned(), "some-package")];
-        let error = Initramfs::build(&own, &order(), &further, &[]).unwrap_err();
+        let error = Initramfs::build(&own, &order(), &further, &[], None).unwrap_err();
         assert_eq!(
             error.to_string(),
             "no-such-program is not installed: install the package some-package"

@@ -1,10 +1,11 @@
 //! Which kernel: what a user may write, and the file that it leads to.
 
+use crate::apt::Client;
 use crate::cache::{Cache, sha256_hex};
 use crate::{LabError, Result, packages};
 use std::fmt;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A kernel as a user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,11 +76,15 @@ impl KernelName {
                     path: path.clone(),
                     sha256: sha256_hex(&bytes),
                     package: None,
+                    config: config_beside(path),
                 })
             }
             Self::Package {
                 package, version, ..
-            } => packages::kernel(package, version.as_deref(), cache),
+            } => {
+                let client = Client::of_the_system();
+                packages::kernel(package, version.as_deref(), &client, cache)
+            }
         }
     }
 }
@@ -102,6 +107,15 @@ pub struct Kernel {
     pub sha256: String,
     /// Package and version that it comes from.
     pub package: Option<String>,
+    /// What it was configured with, in a file `config-RELEASE`, where that is known.
+    pub config: Option<PathBuf>,
+}
+
+/// `config-RELEASE` beside a kernel that is called `vmlinuz-RELEASE`, as in /boot.
+fn config_beside(kernel: &Path) -> Option<PathBuf> {
+    let release = kernel.file_name()?.to_str()?.strip_prefix("vmlinuz-")?;
+    let config = kernel.with_file_name(format!("config-{release}"));
+    config.is_file().then_some(config)
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 //! An emulated CPU that counts instructions is a clock: the same kernel, initramfs, command line and
 //! seed give the same instants to the nanosecond, on any host.
 
+mod apt;
+mod baseline;
 mod cache;
 mod cpio;
 mod divergence;
@@ -18,15 +20,20 @@ mod packages;
 mod programs;
 mod qemu;
 
+pub use baseline::{
+    BASELINE_VERSION, Baseline, BaselineError, BaselineOrder, Change, ConditionCounts, GuestCounts,
+    PathPart, StretchChange, stretch_changes,
+};
 pub use cache::{Cache, sha256_hex};
 pub use cpio::{Entry, Kind, pack, unpack};
 pub use divergence::{Divergence, Stream, first_divergence};
 pub use emulation::{Emulation, Watcher};
 pub use error::{LabError, Result};
 pub use guest::{
-    BEGUN, ENDED, FAILED, MAGIC, ORDER_PATH, Order, PROGRAM_PATH, SEND_PORT, receive, send,
+    BEGUN, COMMANDS_NAME, CommandEnd, ENDED, FAILED, MAGIC, ORDER_PATH, Order, OrderedCommand,
+    PROGRAM_PATH, SEND_PORT, SPEAKER_ON, SPEAKER_PORT, complaint_name, output_name, receive, send,
 };
 pub use initramfs::Initramfs;
 pub use kernel::{Kernel, KernelName};
-pub use machine::{Machine, shift_of};
+pub use machine::{Machine, TURN_US, shift_of};
 pub use qemu::Qemu;

@@ -12,11 +12,18 @@ pub struct Machine {
     pub ns_per_instruction: u32,
     /// Seed of the emulator's random numbers, the guest's included.
     pub seed: u64,
+    /// CPUs.
+    pub cpus: u16,
     /// Memory in MiB.
     pub memory_mib: u32,
     /// Further parameters of the kernel, such as `preempt=full`.
     pub parameters: Vec<String>,
 }
+
+/// The longest turn of one of several CPUs, in virtual microseconds. CPUs that count instructions run
+/// one after the other, each until the emulator's next timer: without one of this pace turns last
+/// milliseconds, and a latency is the wait for another CPU's turn.
+pub const TURN_US: u32 = 2;
 
 /// Names of files in the directory that the emulator runs in.
 pub(crate) const CONSOLE: &str = "console.log";
@@ -40,6 +47,13 @@ impl Machine {
     /// As [`shift_of`].
     pub fn arguments(&self, kernel: &Path, initramfs: &Path) -> Result<Vec<String>> {
         let shift = shift_of(self.ns_per_instruction)?;
+        let cpus = self.cpus.to_string();
+        let turns = [
+            "-audiodev",
+            &format!("none,id=turns,timer-period={TURN_US}"),
+            "-machine",
+            "pc,pcspk-audiodev=turns",
+        ];
         let mut line =
             String::from("console=ttyS0 quiet panic=-1 tsc=reliable nokaslr random.trust_cpu=off ");
         for parameter in &self.parameters {
@@ -67,7 +81,7 @@ impl Machine {
             "-seed",
             &self.seed.to_string(),
             "-smp",
-            "1",
+            &cpus,
             "-m",
             &self.memory_mib.to_string(),
             "-chardev",
@@ -85,7 +99,12 @@ impl Machine {
             "-append",
             &line,
         ];
-        Ok(arguments.map(String::from).to_vec())
+        let turns = turns.iter().filter(|_| self.cpus > 1);
+        Ok(arguments
+            .iter()
+            .chain(turns)
+            .map(|&a| a.to_owned())
+            .collect())
     }
 }
 
@@ -107,13 +126,24 @@ mod tests {
         let machine = Machine {
             ns_per_instruction: 2,
             seed: 7,
+            cpus: 1,
             memory_mib: 512,
             parameters: vec!["preempt=full".into(), "threadirqs".into()],
         };
-        let line = machine
-            .arguments(Path::new("/k"), Path::new("/i"))
-            .unwrap()
-            .join(" ");
+        let line = |machine: &Machine| {
+            let arguments = machine.arguments(Path::new("/k"), Path::new("/i"));
+            arguments.unwrap().join(" ")
+        };
+        let two = line(&Machine {
+            cpus: 2,
+            ..machine.clone()
+        });
+        assert!(
+            two.contains("-smp 2") && two.contains("timer-period=2"),
+            "{two}"
+        );
+        let line = line(&machine);
+        assert!(!line.contains("timer-period"), "{line}");
         for part in [
             "-icount shift=1,sleep=off",
             "-rtc clock=vm,base=2026-01-01",

@@ -44,3 +44,4 @@ pub use picture::{
 pub use probe_effect::{ProbeEffect, Shift, TracedCondition};
 pub use style::Style;
 pub use table::Table;
+pub use text::cpus_text;

@@ -305,10 +305,7 @@ impl Assessment {
 
 /// What virtual time means, in the words of the verdict.
 pub(crate) fn virtual_time_text(time: &VirtualTime) -> String {
-    let cpus = match time.cpus {
-        1 => "one CPU".to_owned(),
-        cpus => format!("{cpus} CPUs that take turns"),
-    };
+    let cpus = cpus_text(time);
     let emulator = match &time.emulator {
         Some(emulator) => format!("{}, {}", emulator.kernel, emulator.version),
         None => "an emulator that is not recorded".to_owned(),
@@ -318,6 +315,21 @@ pub(crate) fn virtual_time_text(time: &VirtualTime) -> String {
          {}); no machine's latencies, and no criterion is judged by them",
         time.ns_per_instruction, time.seed
     )
+}
+
+/// How many CPUs, and what virtual time costs there.
+pub fn cpus_text(time: &VirtualTime) -> String {
+    match (time.cpus, time.turn_ns) {
+        (1, _) => "one CPU".to_owned(),
+        (cpus, Some(turn_ns)) => format!(
+            "{cpus} CPUs that take turns of at most {} µs: while {cpus} work, each has 1/{cpus} of its \
+             speed, and what one does to another is felt up to that much later",
+            turn_ns as f64 / 1e3
+        ),
+        (cpus, None) => format!(
+            "{cpus} CPUs that take turns of up to milliseconds: no latency here is the guest's own"
+        ),
+    }
 }
 
 /// Breaks lines between words where the terminal would break them anywhere.

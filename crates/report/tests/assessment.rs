@@ -346,6 +346,7 @@ fn virtual_time_never_passes_and_never_fails_a_criterion_and_says_what_it_is() {
         ns_per_instruction: 2,
         seed: 7,
         cpus: 1,
+        turn_ns: None,
         emulator: None,
     };
     write_in(&run, &segments, Some(Ending::Complete), Some(time.clone()));

@@ -57,7 +57,7 @@ pub fn read_scenario(
     source: &str,
     host: &HostCpus,
 ) -> Result<(Scenario, Vec<Warning>), Failure> {
-    let known = KnownCpus::new(host.allowed.iter().copied()).ok_or("no CPU may be used")?;
+    let known = KnownCpus::new(host.for_a_loop()).ok_or("no CPU may be used")?;
     let (mut scenario, warnings) = Scenario::parse_with_warnings(text, source, &known)?;
     super::files::embed(&mut scenario, source)?;
     Ok((scenario, warnings))
@@ -163,7 +163,7 @@ pub fn fitted(
 
 /// Writes the explanation of a traced run beside it. What fails here takes nothing from the
 /// measurement: the events are there, and `wakepath explain` tries again.
-fn explain(directory: &Path) {
+pub fn explain(directory: &Path) {
     let explained = Run::open(directory)
         .map_err(Failure::from)
         .and_then(|run| crate::explanation::write_beside(&run));

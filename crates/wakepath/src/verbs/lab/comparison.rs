@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use std::fmt::Write;
-use wakepath_report::{Assessment, Style, Table};
+use wakepath_report::{Assessment, Style, Table, cpus_text};
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_verdict::{CycleSummary, Judgement, Outcome};
 
@@ -36,9 +36,10 @@ pub fn to_text(compared: &[Compared], style: Style) -> String {
     if let Some(time) = time {
         let _ = writeln!(
             text,
-            "\nvirtual time: 1 instruction = {} ns, {} CPU; lengths of software paths, no machine's \
-             latencies\n",
-            time.ns_per_instruction, time.cpus
+            "\nvirtual time: 1 instruction = {} ns; lengths of software paths, no machine's latencies; \
+             {}\n",
+            time.ns_per_instruction,
+            cpus_text(time)
         );
         text += &table(&known).render(style.columns);
     }
@@ -98,7 +99,8 @@ fn table(known: &[(&str, &Assessment)]) -> Table {
         table.row(format!("{condition}, {phase}"), Vec::new());
         for (guest, assessment) in known {
             let mine = assessment.conditions.iter();
-            for judged in mine.filter(|judged| place(judged) == (phase.clone(), condition.clone()))
+            for judged in
+                mine.filter(|judged| condition_of(judged) == (phase.clone(), condition.clone()))
             {
                 table.row(format!("  {guest}"), row(&judged.cycles));
             }
@@ -112,7 +114,7 @@ fn conditions(known: &[(&str, &Assessment)]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for place in known
         .iter()
-        .flat_map(|(_, a)| a.conditions.iter().map(place))
+        .flat_map(|(_, a)| a.conditions.iter().map(condition_of))
     {
         if !found.contains(&place) {
             found.push(place);
@@ -121,7 +123,8 @@ fn conditions(known: &[(&str, &Assessment)]) -> Vec<(String, String)> {
     found
 }
 
-fn place(judged: &Judgement) -> (String, String) {
+/// Phase and condition of a judgement, as tables call them.
+pub fn condition_of(judged: &Judgement) -> (String, String) {
     let policy = judged.name.policy.map(|policy| policy.to_string());
     let parts: Vec<String> = policy.into_iter().chain(judged.name.task.clone()).collect();
     let condition = match parts.is_empty() {
@@ -133,25 +136,26 @@ fn place(judged: &Judgement) -> (String, String) {
 
 fn row(cycles: &CycleSummary) -> Vec<String> {
     let micros = |ns: Option<i64>| ns.map_or(String::new(), |ns| format!("{:.3}", ns as f64 / 1e3));
-    let at = |distribution: &Option<DistributionSummary>, wanted: Quantile| {
-        let distribution = distribution.as_ref()?;
-        let mut all = distribution.quantiles.iter();
-        let found = all.find(|q| q.parts_per_million == wanted.parts_per_million())?;
-        Some(found.value)
-    };
     let latency = &cycles.latency_as_scheduled;
     let most = |distribution: &Option<DistributionSummary>| distribution.as_ref().map(|d| d.max);
     vec![
         cycles.scheduled.to_string(),
         cycles.skipped.to_string(),
         micros(latency.as_ref().map(|d| d.min)),
-        micros(at(latency, Quantile::P50)),
-        micros(at(latency, Quantile::P99)),
+        micros(quantile(latency, Quantile::P50)),
+        micros(quantile(latency, Quantile::P99)),
         micros(most(latency)),
-        micros(at(&cycles.execution, Quantile::P50)),
+        micros(quantile(&cycles.execution, Quantile::P50)),
         micros(most(&cycles.execution)),
         micros(most(&cycles.response)),
     ]
+}
+
+/// A quantile of a distribution, where there is one.
+pub fn quantile(distribution: &Option<DistributionSummary>, wanted: Quantile) -> Option<i64> {
+    let mut all = distribution.as_ref()?.quantiles.iter();
+    let found = all.find(|q| q.parts_per_million == wanted.parts_per_million())?;
+    Some(found.value)
 }
 
 /// All of it for a script.

@@ -1,6 +1,7 @@
 //! The first process of a guest: mounts what Linux keeps its facts in, carries the order out as any
 //! run, sends the run's files home and ends the machine. It judges nothing and finishes nothing.
 
+use super::commands;
 use crate::measure::{Interrupt, Measurement, Plan};
 use crate::verbs::measured;
 use crate::view;
@@ -14,7 +15,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 use wakepath_archive::VirtualTime;
-use wakepath_lab::{BEGUN, ENDED, FAILED, ORDER_PATH, Order, SEND_PORT};
+use wakepath_lab::{BEGUN, ENDED, FAILED, ORDER_PATH, Order, SEND_PORT, SPEAKER_ON, SPEAKER_PORT};
 use wakepath_machine::{Facts, Root};
 use wakepath_readiness::{Inspection, Report};
 use wakepath_scenario::{KnownCpus, Scenario};
@@ -22,14 +23,18 @@ use wakepath_scenario::{KnownCpus, Scenario};
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 /// What is mounted where. The run lies in memory: a disk's emulation would be part of every load.
-const MOUNTS: [(&str, &str, &str); 6] = [
+const MOUNTS: [(&str, &str, &str); 8] = [
     ("proc", "/proc", "proc"),
     ("sysfs", "/sys", "sysfs"),
     ("devtmpfs", "/dev", "devtmpfs"),
     ("tmpfs", "/run", "tmpfs"),
     ("tmpfs", "/tmp", "tmpfs"),
     ("tracefs", "/sys/kernel/tracing", "tracefs"),
+    ("debugfs", "/sys/kernel/debug", "debugfs"),
+    ("cgroup2", "/sys/fs/cgroup", "cgroup2"),
 ];
+/// What a kernel may lack: that is then a fact like any other.
+const OPTIONAL: [&str; 3] = ["tracefs", "debugfs", "cgroup2"];
 /// The machine's I/O ports.
 const PORTS: &str = "/dev/port";
 const RUN: &str = "/run/run";
@@ -54,22 +59,28 @@ pub fn main() -> ExitCode {
 fn guest() -> Outcome {
     for (source, place, kind) in MOUNTS {
         let mounted = mount(source, place, kind, MountFlags::empty(), None);
-        // Not every kernel can trace; that is then a fact like any other.
-        if kind != "tracefs" {
+        if !OPTIONAL.contains(&kind) {
             mounted.map_err(|error| format!("{place} can't be mounted: {error}"))?;
         }
     }
     bring_loopback_up().map_err(|error| format!("loopback can't be brought up: {error}"))?;
     let order = std::fs::read(ORDER_PATH).map_err(|error| format!("{ORDER_PATH}: {error}"))?;
     let order = Order::from_bytes(&order).map_err(|error| format!("{ORDER_PATH}: {error}"))?;
-    measure(&order)?;
-    send()
+    if order.cpus > 1 {
+        ports()?.write_all_at(&[SPEAKER_ON], SPEAKER_PORT)?;
+    }
+    let mut files = commands::run(&order.commands)?;
+    if let Some(scenario) = &order.scenario {
+        measure(&order, scenario)?;
+        files.extend(commands::files_in(Path::new(RUN), "")?);
+    }
+    send(files)
 }
 
-fn measure(order: &Order) -> Outcome {
+fn measure(order: &Order, scenario: &str) -> Outcome {
     let host = measured::host_cpus()?;
-    let known = KnownCpus::new(host.allowed.iter().copied()).ok_or("no CPU may be used")?;
-    let (scenario, warnings) = Scenario::parse_with_warnings(&order.scenario, "the order", &known)?;
+    let known = KnownCpus::new(host.for_a_loop()).ok_or("no CPU may be used")?;
+    let (scenario, warnings) = Scenario::parse_with_warnings(scenario, "the order", &known)?;
     let subject = crate::verbs::subject::loop_of(&scenario, &host);
     let plan = Plan::new(&scenario, host);
     let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
@@ -80,6 +91,7 @@ fn measure(order: &Order) -> Outcome {
         ns_per_instruction: order.ns_per_instruction,
         seed: order.seed,
         cpus: order.cpus,
+        turn_ns: super::prepare::turn_ns(order.cpus),
         emulator: None,
     });
     let mut observer = view::fitting(true);
@@ -97,28 +109,22 @@ fn measure(order: &Order) -> Outcome {
     Ok(())
 }
 
-/// Sends every plain file of the run's directory.
-fn send() -> Outcome {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(RUN)? {
-        let entry = entry?;
-        if entry.file_type()?.is_file() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            files.push((name, std::fs::read(entry.path())?));
-        }
-    }
+/// Sends files home.
+fn send(mut files: Vec<(String, Vec<u8>)>) -> Outcome {
     files.sort();
     let mut sent = Vec::new();
     wakepath_lab::send(&mut sent, files)?;
-    let ports = File::options()
-        .write(true)
-        .open(PORTS)
-        .map_err(|error| format!("{PORTS}: {error}"))?;
+    let ports = ports()?;
     // More than one byte at once would go to as many ports.
     for byte in sent {
         ports.write_all_at(&[byte], SEND_PORT)?;
     }
     Ok(())
+}
+
+fn ports() -> Result<File, String> {
+    let ports = File::options().write(true).open(PORTS);
+    ports.map_err(|error| format!("{PORTS}: {error}"))
 }
 
 /// Sets the loopback interface up, for loads that use the network (rtnetlink(7), RTM_NEWLINK).

@@ -69,6 +69,10 @@ pub fn carry_out(
             });
         }
     });
+    for guest in guests {
+        // Its digest is in the manifest; the same order makes the same again.
+        let _ = std::fs::remove_file(&guest.initramfs.0);
+    }
     let mut ended = ended.into_inner().unwrap_or_default();
     (0..guests.len())
         .map(|index| ended.remove(&index).unwrap_or(Err("it never began".into())))
@@ -91,7 +95,12 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Duration, interrupt: &Interrupt) -> Re
         .arguments(&absolute(&guest.kernel.path)?, &absolute(initramfs)?)?;
     let emulator = Emulator {
         version: qemu.version.clone(),
-        arguments: [vec![qemu.program.display().to_string()], arguments.clone()].concat(),
+        arguments: [
+            vec![qemu.program.display().to_string()],
+            qemu.arguments.clone(),
+            arguments.clone(),
+        ]
+        .concat(),
         kernel: guest.name.clone(),
         kernel_sha256: guest.kernel.sha256.clone(),
         kernel_package: guest.kernel.package.clone(),
@@ -107,15 +116,18 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Duration, interrupt: &Interrupt) -> Re
         limit,
     }
     .run(&mut Follower { guest, interrupt })?;
-    // Said before the run is put in order: an interruption between the two loses nothing.
     write(
         &directory.join(EMULATOR_NAME),
         &serde_json::to_vec_pretty(&emulator)?,
     )?;
     for (name, bytes) in files {
-        write(&directory.join(name), &bytes)?;
+        let path = directory.join(name);
+        if let Some(above) = path.parent() {
+            std::fs::create_dir_all(above)
+                .map_err(|error| format!("{}: {error}", above.display()))?;
+        }
+        write(&path, &bytes)?;
     }
-    wakepath_archive::finish(directory)?;
     Ok(())
 }
 

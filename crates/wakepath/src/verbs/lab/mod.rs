@@ -1,11 +1,17 @@
 //! `wakepath lab`: scenarios on real kernels in virtual time. Kernels, initramfs and emulator are in
 //! the crate `wakepath-lab`; here is what a person asks for and sees.
 
+mod check;
+mod commands;
 mod comparison;
+mod counted;
 mod diff;
+mod exec;
 mod guest;
 mod guests;
+mod prepare;
 mod run;
+mod words;
 
 pub use guest::main as guest_main;
 
@@ -16,6 +22,8 @@ use crate::command_line::Lab;
 pub fn run(verb: &Lab) -> Outcome {
     match verb {
         Lab::Run(arguments) => run::run(arguments),
+        Lab::Exec(arguments) => exec::run(arguments),
+        Lab::Check(arguments) => check::run(arguments),
         Lab::Diff(arguments) => diff::run(arguments),
     }
 }

@@ -1,0 +1,226 @@
+//! The system's package client (apt), in one of two ways: as the system has it set up, or with lists
+//! of this user's own for another architecture or release. Its mirrors, its keys, its check sums;
+//! nothing is installed and no root is needed.
+
+use crate::cache::Cache;
+use crate::programs::last_line;
+use crate::{LabError, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// The keys that Debian's archive is signed with.
+const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+/// Where the system's client has no list of Debian's own.
+const MIRROR: &str = "http://deb.debian.org/debian";
+/// Lists older than this are fetched anew.
+const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A package client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Client {
+    options: Vec<String>,
+}
+
+impl Client {
+    /// As the system has it set up.
+    pub fn of_the_system() -> Self {
+        let options = Vec::new();
+        Self { options }
+    }
+
+    /// With lists of its own in `cache`, for an architecture as Debian calls it. `suffix` is added
+    /// to the name of the host's release, such as `-backports`.
+    pub fn for_architecture(architecture: &str, suffix: &str, cache: &Cache) -> Result<Self> {
+        if !Path::new(KEYS).exists() {
+            return Err(LabError::MissingProgram {
+                program: KEYS.into(),
+                package: "debian-archive-keyring",
+            });
+        }
+        let (mirror, release) = mirror();
+        let release = release + suffix;
+        let place = cache.place(&format!("apt-{release}-{architecture}"))?;
+        for inner in ["lists/partial", "cache/archives/partial"] {
+            let inner = place.join(inner);
+            fs::create_dir_all(&inner).map_err(|e| LabError::io("make", &inner, e))?;
+        }
+        let status = place.join("status");
+        fs::write(&status, "").map_err(|e| LabError::io("write", &status, e))?;
+        let sources = place.join("sources.list");
+        let line = format!("deb [signed-by={KEYS}] {mirror} {release} main\n");
+        let known = fs::read_to_string(&sources).is_ok_and(|text| text == line);
+        fs::write(&sources, line).map_err(|e| LabError::io("write", &sources, e))?;
+        let at = |name: &str| place.join(name).display().to_string();
+        let options = [
+            format!("Dir::Etc::sourcelist={}", at("sources.list")),
+            "Dir::Etc::sourceparts=/dev/null".into(),
+            "Dir::Etc::preferencesparts=/dev/null".into(),
+            format!("Dir::State={}", at("")),
+            format!("Dir::State::status={}", at("status")),
+            format!("Dir::Cache={}", at("cache")),
+            format!("APT::Architecture={architecture}"),
+            format!("APT::Architectures::={architecture}"),
+            // A release that is not the newest, such as backports, is offered at once.
+            format!("APT::Default-Release={release}"),
+            "Acquire::Languages=none".into(),
+            "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false".into(),
+            // The lists belong to this user.
+            "APT::Sandbox::User=".into(),
+        ];
+        let options = options
+            .into_iter()
+            .flat_map(|option| ["-o".to_owned(), option])
+            .collect();
+        let client = Self { options };
+        let updated = place.join("updated");
+        if !(known && is_fresh(&updated)) {
+            cache.tell(&format!("package lists of {release} for {architecture}"));
+            run(client.command("apt-get").args(["update", "--quiet"]))?;
+            fs::write(&updated, "").map_err(|e| LabError::io("write", &updated, e))?;
+        }
+        Ok(client)
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.args(&self.options).env("LC_ALL", "C");
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// The package's description; the newest where no version is wanted.
+    pub fn described(&self, package: &str, version: Option<&str>) -> Result<String> {
+        let wanted = match version {
+            Some(version) => format!("{package}={version}"),
+            None => package.to_owned(),
+        };
+        let mut command = self.command("apt-cache");
+        command
+            .args(["show", "--no-all-versions", "--"])
+            .arg(&wanted);
+        let output = command.output().map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => LabError::NoPackage {
+                package: wanted.clone(),
+                why: "apt-cache is not installed".into(),
+            },
+            _ => LabError::io("start", Path::new("apt-cache"), e),
+        })?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        if !output.status.success() || field(&text, "Package").is_none() {
+            return Err(LabError::NoPackage {
+                package: wanted,
+                why: last_line(&output.stderr),
+            });
+        }
+        Ok(text)
+    }
+
+    /// Downloads a package into an empty directory.
+    pub fn download(&self, name: &str, version: &str, directory: &Path) -> Result<PathBuf> {
+        let wanted = format!("{name}={version}");
+        run(self
+            .command("apt-get")
+            .args(["download", "--quiet", "--"])
+            .arg(&wanted)
+            .current_dir(directory))?;
+        let mut entries =
+            fs::read_dir(directory).map_err(|e| LabError::io("list", directory, e))?;
+        let found = entries.find_map(|entry| {
+            let path = entry.ok()?.path();
+            (path.extension()? == "deb").then_some(path)
+        });
+        found.ok_or_else(|| LabError::Command {
+            command: format!("apt-get download {wanted}"),
+            said: "it left no package".into(),
+        })
+    }
+}
+
+/// The system's mirror of Debian and the release it has there; Debian's own and its stable release
+/// where the system is no Debian.
+fn mirror() -> (String, String) {
+    let listed = Command::new("apt-get")
+        .args(["indextargets", "--format"])
+        .arg("$(ORIGIN) $(REPO_URI) $(CODENAME)")
+        .arg("Created-By: Packages")
+        .stdin(Stdio::null())
+        .output();
+    let listed = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let found = listed.ok().and_then(|listed| first_of_debian(&listed));
+    found.unwrap_or_else(|| (MIRROR.into(), "stable".into()))
+}
+
+/// The first release of Debian's that is neither for updates nor for security: those hold no whole
+/// archive.
+fn first_of_debian(listed: &str) -> Option<(String, String)> {
+    listed.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["Debian", mirror, release] if !release.contains('-') => {
+                Some((mirror.trim_end_matches('/').into(), release.into()))
+            }
+            _ => None,
+        }
+    })
+}
+
+fn is_fresh(file: &Path) -> bool {
+    let modified = fs::metadata(file).and_then(|found| found.modified());
+    modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < FRESH))
+}
+
+/// A field of a description.
+pub(crate) fn field<'a>(described: &'a str, name: &str) -> Option<&'a str> {
+    let first = described.split("\n\n").next()?;
+    first.lines().find_map(|line| {
+        let value = line.strip_prefix(name)?.strip_prefix(':')?;
+        Some(value.trim())
+    })
+}
+
+/// Runs a command whose only interest is whether it succeeds.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.env("LC_ALL", "C").stdout(Stdio::null()).output();
+    let output = output.map_err(|e| LabError::io("start", Path::new(&program), e))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => {
+            let arguments: Vec<_> = command.get_args().map(|a| a.to_string_lossy()).collect();
+            Err(LabError::Command {
+                command: format!("{program} {}", arguments.join(" ")),
+                said: last_line(&output.stderr),
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mirror_is_the_systems_own_and_never_that_of_security_updates() {
+        let listed = "Google http://packages.cloud.google.com/apt cloud-sdk\n\
+                      Debian http://mirror.example/debian-security/ bookworm-security\n\
+                      Debian http://mirror.example/debian/ bookworm-updates\n\
+                      Debian http://mirror.example/debian/ bookworm\n";
+        let found = first_of_debian(listed);
+        let expected = ("http://mirror.example/debian".into(), "bookworm".into());
+        assert_eq!(found, Some(expected));
+        assert_eq!(first_of_debian("Ubuntu http://a/ubuntu noble\n"), None);
+    }
+
+    #[test]
+    fn a_package_that_is_not_there_is_named() {
+        let name = "linux-image-of-nobody";
+        let error = Client::of_the_system().described(name, None);
+        let error = error.unwrap_err().to_string();
+        assert!(
+            error.contains("no package linux-image-of-nobody is known here"),
+            "{error}"
+        );
+    }
+}

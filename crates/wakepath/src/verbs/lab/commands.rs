@@ -1,0 +1,109 @@
+//! In the guest: commands, one after the other, and the files that they leave. What they write is kept,
+//! not shown: the console is slow and belongs to the guest's own words.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use wakepath_lab::{
+    COMMANDS_NAME, CommandEnd, OrderedCommand, PROGRAM_PATH, complaint_name, output_name,
+};
+
+type Files = Vec<(String, Vec<u8>)>;
+
+/// Where commands run and leave what shall come home.
+const WORKPLACE: &str = "/tmp";
+/// Where their output goes meanwhile.
+const KEPT: &str = "/run/commands";
+
+/// Runs them and returns what there is to send. One that fails and may not ends it.
+pub fn run(commands: &[OrderedCommand]) -> Result<Files, String> {
+    if commands.is_empty() {
+        return Ok(Vec::new());
+    }
+    fs::create_dir_all(KEPT).map_err(|error| format!("{KEPT}: {error}"))?;
+    let mut ends = Vec::new();
+    for (index, command) in commands.iter().enumerate() {
+        let words = &command.words;
+        let end = one(index + 1, words).map_err(|error| format!("{}: {error}", words.join(" ")))?;
+        if end.exit_code != Some(0) && !command.may_fail {
+            return Err(failure(index + 1, &end));
+        }
+        ends.push(end);
+    }
+    let ends = serde_json::to_vec_pretty(&ends).map_err(|error| error.to_string())?;
+    let mut files = vec![(COMMANDS_NAME.to_owned(), ends)];
+    for (place, prefix) in [(KEPT, ""), (WORKPLACE, "tmp/")] {
+        let found = files_in(Path::new(place), prefix);
+        files.extend(found.map_err(|error| format!("{place}: {error}"))?);
+    }
+    Ok(files)
+}
+
+fn one(number: usize, words: &[String]) -> io::Result<CommandEnd> {
+    let kept = |name: String| File::create(Path::new(KEPT).join(name));
+    let (program, arguments) = match words.split_first() {
+        Some((program, arguments)) if program.contains('/') => (program.as_str(), arguments),
+        Some((own, arguments)) if own == "wakepath" => (PROGRAM_PATH, arguments),
+        _ => (PROGRAM_PATH, words),
+    };
+    println!("wakepath-lab: {}", words.join(" "));
+    let status = Command::new(program)
+        .args(arguments)
+        .current_dir(WORKPLACE)
+        .stdin(Stdio::null())
+        .stdout(kept(output_name(number))?)
+        .stderr(kept(complaint_name(number))?)
+        .status()?;
+    Ok(CommandEnd {
+        command: words.to_vec(),
+        exit_code: status.code(),
+    })
+}
+
+/// What a command that had to succeed said when it did not.
+fn failure(number: usize, end: &CommandEnd) -> String {
+    let said = |name: String| fs::read_to_string(Path::new(KEPT).join(name)).unwrap_or_default();
+    let said = [said(output_name(number)), said(complaint_name(number))].concat();
+    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    let code = match end.exit_code {
+        Some(code) => format!("exit code {code}"),
+        None => "ended by a signal".to_owned(),
+    };
+    let (command, last) = (end.command.join(" "), last.unwrap_or("it said nothing"));
+    format!("{command}: {code}: {last}")
+}
+
+/// Every plain file below a directory, by its path from there.
+pub fn files_in(directory: &Path, prefix: &str) -> io::Result<Files> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            files.extend(files_in(&entry.path(), &format!("{name}/"))?);
+        } else if kind.is_file() {
+            files.push((name, fs::read(entry.path())?));
+        }
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_below_a_directory_with_their_paths() {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir_all(place.path().join("run/inner")).unwrap();
+        fs::write(place.path().join("run/inner/samples.log"), "a").unwrap();
+        fs::write(place.path().join("note"), "b").unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", place.path().join("link")).unwrap();
+        let mut files = files_in(place.path(), "tmp/").unwrap();
+        files.sort();
+        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["tmp/note", "tmp/run/inner/samples.log"]);
+    }
+}

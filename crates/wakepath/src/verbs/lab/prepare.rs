@@ -1,0 +1,241 @@
+//! From what a person asks for to guests that can boot: kernels × variants × seeds, each with its
+//! initramfs and its machine.
+
+use super::guests::Guest;
+use super::words::words;
+use crate::command_line::LabGuests;
+use crate::measure::own_executable;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use wakepath_lab::{
+    Cache, Initramfs, Kernel, KernelName, Machine, Order, OrderedCommand, Qemu, TURN_US, shift_of,
+};
+use wakepath_scenario::{LoadKind, Scenario, Work};
+
+/// Debian's word for the guests' architecture.
+const ARCHITECTURE: &str = "amd64";
+/// Time on this host that a guest may take for booting, for a command, and for each second of each
+/// CPU. Measured on an idle machine: 18 s and 6 s; the rest is for busy ones.
+const BOOT_LIMIT_S: u64 = 300;
+const COMMAND_LIMIT_S: u64 = 300;
+const LIMIT_PER_SECOND: u64 = 60;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// The laboratory's own downloads.
+pub fn cache() -> Cache {
+    Cache::of_this_user().telling(|what| eprintln!("{what}"))
+}
+
+/// What all guests of a laboratory have in common.
+pub struct Laboratory<'a> {
+    options: &'a LabGuests,
+    commands: Vec<OrderedCommand>,
+    /// The emulator.
+    pub qemu: Qemu,
+    kernels: Vec<(KernelName, Kernel)>,
+}
+
+/// What the guests do.
+pub struct Task<'a> {
+    /// A command after those that come before.
+    pub command: Option<&'a [String]>,
+    /// What is measured then.
+    pub scenario: Option<&'a Scenario>,
+    /// Seeds; each makes a guest of its own.
+    pub seeds: &'a [u64],
+}
+
+impl<'a> Laboratory<'a> {
+    /// Finds emulator and kernels.
+    pub fn new(options: &'a LabGuests) -> Result<Self, Failure> {
+        shift_of(options.ns_per_instruction)?;
+        let commands = options.before.iter().map(|text| ordered(text));
+        let commands = commands
+            .collect::<Result<_, _>>()
+            .map_err(|error| format!("--before {error}"))?;
+        let cache = cache();
+        let qemu = Qemu::find(options.emulator.as_deref(), options.cpus, &cache)?;
+        let names: Vec<KernelName> = options
+            .kernel
+            .iter()
+            .map(|name| KernelName::parse(name, ARCHITECTURE))
+            .collect::<Result<_, _>>()?;
+        let fetch = |name: KernelName| name.fetch(&cache).map(|kernel| (name, kernel));
+        let kernels = names.into_iter().map(fetch).collect::<Result<_, _>>()?;
+        Ok(Self {
+            options,
+            commands,
+            qemu,
+            kernels,
+        })
+    }
+
+    /// How many guests run side by side at most.
+    pub fn beside(&self) -> usize {
+        match self.options.beside {
+            Some(beside) => beside.into(),
+            None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+        }
+    }
+
+    /// Time on this host that a guest may take.
+    pub fn limit(&self, task: &Task) -> Result<Duration, Failure> {
+        if let Some(text) = &self.options.timeout {
+            let limit = wakepath_scenario::units::parse_duration(text);
+            let limit = limit.map_err(|complaint| format!("--timeout {text}: {complaint}"))?;
+            return Ok(Duration::from_nanos(limit));
+        }
+        let commands = self.commands.len() as u64 + u64::from(task.command.is_some());
+        let measuring_ns = task.scenario.map_or(0, Scenario::estimated_run_ns);
+        let cpus = u64::from(self.options.cpus);
+        Ok(Duration::from_secs(
+            BOOT_LIMIT_S * cpus
+                + COMMAND_LIMIT_S * commands
+                + LIMIT_PER_SECOND * cpus * (measuring_ns / 1_000_000_000),
+        ))
+    }
+
+    /// The guests, each with a directory in `directory`; their initramfs lie there too.
+    pub fn guests(&self, task: &Task, directory: &Path) -> Result<Vec<Guest>, Failure> {
+        std::fs::create_dir_all(directory)
+            .map_err(|error| format!("{}: {error}", directory.display()))?;
+        let mut guests = Vec::new();
+        for &seed in task.seeds {
+            let packed: Vec<_> = (0..self.kernels.len())
+                .map(|index| self.initramfs(task, seed, index, directory))
+                .collect::<Result<_, _>>()?;
+            let variants =
+                std::iter::once("").chain(self.options.variant.iter().map(String::as_str));
+            for variant in variants {
+                for ((called, kernel), initramfs) in self.kernels.iter().zip(&packed) {
+                    let mut name = called.to_string();
+                    if !variant.is_empty() {
+                        name += &format!(" {variant}");
+                    }
+                    if task.seeds.len() > 1 {
+                        name += &format!(" seed {seed}");
+                    }
+                    guests.push(Guest {
+                        directory: directory.join(Guest::directory_name(&name)),
+                        name,
+                        kernel: kernel.clone(),
+                        machine: self.machine(variant, seed),
+                        initramfs: initramfs.clone(),
+                    });
+                }
+            }
+        }
+        let mut places: Vec<&PathBuf> = guests.iter().map(|guest| &guest.directory).collect();
+        places.sort();
+        match places.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("two guests would be called {}", pair[0].display()).into()),
+            None => Ok(guests),
+        }
+    }
+
+    fn machine(&self, variant: &str, seed: u64) -> Machine {
+        Machine {
+            ns_per_instruction: self.options.ns_per_instruction,
+            seed,
+            cpus: self.options.cpus,
+            memory_mib: self.options.memory,
+            parameters: variant.split_whitespace().map(str::to_owned).collect(),
+        }
+    }
+
+    /// Its file and that file's SHA-256.
+    fn initramfs(
+        &self,
+        task: &Task,
+        seed: u64,
+        kernel: usize,
+        directory: &Path,
+    ) -> Result<(PathBuf, String), Failure> {
+        let program = match &self.options.program {
+            Some(program) => program.clone(),
+            None => std::fs::canonicalize(own_executable())?,
+        };
+        let mut commands = self.commands.clone();
+        commands.extend(task.command.map(|words| OrderedCommand {
+            words: words.to_vec(),
+            may_fail: true,
+        }));
+        let mut further = task.scenario.map_or(Ok(Vec::new()), programs)?;
+        let called = commands.iter().filter_map(|command| command.words.first());
+        let called = called.filter(|name| name.contains('/'));
+        further.extend(called.map(|path| (path.clone(), THAT_HOLDS_IT)));
+        let order = Order {
+            commands,
+            scenario: task.scenario.map(Scenario::to_toml),
+            ns_per_instruction: self.options.ns_per_instruction,
+            seed,
+            cpus: self.options.cpus,
+        };
+        let libraries = task.scenario.map_or(Vec::new(), libraries);
+        let config = self.kernels[kernel].1.config.as_deref();
+        let packed = Initramfs::build(&program, &order, &further, &libraries, config)?;
+        let path = directory.join(format!("initramfs-{kernel}-{seed}.cpio"));
+        std::fs::write(&path, &packed.bytes)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok((path, packed.sha256))
+    }
+}
+
+/// A command as `--before` has it: a dash before it lets it fail.
+fn ordered(text: &str) -> Result<OrderedCommand, String> {
+    let (may_fail, command) = match text.strip_prefix('-') {
+        Some(command) => (true, command),
+        None => (false, text),
+    };
+    let words = words(command)?;
+    Ok(OrderedCommand { words, may_fail })
+}
+
+/// The longest turn of one of several CPUs.
+pub fn turn_ns(cpus: u16) -> Option<u64> {
+    (cpus > 1).then_some(u64::from(TURN_US) * 1_000)
+}
+
+/// In place of a package's name where none is known.
+const THAT_HOLDS_IT: &str = "that holds it, or give its path";
+
+/// Programs that the loads start, with their packages.
+fn programs(scenario: &Scenario) -> Result<Vec<(String, &'static str)>, String> {
+    let loads = scenario.phases.iter().flat_map(|phase| &phase.loads);
+    let mut needed = Vec::new();
+    for load in loads {
+        let (program, package) = match &load.kind {
+            LoadKind::StressNg { .. } => ("stress-ng", "stress-ng"),
+            LoadKind::Fio { .. } => ("fio", "fio"),
+            LoadKind::Hackbench { .. } => ("hackbench", "rt-tests"),
+            LoadKind::Bonnie { .. } => ("bonnie++", "bonnie++"),
+            LoadKind::Iperf3 { .. } => ("iperf3", "iperf3"),
+            LoadKind::Wget => ("wget", "wget"),
+            LoadKind::Glmark2 { .. } => {
+                return Err("load glmark2: a guest has no graphics; leave it out".into());
+            }
+            LoadKind::Command { command } => {
+                let program = command.first().map_or("", String::as_str);
+                needed.push((program.to_owned(), THAT_HOLDS_IT));
+                continue;
+            }
+            _ => continue,
+        };
+        needed.push((program.to_owned(), package));
+    }
+    needed.dedup();
+    Ok(needed)
+}
+
+/// Shared libraries that hold a controller.
+fn libraries(scenario: &Scenario) -> Vec<String> {
+    let works = scenario.tasks.iter().map(|task| &task.work);
+    works
+        .filter_map(|work| match work {
+            Work::Library(library) => Some(library.library.clone()),
+            _ => None,
+        })
+        .collect()
+}
