@@ -26,12 +26,13 @@ Usage: cargo xtask <command>
         [--runs N] [--seconds S] [--cpu C] [--program PATH]
   bench first-verdict      from a fresh clone to the first verdict
         [--duration TIME]  the run's own length, as in `wakepath check --duration`
-  bench flight             controller and plant, beside RotorPy's same law
+  bench flight             controller, plant and replay, beside RotorPy's same law
         [--without-rotorpy]
   bench probe              what tracing costs a loop, beside trace-cmd and bpftrace
         [--rounds N] [--seconds S] [--cpu C] [--program PATH]
   docs [--check]           write the generated documents, or fail where they drifted
-  release                  static binaries, check sums, completions and man pages";
+  release                  static programs, controller hosts, check sums, completions, man pages
+        [--only TARGET]...";
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::of_this_process();
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
             _ => Err(USAGE.into()),
         },
         Some("docs") => documents::run(arguments),
-        Some("release") => arguments.end().and_then(|()| release::run()),
+        Some("release") => release::run(arguments),
         _ => Err(USAGE.into()),
     };
     match outcome {

@@ -3,6 +3,7 @@
 
 mod host;
 
+use crate::arguments::Arguments;
 use crate::tools::{cargo, missing_program, missing_target};
 use crate::{place, table};
 use std::fs;
@@ -96,8 +97,12 @@ pub fn is_static(program: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds what can be built here into `target/release-artifacts`; says what can't.
-pub fn run() -> Result<ExitCode, String> {
+/// Builds what can be built here into `target/release-artifacts`, or what was asked for of it; says
+/// what can't.
+pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
+    let only = arguments.texts("--only")?;
+    arguments.end()?;
+    let builds = wanted(&only)?;
     let directory = place::target().join("release-artifacts");
     let said = |error: std::io::Error| format!("{}: {error}", directory.display());
     if directory.exists() {
@@ -106,7 +111,7 @@ pub fn run() -> Result<ExitCode, String> {
     fs::create_dir_all(directory.join("man")).map_err(said)?;
     let mut rows = Vec::new();
     let mut complete = true;
-    for build in Build::ALL {
+    for &build in &builds {
         let missing = missing_target(build.triple).or_else(|| missing_program(build.programs()));
         let row = match missing {
             Some(why) => format!("NOT BUILT: {why}"),
@@ -115,10 +120,16 @@ pub fn run() -> Result<ExitCode, String> {
         complete &= !row.starts_with("NOT");
         rows.push(vec![build.triple.to_owned(), row]);
     }
-    let (hosts, all_hosts) = host::artefacts(&directory)?;
+    let (hosts, all_hosts) = host::artefacts(&builds, &directory)?;
     rows.extend(hosts);
     complete &= all_hosts;
-    documents(&directory)?;
+    // They come from a program that runs here.
+    if builds
+        .iter()
+        .any(|build| build.triple == place::static_target())
+    {
+        documents(&directory)?;
+    }
     check_sums(&directory)?;
     print!("{}", table::aligned(&rows, &[]));
     println!("in {}", directory.display());
@@ -127,6 +138,24 @@ pub fn run() -> Result<ExitCode, String> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// The builds of these targets, all without any.
+fn wanted(only: &[String]) -> Result<Vec<&'static Build>, String> {
+    let triples = Build::ALL.map(|build| build.triple);
+    match only
+        .iter()
+        .find(|wanted| !triples.contains(&wanted.as_str()))
+    {
+        Some(unknown) => Err(format!(
+            "no release for {unknown}; there are {}",
+            triples.join(", ")
+        )),
+        None => Ok(Build::ALL
+            .into_iter()
+            .filter(|build| only.is_empty() || only.iter().any(|wanted| wanted == build.triple))
+            .collect()),
+    }
 }
 
 fn artefact(build: &Build, directory: &Path) -> Result<String, String> {
@@ -181,6 +210,18 @@ fn succeed(command: &mut Command) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_release_is_of_all_targets_or_of_those_that_are_named() {
+        let of = |only: &[&str]| {
+            let only: Vec<String> = only.iter().map(ToString::to_string).collect();
+            wanted(&only).map(|builds| builds.iter().map(|build| build.triple).collect())
+        };
+        assert_eq!(of(&[]).map(|all: Vec<_>| all.len()), Ok(3));
+        let arm = "aarch64-unknown-linux-musl";
+        assert_eq!(of(&[arm]), Ok(vec![arm]));
+        assert!(of(&["mips"]).unwrap_err().contains(arm));
+    }
 
     #[test]
     fn a_program_with_an_interpreter_is_not_called_static() {

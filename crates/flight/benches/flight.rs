@@ -7,7 +7,7 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use wakepath_flight::plant::{MAX_STEP_NS, Plant};
-use wakepath_flight::replay::{Choices, Schedule, Settings, fly};
+use wakepath_flight::replay::{Choices, FlightReport, Part, Schedule, Settings, fly_part, join};
 use wakepath_flight::search::{Terms, largest_sustained_latency, most_consecutive_misses};
 use wakepath_flight::{Controller, PlantState, Reference, State, Vehicle};
 use wakepath_timeline::Sample;
@@ -57,6 +57,21 @@ fn ten_minutes() -> Vec<Sample> {
     samples
 }
 
+/// A replay as `wakepath fly` does it on two cores: the measured flights on one, the ideal ones,
+/// which are as long, on the other.
+fn on_two_threads(vehicle: &Vehicle, schedule: &Schedule) -> FlightReport {
+    let settings = Settings::default();
+    let [a, b, c, d, e, f] = Part::ALL;
+    let three = |parts: [Part; 3]| parts.map(|part| fly_part(vehicle, schedule, &settings, part));
+    let (measured, ideal) = std::thread::scope(|scope| {
+        let measured = scope.spawn(|| three([a, b, c]));
+        let ideal = three([d, e, f]);
+        (measured.join().expect("a flight ends"), ideal)
+    });
+    let ([a, b, c], [d, e, f]) = (measured, ideal);
+    join(vehicle, schedule, &settings, [a, b, c, d, e, f])
+}
+
 fn costs(criterion: &mut Criterion) {
     for name in Vehicle::built_in_names() {
         let vehicle = Vehicle::built_in(name).unwrap();
@@ -83,7 +98,7 @@ fn costs(criterion: &mut Criterion) {
     slow.bench_function("ten minutes at 250 Hz replayed with its kicks", |bencher| {
         bencher.iter(|| {
             let schedule = Schedule::from_samples(&samples, PERIOD, Choices::default()).unwrap();
-            fly(&vehicle, &schedule, &Settings::default())
+            on_two_threads(&vehicle, &schedule)
         });
     });
     slow.bench_function("search for sustained latency", |bencher| {

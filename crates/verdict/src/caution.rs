@@ -116,8 +116,8 @@ impl fmt::Display for Caution {
             Self::NotRealTime { why } => write!(f, "not real-time: {why}"),
             Self::UnservedAtEnd { due_times } => write!(
                 f,
-                "{} before the end of a window were never served; their latency counts with the \
-                 least it can have been",
+                "{} before the end of a window never served; the latency counts with the least that \
+                 it can have been",
                 counted(*due_times, "due time", "due times"),
             ),
         }

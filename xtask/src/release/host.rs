@@ -38,15 +38,19 @@ const ALL: [Host; 3] = [
     },
 ];
 
-/// Builds every host that can be built here, and copies the header; one row for each, and whether
-/// all could.
-pub(super) fn artefacts(directory: &Path) -> Result<(Vec<Vec<String>>, bool), String> {
+/// Builds the hosts beside `builds` that can be built here, and copies the header; one row for each,
+/// and whether all could.
+pub(super) fn artefacts(
+    builds: &[&Build],
+    directory: &Path,
+) -> Result<(Vec<Vec<String>>, bool), String> {
     let header = directory.join("wakepath_controller.h");
     fs::copy(place::root().join(HEADER), &header)
         .map_err(|error| format!("{}: {error}", header.display()))?;
     let mut rows = Vec::new();
     let mut complete = true;
-    for host in &ALL {
+    let beside = |host: &&Host| builds.iter().any(|build| build.triple == host.of.triple);
+    for host in ALL.iter().filter(beside) {
         let compiler = [host.compiler];
         let missing = missing_target(host.triple).or_else(|| missing_program(&compiler));
         let row = match missing {

@@ -19,7 +19,7 @@ pub enum VehicleError {
         message: String,
     },
     /// A value that no vehicle can have.
-    #[error("{source_name}:{line}: {key} is {value}; it must be {right}")]
+    #[error("{source_name}:{line}: {key} is {}; it must be {right}", short(*value))]
     NonPhysical {
         /// The name the caller gave to the text.
         source_name: String,
@@ -31,6 +31,14 @@ pub enum VehicleError {
         value: f64,
         /// What would be right.
         right: &'static str,
+    },
+    /// A name that can't stand in a report.
+    #[error("{source_name}:{line}: name must be one line of 1 to {LONGEST_NAME} characters")]
+    Name {
+        /// The name the caller gave to the text.
+        source_name: String,
+        /// Line, counted from 1.
+        line: usize,
     },
     /// The rotors can't carry the weight.
     #[error(
@@ -45,10 +53,21 @@ pub enum VehicleError {
     },
 }
 
+/// A longer name would break every line that it stands in.
+const LONGEST_NAME: usize = 60;
+
+/// A number as it may stand in a line: without hundreds of zeros.
+fn short(value: f64) -> String {
+    match value.abs() {
+        size if (1e-9..1e9).contains(&size) || size == 0.0 => value.to_string(),
+        _ => format!("{value:e}"),
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct VehicleFile {
-    name: String,
+    name: Spanned<String>,
     body: BodyTable,
     rotor: RotorTable,
     gains: GainsTable,
@@ -115,6 +134,20 @@ impl Checker<'_> {
         })
     }
 
+    fn name(&self, name: Spanned<String>) -> Result<String, VehicleError> {
+        let text = name.get_ref();
+        let sound = !text.trim().is_empty()
+            && text.chars().count() <= LONGEST_NAME
+            && !text.chars().any(char::is_control);
+        match sound {
+            true => Ok(name.into_inner()),
+            false => Err(VehicleError::Name {
+                source_name: self.source.to_owned(),
+                line: self.line(name.span()),
+            }),
+        }
+    }
+
     /// A quantity above 0 and far enough from the ends of the number range that its reciprocal and
     /// its square are numbers too.
     fn positive(&self, key: &'static str, value: &Spanned<f64>) -> Result<f64, VehicleError> {
@@ -150,13 +183,19 @@ impl Checker<'_> {
     }
 }
 
+/// What the TOML reader says, for a reader who writes no Rust.
+fn in_words(message: &str) -> String {
+    let message = message.replace("expected f64", "expected a number");
+    message.replace('\n', "; ")
+}
+
 /// Reads and checks a vehicle.
 pub(super) fn read(text: &str, source: &str) -> Result<Vehicle, VehicleError> {
     let checker = Checker { text, source };
     let file: VehicleFile = toml::from_str(text).map_err(|error| VehicleError::Syntax {
         source_name: source.to_owned(),
         line: checker.line(error.span().unwrap_or(0..0)),
-        message: error.message().replace('\n', "; "),
+        message: in_words(error.message()),
     })?;
     let VehicleFile {
         name,
@@ -165,7 +204,7 @@ pub(super) fn read(text: &str, source: &str) -> Result<Vehicle, VehicleError> {
         gains,
     } = file;
     let vehicle = Vehicle {
-        name,
+        name: checker.name(name)?,
         mass: checker.positive("body.mass_kg", &body.mass_kg)?,
         inertia: checker.each("body.inertia_kg_m2", &body.inertia_kg_m2, Checker::positive)?,
         arm: checker.positive("body.arm_m", &body.arm_m)?,
@@ -242,6 +281,27 @@ mod tests {
         assert!(garbled.starts_with("my.toml:6: "), "{garbled}");
         let short = complaint("[6.5, 6.5, 15.0]", "[6.5, 6.5]");
         assert!(short.starts_with("my.toml:24: "), "{short}");
+    }
+
+    #[test]
+    fn a_name_that_would_spoil_a_report_is_refused() {
+        for name in ["", " ", "a\\u001b[31m", "a\\nb", &"x".repeat(61)] {
+            let message = complaint("\"Hummingbird\"", &format!("\"{name}\""));
+            assert!(
+                message.starts_with("my.toml:3: name must be one line"),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_number_of_any_size_is_shown_in_a_few_digits() {
+        for (size, shown) in [("1e300", " is 1e300;"), ("-1e-300", " is -1e-300;")] {
+            let message = complaint("mass_kg = 0.5", &format!("mass_kg = {size}"));
+            assert!(message.contains(shown), "{message}");
+        }
+        let words = complaint("mass_kg = 0.5", "mass_kg = \"500 g\"");
+        assert!(words.ends_with("expected a number"), "{words}");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::flight::{Answer, Input, Steps};
-use super::lateness::Lateness;
+use super::tally::{self, Tallies};
 use std::ffi::{CStr, CString, c_char, c_void};
 use wakepath_archive::ModuleTimes;
 use wakepath_flight::Vehicle;
@@ -77,11 +77,15 @@ pub(crate) struct Library {
     controller: *mut c_void,
     step: StepFn,
     free: FreeFn,
-    modules: Option<ModulesFn>,
-    tallies: Vec<ModuleTimes>,
-    /// Of the modules that have a rate of their own, in the order of the tallies.
-    lateness: Vec<Option<Lateness>>,
-    period_ns: u64,
+    parts: Parts,
+    tallies: Tallies,
+}
+
+/// What the library says of its parts.
+#[derive(Clone, Copy)]
+struct Parts {
+    controller: *mut c_void,
+    ask: Option<ModulesFn>,
 }
 
 impl Library {
@@ -149,26 +153,27 @@ impl Library {
                 // SAFETY: the header gives this function this type.
                 let modules = (!found.is_null())
                     .then(|| unsafe { std::mem::transmute::<*mut c_void, ModulesFn>(found) });
-                let mut loaded = Self {
+                let parts = Parts {
+                    controller,
+                    ask: modules,
+                };
+                let named = parts.now().iter().map(named);
+                Ok(Self {
                     controller,
                     step,
                     free,
-                    modules,
-                    tallies: Vec::new(),
-                    lateness: Vec::new(),
-                    period_ns: period_ns.max(1),
-                };
-                loaded.tallies = loaded.reported().iter().map(named).collect();
-                let rates = loaded.tallies.iter().map(|tally| tally.every);
-                loaded.lateness = rates.map(|every| every.map(Lateness::new)).collect();
-                Ok(loaded)
+                    tallies: Tallies::new(named, period_ns),
+                    parts,
+                })
             }
         }
     }
+}
 
-    /// What the library says of its modules now.
-    fn reported(&self) -> &[ModuleC] {
-        let Some(modules) = self.modules else {
+impl Parts {
+    /// As they are now.
+    fn now(&self) -> &[ModuleC] {
+        let Some(modules) = self.ask else {
             return &[];
         };
         let mut first = std::ptr::null();
@@ -235,44 +240,17 @@ impl Steps for Library {
     }
 
     fn note(&mut self, time_ns: u64) {
-        let at = time_ns / self.period_ns;
-        let mut lateness = std::mem::take(&mut self.lateness);
-        let mut tallies = std::mem::take(&mut self.tallies);
-        let known = tallies.iter_mut().zip(&mut lateness);
-        for ((tally, lateness), module) in known.zip(self.reported()) {
-            if let Some(lateness) = lateness {
-                lateness.is_due(at);
-                tally.late = Some(lateness.late);
-                if module.ran != 0 {
-                    lateness.ran(at);
-                }
-            }
-            if module.ran != 0 {
-                tally.runs += 1;
-                tally.sum_ns = tally.sum_ns.saturating_add(module.time_ns);
-                tally.max_ns = tally.max_ns.max(module.time_ns);
-                let over = tally
-                    .budget_ns
-                    .is_some_and(|budget| module.time_ns > budget);
-                tally.over_budget += u64::from(over);
-            }
-        }
-        (self.tallies, self.lateness) = (tallies, lateness);
+        let reported = self.parts.now().iter();
+        let taken_ns = reported.map(|module| (module.ran != 0).then_some(module.time_ns));
+        self.tallies.note(time_ns, taken_ns);
     }
 
     fn modules(&self) -> Vec<ModuleTimes> {
-        self.tallies.clone()
+        self.tallies.modules()
     }
 
     fn end_warm_up(&mut self) {
-        for tally in &mut self.tallies {
-            (tally.runs, tally.sum_ns) = (0, 0);
-            (tally.max_ns, tally.over_budget) = (0, 0);
-            tally.late = tally.every.map(|_| 0);
-        }
-        for lateness in self.lateness.iter_mut().flatten() {
-            lateness.late = 0;
-        }
+        self.tallies.end_warm_up();
     }
 }
 
@@ -282,18 +260,9 @@ fn named(module: &ModuleC) -> ModuleTimes {
         // SAFETY: the header promises a NUL-terminated text.
         false => unsafe { CStr::from_ptr(module.name) }
             .to_string_lossy()
-            .chars()
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .take(64)
-            .collect(),
+            .into_owned(),
     };
-    ModuleTimes {
-        name,
-        budget_ns: (module.budget_ns > 0).then_some(module.budget_ns),
-        every: (module.every > 0).then_some(module.every.into()),
-        late: (module.every > 0).then_some(0),
-        ..ModuleTimes::default()
-    }
+    tally::part(&name, module.budget_ns, module.every.into())
 }
 
 impl Drop for Library {

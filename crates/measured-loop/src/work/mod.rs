@@ -1,9 +1,12 @@
 //! What a measured loop does in a cycle. All memory is had before the first cycle.
 
 mod flight;
+mod interpreter;
 mod lateness;
 mod library;
+mod parts;
 mod python;
+mod tally;
 mod tasks;
 mod working_set;
 

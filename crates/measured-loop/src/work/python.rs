@@ -8,15 +8,16 @@
 #![allow(unsafe_code)]
 
 use super::flight::{Answer, Input, Steps};
+use super::interpreter::Found;
 use super::library::{InputC, OutputC, SetupC, setup};
+use super::parts::Parts;
+use super::tally::Tallies;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::path::Path;
-use std::process::Command;
 use std::sync::OnceLock;
+use wakepath_archive::ModuleTimes;
 use wakepath_flight::Vehicle;
 
 const SEAM: &str = include_str!("python_seam.py");
-const WHERE: &str = include_str!("python_library.py");
 /// What is taken where the scenario names no interpreter.
 const USUAL: &str = "python3";
 
@@ -68,6 +69,8 @@ pub(crate) struct PythonController {
     /// Python looks at these as long as it lives, which is as long as the process.
     given: *mut InputC,
     answer: *mut OutputC,
+    parts: Parts,
+    tallies: Tallies,
     failure: Option<String>,
 }
 
@@ -97,13 +100,14 @@ impl PythonController {
         };
         let given = Box::into_raw(Box::new(InputC::default()));
         let answer = Box::into_raw(Box::new(OutputC::default()));
+        let parts = Parts::new();
         let nothing = CString::default();
         let setup = setup(vehicle, period_ns, &nothing);
         // SAFETY: Python is initialised. The memory that the views show lives as long as `Self`,
         // and nothing keeps the setup's beyond the call but what fails before it.
         unsafe {
             (python.take_lock)();
-            let started = python.start(file, settings, &setup, given, answer);
+            let started = python.start(file, settings, &setup, given, answer, parts);
             let state = (python.let_go)();
             Ok(Self {
                 python,
@@ -111,6 +115,8 @@ impl PythonController {
                 state,
                 given,
                 answer,
+                parts,
+                tallies: Tallies::new(parts.described(), period_ns),
                 failure: None,
             })
         }
@@ -141,8 +147,20 @@ impl Steps for PythonController {
         }
     }
 
+    fn note(&mut self, time_ns: u64) {
+        self.tallies.note(time_ns, self.parts.take());
+    }
+
     fn failure(&mut self) -> Option<String> {
         self.failure.take()
+    }
+
+    fn modules(&self) -> Vec<ModuleTimes> {
+        self.tallies.modules()
+    }
+
+    fn end_warm_up(&mut self) {
+        self.tallies.end_warm_up();
     }
 }
 
@@ -217,6 +235,7 @@ impl Python {
         setup: *const SetupC,
         given: *mut InputC,
         answer: *mut OutputC,
+        parts: Parts,
     ) -> Result<Object, String> {
         let failed = || format!("{file}: Python can't run wakepath's side of the interface");
         let source = CString::new(SEAM).map_err(|_| failed())?;
@@ -237,6 +256,7 @@ impl Python {
                 return Err(failed());
             }
             let text = |text: &str| (self.text_new)(text.as_ptr().cast(), text.len() as isize);
+            let (times, size) = parts.memory();
             let arguments = [
                 text(file),
                 text(settings),
@@ -244,6 +264,7 @@ impl Python {
                 (self.memory)(setup.cast_mut().cast(), size_of::<SetupC>() as isize, READ),
                 (self.memory)(given.cast(), size_of::<InputC>() as isize, READ),
                 (self.memory)(answer.cast(), size_of::<OutputC>() as isize, WRITE),
+                (self.memory)(times, size as isize, WRITE),
             ];
             let tuple = (self.tuple_new)(arguments.len() as isize);
             if tuple.is_null() || arguments.iter().any(|argument| argument.is_null()) {
@@ -309,120 +330,4 @@ fn one_line(text: &CStr) -> String {
         .map(|c| if c.is_control() { ' ' } else { c })
         .take(1000)
         .collect()
-}
-
-/// What an interpreter says of itself.
-#[derive(Debug, PartialEq)]
-struct Found {
-    version: String,
-    /// For `PYTHONHOME`.
-    home: String,
-    /// File name of its library.
-    name: String,
-    /// Directories in which that may lie.
-    places: Vec<String>,
-    /// Its module path, entries separated by tabulators.
-    path: String,
-}
-
-impl Found {
-    fn of(interpreter: &str) -> Result<Self, String> {
-        let remedy = "install Python 3, or name its interpreter with the key python";
-        let output = Command::new(interpreter)
-            .args(["-c", WHERE])
-            .output()
-            .map_err(|error| format!("no Python: {interpreter}: {error}; {remedy}"))?;
-        let said = String::from_utf8_lossy(&output.stdout);
-        Self::parse(&said)
-            .filter(|_| output.status.success())
-            .ok_or_else(|| {
-                let error = String::from_utf8_lossy(&output.stderr);
-                let last = error.lines().last().unwrap_or("it said nothing");
-                format!(
-                    "no Python: {interpreter}: {last} ({}); {remedy}",
-                    output.status
-                )
-            })
-    }
-
-    fn parse(said: &str) -> Option<Self> {
-        let mut lines = said.lines().map(str::to_owned);
-        let mut line = || lines.next();
-        Some(Self {
-            version: line()?,
-            home: line()?,
-            name: line()?,
-            places: line()?.split('\t').map(str::to_owned).collect(),
-            path: line()?,
-        })
-    }
-
-    /// Loads the library from the first place that has it. Its symbols are for all: modules in C
-    /// look for them there.
-    fn open(&self, interpreter: &str) -> Result<*mut c_void, String> {
-        let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL;
-        let named = self.name.contains(".so");
-        for place in self.places.iter().filter(|_| named) {
-            let file = match place.is_empty() {
-                true => self.name.clone(),
-                false => Path::new(place).join(&self.name).display().to_string(),
-            };
-            let Ok(file) = CString::new(file) else {
-                continue;
-            };
-            // SAFETY: a NUL-terminated path; Python's own start-up code is trusted as the
-            // interpreter that was just run is.
-            let library = unsafe { libc::dlopen(file.as_ptr(), flags) };
-            if !library.is_null() {
-                return Ok(library);
-            }
-        }
-        let short: Vec<&str> = self.version.split('.').take(2).collect();
-        Err(format!(
-            "{interpreter} (Python {}) has no shared library; install it (Debian: libpython{}), or \
-             name another interpreter with the key python",
-            self.version,
-            short.join(".")
-        ))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refused(interpreter: &str) -> String {
-        Found::of(interpreter).unwrap_err()
-    }
-
-    #[test]
-    fn an_interpreter_that_is_missing_or_none_is_named_in_one_line() {
-        let line = refused("/nowhere/python3");
-        assert!(
-            line.starts_with("no Python: /nowhere/python3: No such file"),
-            "{line}"
-        );
-        let line = refused("false");
-        assert!(
-            line.contains("false: it said nothing (exit status: 1)"),
-            "{line}"
-        );
-        assert!(!line.contains('\n'), "{line}");
-    }
-
-    #[test]
-    fn an_interpreter_without_a_shared_library_says_which_package_has_it() {
-        let said = "3.11.2\n/usr:/usr\nlibpython3.11.a\n/usr/lib\t\n/usr/lib/python3.11\n";
-        let line = Found::parse(said).unwrap().open("python3").unwrap_err();
-        assert!(
-            line.contains("python3 (Python 3.11.2) has no shared library")
-                && line.contains("libpython3.11"),
-            "{line}"
-        );
-    }
-
-    #[test]
-    fn what_an_interpreter_says_cut_short_is_not_taken() {
-        assert_eq!(Found::parse("3.11.2\n/usr\nlibpython3.11.so"), None);
-    }
 }

@@ -5,9 +5,13 @@ import os
 import struct
 import sys
 import types
-from typing import NamedTuple, Tuple
+from time import monotonic_ns
+from typing import Callable, NamedTuple, Tuple
 
 VERSION = 1
+# Of the memory for the times of parts, as parts.rs has it.
+MOST_PARTS = 64
+PART_WORDS = 12
 
 Vector = Tuple[float, float, float]
 
@@ -28,6 +32,7 @@ class Setup(NamedTuple):
     attitude_gain_per_s2: float
     rate_gain_per_s: float
     settings: str
+    module: Callable
 
 
 class Input(NamedTuple):
@@ -43,6 +48,52 @@ class Input(NamedTuple):
     wanted_acceleration_m_s2: Vector
     wanted_yaw_rad: float
     wanted_yaw_rate_rad_s: float
+
+
+class Module:
+    """A part of the controller: `with` times what is done in it. Several times in a cycle add up."""
+
+    __slots__ = ("_words", "_time", "_ran", "_began")
+
+    def __init__(self, words, part):
+        self._words = words
+        self._time = part * PART_WORDS + 10
+        self._ran = part * PART_WORDS + 11
+        self._began = 0
+
+    def __enter__(self):
+        self._began = monotonic_ns()
+        return self
+
+    def __exit__(self, *_):
+        self._words[self._time] += monotonic_ns() - self._began
+        self._words[self._ran] = 1
+
+
+class Modules:
+    """Hands out a controller's parts while it is made."""
+
+    def __init__(self, memory):
+        self._memory = memory.cast("B")
+        self._words = memory.cast("B").cast("Q")
+        self._count = 0
+        self.made = False
+
+    def new(self, name, budget_ns=0, every=0):
+        """A part with this name. budget_ns: the longest that it should take in a cycle, 0 for none.
+        every: it shall run once in so many cycles, 0 for no rate of its own."""
+        text = str(name).encode()
+        if not 1 <= len(text) <= 64 or b"\0" in text:
+            raise ValueError("a module's name has 1 to 64 bytes, none of them NUL")
+        if self.made:
+            raise RuntimeError("modules are made in __init__, not later")
+        if self._count == MOST_PARTS:
+            raise ValueError(f"a controller has {MOST_PARTS} modules at most")
+        part = self._count
+        place = part * PART_WORDS * 8
+        struct.pack_into("@64s2Q", self._memory, place, text, budget_ns, every)
+        self._count += 1
+        return Module(self._words, part)
 
 
 def _one_line(what, error, file):
@@ -63,7 +114,7 @@ def _short(value):
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def start(file, settings, path, setup, given, answer):
+def start(file, settings, path, setup, given, answer, times):
     """Loads the file and makes its Controller. Returns the function of a cycle, which returns None
     or what went wrong; or a text: why there is none."""
     # Standard output belongs to the protocol between the processes.
@@ -90,6 +141,7 @@ def start(file, settings, path, setup, given, answer):
     if not callable(make) or not callable(getattr(make, "step", None)):
         return f"{file}: is no controller: it defines no class Controller with a method step"
     fields = struct.unpack_from("@Q17d", setup)
+    modules = Modules(times)
     try:
         controller = make(
             Setup(
@@ -101,8 +153,10 @@ def start(file, settings, path, setup, given, answer):
                 fields[13:16],
                 *fields[16:18],
                 settings,
+                modules.new,
             )
         )
+        modules.made = True
     except BaseException as error:
         return _one_line("Controller(setup) raised", error, file)
 

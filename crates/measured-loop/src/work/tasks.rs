@@ -5,6 +5,7 @@
 
 use super::flight::{Answer, BuiltIn, Input, Steps};
 use super::lateness::Lateness;
+use super::tally::{add, forget};
 use super::working_set::WorkingSet;
 use crate::TableTaskSpec;
 use std::hint::black_box;
@@ -90,14 +91,6 @@ fn loops_between(task_ns: u64, loop_ns: u64) -> u64 {
     ((loops + 1e-6).floor() as u64).max(1)
 }
 
-fn add(tally: &mut ModuleTimes, taken_ns: u64) {
-    tally.runs += 1;
-    tally.sum_ns = tally.sum_ns.saturating_add(taken_ns);
-    tally.max_ns = tally.max_ns.max(taken_ns);
-    let over = tally.budget_ns.is_some_and(|budget| taken_ns > budget);
-    tally.over_budget += u64::from(over);
-}
-
 impl Steps for TaskTable {
     #[inline]
     fn step(&mut self, input: &Input) -> Answer {
@@ -137,8 +130,7 @@ impl Steps for TaskTable {
             &mut task.tally
         });
         for tally in tallies.chain(std::iter::once(&mut self.of_controller)) {
-            (tally.runs, tally.sum_ns) = (0, 0);
-            (tally.max_ns, tally.over_budget) = (0, 0);
+            forget(tally);
         }
     }
 }

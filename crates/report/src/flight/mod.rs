@@ -8,7 +8,7 @@ mod text;
 
 use crate::assessment::{JudgedConditions, judged_conditions, run_outcome};
 use crate::conditions::ConditionSegments;
-use crate::{AssessmentError, RunIdentity};
+use crate::{AssessmentError, ControllerFile, RunIdentity};
 use parallel::Piece;
 use serde::Serialize;
 use std::num::NonZeroUsize;
@@ -52,6 +52,9 @@ pub struct Flights {
     pub run: RunIdentity,
     /// The verdict on the flights; `None` without a criterion.
     pub outcome: Option<Outcome>,
+    /// The controllers of the user's own that the run had at work. One that is not real-time lends
+    /// its instants to no statement about what must hold.
+    pub controllers: Vec<ControllerFile>,
     /// What bears on the run as a whole.
     pub remarks: Vec<String>,
     /// What became of each policy; `None` without a criterion.
@@ -138,6 +141,7 @@ impl Flights {
         let mut flights = Self {
             run: identity,
             outcome: None,
+            controllers: crate::controllers::files(&scenario),
             remarks: vec![],
             overall: None,
             flown,

@@ -2,9 +2,9 @@
 //! vehicle, and the verdict. Nothing is computed here.
 
 use super::{Flights, FlownCondition, FlownConditions, Search, loss_text};
-use crate::Style;
 use crate::table::Table;
 use crate::text::{coloured, wrapped};
+use crate::{ControllerFile, Style};
 use std::fmt::Write;
 use wakepath_flight::Trajectory;
 use wakepath_flight::replay::{FlightReport, Flown, Missed, OverrunRule, Sampling};
@@ -43,8 +43,17 @@ impl Flights {
         for warning in &self.flown.warnings {
             head += &format!("warning: {warning}\n");
         }
+        for remark in self.controllers.iter().filter_map(ControllerFile::remark) {
+            head += &format!("{remark}\n");
+        }
         let table = self.flown.table(LONG, long_cells).render(style.columns);
         let mut text = String::new();
+        let flown = self.flown.conditions.iter();
+        let ideals = flown.filter_map(|one| Some(&one.flight.as_ref()?.flights.ideal));
+        if let Some(how) = ideals.filter_map(loss_text).next() {
+            let whose = "the vehicle or its gains lose it, whatever the timing";
+            text += &format!("without latency: lost too: {how}; {whose}\n");
+        }
         for condition in &self.flown.conditions {
             text += &condition.lines(style);
         }

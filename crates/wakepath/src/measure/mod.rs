@@ -12,6 +12,7 @@ mod program;
 mod recording;
 mod segment;
 mod tracing;
+mod trial;
 mod work;
 
 pub use child::own_executable;
@@ -19,6 +20,7 @@ pub use error::MeasureError;
 pub use interrupt::Interrupt;
 pub use observer::Observer;
 pub use plan::{HostCpus, Plan, Segment};
+pub use trial::load_controllers;
 
 use cache_allocation::Places;
 use child::FromChild;

@@ -22,7 +22,7 @@ use wakepath_timeline::DueTimes;
 /// Between two looks at the interrupt, for the watcher too.
 const TICK: Duration = Duration::from_millis(100);
 /// How long threads may take to get ready: locking and touching memory on a slow, loaded board.
-const READY_PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const READY_PATIENCE: Duration = Duration::from_secs(30);
 /// How long a loop may take beyond its last due time. A starved SCHED_IDLE loop is late, not dead.
 const END_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -38,6 +38,18 @@ pub(super) enum SegmentLoads {
 enum LoopEnd {
     Reported(Vec<ThreadEndReport>),
     Failed(String),
+}
+
+/// Where a loop that works for a controller of the user's own can be thought to be.
+fn in_controller(spec: &LoopSpec) -> String {
+    let library = spec.library();
+    library.map_or(String::new(), |file| format!(" in the controller {file}"))
+}
+
+/// How a child that is gone ended.
+fn how(child: &mut JsonChild) -> String {
+    let status = child.wait();
+    status.map_or_else(|error| error.to_string(), |status| status.to_string())
 }
 
 impl Running<'_> {
@@ -118,7 +130,7 @@ impl Running<'_> {
             }
         }
         child.say(spec).map_err(not_started)?;
-        match self.wait_until_ready(segment.planned.segment)? {
+        match self.wait_until_ready(segment.planned.segment, spec, child)? {
             Ok((start_ns, ready)) => self.measure(segment, spec, start_ns, &ready, child, loads),
             Err(reason) => self.cannot_run(segment, spec, reason),
         }
@@ -141,6 +153,8 @@ impl Running<'_> {
     fn wait_until_ready(
         &mut self,
         segment: u32,
+        spec: &LoopSpec,
+        child: &mut JsonChild,
     ) -> Result<Result<(u64, Vec<ThreadReady>), String>, MeasureError> {
         let deadline = Instant::now() + READY_PATIENCE;
         while Instant::now() < deadline {
@@ -150,7 +164,8 @@ impl Running<'_> {
                 }
                 Some(FromChild::Said(LoopReply::CannotRun { reason })) => return Ok(Err(reason)),
                 Some(FromChild::Said(LoopReply::Ended { .. }) | FromChild::Gone) => {
-                    return Ok(Err("the loop's process died before it was ready".into()));
+                    let died = format!("died{} before it was ready", in_controller(spec));
+                    return Ok(Err(format!("the loop's process {died}: {}", how(child))));
                 }
                 None => {}
             }
@@ -218,15 +233,11 @@ impl Running<'_> {
                 }
                 Some(FromChild::Said(_)) | None => {}
                 Some(FromChild::Gone) => {
-                    let how = child
-                        .wait()
-                        .map_or_else(|e| e.to_string(), |status| status.to_string());
-                    return Ok(LoopEnd::Failed(match spec.library() {
-                        Some(library) => {
-                            format!("the loop's process died in the controller {library}: {how}")
-                        }
-                        None => format!("the loop's process died: {how}"),
-                    }));
+                    return Ok(LoopEnd::Failed(format!(
+                        "the loop's process died{}: {}",
+                        in_controller(spec),
+                        how(child)
+                    )));
                 }
             }
             let recorder_failed = self
@@ -254,10 +265,13 @@ impl Running<'_> {
                     .load(Ordering::Acquire)
                     != 0;
                 child.kill();
+                let within = in_controller(spec);
                 return Ok(LoopEnd::Failed(match guarded {
-                    true => "the guard stopped a loop that took the CPU without sleeping".into(),
+                    true => format!(
+                        "the guard stopped a loop that took the CPU without sleeping{within}"
+                    ),
                     false => format!(
-                        "the loop had not ended {} s after its last due time and was killed",
+                        "the loop had not ended{within} {} s after its last due time and was killed",
                         END_PATIENCE.as_secs()
                     ),
                 }));

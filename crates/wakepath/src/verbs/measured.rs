@@ -4,7 +4,7 @@
 use super::progress::assessed;
 use super::{Outcome, print};
 use crate::command_line::{Output, VERSION};
-use crate::measure::{HostCpus, Interrupt, Measurement, Plan};
+use crate::measure::{HostCpus, Interrupt, Measurement, Plan, load_controllers};
 use crate::view;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -81,9 +81,10 @@ pub fn measure(
     }
     let subject = super::subject::loop_of(&scenario, &host);
     let plan = Plan::new(&scenario, host);
+    let interrupt = Interrupt::listen()?;
+    load_controllers(&scenario, &plan, &interrupt)?;
     let facts = Facts::read(&Root::host());
     let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
-    let interrupt = Interrupt::listen()?;
     let mut observer = view::fitting(output.no_tui || output.json);
     let ending = Measurement {
         scenario: &scenario,
