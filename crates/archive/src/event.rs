@@ -25,6 +25,8 @@ pub enum Event {
     TracingSetUp(TracingSetUp),
     /// A segment's kernel events are in their file.
     SegmentTraced(SegmentTraced),
+    /// The kernel measured wake-ups by itself, under a phase's loads.
+    KernelLatency(KernelLatency),
     /// Another tool measured; its histograms come with it.
     Imported(Box<Imported>),
     /// Something a reader of the run should know.
@@ -340,6 +342,40 @@ pub struct SegmentTraced {
     pub cpu_time_ns: u64,
     /// How long recording went on, in nanoseconds.
     pub wall_ns: u64,
+}
+
+/// What the kernel's own tracer (`timerlat`) measured under a phase's loads: how late a timer's
+/// interrupt and a kernel thread of FIFO 95 were.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct KernelLatency {
+    /// The phase.
+    pub phase: String,
+    /// CPU that it measured on.
+    pub cpu: u16,
+    /// Period of the thread, in nanoseconds.
+    pub period_ns: u64,
+    /// From the due time to the timer's interrupt.
+    pub interrupt: StageLatency,
+    /// From the due time to the thread.
+    pub thread: StageLatency,
+    /// Why there are no figures, in one line; the figures are 0 then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_available: Option<String>,
+}
+
+/// Latencies of one stage, in nanoseconds; each is one that was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StageLatency {
+    /// How many were measured.
+    pub samples: u64,
+    /// The least.
+    pub least_ns: i64,
+    /// Half of them are at most this.
+    pub median_ns: i64,
+    /// 99 % of them are at most this.
+    pub p99_ns: i64,
+    /// The largest observed, which is no bound.
+    pub largest_ns: i64,
 }
 
 /// Page faults of a thread.

@@ -13,8 +13,8 @@ use crate::FORMAT_VERSION;
 use crate::digest::{sha256_of_bytes, sha256_of_file};
 use crate::error::{ArchiveError, Result};
 use crate::event::{
-    CountersRead, Effective, Ending, FactsTaken, ModuleTimes, PageFaults, PlannedSegment,
-    ScenarioText, SegmentTraced, ThreadEnd, Tool, TracingSetUp,
+    CountersRead, Effective, Ending, FactsTaken, KernelLatency, ModuleTimes, PageFaults,
+    PlannedSegment, ScenarioText, SegmentTraced, ThreadEnd, Tool, TracingSetUp,
 };
 use crate::imported::Imported;
 use crate::log::Damage;
@@ -59,6 +59,9 @@ pub struct Manifest {
     /// How the traced segments were traced; none for a run without tracing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracing: Option<TracingSetUp>,
+    /// What the kernel measured by itself, by phase and repetition.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernel_latency: Vec<KernelLatency>,
     /// Segments that were started, in order.
     pub segments: Vec<SegmentRecord>,
     /// The machine before, during and after.

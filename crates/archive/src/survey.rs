@@ -78,6 +78,7 @@ struct Surveyor {
     facts: Vec<crate::FactsTaken>,
     notes: Vec<String>,
     tracing: Option<crate::TracingSetUp>,
+    kernel_latency: Vec<crate::KernelLatency>,
     imported: Option<crate::Imported>,
     ending: Option<Ending>,
     blocks: BTreeMap<(u32, u16), Vec<u64>>,
@@ -97,6 +98,7 @@ impl Surveyor {
             Event::SegmentStarted(segment) => self.start_segment(segment)?,
             Event::SegmentEnded(segment) => self.end_segment(segment, holes)?,
             Event::TracingSetUp(tracing) => self.tracing = Some(tracing),
+            Event::KernelLatency(latency) => self.kernel_latency.push(latency),
             Event::SegmentTraced(trace) => {
                 let mut segments = self.segments.iter_mut();
                 // A segment whose start lies in a hole has no record to hold it.
@@ -292,6 +294,7 @@ impl Surveyor {
             imported: self.imported,
             planned,
             tracing: self.tracing,
+            kernel_latency: self.kernel_latency,
             segments: self.segments,
             facts: self.facts,
             notes: notes.into_iter().chain(self.notes).collect(),

@@ -24,6 +24,7 @@ mod self_test;
 mod source;
 pub mod stream;
 mod symbols;
+mod timerlat;
 mod tracefs;
 
 pub use buffers::{BufferChoice, BufferWish, available_memory, choose};

@@ -6,6 +6,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 const PREFIX: &str = "wakepath-";
+/// Ends the name of a process's second instance.
+const SECOND: &str = "-timerlat";
 
 /// The process that an instance belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +40,14 @@ impl Owner {
         format!("{PREFIX}{pid}-{started}-{namespace}")
     }
 
+    /// The name of the instance that the kernel's own measurement runs in.
+    pub(crate) fn second_name(&self) -> String {
+        self.name() + SECOND
+    }
+
     /// Whose instance has this name; `None` for one that is not ours.
     pub(crate) fn of(name: &str) -> Option<Self> {
+        let name = name.strip_suffix(SECOND).unwrap_or(name);
         let mut numbers = name.strip_prefix(PREFIX)?.split('-');
         let owner = Self {
             pid: numbers.next()?.parse().ok()?,
@@ -80,6 +88,7 @@ mod tests {
     fn a_living_process_keeps_its_instance() {
         let own = Owner::this_process().unwrap();
         assert_eq!(Owner::of(&own.name()), Some(own));
+        assert_eq!(Owner::of(&own.second_name()), Some(own));
         assert!(!own.is_dead());
     }
 

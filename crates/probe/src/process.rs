@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use wakepath_archive::{
-    Kept, SegmentTraced, SelfTestFound, TraceDescription, TraceEnd, TraceMode, TraceWriter,
-    TracingSetUp,
+    Kept, KernelLatency, SegmentTraced, SelfTestFound, TraceDescription, TraceEnd, TraceMode,
+    TraceWriter, TracingSetUp,
 };
 use wakepath_rt::clock;
 
@@ -25,6 +25,7 @@ use crate::protocol::{Command, Ready, Reply, Setting};
 use crate::self_test::SelfTest;
 use crate::source::EventSource;
 use crate::stream::Decoder;
+use crate::timerlat;
 use crate::tracefs::Tracefs;
 
 /// Between two looks into a buffer that is drained; it holds seconds of events.
@@ -64,6 +65,10 @@ pub fn run<C: Read + AsFd>(
                 probe.begin(segment);
                 say(&mut replies, &Reply::Begun)?;
             }
+            Next::Command(Command::Timerlat { period_ns, for_ns }) => {
+                let reply = Reply::Timerlat(probe.timerlat(period_ns, for_ns));
+                say(&mut replies, &reply)?;
+            }
             Next::Command(Command::End) => {
                 let reply = probe.end();
                 say(&mut replies, &reply)?;
@@ -77,6 +82,7 @@ struct Probe {
     directory: PathBuf,
     setting: Setting,
     choice: BufferChoice,
+    tracefs: Tracefs,
     source: Box<dyn EventSource>,
     decoder: Decoder,
     segment: Option<Segment>,
@@ -141,6 +147,7 @@ impl Probe {
             directory: directory.to_owned(),
             setting,
             choice,
+            tracefs,
             source,
             decoder,
             segment: None,
@@ -190,6 +197,21 @@ impl Probe {
             cpu_time_ns: own_cpu_time_ns(),
             began: Instant::now(),
         })
+    }
+
+    /// Has the kernel measure by itself, one CPU after the other.
+    fn timerlat(&self, period_ns: u64, for_ns: u64) -> Vec<KernelLatency> {
+        let measured = |&cpu: &u16| {
+            timerlat::measure(&self.tracefs, cpu, period_ns, for_ns).unwrap_or_else(|reason| {
+                KernelLatency {
+                    cpu,
+                    period_ns,
+                    not_available: Some(reason),
+                    ..KernelLatency::default()
+                }
+            })
+        };
+        self.setting.cpus.iter().map(measured).collect()
     }
 
     /// Empties a drained buffer.

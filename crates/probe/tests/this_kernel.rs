@@ -204,6 +204,8 @@ fn sleep_on_the_last_cpu(times: u32) {
 fn perf_gives_the_same_events_of_a_wake_up_in_both_modes() {
     with_tracefs(|tracefs| {
         for mode in [TraceMode::FlightRecorder, TraceMode::Drained] {
+            // Closing some fifty events takes the kernel a second: once is enough for the cost.
+            let is_first = mode == TraceMode::FlightRecorder;
             let Some((rings, mut decoder)) = rings(tracefs, 4 << 20, mode) else {
                 return;
             };
@@ -212,11 +214,12 @@ fn perf_gives_the_same_events_of_a_wake_up_in_both_modes() {
             // In idle some kernels drop perf's events on some CPUs: then the self-test must say so.
             assert_eq!(found.passed(), found.complete == found.sleeps, "{found}");
             assert_eq!(decoder.not_understood(), 0);
-            let cost = EventCost::measure(&rings).unwrap();
-            println!("{mode:?}: {cost:?}");
-            // Two threads that wake each other are not idle: waking, switch, twice.
-            assert!(cost.events_per_passage > 3.0, "{cost:?}");
-            println!("missing: {:?}", rings.missing());
+            if is_first {
+                let cost = EventCost::measure(&rings).unwrap();
+                println!("{cost:?}, missing: {:?}", rings.missing());
+                // Two threads that wake each other are not idle: waking, switch, twice.
+                assert!(cost.events_per_passage > 3.0, "{cost:?}");
+            }
         }
     });
 }
@@ -226,7 +229,6 @@ fn perf_counts_each_event_as_read_or_lost() {
     with_tracefs(|tracefs| {
         for (mode, bytes) in [
             (TraceMode::FlightRecorder, 1 << 18),
-            (TraceMode::FlightRecorder, 4 << 20),
             (TraceMode::Drained, 1 << 18),
         ] {
             let Some((rings, mut decoder)) = rings(tracefs, bytes, mode) else {
@@ -247,7 +249,7 @@ fn perf_counts_each_event_as_read_or_lost() {
                 println!("{mode:?}, {times}: {count:?} {statistics:?}");
                 assert_eq!(count.taken, statistics.read);
                 assert!(count.taken > u64::from(times), "{count:?}");
-                let small = bytes == 1 << 18 && times == 2_000;
+                let small = times == 2_000;
                 assert_eq!(statistics.overrun > 0, small, "{statistics:?}");
                 // Some kernels drop what happens in idle; then the counts of the events tell.
                 assert!(statistics.dropped * 2 < count.taken, "{statistics:?}");

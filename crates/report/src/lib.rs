@@ -12,6 +12,7 @@ mod figure;
 mod flight;
 mod imported;
 mod inflation;
+mod kernel_latency;
 mod loads;
 mod modules;
 mod page;

@@ -5,7 +5,7 @@ use crate::Style;
 use crate::table::Table;
 use serde::Serialize;
 use std::fmt::Write;
-use wakepath_archive::{Run, SegmentRecord, TracingSetUp};
+use wakepath_archive::{KernelLatency, Run, SegmentRecord, TracingSetUp};
 use wakepath_statistics::{Distribution, Quantile};
 
 /// How a run was traced, and what that did to the loop.
@@ -15,6 +15,9 @@ pub struct ProbeEffect {
     pub set_up: TracingSetUp,
     /// Each traced condition.
     pub conditions: Vec<TracedCondition>,
+    /// What the kernel measured by itself, where the scenario asks for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kernel_latency: Vec<KernelLatency>,
 }
 
 /// A condition traced and untraced. Times are nanoseconds, over the judged cycles that ran.
@@ -93,7 +96,11 @@ pub(crate) fn probe_effect(run: &Run) -> wakepath_archive::Result<Option<ProbeEf
         let all: Vec<&SegmentRecord> = run.manifest.segments.iter().filter(same).collect();
         conditions.extend(condition(run, &all, set_up.ns_per_event)?);
     }
-    Ok(Some(ProbeEffect { set_up, conditions }))
+    Ok(Some(ProbeEffect {
+        set_up,
+        conditions,
+        kernel_latency: run.manifest.kernel_latency.clone(),
+    }))
 }
 
 fn condition(
@@ -221,6 +228,10 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
     for events in missing {
         let _ = writeln!(text, "not traced: {}: {}", events.events, events.reason);
     }
+    text.push_str(&crate::kernel_latency::to_text(
+        &effect.kernel_latency,
+        style,
+    ));
     text.push('\n');
     text
 }

@@ -63,10 +63,12 @@ impl Scenario {
             .iter()
             .filter(|phase| !phase.loads.is_empty())
             .count() as u64;
+        let by_kernel_ns = self.trace.and_then(|trace| trace.timerlat_ns).unwrap_or(0);
         let segments = self.conditions() * repetitions * self.passages();
         segments
             .saturating_mul(self.warm_up_ns + SEGMENT_SET_UP_NS)
             .saturating_add(loaded * repetitions * LOAD_START_NS)
+            .saturating_add(self.phases.len() as u64 * repetitions * by_kernel_ns)
     }
 
     /// The same scenario with as many cycles as fit into `total_ns` by the estimate.

@@ -124,6 +124,8 @@ pub struct Trace {
     /// Wake-up latency in nanoseconds above which the events around a cycle are kept; `None`: all
     /// events are kept.
     pub keep_above_ns: Option<u64>,
+    /// How long the kernel measures by itself in each phase, in nanoseconds; `None`: not at all.
+    pub timerlat_ns: Option<u64>,
 }
 
 /// What records kernel events.

@@ -149,6 +149,8 @@ fn trace(terms: &Trace) -> String {
             .keep_above_ns
             .map(|ns| format!("keep-above = {}", time(ns))),
     );
+    let timerlat = |ns| format!("timerlat = {}", time(ns));
+    keys.extend(terms.timerlat_ns.map(timerlat));
     match keys.is_empty() {
         true => "true".to_owned(),
         false => format!("{{ {} }}", keys.join(", ")),

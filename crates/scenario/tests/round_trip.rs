@@ -282,6 +282,7 @@ fn trace() -> impl Strategy<Value = Trace> {
         buffer_bytes,
         // A drained buffer keeps everything.
         keep_above_ns: kept.filter(|_| mode != 2),
+        timerlat_ns: kept.map(|ns| 100_000_000 + ns),
     })
 }
 

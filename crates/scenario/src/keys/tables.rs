@@ -292,6 +292,14 @@ pub(crate) static TRACE: Table = Table {
             "Buffer of each CPU.",
         ),
         optional(
+            "timerlat",
+            Form::Duration,
+            "the kernel is not asked",
+            "How long the kernel measures by itself at the end of each phase, under its loads, on \
+             each of the loop's CPUs: by its timerlat tracer, where it has one (Linux 5.14, \
+             CONFIG_TIMERLAT_TRACER). Its figures stand beside the loop's.",
+        ),
+        optional(
             "keep-above",
             Form::Duration,
             "everything is kept",

@@ -10,6 +10,9 @@ use crate::{Trace, TraceBackend, TraceBuffer, keys};
 /// room on any machine that is measured.
 const BUFFER: (u64, u64) = (1 << 20, 16 << 30);
 
+/// Shortest and longest measurement by the kernel in nanoseconds: its buffer holds no more.
+const TIMERLAT_NS: (u64, u64) = (100_000_000, 60_000_000_000);
+
 pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<Option<Trace>> {
     let Some(node) = root.get("trace") else {
         return Some(None);
@@ -41,6 +44,13 @@ pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<
         let ns = node.quantity("give a time such as \"100 us\"", parse_duration)?;
         Ok(Some(ns))
     });
+    let timerlat_ns = findings.optional(section.get("timerlat"), None, |node| {
+        let ns = node.quantity("give a time such as \"5 s\"", parse_duration)?;
+        match ns < TIMERLAT_NS.0 || ns > TIMERLAT_NS.1 {
+            true => Err(node.refuse("is out of range", "give \"100 ms\" to \"60 s\"")),
+            false => Ok(Some(ns)),
+        }
+    });
     let (backend, mode, keep_above_ns) = (backend?, mode?, keep_above_ns?);
     if let (Some(TraceBuffer::Drained), Some(_), Some(node)) =
         (mode, keep_above_ns, section.get("keep-above"))
@@ -56,6 +66,7 @@ pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<
         mode,
         buffer_bytes: buffer_bytes?,
         keep_above_ns,
+        timerlat_ns: timerlat_ns?,
     }))
 }
 

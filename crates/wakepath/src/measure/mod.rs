@@ -262,6 +262,9 @@ impl Running<'_> {
             }
             self.segment(segment, &mut loads)?;
         }
+        if !self.interrupt.requested() {
+            self.kernel_latency(&phase.name)?;
+        }
         // The loads' own reports come with their end; each segment has its proof already.
         if let SegmentLoads::Working(loads) = loads {
             let _ = loads.stop();

@@ -167,6 +167,35 @@ impl Running<'_> {
         }
     }
 
+    /// Has the kernel measure by itself, under the loads of the phase that is about to end.
+    pub(super) fn kernel_latency(&mut self, phase: &str) -> Result<(), MeasureError> {
+        let for_ns = self
+            .scenario
+            .trace
+            .as_ref()
+            .and_then(|terms| terms.timerlat_ns);
+        let (Some(tracing), Some(for_ns)) = (&mut self.tracing, for_ns) else {
+            return Ok(());
+        };
+        let command = Command::Timerlat {
+            period_ns: self.scenario.period_ns,
+            for_ns,
+        };
+        let patience = SET_UP_PATIENCE
+            + Duration::from_nanos(for_ns) * self.plan.loop_cpus.len().max(1) as u32;
+        match tracing.ask(&command, &self.messages, patience) {
+            Ok(Reply::Timerlat(latencies)) => {
+                for mut latency in latencies {
+                    latency.phase = phase.to_owned();
+                    self.recording.append(Event::KernelLatency(latency))?;
+                }
+                Ok(())
+            }
+            Ok(_) => self.give_up_tracing("the probe gave an answer to another question"),
+            Err(reason) => self.give_up_tracing(&reason),
+        }
+    }
+
     fn give_up_tracing(&mut self, reason: &str) -> Result<(), MeasureError> {
         self.tracing = None;
         // What it left in the kernel goes at once; what can't be removed is left to the next start.

@@ -71,8 +71,7 @@ fn passage_ns(loaded: &Rounds, place: usize) -> Option<f64> {
 /// Events of a passage: as our own probe counts them, since all record the same.
 fn events_each(loaded: &Rounds) -> Option<f64> {
     let each = of(loaded, OURS, |round| {
-        let per_second = round.traced.events? as f64 / round.seconds;
-        Some(per_second * round.seconds / round.passed?.passages as f64)
+        Some(round.traced.events? as f64 / round.passed?.passages as f64)
     });
     median(each)
 }

@@ -56,6 +56,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
                     Err(why) => eprintln!("{}: {why}", tracer.name()),
                 }
                 let _ = std::fs::remove_dir_all(&scratch);
+                eprint!(".");
             }
             eprintln!(
                 "{} of {} rounds, loaded: {loaded}",
@@ -88,16 +89,17 @@ fn one(
     directory: &Path,
 ) -> Result<Round, String> {
     let load = loaded.then(|| Passages::start(extent.cpu)).transpose()?;
-    let running = tracer.start(program, extent.cpu, &directory.join("trace"));
-    let loops = running.and_then(|running| {
-        let begun = std::time::Instant::now();
+    let begun = tracer.start(program, extent.cpu, &directory.join("trace"));
+    let since = std::time::Instant::now();
+    let measured = begun.and_then(|running| {
         let child = measured::start(program, &scenario(extent), &directory.join("loop"))?;
-        let measured = measured::finish(child);
-        let seconds = begun.elapsed().as_secs_f64();
-        Ok((measured?, running.finish()?, seconds))
+        Ok((measured::finish(child)?, running))
     });
+    // The load ends first: writing what was recorded is not measured.
     let passed = load.map(Passages::finish).transpose()?;
-    let (measured, traced, seconds) = loops?;
+    let seconds = since.elapsed().as_secs_f64();
+    let (measured, running) = measured?;
+    let traced = running.finish()?;
     if let Some(reasons) = measured.invalid {
         return Err(format!("the loop's run is not valid: {reasons}"));
     }
