@@ -1,11 +1,13 @@
 //! One cycle's time cut into pieces by what the thread was and what its CPU did. The usual cost of
 //! the path is taken out afterwards, in `resolve`.
 
+mod asleep;
+
 use crate::cause::{Cause, Relation};
 use crate::cpu::{Context, Cpu, Doing, Span, is_ipi};
 use crate::cycle::{Piece, Stretch, WokenBy};
 use crate::track::{Happened, Interval, State, Track};
-use wakepath_timeline::{Interrupt, Sample, SampleFlags, Thread, ThreadName};
+use wakepath_timeline::{Sample, SampleFlags, Thread, ThreadName};
 
 /// The window that explains a cycle.
 pub(crate) struct Window<'a> {
@@ -16,16 +18,6 @@ pub(crate) struct Window<'a> {
     /// End of the cycle before, or its due time where there was none.
     pub previous_end_ns: u64,
     pub is_own_tool: &'a dyn Fn(&Thread) -> bool,
-}
-
-/// The instants that cut a wake-up into stretches, as far as the events tell them.
-struct Landmarks {
-    interrupt_ns: Option<u64>,
-    expiry_ns: Option<u64>,
-    waking_ns: u64,
-    cpu: u16,
-    /// The waiting thread's priority: that of the SoftIRQ's own thread where there is one.
-    deferred_priority: Option<i32>,
 }
 
 /// Pieces of the latency, and how the thread was woken.
@@ -149,149 +141,6 @@ impl<'a> Cut<'a> {
             to_ns,
             stretch,
             cause,
-        });
-    }
-
-    /// From the due time to the waking.
-    fn asleep(&mut self, interval: &Interval) -> WokenBy {
-        let mark = interval
-            .ended_by
-            .map(|index| &self.window.track.marks()[index]);
-        let Some((mark, from)) = mark.and_then(|mark| match &mark.what {
-            Happened::Waking { from, .. } => Some((mark, from)),
-            _ => None,
-        }) else {
-            self.unexplained(interval.from_ns, interval.to_ns, Stretch::DueToInterrupt);
-            return WokenBy::Unknown;
-        };
-        let woken = woken_by(from);
-        let mut landmarks = Landmarks {
-            interrupt_ns: None,
-            expiry_ns: None,
-            waking_ns: mark.at_ns,
-            cpu: mark.cpu,
-            deferred_priority: None,
-        };
-        match from {
-            Context::Timer {
-                interrupt_ns,
-                expiry_ns,
-                deferred,
-            } => {
-                let within = |at: &u64| (interval.from_ns..=interval.to_ns).contains(at);
-                landmarks.interrupt_ns = interrupt_ns.filter(within);
-                landmarks.expiry_ns = Some(*expiry_ns).filter(within);
-                landmarks.deferred_priority = deferred
-                    .as_ref()
-                    .map(|(_, thread)| thread.as_ref().map_or(i32::MAX, |thread| thread.priority));
-                // A timer can't have expired before it was due; a stamp that says so is a small
-                // disagreement of clocks, and the stretch is empty then.
-                if interrupt_ns.is_some_and(|at| at < interval.from_ns) {
-                    landmarks.interrupt_ns = Some(interval.from_ns);
-                }
-                if *expiry_ns < interval.from_ns {
-                    landmarks.expiry_ns = Some(interval.from_ns);
-                }
-                self.own_interrupt_ns = *interrupt_ns;
-                self.own_expiry_ns = Some(*expiry_ns);
-                self.own_cpu = mark.cpu;
-            }
-            Context::Thread(thread) => {
-                let cause = Cause::Waker(thread.clone());
-                self.push(
-                    interval.from_ns,
-                    interval.to_ns,
-                    Stretch::DueToInterrupt,
-                    cause,
-                );
-                return woken;
-            }
-            Context::Interrupt => {
-                let (from, to) = (interval.from_ns, interval.to_ns);
-                self.push(from, to, Stretch::DueToInterrupt, Cause::OtherWaker);
-                return woken;
-            }
-            Context::Unknown => {
-                self.unexplained(interval.from_ns, interval.to_ns, Stretch::DueToInterrupt);
-                return woken;
-            }
-        }
-        self.timer_path(interval.from_ns, &landmarks);
-        woken
-    }
-
-    fn timer_path(&mut self, due_ns: u64, landmarks: &Landmarks) {
-        let expiry_ns = landmarks.expiry_ns.unwrap_or(landmarks.waking_ns);
-        let interrupt_ns = landmarks.interrupt_ns.unwrap_or(expiry_ns);
-        let mut at = due_ns;
-        if let Some(slack_ns) = self.slack_until(due_ns) {
-            let until = slack_ns.min(interrupt_ns);
-            if until > at {
-                self.push(at, until, Stretch::DueToInterrupt, Cause::TimerSlack);
-                at = until;
-            }
-        }
-        self.late_timer(at, interrupt_ns, landmarks.cpu);
-        self.spans(
-            landmarks.cpu,
-            interrupt_ns,
-            expiry_ns,
-            |cut, from, to, span| {
-                let cause = match (&span.doing, landmarks.deferred_priority) {
-                    (Doing::Thread(thread), Some(priority)) => {
-                        cut.instead(thread, priority, interrupt_ns)
-                    }
-                    // The SoftIRQ that expires the timer, and the thread for it, are the path itself.
-                    (Doing::SoftIrq(vector, _), Some(_))
-                        if *vector == wakepath_timeline::SoftIrq::HRTIMER =>
-                    {
-                        Cause::Path
-                    }
-                    _ => cut.cause(span, from),
-                };
-                cut.push(from, to, Stretch::InterruptToExpiry, cause);
-            },
-        );
-        self.spans(
-            landmarks.cpu,
-            expiry_ns,
-            landmarks.waking_ns,
-            |cut, from, to, span| {
-                let cause = match &span.doing {
-                    Doing::Timer(_) => Cause::Path,
-                    _ => cut.cause(span, from),
-                };
-                cut.push(from, to, Stretch::ExpiryToWaking, cause);
-            },
-        );
-    }
-
-    /// From the due time, or from the end of timer slack, to the timer's interrupt.
-    fn late_timer(&mut self, from_ns: u64, to_ns: u64, cpu: u16) {
-        // A device's interrupt that came while the timer's should have: interrupts were on, and the
-        // timer's goes first where both wait. So the timer itself was late.
-        let mut device_ns = None;
-        if let Some(found) = self.window.cpus.get(usize::from(cpu)) {
-            found.between(from_ns, to_ns, |from, _, span| {
-                if matches!(&span.doing, Doing::Interrupt(Interrupt::Device { .. }, _))
-                    && from > from_ns
-                {
-                    device_ns = Some(from);
-                }
-            });
-        }
-        self.spans(cpu, from_ns, to_ns, |cut, from, to, span| {
-            let cause = match &span.doing {
-                Doing::Thread(_) if device_ns.is_some_and(|device| to <= device) => {
-                    Cause::NothingRan
-                }
-                Doing::Thread(thread) if (cut.window.is_own_tool)(thread) => {
-                    Cause::OwnTool(thread.clone())
-                }
-                Doing::Thread(thread) => Cause::InterruptsOff(thread.clone()),
-                _ => cut.cause(span, from),
-            };
-            cut.push(from, to, Stretch::DueToInterrupt, cause);
         });
     }
 
@@ -531,20 +380,6 @@ impl<'a> Cut<'a> {
             }
         }
         found
-    }
-
-    /// Latest expiry of the timer that was started for this due time, where it is later.
-    fn slack_until(&self, due_ns: u64) -> Option<u64> {
-        let marks = self.window.track.marks().iter().rev();
-        let mut before = marks.filter(|mark| mark.at_ns <= due_ns);
-        before
-            .find_map(|mark| match mark.what {
-                Happened::Slack { asked_ns, until_ns } => Some((asked_ns, until_ns)),
-                _ => None,
-            })
-            // Another timer's slack, or another clock's, says nothing here.
-            .filter(|(asked, until)| asked.abs_diff(due_ns) < 1_000 && *until > due_ns)
-            .map(|(_, until)| until)
     }
 
     fn has_fault(&self, from_ns: u64, to_ns: u64) -> bool {

@@ -65,6 +65,33 @@ fn a_device_s_interrupt_during_the_wait_shows_that_the_timer_itself_was_late() {
 }
 
 #[test]
+fn a_softirq_or_an_ipi_with_code_behind_it_shows_that_interrupts_were_on() {
+    let nothing = "nothing ran: hypervisor, firmware or hardware".to_owned();
+    let off =
+        "no timer interrupt while hog-200 (OTHER) ran: interrupts off, or the machine stood still";
+    // A SoftIRQ begins with interrupts on: 200 µs are the timer's, the 90 µs behind it are not told.
+    let mut stream = Stream::with(hog(), fifo());
+    stream.softirq(DUE + 200 * US, DUE + 210 * US, 9);
+    stream
+        .timer(DUE + 302 * US)
+        .run(DUE + 307 * US, DUE, Left::Runnable);
+    let found = beyond_usual(&stream.explain()[0]);
+    assert_eq!(found[0], (nothing.clone(), 200_000));
+    assert!(found.iter().any(|(name, _)| name == off), "{found:?}");
+    // An IPI goes before the timer. With code behind it the timer was not waiting; without, it may
+    // have been.
+    for (timer_us, expected) in [(302, &nothing), (211, &off.to_owned())] {
+        let mut stream = Stream::with(hog(), fifo());
+        stream.interrupt(DUE + 200 * US, DUE + 210 * US, Interrupt::Reschedule);
+        stream
+            .timer(DUE + timer_us * US)
+            .run(DUE + (timer_us + 5) * US, DUE, Left::Runnable);
+        let found = beyond_usual(&stream.explain()[0]);
+        assert_eq!(&found[0].0, expected, "{found:?}");
+    }
+}
+
+#[test]
 fn a_softirq_after_the_waking_is_named_by_its_vector() {
     let mut stream = Stream::with(hog(), fifo());
     stream.timer(DUE + 2 * US);
