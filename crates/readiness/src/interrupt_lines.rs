@@ -74,6 +74,13 @@ impl InterruptLines {
     }
 }
 
+impl InterruptLines {
+    /// From the text of `/proc/interrupts` alone, without where the interrupts go.
+    pub fn parse(text: &str) -> Vec<InterruptLine> {
+        parse(text)
+    }
+}
+
 /// The numbered lines of `/proc/interrupts`. Its first line names the CPUs that are on-line.
 fn parse(text: &str) -> Vec<InterruptLine> {
     let mut lines = text.lines();

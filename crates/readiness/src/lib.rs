@@ -14,10 +14,11 @@ mod loop_at_hand;
 mod magnitude;
 mod processes;
 mod report;
+pub mod rivals;
 mod text;
 
 pub use check::{Check, Confidence, Finding, Group, State};
-pub use checks::{all, named};
+pub use checks::{PacketQueue, all, mask, named, own_interrupts, packet_queues};
 pub use inspection::Inspection;
 pub use interrupt_lines::{InterruptLine, InterruptLines};
 pub use kernel_messages::KernelMessages;

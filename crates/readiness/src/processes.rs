@@ -21,6 +21,10 @@ pub struct Process {
     pub of_kernel: bool,
     /// Whether the kernel lets nobody move it to another CPU.
     pub not_movable: bool,
+    /// Whether a signal has stopped it.
+    pub paused: bool,
+    /// Whether it has ended, and only waits for its parent to notice.
+    pub ended: bool,
     /// Real-time priority; 0 for an ordinary one.
     pub priority: u32,
     /// When it was started, in ticks since boot: with the number it names one process.
@@ -93,8 +97,14 @@ impl Process {
     }
 }
 
-/// `/proc/PID/stat` of proc(5). The name stands between the first `(` and the last `)`, and may
-/// hold both.
+impl Process {
+    /// From the text of `/proc/PID/stat` (proc(5)) alone; none if it can't be understood. The name
+    /// stands between the first `(` and the last `)`, and may hold both.
+    pub fn parse(pid: u32, text: &str) -> Option<Self> {
+        parse(pid, text)
+    }
+}
+
 fn parse(pid: u32, text: &str) -> Option<Process> {
     let open = text.find('(')?;
     let close = text.rfind(')')?;
@@ -108,6 +118,8 @@ fn parse(pid: u32, text: &str) -> Option<Process> {
         name: name.to_owned(),
         of_kernel: flags & KERNEL_THREAD != 0,
         not_movable: flags & NOT_MOVABLE != 0,
+        paused: fields.first() == Some(&"T"),
+        ended: matches!(fields.first(), Some(&"Z" | &"X")),
         faults: (number(10).unwrap_or(0), number(12).unwrap_or(0)),
         started: number(22).unwrap_or(0),
         priority: number(40)
@@ -131,6 +143,9 @@ mod tests {
         assert!(process.of_kernel && process.not_movable);
         assert_eq!((process.faults, process.started), ((5, 6), 11));
         assert_eq!(process.priority, 50);
+        assert!(!process.paused && !process.ended);
+        assert!(parse(7, &text.replace(") S", ") T")).unwrap().paused);
+        assert!(parse(7, &text.replace(") S", ") Z")).unwrap().ended);
     }
 
     proptest::proptest! {

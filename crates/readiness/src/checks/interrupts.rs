@@ -1,6 +1,6 @@
 //! Device interrupts: where they go, who is told where to send them.
 
-use crate::{Check, Confidence, Finding, Group, Inspection, Severity};
+use crate::{Check, Confidence, Finding, Group, Inspection, Severity, rivals};
 use wakepath_machine::{CpuList, Reading};
 
 pub const CHECKS: &[Check] = &[
@@ -203,7 +203,10 @@ fn listed(names: &[String]) -> String {
 }
 
 /// A mask of CPUs as the kernel writes it: hexadecimal words of 32 bits, highest first.
-pub(super) fn mask(text: &str) -> Result<CpuList, String> {
+///
+/// # Errors
+/// What was expected.
+pub fn mask(text: &str) -> Result<CpuList, String> {
     let words: Vec<&str> = text.trim().split(',').collect();
     let mut cpus = Vec::new();
     for (position, word) in words.iter().rev().enumerate() {
@@ -303,8 +306,8 @@ fn south_bridge(seen: &Inspection) -> Finding {
     }
 }
 
-/// The interrupts named like what the loop's program has open can't be told from /proc; what can
-/// be told is whether the program's threads and any interrupt named after it are apart.
+/// What the loop's program waits for can't be told from /proc; what can be told is which
+/// interrupts are named like a device that it holds open.
 fn own_interrupt(seen: &Inspection) -> Finding {
     let path = "/proc/interrupts";
     let Some(program) = &seen.subject.program else {
@@ -313,26 +316,16 @@ fn own_interrupt(seen: &Inspection) -> Finding {
     let Some(pid) = program.pid else {
         return Finding::unknown("the program does not run", path);
     };
-    let folder = format!("/proc/{pid}/fd");
-    let names = seen.root.names(&folder);
-    let Some(descriptors) = names.known() else {
+    let names = seen.root.names(&format!("/proc/{pid}/fd"));
+    if names.known().is_none() {
         return Finding::unread(&names);
-    };
-    // /dev/spidev0.0, /dev/i2c-1, /dev/ttyAMA0: their drivers name the interrupt after the device.
-    let devices: Vec<String> = descriptors
-        .iter()
-        .filter_map(|name| seen.root.link_text(&format!("{folder}/{name}")))
-        .filter_map(|target| Some(target.strip_prefix("/dev/")?.to_owned()))
-        .collect();
+    }
+    let own = own_interrupts(seen);
     let mut apart = Vec::new();
     let mut together = Vec::new();
     for line in &seen.interrupts.lines {
-        let action = short(&line.action);
-        let named = devices
-            .iter()
-            .any(|device| action.contains(device.as_str()));
-        if let (true, Some(cpus)) = (named, line.effective.known()) {
-            let text = format!("{} {action} on CPU {cpus}", line.number);
+        if let (true, Some(cpus)) = (own.contains(&line.number), line.effective.known()) {
+            let text = format!("{} {} on CPU {cpus}", line.number, short(&line.action));
             match seen.on_loop(cpus).is_empty() {
                 true => apart.push(text),
                 false => together.push(text),
@@ -344,6 +337,37 @@ fn own_interrupt(seen: &Inspection) -> Finding {
         (true, false) => Finding::good(listed(&together), path),
         (false, _) => Finding::bad(listed(&apart), path),
     }
+}
+
+/// The numbers of the interrupts that are named like a device which the loop's program holds open.
+pub fn own_interrupts(seen: &Inspection) -> Vec<u32> {
+    let program = seen.subject.program.as_ref();
+    let Some(pid) = program.and_then(|program| program.pid) else {
+        return Vec::new();
+    };
+    let folder = format!("/proc/{pid}/fd");
+    let names = seen.root.names(&folder);
+    // /dev/spidev0.0, /dev/i2c-1, /dev/ttyAMA0: their drivers name the interrupt after the device.
+    let devices: Vec<String> = names
+        .known()
+        .into_iter()
+        .flatten()
+        .filter_map(|name| seen.root.link_text(&format!("{folder}/{name}")))
+        .filter_map(|target| Some(target.strip_prefix("/dev/")?.to_owned()))
+        // `/dev/null` and the like raise none; a name of one letter would fit any device.
+        .filter(|device| device.len() > 2)
+        .collect();
+    seen.interrupts
+        .lines
+        .iter()
+        .filter(|line| {
+            let action = short(&line.action);
+            devices
+                .iter()
+                .any(|device| action.contains(device.as_str()))
+        })
+        .map(|line| line.number)
+        .collect()
 }
 
 fn priorities(seen: &Inspection) -> Finding {
@@ -398,28 +422,19 @@ fn steering(seen: &Inspection) -> Finding {
     }
     let folder = "/sys/class/net";
     let names = seen.root.names(folder);
-    let Some(cards) = names.known() else {
+    if names.known().is_none() {
         return Finding::unread(&names);
-    };
+    }
     let mut here = Vec::new();
-    for card in cards {
-        let queues = seen.root.names(&format!("{folder}/{card}/queues"));
-        for queue in queues.known().into_iter().flatten() {
-            let file = match queue.starts_with("rx-") {
-                true => "rps_cpus",
-                false => "xps_cpus",
-            };
-            let path = format!("{folder}/{card}/queues/{queue}/{file}");
-            let read = seen.root.parsed(&path, mask);
-            match &read {
-                Reading::Known { value, .. } if !seen.on_loop(value).is_empty() => {
-                    here.push(format!("{card}/{queue}"));
-                }
-                Reading::Known { .. } | Reading::Absent { .. } => {}
-                // A card with one queue answers ENOENT on reading xps_cpus.
-                Reading::Unreadable { .. } if file == "xps_cpus" => {}
-                other => return Finding::unread(other),
+    for queue in packet_queues(seen) {
+        match &queue.cpus {
+            Reading::Known { value, .. } if !seen.on_loop(value).is_empty() => {
+                here.push(queue.name);
             }
+            Reading::Known { .. } | Reading::Absent { .. } => {}
+            // A card with one queue answers ENOENT on reading xps_cpus.
+            Reading::Unreadable { .. } if queue.name.contains("/tx-") => {}
+            other => return Finding::unread(other),
         }
     }
     match here.is_empty() {
@@ -428,14 +443,48 @@ fn steering(seen: &Inspection) -> Finding {
     }
 }
 
+/// A queue of a network card, and the CPUs that its packets are steered to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PacketQueue {
+    /// Card and queue: `eth0/rx-0`.
+    pub name: String,
+    /// As read from `rps_cpus` or `xps_cpus`.
+    pub cpus: Reading<CpuList>,
+}
+
+/// The queues of all network cards.
+pub fn packet_queues(seen: &Inspection) -> Vec<PacketQueue> {
+    let folder = "/sys/class/net";
+    let cards = seen.root.names(folder);
+    let mut found = Vec::new();
+    for card in cards.known().into_iter().flatten() {
+        let queues = seen.root.names(&format!("{folder}/{card}/queues"));
+        for queue in queues.known().into_iter().flatten() {
+            let file = match queue.starts_with("rx-") {
+                true => "rps_cpus",
+                false => "xps_cpus",
+            };
+            let path = format!("{folder}/{card}/queues/{queue}/{file}");
+            found.push(PacketQueue {
+                name: format!("{card}/{queue}"),
+                cpus: seen.root.parsed(&path, mask),
+            });
+        }
+    }
+    found
+}
+
 fn balancer(seen: &Inspection) -> Finding {
     let path = "/proc/*/comm";
     if seen.processes.all.is_empty() {
         return Finding::unknown("no process can be read", path);
     }
-    let Some(process) = seen.processes.running(&["irqbalance"]).next() else {
+    let Some(process) = seen.processes.running(&[rivals::BALANCER]).next() else {
         return Finding::good("does not run", path);
     };
+    if process.paused {
+        return Finding::good(format!("paused ({})", process.pid), path);
+    }
     let file = format!("/proc/{}/environ", process.pid);
     let environment = seen.root.text(&file);
     let Some(variables) = environment.known() else {

@@ -13,7 +13,7 @@ mod time_and_limits;
 mod topology;
 
 use crate::Check;
-use interrupts::mask;
+pub use interrupts::{PacketQueue, mask, own_interrupts, packet_queues};
 
 /// Every check, in the order of the table.
 pub fn all() -> impl Iterator<Item = &'static Check> {

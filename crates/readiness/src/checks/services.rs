@@ -1,6 +1,6 @@
 //! Programs that write the same settings, or strike at the wrong time.
 
-use crate::{Check, Confidence, Finding, Group, Inspection, Severity};
+use crate::{Check, Confidence, Finding, Group, Inspection, Severity, rivals};
 
 pub const CHECKS: &[Check] = &[
     Check {
@@ -13,7 +13,7 @@ pub const CHECKS: &[Check] = &[
         boot: "systemctl disable NAME",
         weight: Severity::Notable,
         confidence: Confidence::Source,
-        judge: rivals,
+        judge: writers,
     },
     Check {
         id: "V2",
@@ -43,6 +43,7 @@ pub const CHECKS: &[Check] = &[
     },
 ];
 
+/// Running ones are bad; a paused one writes nothing.
 fn running(seen: &Inspection, names: &[&str]) -> Finding {
     let path = "/proc/*/stat";
     if seen.processes.all.is_empty() {
@@ -51,6 +52,7 @@ fn running(seen: &Inspection, names: &[&str]) -> Finding {
     let found: Vec<String> = seen
         .processes
         .running(names)
+        .filter(|process| !process.paused)
         .map(|process| format!("{} ({})", process.name, process.pid))
         .collect();
     match found.is_empty() {
@@ -59,15 +61,8 @@ fn running(seen: &Inspection, names: &[&str]) -> Finding {
     }
 }
 
-fn rivals(seen: &Inspection) -> Finding {
-    let names = [
-        "tuned",
-        "power-profiles-daemon",
-        "tlp",
-        "auto-cpufreq",
-        "thermald",
-    ];
-    running(seen, &names)
+fn writers(seen: &Inspection) -> Finding {
+    running(seen, rivals::WRITERS)
 }
 
 fn stalld(seen: &Inspection) -> Finding {

@@ -85,15 +85,20 @@ fn siblings(seen: &Inspection) -> Finding {
         let Some(siblings) = place.siblings.known() else {
             return Finding::unread(&place.siblings);
         };
+        let isolated = seen.facts.varying.cpu_time.isolated.known();
+        let isolated = isolated.cloned().unwrap_or_default();
         let foreign = siblings.without(&seen.subject.cpus);
-        if !foreign.is_empty() {
+        if !foreign.without(&isolated).is_empty() {
             return Finding::bad(
                 format!("CPU {} shares its core with CPU {foreign}", place.cpu),
                 place.siblings.path(),
             );
         }
     }
-    Finding::good("on, but the loop's core is not shared", active.path())
+    Finding::good(
+        "on, but nobody else is put on the loop's core",
+        active.path(),
+    )
 }
 
 fn boot_cpu(seen: &Inspection) -> Finding {

@@ -1,0 +1,14 @@
+//! Programs that write the settings a plan writes, by the names of their processes. What they do
+//! is judged in `checks`.
+
+/// It spreads interrupts over the CPUs, again and again.
+pub const BALANCER: &str = "irqbalance";
+
+/// They switch profiles of frequency, idle states and the scheduler.
+pub const WRITERS: &[&str] = &[
+    "tuned",
+    "power-profiles-daemon",
+    "tlp",
+    "auto-cpufreq",
+    "thermald",
+];
