@@ -15,10 +15,12 @@ pub enum Compare {
     Cpus,
     /// The same CPUs, as a mask: `00000001` and `1`.
     Mask,
-    /// The word in brackets: `always [madvise] never`.
+    /// The word in brackets: `always [madvise] never`, `none (full) lazy`.
     Chosen,
     /// One of the words in it: `cpuset` after `+cpuset`.
     Word,
+    /// The same words, whatever is between them.
+    Words,
 }
 
 impl Compare {
@@ -33,11 +35,12 @@ impl Compare {
             },
             Self::Mask => digits(read) == digits(written),
             Self::Chosen => chosen(read) == chosen(written),
+            Self::Words => read.split_whitespace().eq(written.split_whitespace()),
             Self::Word => {
-                let has = read.split_whitespace().any(|word| word == &written[1..]);
-                match written.as_bytes().first() {
-                    Some(b'+') => has,
-                    Some(b'-') => !has,
+                let has = |wanted| read.split_whitespace().any(|word| word == wanted);
+                match (written.strip_prefix('+'), written.strip_prefix('-')) {
+                    (Some(wanted), _) => has(wanted),
+                    (_, Some(unwanted)) => !has(unwanted),
                     _ => read == written,
                 }
             }
@@ -59,9 +62,10 @@ fn digits(mask: &str) -> String {
 }
 
 fn chosen(text: &str) -> &str {
-    text.split_once('[')
-        .and_then(|(_, rest)| rest.split_once(']'))
-        .map_or(text, |(word, _)| word)
+    let between = |open, close| Some(text.split_once(open)?.1.split_once(close)?.0);
+    between('[', ']')
+        .or_else(|| between('(', ')'))
+        .unwrap_or(text)
 }
 
 /// One change.
@@ -98,10 +102,39 @@ pub enum Action {
         /// Where it may run.
         cpus: CpuList,
     },
-    /// A directory made: a control group.
+    /// A directory made: a control group. Before it goes, what is in it moves to its parent.
     Directory {
         /// The directory.
         path: String,
+    },
+    /// A program paused: stopped by a signal, to go on by another.
+    Pause {
+        /// Its number.
+        pid: u32,
+        /// Its name.
+        name: String,
+        /// When it was started, ticks since boot.
+        started: u64,
+    },
+    /// All programs of a control group moved into another.
+    Programs {
+        /// The group that they leave.
+        from: String,
+        /// The group, empty before, that they go to.
+        to: String,
+    },
+    /// One program put into a control group.
+    Member {
+        /// Its number.
+        pid: u32,
+        /// Its name.
+        name: String,
+        /// When it was started, ticks since boot.
+        started: u64,
+        /// Where the hierarchy is mounted.
+        hierarchy: String,
+        /// The group, from there.
+        group: String,
     },
 }
 
@@ -121,9 +154,15 @@ impl Action {
     }
 
     /// Whether the kernel may refuse this one without the rest being in vain: an interrupt that
-    /// its driver manages, a thread that has gone.
+    /// its driver manages, a thread that has gone, a program that can't be moved.
     pub fn may_be_refused(&self) -> bool {
-        matches!(self, Self::Interrupt { .. } | Self::Thread { .. })
+        matches!(
+            self,
+            Self::Interrupt { .. }
+                | Self::Thread { .. }
+                | Self::Pause { .. }
+                | Self::Programs { .. }
+        )
     }
 
     /// The value as it is to be.
@@ -132,6 +171,9 @@ impl Action {
             Self::Write { value, .. } => value.clone(),
             Self::Interrupt { cpus, .. } | Self::Thread { cpus, .. } => cpus.to_string(),
             Self::Directory { .. } => "present".to_owned(),
+            Self::Pause { .. } => "paused".to_owned(),
+            Self::Programs { to, .. } => to.clone(),
+            Self::Member { group, .. } => group.clone(),
         }
     }
 
@@ -140,7 +182,10 @@ impl Action {
         match self {
             Self::Write { compare, .. } => *compare,
             Self::Interrupt { .. } | Self::Thread { .. } => Compare::Cpus,
-            Self::Directory { .. } => Compare::Text,
+            Self::Directory { .. }
+            | Self::Pause { .. }
+            | Self::Programs { .. }
+            | Self::Member { .. } => Compare::Text,
         }
     }
 
@@ -160,6 +205,22 @@ impl Action {
                 pid, name, cpus, ..
             } => format!("taskset -pc {cpus} {pid}    # {}", plain(name)),
             Self::Directory { path } => format!("mkdir {path}"),
+            Self::Pause { pid, name, .. } => {
+                format!("kill -STOP {pid}    # {}", plain(name))
+            }
+            Self::Programs { from, to } => format!(
+                "for pid in $(cat {from}/cgroup.procs); do echo $pid > {to}/cgroup.procs; done"
+            ),
+            Self::Member {
+                pid,
+                name,
+                hierarchy,
+                group,
+                ..
+            } => format!(
+                "echo {pid} > {hierarchy}{group}/cgroup.procs    # {}",
+                plain(name)
+            ),
         }
     }
 }
@@ -199,6 +260,14 @@ mod tests {
         assert!(!Compare::Mask.same("1", "3"));
         assert!(Compare::Cpus.same("0-1", "0,1"));
         assert!(Compare::Chosen.same("always [madvise] never", "madvise"));
+        assert!(Compare::Chosen.same("none voluntary (full) lazy", "full"));
+        assert_eq!(
+            Compare::Chosen.writable("none (voluntary) full"),
+            "voluntary"
+        );
+        assert!(Compare::Words.same("1\t4\t1\t7", "1 4 1 7"));
+        // A damaged journal may hold an empty value.
+        assert!(Compare::Word.same("", ""));
         assert!(Compare::Word.same("cpu cpuset memory", "+cpuset"));
         assert!(Compare::Word.same("cpu memory", "-cpuset"));
         // An invalid partition shows only on reading.

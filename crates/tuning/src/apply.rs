@@ -149,7 +149,7 @@ fn change(
     if action.compare().same(&before, &value) {
         return Ok(Outcome::Already);
     }
-    let number = journal.records.len();
+    let number = journal.history.records.len();
     journal.append(&Entry::Intended {
         number,
         step: step.id.clone(),
@@ -193,9 +193,10 @@ pub fn revert(system: &System) -> Result<Option<Reverted>, TuningError> {
     let Some(journal) = Journal::open(system.directory())? else {
         return Ok(None);
     };
-    if !journal.boot_id.is_empty() && journal.boot_id != boot_id(system)? {
+    // Without its first line nothing else was written either.
+    if !journal.history.boot_id.is_empty() && journal.history.boot_id != boot_id(system)? {
         return Err(TuningError::OtherBoot {
-            journal: journal.boot_id.clone(),
+            journal: journal.history.boot_id.clone(),
         });
     }
     take_back(journal, system).map(Some)
@@ -203,8 +204,8 @@ pub fn revert(system: &System) -> Result<Option<Reverted>, TuningError> {
 
 fn take_back(mut journal: Journal, system: &System) -> Result<Reverted, TuningError> {
     let mut reverted = Reverted::default();
-    for number in (0..journal.records.len()).rev() {
-        let record = journal.records[number].clone();
+    for number in (0..journal.history.records.len()).rev() {
+        let record = journal.history.records[number].clone();
         if record.reverted {
             reverted.restored += 1;
             continue;

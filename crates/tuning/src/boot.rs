@@ -414,6 +414,19 @@ fn grub(config: &str, file: &str, parameters: &str) -> Result<BootChange, BootEr
     })
 }
 
+/// Where it really lies. What does not belong to a boot loader is not for us to write or remove,
+/// whatever a kept copy says.
+fn boot_file(path: &str, directory: &Path) -> Result<PathBuf, BootError> {
+    let relative = Path::new(path.trim_start_matches('/'));
+    let plain = relative
+        .components()
+        .all(|part| matches!(part, std::path::Component::Normal(_)));
+    match plain && ["boot", "efi"].iter().any(|top| relative.starts_with(top)) {
+        true => Ok(directory.join(relative)),
+        false => Err(unfit(path, "is no boot loader's file")),
+    }
+}
+
 /// Writes the files: temporary name, sync, rename, sync of the directory. A file that is not as
 /// `prepare` saw it, or a link, is refused.
 ///
@@ -422,7 +435,7 @@ fn grub(config: &str, file: &str, parameters: &str) -> Result<BootChange, BootEr
 pub fn write(change: &BootChange, directory: &Path) -> Result<Vec<PathBuf>, BootError> {
     let mut written = Vec::new();
     for file in &change.files {
-        let path = directory.join(file.path.trim_start_matches('/'));
+        let path = boot_file(&file.path, directory)?;
         let told = |error: std::io::Error| unfit(&file.path, error.to_string());
         let now = match std::fs::symlink_metadata(&path) {
             Ok(found) if !found.is_file() => return Err(unfit(&file.path, "not a plain file")),
@@ -465,7 +478,7 @@ pub fn write(change: &BootChange, directory: &Path) -> Result<Vec<PathBuf>, Boot
 /// The first that is not, or can't be restored.
 pub fn remove(change: &BootChange, directory: &Path) -> Result<(), BootError> {
     for file in change.files.iter().rev() {
-        let path = directory.join(file.path.trim_start_matches('/'));
+        let path = boot_file(&file.path, directory)?;
         let told = |error: std::io::Error| unfit(&file.path, error.to_string());
         let now = match std::fs::read_to_string(&path) {
             Ok(now) => now,

@@ -2,9 +2,8 @@
 //! written. It lies in `/run/wakepath`, which a reboot clears together with what it could restore.
 
 use crate::Action;
-use crate::safe_directory::{self, DirectoryError};
-use rustix::fd::OwnedFd;
-use rustix::fs::{self, AtFlags, Mode, OFlags};
+use crate::safe_directory::{self, DirectoryError, Locked};
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -12,7 +11,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "journal";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// A plan has some hundred changes; a file much longer is not a journal.
 const LARGEST: u64 = 16 << 20;
 
@@ -79,6 +78,12 @@ pub enum JournalError {
         /// The file.
         path: PathBuf,
     },
+    /// A boot entry is prepared already.
+    #[error("{}: a boot entry is prepared already; first: wakepath tune boot --remove", path.display())]
+    Kept {
+        /// The file.
+        path: PathBuf,
+    },
     /// A line other than the last can't be read.
     #[error("{}: line {line} is damaged: {why}", path.display())]
     Damaged {
@@ -108,17 +113,24 @@ pub struct Record {
     pub reverted: bool,
 }
 
-/// The journal of one application.
-#[derive(Debug)]
-pub struct Journal {
-    directory: OwnedFd,
-    path: PathBuf,
+/// What a journal's lines say. Pure.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct History {
     /// The boot that the journal was begun in.
     pub boot_id: String,
     /// The changes.
     pub records: Vec<Record>,
     /// Whether everything of the plan was done.
     pub complete: bool,
+}
+
+/// The journal of one application.
+#[derive(Debug)]
+pub struct Journal {
+    directory: Locked,
+    path: PathBuf,
+    /// What it says.
+    pub history: History,
     file: File,
 }
 
@@ -143,9 +155,7 @@ impl Journal {
         let mut journal = Self {
             directory,
             path,
-            boot_id: boot_id.to_owned(),
-            records: Vec::new(),
-            complete: false,
+            history: History::default(),
             file,
         };
         journal.append(&Entry::Began {
@@ -169,6 +179,15 @@ impl Journal {
             Err(Errno::NOENT) => return Ok(None),
             Err(error) => return Err(failed(&path, error.into())),
         };
+        let found = fs::fstat(&file).map_err(|error| failed(&path, error.into()))?;
+        // A second name elsewhere would be written and cut through.
+        if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || found.st_nlink != 1 {
+            return Err(JournalError::Damaged {
+                path,
+                line: 1,
+                why: "no plain file with one name".to_owned(),
+            });
+        }
         let mut text = String::new();
         (&file)
             .take(LARGEST)
@@ -178,27 +197,15 @@ impl Journal {
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         file.set_len(whole as u64)
             .map_err(|error| failed(&path, error))?;
-        let mut journal = Self {
-            directory,
-            path,
-            boot_id: String::new(),
-            records: Vec::new(),
-            complete: false,
-            file,
-        };
-        for (position, line) in text[..whole].lines().enumerate() {
-            let path = journal.path.clone();
-            let damaged = |why: String| JournalError::Damaged {
-                path: path.clone(),
-                line: position + 1,
-                why,
-            };
-            let entry = serde_json::from_str(line).map_err(|error| damaged(error.to_string()))?;
-            if let Err(why) = journal.take(entry) {
-                return Err(damaged(why));
-            }
+        match History::parse(&text[..whole]) {
+            Ok(history) => Ok(Some(Self {
+                directory,
+                path,
+                history,
+                file,
+            })),
+            Err((line, why)) => Err(JournalError::Damaged { path, line, why }),
         }
-        Ok(Some(journal))
     }
 
     /// Adds a line and waits until it is on the disk.
@@ -214,7 +221,7 @@ impl Journal {
             .and_then(|()| self.file.sync_data())
             .map_err(|error| failed(&self.path, error))?;
         // What this program wrote follows its own rules.
-        let _ = self.take(entry.clone());
+        let _ = self.history.take(entry.clone());
         Ok(())
     }
 
@@ -231,6 +238,27 @@ impl Journal {
     /// Where it lies.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+impl History {
+    /// Reads whole lines.
+    ///
+    /// # Errors
+    /// The number of the first line, from 1, that can't be so, and why.
+    pub fn parse(text: &str) -> Result<Self, (usize, String)> {
+        let mut history = Self::default();
+        for (position, line) in text.lines().enumerate() {
+            let number = position + 1;
+            let entry = serde_json::from_str(line).map_err(|error| (number, error.to_string()))?;
+            let first = matches!(entry, Entry::Began { .. });
+            if first != (position == 0) {
+                let why = "the first line, and it alone, says which boot it is of";
+                return Err((number, why.to_owned()));
+            }
+            history.take(entry).map_err(|why| (number, why))?;
+        }
+        Ok(history)
     }
 
     fn take(&mut self, entry: Entry) -> Result<(), String> {
@@ -279,7 +307,7 @@ impl Journal {
     }
 }
 
-fn place(top: &Path) -> Result<(OwnedFd, PathBuf), JournalError> {
+fn place(top: &Path) -> Result<(Locked, PathBuf), JournalError> {
     let directory = safe_directory::open(top, &["run", "wakepath"])?;
     Ok((directory, top.join("run/wakepath").join(NAME)))
 }
@@ -288,5 +316,22 @@ fn failed(path: &Path, source: std::io::Error) -> JournalError {
     JournalError::Io {
         path: path.into(),
         source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_change_is_read_and_written_alike() {
+        let text = include_str!("../tests/journals/every-kind.journal");
+        let history = History::parse(text).unwrap();
+        assert_eq!((history.records.len(), history.complete), (7, true));
+        assert!(history.records[6].reverted && history.records[2].refused.is_some());
+        for line in text.lines() {
+            let entry: Entry = serde_json::from_str(line).unwrap();
+            assert_eq!(serde_json::to_string(&entry).unwrap(), line);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A directory of our own in a place where others may write: opened step by step without following
 //! links, its owner and its rights looked at, held by a lock.
 
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,12 @@ pub enum DirectoryError {
         /// Who it should belong to.
         wanted: u32,
     },
+    /// Somebody else could put another directory in its place.
+    #[error("{}: others may write in it; a directory of ours there can't be trusted", path.display())]
+    Open {
+        /// The directory above.
+        path: PathBuf,
+    },
     /// Another wakepath is at work.
     #[error("{}: another wakepath is tuning this machine; wait for it", path.display())]
     Busy {
@@ -46,8 +52,26 @@ pub enum DirectoryError {
     },
 }
 
+/// A directory, open and locked. A process that was started meanwhile holds a copy of the descriptor
+/// until it runs its program, so closing alone would not let go of the lock.
+#[derive(Debug)]
+pub(crate) struct Locked(OwnedFd);
+
+impl AsFd for Locked {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // The descriptor is closed next in any case.
+        let _ = fs::flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
 /// Opens `top/parts…`, making the last one if it is missing; locks it.
-pub(crate) fn open(top: &Path, parts: &[&str]) -> Result<OwnedFd, DirectoryError> {
+pub(crate) fn open(top: &Path, parts: &[&str]) -> Result<Locked, DirectoryError> {
     let mut path = top.to_path_buf();
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let failed = |path: &Path, source| match source {
@@ -59,6 +83,11 @@ pub(crate) fn open(top: &Path, parts: &[&str]) -> Result<OwnedFd, DirectoryError
     };
     let mut directory = fs::open(top, flags, Mode::empty()).map_err(|error| failed(top, error))?;
     for (position, part) in parts.iter().enumerate() {
+        let above = fs::fstat(&directory).map_err(|error| failed(&path, error))?;
+        // With the sticky bit, as in /tmp, only the owner renames what is his.
+        if above.st_mode & 0o002 != 0 && above.st_mode & 0o1000 == 0 {
+            return Err(DirectoryError::Open { path });
+        }
         path.push(part);
         let own = position + 1 == parts.len();
         let mode = if own { 0o700 } else { 0o755 };
@@ -80,7 +109,7 @@ pub(crate) fn open(top: &Path, parts: &[&str]) -> Result<OwnedFd, DirectoryError
         });
     }
     match fs::flock(&directory, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(directory),
+        Ok(()) => Ok(Locked(directory)),
         Err(Errno::WOULDBLOCK) => Err(DirectoryError::Busy { path }),
         Err(error) => Err(failed(&path, error)),
     }

@@ -1,7 +1,7 @@
 //! Reading and writing the settings themselves, on this machine or in a directory tree that stands
 //! for one. A tree has no threads, so those are refused there.
 
-use crate::Action;
+use crate::{Action, programs};
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::io::{self, Write};
@@ -61,6 +61,28 @@ impl System {
                 true => "present".to_owned(),
                 false => "absent".to_owned(),
             }),
+            Action::Pause { pid, name, started } => {
+                let process = programs::the_one(self, *pid, name, *started)?;
+                Ok(match process.paused {
+                    true => "paused".to_owned(),
+                    false => "running".to_owned(),
+                })
+            }
+            // The plan makes the group empty: one program in it tells that they were moved.
+            Action::Programs { from, to } => Ok(match programs::in_group(self, to)?.is_empty() {
+                true => from.clone(),
+                false => to.clone(),
+            }),
+            Action::Member {
+                pid,
+                name,
+                started,
+                hierarchy,
+                ..
+            } => {
+                programs::the_one(self, *pid, name, *started)?;
+                programs::group_of(self, *pid, hierarchy)
+            }
         }
     }
 
@@ -85,10 +107,44 @@ impl System {
                 let real = self.inside(path)?;
                 match value {
                     "present" => std::fs::create_dir(&real),
-                    _ => std::fs::remove_dir(&real),
+                    _ => {
+                        self.empty(path)?;
+                        std::fs::remove_dir(&real)
+                    }
                 }
                 .map_err(|error| format!("{path}: {error}"))
             }
+            Action::Pause { pid, name, started } => {
+                programs::pause(self, *pid, name, *started, value == "paused")
+            }
+            Action::Programs { from, to } => match value == to {
+                true => programs::move_all(self, from, to),
+                false => programs::move_all(self, to, from),
+            },
+            Action::Member {
+                pid,
+                name,
+                started,
+                hierarchy,
+                ..
+            } => {
+                programs::the_one(self, *pid, name, *started)?;
+                let group = value.trim_end_matches('/');
+                self.write(
+                    &format!("{hierarchy}{group}/cgroup.procs"),
+                    &pid.to_string(),
+                )
+            }
+        }
+    }
+
+    /// A control group can't be removed while a program is in it, such as the loop.
+    fn empty(&self, path: &str) -> Result<(), String> {
+        match path.rsplit_once('/') {
+            Some((parent, _)) if self.root().exists(&format!("{path}/cgroup.procs")) => {
+                programs::move_all(self, path, parent)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -102,7 +158,7 @@ impl System {
 
     /// The kernel's files are written in one piece, and none is made or truncated. A link in the
     /// last place is refused.
-    fn write(&self, path: &str, value: &str) -> Result<(), String> {
+    pub(crate) fn write(&self, path: &str, value: &str) -> Result<(), String> {
         let told = |error: io::Error| format!("{path}: {error}");
         let real = self.inside(path)?;
         let mut flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -118,9 +174,13 @@ impl System {
             .map_err(told)
     }
 
-    /// A path below the directory, whose parent may not lead out of it by a link.
+    /// A path to a file of the kernel below the directory, whose parent may not lead out of it by a
+    /// link. Anything else is not for tuning to write, whatever a journal says.
     fn inside(&self, path: &str) -> Result<PathBuf, String> {
         let relative = Path::new(path.trim_start_matches('/'));
+        if !["proc", "sys"].iter().any(|top| relative.starts_with(top)) {
+            return Err(format!("{path}: no setting of the kernel"));
+        }
         let plain = relative
             .components()
             .all(|part| matches!(part, std::path::Component::Normal(_)));

@@ -10,6 +10,13 @@ impl Display for Plan {
             true => writeln!(out, "no CPU is left for anything else")?,
             false => writeln!(out, "everything else on CPU {}", self.others)?,
         }
+        if !self.idle.is_empty() {
+            writeln!(
+                out,
+                "CPU {} shares the loop's core and stays idle",
+                self.idle
+            )?;
+        }
         if !self.rivals.is_empty() {
             writeln!(out, "\nfirst, by hand: these would undo it")?;
             for rival in &self.rivals {
@@ -23,10 +30,13 @@ impl Display for Plan {
         for (position, step) in self.now.iter().enumerate() {
             writeln!(
                 out,
-                "  {}. {} ({}): {}",
+                "  {}. {}{}: {}",
                 position + 1,
                 step.id,
-                step.checks.join(", "),
+                match step.checks.is_empty() {
+                    true => String::new(),
+                    false => format!(" ({})", step.checks.join(", ")),
+                },
                 step.reason
             )?;
             writeln!(out, "     effect  {}", step.effect)?;
@@ -43,10 +53,16 @@ impl Display for Plan {
         for step in &self.boot {
             writeln!(
                 out,
-                "  {:<28} {}: {}",
+                "  {:<36} {}: {}",
                 step.parameter, step.check, step.reason
             )?;
-            writeln!(out, "  {:<28} cost: {}", "", step.cost)?;
+            writeln!(out, "  {:<36} cost: {}", "", step.cost)?;
+        }
+        if !self.by_hand.is_empty() {
+            writeln!(out, "\nbad too, and left to you")?;
+            for one in &self.by_hand {
+                writeln!(out, "  {one}")?;
+            }
         }
         if !self.notes.is_empty() {
             writeln!(out, "\nto know")?;

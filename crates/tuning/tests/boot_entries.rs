@@ -192,6 +192,30 @@ fn grub_gets_a_copy_of_its_first_entry_in_the_file_that_its_menu_reads() {
 }
 
 #[test]
+fn each_typed_board_has_its_own_loader() {
+    for (name, loader) in [
+        ("raspberry-pi-5", Loader::RaspberryPi),
+        ("jetson-orin-nano", Loader::Extlinux),
+        ("beaglebone-black", Loader::UEnv),
+        ("fedora-desktop", Loader::GrubWithEntries),
+    ] {
+        let folder = format!("../../fixtures/machines/{name}");
+        let root = Root::at(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+        let change = prepare(&root, PARAMETERS).unwrap();
+        assert_eq!(change.loader, loader);
+        let added = format!("{PARAMETERS}\n");
+        let texts = || change.files.iter().map(|file| file.content.as_str());
+        assert_eq!(
+            texts().filter(|text| text.contains(&added)).count(),
+            1,
+            "{name}"
+        );
+        // The newest entry is copied, not the rescue one.
+        assert!(texts().all(|text| !text.contains("rescue")), "{name}");
+    }
+}
+
+#[test]
 fn files_that_are_not_as_expected_are_refused() {
     assert!(matches!(prepared(&[]), Err(BootError::NoLoader(_))));
     let error = prepared(&[("boot/grub/grub.cfg", "menuentry 'a' {\n\tlinux /x\n}\n")]);
@@ -203,6 +227,22 @@ fn files_that_are_not_as_expected_are_refused() {
             matches!(prepare(&root, hostile), Err(BootError::Parameter(_))),
             "{hostile}"
         );
+    }
+    // A copy that somebody changed names no other files.
+    let change = prepare(&root, PARAMETERS).unwrap();
+    for elsewhere in ["/etc/passwd", "/boot/../etc/passwd", "/etc/boot/x"] {
+        let mut tampered = change.clone();
+        tampered.files[0].path = elsewhere.into();
+        for outcome in [
+            write(&tampered, directory.path()).map(|_| ()),
+            remove(&tampered, directory.path()),
+        ] {
+            let error = outcome.unwrap_err().to_string();
+            assert!(
+                error.contains("no boot loader's file"),
+                "{elsewhere}: {error}"
+            );
+        }
     }
     // A link where the file is to be would be written through.
     let change = prepare(&root, PARAMETERS).unwrap();

@@ -7,6 +7,7 @@ mod child;
 mod error;
 mod interrupt;
 mod observer;
+mod own_group;
 mod plan;
 mod program;
 mod recording;

@@ -2,6 +2,7 @@
 
 use super::cache_allocation::{CacheAllocation, Places};
 use super::child::{FromChild, JsonChild};
+use super::own_group;
 use super::plan::segment_ns;
 use super::program::loop_program;
 use super::{MeasureError, Message, Running, Segment};
@@ -87,7 +88,11 @@ impl Running<'_> {
         )
         .map_err(not_started)?;
 
-        // Before it is told what to run: its threads then start in the group.
+        // Before it is told what to run: its threads then start in the groups.
+        if let Err(reason) = own_group::enter(&spec, child.id()) {
+            child.kill();
+            return self.cannot_run(segment, &spec, reason);
+        }
         let share = self
             .scenario
             .phases

@@ -19,7 +19,14 @@ type Failure = Box<dyn std::error::Error>;
 
 /// CPUs of this host as far as this process may use them.
 pub fn host_cpus() -> Result<HostCpus, Failure> {
-    let allowed = wakepath_rt::affinity::current()?;
+    let mut allowed = wakepath_rt::affinity::current()?;
+    // CPUs that `tune apply` set apart: the loop's process is put into their group.
+    if let Some(group) = wakepath_tuning::LoopGroup::find(&Root::host()) {
+        let own = group.cpus.numbers().iter();
+        allowed.extend(own.filter_map(|&cpu| u16::try_from(cpu).ok()));
+        allowed.sort_unstable();
+        allowed.dedup();
+    }
     let facts = Facts::read(&Root::host());
     let isolated = facts
         .varying

@@ -23,7 +23,12 @@ pub fn apply(arguments: &TuneApply) -> Outcome {
         let names = names.join(", ");
         return Err(format!("--step {unknown}: the plan's steps are {names}").into());
     }
+    let mut rivals = plan.rivals.clone();
     if !arguments.step.is_empty() {
+        // Programs that the plan would pause, and these steps do not.
+        let left = plan.now.iter().filter(|step| step.id == "rivals");
+        let left = left.filter(|step| !arguments.step.contains(&step.id));
+        rivals.extend(left.flat_map(|step| &step.actions).map(Action::command));
         plan.now.retain(|step| arguments.step.contains(&step.id));
     }
     let mut text = String::new();
@@ -37,9 +42,8 @@ pub fn apply(arguments: &TuneApply) -> Outcome {
         print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    if !plan.rivals.is_empty() && !arguments.despite_rivals {
-        let rivals = plan.rivals.join("; ");
-        return Err(format!("these would undo it: {rivals}; or --despite-rivals").into());
+    if let (Some(rival), false) = (rivals.first(), arguments.despite_rivals) {
+        return Err(format!("this would undo it: {rival}; or --despite-rivals").into());
     }
     let system = system(arguments.plan.root.as_deref());
     if !arguments.yes {
@@ -108,7 +112,7 @@ pub fn status(place: &TunePlace) -> Outcome {
     match Journal::open(system.directory())? {
         None => writeln!(text, "nothing is applied")?,
         Some(journal) => {
-            if !journal.complete {
+            if !journal.history.complete {
                 holds = false;
                 writeln!(
                     text,
@@ -116,7 +120,7 @@ pub fn status(place: &TunePlace) -> Outcome {
                 )?;
             }
             let mut kept = 0;
-            for record in &journal.records {
+            for record in &journal.history.records {
                 let action = &record.action;
                 let value = action.value();
                 let now = system.read(action).unwrap_or_else(|why| why);

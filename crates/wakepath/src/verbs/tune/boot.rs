@@ -6,10 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use wakepath_tuning::{BootChange, System};
-
-/// Where the copy lies that survives a reboot.
-const KEPT: &str = "var/lib/wakepath/boot.json";
+use wakepath_tuning::{BootChange, KEPT_PATH, System};
 
 /// What was prepared.
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,7 +28,7 @@ pub fn run(arguments: &TuneBoot) -> Outcome {
         print("no boot parameter would help here\n")?;
         return Ok(ExitCode::SUCCESS);
     }
-    if top.join(KEPT).exists() {
+    if prepared(&top)?.is_some() {
         return Err("an entry is prepared already; first: wakepath tune boot --remove".into());
     }
     let change = wakepath_tuning::prepare(&root, &parameters)?;
@@ -43,7 +40,7 @@ pub fn run(arguments: &TuneBoot) -> Outcome {
         };
         writeln!(text, "writes {} ({what})", file.path)?;
     }
-    writeln!(text, "writes /{KEPT}")?;
+    writeln!(text, "writes {KEPT_PATH}")?;
     for caution in &change.cautions {
         writeln!(text, "caution: {caution}")?;
     }
@@ -66,48 +63,24 @@ pub fn run(arguments: &TuneBoot) -> Outcome {
         boot_id: boot_id.known().cloned(),
         change,
     };
-    keep(&top.join(KEPT), &prepared)?;
+    // Before the boot loader's files, so that whatever ends this can be taken back.
+    wakepath_tuning::keep(&top, &serde_json::to_string_pretty(&prepared)?)?;
     if let Err(error) = wakepath_tuning::write(&prepared.change, &top) {
         // What was written before the one that failed goes too.
         let _ = wakepath_tuning::remove(&prepared.change, &top);
-        std::fs::remove_file(top.join(KEPT))?;
+        wakepath_tuning::forget(&top)?;
         return Err(error.into());
     }
     print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Written before the boot loader's files, so that whatever ends this can be taken back.
-fn keep(path: &Path, prepared: &Prepared) -> Result<(), Box<dyn std::error::Error>> {
-    use std::io::Write as _;
-    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-    let told = |error: std::io::Error| format!("{}: {error}", path.display());
-    if let Some(folder) = path.parent() {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true).mode(0o700);
-        builder.create(folder).map_err(told)?;
-    }
-    let mut options = std::fs::File::options();
-    let mut file = options
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-        .map_err(told)?;
-    file.write_all(serde_json::to_string_pretty(prepared)?.as_bytes())
-        .and_then(|()| file.sync_all())
-        .map_err(told)?;
-    Ok(())
-}
-
 fn prepared(top: &Path) -> Result<Option<Prepared>, Box<dyn std::error::Error>> {
-    let path = top.join(KEPT);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some(
-            serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?,
+    match wakepath_tuning::kept(top)? {
+        Some(text) => Ok(Some(
+            serde_json::from_str(&text).map_err(|error| format!("{KEPT_PATH}: {error}"))?,
         )),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("{}: {error}", path.display()).into()),
+        None => Ok(None),
     }
 }
 
@@ -117,7 +90,7 @@ fn remove(top: &Path) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     };
     wakepath_tuning::remove(&prepared.change, top)?;
-    std::fs::remove_file(top.join(KEPT))?;
+    wakepath_tuning::forget(top)?;
     print("the boot entry is removed\n")?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,0 +1,121 @@
+//! What must survive a reboot: which boot entry was prepared. It lies in `/var/lib/wakepath`, which
+//! is ours alone; what is in it is not looked at here.
+
+use crate::journal::JournalError;
+use crate::safe_directory::{self, Locked};
+use rustix::fs::{self, AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+const NAME: &str = "boot.json";
+/// Copies of some boot files; a file much longer is something else.
+const LARGEST: u64 = 4 << 20;
+
+/// Where it lies, below a root directory.
+pub const KEPT_PATH: &str = "/var/lib/wakepath/boot.json";
+
+/// Keeps a text, on the disk before this returns.
+///
+/// # Errors
+/// When the directory can't be trusted, or something is kept already.
+pub fn keep(top: &Path, text: &str) -> Result<(), JournalError> {
+    let (directory, path) = place(top)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = match fs::openat(&directory, NAME, flags, Mode::from_raw_mode(0o600)) {
+        Ok(file) => file,
+        Err(Errno::EXIST) => return Err(JournalError::Kept { path }),
+        Err(error) => return Err(failed(&path, error.into())),
+    };
+    let mut file = File::from(file);
+    file.write_all(text.as_bytes())
+        .and_then(|()| file.sync_all())
+        .and_then(|()| Ok(fs::fsync(&directory)?))
+        .map_err(|error| failed(&path, error))
+}
+
+/// What is kept; none if nothing is. It makes no directory.
+///
+/// # Errors
+/// When the directory can't be trusted, or the file can't be read.
+pub fn kept(top: &Path) -> Result<Option<String>, JournalError> {
+    if !top.join(KEPT_PATH.trim_start_matches('/')).exists() {
+        return Ok(None);
+    }
+    let (directory, path) = place(top)?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = match fs::openat(&directory, NAME, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(failed(&path, error.into())),
+    };
+    let mut text = String::new();
+    file.take(LARGEST)
+        .read_to_string(&mut text)
+        .map_err(|error| failed(&path, error))?;
+    Ok(Some(text))
+}
+
+/// Removes it.
+///
+/// # Errors
+/// When it can't be removed.
+pub fn forget(top: &Path) -> Result<(), JournalError> {
+    let (directory, path) = place(top)?;
+    fs::unlinkat(&directory, NAME, AtFlags::empty())
+        .and_then(|()| fs::fsync(&directory))
+        .map_err(|error| failed(&path, error.into()))
+}
+
+fn place(top: &Path) -> Result<(Locked, PathBuf), JournalError> {
+    let directory = safe_directory::open(top, &["var", "lib", "wakepath"])?;
+    Ok((directory, top.join(KEPT_PATH.trim_start_matches('/'))))
+}
+
+fn failed(path: &Path, source: std::io::Error) -> JournalError {
+    JournalError::Io {
+        path: path.into(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn one_text_is_kept_and_forgotten() {
+        let top = tempfile::tempdir().unwrap();
+        assert!(kept(top.path()).unwrap().is_none());
+        assert!(!top.path().join("var").exists());
+        keep(top.path(), "a").unwrap();
+        assert!(matches!(
+            keep(top.path(), "b"),
+            Err(JournalError::Kept { .. })
+        ));
+        assert_eq!(kept(top.path()).unwrap().as_deref(), Some("a"));
+        forget(top.path()).unwrap();
+        assert!(kept(top.path()).unwrap().is_none());
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        let top = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(top.path().join("var/lib")).unwrap();
+        let own = top.path().join("var/lib/wakepath");
+        symlink(elsewhere.path(), &own).unwrap();
+        assert!(keep(top.path(), "a").is_err());
+        std::fs::write(elsewhere.path().join(NAME), "theirs").unwrap();
+        assert!(kept(top.path()).is_err());
+        std::fs::remove_file(&own).unwrap();
+        keep(top.path(), "a").unwrap();
+        forget(top.path()).unwrap();
+        symlink(elsewhere.path().join(NAME), own.join(NAME)).unwrap();
+        assert!(kept(top.path()).is_err() && keep(top.path(), "a").is_err());
+        let theirs = std::fs::read_to_string(elsewhere.path().join(NAME)).unwrap();
+        assert_eq!(theirs, "theirs");
+    }
+}

@@ -1,0 +1,46 @@
+//! The control group that the plan makes for the loop, and who goes into it. A run's own loop
+//! process is put there by the measuring command; everything else stays out.
+
+use crate::System;
+use wakepath_machine::{CpuList, Root};
+
+pub(crate) const V2_TOP: &str = "/sys/fs/cgroup";
+pub(crate) const V2_OWN: &str = "/sys/fs/cgroup/wakepath";
+pub(crate) const V1_TOP: &str = "/sys/fs/cgroup/cpuset";
+pub(crate) const V1_OWN: &str = "/sys/fs/cgroup/cpuset/wakepath-loop";
+pub(crate) const V1_OTHERS: &str = "/sys/fs/cgroup/cpuset/wakepath-others";
+
+/// The group as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoopGroup {
+    /// Its directory.
+    pub path: String,
+    /// The CPUs that it grants.
+    pub cpus: CpuList,
+}
+
+impl LoopGroup {
+    /// The group, if `tune apply` made one.
+    pub fn find(root: &Root) -> Option<Self> {
+        let files = [
+            (V2_OWN, "cpuset.cpus.effective"),
+            (V1_OWN, "cpuset.effective_cpus"),
+        ];
+        files.into_iter().find_map(|(path, file)| {
+            let read = root.parsed(&format!("{path}/{file}"), |text| text.parse::<CpuList>());
+            let cpus = read.known()?.clone();
+            (!cpus.is_empty()).then(|| Self {
+                path: path.to_owned(),
+                cpus,
+            })
+        })
+    }
+
+    /// Puts a process in, all its threads.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn take_in(&self, pid: u32) -> Result<(), String> {
+        System::host().write(&format!("{}/cgroup.procs", self.path), &pid.to_string())
+    }
+}

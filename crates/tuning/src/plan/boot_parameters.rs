@@ -1,0 +1,122 @@
+//! What only the boot loader can say to the kernel.
+
+use super::Planner;
+use serde::{Deserialize, Serialize};
+
+/// A parameter for the boot loader.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BootStep {
+    /// As it is written: `rcu_nocbs=3`.
+    pub parameter: String,
+    /// The check that it answers.
+    pub check: String,
+    /// Why it can't be done while the machine runs.
+    pub reason: String,
+    /// What it costs.
+    pub cost: String,
+}
+
+impl Planner<'_> {
+    pub(super) fn boot_parameters(&self) -> Vec<BootStep> {
+        let mut steps = match self.others.is_empty() {
+            true => Vec::new(),
+            false => self.apart(),
+        };
+        let mut add = |parameter: &str, check: &str, reason: &str, cost: &str| {
+            steps.push(step(parameter.to_owned(), check, reason, cost));
+        };
+        if self.bad("K2") && self.built("PREEMPT_DYNAMIC") == Some(true) {
+            add(
+                "preempt=full",
+                "K2",
+                "lasts; at run time it needs debugfs",
+                "a little throughput",
+            );
+        }
+        if self.bad("W4") {
+            add(
+                "rcupdate.rcu_normal_after_boot=1",
+                "W4",
+                "lasts, and only the boot itself is sped up",
+                "grace periods take longer",
+            );
+        }
+        // The parameter came with Linux 5.9.
+        if self.bad("F1") && self.seen.kernel_at_least(5, 9) == Some(true) {
+            add(
+                "cpufreq.default_governor=performance",
+                "F1",
+                "lasts, and holds from the start",
+                "heat and energy of every CPU, not of the loop's alone",
+            );
+        }
+        steps
+    }
+
+    /// What keeps the loop's CPU apart.
+    fn apart(&self) -> Vec<BootStep> {
+        let own = self.emptied();
+        let others = &self.others;
+        let mut steps = Vec::new();
+        let mut add = |parameter: String, check: &str, reason: &str, cost: &str| {
+            steps.push(step(parameter, check, reason, cost));
+        };
+        let isolated = self.seen.facts.varying.cpu_time.isolated.known();
+        let is_isolated = isolated.is_some_and(|isolated| own.without(isolated).is_empty());
+        match (is_isolated || self.has_partitions(), self.bad("Q3")) {
+            (true, false) => {}
+            (true, true) => add(
+                format!("isolcpus=managed_irq,{own}"),
+                "Q3",
+                "a driver that manages its interrupts takes no other word",
+                "best effort: a queue whose CPUs are all isolated stays there",
+            ),
+            (false, _) => add(
+                format!("isolcpus=domain,managed_irq,{own}"),
+                "B5",
+                "without control groups of version 2 no CPU can be isolated while the kernel runs",
+                "the CPU is lost to everything else until the next boot; the kernel's \
+                 documentation calls it deprecated",
+            ),
+        }
+        if self.bad("W3") && self.built("RCU_NOCB_CPU") != Some(false) {
+            add(
+                format!("rcu_nocbs={own}"),
+                "W3",
+                "CPUs can be added to the offloaded ones at boot alone",
+                "callbacks run in threads, which costs a little on the other CPUs",
+            );
+        }
+        if self.bad("Q1") || self.bad("Q2") {
+            add(
+                format!("irqaffinity={others}"),
+                "Q2",
+                "interrupts requested before anybody can write are placed right from the start",
+                "none",
+            );
+        }
+        // The parameter came with Linux 6.6.
+        if self.bad("W1") && self.seen.kernel_at_least(6, 6) == Some(true) {
+            add(
+                format!("workqueue.unbound_cpus={others}"),
+                "W1",
+                "lasts, and holds from the start",
+                "unbound work takes longer under load",
+            );
+        }
+        steps
+    }
+
+    pub(super) fn built(&self, option: &str) -> Option<bool> {
+        self.seen.facts.fixed.config.is_set(option)
+    }
+}
+
+fn step(parameter: String, check: &str, reason: &str, cost: &str) -> BootStep {
+    BootStep {
+        parameter,
+        check: check.to_owned(),
+        reason: reason.to_owned(),
+        cost: cost.to_owned(),
+    }
+}

@@ -1,0 +1,73 @@
+//! The kernel's own threads: unbound workqueues, movable threads, RCU's callback threads.
+
+use super::mask::mask;
+use super::{Planner, Words};
+use crate::{Action, Compare};
+
+impl Planner<'_> {
+    pub(super) fn workqueues(&mut self) {
+        if !self.bad("W1") {
+            return;
+        }
+        let folder = "/sys/devices/virtual/workqueue";
+        let actions = ["cpumask", "writeback/cpumask"]
+            .into_iter()
+            .map(|file| format!("{folder}/{file}"))
+            .filter(|path| self.seen.root.exists(path))
+            .map(|path| Action::compared(path, mask(&self.others), Compare::Mask))
+            .collect();
+        self.add(
+            "workqueues",
+            &["W1"],
+            Words {
+                reason: "unbound work of drivers and file systems may run on the loop's CPU",
+                effect: "it runs elsewhere, the writing of dirty pages included; an ordinary loop \
+                         is no longer preempted by it",
+                cost: "it takes longer under load",
+                undo: "write the old mask",
+            },
+            actions,
+        );
+    }
+
+    pub(super) fn kernel_threads(&mut self) {
+        let mut threads: Vec<_> = self
+            .seen
+            .processes
+            .of_kernel()
+            .filter(|thread| !thread.not_movable)
+            .filter(|thread| {
+                let allowed = thread.allowed.as_ref();
+                allowed.is_some_and(|cpus| self.concerns(cpus))
+            })
+            // A thread bound to the loop's CPU alone serves that CPU.
+            .filter(|thread| {
+                let allowed = thread.allowed.as_ref();
+                allowed.is_some_and(|cpus| !cpus.without(&self.emptied()).is_empty())
+                    || thread.name.starts_with("rcuo")
+            })
+            .collect();
+        // kthreadd first: what it starts meanwhile inherits where it may run.
+        threads.sort_by_key(|thread| (thread.name != "kthreadd", thread.pid));
+        let actions = threads
+            .iter()
+            .map(|thread| Action::Thread {
+                pid: thread.pid,
+                name: thread.name.clone(),
+                started: thread.started,
+                cpus: self.others.clone(),
+            })
+            .collect();
+        self.add(
+            "kernel-threads",
+            &["W2", "W3"],
+            Words {
+                reason: "threads of the kernel that could run elsewhere may run on the loop's CPU",
+                effect: "they run elsewhere, and so do those started later",
+                cost: "they share the other CPUs",
+                undo: "their old CPUs",
+            },
+            actions,
+        );
+    }
+}

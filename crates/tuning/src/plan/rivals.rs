@@ -1,0 +1,63 @@
+//! Programs that write the same settings at a time of their own. They are paused, not ended:
+//! that needs no service manager, starts no program, and is taken back exactly.
+
+use super::{Planner, Words};
+use crate::Action;
+use wakepath_readiness::rivals;
+
+/// It guards against heat: whether it may rest is not for a plan to say.
+const GUARDIAN: &str = "thermald";
+
+impl Planner<'_> {
+    pub(super) fn rivals(&mut self) {
+        let mut names: Vec<&str> = Vec::new();
+        if self.bad("Q9") && !self.others.is_empty() {
+            names.push(rivals::BALANCER);
+        }
+        if self.bad("V1") {
+            let writers = rivals::WRITERS.iter().copied();
+            names.extend(writers.filter(|name| *name != GUARDIAN));
+        }
+        let actions = self
+            .seen
+            .processes
+            .running(&names)
+            .map(|process| Action::Pause {
+                pid: process.pid,
+                name: process.name.clone(),
+                started: process.started,
+            })
+            .collect();
+        self.add(
+            "rivals",
+            &["Q9", "V1"],
+            Words {
+                reason: "these write the same settings at a time of their own",
+                effect: "they are paused; nothing is put back behind the loop",
+                cost: "their work rests: interrupts are not spread anew, profiles not switched; \
+                       who asks them by D-Bus waits in vain",
+                undo: "they go on",
+            },
+            actions,
+        );
+    }
+
+    /// Those that no step pauses.
+    pub(super) fn rivals_left(&self) -> Vec<String> {
+        match self.bad("V1") {
+            true => self
+                .seen
+                .processes
+                .running(&[GUARDIAN])
+                .map(|process| {
+                    format!(
+                        "{GUARDIAN} ({}) guards against heat and writes frequencies: systemctl \
+                         stop {GUARDIAN} only where the cooling is sure",
+                        process.pid
+                    )
+                })
+                .collect(),
+            false => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The scheduler: preemption chosen at run time, and what stops real-time loops.
+
+use super::{Planner, Words};
+use crate::{Action, Compare};
+
+impl Planner<'_> {
+    pub(super) fn preemption(&mut self) {
+        let path = "/sys/kernel/debug/sched/preempt";
+        if !self.bad("K2") || !self.seen.root.exists(path) {
+            return;
+        }
+        self.add(
+            "preemption",
+            &["K2"],
+            Words {
+                reason: "long sections of the kernel are not preempted",
+                effect: "the loop waits for spinlocks and interrupts alone",
+                cost: "a little throughput",
+                undo: "the old choice",
+            },
+            vec![Action::compared(path, "full", Compare::Chosen)],
+        );
+    }
+
+    pub(super) fn throttling(&mut self) {
+        let mut actions = Vec::new();
+        if self.bad("S1") {
+            actions.push(Action::write("/proc/sys/kernel/sched_rt_runtime_us", "-1"));
+        }
+        if self.bad("S2") {
+            for cpu in self.seen.subject.cpus.numbers() {
+                let folder = format!("/sys/kernel/debug/sched/fair_server/cpu{cpu}");
+                actions.push(Action::write(format!("{folder}/runtime"), "0"));
+            }
+        }
+        self.add(
+            "throttling",
+            &["S1", "S2"],
+            Words {
+                reason: "asked for by --no-throttling",
+                effect: "a real-time loop is never stopped for ordinary threads",
+                cost: "a real-time loop that spins locks its CPU up, on one CPU the machine",
+                undo: "the old values",
+            },
+            actions,
+        );
+    }
+}

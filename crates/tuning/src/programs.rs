@@ -1,0 +1,118 @@
+//! Programs that are paused, or moved between control groups. Each is found by its number, its
+//! name and its start together; another one that has the number by now is left alone.
+
+use crate::System;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+use wakepath_readiness::{Process, Processes};
+
+/// A signal takes effect when the program's threads have seen it.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Programs start others while they are moved; those started inherit the new group.
+const PASSES: usize = 8;
+
+/// The very process.
+pub(crate) fn the_one(
+    system: &System,
+    pid: u32,
+    name: &str,
+    started: u64,
+) -> Result<Process, String> {
+    Process::read(&system.root(), pid)
+        .filter(|process| process.name == name && process.started == started)
+        .ok_or_else(|| format!("the program {name} ({pid}) has gone"))
+}
+
+/// Pauses a program, or lets it go on, and waits until it does.
+pub(crate) fn pause(
+    system: &System,
+    pid: u32,
+    name: &str,
+    started: u64,
+    paused: bool,
+) -> Result<(), String> {
+    if !system.is_host() {
+        return Err("a tree has no programs".to_owned());
+    }
+    let told = |error: rustix::io::Errno| format!("{name} ({pid}): {error}");
+    let raw = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let raw = raw.ok_or("no number of a process")?;
+    // Opened before it is looked at: what is looked at is then what is signalled.
+    let descriptor = pidfd_open(raw, PidfdFlags::empty()).map_err(told)?;
+    the_one(system, pid, name, started)?;
+    let signal = match paused {
+        true => Signal::STOP,
+        false => Signal::CONT,
+    };
+    pidfd_send_signal(&descriptor, signal).map_err(told)?;
+    let end = Instant::now() + PATIENCE;
+    while Instant::now() < end {
+        if the_one(system, pid, name, started)?.paused == paused {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Err(format!("{name} ({pid}) does not take the signal"))
+}
+
+/// The programs in a group, without the kernel's threads.
+pub(crate) fn in_group(system: &System, group: &str) -> Result<BTreeSet<u32>, String> {
+    let read = system.root().text(&format!("{group}/cgroup.procs"));
+    let Some(list) = read.known() else {
+        return Err(read.to_string());
+    };
+    let of_kernel: BTreeSet<u32> = Processes::read(&system.root())
+        .of_kernel()
+        .map(|thread| thread.pid)
+        .collect();
+    Ok(list
+        .split_whitespace()
+        .filter_map(|pid| pid.parse().ok())
+        .filter(|pid| !of_kernel.contains(pid))
+        .collect())
+}
+
+/// Moves every program from one group to another; those that the kernel refuses are named.
+pub(crate) fn move_all(system: &System, from: &str, to: &str) -> Result<(), String> {
+    let file = format!("{to}/cgroup.procs");
+    let mut refused = Vec::new();
+    for _ in 0..PASSES {
+        refused.clear();
+        let here = in_group(system, from)?;
+        if here.is_empty() {
+            return Ok(());
+        }
+        for pid in here {
+            if let Err(why) = system.write(&file, &pid.to_string())
+                // One that has ended meanwhile needs no moving.
+                && Process::read(&system.root(), pid).is_some_and(|process| !process.ended)
+            {
+                refused.push(format!("{pid}: {why}"));
+            }
+        }
+    }
+    match refused.first() {
+        None => Ok(()),
+        Some(first) => Err(format!("{} programs stay: {first}", refused.len())),
+    }
+}
+
+/// The group of a process in one hierarchy, `/` at its top: `/proc/PID/cgroup` of cgroups(7).
+pub(crate) fn group_of(system: &System, pid: u32, hierarchy: &str) -> Result<String, String> {
+    let read = system.root().text(&format!("/proc/{pid}/cgroup"));
+    let Some(text) = read.known() else {
+        return Err(read.to_string());
+    };
+    let controller = hierarchy.strip_prefix("/sys/fs/cgroup").unwrap_or_default();
+    let found = text.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, group) = (parts.next()?, parts.next()?);
+        let own = match controller.trim_start_matches('/') {
+            "" => controllers.is_empty(),
+            name => controllers.split(',').any(|one| one == name),
+        };
+        own.then(|| group.to_owned())
+    });
+    found.ok_or_else(|| format!("/proc/{pid}/cgroup names no group of {hierarchy}"))
+}
