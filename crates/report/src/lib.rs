@@ -21,6 +21,7 @@ mod probe_effect;
 mod style;
 mod table;
 mod text;
+mod trial;
 
 pub use assessment::{Assessment, AssessmentError, NotMeasured, READINESS_KEY, RunIdentity};
 pub use compare::{
@@ -37,7 +38,7 @@ pub use flight::{
 pub use inflation::{Inflated, Inflation, Ratio};
 pub use loads::LoadSummary;
 pub use modules::ModuleFigures;
-pub use page::{Reported, page};
+pub use page::{Reported, page, trial_page};
 pub use picture::{
     Bucket, HistogramBin, LateCycle, Level, Measure, Picture, Pyramid, Shape, SkippedCycles,
     Stretch, Tail, Violations, WorstCycle,
@@ -45,4 +46,5 @@ pub use picture::{
 pub use probe_effect::{ProbeEffect, Shift, TracedCondition};
 pub use style::Style;
 pub use table::Table;
+pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep};
 pub use text::cpus_text;

@@ -270,7 +270,8 @@ impl Assessment {
         )
     }
 
-    pub(crate) fn criterion_text(&self) -> String {
+    /// The criterion in words.
+    pub fn criterion_text(&self) -> String {
         let criterion = &self.criterion;
         let mut parts = Vec::new();
         if let Some(latency) = criterion.latency_ns {

@@ -5,7 +5,10 @@ mod csp;
 mod data;
 pub(crate) mod markup;
 mod sections;
+mod trial;
 pub(crate) mod words;
+
+pub use trial::trial_page;
 
 use crate::figure::{Figures, style_sheet};
 use crate::{Assessment, Picture};
@@ -36,6 +39,19 @@ const EXPLORER_SCRIPT: &str = include_str!("assets/explorer.js");
 
 /// The whole file: one run, or several below each other.
 pub fn page(runs: &[Reported<'_>]) -> String {
+    let data: Vec<String> = runs.iter().map(data::json).collect();
+    document(&title(runs), "To the verdict", &data, |markup| {
+        if runs.len() > 1 {
+            sections::several::write(markup, runs);
+        }
+        for (number, run) in runs.iter().enumerate() {
+            sections::write(markup, number, run);
+        }
+    })
+}
+
+/// A file of its own around `write`'s content, with the data that its scripts move about in.
+fn document(title: &str, skip: &str, data: &[String], write: impl FnOnce(&mut Markup)) -> String {
     let style = format!("{}{PLOT_STYLE}{STYLE}", style_sheet());
     let script = format!("{PLOT_SCRIPT}\n{EXPLORER_SCRIPT}\n{SCRIPT}");
     let mut markup = Markup::default();
@@ -50,20 +66,16 @@ pub fn page(runs: &[Reported<'_>]) -> String {
     );
     markup.raw("\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n");
     markup.raw("<meta name=\"referrer\" content=\"no-referrer\">\n");
-    markup.element("title", &[], title(runs));
+    markup.element("title", &[], title);
     markup.raw("\n");
     markup.own("style", &style);
-    markup.raw("\n</head>\n<body>\n<a class=\"skip\" href=\"#content\">To the verdict</a>\n");
-    markup.raw("<main id=\"content\">\n");
-    if runs.len() > 1 {
-        sections::several::write(&mut markup, runs);
-    }
-    for (number, run) in runs.iter().enumerate() {
-        sections::write(&mut markup, number, run);
-    }
+    markup.raw("\n</head>\n<body>\n");
+    markup.element("a", &[("class", &"skip"), ("href", &"#content")], skip);
+    markup.raw("\n<main id=\"content\">\n");
+    write(&mut markup);
     markup.raw("</main>\n");
-    for (number, run) in runs.iter().enumerate() {
-        markup.data(&format!("data-{number}"), &data::json(run));
+    for (number, json) in data.iter().enumerate() {
+        markup.data(&format!("data-{number}"), json);
         markup.raw("\n");
     }
     markup.own("script", &script);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wakepath_archive::{Manifest, Run};
 use wakepath_explain::Explanation;
-use wakepath_report::{Assessment, Figures, Picture, Reported, page};
+use wakepath_report::{Assessment, Figures, Picture, Reported, Trial, page, trial_page};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -24,20 +24,10 @@ pub fn run(arguments: &Report) -> Outcome {
             return Err("several runs make one report: say where to put it with --output".into());
         }
     };
-    let mut drawn = Vec::new();
-    for directory in &arguments.runs {
-        let run = Run::open(directory)?;
-        let (assessment, pictures) = assessed(&run, true)?;
-        let explanation = explanation(&run)?;
-        let figures = Figures::of(&assessment, &pictures, explanation.as_ref());
-        drawn.push(Drawn {
-            manifest: run.manifest,
-            explanation,
-            assessment,
-            pictures,
-            figures,
-        });
-    }
+    let directories = arguments.runs.iter();
+    let drawn: Vec<Drawn> = directories
+        .map(|run| draw(run))
+        .collect::<Result<_, Failure>>()?;
     write_page(&output, &drawn)?;
     let mut text = format!("report: {}\n", output.display());
     if let Some(directory) = &arguments.svg {
@@ -54,6 +44,31 @@ struct Drawn {
     assessment: Assessment,
     pictures: Vec<Picture>,
     figures: Figures,
+}
+
+fn draw(directory: &Path) -> Result<Drawn, Failure> {
+    let run = Run::open(directory)?;
+    let (assessment, pictures) = assessed(&run, true)?;
+    let explanation = explanation(&run)?;
+    let figures = Figures::of(&assessment, &pictures, explanation.as_ref());
+    Ok(Drawn {
+        manifest: run.manifest,
+        explanation,
+        assessment,
+        pictures,
+        figures,
+    })
+}
+
+/// The report of a trial, in its directory: the table of the steps above the first and the last run.
+pub fn of_trial(directory: &Path, trial: &Trial) -> Result<PathBuf, Failure> {
+    let drawn = [&trial.before, &trial.after]
+        .into_iter()
+        .map(|run| draw(Path::new(&run.run)))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    let path = directory.join(NAME);
+    write(&path, &trial_page(trial, &reported(&drawn)))?;
+    Ok(path)
 }
 
 /// The report of a run that was just measured, beside its recording.
@@ -77,7 +92,11 @@ pub fn beside(
 }
 
 fn write_page(output: &Path, drawn: &[Drawn]) -> Result<(), Failure> {
-    let reported: Vec<Reported<'_>> = drawn
+    write(output, &page(&reported(drawn)))
+}
+
+fn reported(drawn: &[Drawn]) -> Vec<Reported<'_>> {
+    drawn
         .iter()
         .map(|run| Reported {
             manifest: &run.manifest,
@@ -86,8 +105,7 @@ fn write_page(output: &Path, drawn: &[Drawn]) -> Result<(), Failure> {
             pictures: &run.pictures,
             figures: &run.figures,
         })
-        .collect();
-    write(output, &page(&reported))
+        .collect()
 }
 
 /// What was written beside a traced run when it ended; `None` for a run that was not traced.

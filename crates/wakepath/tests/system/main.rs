@@ -16,4 +16,5 @@ mod recorder;
 mod recording;
 mod settings;
 mod stalls;
+mod trial;
 mod wake_ups;

@@ -85,7 +85,7 @@ fn nothing(markup: &mut Markup, why: &str) {
 }
 
 /// What may be wider than the screen scrolls by itself, with the keyboard too.
-fn scrolling(markup: &mut Markup, label: &str, content: &Markup) {
+pub(super) fn scrolling(markup: &mut Markup, label: &str, content: &Markup) {
     markup.open(
         "div",
         &[

@@ -1,0 +1,187 @@
+//! What became of a trial of settings: each step's effect, the loop before and with what helps, and
+//! what else could have made the difference. It measures nothing and decides nothing.
+
+use crate::Assessment;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use wakepath_readiness::State;
+use wakepath_statistics::DistributionSummary;
+
+/// A trial as it is reported.
+#[derive(Debug, Clone, Serialize)]
+pub struct Trial {
+    /// The loop, in words.
+    pub subject: String,
+    /// What the loop tolerates, in words.
+    pub criterion: String,
+    /// Time for each run, as asked for.
+    pub block: String,
+    /// The steps, in the order in which they were tried.
+    pub steps: Vec<TriedStep>,
+    /// Without any step.
+    pub before: TrialRun,
+    /// With the steps that were kept.
+    pub after: TrialRun,
+    /// What else could have made a difference.
+    pub confounders: Vec<String>,
+    /// Whether what helps stays applied.
+    pub stays: bool,
+}
+
+/// A step and what it did.
+#[derive(Debug, Clone, Serialize)]
+pub struct TriedStep {
+    /// Its name.
+    pub step: String,
+    /// Why it was in the plan.
+    pub reason: String,
+    /// What it costs.
+    pub cost: String,
+    /// Runs next to each other, without and with it.
+    pub pairs: Vec<(TrialRun, TrialRun)>,
+    /// On the share of due times missed, percentage points.
+    pub misses: Option<TrialEffect>,
+    /// On the 99 % quantile of the wake-up latency, µs.
+    pub p99: Option<TrialEffect>,
+    /// What follows, in words.
+    pub finding: String,
+    /// Whether the following steps were tried with it.
+    pub kept: bool,
+}
+
+/// A mean difference, with − without.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct TrialEffect {
+    /// In the figure's unit.
+    pub mean: f64,
+    /// Its interval; none for one pair.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl std::fmt::Display for TrialEffect {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.interval {
+            Some((low, high)) => write!(out, "{:+.2} ({low:+.2} to {high:+.2})", self.mean),
+            None => write!(out, "{:+.2} (one pair)", self.mean),
+        }
+    }
+}
+
+/// One run of a trial.
+#[derive(Debug, Clone, Serialize)]
+pub struct TrialRun {
+    /// Its run directory.
+    pub run: String,
+    /// Its verdict.
+    pub outcome: String,
+    /// Due times.
+    pub due: u64,
+    /// How many were missed.
+    pub missed: u64,
+    /// Mean over the conditions of their 99 % quantile of the wake-up latency, µs.
+    pub p99_us: f64,
+    /// The largest wake-up latency, µs.
+    pub max_us: f64,
+}
+
+impl TrialRun {
+    /// The figures of a run; none where no cycle was measured.
+    pub fn of(assessment: &Assessment) -> Option<Self> {
+        let conditions = &assessment.conditions;
+        let latencies = || {
+            let all = conditions.iter();
+            all.filter_map(|condition| condition.cycles.latency_as_scheduled.as_ref())
+        };
+        let largest = latencies().map(|one| one.max).max()?;
+        Some(Self {
+            run: assessment.run.directory.clone(),
+            outcome: assessment.outcome.to_string(),
+            due: conditions.iter().map(|one| one.cycles.scheduled).sum(),
+            missed: conditions.iter().map(|one| one.cycles.misses.missed).sum(),
+            p99_us: latencies().map(p99).sum::<f64>() / latencies().count() as f64 / 1e3,
+            max_us: largest as f64 / 1e3,
+        })
+    }
+
+    /// The share of due times that were missed, in percent.
+    pub fn missed_percent(&self) -> f64 {
+        100.0 * self.missed as f64 / self.due.max(1) as f64
+    }
+}
+
+/// The 99 % quantile, else the highest below it that the sample allows, ns.
+fn p99(summary: &DistributionSummary) -> f64 {
+    let found = summary.quantiles.iter();
+    let mut found = found.filter(|value| value.parts_per_million <= 990_000);
+    found.next_back().map_or(summary.max, |value| value.value) as f64
+}
+
+/// What the runs themselves show that could have made a difference beside the steps.
+#[derive(Debug, Default)]
+pub struct Confounders {
+    runs: usize,
+    /// The last value of each change, and how many runs it came up in.
+    changes: BTreeMap<String, (usize, String)>,
+    held: BTreeMap<String, usize>,
+    /// Heat and frequency, as the first and the latest run found them.
+    drifting: BTreeMap<&'static str, (String, String)>,
+}
+
+impl Confounders {
+    /// Takes a run into account.
+    pub fn take(&mut self, assessment: &Assessment) {
+        self.runs += 1;
+        for change in &assessment.machine_changes {
+            let (count, last) = self.changes.entry(change.what.clone()).or_default();
+            *count += 1;
+            *last = format!("{} → {}", change.before, change.after);
+        }
+        let readiness = assessment.readiness.as_ref();
+        let holder = readiness.into_iter().flat_map(|report| &report.checks);
+        for judged in holder.filter(|one| one.id == "F5" && one.finding.state == State::Bad) {
+            *self.held.entry(judged.finding.found.clone()).or_default() += 1;
+        }
+        for label in ["Heat", "Frequency"] {
+            if let Some((_, text)) = assessment.machine.iter().find(|(name, _)| name == label) {
+                let first = || (text.clone(), text.clone());
+                self.drifting.entry(label).or_insert_with(first).1 = text.clone();
+            }
+        }
+    }
+
+    /// In words, one line each.
+    pub fn lines(&self) -> Vec<String> {
+        let runs = self.runs;
+        let mut lines = vec![
+            "order: steps are tried one after the other, each with those that were kept before \
+             it; within a pair the order turns"
+                .to_owned(),
+        ];
+        for (holder, count) in &self.held {
+            lines.push(format!(
+                "a latency request was held during {count} of {runs} runs ({holder}): the idle \
+                 latency that the loop will pay is hidden in them"
+            ));
+        }
+        if self.held.is_empty() {
+            lines.push(format!(
+                "nobody was seen holding /dev/cpu_dma_latency in {runs} runs"
+            ));
+        }
+        for (label, (first, last)) in &self.drifting {
+            let label = label.to_lowercase();
+            match first == last {
+                true => lines.push(format!("{label}, from the first run to the last: {first}")),
+                false => lines.push(format!(
+                    "{label} differed from the first run ({first}) to the last ({last})"
+                )),
+            }
+        }
+        for (what, (count, last)) in &self.changes {
+            lines.push(format!(
+                "during {count} of {runs} runs: {what}, at last {last}"
+            ));
+        }
+        lines
+    }
+}
