@@ -12,7 +12,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-const SECONDS: u32 = 30;
+const SECONDS: u32 = 12;
 
 const FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Ccodegen-units=1 -Cpasses=sancov-module \
                      -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -20,7 +20,7 @@ const FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Ccodegen-units=1 -Cpasses
                      -Cllvm-args=-sanitizer-coverage-pc-table \
                      -Cllvm-args=-sanitizer-coverage-trace-compares";
 
-/// Both targets.
+/// Each target.
 pub fn fuzz(job: &Job) -> Outcome {
     if let Some(why) = missing_program(&["g++"]) {
         return Outcome::not_run(format!("libFuzzer can't be compiled: {why}"));
@@ -51,12 +51,22 @@ pub fn fuzz(job: &Job) -> Outcome {
         "crates/scenario/tests/bad",
     ];
     let recording = ["crates/archive/tests/fixtures"];
-    target(job, "scenario", programs.join("scenario"), &scenario).and(target(
-        job,
-        "recording",
-        programs.join("recording"),
-        &recording,
-    ))
+    // Files of the kernel, as recorded on machines.
+    let machine = "fixtures/machines/virtual-two-cpus";
+    let folders = ["proc", "proc/self", "sys/devices/virtual/workqueue"];
+    let kernel_files = folders.map(|folder| format!("{machine}/{folder}"));
+    let kernel_files: Vec<&str> = kernel_files.iter().map(String::as_str).collect();
+    let seeds: [(&str, &[&str]); 4] = [
+        ("scenario", &scenario),
+        ("recording", &recording),
+        ("journal", &["crates/tuning/tests/journals"]),
+        ("kernel_files", &kernel_files),
+    ];
+    seeds
+        .into_iter()
+        .map(|(name, seeds)| target(job, name, programs.join(name), seeds))
+        .reduce(Outcome::and)
+        .expect("there are targets")
 }
 
 fn target(job: &Job, name: &str, program: PathBuf, seeds: &[&str]) -> Outcome {
