@@ -1,9 +1,8 @@
-//! `cyclictest -h`: a line for each microsecond with a count for each thread, sums below.
+//! `cyclictest -h` and `-H`: a line for each microsecond, or nanosecond with `-N`, with a count for
+//! each thread, sums below. `-H` adds a column that sums the threads up.
 
 use crate::histogram_lines::{Columns, nanoseconds};
 use crate::{ImportError, Imported, Lack, Thread, Values};
-
-const MICROSECOND: i64 = 1_000;
 
 pub(crate) const LACKS: [Lack; 7] = [
     Lack::SkippedPeriods,
@@ -15,10 +14,11 @@ pub(crate) const LACKS: [Lack; 7] = [
     Lack::Machine,
 ];
 
-pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
-    let mut columns = Columns::new(MICROSECOND);
+pub(crate) fn read(text: &str, unit_ns: i64) -> Result<Imported, ImportError> {
+    let mut columns = Columns::new(unit_ns);
     let mut totals: Option<Vec<u64>> = None;
     let mut overflows = false;
+    let mut is_summed = false;
     let mut last = 0;
     for (number, line) in (1..).zip(text.lines()) {
         last = number;
@@ -43,19 +43,22 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
             }
             totals = Some(found);
         } else if let Some(words) = told("# Min Latencies:") {
-            columns.numbers(number, words, |histogram, us| {
-                histogram.min_ns = nanoseconds(number, us, MICROSECOND).ok();
+            is_summed = columns.drop_sum(words.split_whitespace().count());
+            columns.numbers(number, words, |histogram, value| {
+                histogram.min_ns = nanoseconds(number, value, unit_ns).ok();
             })?;
         } else if let Some(words) = told("# Avg Latencies:") {
-            columns.numbers(number, words, |histogram, us| {
-                histogram.mean_ns = nanoseconds(number, us, MICROSECOND).ok();
+            columns.numbers(number, words, |histogram, value| {
+                histogram.mean_ns = nanoseconds(number, value, unit_ns).ok();
             })?;
         } else if let Some(words) = told("# Max Latencies:") {
-            columns.numbers(number, words, |histogram, us| {
-                histogram.max_ns = nanoseconds(number, us, MICROSECOND).ok();
+            let words = of_threads(words, is_summed);
+            columns.numbers(number, words, |histogram, value| {
+                histogram.max_ns = nanoseconds(number, value, unit_ns).ok();
             })?;
         } else if let Some(words) = told("# Histogram Overflows:") {
             overflows = true;
+            let words = of_threads(words, is_summed);
             columns.numbers(number, words, |histogram, count| {
                 histogram.overflowed = count
             })?;
@@ -90,9 +93,59 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     })
 }
 
+/// The numbers without the last, which sums the threads up.
+fn of_threads(words: &str, is_summed: bool) -> &str {
+    let words = words.trim_end();
+    match words.rsplit_once(char::is_whitespace) {
+        Some((threads, _)) if is_summed => threads,
+        _ => words,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const SUMMED: &str = include_str!("../tests/fixtures/cyclictest-summed.txt");
+    const MICROSECOND: i64 = 1_000;
+
+    fn read(text: &str) -> Result<Imported, ImportError> {
+        super::read(text, MICROSECOND)
+    }
+
+    #[test]
+    fn the_column_that_sums_the_threads_up_is_no_thread() {
+        let found = read(SUMMED).unwrap();
+        // Its own last lines: 448 and 458 within, 906 together; 52 and 42 beyond, 94 together.
+        let counts: Vec<_> = found
+            .threads
+            .iter()
+            .map(|thread| match &thread.values {
+                Values::Histogram(all) => (all.count(), all.overflowed, all.max_ns),
+                Values::Samples(_) => panic!("{thread:?}"),
+            })
+            .collect();
+        let us = |us: i64| Some(us * 1_000);
+        assert_eq!(counts, [(500, 52, us(1_525)), (500, 42, us(1_913))]);
+        // A column too many that is no sum stays a complaint.
+        let odd = SUMMED.replacen(
+            "000057 000003\t000001\t000004",
+            "000057 000003\t000002\t000004",
+            1,
+        );
+        let odd = odd.replacen("000000458 000000906", "000000459 000000906", 1);
+        let error = read(&odd).unwrap_err();
+        assert_eq!(error.why, "2 numbers for 3 threads");
+    }
+
+    #[test]
+    fn with_nanoseconds_a_line_is_a_nanosecond() {
+        let found = super::read(REAL, 1).unwrap();
+        let Values::Histogram(second) = &found.threads[1].values else {
+            panic!("{found:?}");
+        };
+        assert_eq!((second.min_ns, second.bins[0]), (Some(9), (9, 9, 1)));
+    }
 
     const REAL: &str = include_str!("../tests/fixtures/cyclictest-h.txt");
 

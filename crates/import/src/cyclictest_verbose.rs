@@ -14,7 +14,11 @@ struct Growing {
     counted: u64,
 }
 
-pub(crate) fn read(text: &str, period_ns: Option<u64>) -> Result<Imported, ImportError> {
+pub(crate) fn read(
+    text: &str,
+    period_ns: Option<u64>,
+    unit_ns: i64,
+) -> Result<Imported, ImportError> {
     let mut threads: BTreeMap<u16, Growing> = BTreeMap::new();
     let mut told: Option<u64> = None;
     let mut priority = None;
@@ -59,7 +63,7 @@ pub(crate) fn read(text: &str, period_ns: Option<u64>) -> Result<Imported, Impor
         };
         let thread: u16 = whole(number, thread)?;
         let cycle: u64 = whole(number, cycle)?;
-        let latency_ns = nanoseconds(number, whole(number, latency)?, 1_000)?;
+        let latency_ns = nanoseconds(number, whole(number, latency)?, unit_ns)?;
         take(
             threads
                 .entry(thread)
@@ -139,6 +143,10 @@ fn after<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn read(text: &str, period_ns: Option<u64>) -> Result<Imported, ImportError> {
+        super::read(text, period_ns, 1_000)
+    }
 
     const REAL: &str = include_str!("../tests/fixtures/cyclictest-v.txt");
 

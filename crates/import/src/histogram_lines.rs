@@ -2,11 +2,14 @@
 //! one; what the index means is theirs.
 
 use crate::{Histogram, ImportError, MOST_VALUES};
+use std::collections::BTreeMap;
 
 /// Histograms that grow line by line.
 pub(crate) struct Columns {
     pub(crate) all: Vec<Histogram>,
     last: Option<i64>,
+    /// Greatest common divisor of where the lines stand.
+    step: Option<i64>,
     unit_ns: i64,
 }
 
@@ -16,6 +19,7 @@ impl Columns {
         Self {
             all: Vec::new(),
             last: None,
+            step: None,
             unit_ns,
         }
     }
@@ -49,6 +53,7 @@ impl Columns {
             ));
         }
         self.last = Some(low);
+        self.step = Some(greatest_common_divisor(low, self.step.unwrap_or(0)));
         for (histogram, count) in self.all.iter_mut().zip(counts) {
             histogram.range_end_ns = Some(low + self.unit_ns);
             if count > 0 {
@@ -81,6 +86,54 @@ impl Columns {
             take(histogram, value);
         }
         Ok(())
+    }
+}
+
+impl Columns {
+    /// Drops the last column where only `threads` are threads and it sums them up; says whether.
+    pub(crate) fn drop_sum(&mut self, threads: usize) -> bool {
+        let Some((sum, others)) = self.all.split_last() else {
+            return false;
+        };
+        if others.is_empty() || others.len() != threads {
+            return false;
+        }
+        let mut together: BTreeMap<i64, u64> = BTreeMap::new();
+        for &(low, _, count) in others.iter().flat_map(|one| &one.bins) {
+            let all = together.entry(low).or_default();
+            *all = all.saturating_add(count);
+        }
+        let is_sum = sum.bins.iter().map(|&(low, _, count)| (low, count));
+        let is_sum = is_sum.eq(together);
+        if is_sum {
+            self.all.pop();
+        }
+        is_sum
+    }
+
+    /// Makes bins as wide as the lines allow, where a tool leaves lines out and does not say how
+    /// wide its bins are: every line stands at a multiple of the width. Says whether that is wider
+    /// than the unit.
+    pub(crate) fn widen(&mut self) -> bool {
+        let width = self.step.unwrap_or(0);
+        if width <= self.unit_ns {
+            return false;
+        }
+        for bin in self
+            .all
+            .iter_mut()
+            .flat_map(|histogram| &mut histogram.bins)
+        {
+            bin.1 = bin.0 + width - 1;
+        }
+        true
+    }
+}
+
+fn greatest_common_divisor(a: i64, b: i64) -> i64 {
+    match b {
+        0 => a,
+        _ => greatest_common_divisor(b, a % b),
     }
 }
 

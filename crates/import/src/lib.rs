@@ -7,6 +7,7 @@ mod cyclictest_verbose;
 mod histogram_lines;
 mod jitterdebugger;
 mod json;
+mod perf_data;
 mod rtla;
 
 use std::fmt;
@@ -14,7 +15,7 @@ use std::fmt;
 /// Forms that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// cyclictest's histogram text: `cyclictest -h 400 -q > FILE`.
+    /// cyclictest's histogram text: `cyclictest -h 400 -q > FILE`, or `-H`.
     Cyclictest,
     /// cyclictest's JSON: `cyclictest --json=FILE`.
     CyclictestJson,
@@ -28,11 +29,24 @@ pub enum Form {
     Jitterdebugger,
     /// jitterdebugger's `samples.raw`.
     JitterdebuggerRaw,
+    /// perf's file with the scheduler's events.
+    Perf,
+}
+
+/// What the user says of a file.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asked<'a> {
+    /// The period in nanoseconds; it goes before what the file says.
+    pub period_ns: Option<u64>,
+    /// Whether the numbers of cyclictest's texts are nanoseconds (`-N`), which they do not say.
+    pub nanoseconds: bool,
+    /// The threads that are wanted of a file that has all, by number or name.
+    pub threads: &'a [&'a str],
 }
 
 impl Form {
     /// Every form.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Cyclictest,
         Self::CyclictestJson,
         Self::CyclictestVerbose,
@@ -40,6 +54,7 @@ impl Form {
         Self::Osnoise,
         Self::Jitterdebugger,
         Self::JitterdebuggerRaw,
+        Self::Perf,
     ];
 
     /// Its word on the command line.
@@ -52,6 +67,7 @@ impl Form {
             Self::Osnoise => "osnoise",
             Self::Jitterdebugger => "jitterdebugger",
             Self::JitterdebuggerRaw => "jitterdebugger-raw",
+            Self::Perf => "perf",
         }
     }
 
@@ -72,20 +88,33 @@ impl Form {
             })
     }
 
-    /// Reads a file of this form. `period_ns` is the user's word on the period, where they gave
-    /// one; it goes before what the file says.
+    /// Whether a file of this form does not say whether its numbers are micro- or nanoseconds.
+    pub fn leaves_unit_open(self) -> bool {
+        matches!(self, Self::Cyclictest | Self::CyclictestVerbose)
+    }
+
+    /// Whether a file of this form has all threads of a machine, of which some are wanted.
+    pub fn has_all_threads(self) -> bool {
+        self == Self::Perf
+    }
+
+    /// Reads a file of this form.
     ///
     /// # Errors
     /// The first thing that is not as the tool writes it, with its line.
-    pub fn read(self, bytes: &[u8], period_ns: Option<u64>) -> Result<Imported, ImportError> {
+    pub fn read(self, bytes: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportError> {
+        let unit_ns = if asked.nanoseconds { 1 } else { 1_000 };
         match self {
-            Self::Cyclictest => cyclictest_histogram::read(text(bytes)?),
+            Self::Cyclictest => cyclictest_histogram::read(text(bytes)?, unit_ns),
             Self::CyclictestJson => cyclictest_json::read(text(bytes)?),
-            Self::CyclictestVerbose => cyclictest_verbose::read(text(bytes)?, period_ns),
+            Self::CyclictestVerbose => {
+                cyclictest_verbose::read(text(bytes)?, asked.period_ns, unit_ns)
+            }
             Self::Timerlat => rtla::timerlat(text(bytes)?),
             Self::Osnoise => rtla::osnoise(text(bytes)?),
             Self::Jitterdebugger => jitterdebugger::results(text(bytes)?),
-            Self::JitterdebuggerRaw => jitterdebugger::samples(bytes, period_ns),
+            Self::JitterdebuggerRaw => jitterdebugger::samples(bytes, asked.period_ns),
+            Self::Perf => perf_data::read(bytes, asked),
         }
     }
 }
@@ -148,8 +177,15 @@ pub enum Lack {
     /// Skipped periods are not recorded; they follow from latencies beyond a period, as the tool's
     /// own loop skips.
     SkippedPeriodsInferred,
+    /// A wake-up that never came leaves no event.
+    MissedWakeUps,
+    /// What passed between the due time and the wake-up, and between the switch and the first
+    /// instruction.
+    BeforeWakeUp,
     /// Values beyond the histogram's range are counted, if at all, without their size.
     OverflowedValues,
+    /// How wide the histogram's bins are.
+    BinWidth,
     /// Values are not in the order of time.
     Order,
     /// When cycles were due is not recorded.
@@ -178,7 +214,13 @@ impl Lack {
                 "skipped periods: not recorded; inferred from latencies beyond a period, as the \
                  tool's loop skips"
             }
+            Self::MissedWakeUps => "skipped periods: a wake-up that never came leaves no event",
+            Self::BeforeWakeUp => {
+                "the whole latency: it begins when the kernel wakes the thread, not at the due time, \
+                 and ends with the switch to it"
+            }
             Self::OverflowedValues => "values beyond the histogram's range: their size is lost",
+            Self::BinWidth => "the width of the histogram's bins: the widest that its lines allow",
             Self::Order => "the order of values: clusters, outages and drift can't be seen",
             Self::DueTimes => "due times: made up from the period",
             Self::ExecutionTimes => "execution and response times: the tool has no work",

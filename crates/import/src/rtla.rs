@@ -1,5 +1,5 @@
-//! `rtla timerlat hist` and `rtla osnoise hist`: a line for each microsecond, a column for each CPU
-//! and kind, sums below. As documented in the kernel's `Documentation/tools/rtla`.
+//! `rtla timerlat hist` and `rtla osnoise hist`: a line for each bin that is not empty, a column
+//! for each CPU and kind, sums below. How wide a bin is (`-b`) the file does not say.
 
 use crate::histogram_lines::{Columns, nanoseconds, shortened};
 use crate::{ImportError, Imported, Lack, Thread, Values};
@@ -98,6 +98,10 @@ fn read(
         let why = format!("{} heads over {} columns", heads.len(), columns.all.len());
         return Err(ImportError::whole(why));
     }
+    let mut lacks = LACKS.to_vec();
+    if columns.widen() {
+        lacks.push(Lack::BinWidth);
+    }
     let mut threads = Vec::new();
     for ((head, histogram), count) in heads.iter().zip(columns.all).zip(counts) {
         if histogram.count() != count {
@@ -126,7 +130,7 @@ fn read(
     Ok(Imported {
         tool,
         measures,
-        lacks: LACKS.to_vec(),
+        lacks,
         threads,
         ..Imported::default()
     })
@@ -166,15 +170,25 @@ mod tests {
         let Values::Histogram(second) = &found.threads[1].values else {
             panic!("{found:?}");
         };
-        assert_eq!((second.count(), second.overflowed), (1000, 1));
-        assert_eq!((second.min_ns, second.max_ns), (Some(1_000), Some(21_000)));
-        assert_eq!(second.bins, [(1_000, 1_999, 600), (2_000, 2_999, 399)]);
+        // Its own last lines: 379 values, 95 beyond 2 ms, 71 to 42 063 µs.
+        assert_eq!((second.count(), second.overflowed), (379, 95));
+        let us = |us: i64| Some(us * 1_000);
+        assert_eq!((second.min_ns, second.max_ns), (us(71), us(42_063)));
+        // Recorded with `-b 50`: a line stands for 50 µs.
+        assert_eq!(second.bins[0], (50_000, 99_999, 41));
+        assert!(found.lacks.contains(&Lack::BinWidth));
     }
 
     #[test]
     fn osnoise_gives_a_column_for_each_cpu() {
         let found = osnoise(OSNOISE).unwrap();
         assert_eq!(found.threads.len(), 2);
+        let Values::Histogram(first) = &found.threads[0].values else {
+            panic!("{found:?}");
+        };
+        assert_eq!((first.count(), first.overflowed), (378, 174));
+        assert_eq!(first.bins[0], (5_000, 5_999, 34));
+        assert!(!found.lacks.contains(&Lack::BinWidth));
         assert!(found.measures.contains("not a latency"));
         assert!(
             timerlat(OSNOISE)
@@ -192,7 +206,7 @@ mod tests {
             .map(|line| format!("{line}\n"))
             .collect();
         assert_eq!(timerlat(&cut).unwrap_err().line, Some(6));
-        let changed = TIMERLAT.replacen("600", "601", 1);
+        let changed = TIMERLAT.replacen("102", "103", 1);
         assert!(
             timerlat(&changed)
                 .unwrap_err()

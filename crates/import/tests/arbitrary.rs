@@ -2,9 +2,9 @@
 //! panics.
 
 use proptest::prelude::*;
-use wakepath_import::{Form, Values};
+use wakepath_import::{Asked, Form, Values};
 
-const FILES: [(Form, &[u8]); 7] = [
+const FILES: [(Form, &[u8]); 8] = [
     (
         Form::Cyclictest,
         include_bytes!("fixtures/cyclictest-h.txt"),
@@ -27,10 +27,18 @@ const FILES: [(Form, &[u8]); 7] = [
         Form::JitterdebuggerRaw,
         include_bytes!("fixtures/jitterdebugger-samples.raw"),
     ),
+    (Form::Perf, include_bytes!("fixtures/perf.data")),
 ];
 
+/// Something is said, so that every form can be read to its end.
+const ASKED: Asked<'static> = Asked {
+    period_ns: Some(1_000_000),
+    nanoseconds: false,
+    threads: &["23061"],
+};
+
 fn answers(form: Form, bytes: &[u8]) {
-    match form.read(bytes, None) {
+    match form.read(bytes, &ASKED) {
         Ok(found) => {
             assert!(!found.threads.is_empty());
             for thread in &found.threads {
@@ -46,14 +54,14 @@ fn answers(form: Form, bytes: &[u8]) {
 proptest! {
     #[test]
     fn arbitrary_bytes_are_read_or_refused(
-        bytes in proptest::collection::vec(any::<u8>(), 0..400), form in 0..7_usize,
+        bytes in proptest::collection::vec(any::<u8>(), 0..400), form in 0..8_usize,
     ) {
         answers(Form::ALL[form], &bytes);
     }
 
     #[test]
     fn changed_files_are_read_or_refused(
-        file in 0..7_usize, at in any::<prop::sample::Index>(), byte in any::<u8>(),
+        file in 0..8_usize, at in any::<prop::sample::Index>(), byte in any::<u8>(),
         cut in any::<prop::sample::Index>(),
     ) {
         let (form, real) = FILES[file];
@@ -70,7 +78,7 @@ proptest! {
 fn no_real_file_is_taken_for_another_form() {
     for (form, bytes) in FILES {
         for other in Form::ALL {
-            let read = other.read(bytes, Some(1_000_000));
+            let read = other.read(bytes, &ASKED);
             assert_eq!(
                 read.is_ok(),
                 form == other,

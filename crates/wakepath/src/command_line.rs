@@ -357,13 +357,16 @@ pub struct Export {
 /// compared; it may fail but never pass, for what was not recorded can't be judged.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Forms: cyclictest (text of -h), cyclictest-json, cyclictest-verbose (text of -v), \
+    after_help = "Forms: cyclictest (text of -h or -H), cyclictest-json, cyclictest-verbose (text of -v), \
                         timerlat and osnoise (text of rtla … hist), jitterdebugger (results.json), \
-                        jitterdebugger-raw (samples.raw).\n\n\
+                        jitterdebugger-raw (samples.raw), perf (perf.data of `perf record -e \
+                        sched:sched_waking -e sched:sched_switch -a`).\n\n\
                         Exit codes: 0 imported, 1 error.\n\nExamples:\n  \
                         wakepath import cyclictest-json result.json --directory monday\n  \
                         wakepath import cyclictest hist.txt --period 1ms --policy 'FIFO 80' \
-                        --directory monday"
+                        --directory monday\n  \
+                        wakepath import perf perf.data --thread my-loop --period 4ms --policy \
+                        'FIFO 80' --directory monday"
 )]
 pub struct Import {
     /// The form of the files.
@@ -380,6 +383,12 @@ pub struct Import {
     /// Policy it ran under, such as `FIFO 80`, where the file does not say it.
     #[arg(long, value_name = "POLICY")]
     pub policy: Option<String>,
+    /// The loop's thread, by number or name, where the file has all threads of a machine (perf).
+    #[arg(long, value_name = "THREAD")]
+    pub thread: Vec<String>,
+    /// The numbers of cyclictest's text are nanoseconds (its option -N), which it does not say.
+    #[arg(long)]
+    pub nanoseconds: bool,
     /// Latency above which a cycle is late, such as `200us` [default: the period].
     #[arg(long, value_name = "TIME")]
     pub latency: Option<String>,

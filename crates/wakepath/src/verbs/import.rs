@@ -12,7 +12,7 @@ use wakepath_archive::{
     Effective, Ending, Event, FileRecord, LogWriter, RunStarted, ScenarioText, SegmentEnded,
     SegmentStarted, ThreadEnd, ThreadEnded, ThreadHistogram, ThreadStarted, Tool, run_id,
 };
-use wakepath_import::{Form, Imported, Lack, Samples, Thread, Values};
+use wakepath_import::{Asked, Form, Imported, Lack, Samples, Thread, Values};
 use wakepath_scenario::units::{format_duration, parse_duration};
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_timeline::{DueTimes, Policy, Sample};
@@ -37,6 +37,19 @@ pub fn run(arguments: &Import) -> Outcome {
         }
     };
     let asked_ns = time("--period", &arguments.period)?;
+    if !arguments.thread.is_empty() && !form.has_all_threads() {
+        let word = form.word();
+        return Err(format!("--thread: a file of {word} has the loop's threads alone").into());
+    }
+    if arguments.nanoseconds && !form.leaves_unit_open() {
+        return Err(format!("--nanoseconds: a file of {} says its unit", form.word()).into());
+    }
+    let threads: Vec<&str> = arguments.thread.iter().map(String::as_str).collect();
+    let asked = Asked {
+        period_ns: asked_ns,
+        nanoseconds: arguments.nanoseconds,
+        threads: &threads,
+    };
     let mut sources = Vec::new();
     let mut files = Vec::new();
     for path in &arguments.files {
@@ -47,7 +60,7 @@ pub fn run(arguments: &Import) -> Outcome {
                 false => std::fs::read(path),
             })
             .map_err(|error| format!("{shown}: {error}"))?;
-        let read = form.read(&bytes, asked_ns);
+        let read = form.read(&bytes, &asked);
         files.push(read.map_err(|error| match error.line {
             Some(_) => format!("{shown}:{error}"),
             None => format!("{shown}: {error}"),

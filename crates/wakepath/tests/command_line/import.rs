@@ -18,6 +18,10 @@ fn import(place: &Place, name: &str, form: &str, file: &Path, words: &[&str]) ->
         .finish()
 }
 
+const PERF: [&str; 6] = [
+    "--thread", "23061", "--period", "2ms", "--policy", "FIFO 80",
+];
+
 #[test]
 fn every_form_becomes_a_run_that_is_shown_and_does_not_pass() {
     let given = ["--period", "1ms", "--policy", "FIFO 80"];
@@ -33,6 +37,7 @@ fn every_form_becomes_a_run_that_is_shown_and_does_not_pass() {
             "jitterdebugger-samples.raw",
             &given[2..],
         ),
+        ("perf", "perf.data", &PERF),
     ] {
         let place = Place::new();
         import(&place, "run", form, &fixture(file), told).assert_code(0);
@@ -52,6 +57,25 @@ fn every_form_becomes_a_run_that_is_shown_and_does_not_pass() {
         assert_eq!(json.json()["imported"]["form"], form);
         assert!(json.json()["conditions"][0]["cycles"]["response"].is_null());
     }
+}
+
+#[test]
+fn what_a_form_has_no_use_for_is_refused() {
+    let place = Place::new();
+    for (option, why) in [
+        (&["--thread", "7"][..], "has the loop's threads alone"),
+        (&["--nanoseconds"], "says its unit"),
+    ] {
+        let json = fixture("cyclictest.json");
+        let refused = import(&place, "run", "cyclictest-json", &json, option);
+        refused.assert_code(1);
+        assert!(refused.said().contains(why), "{}", refused.said());
+    }
+    let refused = import(&place, "run", "perf", &fixture("perf.data"), &[]);
+    refused.assert_code(1);
+    let why =
+        "perf.data: say with --thread which thread is the loop: 23061 `cyclictest` (60 wake-ups";
+    assert!(refused.said().contains(why), "{}", refused.said());
 }
 
 #[test]
