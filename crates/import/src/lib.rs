@@ -192,6 +192,8 @@ pub enum Lack {
     DueTimes,
     /// When work ended is not recorded.
     ExecutionTimes,
+    /// Where the loop's work ends no event tells.
+    EndOfWork,
     /// Its last samples may never have been written.
     LastSamples,
     /// Warm-up is mixed in.
@@ -224,6 +226,7 @@ impl Lack {
             Self::Order => "the order of values: clusters, outages and drift can't be seen",
             Self::DueTimes => "due times: made up from the period",
             Self::ExecutionTimes => "execution and response times: the tool has no work",
+            Self::EndOfWork => "execution and response times: no event tells where the work ends",
             Self::LastSamples => "the last samples: the tool may not write them",
             Self::WarmUp => "a warm-up: its first cycles are counted like all others",
             Self::EffectivePolicy => "the policy in effect: it is as asked for, not read back",

@@ -289,7 +289,13 @@ pub(crate) fn judged_conditions<'a>(
                 };
                 let judgement = judged_with(run, scenario, &condition, &changes, &mut gather)?;
                 let name = || judgement.name.clone();
-                pictures.extend(gatherer.map(|gatherer| gatherer.finish(name(), buckets)));
+                pictures.extend(gatherer.map(|gatherer| {
+                    let mut picture = gatherer.finish(name(), buckets);
+                    if let Some(shape) = imported::shape(&run.manifest, &condition) {
+                        picture.latency.shape = Some(shape);
+                    }
+                    picture
+                }));
                 judgements.push(judgement);
                 segments.push(condition);
             }

@@ -3,6 +3,8 @@
 
 use crate::compare::{Measured, QuantileFigure, RunFigures};
 use crate::conditions::ConditionSegments;
+use crate::picture::Shape;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use wakepath_archive::{Imported, Manifest, Run, ThreadHistogram};
 use wakepath_scenario::{Criterion, Scenario};
@@ -118,6 +120,32 @@ impl Counted {
         None
     }
 
+    /// As it is drawn. What overflowed lies in one wide bin, from the range's end to the largest.
+    fn shape(&self) -> Option<Shape> {
+        let mut bins: BTreeMap<(i64, i64), u64> = BTreeMap::new();
+        for bin in &self.bins {
+            let high_ns = if bin.overflowed {
+                self.max_ns
+            } else {
+                bin.high_ns
+            };
+            let count = bins.entry((bin.low_ns, high_ns)).or_default();
+            *count = count.saturating_add(bin.count);
+        }
+        let bins: Vec<(i64, i64, u64)> = bins
+            .into_iter()
+            .map(|((low, high), count)| (low, high.max(low), count))
+            .collect();
+        let mut shape = Shape::of_counts(&bins, self.max_ns)?;
+        (shape.min, shape.mean) = (self.min_ns, self.mean_ns);
+        for value in &mut shape.quantiles {
+            if let Some(quantile) = Quantile::from_parts_per_million(value.parts_per_million) {
+                *value = self.quantile(quantile);
+            }
+        }
+        Some(shape)
+    }
+
     fn quantile(&self, quantile: Quantile) -> QuantileValue {
         let found = self.at_rank(quantile.rank(self.count));
         QuantileValue {
@@ -176,6 +204,11 @@ impl Counted {
             largest_cluster: u64::from(missed > 0),
         }
     }
+}
+
+/// What is drawn of a condition's latencies; `None` where there are samples.
+pub(crate) fn shape(manifest: &Manifest, condition: &ConditionSegments<'_>) -> Option<Shape> {
+    counted(manifest, condition)?.shape()
 }
 
 /// The verdict on a condition of which histograms alone are known; `None` where there are samples.
@@ -322,19 +355,23 @@ pub(crate) fn unknown_cells(cells: &mut [String], imported: &Imported) {
 }
 
 /// Where it comes from, for the remarks.
-pub(crate) fn write_source(text: &mut String, imported: &Imported) -> std::fmt::Result {
+/// What was read, and what its numbers are.
+pub(crate) fn source(imported: &Imported) -> String {
     let names: Vec<&str> = imported
         .sources
         .iter()
         .map(|file| file.name.as_str())
         .collect();
-    writeln!(
-        text,
-        "imported: {} from {}: {}",
+    format!(
+        "{} from {}: {}",
         imported.form,
         names.join(", "),
         imported.measures
-    )?;
+    )
+}
+
+pub(crate) fn write_source(text: &mut String, imported: &Imported) -> std::fmt::Result {
+    writeln!(text, "imported: {}", source(imported))?;
     for lack in &imported.lacks {
         writeln!(text, "  lacks {lack}")?;
     }

@@ -38,7 +38,7 @@ pub use flight::{
 pub use inflation::{Inflated, Inflation, Ratio};
 pub use loads::LoadSummary;
 pub use modules::ModuleFigures;
-pub use page::{Reported, page, trial_page};
+pub use page::{Reported, comparison_figures, comparison_page, page, trial_page};
 pub use picture::{
     Bucket, HistogramBin, LateCycle, Level, Measure, Picture, Pyramid, Shape, SkippedCycles,
     Stretch, Tail, Violations, WorstCycle,

@@ -304,7 +304,7 @@ pub struct Exec {
 #[command(
     after_help = "Exit codes: 0 nothing regressed and evidence enough, 1 error or an invalid run, \
                         2 regressed, 3 inconclusive.\n\nExamples:\n  \
-                        wakepath compare before after\n  \
+                        wakepath compare before after --output before-and-after.html\n  \
                         wakepath compare --base a1 --base a2 --base a3 b1 b2 b3 --margin 5us\n  \
                         wakepath compare old-*/ --against new-*/ --metric p99.9 --metric misses"
 )]
@@ -332,6 +332,12 @@ pub struct Compare {
     /// Compare runs that are not comparable, with a warning.
     #[arg(long)]
     pub force: bool,
+    /// Write it as one HTML file, with the distributions over each other.
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write each of its figures as an SVG file into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
     /// Print it as JSON, with the distributions to be drawn over each other.
     #[arg(long)]
     pub json: bool,

@@ -70,7 +70,7 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportEr
             Lack::BeforeWakeUp,
             Lack::MissedWakeUps,
             Lack::DueTimes,
-            Lack::ExecutionTimes,
+            Lack::EndOfWork,
             Lack::WarmUp,
             Lack::Machine,
         ],

@@ -6,7 +6,7 @@ mod differences;
 mod figures;
 mod findings;
 mod metric;
-mod text;
+pub(crate) mod text;
 
 pub use differences::{Difference, Weight};
 pub(crate) use figures::Measured;
@@ -94,6 +94,8 @@ pub struct Comparison {
     pub margin: Margin,
     /// Accepted probability of a false finding.
     pub alpha: f64,
+    /// Wake-up latency above which a due time is missed, by the base's criterion, in nanoseconds.
+    pub latency_limit_ns: Option<i64>,
     /// Every condition that is in all runs.
     pub conditions: Vec<ConditionComparison>,
     /// Runs a side from which on one metric alone among all compared could be told; `None` where
@@ -172,6 +174,7 @@ impl Comparison {
             interleaved: order.interleaved,
             margin: order.margin,
             alpha: ALPHA,
+            latency_limit_ns: criterion.latency_ns.and_then(|ns| i64::try_from(ns).ok()),
             conditions,
             runs_needed,
         })

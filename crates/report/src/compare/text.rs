@@ -10,6 +10,9 @@ use crate::text::wrapped;
 use std::fmt::Write;
 use wakepath_verdict::fraction;
 
+/// Above runs that are not comparable.
+pub(crate) const BANNER: &str = "NOT COMPARABLE, compared by --force: what follows is no evidence";
+
 impl Comparison {
     /// The whole of it for a person.
     pub fn to_text(&self, style: Style) -> String {
@@ -36,7 +39,9 @@ impl Comparison {
         writeln!(text)?;
         text.push_str(&self.table().render(style.columns));
         let mut prose = String::from("\n");
-        self.write_reasons(&mut prose)?;
+        for reason in self.reasons() {
+            writeln!(prose, "{reason}")?;
+        }
         for caution in &self.cautions {
             writeln!(prose, "caution: {caution}")?;
         }
@@ -49,8 +54,7 @@ impl Comparison {
         if self.forced.is_empty() {
             return Ok(());
         }
-        let banner = "NOT COMPARABLE, compared by --force: what follows is no evidence";
-        writeln!(text, "{}", style.bold(&style.bad(banner)))?;
+        writeln!(text, "{}", style.bold(&style.bad(BANNER)))?;
         for reason in &self.forced {
             writeln!(text, "  {reason}")?;
         }
@@ -103,7 +107,9 @@ impl Comparison {
         table
     }
 
-    fn write_reasons(&self, text: &mut String) -> std::fmt::Result {
+    /// Why a metric of a condition shows nothing.
+    pub(crate) fn reasons(&self) -> Vec<String> {
+        let mut lines = Vec::new();
         for condition in &self.conditions {
             // A condition is invalid in all its metrics for one reason.
             let mut told: Vec<&str> = Vec::new();
@@ -113,16 +119,38 @@ impl Comparison {
                 };
                 match metric.finding {
                     Finding::Invalid if told.contains(&why) => continue,
-                    Finding::Invalid => writeln!(text, "{}: invalid: {why}", condition.name)?,
-                    _ => writeln!(text, "{}, {}: {why}", condition.name, metric.metric.word())?,
+                    Finding::Invalid => lines.push(format!("{}: invalid: {why}", condition.name)),
+                    _ => lines.push(format!(
+                        "{}, {}: {why}",
+                        condition.name,
+                        metric.metric.word()
+                    )),
                 }
                 told.push(why);
             }
         }
-        Ok(())
+        lines
     }
 
     fn write_finding(&self, text: &mut String, style: Style) -> std::fmt::Result {
+        let word = self.finding.to_string().to_uppercase();
+        writeln!(
+            text,
+            "\nfinding: {}",
+            style.bold(&painted(self.finding, &word, style))
+        )?;
+        for line in self.conclusions() {
+            writeln!(text, "  {line}")?;
+        }
+        for line in self.method() {
+            writeln!(text, "{line}")?;
+        }
+        Ok(())
+    }
+
+    /// What the finding rests on: how many metrics show what, which changed by how much, and what
+    /// so many runs can tell.
+    pub(crate) fn conclusions(&self) -> Vec<String> {
         let all = || {
             self.conditions.iter().flat_map(|condition| {
                 condition
@@ -136,12 +164,6 @@ impl Comparison {
                 .filter(|(_, metric)| metric.finding == finding)
                 .count()
         };
-        let word = self.finding.to_string().to_uppercase();
-        writeln!(
-            text,
-            "\nfinding: {}",
-            style.bold(&painted(self.finding, &word, style))
-        )?;
         let parts: Vec<String> = [
             Finding::Regressed,
             Finding::Improved,
@@ -153,52 +175,60 @@ impl Comparison {
         .filter(|&finding| count(finding) > 0)
         .map(|finding| format!("{} {finding}", count(finding)))
         .collect();
-        writeln!(text, "  of {} metrics: {}", all().count(), parts.join(", "))?;
+        let mut lines = vec![format!(
+            "of {} metrics: {}",
+            all().count(),
+            parts.join(", ")
+        )];
         let told = [Finding::Regressed, Finding::Improved];
-        for (condition, metric) in all().filter(|(_, metric)| told.contains(&metric.finding)) {
-            writeln!(text, "  {}", sentence(condition, metric))?;
-        }
-        self.write_what_runs_can_tell(text)?;
-        writeln!(
-            text,
-            "margin: {}; maxima over equal counts of due times; more is worse in every metric",
-            self.margin
-        )?;
+        let changed = all().filter(|(_, metric)| told.contains(&metric.finding));
+        lines.extend(changed.map(|(condition, metric)| sentence(condition, metric)));
+        lines.extend(self.what_runs_can_tell());
+        lines
+    }
+
+    /// How it was compared.
+    pub(crate) fn method(&self) -> [String; 2] {
         let test = match self.interleaved {
             true => "pairs measured in turn, Wilcoxon's exact signed-rank test",
             false => "exact Mann–Whitney test",
         };
-        writeln!(
-            text,
-            "{test} over runs, Hodges–Lehmann shift, Benjamini–Hochberg over all metrics; \
-             two one-sided tests for equivalence; {} %",
-            self.alpha * 100.0
-        )
+        [
+            format!(
+                "margin: {}; maxima over equal counts of due times; more is worse in every metric",
+                self.margin
+            ),
+            format!(
+                "{test} over runs, Hodges–Lehmann shift, Benjamini–Hochberg over all metrics; \
+                 two one-sided tests for equivalence; {} %",
+                self.alpha * 100.0
+            ),
+        ]
     }
 
-    fn write_what_runs_can_tell(&self, text: &mut String) -> std::fmt::Result {
+    fn what_runs_can_tell(&self) -> Vec<String> {
         let (base, against) = (self.base.len(), self.against.len());
+        let mut lines = Vec::new();
         if base == 1 || against == 1 {
-            writeln!(
-                text,
-                "  one run can't tell a difference between the sides from one between two runs of \
+            lines.push(
+                "one run can't tell a difference between the sides from one between two runs of \
                  the same side: samples of one run share its boot, its memory and its hour. The \
                  figures above are what these runs were; of the sides they prove nothing"
-            )?;
+                    .to_owned(),
+            );
         }
         if let Some(needed) = self.runs_needed {
-            writeln!(
-                text,
-                "  {} against {against}: a change of one metric alone could be told from \
+            lines.push(format!(
+                "{} against {against}: a change of one metric alone could be told from \
                  {needed} runs a side on; fewer metrics (--metric) or conditions need fewer",
                 wakepath_verdict::counted(base as u64, "run", "runs")
-            )?;
+            ));
         }
-        Ok(())
+        lines
     }
 }
 
-fn label(condition: &ConditionComparison) -> String {
+pub(crate) fn label(condition: &ConditionComparison) -> String {
     let policy = condition.name.policy.map(|policy| policy.to_string());
     let parts: Vec<String> = policy
         .into_iter()
@@ -210,14 +240,14 @@ fn label(condition: &ConditionComparison) -> String {
     }
 }
 
-fn metric_label(metric: Metric) -> String {
+pub(crate) fn metric_label(metric: Metric) -> String {
     match metric.is_time() {
         true => format!("{}, µs", metric.word()),
         false => format!("{}, %", metric.word()),
     }
 }
 
-fn cells(condition: &ConditionComparison, metric: &MetricComparison) -> Vec<String> {
+pub(crate) fn cells(condition: &ConditionComparison, metric: &MetricComparison) -> Vec<String> {
     let shown = |value: f64| shown(metric.metric, value);
     let missing = || "–".to_owned();
     let side = |runs: &[RunFigures], values: &[f64]| -> Vec<String> {

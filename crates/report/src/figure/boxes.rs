@@ -31,7 +31,7 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
     let widest = rows.iter().map(|(one, _)| room(&label(one)));
     let left = widest.fold(80.0, f64::max) + 12.0;
 
-    let mut plot = Plot::rows(rows.len(), ROW, left, 16.0);
+    let mut plot = Plot::rows(rows.len(), ROW, left, 30.0);
     let axis = axis.between(plot.left, plot.right);
     for (row, (one, _)) in rows.iter().enumerate() {
         if one.colour % 2 == 1 {

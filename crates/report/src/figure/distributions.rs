@@ -59,27 +59,53 @@ impl MeasureName {
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 330.0;
 
-type Line<'a> = (&'a Drawn<'a>, &'a Shape);
+/// A distribution among others.
+#[derive(Clone)]
+pub(crate) struct Line<'a> {
+    pub(crate) name: String,
+    pub(crate) colour: usize,
+    /// Its number in the page's data.
+    pub(crate) condition: usize,
+    pub(crate) shape: &'a Shape,
+}
 
-pub(super) fn draw(drawn: &[Drawn<'_>]) -> Vec<Figure> {
+/// Histogram and complementary cumulative distribution of wake-up latencies, over each other.
+pub(crate) fn overlaid(name: &str, lines: &[Line<'_>], limit: Option<i64>) -> [Figure; 2] {
+    let times = Log::around(ends(lines).chain(limit));
+    let measure = MeasureName::Latency;
+    [
+        histogram(measure, name, lines, times, limit, lines),
+        exceedance(measure, name, lines, times, limit, lines),
+    ]
+}
+
+fn ends<'a>(lines: &'a [Line<'_>]) -> impl Iterator<Item = i64> + 'a {
+    lines
+        .iter()
+        .flat_map(|line| [line.shape.min, line.shape.max])
+}
+
+pub(super) fn draw<'a>(drawn: &'a [Drawn<'a>]) -> Vec<Figure> {
     let mut figures = Vec::new();
     for measure in [MeasureName::Latency, MeasureName::Response] {
-        let shapes: Vec<Line<'_>> = drawn
-            .iter()
-            .filter_map(|one| Some((one, measure.of(one.picture).shape.as_ref()?)))
-            .collect();
+        let of = |one: &'a Drawn<'a>| {
+            let line = Line {
+                name: one.policy(),
+                colour: one.colour,
+                condition: one.condition,
+                shape: measure.of(one.picture).shape.as_ref()?,
+            };
+            Some((one.phase(), line))
+        };
+        let (phases, all): (Vec<&str>, Vec<Line<'_>>) = drawn.iter().filter_map(of).unzip();
         let limit = drawn.iter().find_map(|one| measure.limit(one.picture));
         // The same axes for all phases, so that they compare at a glance.
-        let ends = shapes.iter().flat_map(|(_, shape)| [shape.min, shape.max]);
-        let times = Log::around(ends.chain(limit));
-        for phase in distinct(shapes.iter().map(|(one, _)| one.phase())) {
-            let lines: Vec<Line<'_>> = shapes
-                .iter()
-                .filter(|(one, _)| one.phase() == phase)
-                .copied()
-                .collect();
-            figures.push(histogram(measure, phase, &lines, times, limit, &shapes));
-            figures.push(exceedance(measure, phase, &lines, times, limit, &shapes));
+        let times = Log::around(ends(&all).chain(limit));
+        for phase in distinct(phases.iter().copied()) {
+            let own = phases.iter().zip(&all).filter(|(of, _)| **of == phase);
+            let lines: Vec<Line<'_>> = own.map(|(_, line)| line.clone()).collect();
+            figures.push(histogram(measure, phase, &lines, times, limit, &all));
+            figures.push(exceedance(measure, phase, &lines, times, limit, &all));
         }
     }
     figures
@@ -87,7 +113,7 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Vec<Figure> {
 
 /// The ground of both: axes, criterion, legend.
 fn ground(measure: MeasureName, phase: &str, lines: &[Line<'_>], times: Log) -> (Plot, Log) {
-    let names = lines.iter().map(|(one, _)| room(&one.policy()));
+    let names = lines.iter().map(|line| room(&line.name));
     let right = names.fold(60.0, f64::max) + 44.0;
     let mut plot = Plot::new(WIDTH, HEIGHT, 60.0, right);
     let times = times.between(plot.left, plot.right);
@@ -102,16 +128,16 @@ fn ground(measure: MeasureName, phase: &str, lines: &[Line<'_>], times: Log) -> 
 }
 
 fn legend(plot: &mut Plot, lines: &[Line<'_>]) {
-    for (row, (one, _)) in lines.iter().enumerate() {
+    for (row, one) in lines.iter().enumerate() {
         let y = plot.top + 10.0 + row as f64 * 19.0;
         let x = plot.right + 14.0;
         let data = [
             ("data-key", one.condition.to_string()),
-            ("data-label", one.policy()),
+            ("data-label", one.name.clone()),
         ];
         plot.group(one.colour, &data);
         plot.line("series", [x, y - 4.0, x + 20.0, y - 4.0]);
-        plot.text("key", x + 26.0, y, &one.policy());
+        plot.text("key", x + 26.0, y, &one.name);
         plot.ungroup();
     }
 }
@@ -127,7 +153,7 @@ fn histogram(
     let (mut plot, times) = ground(measure, phase, lines, times);
     let fullest = all
         .iter()
-        .flat_map(|(_, shape)| &shape.bins)
+        .flat_map(|line| &line.shape.bins)
         .map(|bin| bin.count);
     let most = fullest.max().unwrap_or(1);
     let counts = Log {
@@ -143,7 +169,8 @@ fn histogram(
         plot.text("mark end", plot.left - 6.0, y + 4.0, &format!("{mark}"));
     }
     plot.text("mark", plot.left - 40.0, plot.top - 9.0, "count");
-    for (one, shape) in lines {
+    for one in lines {
+        let shape = one.shape;
         // Steps: up at the beginning of a bin, down at its end, on the ground between bins.
         let mut path = String::new();
         let ground = plot.bottom;
@@ -190,7 +217,7 @@ fn exceedance(
     all: &[Line<'_>],
 ) -> Figure {
     let (mut plot, times) = ground(measure, phase, lines, times);
-    let most = all.iter().map(|(_, shape)| shape.count).max().unwrap_or(1);
+    let most = all.iter().map(|line| line.shape.count).max().unwrap_or(1);
     let shares = Log {
         low: -((most as f64).log10().ceil() as i32).max(1),
         high: 0,
@@ -203,7 +230,8 @@ fn exceedance(
         plot.text("mark end", plot.left - 6.0, y + 4.0, &share_mark(power));
     }
     plot.text("mark", plot.left - 40.0, plot.top - 9.0, "share");
-    for (one, shape) in lines {
+    for one in lines {
+        let shape = one.shape;
         // From the smallest value to the largest; each point holds to its left until the next.
         let mut path = String::new();
         let share = |at_least: u64| place(shares.at(at_least as f64 / shape.count as f64));
@@ -221,7 +249,7 @@ fn exceedance(
         let _ = write!(path, "V{}", place(plot.bottom));
         series(&mut plot, one, &path);
         plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
-        let hint = format!("{}: largest {}", one.policy(), duration(shape.max));
+        let hint = format!("{}: largest {}", one.name, duration(shape.max));
         let y = shares.at(1.0 / shape.count as f64);
         plot.dot("solid", largest, y, 3.0, &hint);
         plot.ungroup();
@@ -241,12 +269,12 @@ fn exceedance(
     )
 }
 
-fn series(plot: &mut Plot, one: &Drawn<'_>, path: &str) {
+fn series(plot: &mut Plot, one: &Line<'_>, path: &str) {
     let data = [("data-condition", one.condition.to_string())];
     plot.group(one.colour, &data);
     plot.body
         .open("path", &[("class", &"series"), ("d", &path)]);
-    plot.hint(&one.policy());
+    plot.hint(&one.name);
     plot.body.close("path");
     plot.ungroup();
 }
@@ -290,13 +318,13 @@ fn share_mark(power: i32) -> String {
 fn alternative(title: &str, lines: &[Line<'_>]) -> String {
     let told: Vec<String> = lines
         .iter()
-        .map(|(one, shape)| {
+        .map(|line| {
             format!(
                 "{}: median {}, largest of {} {}",
-                one.policy(),
-                duration(shape.quantiles[1].value),
-                shape.count,
-                duration(shape.max)
+                line.name,
+                duration(line.shape.quantiles[1].value),
+                line.shape.count,
+                duration(line.shape.max)
             )
         })
         .collect();

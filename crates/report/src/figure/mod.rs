@@ -17,7 +17,7 @@ use crate::page::markup::Markup;
 use crate::{Assessment, Picture};
 use wakepath_explain::Explanation;
 
-pub(crate) use distributions::MeasureName;
+pub(crate) use distributions::{Line, MeasureName, overlaid};
 pub(crate) use style::style_sheet;
 
 /// A drawn figure.
@@ -66,12 +66,18 @@ impl Figures {
     ) -> Self {
         let drawn: Vec<Drawn<'_>> = pictures
             .iter()
-            .filter(|picture| picture.due_times > 0)
+            .filter(|picture| picture.latency.shape.is_some())
             .map(|picture| Drawn::new(picture, pictures))
+            .collect();
+        // Of an imported histogram the order is not known.
+        let in_order: Vec<Drawn<'_>> = drawn
+            .iter()
+            .filter(|one| one.picture.due_times > 0)
+            .copied()
             .collect();
         Self {
             distributions: distributions::draw(&drawn),
-            time: time::draw(&drawn),
+            time: time::draw(&in_order),
             boxes: boxes::draw(&drawn),
             maxima: maxima::draw(&drawn)
                 .into_iter()

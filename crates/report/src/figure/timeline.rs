@@ -49,7 +49,7 @@ fn timeline(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
         .any(|piece| row_of(&piece.cause) == causes.len());
     let rows = causes.len() + usize::from(has_rest);
 
-    let mut plot = Plot::rows(rows, ROW, 210.0, 70.0);
+    let mut plot = Plot::rows(rows, ROW, 232.0, 70.0);
     let axis = Linear {
         most: cycle.latency_ns as f64 / 1e3,
         from: plot.left,

@@ -3,8 +3,9 @@
 
 use super::{Reported, words};
 use crate::figure::MeasureName;
-use crate::{Level, Measure, Picture};
+use crate::{Level, Measure, Picture, Shape};
 use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeMap;
 use wakepath_verdict::duration;
 
@@ -114,6 +115,27 @@ pub(super) fn json(run: &Reported<'_>) -> String {
     serde_json::to_string(&data).unwrap_or_else(|_| "{\"conditions\":[]}".into())
 }
 
+/// The data of distributions alone, for the figures that show them.
+pub(super) fn json_of_shapes<'a>(shapes: impl Iterator<Item = &'a Shape>) -> String {
+    let of = |shape: &Shape| {
+        json!({ "measures": { "latency": {
+            "levels": [], "tail": tail(shape), "bins": bins(shape), "count": shape.count,
+        } }, "due_times": 0 })
+    };
+    json!({ "traced": false, "causes": {}, "conditions": shapes.map(of).collect::<Vec<_>>() })
+        .to_string()
+}
+
+fn tail(shape: &Shape) -> Vec<(i64, u64)> {
+    let tail = shape.tail.iter();
+    tail.map(|point| (point.value, point.at_least)).collect()
+}
+
+fn bins(shape: &Shape) -> Vec<(i64, i64, u64)> {
+    let bins = shape.bins.iter();
+    bins.map(|bin| (bin.from, bin.below, bin.count)).collect()
+}
+
 /// What took most of each kept late cycle. Cycles of several loops side by side can't be told apart
 /// by their numbers and are left to `wakepath explain`.
 fn causes(run: &Reported<'_>) -> BTreeMap<String, String> {
@@ -204,14 +226,8 @@ fn measure<'a>(measure: &'a Measure) -> MeasureData<'a> {
     };
     MeasureData {
         levels: measure.pyramid.levels.iter().map(level).collect(),
-        tail: shape.map_or(vec![], |shape| {
-            let tail = shape.tail.iter();
-            tail.map(|point| (point.value, point.at_least)).collect()
-        }),
-        bins: shape.map_or(vec![], |shape| {
-            let bins = shape.bins.iter();
-            bins.map(|bin| (bin.from, bin.below, bin.count)).collect()
-        }),
+        tail: shape.map_or(vec![], tail),
+        bins: shape.map_or(vec![], bins),
         count: shape.map_or(0, |shape| shape.count),
     }
 }

@@ -1,6 +1,7 @@
 //! The report as one HTML file that needs nothing else: no network, no other file, and no script
 //! for anything but moving about in the figures. What it says was judged elsewhere.
 
+mod comparison;
 mod csp;
 mod data;
 pub(crate) mod markup;
@@ -8,6 +9,7 @@ mod sections;
 mod trial;
 pub(crate) mod words;
 
+pub use comparison::{comparison_figures, comparison_page};
 pub use trial::trial_page;
 
 use crate::figure::{Figures, style_sheet};

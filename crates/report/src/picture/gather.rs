@@ -61,6 +61,10 @@ impl Gatherer {
             repetition,
             thread: window.thread as u16,
         });
+        for series in [&mut self.latency, &mut self.response, &mut self.execution] {
+            // Growing by doubling would copy a long run's series several times.
+            series.reserve_exact(samples.len());
+        }
         let mut next = first;
         for sample in samples.iter().filter(|sample| sample.cycle >= first) {
             self.skip(next..sample.cycle.min(window.end_cycle), |cycle| {

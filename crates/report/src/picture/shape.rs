@@ -8,6 +8,8 @@ use wakepath_statistics::{Distribution, Quantile, QuantileValue};
 const BINS_PER_DECADE: u32 = 20;
 /// Bins begin at 10 ns; below, clocks tell little.
 const FIRST_BIN: u32 = BINS_PER_DECADE;
+/// Beyond a year none begins.
+const LAST_BIN: u32 = BINS_PER_DECADE * 17;
 /// So many of the largest values are all drawn.
 const WHOLE_TAIL: u64 = 64;
 /// Beyond those, points for each power of ten of the share.
@@ -56,21 +58,106 @@ pub struct Tail {
 impl Shape {
     /// The shape of a distribution.
     pub fn of(values: &Distribution) -> Self {
-        let at = |parts: u32| {
-            // All of them lie between 0 and 1.
-            let quantile = Quantile::from_parts_per_million(parts).unwrap_or(Quantile::P50);
-            values.quantile(quantile)
-        };
         Self {
             count: values.count(),
             min: values.min(),
             max: values.max(),
             mean: values.mean(),
-            quantiles: [250_000, 500_000, 750_000, 990_000, 999_000].map(at),
+            quantiles: OF_A_BOX.map(|parts| values.quantile(quantile_of(parts))),
             bins: bins(values.sorted()),
             tail: tail(values.sorted()),
         }
     }
+}
+
+/// Quantiles of a box: 25, 50, 75, 99 and 99.9 %, in parts per million.
+const OF_A_BOX: [u32; 5] = [250_000, 500_000, 750_000, 990_000, 999_000];
+
+fn quantile_of(parts: u32) -> Quantile {
+    // All of them lie between 0 and 1.
+    Quantile::from_parts_per_million(parts).unwrap_or(Quantile::P50)
+}
+
+impl Shape {
+    /// The shape of counts by value: lowest and highest value of each bin and how many lie in it,
+    /// ascending, with the largest value there was. Quantiles are the upper edges of their bins, as
+    /// everywhere for counts; the tail tells how many reach each bin's lower edge, which is exact.
+    pub fn of_counts(counts: &[(i64, i64, u64)], max: i64) -> Option<Self> {
+        let count: u64 = counts.iter().map(|bin| bin.2).sum();
+        let (first, last) = (counts.first()?, counts.last()?);
+        let middle = |bin: &(i64, i64, u64)| (bin.0 as f64 + bin.1 as f64) / 2.0 * bin.2 as f64;
+        let at = |parts: u32| {
+            let quantile = quantile_of(parts);
+            let rank = quantile.rank(count);
+            let mut seen = 0;
+            let found = counts.iter().find(|bin| {
+                seen += bin.2;
+                seen >= rank
+            });
+            QuantileValue {
+                parts_per_million: parts,
+                value: found.map_or(max, |bin| bin.1.min(max)),
+                is_maximum: !quantile.differs_from_maximum(count),
+            }
+        };
+        Some(Self {
+            count,
+            min: first.0,
+            max,
+            mean: counts.iter().map(middle).sum::<f64>() / count as f64,
+            quantiles: OF_A_BOX.map(at),
+            bins: bins_of_counts(counts),
+            tail: tail_of_counts(counts, max.max(last.0)),
+        })
+    }
+}
+
+/// Bins put together as long as they lie in one twentieth of a decade; a wider one stands alone.
+fn bins_of_counts(counts: &[(i64, i64, u64)]) -> Vec<HistogramBin> {
+    let mut bins: Vec<HistogramBin> = Vec::new();
+    let mut ends = i64::MIN;
+    for &(low, high, count) in counts {
+        match bins.last_mut() {
+            Some(bin) if high < ends => {
+                bin.below = high + 1;
+                bin.count += count;
+            }
+            _ => {
+                bins.push(HistogramBin {
+                    from: low,
+                    below: high + 1,
+                    count,
+                });
+                let mut edges = (FIRST_BIN..LAST_BIN).map(edge);
+                ends = edges.find(|&edge| edge > low).unwrap_or(i64::MAX);
+            }
+        }
+    }
+    bins
+}
+
+fn tail_of_counts(counts: &[(i64, i64, u64)], max: i64) -> Vec<Tail> {
+    let mut tail = vec![Tail {
+        value: max,
+        at_least: 1,
+    }];
+    let step = 10_f64.powf(1.0 / TAIL_PER_DECADE);
+    let mut at_least = 0;
+    for (number, &(low, _, count)) in counts.iter().enumerate().rev() {
+        at_least += count;
+        let before = tail[tail.len() - 1];
+        let is_far = at_least <= WHOLE_TAIL || at_least as f64 >= before.at_least as f64 * step;
+        if low == before.value {
+            tail.pop();
+        }
+        if is_far || number == 0 {
+            tail.push(Tail {
+                value: low,
+                at_least,
+            });
+        }
+    }
+    tail
 }
 
 /// Where bin `k` begins: 10^(k / 20) ns, rounded.
@@ -167,6 +254,47 @@ mod tests {
         assert_eq!(tail[..3], [point(1_000, 2), point(999, 3), point(998, 4)]);
         assert_eq!(tail[tail.len() - 1], point(1, 1_001));
         assert!(tail.len() < 110, "{}", tail.len());
+    }
+
+    #[test]
+    fn counts_have_the_shape_of_what_was_counted() {
+        // 990 values of 5 µs, 9 of 6 µs, one of 812 µs, in bins of a microsecond.
+        let counts = [
+            (5_000, 5_999, 990),
+            (6_000, 6_999, 9),
+            (812_000, 812_999, 1),
+        ];
+        let shape = Shape::of_counts(&counts, 812_345).unwrap();
+        assert_eq!((shape.count, shape.min, shape.max), (1_000, 5_000, 812_345));
+        assert_eq!(
+            shape.quantiles.map(|q| q.value),
+            [5_999, 5_999, 5_999, 5_999, 6_999]
+        );
+        let bins: Vec<_> = shape
+            .bins
+            .iter()
+            .map(|b| (b.from, b.below, b.count))
+            .collect();
+        assert_eq!(
+            bins,
+            [
+                (5_000, 6_000, 990),
+                (6_000, 7_000, 9),
+                (812_000, 813_000, 1)
+            ]
+        );
+        let tail: Vec<_> = shape.tail.iter().map(|t| (t.value, t.at_least)).collect();
+        assert_eq!(
+            tail,
+            [(812_345, 1), (812_000, 1), (6_000, 10), (5_000, 1_000)]
+        );
+        // Bins far narrower than a twentieth of a decade are drawn together.
+        let fine: Vec<_> = (100_000..110_000)
+            .step_by(100)
+            .map(|low| (low, low + 99, 1))
+            .collect();
+        assert_eq!(Shape::of_counts(&fine, 109_999).unwrap().bins.len(), 1);
+        assert_eq!(Shape::of_counts(&[], 0), None);
     }
 
     proptest! {

@@ -7,7 +7,9 @@ use wakepath_archive::{
     SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted,
 };
 use wakepath_explain::Explanation;
-use wakepath_report::{Assessment, Figures, Picture, Reported, page};
+use wakepath_report::{
+    Assessment, CompareOrder, Comparison, Figures, Margin, Metric, Picture, Reported, page,
+};
 use wakepath_timeline::{DueTimes, Policy, Sample, SampleFlags};
 
 pub const PERIOD_NS: u64 = 1_000_000;
@@ -177,6 +179,27 @@ fn sample(due: DueTimes, cycle: u64, latency: u64) -> Sample {
         },
         ..Sample::default()
     }
+}
+
+/// Two runs of these names held against each other, the second with a late cycle more.
+pub fn compared(names: [&str; 2]) -> Comparison {
+    let spikes = [vec![(400, 900_000)], vec![(400, 900_000), (800, 950_000)]];
+    let mut sides = names.iter().zip(spikes).map(|(name, spikes)| {
+        let mut made_up = MadeUp::with_spikes(3_000, spikes);
+        made_up.name = (*name).into();
+        let written = made_up.write();
+        let run = Run::open(&written.directory).unwrap();
+        // The directory goes with `written`.
+        (written, [run])
+    });
+    let (first, second) = (sides.next().unwrap(), sides.next().unwrap());
+    let order = CompareOrder {
+        margin: Margin::DEFAULT,
+        metrics: Metric::ALL.to_vec(),
+        force: false,
+        interleaved: false,
+    };
+    Comparison::of(&first.1, &second.1, &order).unwrap()
 }
 
 /// A run on disk.

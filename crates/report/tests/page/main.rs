@@ -3,10 +3,12 @@
 
 mod browser;
 mod causes;
+mod comparison;
 mod explorer;
 mod hostile;
 mod made_up;
 mod old_archives;
 mod on_paper;
+mod schema;
 mod shown;
 mod size;

@@ -106,6 +106,7 @@ fn pointing_at_a_curve_reads_the_share_and_a_press_hides_it() {
     ));
     let (x, y) = (place[0].as_f64().unwrap(), place[1].as_f64().unwrap());
     browser.pointer("mouseMoved", x, y, "none", 0);
+    browser.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
     let tip = browser.text("[...document.querySelectorAll('body > .tip')].pop().textContent");
     assert!(tip.contains("OTHER nice 0: 0.0167 %"), "{tip}");
     assert!(tip.contains("FIFO 50: none"), "{tip}");

@@ -1,11 +1,14 @@
 //! `wakepath compare`: runs against runs, with an exit code for continuous integration.
 
+use super::report::{write, write_figures};
 use super::{Outcome, print};
 use crate::command_line::Compare;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wakepath_archive::Run;
-use wakepath_report::{CompareOrder, Comparison, Margin, Metric, Style};
+use wakepath_report::{
+    CompareOrder, Comparison, Margin, Metric, Style, comparison_figures, comparison_page,
+};
 use wakepath_scenario::units::parse_duration;
 
 type Failure = Box<dyn std::error::Error>;
@@ -25,6 +28,12 @@ pub fn run(arguments: &Compare) -> Outcome {
         true => comparison.to_json(),
         false => comparison.to_text(Style::of_stdout()),
     })?;
+    if let Some(output) = &arguments.output {
+        write(output, &comparison_page(&comparison))?;
+    }
+    if let Some(directory) = &arguments.svg {
+        write_figures(directory, "", comparison_figures(&comparison).iter())?;
+    }
     Ok(ExitCode::from(comparison.exit_code()))
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wakepath_archive::{Manifest, Run};
 use wakepath_explain::Explanation;
-use wakepath_report::{Assessment, Figures, Picture, Reported, Trial, page, trial_page};
+use wakepath_report::{Assessment, Figure, Figures, Picture, Reported, Trial, page, trial_page};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -31,7 +31,7 @@ pub fn run(arguments: &Report) -> Outcome {
     write_page(&output, &drawn)?;
     let mut text = format!("report: {}\n", output.display());
     if let Some(directory) = &arguments.svg {
-        let count = write_figures(directory, &drawn)?;
+        let count = write_all_figures(directory, &drawn)?;
         text += &format!("figures: {count} in {}\n", directory.display());
     }
     print(&text)?;
@@ -126,35 +126,44 @@ fn explanation(run: &Run) -> Result<Option<Explanation>, Failure> {
 }
 
 /// One file for each figure; those of several runs are told apart by a number in front.
-fn write_figures(directory: &Path, drawn: &[Drawn]) -> Result<usize, Failure> {
-    std::fs::create_dir_all(directory)
-        .map_err(|error| format!("{}: {error}", directory.display()))?;
+fn write_all_figures(directory: &Path, drawn: &[Drawn]) -> Result<usize, Failure> {
     let mut count = 0;
     for (number, run) in drawn.iter().enumerate() {
         let prefix = match drawn.len() {
             1 => String::new(),
             _ => format!("{}-", number + 1),
         };
-        let mut names: Vec<String> = Vec::new();
-        for figure in run.figures.all() {
-            // Two phases may differ only in what a file's name can't hold.
-            let alike = names.iter().filter(|name| **name == figure.name).count();
-            let more = if alike == 0 {
-                String::new()
-            } else {
-                format!("-{}", alike + 1)
-            };
-            names.push(figure.name.clone());
-            let name = format!("{prefix}{}{more}.svg", figure.name);
-            write(&directory.join(name), &figure.to_svg())?;
-            count += 1;
-        }
+        count += write_figures(directory, &prefix, run.figures.all())?;
     }
     Ok(count)
 }
 
+/// One file for each figure, with `prefix` before its name.
+pub(super) fn write_figures<'a>(
+    directory: &Path,
+    prefix: &str,
+    figures: impl Iterator<Item = &'a Figure>,
+) -> Result<usize, Failure> {
+    std::fs::create_dir_all(directory)
+        .map_err(|error| format!("{}: {error}", directory.display()))?;
+    let mut names: Vec<String> = Vec::new();
+    for figure in figures {
+        // Two phases may differ only in what a file's name can't hold.
+        let alike = names.iter().filter(|name| **name == figure.name).count();
+        let more = if alike == 0 {
+            String::new()
+        } else {
+            format!("-{}", alike + 1)
+        };
+        names.push(figure.name.clone());
+        let name = format!("{prefix}{}{more}.svg", figure.name);
+        write(&directory.join(name), &figure.to_svg())?;
+    }
+    Ok(names.len())
+}
+
 /// Through a temporary name, so that a full disk leaves no half of a report.
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);

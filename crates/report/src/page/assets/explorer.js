@@ -101,6 +101,8 @@ class WakepathExplorer {
     this.readoutLine = root.querySelector(".readout");
     this.measure = "latency";
     this.hidden = new Set();
+    this.marks = [];
+    this.marksAt = [];
     root.hidden = false;
     for (const choice of root.querySelectorAll("select")) {
       choice.addEventListener("change", () => this.choose(choice.dataset.choice, choice.value));
@@ -346,11 +348,34 @@ class WakepathExplorer {
         this.marks.push({ x, y, one, miss });
       }
     });
+    this.marks.sort((a, b) => a.x - b.x);
+    this.marksAt = this.marks.map((mark) => mark.x);
     ctx.restore();
   }
 
-  // What the cursor points at: the nearest miss, else the buckets below it.
+  // A pointer moves more often than the screen is drawn: once for each frame is enough.
   hover(plot) {
+    if (this.pointed) return;
+    this.pointed = true;
+    requestAnimationFrame(() => {
+      this.pointed = false;
+      if (plot === this.plot) this.point(plot);
+    });
+  }
+
+  // The nearest drawn miss within ten pixels: those are sorted by their place.
+  nearest(x, y) {
+    const reach = 10 * devicePixelRatio;
+    let near;
+    for (let i = WakepathSeries.first(this.marksAt, x - reach); i < this.marks.length && this.marks[i].x <= x + reach; i++) {
+      const distance = Math.hypot(this.marks[i].x - x, this.marks[i].y - y);
+      if (distance < reach && (!near || distance < near.distance)) near = { ...this.marks[i], distance };
+    }
+    return near;
+  }
+
+  // What the cursor points at: the nearest miss, else the buckets below it.
+  point(plot) {
     const { left, top } = plot.cursor;
     if (left === undefined || left < 0) {
       this.tip.hidden = true;
@@ -359,11 +384,7 @@ class WakepathExplorer {
     const index = Math.min(Math.max(Math.floor(plot.posToVal(left, "x")), 0), this.length - 1);
     this.at = index;
     const [x, y] = [left * devicePixelRatio + plot.bbox.left, top * devicePixelRatio + plot.bbox.top];
-    let near;
-    for (const mark of this.marks || []) {
-      const distance = Math.hypot(mark.x - x, mark.y - y) / devicePixelRatio;
-      if (distance < 10 && (!near || distance < near.distance)) near = { ...mark, distance };
-    }
+    const near = this.nearest(x, y);
     const text = near ? `${near.one.data.phase}, ${near.one.describe(near.miss)}` : this.readout(index);
     this.readoutLine.textContent = text;
     this.tip.textContent = text.replace(/[,;:] /g, (mark) => mark.trim() + "\n ");

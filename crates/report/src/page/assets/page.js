@@ -64,7 +64,14 @@
     }
     // A figure with buttons in it is no longer one image.
     if (lines.length > 0) figure.setAttribute("role", "group");
+    let pointer;
     figure.addEventListener("pointermove", (event) => {
+      // Once for each frame is enough.
+      if (!pointer) requestAnimationFrame(() => pointer && point(pointer));
+      pointer = event;
+    });
+    const point = (event) => {
+      pointer = undefined;
       const box = figure.getBoundingClientRect();
       const x = ((event.clientX - box.left) * figure.viewBox.baseVal.width) / box.width;
       const place = (x - Number(from)) / (Number(to) - Number(from));
@@ -88,8 +95,11 @@
       const wide = document.documentElement.clientWidth;
       tip.style.left = Math.min(event.pageX + 14, scrollX + wide - tip.offsetWidth - 4) + "px";
       tip.style.top = event.pageY + 14 + "px";
+    };
+    figure.addEventListener("pointerleave", () => {
+      pointer = undefined;
+      tip.hidden = true;
     });
-    figure.addEventListener("pointerleave", () => (tip.hidden = true));
   }
   // For whoever checks the page: its data, its views, and how long it took to get ready.
   window.wakepath = { runs, explorers, readyAfter: performance.now(), scriptTook: performance.now() - began };

@@ -7,6 +7,8 @@ use crate::page::{Reported, words};
 
 const NO_SAMPLES: &str = "No cycle was judged, so there is nothing to draw.";
 
+const NO_ORDER: &str = "A histogram alone was imported: the order of its values is not known.";
+
 pub(super) fn distributions(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     let figures = &run.figures.distributions;
     if !figures.is_empty() {
@@ -22,7 +24,9 @@ pub(super) fn time(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     if !run.figures.time.is_empty() {
         explorer(markup, number, run);
     }
-    pairs(markup, &run.figures.time, NO_SAMPLES);
+    let has_counts = !run.figures.distributions.is_empty();
+    let why_none = if has_counts { NO_ORDER } else { NO_SAMPLES };
+    pairs(markup, &run.figures.time, why_none);
 }
 
 pub(super) fn boxes(markup: &mut Markup, _: usize, run: &Reported<'_>) {
@@ -46,7 +50,7 @@ pub(super) fn inflation(markup: &mut Markup, _: usize, run: &Reported<'_>) {
 }
 
 /// Figures beside each other where there is room.
-pub(super) fn pairs(markup: &mut Markup, figures: &[Figure], why_none: &str) {
+pub(in crate::page) fn pairs(markup: &mut Markup, figures: &[Figure], why_none: &str) {
     if figures.is_empty() {
         nothing(markup, why_none);
         return;

@@ -53,12 +53,15 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         table.raw("</tbody></table>");
         scrolling(markup, "Changes of the machine", &table);
     }
-    let faults = assessment.page_faults;
-    markup.element(
-        "p",
-        &[],
-        format!("Page faults in the loop after its warm-up: {faults}."),
-    );
+    // Another tool does not count them.
+    if assessment.imported.is_none() {
+        let faults = assessment.page_faults;
+        markup.element(
+            "p",
+            &[],
+            format!("Page faults in the loop after its warm-up: {faults}."),
+        );
+    }
     if !assessment.controllers.is_empty() {
         markup.raw("<h3>Controllers</h3><ul>");
         for controller in &assessment.controllers {

@@ -1,7 +1,7 @@
 //! The sections of the page, in the order in which a reader decides. One that has no data says why.
 
 mod causes;
-mod figures;
+pub(super) mod figures;
 mod flight;
 mod loads;
 mod machine;

@@ -26,12 +26,28 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         facts("CPUs"),
         facts("Kernel").map(|kernel| format!("Linux {kernel}")),
         facts("Preemption").map(|found| format!("preemption {}", first_words(&found))),
-        Some(format!("wakepath {}", identity.wakepath)),
+        Some(match &assessment.imported {
+            Some(_) => format!(
+                "imported from {} {}",
+                run.manifest.tool.name, identity.wakepath
+            ),
+            None => format!("wakepath {}", identity.wakepath),
+        }),
     ]
     .into_iter()
     .flatten()
     .collect();
     markup.element("p", &[("class", &"about")], about.join(" · "));
+    if let Some(imported) = &assessment.imported {
+        markup.raw("<div class=\"remark\">");
+        let source = crate::imported::source(imported);
+        markup.element("p", &[], format!("Imported: {source}. It lacks"));
+        markup.raw("<ul class=\"reasons\">");
+        for lack in &imported.lacks {
+            markup.element("li", &[], lack);
+        }
+        markup.raw("</ul></div>");
+    }
     if let Some(recommendation) = &assessment.overall.recommendation {
         markup.open("p", &[("class", &"lead")]);
         markup.raw("Use ");

@@ -19,7 +19,10 @@ pub(super) fn write(markup: &mut Markup, run: &Reported<'_>) {
     worst.sort_by_key(|(_, cycle)| std::cmp::Reverse(cycle.lateness_ns()));
     worst.truncate(LISTED);
     if worst.is_empty() {
-        nothing(markup, "No cycle was judged, so there is no worst one.");
+        nothing(
+            markup,
+            "No cycle is known by itself, so there is no worst one.",
+        );
         return;
     }
     let mut table = Markup::default();
