@@ -191,7 +191,7 @@ fn differences(markup: &mut Markup, comparison: &Comparison) {
     scrolling(markup, "What differs", &table);
 }
 
-const HEADS: [&str; 14] = [
+const HEADS: [&str; 13] = [
     "base, lowest",
     "median",
     "highest",
@@ -205,7 +205,6 @@ const HEADS: [&str; 14] = [
     "p no worse",
     "p no better",
     "p apart",
-    "finding",
 ];
 
 fn metrics(markup: &mut Markup, comparison: &Comparison) {
@@ -213,7 +212,7 @@ fn metrics(markup: &mut Markup, comparison: &Comparison) {
     table.raw(
         "<table class=\"measured\"><caption>Over the runs of each side; p: how likely the like would \
          be seen, if the side were no worse, no better, or the sides apart by the margin</caption>\
-         <thead><tr><th scope=\"col\">Metric</th>",
+         <thead><tr><th scope=\"col\">Metric</th><th scope=\"col\">Finding</th>",
     );
     for head in HEADS {
         table.element("th", &[("scope", &"col"), ("class", &"number")], head);
@@ -224,7 +223,7 @@ fn metrics(markup: &mut Markup, comparison: &Comparison) {
         let name = format!("{}, {}", label(condition), condition.name.phase);
         table.element(
             "th",
-            &[("colspan", &(HEADS.len() + 1)), ("scope", &"rowgroup")],
+            &[("colspan", &(HEADS.len() + 2)), ("scope", &"rowgroup")],
             name,
         );
         table.raw("</tr>");
@@ -233,13 +232,14 @@ fn metrics(markup: &mut Markup, comparison: &Comparison) {
             table.element("th", &[("scope", &"row")], metric_label(metric.metric));
             let mut all = cells(condition, metric);
             let finding = all.pop();
+            table.raw("<td>");
+            let class = class(metric.finding);
+            table.element("span", &[("class", &class)], finding.unwrap_or_default());
+            table.raw("</td>");
             for cell in all {
                 table.element("td", &[("class", &"number")], cell);
             }
-            table.raw("<td class=\"number\">");
-            let class = class(metric.finding);
-            table.element("span", &[("class", &class)], finding.unwrap_or_default());
-            table.raw("</td></tr>");
+            table.raw("</tr>");
         }
     }
     table.raw("</tbody></table>");

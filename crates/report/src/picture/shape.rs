@@ -112,26 +112,25 @@ impl Shape {
     }
 }
 
-/// Bins put together as long as they lie in one twentieth of a decade; a wider one stands alone.
+/// Counts put into twentieths of a decade by where they begin; a bin that is wider stands as it is.
 fn bins_of_counts(counts: &[(i64, i64, u64)]) -> Vec<HistogramBin> {
     let mut bins: Vec<HistogramBin> = Vec::new();
-    let mut ends = i64::MIN;
     for &(low, high, count) in counts {
-        match bins.last_mut() {
-            Some(bin) if high < ends => {
-                bin.below = high + 1;
-                bin.count += count;
-            }
-            _ => {
-                bins.push(HistogramBin {
-                    from: low,
-                    below: high + 1,
-                    count,
-                });
-                let mut edges = (FIRST_BIN..LAST_BIN).map(edge);
-                ends = edges.find(|&edge| edge > low).unwrap_or(i64::MAX);
-            }
+        let end = bins.last().map_or(i64::MIN, |bin| bin.below);
+        if let Some(bin) = bins.last_mut().filter(|_| low < end) {
+            bin.count += count;
+            continue;
         }
+        let below = (FIRST_BIN..LAST_BIN).find(|&k| edge(k) > low);
+        let (from, next) = match below {
+            Some(k) if k > FIRST_BIN => (edge(k - 1), edge(k)),
+            _ => (low, edge(FIRST_BIN)),
+        };
+        let (from, below) = match high - low < next - from {
+            true => (from.max(end), next),
+            false => (low, high + 1),
+        };
+        bins.push(HistogramBin { from, below, count });
     }
     bins
 }
@@ -280,7 +279,7 @@ mod tests {
             [
                 (5_000, 6_000, 990),
                 (6_000, 7_000, 9),
-                (812_000, 813_000, 1)
+                (794_328, 891_251, 1)
             ]
         );
         let tail: Vec<_> = shape.tail.iter().map(|t| (t.value, t.at_least)).collect();
@@ -288,12 +287,14 @@ mod tests {
             tail,
             [(812_345, 1), (812_000, 1), (6_000, 10), (5_000, 1_000)]
         );
-        // Bins far narrower than a twentieth of a decade are drawn together.
-        let fine: Vec<_> = (100_000..110_000)
-            .step_by(100)
-            .map(|low| (low, low + 99, 1))
+        // Bins far narrower than a twentieth of a decade are drawn together, side by side.
+        let fine: Vec<_> = (100_000..120_000)
+            .step_by(300)
+            .map(|low| (low, low + 299, 1))
             .collect();
-        assert_eq!(Shape::of_counts(&fine, 109_999).unwrap().bins.len(), 1);
+        let bins = Shape::of_counts(&fine, 120_199).unwrap().bins;
+        let bins: Vec<_> = bins.iter().map(|b| (b.from, b.below, b.count)).collect();
+        assert_eq!(bins, [(100_000, 112_202, 41), (112_202, 125_893, 26)]);
         assert_eq!(Shape::of_counts(&[], 0), None);
     }
 
