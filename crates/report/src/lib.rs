@@ -46,5 +46,5 @@ pub use picture::{
 pub use probe_effect::{ProbeEffect, Shift, TracedCondition};
 pub use style::Style;
 pub use table::Table;
-pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep};
 pub use text::cpus_text;
+pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep};
