@@ -138,7 +138,7 @@ fn table(tracers: &[Tracer], rounds: &Rounds, loaded: &Rounds) -> String {
 fn ratios(tracers: &[Tracer], loaded: &Rounds) -> String {
     let mut text = String::new();
     for (place, tracer) in tracers.iter().enumerate().skip(1) {
-        let (Tracer::TraceCmd | Tracer::Bpftrace) = tracer else {
+        let (Tracer::TraceCmd | Tracer::Perf | Tracer::Bpftrace) = tracer else {
             continue;
         };
         for (own, name) in tracers.iter().enumerate() {

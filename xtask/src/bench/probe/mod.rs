@@ -88,18 +88,16 @@ fn one(
     loaded: bool,
     directory: &Path,
 ) -> Result<Round, String> {
-    let load = loaded.then(|| Passages::start(extent.cpu)).transpose()?;
-    let begun = tracer.start(program, extent.cpu, &directory.join("trace"));
+    let running = tracer.start(program, extent.cpu, &directory.join("trace"))?;
     let since = std::time::Instant::now();
-    let measured = begun.and_then(|running| {
-        let child = measured::start(program, &scenario(extent), &directory.join("loop"))?;
-        Ok((measured::finish(child)?, running))
-    });
-    // The load ends first: writing what was recorded is not measured.
+    // Within the recording from its beginning to its end: what a passage takes at least is traced.
+    let load = loaded.then(|| Passages::start(extent.cpu)).transpose()?;
+    let measured = measured::start(program, &scenario(extent), &directory.join("loop"))
+        .and_then(measured::finish);
     let passed = load.map(Passages::finish).transpose()?;
     let seconds = since.elapsed().as_secs_f64();
-    let (measured, running) = measured?;
     let traced = running.finish()?;
+    let measured = measured?;
     if let Some(reasons) = measured.invalid {
         return Err(format!("the loop's run is not valid: {reasons}"));
     }

@@ -36,6 +36,8 @@ const EVENTS: [&str; 19] = [
 const BUFFER_BYTES: u64 = 64 << 20;
 /// How long a tracer may take to begin: a compiler of programs, some fifty events.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long one may take to switch its events on once it runs.
+const SETTLING: Duration = Duration::from_secs(2);
 /// The peer's instance of tracefs.
 const INSTANCE: &str = "xtask-bench-probe";
 
@@ -46,16 +48,18 @@ pub enum Tracer {
     /// wakepath's own, by its words for backend and buffer.
     Own(&'static str, &'static str),
     TraceCmd,
+    Perf,
     Bpftrace,
 }
 
 /// All of them; the first is what the others are compared with.
-pub const ALL: [Tracer; 6] = [
+pub const ALL: [Tracer; 7] = [
     Tracer::Nothing,
     Tracer::Own("tracefs", "flight-recorder"),
     Tracer::Own("tracefs", "drained"),
     Tracer::Own("perf", "flight-recorder"),
     Tracer::TraceCmd,
+    Tracer::Perf,
     Tracer::Bpftrace,
 ];
 
@@ -65,6 +69,7 @@ impl Tracer {
             Self::Nothing => "untraced".into(),
             Self::Own(backend, mode) => format!("wakepath {backend}, {mode}"),
             Self::TraceCmd => "trace-cmd".into(),
+            Self::Perf => "perf record".into(),
             Self::Bpftrace => "bpftrace".into(),
         }
     }
@@ -74,6 +79,7 @@ impl Tracer {
         let program = match self {
             Self::Nothing | Self::Own(..) => return None,
             Self::TraceCmd => "trace-cmd",
+            Self::Perf => "perf",
             Self::Bpftrace => "bpftrace",
         };
         (!has_program(program)).then(|| format!("{program} is not installed"))
@@ -87,6 +93,7 @@ impl Tracer {
             Self::Nothing => Recording::None,
             Self::Own(backend, mode) => own(program, backend, mode, cpu, directory)?,
             Self::TraceCmd => trace_cmd(cpu, directory)?,
+            Self::Perf => perf(cpu, directory)?,
             Self::Bpftrace => bpftrace(cpu, directory)?,
         };
         let running = Running {
@@ -156,6 +163,7 @@ impl Running {
                 let said = interrupted(child, self.tracer)?;
                 match self.tracer {
                     Tracer::TraceCmd => trace_cmd_counts(&said),
+                    Tracer::Perf => perf_counts(&said),
                     _ => bpftrace_counts(&self.directory, &said)?,
                 }
             }
@@ -250,22 +258,14 @@ fn events() -> Vec<String> {
 
 fn trace_cmd(cpu: usize, directory: &Path) -> Result<Recording, String> {
     let mut command = Command::new("trace-cmd");
-    command.args(["record", "-B", INSTANCE, "-C", "mono"]);
+    // -d: it need not touch the function tracer, which some kernels refuse.
+    command.args(["record", "-d", "-B", INSTANCE, "-C", "mono"]);
     command.args(["-M", &format!("{:x}", 1_u64 << cpu)]);
     command.args(["-b", &(BUFFER_BYTES / 1024).to_string()]);
     for event in events() {
         command.args(["-e", &event]);
     }
-    let child = spawned(command.arg("-o").arg(directory.join("trace.dat")))?;
-    let on = Path::new("/sys/kernel/tracing/instances")
-        .join(INSTANCE)
-        .join("tracing_on");
-    // Its instance exists, then its events are enabled, then it is switched on.
-    wait_for("trace-cmd", || {
-        fs::read_to_string(&on).is_ok_and(|text| text.trim() == "1")
-    })?;
-    std::thread::sleep(Duration::from_secs(1));
-    Ok(Recording::Other(child))
+    recording(command.arg("-o").arg(directory.join("trace.dat")), || true)
 }
 
 /// Its statistics of each CPU, as it prints them in the end.
@@ -295,19 +295,41 @@ fn bpftrace(cpu: usize, directory: &Path) -> Result<Recording, String> {
     let file = directory.join("events.bt");
     fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
     let output = directory.join("events.txt");
-    let child = spawned(
-        Command::new("bpftrace")
-            .env("BPFTRACE_PERF_RB_PAGES", (BUFFER_BYTES / 4096).to_string())
-            .arg("-o")
-            .arg(&output)
-            .arg(&file),
-    )?;
+    let mut command = Command::new("bpftrace");
+    command.env("BPFTRACE_PERF_RB_PAGES", (BUFFER_BYTES / 4096).to_string());
     // The first line is written when every probe is attached.
-    wait_for("bpftrace", || {
+    recording(command.arg("-o").arg(&output).arg(&file), || {
         fs::metadata(&output).is_ok_and(|metadata| metadata.len() > 0)
-    })?;
-    std::thread::sleep(Duration::from_secs(1));
-    Ok(Recording::Other(child))
+    })
+}
+
+fn perf(cpu: usize, directory: &Path) -> Result<Recording, String> {
+    let mut command = Command::new("perf");
+    command.args(["record", "-C", &cpu.to_string(), "-k", "mono", "-c", "1"]);
+    command.args(["-m", &format!("{}M", BUFFER_BYTES >> 20)]);
+    // The kernel refuses this one to perf.
+    for event in events()
+        .iter()
+        .filter(|event| !event.ends_with(":irq_work_exit"))
+    {
+        command.args(["-e", event]);
+    }
+    recording(command.arg("-o").arg(directory.join("perf.data")), || true)
+}
+
+/// What it says in the end: `… (1234 samples) …`, and `… lost 5 …` where some were.
+fn perf_counts(said: &str) -> (Option<u64>, Option<u64>) {
+    let samples = said.split_once(" samples)").and_then(|(before, _)| {
+        let (_, number) = before.rsplit_once('(')?;
+        number.parse().ok()
+    });
+    let lost = said.match_indices("lost ").filter_map(|(at, word)| {
+        let number = said[at + word.len()..]
+            .split(|c: char| !c.is_ascii_digit())
+            .next()?;
+        number.parse::<u64>().ok()
+    });
+    (samples, Some(lost.sum()))
 }
 
 fn bpftrace_counts(directory: &Path, said: &str) -> Result<(Option<u64>, Option<u64>), String> {
@@ -326,24 +348,40 @@ fn bpftrace_counts(directory: &Path, said: &str) -> Result<(Option<u64>, Option<
     Ok((Some(events as u64), Some(lost)))
 }
 
-fn spawned(command: &mut Command) -> Result<Child, String> {
-    command
+/// A tracer that records: started, `begun`, and still there a while later.
+fn recording(command: &mut Command, begun: impl Fn() -> bool) -> Result<Recording, String> {
+    let name = command.get_program().display().to_string();
+    let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("{}: {error}", command.get_program().display()))
-}
-
-fn wait_for(what: &str, reached: impl Fn() -> bool) -> Result<(), String> {
-    let begun = Instant::now();
-    while !reached() {
-        if begun.elapsed() > PATIENCE {
-            return Err(format!("{what} does not begin"));
+        .map_err(|error| format!("{name}: {error}"))?;
+    let since = Instant::now();
+    // None of them but bpftrace says when it has begun.
+    let mut settled = None;
+    while settled.is_none_or(|at: Instant| at.elapsed() < SETTLING) {
+        if child.try_wait().is_ok_and(|status| status.is_some()) {
+            let output = child
+                .wait_with_output()
+                .map_err(|error| error.to_string())?;
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            return Err(format!(
+                "it ended at once: {}",
+                said.trim().replace('\n', " ")
+            ));
+        }
+        if settled.is_none() && begun() {
+            settled = Some(Instant::now());
+        }
+        if since.elapsed() > PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err("it does not begin".into());
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    Ok(())
+    Ok(Recording::Other(child))
 }
 
 /// Ends it as Ctrl-C would, and returns all that it said.
@@ -366,6 +404,14 @@ fn interrupted(child: Child, tracer: Tracer) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn perfs_last_words_hold_its_counts() {
+        let said = "[ perf record: Woken up 3 times to write data ]\n\
+            Processed 9 events and lost 2 chunks!\n\
+            [ perf record: Captured and wrote 0.3 MB x (2034 samples) ]\n";
+        assert_eq!(perf_counts(said), (Some(2034), Some(2)));
+    }
 
     #[test]
     fn trace_cmds_counts_are_summed_over_its_cpus() {
