@@ -74,6 +74,10 @@ impl Client {
             .flat_map(|option| ["-o".to_owned(), option])
             .collect();
         let client = Self { options };
+        // Whoever else fetches the same lists is waited for; the lock ends with this function.
+        let lock = place.join("lock");
+        let file = fs::File::create(&lock).map_err(|e| LabError::io("make", &lock, e))?;
+        file.lock().map_err(|e| LabError::io("lock", &lock, e))?;
         let updated = place.join("updated");
         if !(known && is_fresh(&updated)) {
             cache.tell(&format!("package lists of {release} for {architecture}"));
@@ -188,7 +192,9 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     match output.status.success() {
         true => Ok(()),
         false => {
-            let arguments: Vec<_> = command.get_args().map(|a| a.to_string_lossy()).collect();
+            // What is set by options is this module's own affair.
+            let words = command.get_args().map(|a| a.to_string_lossy());
+            let arguments: Vec<_> = words.filter(|w| w != "-o" && !w.contains("::")).collect();
             Err(LabError::Command {
                 command: format!("{program} {}", arguments.join(" ")),
                 said: last_line(&output.stderr),

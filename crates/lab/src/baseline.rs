@@ -26,6 +26,8 @@ pub struct BaselineOrder {
     pub kernels: Vec<String>,
     /// Further parameters of the kernels.
     pub variants: Vec<String>,
+    /// Architecture of the guests.
+    pub architecture: String,
     /// Seeds of the emulator's random numbers.
     pub seeds: Vec<u64>,
     /// CPUs of each guest.
@@ -247,6 +249,7 @@ mod tests {
             order: BaselineOrder {
                 kernels: vec!["debian:rt".into()],
                 variants: Vec::new(),
+                architecture: "x86-64".into(),
                 seeds: vec![1],
                 cpus: 1,
                 before: Vec::new(),

@@ -1,14 +1,7 @@
 //! What the laboratory needs to know of a program's file: which interpreter loads it, and which part
 //! of it is loaded at all. Pure; 64-bit little-endian ELF (System V ABI, chapter 4) alone.
 
-/// Architecture of a program, by its ELF number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Architecture {
-    /// x86-64.
-    X86_64,
-    /// 64-bit Arm.
-    Aarch64,
-}
+use crate::architecture::Architecture;
 
 /// A program's file as far as it matters here.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! What can go wrong in the laboratory, each in one line with what would be right.
 
+use crate::architecture::Architecture;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +37,19 @@ pub enum LabError {
         needed: String,
         /// The package that holds it.
         package: &'static str,
+    },
+    /// A program for another architecture than the guest's.
+    #[error(
+        "{} is for {is}, the guest is {guest}: give a static wakepath for {guest} with `--program` \
+         (`cargo xtask release` builds one), and leave out loads that start programs", path.display()
+    )]
+    OtherArchitecture {
+        /// The program.
+        path: PathBuf,
+        /// What it is for.
+        is: Architecture,
+        /// What the guest is.
+        guest: Architecture,
     },
     /// A program said something that can't be understood.
     #[error("{program} answers {answer:?}, which can't be understood")]
@@ -123,12 +137,14 @@ pub enum LabError {
     },
     /// The guest did not end in time.
     #[error(
-        "the guest hung or is too slow: no end after {seconds} s on this host (`--timeout` allows \
-         more); its last line: {last}; its console: {}", console.display()
+        "the guest hung or is too slow: no end after {seconds} s and {cpu_seconds} s of CPU time on \
+         this host (`--timeout` allows more); its last line: {last}; its console: {}", console.display()
     )]
     Hung {
-        /// What it was given.
+        /// How long it took.
         seconds: u64,
+        /// Of that, CPU time.
+        cpu_seconds: u64,
         /// The last of its console.
         last: String,
         /// The whole.

@@ -45,6 +45,8 @@ pub struct Order {
     pub seed: u64,
     /// CPUs of the guest.
     pub cpus: u16,
+    /// The longest turn of one of several CPUs, in virtual nanoseconds, where something bounds it.
+    pub turn_ns: Option<u64>,
 }
 
 impl Order {
@@ -79,6 +81,51 @@ pub fn send(mut line: impl Write, files: Vec<(String, Vec<u8>)>) -> io::Result<(
     line.write_all(format!("{MAGIC} {} {digest}\n", archive.len()).as_bytes())?;
     line.write_all(&archive)?;
     line.flush()
+}
+
+/// What stands before each line of what is sent by way of the console, where a machine has no port
+/// for it.
+const LINE: &str = "wakepath-lab-data: ";
+/// Bytes in such a line; two digits each.
+const LINE_BYTES: usize = 480;
+
+/// The same for a machine without the port: lines on its console, in hexadecimal digits.
+///
+/// # Errors
+/// When the console can't be written to.
+pub fn send_by_console(mut console: impl Write, files: Vec<(String, Vec<u8>)>) -> io::Result<()> {
+    let mut sent = Vec::new();
+    send(&mut sent, files)?;
+    for bytes in sent.chunks(LINE_BYTES) {
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        writeln!(console, "{LINE}{digits}")?;
+    }
+    console.flush()
+}
+
+/// Whether a line of the console is of what is sent.
+pub(crate) fn is_data(line: &str) -> bool {
+    line.starts_with(LINE)
+}
+
+/// What was sent by way of a console, and the console's other lines.
+pub(crate) fn from_console(console: &str) -> (Vec<u8>, String) {
+    let (mut sent, mut rest) = (Vec::new(), String::new());
+    for line in console.lines() {
+        match line.trim_end().split_once(LINE) {
+            Some(("", digits)) => {
+                let pairs = digits.as_bytes().chunks(2);
+                let pairs = pairs.map(|pair| std::str::from_utf8(pair).unwrap_or(""));
+                // What is no digit leaves a byte out, which the length then tells.
+                sent.extend(pairs.filter_map(|pair| u8::from_str_radix(pair, 16).ok()));
+            }
+            _ => {
+                rest += line;
+                rest.push('\n');
+            }
+        }
+    }
+    (sent, rest)
 }
 
 /// The files that were sent.
@@ -162,6 +209,20 @@ mod tests {
             let files = receive(&sent(name)).unwrap();
             assert_eq!(files, [(name.to_owned(), vec![0, 10, 13, 255])]);
         }
+    }
+
+    #[test]
+    fn what_is_sent_by_way_of_the_console_arrives_beside_other_lines() {
+        let files = vec![("a".to_owned(), vec![7; 2_000])];
+        let mut lines = b"booting\r\n".to_vec();
+        send_by_console(&mut lines, files.clone()).unwrap();
+        lines.extend(b"[ 1.0] reboot\n");
+        let console = String::from_utf8(lines).unwrap().replace('\n', "\r\n");
+        let (sent, rest) = from_console(&console);
+        assert_eq!(receive(&sent).unwrap(), files);
+        assert!(rest.contains("booting") && rest.contains("reboot") && !rest.contains(LINE));
+        let broken = console.replacen("0707", "0[ 1.0] oops\n707", 1);
+        assert!(receive(&from_console(&broken).0).is_err());
     }
 
     #[test]

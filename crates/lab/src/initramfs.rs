@@ -1,6 +1,7 @@
 //! The guest's first and only file system: its program, the order, what the loads need. The same
 //! content gives the same bytes.
 
+use crate::architecture::Architecture;
 use crate::cache::sha256_hex;
 use crate::cpio::{Entry, Kind, pack};
 use crate::guest::{ORDER_PATH, Order, PROGRAM_PATH};
@@ -29,6 +30,7 @@ impl Initramfs {
     /// # Errors
     /// A program that is missing or can't be read.
     pub fn build(
+        architecture: Architecture,
         program: &Path,
         order: &Order,
         further: &[(String, &'static str)],
@@ -36,15 +38,18 @@ impl Initramfs {
         config: Option<&Path>,
     ) -> Result<Self> {
         let mut files: BTreeMap<String, Entry> = BTreeMap::new();
+        programs::refuse_other(program, architecture)?;
         programs::add(&mut files, program, Path::new(PROGRAM_PATH))?;
         for (name, package) in further {
             let path = programs::installed(name).ok_or_else(|| LabError::MissingProgram {
                 program: name.clone(),
                 package,
             })?;
+            programs::refuse_other(&path, architecture)?;
             programs::add(&mut files, &path, &path)?;
         }
         for library in libraries {
+            programs::refuse_other(Path::new(library), architecture)?;
             programs::add(&mut files, Path::new(library), Path::new(library))?;
         }
         if let Some((config, name)) = config.and_then(|path| Some((path, path.file_name()?))) {
@@ -95,6 +100,23 @@ fn add_directories(files: &mut BTreeMap<String, Entry>) {
 mod tests {
     use super::*;
 
+    #[cfg(target_arch = "x86_64")]
+    const OWN: Architecture = Architecture::X86_64;
+    #[cfg(target_arch = "x86_64")]
+    const OTHER: Architecture = Architecture::Aarch64;
+    #[cfg(not(target_arch = "x86_64"))]
+    const OWN: Architecture = Architecture::Aarch64;
+    #[cfg(not(target_arch = "x86_64"))]
+    const OTHER: Architecture = Architecture::X86_64;
+
+    #[test]
+    fn a_program_for_another_architecture_is_refused() {
+        let own = std::env::current_exe().unwrap();
+        let error = Initramfs::build(OTHER, &own, &order(), &[], &[], None).unwrap_err();
+        let said = format!("is for {OWN}, the guest is {OTHER}");
+        assert!(error.to_string().contains(&said), "{error}");
+    }
+
     fn order() -> Order {
         Order {
             commands: Vec::new(),
@@ -102,17 +124,18 @@ mod tests {
             ns_per_instruction: 1,
             seed: 1,
             cpus: 1,
+            turn_ns: None,
         }
     }
 
     #[test]
     fn the_same_content_gives_the_same_bytes_and_another_order_others() {
         let own = std::env::current_exe().unwrap();
-        let first = Initramfs::build(&own, &order(), &[], &[], None).unwrap();
-        let second = Initramfs::build(&own, &order(), &[], &[], None).unwrap();
+        let first = Initramfs::build(OWN, &own, &order(), &[], &[], None).unwrap();
+        let second = Initramfs::build(OWN, &own, &order(), &[], &[], None).unwrap();
         assert_eq!(first.sha256, second.sha256);
         let other = Order { seed: 2, ..order() };
-        let other = Initramfs::build(&own, &other, &[], &[], None).unwrap();
+        let other = Initramfs::build(OWN, &own, &other, &[], &[], None).unwrap();
         assert_ne!(first.sha256, other.sha256);
     }
 
@@ -140,7 +163,7 @@ mod tests {
     #[test]
     fn a_directory_comes_before_what_is_in_it() {
         let own = std::env::current_exe().unwrap();
-        let archive = Initramfs::build(&own, &order(), &[], &[], None).unwrap();
+        let archive = Initramfs::build(OWN, &own, &order(), &[], &[], None).unwrap();
         let names = names(&archive.bytes);
         let at = |name: &str| {
             let found = names.iter().position(|found| found == name);
@@ -155,7 +178,7 @@ mod tests {
     fn a_missing_program_is_named_with_its_package() {
         let own = std::env::current_exe().unwrap();
         let further = [("no-such-program".to_owned(), "some-package")];
-        let error = Initramfs::build(&own, &order(), &further, &[], None).unwrap_err();
+        let error = Initramfs::build(OWN, &own, &order(), &further, &[], None).unwrap_err();
         assert_eq!(
             error.to_string(),
             "no-such-program is not installed: install the package some-package"

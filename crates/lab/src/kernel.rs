@@ -1,6 +1,7 @@
 //! Which kernel: what a user may write, and the file that it leads to.
 
 use crate::apt::Client;
+use crate::architecture::Architecture;
 use crate::cache::{Cache, sha256_hex};
 use crate::{LabError, Result, packages};
 use std::fmt;
@@ -25,11 +26,11 @@ pub enum KernelName {
 
 impl KernelName {
     /// Reads `debian:stock`, `debian:rt`, `package:NAME`, `package:NAME=VERSION`, or a path.
-    /// `architecture` is Debian's word, such as `amd64`.
     ///
     /// # Errors
     /// [`LabError::KernelName`].
-    pub fn parse(text: &str, architecture: &str) -> Result<Self> {
+    pub fn parse(text: &str, architecture: Architecture) -> Result<Self> {
+        let architecture = architecture.of_debian();
         let package = |package: String, version: Option<&str>| Self::Package {
             called: text.to_owned(),
             package,
@@ -68,7 +69,7 @@ impl KernelName {
     ///
     /// # Errors
     /// Where it can't be had, and why.
-    pub fn fetch(&self, cache: &Cache) -> Result<Kernel> {
+    pub fn fetch(&self, architecture: Architecture, cache: &Cache) -> Result<Kernel> {
         match self {
             Self::Path(path) => {
                 let bytes = fs::read(path).map_err(|e| LabError::io("read", path, e))?;
@@ -82,7 +83,10 @@ impl KernelName {
             Self::Package {
                 package, version, ..
             } => {
-                let client = Client::of_the_system();
+                let client = match architecture {
+                    Architecture::X86_64 => Client::of_the_system(),
+                    other => Client::for_architecture(other.of_debian(), "", cache)?,
+                };
                 packages::kernel(package, version.as_deref(), &client, cache)
             }
         }
@@ -124,7 +128,7 @@ mod tests {
 
     #[test]
     fn names_lead_to_packages() {
-        let of = |text| match KernelName::parse(text, "amd64").unwrap() {
+        let of = |text| match KernelName::parse(text, Architecture::X86_64).unwrap() {
             KernelName::Package {
                 package, version, ..
             } => (package, version),
@@ -151,7 +155,9 @@ mod tests {
             "package:--help",
             "package:../a",
         ] {
-            let error = KernelName::parse(text, "amd64").unwrap_err().to_string();
+            let error = KernelName::parse(text, Architecture::X86_64)
+                .unwrap_err()
+                .to_string();
             assert!(
                 error.contains(&format!("{text:?} is no kernel: give")),
                 "{error}"

@@ -5,6 +5,7 @@
 //! seed give the same instants to the nanosecond, on any host.
 
 mod apt;
+mod architecture;
 mod baseline;
 mod cache;
 mod cpio;
@@ -20,6 +21,7 @@ mod packages;
 mod programs;
 mod qemu;
 
+pub use architecture::Architecture;
 pub use baseline::{
     BASELINE_VERSION, Baseline, BaselineError, BaselineOrder, Change, ConditionCounts, GuestCounts,
     PathPart, StretchChange, stretch_changes,
@@ -32,8 +34,9 @@ pub use error::{LabError, Result};
 pub use guest::{
     BEGUN, COMMANDS_NAME, CommandEnd, ENDED, FAILED, MAGIC, ORDER_PATH, Order, OrderedCommand,
     PROGRAM_PATH, SEND_PORT, SPEAKER_ON, SPEAKER_PORT, complaint_name, output_name, receive, send,
+    send_by_console,
 };
 pub use initramfs::Initramfs;
 pub use kernel::{Kernel, KernelName};
-pub use machine::{Machine, TURN_US, shift_of};
+pub use machine::{Machine, shift_of, turn_ns};
 pub use qemu::Qemu;

@@ -1,6 +1,7 @@
 //! The emulated machine as the emulator's command line. Pure. Every flag is there for a reason that
 //! `docs/concepts/virtual-time.md` gives; without any of them two runs may part.
 
+use crate::architecture::Architecture;
 use crate::guest::{PROGRAM_PATH, SEND_PORT};
 use crate::{LabError, Result};
 use std::path::Path;
@@ -8,6 +9,8 @@ use std::path::Path;
 /// What is emulated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
+    /// Architecture.
+    pub architecture: Architecture,
     /// Virtual nanoseconds that pass with each instruction.
     pub ns_per_instruction: u32,
     /// Seed of the emulator's random numbers, the guest's included.
@@ -23,7 +26,13 @@ pub struct Machine {
 /// The longest turn of one of several CPUs, in virtual microseconds. CPUs that count instructions run
 /// one after the other, each until the emulator's next timer: without one of this pace turns last
 /// milliseconds, and a latency is the wait for another CPU's turn.
-pub const TURN_US: u32 = 2;
+const TURN_US: u32 = 2;
+
+/// The longest turn in virtual nanoseconds; none where there is one CPU, or nothing bounds it.
+pub fn turn_ns(architecture: Architecture, cpus: u16) -> Option<u64> {
+    let is_bounded = cpus > 1 && architecture == Architecture::X86_64;
+    is_bounded.then_some(u64::from(TURN_US) * 1_000)
+}
 
 /// Names of files in the directory that the emulator runs in.
 pub(crate) const CONSOLE: &str = "console.log";
@@ -48,14 +57,33 @@ impl Machine {
     pub fn arguments(&self, kernel: &Path, initramfs: &Path) -> Result<Vec<String>> {
         let shift = shift_of(self.ns_per_instruction)?;
         let cpus = self.cpus.to_string();
-        let turns = [
-            "-audiodev",
-            &format!("none,id=turns,timer-period={TURN_US}"),
-            "-machine",
-            "pc,pcspk-audiodev=turns",
-        ];
-        let mut line =
-            String::from("console=ttyS0 quiet panic=-1 tsc=reliable nokaslr random.trust_cpu=off ");
+        let turns = format!("none,id=turns,timer-period={TURN_US}");
+        let port = format!("isa-debugcon,iobase={SEND_PORT:#x},chardev=sent");
+        let sent = format!("file,id=sent,path={SENT}");
+        let mut of_machine = match self.architecture {
+            Architecture::X86_64 => vec![
+                ["-cpu", "max,-rdrand,-rdseed"],
+                ["-chardev", &sent],
+                ["-device", &port],
+            ],
+            // No random numbers of the CPU's own: it has no such instruction.
+            Architecture::Aarch64 => {
+                vec![["-machine", "virt,gic-version=3"], ["-cpu", "cortex-a76"]]
+            }
+        };
+        if turn_ns(self.architecture, self.cpus).is_some() {
+            of_machine.extend([
+                ["-audiodev", &turns],
+                ["-machine", "pc,pcspk-audiodev=turns"],
+            ]);
+        }
+        let mut line = format!(
+            "console={} quiet panic=-1 nokaslr random.trust_cpu=off ",
+            self.architecture.console()
+        );
+        if self.architecture == Architecture::X86_64 {
+            line += "tsc=reliable ";
+        }
         for parameter in &self.parameters {
             line += parameter;
             line.push(' ');
@@ -76,8 +104,6 @@ impl Machine {
             &format!("shift={shift},sleep=off"),
             "-rtc",
             "clock=vm,base=2026-01-01",
-            "-cpu",
-            "max,-rdrand,-rdseed",
             "-seed",
             &self.seed.to_string(),
             "-smp",
@@ -88,10 +114,6 @@ impl Machine {
             &format!("file,id=console,path={CONSOLE}"),
             "-serial",
             "chardev:console",
-            "-chardev",
-            &format!("file,id=sent,path={SENT}"),
-            "-device",
-            &format!("isa-debugcon,iobase={SEND_PORT:#x},chardev=sent"),
             "-kernel",
             &kernel.display().to_string(),
             "-initrd",
@@ -99,12 +121,8 @@ impl Machine {
             "-append",
             &line,
         ];
-        let turns = turns.iter().filter(|_| self.cpus > 1);
-        Ok(arguments
-            .iter()
-            .chain(turns)
-            .map(|&a| a.to_owned())
-            .collect())
+        let all = arguments.iter().chain(of_machine.iter().flatten());
+        Ok(all.map(|&argument| argument.to_owned()).collect())
     }
 }
 
@@ -124,6 +142,7 @@ mod tests {
     #[test]
     fn the_guest_has_nothing_of_the_host_but_its_files() {
         let machine = Machine {
+            architecture: Architecture::X86_64,
             ns_per_instruction: 2,
             seed: 7,
             cpus: 1,
@@ -142,6 +161,15 @@ mod tests {
             two.contains("-smp 2") && two.contains("timer-period=2"),
             "{two}"
         );
+        let arm = line(&Machine {
+            architecture: Architecture::Aarch64,
+            ..machine.clone()
+        });
+        assert!(
+            arm.contains("-machine virt") && arm.contains("console=ttyAMA0"),
+            "{arm}"
+        );
+        assert!(!arm.contains("isa-"), "{arm}");
         let line = line(&machine);
         assert!(!line.contains("timer-period"), "{line}");
         for part in [
@@ -149,7 +177,8 @@ mod tests {
             "-rtc clock=vm,base=2026-01-01",
             "-cpu max,-rdrand,-rdseed",
             "-seed 7",
-            "preempt=full threadirqs rdinit=/bin/wakepath -- internal lab-guest",
+            "console=ttyS0",
+            "tsc=reliable preempt=full threadirqs rdinit=/bin/wakepath -- internal lab-guest",
         ] {
             assert!(line.contains(part), "{part} in {line}");
         }

@@ -1,6 +1,7 @@
 //! Programs with the libraries that they load, as entries of an initramfs. Libraries are found by the
 //! program's own loader, not guessed.
 
+use crate::architecture::Architecture;
 use crate::cpio::{Entry, Kind};
 use crate::elf;
 use crate::{LabError, Result};
@@ -30,6 +31,20 @@ pub(crate) fn add(files: &mut BTreeMap<String, Entry>, path: &Path, inside: &Pat
         files.insert(entry.path.clone(), entry);
     }
     Ok(())
+}
+
+/// Refuses a program that the guest can't run.
+pub(crate) fn refuse_other(path: &Path, architecture: Architecture) -> Result<()> {
+    let bytes = fs::read(path).map_err(|e| LabError::io("read", path, e))?;
+    match elf::read(&bytes) {
+        Ok(program) if program.architecture != architecture => Err(LabError::OtherArchitecture {
+            path: path.to_owned(),
+            is: program.architecture,
+            guest: architecture,
+        }),
+        // What is no program at all is told by whoever adds it.
+        _ => Ok(()),
+    }
 }
 
 fn program(path: &Path, inside: &Path) -> Result<(Entry, Option<String>)> {

@@ -2,6 +2,7 @@
 //! of a package of Debian's, fetched and not installed. It runs nothing but `--version`.
 
 use crate::apt::Client;
+use crate::architecture::Architecture;
 use crate::cache::Cache;
 use crate::{LabError, Result, packages, programs};
 use std::path::{Path, PathBuf};
@@ -18,10 +19,6 @@ pub struct Qemu {
     pub arguments: Vec<String>,
 }
 
-const PROGRAM: &str = "qemu-system-x86_64";
-const PACKAGE: &str = "qemu-system-x86";
-/// Packages with all that the emulator reads.
-const PACKAGES: [&str; 3] = [PACKAGE, "qemu-system-data", "seabios"];
 /// The oldest with which repetition was tried.
 const NEEDED: (u32, u32) = (7, 2);
 /// The oldest with which a second CPU was tried and did not hang.
@@ -32,35 +29,44 @@ impl Qemu {
     ///
     /// # Errors
     /// [`LabError::MissingProgram`] or [`LabError::OldEmulator`], with the package to install.
-    pub fn find(given: Option<&Path>, cpus: u16, cache: &Cache) -> Result<Self> {
+    pub fn find(
+        given: Option<&Path>,
+        architecture: Architecture,
+        cpus: u16,
+        cache: &Cache,
+    ) -> Result<Self> {
         let needed = match cpus {
             0 | 1 => NEEDED,
             _ => NEEDED_FOR_TWO,
         };
-        let missing = || LabError::MissingProgram {
-            program: given.unwrap_or(Path::new(PROGRAM)).display().to_string(),
-            package: PACKAGE,
+        let program = architecture.emulator();
+        let name = given.map_or(program.into(), |path| path.display().to_string());
+        let found = match programs::installed(&name) {
+            Some(installed) => Self::at(installed, architecture, needed),
+            None => Err(LabError::MissingProgram {
+                program: name,
+                package: architecture.package(),
+            }),
         };
-        let name = given.map_or(PROGRAM.into(), |path| path.display().to_string());
-        let installed = programs::installed(&name).ok_or_else(missing)?;
-        let found = Self::at(installed, needed);
+        // The usual emulator is a package to install; one that few systems have is fetched.
+        let is_unusual = cpus > 1 || architecture != Architecture::X86_64;
         match found {
-            Err(old @ LabError::OldEmulator { .. }) if given.is_none() && cpus > 1 => {
-                cache.tell(&format!("{old}: fetching one that is"));
-                Self::fetched(needed, cache)
+            Err(why) if given.is_none() && is_unusual => {
+                cache.tell(&format!("{why}; meanwhile one is fetched"));
+                Self::fetched(architecture, needed, cache)
             }
             found => found,
         }
     }
 
-    fn at(program: PathBuf, needed: (u32, u32)) -> Result<Self> {
+    fn at(program: PathBuf, architecture: Architecture, needed: (u32, u32)) -> Result<Self> {
         let output = Command::new(&program)
             .arg("--version")
             .stdin(Stdio::null())
             .output()
             .map_err(|e| LabError::io("start", &program, e))?;
         let said = String::from_utf8_lossy(&output.stdout);
-        let version = checked(said.lines().next().unwrap_or(""), needed)?;
+        let version = checked(said.lines().next().unwrap_or(""), architecture, needed)?;
         Ok(Self {
             program,
             version,
@@ -69,11 +75,11 @@ impl Qemu {
     }
 
     /// Out of the backports of the host's own release, whose libraries it is made for.
-    fn fetched(needed: (u32, u32), cache: &Cache) -> Result<Self> {
+    fn fetched(architecture: Architecture, needed: (u32, u32), cache: &Cache) -> Result<Self> {
         let client = Client::for_architecture("amd64", "-backports", cache)?;
-        let program = format!("usr/bin/{PROGRAM}");
-        let place = packages::programs(&PACKAGES, &program, &client, cache)?;
-        let mut qemu = Self::at(place.join(program), needed)?;
+        let program = format!("usr/bin/{}", architecture.emulator());
+        let place = packages::programs(architecture.packages(), &program, &client, cache)?;
+        let mut qemu = Self::at(place.join(program), architecture, needed)?;
         for data in ["usr/share/qemu", "usr/share/seabios"] {
             let data = place.join(data).display().to_string();
             qemu.arguments.extend(["-L".to_owned(), data]);
@@ -83,9 +89,9 @@ impl Qemu {
 }
 
 /// The version line without what follows the name, if it is new enough.
-fn checked(line: &str, needed: (u32, u32)) -> Result<String> {
+fn checked(line: &str, architecture: Architecture, needed: (u32, u32)) -> Result<String> {
     let not_understood = || LabError::Answer {
-        program: PROGRAM.into(),
+        program: architecture.emulator().into(),
         answer: line.into(),
     };
     let (_, after) = line.split_once("version ").ok_or_else(not_understood)?;
@@ -100,7 +106,7 @@ fn checked(line: &str, needed: (u32, u32)) -> Result<String> {
         false => Err(LabError::OldEmulator {
             version,
             needed: format!("{}.{}", needed.0, needed.1),
-            package: PACKAGE,
+            package: architecture.package(),
         }),
     }
 }
@@ -113,15 +119,21 @@ mod tests {
     fn versions_are_understood_and_old_ones_refused_by_name() {
         let line = "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18+b3)";
         assert_eq!(
-            checked(line, NEEDED).unwrap(),
+            checked(line, Architecture::X86_64, NEEDED).unwrap(),
             "QEMU 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18+b3)"
         );
         assert_eq!(
-            checked("QEMU emulator version 10.0.2", NEEDED_FOR_TWO).unwrap(),
+            checked(
+                "QEMU emulator version 10.0.2",
+                Architecture::X86_64,
+                NEEDED_FOR_TWO
+            )
+            .unwrap(),
             "QEMU 10.0.2"
         );
         let old = checked(
             "QEMU emulator version 4.2.1 (Debian 1:4.2-3ubuntu6)",
+            Architecture::X86_64,
             NEEDED,
         )
         .unwrap_err();
@@ -130,6 +142,6 @@ mod tests {
             "QEMU 4.2.1 (Debian 1:4.2-3ubuntu6) is too old: this guest needs QEMU 7.2 or newer \
              (package qemu-system-x86)"
         );
-        assert!(checked("something else", NEEDED).is_err());
+        assert!(checked("something else", Architecture::X86_64, NEEDED).is_err());
     }
 }

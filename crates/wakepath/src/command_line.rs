@@ -454,6 +454,9 @@ pub struct LabGuests {
     /// these; may be given more than once.
     #[arg(long, value_name = "PARAMETERS")]
     pub variant: Vec<String>,
+    /// Architecture of the guests: `x86-64` or `aarch64`; the second needs `--program`.
+    #[arg(long, value_name = "NAME", default_value = "x86-64")]
+    pub architecture: String,
     /// CPUs of each guest. More than one take turns: docs/concepts/virtual-time.md says what that
     /// costs.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16))]

@@ -27,6 +27,7 @@ pub fn run(arguments: &LabCheck) -> Outcome {
     let options = LabGuests {
         kernel,
         variant: order.variants.clone(),
+        architecture: order.architecture.clone(),
         cpus: order.cpus,
         before: order.before.clone(),
         ns_per_instruction: order.ns_per_instruction,

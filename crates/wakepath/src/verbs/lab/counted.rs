@@ -20,6 +20,7 @@ pub fn order(options: &LabGuests, scenario: &Scenario, seeds: &[u64]) -> Baselin
     BaselineOrder {
         kernels: options.kernel.clone(),
         variants: options.variant.clone(),
+        architecture: options.architecture.clone(),
         seeds: seeds.to_vec(),
         cpus: options.cpus,
         before: options.before.clone(),

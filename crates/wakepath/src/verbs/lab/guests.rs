@@ -36,6 +36,15 @@ impl Guest {
     }
 }
 
+/// What a guest may take on this host before it counts as hung.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit {
+    /// Time that passes.
+    pub elapsed: Duration,
+    /// CPU time.
+    pub cpu_time: Duration,
+}
+
 /// What became of a guest.
 pub type Ended = Result<(), String>;
 
@@ -44,7 +53,7 @@ pub fn carry_out(
     guests: &[Guest],
     qemu: &Qemu,
     beside: usize,
-    limit: Duration,
+    limit: Limit,
     interrupt: &Interrupt,
 ) -> Vec<Ended> {
     let next = AtomicUsize::new(0);
@@ -81,7 +90,7 @@ pub fn carry_out(
 
 type Failure = Box<dyn std::error::Error>;
 
-fn one(guest: &Guest, qemu: &Qemu, limit: Duration, interrupt: &Interrupt) -> Result<(), Failure> {
+fn one(guest: &Guest, qemu: &Qemu, limit: Limit, interrupt: &Interrupt) -> Result<(), Failure> {
     if interrupt.requested() {
         return Err(Box::new(LabError::Interrupted));
     }
@@ -113,7 +122,8 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Duration, interrupt: &Interrupt) -> Re
         arguments: &arguments,
         guard: &guard,
         directory,
-        limit,
+        limit: limit.elapsed,
+        cpu_limit: limit.cpu_time,
     }
     .run(&mut Follower { guest, interrupt })?;
     write(

@@ -1,7 +1,7 @@
 //! From what a person asks for to guests that can boot: kernels × variants × seeds, each with its
 //! initramfs and its machine.
 
-use super::guests::Guest;
+use super::guests::{Guest, Limit};
 use super::words::words;
 use crate::command_line::LabGuests;
 use crate::measure::own_executable;
@@ -9,17 +9,18 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wakepath_lab::{
-    Cache, Initramfs, Kernel, KernelName, Machine, Order, OrderedCommand, Qemu, TURN_US, shift_of,
+    Architecture, Cache, Initramfs, Kernel, KernelName, Machine, Order, OrderedCommand, Qemu,
+    shift_of, turn_ns,
 };
 use wakepath_scenario::{LoadKind, Scenario, Work};
 
-/// Debian's word for the guests' architecture.
-const ARCHITECTURE: &str = "amd64";
-/// Time on this host that a guest may take for booting, for a command, and for each second of each
+/// CPU time on this host that a guest may take for booting, for a command, and for each second of each
 /// CPU. Measured on an idle machine: 18 s and 6 s; the rest is for busy ones.
 const BOOT_LIMIT_S: u64 = 300;
 const COMMAND_LIMIT_S: u64 = 300;
 const LIMIT_PER_SECOND: u64 = 60;
+/// How much longer than the CPU time the time may be: a busy host lets a guest wait.
+const BUSY_HOST: u32 = 10;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -32,6 +33,7 @@ pub fn cache() -> Cache {
 pub struct Laboratory<'a> {
     options: &'a LabGuests,
     commands: Vec<OrderedCommand>,
+    architecture: Architecture,
     /// The emulator.
     pub qemu: Qemu,
     kernels: Vec<(KernelName, Kernel)>,
@@ -55,18 +57,27 @@ impl<'a> Laboratory<'a> {
         let commands = commands
             .collect::<Result<_, _>>()
             .map_err(|error| format!("--before {error}"))?;
+        let architecture = Architecture::parse(&options.architecture).ok_or_else(|| {
+            let given = &options.architecture;
+            format!("--architecture {given}: a guest is x86-64 or aarch64")
+        })?;
         let cache = cache();
-        let qemu = Qemu::find(options.emulator.as_deref(), options.cpus, &cache)?;
+        let emulator = options.emulator.as_deref();
+        let qemu = Qemu::find(emulator, architecture, options.cpus, &cache)?;
         let names: Vec<KernelName> = options
             .kernel
             .iter()
-            .map(|name| KernelName::parse(name, ARCHITECTURE))
+            .map(|name| KernelName::parse(name, architecture))
             .collect::<Result<_, _>>()?;
-        let fetch = |name: KernelName| name.fetch(&cache).map(|kernel| (name, kernel));
+        let fetch = |name: KernelName| {
+            name.fetch(architecture, &cache)
+                .map(|kernel| (name, kernel))
+        };
         let kernels = names.into_iter().map(fetch).collect::<Result<_, _>>()?;
         Ok(Self {
             options,
             commands,
+            architecture,
             qemu,
             kernels,
         })
@@ -81,20 +92,28 @@ impl<'a> Laboratory<'a> {
     }
 
     /// Time on this host that a guest may take.
-    pub fn limit(&self, task: &Task) -> Result<Duration, Failure> {
+    pub fn limit(&self, task: &Task) -> Result<Limit, Failure> {
         if let Some(text) = &self.options.timeout {
             let limit = wakepath_scenario::units::parse_duration(text);
             let limit = limit.map_err(|complaint| format!("--timeout {text}: {complaint}"))?;
-            return Ok(Duration::from_nanos(limit));
+            let elapsed = Duration::from_nanos(limit);
+            return Ok(Limit {
+                elapsed,
+                cpu_time: elapsed,
+            });
         }
         let commands = self.commands.len() as u64 + u64::from(task.command.is_some());
         let measuring_ns = task.scenario.map_or(0, Scenario::estimated_run_ns);
         let cpus = u64::from(self.options.cpus);
-        Ok(Duration::from_secs(
+        let cpu_time = Duration::from_secs(
             BOOT_LIMIT_S * cpus
                 + COMMAND_LIMIT_S * commands
                 + LIMIT_PER_SECOND * cpus * (measuring_ns / 1_000_000_000),
-        ))
+        );
+        Ok(Limit {
+            elapsed: cpu_time * BUSY_HOST,
+            cpu_time,
+        })
     }
 
     /// The guests, each with a directory in `directory`; their initramfs lie there too.
@@ -137,6 +156,7 @@ impl<'a> Laboratory<'a> {
 
     fn machine(&self, variant: &str, seed: u64) -> Machine {
         Machine {
+            architecture: self.architecture,
             ns_per_instruction: self.options.ns_per_instruction,
             seed,
             cpus: self.options.cpus,
@@ -172,10 +192,18 @@ impl<'a> Laboratory<'a> {
             ns_per_instruction: self.options.ns_per_instruction,
             seed,
             cpus: self.options.cpus,
+            turn_ns: turn_ns(self.architecture, self.options.cpus),
         };
         let libraries = task.scenario.map_or(Vec::new(), libraries);
         let config = self.kernels[kernel].1.config.as_deref();
-        let packed = Initramfs::build(&program, &order, &further, &libraries, config)?;
+        let packed = Initramfs::build(
+            self.architecture,
+            &program,
+            &order,
+            &further,
+            &libraries,
+            config,
+        )?;
         let path = directory.join(format!("initramfs-{kernel}-{seed}.cpio"));
         std::fs::write(&path, &packed.bytes)
             .map_err(|error| format!("{}: {error}", path.display()))?;
@@ -191,11 +219,6 @@ fn ordered(text: &str) -> Result<OrderedCommand, String> {
     };
     let words = words(command)?;
     Ok(OrderedCommand { words, may_fail })
-}
-
-/// The longest turn of one of several CPUs.
-pub fn turn_ns(cpus: u16) -> Option<u64> {
-    (cpus > 1).then_some(u64::from(TURN_US) * 1_000)
 }
 
 /// In place of a package's name where none is known.
