@@ -385,12 +385,31 @@ fn recording(command: &mut Command, begun: impl Fn() -> bool) -> Result<Recordin
 }
 
 /// Ends it as Ctrl-C would, and returns all that it said.
-fn interrupted(child: Child, tracer: Tracer) -> Result<String, String> {
+fn interrupted(mut child: Child, tracer: Tracer) -> Result<String, String> {
     let process = i32::try_from(child.id()).ok();
     let process = process.and_then(rustix::process::Pid::from_raw);
     if let Some(process) = process {
         rustix::process::kill_process(process, rustix::process::Signal::INT)
             .map_err(|error| format!("{}: {error}", tracer.name()))?;
+    }
+    // trace-cmd has been seen to wait for ever on a kernel that refuses it the function tracer.
+    let asked = Instant::now();
+    let mut runs = true;
+    while runs && asked.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(50));
+        runs = child.try_wait().is_ok_and(|status| status.is_none());
+    }
+    // The number of one that has ended may be another's by now.
+    let left = if runs {
+        with_descendants(child.id())
+    } else {
+        Vec::new()
+    };
+    for process in left {
+        let process = i32::try_from(process).ok();
+        if let Some(process) = process.and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
+        }
     }
     let output = child
         .wait_with_output()
