@@ -1,4 +1,4 @@
-//! The mark of a run that another tool measured: which, from which files, what they don't hold; and
+//! The mark of a run that another tool measured, or that was watched from outside: which, from which files, what they don't hold; and
 //! histograms, where the tool kept no samples. It reads no tool's form itself.
 
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,14 @@ pub struct ThreadHistogram {
 }
 
 impl Imported {
+    /// The form of a run that wakepath itself watched from outside.
+    pub const WATCHED: &str = "watch";
+
+    /// Whether wakepath watched it, instead of another tool measuring it: its trace is there.
+    pub fn is_watched(&self) -> bool {
+        self.form == Self::WATCHED
+    }
+
     /// The histogram of a thread that has no samples.
     pub fn histogram(&self, segment: u32, thread: u16) -> Option<&ThreadHistogram> {
         let mut all = self.histograms.iter();

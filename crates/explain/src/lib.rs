@@ -30,7 +30,8 @@ pub use overheads::{Distribution, OverheadTable, Overheads};
 pub use remedy::remedy;
 pub use resolve::Usual;
 pub use summary::{
-    CauseFigures, ConditionExplanation, Explanation, LateCycle, LatePiece, StretchFigures,
-    WaterfallFigures,
+    CauseFigures, ConditionExplanation, Explanation, LateCycle, LatePiece, RestFigures,
+    StretchFigures, WaterfallFigures,
 };
 pub use totals::{Bands, Totals};
+pub use untold::Untold;

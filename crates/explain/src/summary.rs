@@ -65,8 +65,14 @@ pub struct ConditionExplanation {
     pub usual: Usual,
     /// Causes of latency: those of late cycles first, by their time in them.
     pub causes: Vec<CauseFigures>,
+    /// The causes beyond those listed: every thread that ever ran is one, by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causes_rest: Option<RestFigures>,
     /// What stretched the execution, by its time.
     pub inflation: Vec<CauseFigures>,
+    /// What stretched it beyond those listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inflation_rest: Option<RestFigures>,
     /// Execution time of all cycles, in nanoseconds.
     pub execution_ns: u64,
     /// The worst cycles, largest latency first.
@@ -99,6 +105,22 @@ pub struct CauseFigures {
     /// What can be done, where something fits.
     pub remedy: Option<String>,
 }
+
+/// The causes that are not listed one by one, together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestFigures {
+    /// How many there are.
+    pub causes: u64,
+    /// Their time over all cycles, in nanoseconds.
+    pub total_ns: u64,
+    /// Their time over late cycles, in nanoseconds.
+    pub late_ns: u64,
+    /// The largest time of one of them in one cycle, in nanoseconds.
+    pub worst_ns: u64,
+}
+
+/// Causes that are listed one by one.
+const MOST_LISTED: usize = 50;
 
 /// One late cycle with its pieces.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,6 +192,9 @@ impl ConditionExplanation {
         segment_of: impl Fn(&Explained) -> u32,
     ) -> Self {
         let woken = totals.woken.iter();
+        let (causes, causes_rest) = listed(ranked(&totals.causes, |_| true));
+        let is_other = |cause: &Cause| *cause != Cause::OwnCode;
+        let (inflation, inflation_rest) = listed(ranked(&totals.inflation, is_other));
         Self {
             phase: phase.into(),
             condition: condition.into(),
@@ -187,8 +212,10 @@ impl ConditionExplanation {
             all_ns: totals.all_ns,
             all_explained_ns: totals.all_explained_ns,
             usual,
-            causes: ranked(&totals.causes, |_| true),
-            inflation: ranked(&totals.inflation, |cause| *cause != Cause::OwnCode),
+            causes,
+            causes_rest,
+            inflation,
+            inflation_rest,
             execution_ns: totals.execution_ns,
             worst: totals
                 .worst
@@ -255,6 +282,19 @@ impl WaterfallFigures {
     }
 }
 
+/// The first ones, and what the others are together.
+fn listed(mut ranked: Vec<CauseFigures>) -> (Vec<CauseFigures>, Option<RestFigures>) {
+    let beyond = ranked.split_off(ranked.len().min(MOST_LISTED));
+    let sum = |of: fn(&CauseFigures) -> u64| beyond.iter().map(of).sum();
+    let rest = (!beyond.is_empty()).then(|| RestFigures {
+        causes: beyond.len() as u64,
+        total_ns: sum(|cause| cause.total_ns),
+        late_ns: sum(|cause| cause.late_ns),
+        worst_ns: beyond.iter().map(|cause| cause.worst_ns).max().unwrap_or(0),
+    });
+    (ranked, rest)
+}
+
 fn stretch_name(stretch: Stretch) -> String {
     stretch.to_string()
 }
@@ -281,4 +321,35 @@ fn ranked(sums: &HashMap<Cause, CauseSum>, which: impl Fn(&Cause) -> bool) -> Ve
         key(a).cmp(&key(b)).then_with(|| a.cause.cmp(&b.cause))
     });
     ranked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_listed_is_in_the_rest_to_the_nanosecond() {
+        let figures = |number: u64| CauseFigures {
+            kind: "thread".into(),
+            cause: format!("thread {number}"),
+            cycles: 1,
+            late_cycles: 1,
+            total_ns: number + 7,
+            late_ns: number,
+            worst_ns: number,
+            worst_cycle: 0,
+            remedy: None,
+        };
+        let all: Vec<CauseFigures> = (0..60).rev().map(figures).collect();
+        let (first, rest) = listed(all);
+        assert_eq!((first.len(), first[49].late_ns), (50, 10));
+        let rest = rest.unwrap();
+        // 0 + 1 + … + 9.
+        assert_eq!(
+            (rest.causes, rest.late_ns, rest.total_ns),
+            (10, 45, 45 + 70)
+        );
+        assert_eq!(rest.worst_ns, 9);
+        assert_eq!(listed(vec![figures(1)]), (vec![figures(1)], None));
+    }
 }

@@ -13,7 +13,7 @@ const MOST_KNOWN: usize = 1 << 14;
 
 /// Finds them, one event at a time.
 #[derive(Debug, Default)]
-pub(crate) struct Untold {
+pub struct Untold {
     /// Thread that is believed to be current on each CPU, and the instant of its last event.
     cpus: Vec<(Option<u32>, u64)>,
     known: HashMap<u32, Thread>,
@@ -22,7 +22,7 @@ pub(crate) struct Untold {
 }
 
 impl Untold {
-    /// The switch that must have come before this event, if one must.
+    /// The switch that must have come before this event, if one must. Takes every event once.
     pub fn before(&mut self, event: &KernelEvent) -> Option<KernelEvent> {
         let index = usize::from(event.cpu);
         if self.cpus.len() <= index {

@@ -22,8 +22,14 @@ pub(crate) struct ConditionSegments<'a> {
 pub(crate) fn group<'a>(manifest: &'a Manifest, scenario: &Scenario) -> Vec<ConditionSegments<'a>> {
     let alike = Scenario::are_alike(&scenario.tasks);
     let mut conditions: Vec<ConditionSegments<'a>> = Vec::new();
-    // A traced segment carries the cost of tracing: it explains, and judges nothing.
-    for segment in manifest.segments.iter().filter(|segment| !segment.traced) {
+    // A traced segment carries the cost of tracing: it explains, and judges nothing. A program that
+    // was watched has no other.
+    let watched = manifest
+        .imported
+        .as_ref()
+        .is_some_and(|from| from.is_watched());
+    let judges = |segment: &&SegmentRecord| watched || !segment.traced;
+    for segment in manifest.segments.iter().filter(judges) {
         for thread in &segment.threads {
             let policy = (!scenario.policies.is_empty()).then_some(thread.requested);
             let task = (!alike).then(|| thread.name.clone());

@@ -279,8 +279,10 @@ pub(crate) fn judged_by_histogram(
 /// With what the tool does not record as a reason against passing, and without the figures that
 /// would rest on it.
 pub(crate) fn held_back(mut judgement: Judgement, imported: &Imported) -> Judgement {
-    let cycles = &mut judgement.cycles;
-    (cycles.execution, cycles.response, cycles.longest_outage) = (None, None, None);
+    if !imported.is_watched() {
+        let cycles = &mut judgement.cycles;
+        (cycles.execution, cycles.response, cycles.longest_outage) = (None, None, None);
+    }
     judgement.more = None;
     let lacks = wakepath_verdict::counted(imported.lacks.len() as u64, "thing", "things");
     let what = format!("{lacks} that a verdict rests on, listed below");
@@ -354,9 +356,11 @@ pub(crate) fn unknown_cells(cells: &mut [String], imported: &Imported) {
     }
 }
 
-/// Where it comes from, for the remarks.
 /// What was read, and what its numbers are.
 pub(crate) fn source(imported: &Imported) -> String {
+    if imported.is_watched() {
+        return imported.measures.clone();
+    }
     let names: Vec<&str> = imported
         .sources
         .iter()
@@ -370,8 +374,13 @@ pub(crate) fn source(imported: &Imported) -> String {
     )
 }
 
+/// Where it comes from, for the remarks.
 pub(crate) fn write_source(text: &mut String, imported: &Imported) -> std::fmt::Result {
-    writeln!(text, "imported: {}", source(imported))?;
+    let how = match imported.is_watched() {
+        true => "watched from outside",
+        false => "imported",
+    };
+    writeln!(text, "{how}: {}", source(imported))?;
     for lack in &imported.lacks {
         writeln!(text, "  lacks {lack}")?;
     }

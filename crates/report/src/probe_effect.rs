@@ -197,7 +197,14 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
             row,
         );
     }
-    let mut text = table.render(style.columns);
+    // A program that was watched has no untraced segments to stand beside.
+    let mut text = match effect.conditions.is_empty() {
+        true => "tracing\n".to_owned(),
+        false => {
+            table.render(style.columns)
+                + "conditions are judged by untraced segments, taken in turns with traced ones\n"
+        }
+    };
     let TracingSetUp {
         backend,
         because,
@@ -208,12 +215,7 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
         ..
     } = &effect.set_up;
     // Writing to a String can't fail.
-    let _ = write!(
-        text,
-        "conditions are judged by untraced segments, taken in turns with traced ones\n\
-         {backend}, {} KiB for each CPU",
-        buffer_bytes / 1024
-    );
+    let _ = write!(text, "{backend}, {} KiB for each CPU", buffer_bytes / 1024);
     // The usual one needs no reason.
     if backend != USUAL_BACKEND && !because.is_empty() {
         let _ = write!(text, " ({because})");

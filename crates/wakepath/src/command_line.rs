@@ -50,6 +50,8 @@ pub enum Verb {
     Fly(Fly),
     /// Say why a recorded run's late cycles were late.
     Explain(Explain),
+    /// Watch a program that was not written for wakepath: its periods, latencies, and why.
+    Watch(Watch),
     /// Start a program on the right CPUs under the right policy, and say what is in effect.
     Exec(Exec),
     /// Compare runs: what differs, and what got worse or better.
@@ -266,6 +268,54 @@ pub struct Explain {
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
     /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Watch a program that was not written for wakepath, without changing it: which of its threads are
+/// periodic and how exactly, their wake-up latency from the timer's expiry, run time, preemptions,
+/// policy in effect, and why late activations were late. Needs root or a tracefs that this user may
+/// use.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 watched, 1 error, 3 no periodic thread was seen.\n\nExamples:\n  \
+                        wakepath watch -p 1234 --for 60s\n  \
+                        wakepath watch --comm px4 --for 60s --latency 200us\n  \
+                        wakepath watch --for 20s -- ./controller --fast\n  \
+                        wakepath watch -- wakepath exec --policy 'FIFO 80' --cpu 1 -- ./controller"
+)]
+#[command(group = clap::ArgGroup::new("what").required(true))]
+pub struct Watch {
+    /// The process of this number, with all its threads.
+    #[arg(short = 'p', long = "pid", value_name = "PID", group = "what")]
+    pub pid: Option<u32>,
+    /// All processes of this name, and all threads of this name.
+    #[arg(long, value_name = "NAME", group = "what")]
+    pub comm: Option<String>,
+    /// A program that is started now, with all that it starts, behind `--`.
+    #[arg(last = true, value_name = "COMMAND", group = "what")]
+    pub command: Vec<std::ffi::OsString>,
+    /// How long, such as `60s`; a program that was started is ended then [default: until the
+    /// program ends, or Ctrl-C].
+    #[arg(long = "for", value_name = "TIME")]
+    pub duration: Option<String>,
+    /// CPUs to be traced, such as `1` or `2-3` [default: those that its threads may use].
+    #[arg(long, value_name = "CPUS")]
+    pub cpu: Option<String>,
+    /// Policy that the program is meant to have; a periodic thread with another one is invalid.
+    #[arg(long, value_name = "POLICY")]
+    pub policy: Option<String>,
+    /// Latency above which an activation is late, such as `200us` [default: the 99.9th percentile of
+    /// each thread].
+    #[arg(long, value_name = "TIME")]
+    pub latency: Option<String>,
+    /// How many of the worst activations of each thread to show.
+    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    pub worst: usize,
+    /// Run directory; must be empty or not exist [default: wakepath-runs/watch-NAME-TIME].
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Print the threads' figures as JSON.
     #[arg(long)]
     pub json: bool,
 }

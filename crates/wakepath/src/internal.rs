@@ -56,10 +56,17 @@ fn emulator(parent: i32, command: &[std::ffi::OsString]) -> Outcome {
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
+/// Started by a link in /proc, a process is called `exe`: explanations would not know it as ours.
+fn take_name() {
+    // Without its name it works all the same.
+    let _ = rustix::thread::set_name(c"wakepath");
+}
+
 fn probe_process(parent: i32, directory: &std::path::Path) -> Outcome {
     if !wakepath_measured_loop::is_child_of(parent) {
         return Err("the measuring process is gone".into());
     }
+    take_name();
     let input = File::open("/proc/self/fd/0")?;
     Ok(wakepath_probe::run(
         directory,
@@ -72,6 +79,7 @@ fn recorder_process(parent: i32, shared: i32, directory: &std::path::Path) -> Ou
     if !wakepath_measured_loop::is_child_of(parent) {
         return Err("the measuring process is gone".into());
     }
+    take_name();
     let memory = wakepath_measured_loop::shared_memory(shared)?;
     let input = File::open("/proc/self/fd/0")?;
     let outcome = wakepath_recorder::run(&memory, directory, input, std::io::stdout().lock());

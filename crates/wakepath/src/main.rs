@@ -8,6 +8,7 @@ mod measure;
 mod usage;
 mod verbs;
 mod view;
+mod watch;
 
 use clap::Parser;
 use command_line::{CommandLine, Verb};
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Verb::Report(arguments) => verbs::report::run(&arguments),
         Verb::Fly(arguments) => verbs::fly::run(&arguments),
         Verb::Explain(arguments) => verbs::explain::run(&arguments),
+        Verb::Watch(arguments) => verbs::watch::run(&arguments),
         Verb::Exec(arguments) => verbs::exec::run(&arguments),
         Verb::Compare(arguments) => verbs::compare::run(&arguments),
         Verb::Import(arguments) => verbs::import::run(&arguments),

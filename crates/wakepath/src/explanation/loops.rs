@@ -33,8 +33,23 @@ impl<'a> SegmentLoops<'a> {
         let windows = windows(trace);
         let covered = Covered::of(trace);
         let mut loops = Vec::new();
+        let watched = run
+            .manifest
+            .imported
+            .as_ref()
+            .is_some_and(|from| from.is_watched());
+        // The archive has a watched program's cycles on even rows; its trace has them as they were.
+        let mut rows = match watched {
+            true => Some(crate::watch::rows(record, trace)?),
+            false => None,
+        };
         for thread in &record.threads {
-            let mut samples = run.samples(record.segment, thread.thread)?;
+            let mut samples = match (&mut rows, thread_number(thread)) {
+                (Some(rows), Some(number)) => {
+                    rows.remove(&number).map_or(Vec::new(), |row| row.samples)
+                }
+                _ => run.samples(record.segment, thread.thread)?,
+            };
             let mut uncovered = 0;
             samples.retain(|sample| {
                 let holds = covered.holds(&windows, sample);

@@ -11,7 +11,7 @@ mod timeline;
 pub use files::write_beside;
 pub use loops::SegmentLoops;
 pub use order::Order;
-pub use text::{cycle_text, text};
+pub use text::{cycle_text, late_text, text};
 pub use timeline::Timelines;
 
 use sums::Sums;

@@ -32,7 +32,46 @@ pub fn text(explanation: &Explanation, worst: usize) -> String {
     text
 }
 
+/// Causes and worst cycles alone, of the threads that were late.
+pub fn late_text(explanation: &Explanation, worst: usize) -> String {
+    let mut text = String::new();
+    for condition in explanation.conditions.iter().filter(|of| of.late > 0) {
+        text.push('\n');
+        heading(&mut text, condition);
+        causes(&mut text, condition);
+        worst_cycles(&mut text, condition, worst);
+    }
+    text
+}
+
 fn of_condition(text: &mut String, of: &ConditionExplanation, worst: usize) {
+    heading(text, of);
+    if of.cycles == 0 {
+        return;
+    }
+    if of.not_covered > 0 {
+        let _ = writeln!(
+            text,
+            "  {} more cycles have no events: their windows were not kept, or were overwritten",
+            of.not_covered
+        );
+    }
+    let woken: Vec<String> = of
+        .woken
+        .iter()
+        .map(|(word, count)| format!("{} {count}", word.replace('-', " ")))
+        .collect();
+    let _ = writeln!(text, "  woken: {}", woken.join(", "));
+    text.push('\n');
+    causes(text, of);
+    inflation(text, of);
+    worst_cycles(text, of, worst);
+    waterfall(text, "median", of.median.as_ref());
+    waterfall(text, "99.9th percentile", of.p999.as_ref());
+}
+
+/// Which thread, and how many of its cycles were late.
+fn heading(text: &mut String, of: &ConditionExplanation) {
     let several = match of.thread.as_str() {
         "" | "loop" => String::new(),
         name => format!(", {name}"),
@@ -66,30 +105,16 @@ fn of_condition(text: &mut String, of: &ConditionExplanation, worst: usize) {
             share(of.late_explained_ns, of.late_ns)
         ),
     };
-    if of.not_covered > 0 {
-        let _ = writeln!(
-            text,
-            "  {} more cycles have no events: their windows were not kept, or were overwritten",
-            of.not_covered
-        );
+}
+
+fn worst_cycles(text: &mut String, of: &ConditionExplanation, worst: usize) {
+    if worst == 0 {
+        return;
     }
-    let woken: Vec<String> = of
-        .woken
-        .iter()
-        .map(|(word, count)| format!("{} {count}", word.replace('-', " ")))
-        .collect();
-    let _ = writeln!(text, "  woken: {}", woken.join(", "));
-    text.push('\n');
-    causes(text, of);
-    inflation(text, of);
-    if worst > 0 {
-        let _ = writeln!(text, "\n  worst cycles");
-        for cycle in of.worst.iter().take(worst) {
-            let _ = writeln!(text, "    {}", line(cycle));
-        }
+    let _ = writeln!(text, "\n  worst cycles");
+    for cycle in of.worst.iter().take(worst) {
+        let _ = writeln!(text, "    {}", line(cycle));
     }
-    waterfall(text, "median", of.median.as_ref());
-    waterfall(text, "99.9th percentile", of.p999.as_ref());
 }
 
 fn causes(text: &mut String, of: &ConditionExplanation) {
@@ -119,16 +144,15 @@ fn causes(text: &mut String, of: &ConditionExplanation) {
             cause.cause,
         );
     }
-    if let Some(more) = shown
-        .len()
-        .checked_sub(MOST_CAUSES)
-        .filter(|&more| more > 0)
-    {
-        let rest: u64 = shown
-            .iter()
-            .skip(MOST_CAUSES)
-            .map(|cause| part(cause))
-            .sum();
+    let (unlisted, unlisted_ns) = of.causes_rest.as_ref().map_or((0, 0), |rest| {
+        (rest.causes, if late { rest.late_ns } else { rest.total_ns })
+    });
+    // Those beyond the list may have no part in what is shown.
+    let unlisted = if unlisted_ns > 0 { unlisted } else { 0 };
+    let more = (shown.len().saturating_sub(MOST_CAUSES)) as u64 + unlisted;
+    if more > 0 {
+        let rest = shown.iter().skip(MOST_CAUSES).map(|cause| part(cause));
+        let rest = rest.sum::<u64>() + unlisted_ns;
         let share = 100.0 * rest as f64 / whole.max(1) as f64;
         let _ = writeln!(
             text,

@@ -21,6 +21,7 @@ pub use error::MeasureError;
 pub use interrupt::Interrupt;
 pub use observer::Observer;
 pub use plan::{HostCpus, Plan, Segment};
+pub use tracing::Watching;
 pub use trial::load_controllers;
 
 use cache_allocation::Places;

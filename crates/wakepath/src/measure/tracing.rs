@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
-use wakepath_archive::{Event, PlannedSegment, TraceMode};
+use wakepath_archive::{Event, PlannedSegment, SegmentTraced, TraceMode};
 use wakepath_probe::{Backend, Command, Ready, Reply, Setting};
 use wakepath_scenario::{Trace, TraceBackend, TraceBuffer};
 
@@ -118,6 +118,58 @@ impl Tracing {
                     return Err(format!("the probe said nothing for {seconds} s"));
                 }
             }
+        }
+    }
+}
+
+/// A probe by itself, beside a program that is not measured but watched.
+pub struct Watching {
+    tracing: Tracing,
+    messages: Receiver<Message>,
+}
+
+impl Watching {
+    /// Starts the probe for these CPUs, drained; the error is why there is no tracing, with the
+    /// remedy.
+    pub fn start(directory: &Path, cpus: &[u16], segment_ns: u64) -> Result<(Self, Ready), String> {
+        let terms = Trace {
+            mode: Some(TraceBuffer::Drained),
+            ..Trace::default()
+        };
+        let order = TraceOrder {
+            terms: &terms,
+            cpus,
+            segment_ns,
+        };
+        let (sender, messages) = std::sync::mpsc::channel();
+        // There is no shared memory, and the probe leaves it alone.
+        let nothing = std::fs::File::open("/dev/null").map_err(|error| error.to_string())?;
+        let (tracing, ready) = Tracing::start(&order, directory, nothing, &sender, &messages)
+            .map_err(|error| error.to_string())??;
+        Ok((Self { tracing, messages }, ready))
+    }
+
+    /// Records from now on.
+    pub fn begin(&mut self) -> Result<(), String> {
+        let begin = Command::Begin { segment: 0 };
+        self.tracing.ask(&begin, &self.messages, SET_UP_PATIENCE)?;
+        Ok(())
+    }
+
+    /// Stops, and writes the trace.
+    pub fn end(&mut self) -> Result<SegmentTraced, String> {
+        let end = self
+            .tracing
+            .ask(&Command::End, &self.messages, WRITE_PATIENCE)?;
+        match end {
+            Reply::Ended {
+                trace: Some(trace),
+                problem: None,
+            } => Ok(trace),
+            Reply::Ended { problem, .. } => {
+                Err(problem.unwrap_or_else(|| "the probe wrote no trace".into()))
+            }
+            _ => Err("the probe gave an answer to another question".into()),
         }
     }
 }

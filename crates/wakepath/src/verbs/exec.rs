@@ -47,7 +47,7 @@ pub fn run(arguments: &Exec) -> Outcome {
 }
 
 /// A policy that stands by itself: there is no loop whose period a DEADLINE could take.
-fn policy(text: &str) -> Result<Policy, String> {
+pub(super) fn policy(text: &str) -> Result<Policy, String> {
     let complaint = |what: &dyn std::fmt::Display| format!("--policy '{text}': {what}");
     let lowered = text.to_lowercase();
     if lowered.starts_with("deadline ") && !lowered.contains('/') {
@@ -58,7 +58,7 @@ fn policy(text: &str) -> Result<Policy, String> {
     parse_policy(text, 0).map_err(|found| complaint(&found))
 }
 
-fn cpus(text: &str) -> Result<Vec<u16>, String> {
+pub(super) fn cpus(text: &str) -> Result<Vec<u16>, String> {
     let complaint = |what: &str| format!("--cpu {text}: {what}");
     let list: CpuList = text.parse().map_err(|error: String| complaint(&error))?;
     if list.is_empty() {

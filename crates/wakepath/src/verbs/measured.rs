@@ -250,7 +250,8 @@ pub fn default_directory(name: &str, started: SystemTime) -> PathBuf {
     Path::new("wakepath-runs").join(format!("{name}-{time}"))
 }
 
-fn clock_source(facts: &Facts) -> String {
+/// The clock source by the machine's facts.
+pub fn clock_source(facts: &Facts) -> String {
     facts
         .varying
         .clock_source

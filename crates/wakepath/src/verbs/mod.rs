@@ -22,6 +22,7 @@ pub mod scenario;
 pub mod show;
 mod subject;
 pub mod tune;
+pub mod watch;
 
 use std::io::Write;
 use std::process::ExitCode;

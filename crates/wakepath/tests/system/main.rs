@@ -16,5 +16,7 @@ mod recorder;
 mod recording;
 mod settings;
 mod stalls;
+mod traced;
 mod trial;
 mod wake_ups;
+mod watching;

@@ -27,11 +27,11 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         facts("Kernel").map(|kernel| format!("Linux {kernel}")),
         facts("Preemption").map(|found| format!("preemption {}", first_words(&found))),
         Some(match &assessment.imported {
-            Some(_) => format!(
+            Some(from) if !from.is_watched() => format!(
                 "imported from {} {}",
                 run.manifest.tool.name, identity.wakepath
             ),
-            None => format!("wakepath {}", identity.wakepath),
+            _ => format!("wakepath {}", identity.wakepath),
         }),
     ]
     .into_iter()
@@ -41,7 +41,11 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     if let Some(imported) = &assessment.imported {
         markup.raw("<div class=\"remark\">");
         let source = crate::imported::source(imported);
-        markup.element("p", &[], format!("Imported: {source}. It lacks"));
+        let how = match imported.is_watched() {
+            true => "Watched from outside",
+            false => "Imported",
+        };
+        markup.element("p", &[], format!("{how}: {source}. It lacks"));
         markup.raw("<ul class=\"reasons\">");
         for lack in &imported.lacks {
             markup.element("li", &[], lack);

@@ -1,0 +1,205 @@
+//! What is said of each watched thread: figures of the periodic ones, and why the others are not
+//! judged. How it is printed is in `text`.
+
+use super::Thread;
+use serde::Serialize;
+use wakepath_statistics::{Distribution, DistributionSummary};
+use wakepath_timeline::{Policy, Sample};
+use wakepath_watch::{NotPeriodic, Rhythm, Row, ThreadActivity, row};
+
+/// Everything that was seen.
+#[derive(Debug, Serialize)]
+pub struct Figures {
+    /// How long was recorded, in nanoseconds.
+    pub watched_ns: u64,
+    /// CPUs whose events were recorded.
+    pub cpus: Vec<u16>,
+    /// Events recorded.
+    pub events: u64,
+    /// Events lost.
+    pub events_lost: u64,
+    /// Periodic threads, shortest period first.
+    pub threads: Vec<Watched>,
+    /// The others, most time on a CPU first.
+    pub not_judged: Vec<NotJudged>,
+}
+
+/// A periodic thread. Times are nanoseconds.
+#[derive(Debug, Serialize)]
+pub struct Watched {
+    /// What it is called in the run: its own name, with a number where several have it.
+    pub name: String,
+    /// Its number.
+    pub thread_id: u32,
+    /// Number of its process.
+    pub process: u32,
+    /// Policy in effect.
+    pub policy: Policy,
+    /// Policy that it is meant to have, where that was said.
+    pub declared: Option<Policy>,
+    /// Other policies that it was seen with.
+    pub earlier_policies: Vec<Policy>,
+    /// CPUs that it may use.
+    pub cpus: Vec<u16>,
+    /// Its period.
+    pub period_ns: u64,
+    /// Whether it sleeps until instants a whole number of periods apart, instead of for a time.
+    pub exact: bool,
+    /// Whether due times are those that it programmed; else the beginning of its timer's callback.
+    pub programmed: bool,
+    /// How far intervals between wake-ups are from whole periods.
+    pub jitter_ns: Option<DistributionSummary>,
+    /// Switch-in − due time.
+    pub latency_ns: Option<DistributionSummary>,
+    /// Time on a CPU in each activation.
+    pub run_ns: Option<DistributionSummary>,
+    /// Activations.
+    pub activations: u64,
+    /// Due times without an activation; unknown where it sleeps for a time, or events are lost.
+    pub skipped: Option<u64>,
+    /// Activations in which it was taken off its CPU although it could have run on, and how often
+    /// in all.
+    pub preempted: (u64, u64),
+    /// Wake-ups within activations, by something else than its timer.
+    pub other_wake_ups: u64,
+    /// Wake-ups that came from a CPU that is not traced.
+    pub unseen_wake_ups: u64,
+    /// Switch-ins that the kernel did not tell: the latency of those is uncertain.
+    pub untold_switches: u64,
+    /// Activations left out: events are missing in them, or their timer is beside the row.
+    pub left_out: u64,
+    /// Whether it ran with other priorities than its policy's, as a lock with inheritance gives.
+    pub other_priorities: u64,
+    /// Whether it came while it was watched.
+    pub is_new: bool,
+    /// Whether it ended meanwhile.
+    pub ended: bool,
+    /// Its activations.
+    #[serde(skip)]
+    pub row: Row,
+}
+
+/// A thread without a period.
+#[derive(Debug, Serialize)]
+pub struct NotJudged {
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub thread_id: u32,
+    /// Why not, as a person reads it.
+    pub why: String,
+    /// Wake-ups by timers.
+    pub timer_wake_ups: u64,
+    /// Wake-ups by something else.
+    pub other_wake_ups: u64,
+    /// Time on a CPU, in nanoseconds.
+    pub run_ns: u64,
+}
+
+impl Watched {
+    /// A periodic thread's figures; else why it is not judged.
+    pub fn of(
+        number: u32,
+        thread: &Thread,
+        activity: &ThreadActivity,
+        declared: Option<Policy>,
+        events_lost: bool,
+    ) -> Result<Self, NotJudged> {
+        let timer_wake_ups = activity.timers.values().sum();
+        let not_judged = |why: String| NotJudged {
+            name: thread.name.clone(),
+            thread_id: number,
+            why,
+            timer_wake_ups,
+            other_wake_ups: activity.other_wake_ups,
+            run_ns: activity.run_ns,
+        };
+        let rhythm = Rhythm::of(&activity.activations).map_err(|why| not_judged(told(why)))?;
+        // What a scenario may hold: below, timers are no loop's; above, nothing repeats in a run.
+        if !(10_000..=100_000_000_000).contains(&rhythm.period_ns) {
+            let period = wakepath_scenario::units::format_duration(rhythm.period_ns);
+            return Err(not_judged(format!(
+                "its period of {period} is beyond what is judged"
+            )));
+        }
+        let policy = thread
+            .policy
+            .clone()
+            .map_err(|why| not_judged(format!("its policy is not known: {why}")))?;
+        let row = row(&activity.activations, rhythm);
+        let exact = rhythm.anchor_ns.is_some();
+        let samples = &row.samples;
+        let scheduled = samples.last().map_or(0, |last| last.cycle + 1);
+        let of = |figure: fn(&Sample) -> i64| {
+            Distribution::new(samples.iter().map(figure).collect()).map(|of| of.summary())
+        };
+        let jitter = row
+            .jitter_ns()
+            .into_iter()
+            .map(|ns| ns.cast_signed())
+            .collect();
+        let switches = samples.iter().map(|s| u64::from(s.involuntary_switches));
+        Ok(Self {
+            name: thread.name.clone(),
+            thread_id: number,
+            process: thread.process,
+            policy,
+            declared,
+            earlier_policies: thread.earlier_policies.clone(),
+            cpus: thread.cpus.clone(),
+            period_ns: rhythm.period_ns,
+            exact,
+            programmed: rhythm.programmed,
+            jitter_ns: Distribution::new(jitter).map(|of| of.summary()),
+            latency_ns: of(Sample::latency_ns),
+            run_ns: of(|sample| sample.cpu_time_ns.into()),
+            activations: samples.len() as u64,
+            skipped: (exact && !events_lost).then(|| scheduled - samples.len() as u64),
+            preempted: (
+                switches.clone().filter(|&n| n > 0).count() as u64,
+                switches.sum(),
+            ),
+            other_wake_ups: activity.other_wake_ups,
+            unseen_wake_ups: activity.unseen_wake_ups,
+            untold_switches: activity.untold_switches,
+            left_out: row.left_out + activity.cut_by_loss,
+            other_priorities: other_priorities(activity, policy),
+            is_new: thread.is_new,
+            ended: thread.ended,
+            row,
+        })
+    }
+}
+
+/// Switch-ins with another priority than the policy's (`include/linux/sched/prio.h`).
+fn other_priorities(activity: &ThreadActivity, policy: Policy) -> u64 {
+    let own = match policy {
+        Policy::Deadline { .. } => -1,
+        Policy::Fifo { priority } | Policy::RoundRobin { priority } => 99 - i32::from(priority),
+        Policy::Other { nice } | Policy::Batch { nice } => 120 + i32::from(nice),
+        Policy::Idle => 120,
+    };
+    let others = activity
+        .priorities
+        .iter()
+        .filter(|(priority, _)| **priority != own);
+    others.map(|(_, count)| count).sum()
+}
+
+fn told(why: NotPeriodic) -> String {
+    let time = wakepath_scenario::units::format_duration;
+    match why {
+        NotPeriodic::TooFew { activations: 0 } => "no timer woke it".into(),
+        NotPeriodic::TooFew { activations: 1 } => "a timer woke it once".into(),
+        NotPeriodic::TooFew { activations } => format!("timers woke it {activations} times only"),
+        NotPeriodic::Irregular {
+            activations,
+            low_ns,
+            high_ns,
+        } => format!(
+            "not periodic: {activations} timers, most {} to {} apart",
+            time(low_ns / 1000 * 1000),
+            time(high_ns / 1000 * 1000)
+        ),
+    }
+}

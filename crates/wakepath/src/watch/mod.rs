@@ -1,0 +1,14 @@
+//! Watching a program that was not written for wakepath: which threads it has, what the kernel's
+//! events say of them, and a run directory of it. What a person reads is in `text`.
+
+mod activity;
+mod figures;
+mod record;
+mod target;
+mod text;
+
+pub use activity::{activity, rows};
+pub use figures::{Figures, NotJudged, Watched};
+pub use record::{Recorded, record};
+pub use target::{Target, Thread, Threads};
+pub use text::text;

@@ -1,0 +1,216 @@
+//! A watched program as a run directory that every verb understands, marked with what it lacks.
+
+use super::{Figures, Watched};
+use crate::command_line::VERSION;
+use serde_json::json;
+use std::fmt::Write;
+use std::path::Path;
+use std::time::SystemTime;
+use wakepath_archive::{
+    Effective, Ending, Event, FactsTaken, Imported, LogWriter, RunStarted, ScenarioText,
+    SegmentEnded, SegmentStarted, SegmentTraced, ThreadEnd, ThreadEnded, ThreadStarted, Tool,
+    TracingSetUp, run_id,
+};
+use wakepath_scenario::{KnownCpus, Scenario};
+use wakepath_timeline::Policy;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// What the run is made of, beside the figures.
+pub struct Recorded<'a> {
+    /// What was watched, as a name.
+    pub name: &'a str,
+    /// When it began.
+    pub started: SystemTime,
+    /// Latency above which an activation is late, in nanoseconds, where that was said.
+    pub latency_ns: Option<u64>,
+    /// Clock that all instants are read from.
+    pub clock_source: String,
+    /// How the trace was set up.
+    pub set_up: TracingSetUp,
+    /// What came of it.
+    pub traced: SegmentTraced,
+    /// The machine before and after.
+    pub facts: Vec<FactsTaken>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// The phase that a watched program is in.
+const PHASE: &str = "watched";
+
+/// Writes the run's log and finishes it.
+///
+/// # Errors
+/// When it can't be written.
+pub fn record(
+    mut log: LogWriter,
+    directory: &Path,
+    figures: &Figures,
+    run: Recorded<'_>,
+) -> Result<(), Failure> {
+    let scenario = scenario(figures, &run)?;
+    let started = humantime::format_rfc3339_seconds(run.started).to_string();
+    let mut random = [0; 4];
+    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+    log.append_event(&Event::RunStarted(Box::new(RunStarted {
+        run_id: run_id(&started, random),
+        tool: Tool {
+            name: "wakepath".into(),
+            version: VERSION.into(),
+            commit: Some(env!("WAKEPATH_COMMIT").into()),
+        },
+        command: std::env::args().collect(),
+        started,
+        scenario: ScenarioText {
+            name: scenario.name.clone(),
+            toml: scenario.to_toml(),
+        },
+        clock_source: run.clock_source,
+        notes: run.notes,
+        ..RunStarted::default()
+    })))?;
+    log.append_event(&Event::Imported(Box::new(Imported {
+        form: Imported::WATCHED.into(),
+        measures: "kernel events of a program that does not measure itself".into(),
+        lacks: lacks(figures),
+        ..Imported::default()
+    })))?;
+    log.append_event(&Event::TracingSetUp(run.set_up))?;
+    for facts in run.facts {
+        log.append_event(&Event::FactsTaken(facts))?;
+    }
+    let numbered = || (0..).zip(&figures.threads);
+    log.append_event(&Event::SegmentStarted(SegmentStarted {
+        segment: 0,
+        phase: PHASE.into(),
+        repetition: 0,
+        condition: run.name.into(),
+        traced: true,
+        threads: numbered()
+            .map(|(number, of)| thread_started(number, of))
+            .collect(),
+    }))?;
+    for (number, of) in numbered() {
+        log.append_samples(0, number, &of.row.even())?;
+    }
+    log.append_event(&Event::SegmentTraced(run.traced))?;
+    log.append_event(&Event::SegmentEnded(SegmentEnded {
+        segment: 0,
+        threads: numbered()
+            .map(|(number, of)| thread_ended(number, of))
+            .collect(),
+        loads: Vec::new(),
+    }))?;
+    log.end(run.ending)?;
+    wakepath_archive::finish(directory)?;
+    Ok(())
+}
+
+fn thread_started(number: u16, of: &Watched) -> ThreadStarted {
+    ThreadStarted {
+        thread: number,
+        name: of.name.clone(),
+        due: of.row.due,
+        requested: of.declared.unwrap_or(of.policy),
+        effective: Effective {
+            text: of.policy.to_string(),
+            details: json!({
+                "policy": of.policy,
+                "thread_id": of.thread_id,
+                "process_id": of.process,
+                "exact": of.exact,
+                "programmed": of.programmed,
+            }),
+        },
+        cpus: of.cpus.clone(),
+        first_judged_cycle: 0,
+        end_cycle: of.row.samples.last().map_or(0, |last| last.cycle + 1),
+    }
+}
+
+fn thread_ended(number: u16, of: &Watched) -> ThreadEnded {
+    let written = of.row.samples.len() as u64;
+    ThreadEnded {
+        thread: number,
+        written,
+        recorded: written,
+        lost: 0,
+        skipped: of.skipped,
+        page_faults: None,
+        modules: Vec::new(),
+        counters: None,
+        ended: ThreadEnd::AllCycles,
+    }
+}
+
+/// One line each. What a verdict rests on and was not recorded.
+fn lacks(figures: &Figures) -> Vec<String> {
+    let mut lacks = vec![
+        "due times of its own: a cycle is due when its timer was to expire".to_owned(),
+        "first instructions and ends of work: a cycle begins when its thread is switched in and \
+         ends when it sleeps"
+            .to_owned(),
+        "untraced repetitions: what tracing costs this program is not known".to_owned(),
+        "proven loads: what else ran is not controlled".to_owned(),
+    ];
+    let named = |which: &dyn Fn(&Watched) -> bool| -> Option<String> {
+        let names = figures.threads.iter().filter(|of| which(of));
+        let names: Vec<&str> = names.map(|of| &*of.name).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    };
+    if let Some(names) = named(&|of| !of.exact) {
+        lacks.push(format!(
+            "instants of {names}: it does not sleep until instants a whole number of periods apart, \
+             so its cycles are moved onto an even row; latencies and run times are as measured"
+        ));
+    }
+    if let Some(names) = named(&|of| !of.programmed) {
+        lacks.push(format!(
+            "programmed times of {names}: its cycles are due when the timer's callback began, and \
+             the timer's own lateness is not in their latency"
+        ));
+    }
+    lacks
+}
+
+/// The terms as a scenario: each thread a task with its period and policy.
+fn scenario(figures: &Figures, run: &Recorded<'_>) -> Result<Scenario, Failure> {
+    let longest_ns = figures.threads.iter().map(|of| of.period_ns).max();
+    let duration_ns = figures.watched_ns.max(longest_ns.unwrap_or(0));
+    let mut text = format!(
+        "name = {:?}\nduration = \"{duration_ns} ns\"\nwarm-up = \"0 ns\"\n\
+         phases = [{{ name = {PHASE:?} }}]\n[criterion]\n",
+        format!("watch-{}", run.name),
+    );
+    if let Some(ns) = run.latency_ns {
+        writeln!(text, "latency = \"{ns} ns\"")?;
+    }
+    for of in &figures.threads {
+        writeln!(
+            text,
+            "[[tasks]]\nname = {:?}\nperiod = \"{} ns\"\npolicy = \"{}\"",
+            of.name,
+            of.period_ns,
+            policy(of.declared.unwrap_or(of.policy)),
+        )?;
+    }
+    let known = KnownCpus::first(1024);
+    Scenario::parse(&text, "what was watched", &known).map_err(|errors| errors.to_string().into())
+}
+
+/// A policy as scenarios write it.
+fn policy(policy: Policy) -> String {
+    match policy {
+        Policy::Deadline {
+            runtime_ns,
+            deadline_ns,
+            period_ns,
+        } => {
+            format!("DEADLINE {runtime_ns} ns/{deadline_ns} ns/{period_ns} ns")
+        }
+        other => other.to_string(),
+    }
+}

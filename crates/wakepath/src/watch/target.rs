@@ -1,0 +1,274 @@
+//! The threads of the watched program, from /proc: found again and again while it is watched, since
+//! they come and go. A thread that lives between two looks is not seen.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+use wakepath_machine::CpuList;
+use wakepath_rt::attributes;
+use wakepath_timeline::Policy;
+
+/// What is watched.
+pub enum Target {
+    /// A process, with all its threads.
+    Process(u32),
+    /// All processes and threads of a name.
+    Named(String),
+    /// A program started here, with all that it starts.
+    Started {
+        /// It.
+        child: Child,
+        /// How it ended, once it has.
+        ended: Option<ExitStatus>,
+        /// Its processes as far as they were seen: one whose parent has ended is still its own.
+        family: BTreeSet<u32>,
+    },
+}
+
+/// One thread of it.
+#[derive(Debug, Clone)]
+pub struct Thread {
+    /// Number of its process.
+    pub process: u32,
+    /// Its name when it was first seen, which it chose itself.
+    pub name: String,
+    /// Policy in effect when it was last looked at; the error is why that is not known.
+    pub policy: Result<Policy, String>,
+    /// Other policies that it had before.
+    pub earlier_policies: Vec<Policy>,
+    /// CPUs that it may use.
+    pub cpus: Vec<u16>,
+    /// Whether it came while it was watched.
+    pub is_new: bool,
+    /// Whether it is gone.
+    pub ended: bool,
+}
+
+/// All threads that were seen, by number.
+pub type Threads = BTreeMap<u32, Thread>;
+
+/// How long a program may take to end when it is asked to.
+const END_PATIENCE: Duration = Duration::from_secs(5);
+
+impl Target {
+    /// A program that has just been started.
+    pub fn started(child: Child) -> Self {
+        Self::Started {
+            family: BTreeSet::from([child.id()]),
+            child,
+            ended: None,
+        }
+    }
+
+    /// Looks at it again; whether anything of it is left.
+    pub fn look(&mut self, threads: &mut Threads, is_first: bool) -> bool {
+        // Of a program that is started here everything is new.
+        let is_new = !is_first && !matches!(self, Self::Started { .. });
+        let mut alive = BTreeSet::new();
+        for (process, thread) in self.numbers() {
+            alive.insert(thread);
+            match threads.get_mut(&thread) {
+                Some(known) => known.refresh(thread),
+                None => {
+                    if let Some(mut new) = Thread::read(process, thread) {
+                        new.is_new = is_new;
+                        threads.insert(thread, new);
+                    }
+                }
+            }
+        }
+        for (number, thread) in threads.iter_mut() {
+            thread.ended |= !alive.contains(number);
+        }
+        match self {
+            Self::Started { child, ended, .. } => {
+                if ended.is_none() {
+                    *ended = child.try_wait().ok().flatten();
+                }
+                ended.is_none() || !alive.is_empty()
+            }
+            _ => !alive.is_empty(),
+        }
+    }
+
+    /// The first process of a program that was started here.
+    pub fn first(&self) -> Option<u32> {
+        match self {
+            Self::Started { child, .. } => Some(child.id()),
+            _ => None,
+        }
+    }
+
+    /// Ends a program that was started here, politely first.
+    pub fn end(&mut self) {
+        let Self::Started { child, ended, .. } = self else {
+            return;
+        };
+        if ended.is_some() {
+            return;
+        }
+        if let Some(pid) = Pid::from_raw(child.id().cast_signed()) {
+            // One that has ended meanwhile needs no signal.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        let asked = Instant::now();
+        while ended.is_none() && asked.elapsed() < END_PATIENCE {
+            std::thread::sleep(Duration::from_millis(20));
+            *ended = child.try_wait().ok().flatten();
+        }
+        if ended.is_none() {
+            let _ = child.kill();
+            *ended = child.wait().ok();
+        }
+    }
+
+    /// How a program that was started here ended, where that was not well.
+    pub fn ended_badly(&self) -> Option<String> {
+        let Self::Started {
+            ended: Some(status),
+            ..
+        } = self
+        else {
+            return None;
+        };
+        match (status.success(), status.signal()) {
+            (true, _) => None,
+            (_, Some(signal)) => Some(format!("the program was ended by signal {signal}")),
+            _ => Some(format!("the program ended with {status}")),
+        }
+    }
+
+    /// Process and thread numbers at this moment.
+    fn numbers(&mut self) -> Vec<(u32, u32)> {
+        match self {
+            Self::Process(process) => threads_of(*process),
+            Self::Named(name) => {
+                let own = std::process::id();
+                let processes = numbered("/proc")
+                    .into_iter()
+                    .filter(|&process| process != own);
+                let named = processes.flat_map(|process| {
+                    let whole = name_of(process, process).as_deref() == Some(&**name);
+                    let mut threads = threads_of(process);
+                    threads.retain(|&(_, thread)| {
+                        whole || name_of(process, thread).as_deref() == Some(&**name)
+                    });
+                    threads
+                });
+                named.collect()
+            }
+            Self::Started { family, .. } => {
+                grow(family);
+                family
+                    .iter()
+                    .flat_map(|&process| threads_of(process))
+                    .collect()
+            }
+        }
+    }
+}
+
+/// Adds the children of a family, and theirs; takes out who is gone.
+fn grow(family: &mut BTreeSet<u32>) {
+    let parents: Vec<(u32, u32)> = numbered("/proc")
+        .into_iter()
+        .filter_map(|process| Some((process, parent_of(process)?)))
+        .collect();
+    loop {
+        let before = family.len();
+        for (process, parent) in &parents {
+            if family.contains(parent) {
+                family.insert(*process);
+            }
+        }
+        if family.len() == before {
+            break;
+        }
+    }
+    family.retain(|process| parents.iter().any(|(alive, _)| alive == process));
+}
+
+impl Thread {
+    fn read(process: u32, thread: u32) -> Option<Self> {
+        let name = name_of(process, thread)?;
+        let status = fs::read_to_string(format!("/proc/{process}/task/{thread}/status")).ok()?;
+        let list = status
+            .lines()
+            .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+        let list: CpuList = list.parse().ok()?;
+        let cpus = list.numbers().iter();
+        Some(Self {
+            process,
+            name,
+            policy: policy_of(thread),
+            earlier_policies: Vec::new(),
+            cpus: cpus.filter_map(|&cpu| u16::try_from(cpu).ok()).collect(),
+            is_new: false,
+            ended: false,
+        })
+    }
+
+    /// Looks again at what may change.
+    fn refresh(&mut self, thread: u32) {
+        // A program that is being started has its starter's name at first.
+        let now = Self::read(self.process, thread);
+        let Some(now) = now else { return };
+        if let (Ok(before), Ok(after)) = (&self.policy, &now.policy)
+            && before != after
+            && !self.earlier_policies.contains(before)
+        {
+            self.earlier_policies.push(*before);
+        }
+        if now.policy.is_ok() {
+            self.policy = now.policy;
+        }
+        for cpu in now.cpus {
+            if !self.cpus.contains(&cpu) {
+                self.cpus.push(cpu);
+            }
+        }
+        self.cpus.sort_unstable();
+        self.name = now.name;
+    }
+}
+
+fn policy_of(thread: u32) -> Result<Policy, String> {
+    attributes::get(thread.cast_signed()).map_err(|error| error.to_string())
+}
+
+fn threads_of(process: u32) -> Vec<(u32, u32)> {
+    let threads = numbered(&format!("/proc/{process}/task"));
+    threads
+        .into_iter()
+        .map(|thread| (process, thread))
+        .collect()
+}
+
+fn numbered(directory: &str) -> Vec<u32> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect()
+}
+
+/// Its name, without what no terminal should get.
+fn name_of(process: u32, thread: u32) -> Option<String> {
+    let bytes = fs::read(format!("/proc/{process}/task/{thread}/comm")).ok()?;
+    let bytes = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+    Some(wakepath_timeline::ThreadName::new(bytes).to_string())
+}
+
+/// Field 4 of `/proc/PID/stat`, counted behind the name, which may hold anything; `None` for one
+/// that has ended and not been waited for.
+fn parent_of(process: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (_, behind_name) = stat.rsplit_once(") ")?;
+    let mut fields = behind_name.split(' ');
+    match fields.next()? {
+        "Z" | "X" => None,
+        _ => fields.next()?.parse().ok(),
+    }
+}

@@ -1,0 +1,167 @@
+//! `wakepath watch` on a program that is not wakepath: this test itself, whose threads' periods and
+//! wake-ups are known because they note them.
+
+use crate::started::{Finished, Start, is_root, loop_cpu, not_run};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use wakepath_archive::Run;
+use wakepath_rt::{Cycles, affinity, clock};
+use wakepath_timeline::{DueTimes, Sample};
+
+const NOBODY: u32 = 65_534;
+
+/// A thread that notes its own samples until it is told to stop.
+struct Beat {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Vec<Sample>>,
+}
+
+impl Beat {
+    fn start(name: &str, period_ns: u64) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let body = move || {
+            affinity::pin(&[loop_cpu()]).unwrap();
+            let start_ns = clock::monotonic_ns() + 10_000_000;
+            let mut cycles = Cycles::new(DueTimes {
+                start_ns,
+                period_ns,
+            })
+            .unwrap();
+            let mut samples = Vec::new();
+            while let Some(activation) = cycles.wait() {
+                samples.push(cycles.finish(activation));
+                if told.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+            samples
+        };
+        let thread = std::thread::Builder::new().name(name.into());
+        Self {
+            stop,
+            thread: thread.spawn(body).unwrap(),
+        }
+    }
+
+    fn end(self) -> Vec<Sample> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap()
+    }
+}
+
+fn watched(finished: &Finished) -> Run {
+    Run::open(&finished.place.path().join("run")).unwrap()
+}
+
+#[test]
+fn the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree() {
+    let what = "watching a program";
+    if !is_root() {
+        return not_run(what, "only root may trace");
+    }
+    let beats = [
+        Beat::start("fast beat", 3_000_000),
+        Beat::start("slow", 17_000_000),
+    ];
+    let pid = std::process::id().to_string();
+    let words = [
+        "watch",
+        "-p",
+        &pid,
+        "--for",
+        "1500ms",
+        "--json",
+        "--directory",
+        "run",
+    ];
+    let finished = Start::command(&words).finish();
+    let [fast, slow] = beats.map(Beat::end);
+    if finished.complaints.contains("can't watch") {
+        return not_run(what, finished.complaints.trim());
+    }
+    finished.assert_code(0);
+    let json = finished.json();
+    let run = watched(&finished);
+    assert_eq!(run.check().unwrap(), [], "{}", finished.said());
+    for (name, period_ns, own) in [("fast-beat", 3_000_000, &fast), ("slow", 17_000_000, &slow)] {
+        let threads = json["threads"].as_array().unwrap();
+        let seen = threads.iter().find(|thread| thread["name"] == name);
+        let seen = seen.unwrap_or_else(|| panic!("no {name}: {}", finished.said()));
+        assert_eq!(
+            (&seen["period_ns"], &seen["exact"]),
+            (&period_ns.into(), &true.into())
+        );
+        let record = &run.manifest.segments[0];
+        let thread = record
+            .threads
+            .iter()
+            .find(|thread| thread.name == name)
+            .unwrap();
+        let samples = run.samples(0, thread.thread).unwrap();
+        assert!(!samples.is_empty());
+        // The thread noted each due time too, and saw its first instruction after the switch to it,
+        // but where the kernel did not tell the switch.
+        let mut later = 0;
+        for sample in &samples {
+            let noted = own.iter().find(|noted| noted.due_ns == sample.due_ns);
+            let noted = noted.unwrap_or_else(|| panic!("{name}: {sample:?} is not its own"));
+            later += u64::from(sample.wake_ns > noted.wake_ns);
+        }
+        let untold = seen["untold_switches"].as_u64().unwrap();
+        assert!(later <= untold, "{name}: {later} later, {untold} untold");
+    }
+    // It is a run, with a mark, that can't pass.
+    assert!(run.manifest.imported.as_ref().unwrap().is_watched());
+    let directory = finished.place.path().join("run");
+    let shown = crate::started::ask("show", &directory);
+    assert!(matches!(shown.code(), Some(2 | 3)), "{}", shown.said());
+    assert!(
+        shown.output.contains("watched from outside"),
+        "{}",
+        shown.said()
+    );
+    let explained = crate::started::ask("explain", &directory);
+    explained.assert_code(0);
+    assert!(
+        explained.output.contains("fast-beat"),
+        "{}",
+        explained.said()
+    );
+    assert!(directory.join("report.html").is_file());
+}
+
+#[test]
+fn a_program_without_a_period_leaves_no_run_and_its_exit_is_told_apart() {
+    let what = "watching a program without a period";
+    if !is_root() {
+        return not_run(what, "only root may trace");
+    }
+    let finished = Start::command(&["watch", "--directory", "run", "--", "sleep", "0.3"]).finish();
+    if finished.complaints.contains("can't watch") {
+        return not_run(what, finished.complaints.trim());
+    }
+    finished.assert_code(3);
+    assert!(finished.output.contains("sleep-"), "{}", finished.said());
+    assert!(!finished.place.path().join("run").exists());
+}
+
+#[test]
+fn without_privilege_the_remedy_is_said_in_one_line_and_nothing_is_started() {
+    let what = "watching as an unprivileged user";
+    if !is_root() {
+        return not_run(what, "only root may become another user");
+    }
+    let words = ["watch", "--directory", "run", "--", "touch", "started"];
+    let finished = Start::command(&words).by_user(NOBODY).finish();
+    if finished.code() == Some(3) {
+        return not_run(what, "any user may trace here");
+    }
+    finished.assert_code(1);
+    let complaints = &finished.complaints;
+    assert_eq!(complaints.lines().count(), 1, "{}", finished.said());
+    assert!(complaints.contains("can't watch: "), "{complaints}");
+    assert!(!finished.place.path().join("started").exists());
+    assert!(!finished.place.path().join("run").exists());
+}

@@ -1,0 +1,298 @@
+//! What a thread did each time a timer woke it. Whether it is periodic is not asked here.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use wakepath_timeline::{KernelEvent, Left, What};
+
+/// One turn of a thread: woken by a timer, until it sleeps for the last time before the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Activation {
+    /// For when the thread had programmed its timer, in nanoseconds on `CLOCK_MONOTONIC`; `None`
+    /// where that was not seen or is on another clock.
+    pub programmed_ns: Option<u64>,
+    /// When the timer's callback began, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub expiry_ns: u64,
+    /// When the thread was switched in, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub switched_in_ns: u64,
+    /// When it left its CPU for the last time, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub end_ns: u64,
+    /// Time on a CPU, in nanoseconds.
+    pub run_ns: u64,
+    /// How often it was taken off its CPU although it could have run on.
+    pub preemptions: u32,
+    /// CPU that it woke on.
+    pub cpu: u16,
+}
+
+/// What was seen of one thread.
+#[derive(Debug, Clone, Default)]
+pub struct ThreadActivity {
+    /// Its whole activations, in order.
+    pub activations: Vec<Activation>,
+    /// Wake-ups by something else than a timer.
+    pub other_wake_ups: u64,
+    /// Switch-ins of a sleeping thread whose wake-up was not seen: it came from a CPU that is not
+    /// traced.
+    pub unseen_wake_ups: u64,
+    /// Switch-ins that the kernel did not tell. One was at the thread's first event at the latest,
+    /// which is taken for it.
+    pub untold_switches: u64,
+    /// Activations that are left out because events are missing in them.
+    pub cut_by_loss: u64,
+    /// Time on a CPU in all, in nanoseconds.
+    pub run_ns: u64,
+    /// The kernel's priorities that it was switched in with, and how often: more than one where it
+    /// changes its policy, or inherits a priority by a lock.
+    pub priorities: BTreeMap<i32, u64>,
+    /// CPUs that it ran on, and how often it was switched in there.
+    pub cpus: BTreeMap<u16, u64>,
+    /// Callbacks of the timers that woke it, and how often.
+    pub timers: BTreeMap<Arc<str>, u64>,
+}
+
+/// A programmed time is taken for one of `CLOCK_MONOTONIC` where the timer expires after it and not
+/// later than this, in nanoseconds; clocks that count from 1970 are decades away.
+const LATEST_EXPIRY_NS: u64 = 60_000_000_000;
+/// Stamps and clocks of different CPUs may disagree by this, in nanoseconds.
+const EARLIER_NS: u64 = 50_000;
+
+/// Collects the activations of some threads while events go by.
+#[derive(Debug)]
+pub struct Activations {
+    threads: HashMap<u32, Thread>,
+    cpus: HashMap<u16, Vec<Expiry>>,
+    /// Thread that is believed to be current on each CPU, and the instant of its last event.
+    current: HashMap<u16, (u32, u64)>,
+    /// Asked times of timers that were programmed, by address.
+    programmed: HashMap<u64, u64>,
+}
+
+/// A timer's callback under way.
+#[derive(Debug, Clone)]
+struct Expiry {
+    timer: u64,
+    function: Arc<str>,
+    at_ns: u64,
+    programmed_ns: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Thread {
+    activity: ThreadActivity,
+    running_since: Option<u64>,
+    /// Whether it sleeps and nobody has been seen waking it.
+    asleep: bool,
+    current: Option<Current>,
+}
+
+/// An activation under way.
+#[derive(Debug)]
+struct Current {
+    activation: Activation,
+    switched_in: bool,
+}
+
+impl Activations {
+    /// Of the threads with these numbers.
+    pub fn new(threads: impl IntoIterator<Item = u32>) -> Self {
+        Self {
+            threads: threads
+                .into_iter()
+                .map(|id| (id, Thread::default()))
+                .collect(),
+            cpus: HashMap::new(),
+            current: HashMap::new(),
+            programmed: HashMap::new(),
+        }
+    }
+
+    /// Takes the next event.
+    pub fn event(&mut self, event: &KernelEvent) {
+        let (at_ns, cpu) = (event.at_ns, event.cpu);
+        self.contradiction(event);
+        match &event.what {
+            What::TimerStart {
+                timer,
+                soft_expires_ns,
+                ..
+            } => {
+                self.programmed.insert(*timer, *soft_expires_ns);
+            }
+            What::TimerExpiryEntry { timer, function } => {
+                let programmed = self.programmed.remove(timer);
+                let is_monotonic = |asked: &u64| {
+                    *asked <= at_ns + EARLIER_NS && at_ns.saturating_sub(*asked) < LATEST_EXPIRY_NS
+                };
+                self.cpus.entry(cpu).or_default().push(Expiry {
+                    timer: *timer,
+                    function: Arc::clone(function),
+                    at_ns,
+                    programmed_ns: programmed.filter(is_monotonic),
+                });
+            }
+            What::TimerExpiryExit { timer } => {
+                // What lies above it has lost its exit.
+                let open = self.cpus.entry(cpu).or_default();
+                if let Some(at) = open.iter().rposition(|of| of.timer == *timer) {
+                    open.truncate(at);
+                }
+            }
+            What::Waking { thread, .. } => {
+                let expiry = self.cpus.get(&cpu).and_then(|open| open.last());
+                // The tick wakes threads on others' behalf.
+                let expiry = expiry.filter(|of| !of.function.starts_with("tick_"));
+                if let Some(of) = self.threads.get_mut(&thread.id) {
+                    match expiry {
+                        Some(expiry) => of.woken_by_timer(at_ns, cpu, expiry),
+                        None => {
+                            of.activity.other_wake_ups += 1;
+                            of.asleep = false;
+                        }
+                    }
+                }
+            }
+            What::Switch {
+                previous,
+                left,
+                next,
+            } => {
+                if let Some(of) = self.threads.get_mut(&previous.id) {
+                    of.out(at_ns, *left);
+                }
+                if let Some(of) = self.threads.get_mut(&next.id) {
+                    of.switched_in(at_ns, cpu);
+                    *of.activity.priorities.entry(next.priority).or_default() += 1;
+                }
+            }
+            What::Lost { .. } => {
+                self.cpus.remove(&cpu);
+                self.current.remove(&cpu);
+                self.programmed.clear();
+                for of in self.threads.values_mut() {
+                    of.lose();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes a switch that the kernel did not tell and that must have been: see
+    /// `wakepath_explain::Untold`.
+    pub fn untold(&mut self, switch: &KernelEvent) {
+        if let What::Switch { next, .. } = &switch.what
+            && let Some(of) = self.threads.get_mut(&next.id)
+        {
+            of.activity.untold_switches += 1;
+        }
+        self.event(switch);
+    }
+
+    /// Every event names the thread that is current: where that is another than the last switch
+    /// made it, a switch was not told.
+    fn contradiction(&mut self, event: &KernelEvent) {
+        let (told, next) = match &event.what {
+            What::Lost { .. } => return,
+            What::Switch { previous, next, .. } => (previous.id, next.id),
+            _ => (event.current, event.current),
+        };
+        let before = self.current.insert(event.cpu, (next, event.at_ns));
+        let Some((believed, last_ns)) = before.filter(|&(believed, _)| believed != told) else {
+            return;
+        };
+        if let Some(of) = self.threads.get_mut(&believed) {
+            of.out(last_ns, Left::Stopped);
+        }
+        if let Some(of) = self.threads.get_mut(&told) {
+            of.activity.untold_switches += 1;
+            of.switched_in(event.at_ns, event.cpu);
+        }
+    }
+
+    /// What was seen, by thread number; an activation that had not ended is left out.
+    pub fn finish(self) -> BTreeMap<u32, ThreadActivity> {
+        let threads = self.threads.into_iter();
+        threads.map(|(id, of)| (id, of.activity)).collect()
+    }
+}
+
+impl Thread {
+    fn woken_by_timer(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry) {
+        // A timer that ends while the thread is still on its way to sleep ends its turn too.
+        if let Some(since) = self.running_since {
+            self.ran(since, at_ns);
+            self.running_since = Some(at_ns);
+        }
+        self.close();
+        self.asleep = false;
+        *self
+            .activity
+            .timers
+            .entry(Arc::clone(&expiry.function))
+            .or_default() += 1;
+        self.current = Some(Current {
+            activation: Activation {
+                programmed_ns: expiry.programmed_ns,
+                expiry_ns: expiry.at_ns,
+                switched_in_ns: at_ns,
+                end_ns: at_ns,
+                run_ns: 0,
+                preemptions: 0,
+                cpu,
+            },
+            // It is on its CPU already: there is no switch to wait for.
+            switched_in: self.running_since.is_some(),
+        });
+    }
+
+    fn switched_in(&mut self, at_ns: u64, cpu: u16) {
+        if self.asleep {
+            // What follows is of a turn of its own, whose timer is not known.
+            self.activity.unseen_wake_ups += 1;
+            self.close();
+        }
+        self.asleep = false;
+        self.running_since = Some(at_ns);
+        *self.activity.cpus.entry(cpu).or_default() += 1;
+        if let Some(current) = self.current.as_mut().filter(|current| !current.switched_in) {
+            current.switched_in = true;
+            // The instant of a switch that was not told is that of the event before it.
+            let at_ns = at_ns.max(current.activation.switched_in_ns);
+            current.activation.switched_in_ns = at_ns;
+            current.activation.end_ns = at_ns;
+            current.activation.cpu = cpu;
+        }
+    }
+
+    fn out(&mut self, at_ns: u64, left: Left) {
+        if let Some(since) = self.running_since.take() {
+            self.ran(since, at_ns);
+        }
+        self.asleep = matches!(left, Left::Sleeping | Left::Blocked);
+        match (left, &mut self.current) {
+            (Left::Runnable, Some(current)) => current.activation.preemptions += 1,
+            (Left::Dead, _) => self.close(),
+            _ => {}
+        }
+    }
+
+    fn ran(&mut self, since_ns: u64, until_ns: u64) {
+        let ns = until_ns.saturating_sub(since_ns);
+        self.activity.run_ns += ns;
+        if let Some(current) = self.current.as_mut().filter(|current| current.switched_in) {
+            current.activation.run_ns += ns;
+            current.activation.end_ns = until_ns;
+        }
+    }
+
+    fn close(&mut self) {
+        let ended = self.current.take().filter(|current| current.switched_in);
+        self.activity
+            .activations
+            .extend(ended.map(|current| current.activation));
+    }
+
+    fn lose(&mut self) {
+        self.activity.cut_by_loss += u64::from(self.current.take().is_some());
+        (self.running_since, self.asleep) = (None, false);
+    }
+}

@@ -1,0 +1,96 @@
+//! Activations as the samples of a loop: due when the timer was to expire, woken at the switch-in.
+
+use crate::rhythm::expiry_ns;
+use crate::{Activation, Rhythm};
+use wakepath_timeline::{DueTimes, Sample, SampleFlags};
+
+/// A thread's activations as samples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The even row of due times that stands for the expiries. Of an exact rhythm it is them.
+    pub due: DueTimes,
+    /// One for each activation, at the instants at which it happened. The cycles of an exact rhythm
+    /// are numbered by period, others one after the other.
+    pub samples: Vec<Sample>,
+    /// Activations without a sample: what they had programmed was not seen, or lies beside an exact
+    /// row, or they came out of order.
+    pub left_out: u64,
+}
+
+/// The row of a thread with this rhythm.
+pub fn row(activations: &[Activation], rhythm: Rhythm) -> Row {
+    let exact = rhythm.anchor_ns.is_some();
+    let expiry = |of: &Activation| {
+        expiry_ns(of, rhythm.programmed).filter(|&at| !exact || rhythm.is_on_row(at))
+    };
+    let first_ns = activations.iter().find_map(expiry).unwrap_or(0);
+    let due = DueTimes {
+        start_ns: first_ns,
+        period_ns: rhythm.period_ns,
+    };
+    let mut samples: Vec<Sample> = Vec::with_capacity(activations.len());
+    let mut left_out = 0;
+    for of in activations {
+        let before = samples.last();
+        let number = expiry(of).and_then(|due_ns| {
+            let cycle = match exact {
+                true => due_ns.checked_sub(first_ns)? / rhythm.period_ns,
+                false => samples.len() as u64,
+            };
+            let in_order = before.is_none_or(|b| b.cycle < cycle && b.due_ns < due_ns);
+            in_order.then_some((cycle, due_ns))
+        });
+        let Some((cycle, due_ns)) = number else {
+            left_out += 1;
+            continue;
+        };
+        let mut flags = SampleFlags::HAS_CPU_TIME.with(SampleFlags::HAS_SWITCHES);
+        if before.is_some_and(|before| before.end_ns > due_ns) {
+            flags = flags.with(SampleFlags::DUE_ALREADY_PAST);
+        }
+        samples.push(Sample {
+            cycle,
+            due_ns,
+            wake_ns: of.switched_in_ns,
+            end_ns: of.end_ns,
+            cpu_time_ns: u32::try_from(of.run_ns).unwrap_or(u32::MAX),
+            involuntary_switches: u16::try_from(of.preemptions).unwrap_or(u16::MAX),
+            cpu: of.cpu,
+            flags,
+            ..Sample::default()
+        });
+    }
+    Row {
+        due,
+        samples,
+        left_out,
+    }
+}
+
+impl Row {
+    /// The samples moved onto the even row: latency, execution and response stay as they are, and
+    /// the instants of a rhythm that is not exact do not.
+    pub fn even(&self) -> Vec<Sample> {
+        let moved = |sample: &Sample| {
+            let due_ns = self.due.due_ns(sample.cycle);
+            Sample {
+                due_ns,
+                wake_ns: due_ns.saturating_add_signed(sample.latency_ns()),
+                end_ns: due_ns.saturating_add_signed(sample.response_ns()),
+                ..*sample
+            }
+        };
+        self.samples.iter().map(moved).collect()
+    }
+
+    /// How far each interval between two wake-ups in a row is from so many periods, in
+    /// nanoseconds: the period's jitter.
+    pub fn jitter_ns(&self) -> Vec<u64> {
+        let of = |two: &[Sample]| {
+            let periods = two[1].cycle - two[0].cycle;
+            let interval_ns = two[1].wake_ns.saturating_sub(two[0].wake_ns);
+            interval_ns.abs_diff(periods * self.due.period_ns)
+        };
+        self.samples.windows(2).map(of).collect()
+    }
+}

@@ -1,0 +1,363 @@
+//! Streams made by hand, whose periods, latencies and run times are known.
+
+use std::collections::BTreeMap;
+use wakepath_timeline::{KernelEvent, Left, SampleFlags, Thread, ThreadName, What};
+use wakepath_watch::{Activations, NotPeriodic, Rhythm, Row, ThreadActivity, row};
+
+const LOOP: u32 = 100;
+const SLOW: u32 = 200;
+const HOG: u32 = 300;
+const START: u64 = 5_000_000_000;
+const MS: u64 = 1_000_000;
+const US: u64 = 1_000;
+
+fn thread(id: u32) -> Thread {
+    let (name, priority) = match id {
+        LOOP => ("loop", 19),
+        SLOW => ("slow", 29),
+        _ => ("hog", 120),
+    };
+    Thread {
+        id,
+        name: ThreadName::new(name.as_bytes()),
+        priority,
+    }
+}
+
+/// One CPU on which the hog runs unless something else does.
+struct Stream {
+    events: Vec<KernelEvent>,
+    current: u32,
+}
+
+impl Stream {
+    fn new() -> Self {
+        Self {
+            events: Vec::new(),
+            current: HOG,
+        }
+    }
+
+    fn at(&mut self, at_ns: u64, what: What) -> &mut Self {
+        self.events.push(KernelEvent {
+            at_ns,
+            cpu: 1,
+            current: self.current,
+            what,
+        });
+        self
+    }
+
+    fn switch(&mut self, at_ns: u64, next: u32, left: Left) -> &mut Self {
+        let previous = thread(self.current);
+        let next_thread = thread(next);
+        self.at(
+            at_ns,
+            What::Switch {
+                previous,
+                left,
+                next: next_thread,
+            },
+        );
+        self.current = next;
+        self
+    }
+
+    fn wake(&mut self, at_ns: u64, id: u32) -> &mut Self {
+        self.at(
+            at_ns,
+            What::Waking {
+                thread: thread(id),
+                target_cpu: 1,
+            },
+        )
+    }
+
+    /// The timer of `id` is programmed for `expires_ns` by whoever runs.
+    fn program(&mut self, at_ns: u64, id: u32, expires_ns: u64) -> &mut Self {
+        self.at(
+            at_ns,
+            What::TimerStart {
+                timer: id.into(),
+                function: "hrtimer_wakeup".into(),
+                expires_ns: expires_ns + 50 * US,
+                soft_expires_ns: expires_ns,
+                soft: false,
+            },
+        )
+    }
+
+    /// It expires and wakes `id`, 1 µs after its callback began.
+    fn expire(&mut self, at_ns: u64, id: u32) -> &mut Self {
+        let timer = id.into();
+        let function = "hrtimer_wakeup".into();
+        self.at(at_ns, What::TimerExpiryEntry { timer, function })
+            .wake(at_ns + US, id)
+            .at(at_ns + 2 * US, What::TimerExpiryExit { timer })
+    }
+
+    /// A whole turn: due, 3 µs to the callback, 4 µs more to the switch-in, work, sleep.
+    fn turn(&mut self, id: u32, due_ns: u64, work_ns: u64, next_ns: u64) -> &mut Self {
+        self.expire(due_ns + 3 * US, id)
+            .switch(due_ns + 7 * US, id, Left::Runnable)
+            .program(due_ns + 7 * US + work_ns - 1, id, next_ns)
+            .switch(due_ns + 7 * US + work_ns, HOG, Left::Sleeping)
+    }
+
+    fn activity(&mut self) -> BTreeMap<u32, ThreadActivity> {
+        self.events.sort_by_key(|event| event.at_ns);
+        let mut activations = Activations::new([LOOP, SLOW]);
+        for event in &self.events {
+            activations.event(event);
+        }
+        activations.finish()
+    }
+
+    fn row(&mut self, id: u32) -> (Rhythm, Row, ThreadActivity) {
+        let activity = self.activity().remove(&id).unwrap();
+        let rhythm = Rhythm::of(&activity.activations).unwrap();
+        (rhythm, row(&activity.activations, rhythm), activity)
+    }
+}
+
+/// A loop with these due times that works 50 µs.
+fn until_instants(dues: &[u64]) -> Stream {
+    let mut stream = Stream::new();
+    stream.program(dues[0] - MS, LOOP, dues[0]);
+    for two in dues.windows(2) {
+        stream.turn(LOOP, two[0], 50 * US, two[1]);
+    }
+    // The next wake-up ends the turn before; its own turn has no end and is left out.
+    stream.expire(dues[dues.len() - 1] + 3 * US, LOOP);
+    stream
+}
+
+fn every_millisecond(count: u64) -> Vec<u64> {
+    (0..count).map(|k| START + k * MS).collect()
+}
+
+#[test]
+fn an_absolute_sleeper_has_its_period_to_the_nanosecond_and_its_own_due_times() {
+    let (rhythm, row, activity) = until_instants(&every_millisecond(21)).row(LOOP);
+    assert_eq!((rhythm.period_ns, rhythm.programmed), (MS, true));
+    assert_eq!((row.due.start_ns, row.due.period_ns), (START, MS));
+    assert_eq!(row.samples.len(), 20);
+    for (k, sample) in (0..).zip(&row.samples) {
+        assert_eq!((sample.cycle, sample.due_ns), (k, START + k * MS));
+        assert_eq!(
+            (sample.latency_ns(), sample.execution_ns()),
+            (7_000, 50_000)
+        );
+        assert_eq!(
+            (sample.cpu_time_ns, sample.involuntary_switches),
+            (50_000, 0)
+        );
+    }
+    assert_eq!(row.even(), row.samples);
+    assert!(row.jitter_ns().iter().all(|&ns| ns == 0));
+    assert_eq!(activity.priorities, BTreeMap::from([(19, 20)]));
+}
+
+#[test]
+fn two_threads_of_one_cpu_have_each_their_own_period() {
+    let mut stream = until_instants(&every_millisecond(50));
+    let slow: Vec<u64> = (0..20).map(|k| START + 300 * US + k * 2 * MS).collect();
+    stream.program(START - MS, SLOW, slow[0]);
+    for two in slow.windows(2) {
+        stream.turn(SLOW, two[0], 100 * US, two[1]);
+    }
+    // Events are made in two passes: who is current is told by the switches.
+    stream.events.sort_by_key(|event| event.at_ns);
+    let mut current = HOG;
+    for event in &mut stream.events {
+        event.current = current;
+        if let What::Switch { next, .. } = &event.what {
+            current = next.id;
+        }
+    }
+    assert_eq!(stream.row(LOOP).0.period_ns, MS);
+    let (rhythm, row, _) = stream.row(SLOW);
+    assert_eq!(rhythm.period_ns, 2 * MS);
+    assert!(
+        row.samples
+            .iter()
+            .all(|s| s.latency_ns() == 7_000 && s.cpu_time_ns == 100_000)
+    );
+}
+
+#[test]
+fn due_times_that_were_skipped_are_gaps_between_cycle_numbers() {
+    let mut dues = every_millisecond(30);
+    dues.drain(10..13);
+    let (_, row, _) = until_instants(&dues).row(LOOP);
+    let cycles: Vec<u64> = row.samples.iter().map(|sample| sample.cycle).collect();
+    assert_eq!(cycles[9..11], [9, 13]);
+    assert_eq!(row.left_out, 0);
+    // Wake-ups 4 ms apart, three periods skipped: no jitter.
+    assert!(row.jitter_ns().iter().all(|&ns| ns == 0));
+}
+
+#[test]
+fn a_sleeper_for_a_time_drifts_and_keeps_its_latencies_on_an_even_row() {
+    // It sleeps 1 ms after 50 µs of work and 7 µs of wake-up: 1.057 ms, now and then 20 µs more.
+    let mut dues = vec![START];
+    for k in 0..40 {
+        dues.push(dues[k] + MS + 57 * US + if k % 4 == 0 { 20 * US } else { 0 });
+    }
+    let (rhythm, row, _) = until_instants(&dues).row(LOOP);
+    assert_eq!((rhythm.period_ns, rhythm.anchor_ns), (1_057_000, None));
+    assert_eq!(row.samples[4].due_ns, dues[4]);
+    let even = row.even();
+    for (k, (moved, real)) in (0..).zip(even.iter().zip(&row.samples)) {
+        assert_eq!(moved.cycle, k);
+        assert_eq!(moved.due_ns, START + k * 1_057_000);
+        assert_eq!(moved.latency_ns(), real.latency_ns());
+        assert_eq!(moved.execution_ns(), real.execution_ns());
+    }
+    assert_eq!(row.jitter_ns()[..5], [20_000, 0, 0, 0, 20_000]);
+}
+
+#[test]
+fn a_timer_on_another_clock_is_due_when_its_callback_began() {
+    let mut stream = until_instants(&every_millisecond(20));
+    for event in &mut stream.events {
+        if let What::TimerStart {
+            soft_expires_ns, ..
+        } = &mut event.what
+        {
+            *soft_expires_ns += 1_700_000_000_000_000_000;
+        }
+    }
+    let (rhythm, row, _) = stream.row(LOOP);
+    assert_eq!((rhythm.programmed, rhythm.anchor_ns), (false, None));
+    assert_eq!(row.samples[0].latency_ns(), 4_000);
+}
+
+#[test]
+fn preemption_is_counted_and_is_no_run_time() {
+    let mut stream = Stream::new();
+    for k in 0..20 {
+        let due = START + k * MS;
+        stream.program(due - 900 * US, LOOP, due);
+        stream.expire(due + 3 * US, LOOP);
+        stream.switch(due + 7 * US, LOOP, Left::Runnable);
+        stream.switch(due + 27 * US, SLOW, Left::Runnable);
+        stream.switch(due + 127 * US, LOOP, Left::Sleeping);
+        stream.switch(due + 157 * US, HOG, Left::Sleeping);
+    }
+    let (_, row, _) = stream.row(LOOP);
+    for sample in &row.samples {
+        assert_eq!(
+            (sample.cpu_time_ns, sample.execution_ns()),
+            (50_000, 150_000)
+        );
+        assert_eq!(sample.involuntary_switches, 1);
+    }
+}
+
+#[test]
+fn a_turn_goes_on_when_something_else_wakes_the_thread_within_it() {
+    let mut stream = Stream::new();
+    for k in 0..20 {
+        let due = START + k * MS;
+        stream.program(due - 900 * US, LOOP, due);
+        stream.expire(due + 3 * US, LOOP);
+        stream.switch(due + 7 * US, LOOP, Left::Runnable);
+        stream.switch(due + 17 * US, HOG, Left::Sleeping);
+        stream.wake(due + 50 * US, LOOP);
+        stream.switch(due + 55 * US, LOOP, Left::Runnable);
+        stream.switch(due + 75 * US, HOG, Left::Sleeping);
+    }
+    let (rhythm, row, activity) = stream.row(LOOP);
+    assert_eq!(rhythm.period_ns, MS);
+    assert!(row.samples.iter().all(|s| s.end_ns == s.due_ns + 75 * US));
+    assert!(row.samples.iter().all(|s| s.cpu_time_ns == 30_000));
+    assert_eq!((activity.other_wake_ups, activity.unseen_wake_ups), (20, 0));
+}
+
+#[test]
+fn a_turn_that_runs_into_the_next_due_time_is_marked() {
+    let mut stream = Stream::new();
+    stream.program(START - MS, LOOP, START);
+    stream.turn(LOOP, START, MS + 500 * US, START + MS);
+    for k in 1..20 {
+        let due = START + k * MS;
+        let late = if k == 1 { 600 * US } else { 0 };
+        stream.expire(due + late + 3 * US, LOOP);
+        stream.switch(due + late + 7 * US, LOOP, Left::Runnable);
+        stream.program(due + late + 8 * US, LOOP, due + MS);
+        stream.switch(due + late + 10 * US, HOG, Left::Sleeping);
+    }
+    let (_, row, _) = stream.row(LOOP);
+    let past = |at: usize| {
+        row.samples[at]
+            .flags
+            .contains(SampleFlags::DUE_ALREADY_PAST)
+    };
+    assert_eq!((past(0), past(1), past(2)), (false, true, false));
+    assert_eq!(row.samples[1].latency_ns(), 607_000);
+}
+
+#[test]
+fn what_events_are_missing_in_is_left_out_and_counted() {
+    let mut stream = until_instants(&every_millisecond(31));
+    stream.at(START + 10 * MS + 20 * US, What::Lost { count: 7 });
+    let (rhythm, row, activity) = stream.row(LOOP);
+    assert_eq!((rhythm.period_ns, activity.cut_by_loss), (MS, 1));
+    let cycles: Vec<u64> = row.samples.iter().map(|sample| sample.cycle).collect();
+    assert!(!cycles.contains(&10), "{cycles:?}");
+    assert_eq!(row.samples.len(), 29);
+}
+
+#[test]
+fn a_switch_that_was_not_told_is_taken_for_the_threads_first_event() {
+    let mut stream = until_instants(&every_millisecond(21));
+    let is_in = |event: &KernelEvent| {
+        event.at_ns == START + 5 * MS + 7 * US && matches!(event.what, What::Switch { .. })
+    };
+    stream.events.retain(|event| !is_in(event));
+    let (_, row, activity) = stream.row(LOOP);
+    assert_eq!((row.samples.len(), activity.untold_switches), (20, 1));
+    // Its first event is the timer that it programs, 1 ns before it sleeps.
+    assert_eq!(row.samples[5].latency_ns(), 7_000 + 50_000 - 1);
+}
+
+#[test]
+fn a_wake_up_from_a_cpu_that_is_not_traced_is_counted_as_unseen() {
+    let mut stream = until_instants(&every_millisecond(21));
+    let at = START + 5 * MS + 3 * US;
+    stream
+        .events
+        .retain(|event| !(at..at + 3 * US).contains(&event.at_ns));
+    let (_, row, activity) = stream.row(LOOP);
+    assert_eq!((activity.unseen_wake_ups, row.samples.len()), (1, 19));
+    // The turn before ends where it ended.
+    assert_eq!(row.samples[4].execution_ns(), 50_000);
+}
+
+#[test]
+fn too_few_or_irregular_wake_ups_are_no_period() {
+    let activity = until_instants(&every_millisecond(6)).activity();
+    let found = Rhythm::of(&activity[&LOOP].activations);
+    assert_eq!(found, Err(NotPeriodic::TooFew { activations: 5 }));
+    assert_eq!(
+        Rhythm::of(&activity[&SLOW].activations),
+        Err(NotPeriodic::TooFew { activations: 0 })
+    );
+    let mut dues = vec![START];
+    for k in 0..30_u64 {
+        dues.push(dues[k as usize] + MS + (k * k * 37 % 101) * 100 * US);
+    }
+    let activity = until_instants(&dues).activity();
+    let found = Rhythm::of(&activity[&LOOP].activations);
+    assert!(
+        matches!(
+            found,
+            Err(NotPeriodic::Irregular {
+                activations: 30,
+                ..
+            })
+        ),
+        "{found:?}"
+    );
+}
