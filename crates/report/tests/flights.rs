@@ -9,7 +9,7 @@ use wakepath_archive::{
     SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted,
 };
 use wakepath_report::{Assessment, FlightOrder, Flights, FlightsError, Style};
-use wakepath_scenario::{KnownCpus, Scenario};
+use wakepath_scenario::{FlightVehicle, KnownCpus, Scenario};
 use wakepath_timeline::{DueTimes, Policy, Sample, SampleFlags};
 use wakepath_verdict::Outcome;
 
@@ -331,6 +331,39 @@ fn figures_depend_on_the_seed_and_not_on_the_number_of_threads() {
             .tilt_deviation_deg
     };
     assert_ne!(tilt(&run), tilt(&other));
+}
+
+#[test]
+fn a_flight_after_a_controller_that_is_not_real_time_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let work = "work = { kind = \"library\", library = \"/a/mine.py\" }\n[criterion]";
+    let text = scenario("[\"FIFO 50\"]", HUMMINGBIRD).replace("[criterion]", work);
+    let run = write(folder.path(), &text, &[(FIFO, clean, 500)]);
+    let flights = flown(&run, 2).unwrap();
+    assert!(!flights.controllers[0].real_time);
+    let text = flights.to_text(Style::default());
+    let line = "not real-time: the controller /a/mine.py is Python";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
+fn a_vehicle_that_its_own_gains_lose_is_said_to_be_lost_without_latency_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = scenario("[\"FIFO 50\"]", HUMMINGBIRD);
+    let run = write(folder.path(), &text, &[(FIFO, clean, 1_000)]);
+    let parsed = Scenario::parse(&text, "scenario", &KnownCpus::first(4)).unwrap();
+    let mut terms = parsed.flight.unwrap();
+    let unstable = wakepath_flight::Vehicle::built_in_text("hummingbird").unwrap();
+    let unstable = unstable.replace("rate_per_s = 46.64", "rate_per_s = -5.0");
+    terms.vehicle = FlightVehicle::Text(unstable);
+    let order = FlightOrder::quick(&terms).unwrap();
+    let flights = Flights::of(&run, &order, NonZeroUsize::MIN, &|_, _| ()).unwrap();
+    let text = flights.to_text(Style::default());
+    assert!(text.contains("without latency: lost too: "), "{text}");
+    assert!(
+        text.contains("warning: the gains don't stabilise"),
+        "{text}"
+    );
 }
 
 /// What a person waits for; printed, since a busy machine's times are no test.
