@@ -62,6 +62,9 @@ pub(super) fn schedule(
     }
     Ok(match joined {
         Some(schedule) if recorded > 0 => Ok(schedule),
+        _ if run.manifest.imported.is_some() => Err("it holds no sample instants: its tool wrote \
+             how often each latency came, not when"
+            .into()),
         _ => Err("no cycle was recorded after the warm-up".into()),
     })
 }

@@ -129,11 +129,15 @@ impl Flights {
         let identity = crate::assessment::identity(run);
         if flown.conditions.iter().all(|one| one.flight.is_none()) {
             let found = flown.conditions.iter().flat_map(|one| &one.findings);
-            let why = found.map(FlightFinding::to_string).next();
+            let mut why = found.map(|finding| match finding {
+                FlightFinding::NotFlown { why } => why.clone(),
+                other => other.to_string(),
+            });
             let never = not_measured.first().map(|one| one.reason.clone());
             return Err(FlightsError::Nothing {
                 directory: identity.directory,
                 why: why
+                    .next()
                     .or(never)
                     .unwrap_or_else(|| "it holds no samples".into()),
             });
