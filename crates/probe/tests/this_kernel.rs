@@ -1,6 +1,7 @@
 //! The probe on the kernel that the tests run on: the real tracer, real sleeps.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -190,14 +191,26 @@ fn rings(tracefs: &Tracefs, bytes: u64, mode: TraceMode) -> Option<(PerfRings, D
     }
 }
 
-/// A thread of the last CPU that sleeps, and is busy in between.
+/// A thread of the last CPU that sleeps. Another keeps the CPU from idle meanwhile, where some
+/// kernels drop most of perf's events.
 fn sleep_on_the_last_cpu(times: u32) {
-    std::thread::spawn(move || {
-        wakepath_rt::affinity::pin(&[last_cpu()]).unwrap();
-        (0..times).for_each(|_| std::thread::sleep(Duration::from_micros(50)));
-    })
-    .join()
-    .unwrap();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            wakepath_rt::affinity::pin(&[last_cpu()]).unwrap();
+            rustix::process::setpriority_process(None, 19).unwrap();
+            while !over.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        let sleeper = scope.spawn(|| {
+            wakepath_rt::affinity::pin(&[last_cpu()]).unwrap();
+            (0..times).for_each(|_| std::thread::sleep(Duration::from_micros(50)));
+        });
+        let slept = sleeper.join();
+        over.store(true, Ordering::Relaxed);
+        slept.unwrap();
+    });
 }
 
 #[test]

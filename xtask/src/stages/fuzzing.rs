@@ -9,10 +9,8 @@ use crate::job::{Finished, Job};
 use crate::place;
 use crate::tools::{cargo, missing_program};
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
-
-const SECONDS: u32 = 12;
 
 const FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Ccodegen-units=1 -Cpasses=sancov-module \
                      -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -56,27 +54,28 @@ pub fn fuzz(job: &Job) -> Outcome {
     let folders = ["proc", "proc/self", "sys/devices/virtual/workqueue"];
     let kernel_files = folders.map(|folder| format!("{machine}/{folder}"));
     let kernel_files: Vec<&str> = kernel_files.iter().map(String::as_str).collect();
-    let seeds: [(&str, &[&str]); 4] = [
-        ("scenario", &scenario),
-        ("recording", &recording),
-        ("journal", &["crates/tuning/tests/journals"]),
-        ("kernel_files", &kernel_files),
+    // What strangers hand over gets longest.
+    let targets: [(&str, u32, &[&str]); 4] = [
+        ("scenario", 30, &scenario),
+        ("recording", 30, &recording),
+        ("journal", 12, &["crates/tuning/tests/journals"]),
+        ("kernel_files", 12, &kernel_files),
     ];
-    seeds
+    targets
         .into_iter()
-        .map(|(name, seeds)| target(job, name, programs.join(name), seeds))
+        .map(|(name, seconds, seeds)| target(job, &programs.join(name), name, seconds, seeds))
         .reduce(Outcome::and)
         .expect("there are targets")
 }
 
-fn target(job: &Job, name: &str, program: PathBuf, seeds: &[&str]) -> Outcome {
+fn target(job: &Job, program: &Path, name: &str, seconds: u32, seeds: &[&str]) -> Outcome {
     let found = place::target().join("fuzz-corpus").join(name);
     if let Err(error) = fs::create_dir_all(&found) {
         return Outcome::of(Some(format!("{}: {error}", found.display())));
     }
     let mut command = Command::new(program);
     command
-        .arg(format!("-max_total_time={SECONDS}"))
+        .arg(format!("-max_total_time={seconds}"))
         .args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"])
         .arg(format!(
             "-artifact_prefix={}/crash-",

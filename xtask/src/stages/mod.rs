@@ -120,7 +120,7 @@ const STAGES: &[Stage] = &[
     ),
     stage(
         "fuzz",
-        "30 s of random scenarios and recordings each",
+        "random scenarios and recordings (30 s each), journals and kernel files (12 s each)",
         10,
         fuzzing::fuzz,
     ),
