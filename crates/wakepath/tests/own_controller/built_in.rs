@@ -69,7 +69,10 @@ fn a_table_of_tasks_runs_at_its_rates_and_its_recording_repeats_without_the_file
     // well, but never for more than the whole run held.
     let late = of(3, "late");
     assert!(late >= 95, "{modules:#?}");
-    assert!(late as f64 <= whole_run_s * 50.0, "{late} in {whole_run_s} s");
+    assert!(
+        late as f64 <= whole_run_s * 50.0,
+        "{late} in {whole_run_s} s"
+    );
     let manifest = std::fs::read_to_string(place.path("run/manifest.json")).expect("a manifest");
     assert!(manifest.contains("too large") && !manifest.contains("mine.toml\\\""));
 }
