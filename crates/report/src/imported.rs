@@ -4,6 +4,7 @@
 use crate::compare::{Measured, QuantileFigure, RunFigures};
 use crate::conditions::ConditionSegments;
 use crate::picture::Shape;
+use crate::text::{IN_A_ROW, MISSES, SCHEDULED, SKIPPED};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use wakepath_archive::{Imported, Manifest, Run, ThreadHistogram};
@@ -327,12 +328,14 @@ pub(crate) fn measured(
     Some(Measured::unordered(judgement.name, figures, histogram))
 }
 
+/// Whether values were beyond the histogram's range: how late each was is lost.
+pub(crate) fn more_may_be_late(imported: &Imported) -> bool {
+    let mut histograms = imported.histograms.iter();
+    histograms.any(|histogram| histogram.overflowed > 0)
+}
+
 /// Cells of the table that the tool says nothing of. Columns as in `text.rs`.
 pub(crate) fn unknown_cells(cells: &mut [String], imported: &Imported) {
-    const SCHEDULED: usize = 0;
-    const SKIPPED: usize = 2;
-    const MISSES: usize = 13;
-    const IN_A_ROW: usize = 14;
     let lacks = |what: &str| imported.lacks.iter().any(|lack| lack.starts_with(what));
     let mut unknown = Vec::new();
     if lacks("skipped periods: the tool") {
@@ -341,11 +344,8 @@ pub(crate) fn unknown_cells(cells: &mut [String], imported: &Imported) {
     if lacks("the order of values") {
         unknown.push(IN_A_ROW);
     }
-    let lost = imported
-        .histograms
-        .iter()
-        .any(|histogram| histogram.overflowed > 0);
-    if let Some(cell) = cells.get_mut(MISSES).filter(|_| lost) {
+    let more = more_may_be_late(imported);
+    if let Some(cell) = cells.get_mut(MISSES).filter(|_| more) {
         // Late for certain; of the overflowed values more may be.
         *cell = format!("≥ {cell}");
     }

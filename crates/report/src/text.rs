@@ -20,6 +20,11 @@ pub(crate) const COLUMNS: &[(&str, &[&str])] = &[
     ("outage, ms", &["longest"]),
     ("", &["verdict"]),
 ];
+/// Places of columns that an imported run may know nothing of.
+pub(crate) const SCHEDULED: usize = 0;
+pub(crate) const SKIPPED: usize = 2;
+pub(crate) const MISSES: usize = 13;
+pub(crate) const IN_A_ROW: usize = 14;
 
 impl Assessment {
     /// The whole of it for a person.
@@ -92,7 +97,7 @@ impl Assessment {
     }
 
     /// What an imported run's tool does not record stands as not known, never as 0.
-    fn row(&self, judgement: &Judgement) -> Vec<String> {
+    pub(crate) fn row(&self, judgement: &Judgement) -> Vec<String> {
         let mut cells = row(judgement);
         if let Some(imported) = &self.imported {
             crate::imported::unknown_cells(&mut cells, imported);

@@ -4,6 +4,8 @@
 use crate::assessment::{AssessmentError, scenario_of};
 use crate::loads::{LoadSummary, summarise};
 use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::fmt;
 use wakepath_archive::Run;
 use wakepath_machine::{Facts, Severity};
@@ -272,13 +274,33 @@ fn releases(one: &Work, two: &Work) -> Weight {
     }
 }
 
-/// A value of the scenario in its own words, as in the JSON form.
+/// A value of the scenario in its own words, as in the JSON form; a file's text by its digest.
 fn said(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
-        Ok(serde_json::Value::Null) => "none".into(),
-        Ok(value) => value.to_string(),
+        Ok(Value::String(word)) => word,
+        Ok(Value::Null) => "none".into(),
+        Ok(mut value) => {
+            name_texts(&mut value);
+            value.to_string()
+        }
         Err(_) => "unknown".into(),
+    }
+}
+
+/// A vehicle or a table of tasks is many lines: which one it is, its digest tells.
+fn name_texts(value: &mut Value) {
+    match value {
+        Value::String(text) if text.contains('\n') => {
+            let digest = Sha256::digest(text.as_bytes());
+            let digest: String = digest[..6]
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            *text = format!("{} lines, SHA-256 {digest}…", text.lines().count());
+        }
+        Value::Array(values) => values.iter_mut().for_each(name_texts),
+        Value::Object(members) => members.values_mut().for_each(name_texts),
+        _ => {}
     }
 }
 

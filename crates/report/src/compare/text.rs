@@ -213,7 +213,7 @@ impl Comparison {
             lines.push(
                 "one run can't tell a difference between the sides from one between two runs of \
                  the same side: samples of one run share its boot, its memory and its hour. The \
-                 figures above are what these runs were; of the sides they prove nothing"
+                 figures are what these runs were; of the sides they prove nothing"
                     .to_owned(),
             );
         }

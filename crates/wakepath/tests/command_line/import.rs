@@ -92,6 +92,29 @@ fn an_imported_run_may_fail() {
 }
 
 #[test]
+fn the_page_shows_what_an_import_does_not_know_as_not_known() {
+    let place = Place::new();
+    let file = fixture("cyclictest-h.txt");
+    let told = ["--period", "1ms", "--policy", "FIFO 80"];
+    import(&place, "run", "cyclictest", &file, &told).assert_code(0);
+    ask("report", &place.path().join("run")).assert_code(0);
+    let page = std::fs::read_to_string(place.path().join("run/report.html")).unwrap();
+    let row = page.split("<table class=\"measured\">").nth(1).unwrap();
+    let row = row.split("FIFO 80</th>").nth(1).unwrap();
+    let row = row.split("</tr>").next().unwrap();
+    let cells: Vec<&str> = row
+        .split("<td class=\"number\">")
+        .skip(1)
+        .map(|cell| cell.split("</td>").next().unwrap())
+        .collect();
+    let (scheduled, skipped, in_a_row) = (cells[0], cells[2], cells[14]);
+    assert_eq!([scheduled, skipped, in_a_row], ["–"; 3], "{cells:?}");
+    assert_ne!(cells[1], "–", "{cells:?}");
+    // Some of its values lay beyond the histogram.
+    assert!(cells[13].starts_with("≥ "), "{cells:?}");
+}
+
+#[test]
 fn what_a_file_does_not_say_must_be_given() {
     let place = Place::new();
     let file = fixture("cyclictest-h.txt");

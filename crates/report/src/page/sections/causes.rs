@@ -54,7 +54,7 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
     }
     let mut table = Markup::default();
     table.raw(
-        "<table><caption>What the late cycles waited for, by the time that it took of them. A cycle \
+        "<table class=\"causes\"><caption>What the late cycles waited for, by the time that it took of them. A cycle \
          is late above its condition's threshold.</caption><thead><tr>\
          <th scope=\"col\">Condition and cause</th><th scope=\"col\" class=\"number\">Late cycles</th>\
          <th scope=\"col\" class=\"number\">Share of their latency</th>\

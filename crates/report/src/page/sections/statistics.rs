@@ -3,6 +3,7 @@
 use super::{nothing, scrolling};
 use crate::page::Reported;
 use crate::page::markup::Markup;
+use crate::text::{IN_A_ROW, MISSES, SCHEDULED};
 use wakepath_verdict::{CLUSTER_GAP, Caution};
 
 /// Writes every condition's evidence.
@@ -19,10 +20,15 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
              <th scope=\"col\">Bounds and limits</th><th scope=\"col\">Largest observed</th></tr></thead><tbody>",
         );
         for judgement in &assessment.conditions {
-            let misses = &judgement.cycles.misses;
             table.raw("<tr>");
             table.element("th", &[("scope", &"row")], &judgement.name);
-            for count in [judgement.cycles.scheduled, misses.missed, misses.clusters] {
+            let cells = assessment.row(judgement);
+            let groups = match cells[IN_A_ROW].as_str() {
+                // Without the order of the values nobody knows which came together.
+                "–" => "–".to_owned(),
+                _ => judgement.cycles.misses.clusters.to_string(),
+            };
+            for count in [&cells[SCHEDULED], &cells[MISSES], &groups] {
                 table.element("td", &[("class", &"number")], count);
             }
             let reasons = judgement.reasons.iter().map(ToString::to_string);

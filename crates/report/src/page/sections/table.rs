@@ -3,7 +3,7 @@
 use super::{nothing, outcome, scrolling};
 use crate::page::Reported;
 use crate::page::markup::Markup;
-use crate::text::{COLUMNS, executed_row, row, row_label};
+use crate::text::{COLUMNS, executed_row, row_label};
 
 /// Writes the table.
 pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
@@ -46,7 +46,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
             .iter()
             .filter(|c| c.name.phase == phase)
         {
-            let mut cells = row(judgement);
+            let mut cells = assessment.row(judgement);
             // The verdict has a colour of its own.
             cells.pop();
             table.raw("<tr>");

@@ -128,7 +128,13 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
         table.raw("</td>");
         table.element("td", &[], decided);
         let number = [("class", &"number" as &dyn std::fmt::Display)];
-        table.element("td", &number, fraction(policy.margin.miss_fraction));
+        let imported = run.assessment.imported.as_ref();
+        let at_least = match imported.is_some_and(crate::imported::more_may_be_late) {
+            true => "≥ ",
+            false => "",
+        };
+        let missed = fraction(policy.margin.miss_fraction);
+        table.element("td", &number, format_args!("{at_least}{missed}"));
         let room = policy.margin.head_room;
         let room = match room < 0.0 {
             true => "none".into(),
