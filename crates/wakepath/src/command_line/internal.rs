@@ -1,0 +1,46 @@
+//! What wakepath tells the processes that it starts itself as. No user types these.
+
+use clap::Subcommand;
+use std::path::PathBuf;
+
+/// What wakepath starts itself as. Not for people: arguments may change at any time.
+#[derive(Debug, Subcommand)]
+pub enum Internal {
+    /// The measured loop's process.
+    Loop {
+        /// Process that it dies with.
+        parent: i32,
+        /// Descriptor of the shared memory.
+        shared: i32,
+    },
+    /// The recorder.
+    Recorder {
+        /// Process that it works for.
+        parent: i32,
+        /// Descriptor of the shared memory.
+        shared: i32,
+        /// The run directory.
+        directory: PathBuf,
+    },
+    /// The probe.
+    Probe {
+        /// Process that it works for.
+        parent: i32,
+        /// Descriptor of the shared memory, which it leaves alone.
+        shared: i32,
+        /// The run directory.
+        directory: PathBuf,
+    },
+    /// The loads' supervisor.
+    LoadSupervisor,
+    /// The first process of a laboratory's guest.
+    LabGuest,
+    /// The laboratory's emulator.
+    LabEmulator {
+        /// Process that it dies with.
+        parent: i32,
+        /// The emulator and its arguments.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        command: Vec<std::ffi::OsString>,
+    },
+}

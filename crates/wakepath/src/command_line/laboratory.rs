@@ -1,0 +1,185 @@
+//! Words of `lab`: guests, runs, checks against a baseline.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// Run a scenario on real kernels in virtual time, repeatable to the nanosecond.
+#[derive(Debug, Subcommand)]
+pub enum Lab {
+    /// Boot each kernel in an emulator that counts instructions, run the scenario in it, compare.
+    Run(LabRun),
+    /// Make the run of a baseline once more, and say what takes longer than it did.
+    Check(LabCheck),
+    /// Run a command of wakepath's in a guest, and bring back what it wrote.
+    Exec(LabExec),
+    /// Find the first cycle at which two runs in virtual time part.
+    Diff(LabDiff),
+}
+
+/// The guests of a laboratory: which kernels, on what machine.
+#[derive(Debug, Args)]
+pub struct LabGuests {
+    /// Kernel: `debian:stock`, `debian:rt`, `package:NAME[=VERSION]` or the path of a bzImage; may
+    /// be given more than once.
+    #[arg(long, value_name = "KERNEL", required = true)]
+    pub kernel: Vec<String>,
+    /// Further parameters of the kernels, such as `preempt=full`: each kernel is also run with
+    /// these; may be given more than once.
+    #[arg(long, value_name = "PARAMETERS")]
+    pub variant: Vec<String>,
+    /// Architecture of the guests: `x86-64` or `aarch64`; the second needs `--program`.
+    #[arg(long, value_name = "NAME", default_value = "x86-64")]
+    pub architecture: String,
+    /// CPUs of each guest. More than one take turns: docs/concepts/virtual-time.md says what that
+    /// costs.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub cpus: u16,
+    /// Command of wakepath's that each guest runs first, such as `tune apply --yes`, or a program of
+    /// this host by its path; must end with 0 unless a dash stands before it; may be given more than
+    /// once.
+    #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
+    pub before: Vec<String>,
+    /// Virtual nanoseconds that pass with each instruction: 1, 2, 4 … 1024.
+    #[arg(long, value_name = "NS", default_value_t = 1)]
+    pub ns_per_instruction: u32,
+    /// Memory of each guest in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    pub memory: u32,
+    /// Guests that run side by side [default: as many as this host has CPUs].
+    #[arg(long, value_name = "NUMBER")]
+    pub beside: Option<u16>,
+    /// Time that each guest may take on this host, such as `10min` [default: by what it does].
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<String>,
+    /// Wakepath that runs in the guests [default: this one].
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    /// The emulator's program [default: the installed QEMU, or one of Debian's, fetched, where that
+    /// is too old].
+    #[arg(long, value_name = "FILE")]
+    pub emulator: Option<PathBuf>,
+}
+
+/// Boot each kernel in an emulator that counts instructions, run the scenario in it, compare.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 every guest ran its scenario, 1 one of them did not, or an error. \
+                  Virtual time judges no criterion: no run of it is ever passed.\n\nExamples:\n  \
+                  wakepath lab run pi5-250hz --duration 20s --kernel debian:stock --kernel \
+                  debian:rt\n  \
+                  wakepath lab run my-loop.toml --kernel debian:stock --variant preempt=full \
+                  --variant 'preempt=full threadirqs'\n  \
+                  wakepath lab run my-loop.toml --kernel ./bzImage --seed 1 --seed 2 --seed 3\n  \
+                  wakepath lab run my-loop.toml --kernel debian:rt --cpus 2 --variant \
+                  'isolcpus=1 nohz_full=1 rcu_nocbs=1 irqaffinity=0'"
+)]
+pub struct LabRun {
+    /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
+    pub scenario: String,
+    /// The guests.
+    #[command(flatten)]
+    pub guests: LabGuests,
+    /// Seed of every random number; one seed is one sample, so give several.
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    pub seed: Vec<u64>,
+    /// Scale the scenario to this virtual time for the whole run, such as `20s`.
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<String>,
+    /// Measure everything once more with kernel events recorded, so that late cycles are explained.
+    #[arg(long)]
+    pub trace: bool,
+    /// Write what was counted into this file, for `lab check`.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Directory of the runs, one for each guest; must be empty or not exist [default:
+    /// wakepath-runs/lab-NAME-TIME].
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Print the result as JSON on standard output, for scripts.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Make the run of a baseline once more, and say what takes longer than it did.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The baseline holds all that was asked for: scenario, kernels, variants, seeds. A \
+                  kernel in place of the baseline's is what a test of that kernel is.\n\nExit codes: \
+                  0 nothing takes longer, 1 error, 2 something does.\n\nExamples:\n  \
+                  wakepath lab run my-loop.toml --kernel debian:rt --trace --baseline latency.json\n  \
+                  wakepath lab check latency.json\n  \
+                  wakepath lab check latency.json --kernel ./bzImage --allow 2"
+)]
+pub struct LabCheck {
+    /// File that `lab run --baseline` wrote.
+    pub baseline: PathBuf,
+    /// Kernel in place of the baseline's; as many as the baseline has, in its order.
+    #[arg(long, value_name = "KERNEL")]
+    pub kernel: Vec<String>,
+    /// Share by which a count may grow, in percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    pub allow: f64,
+    /// Write what was counted now into the baseline.
+    #[arg(long)]
+    pub write: bool,
+    /// Guests that run side by side [default: as many as this host has CPUs].
+    #[arg(long, value_name = "NUMBER")]
+    pub beside: Option<u16>,
+    /// Time that each guest may take on this host, such as `10min` [default: by what it does].
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<String>,
+    /// Wakepath that runs in the guests [default: this one].
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    /// The emulator's program [default: the installed QEMU, or one of Debian's].
+    #[arg(long, value_name = "FILE")]
+    pub emulator: Option<PathBuf>,
+    /// Directory of the runs, one for each guest; must be empty or not exist [default:
+    /// wakepath-runs/lab-NAME-TIME].
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Print the changes as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Run a command of wakepath's in a guest, and bring back what it wrote.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The command runs as root in /tmp of a guest that has nothing but memory; what it \
+                  leaves in /tmp comes back with --directory. With one guest its output is this \
+                  command's, its exit code too.\n\nExit codes: 0 all commands ended with 0; 1 \
+                  error; else the command's.\n\nExamples:\n  \
+                  wakepath lab exec --kernel debian:rt -- machine --json\n  \
+                  wakepath lab exec --kernel debian:rt --cpus 2 -- doctor --cpu 1\n  \
+                  wakepath lab exec --kernel debian:stock --cpus 2 --before 'tune apply --cpu 1 \
+                  --yes' --before 'tune revert' -- tune status\n  \
+                  wakepath lab exec --kernel debian:rt -- /usr/bin/cyclictest -m -p 90 -l 1000 -q"
+)]
+pub struct LabExec {
+    /// The guests.
+    #[command(flatten)]
+    pub guests: LabGuests,
+    /// Directory for what comes back, with one inside for each guest; must be empty or not exist.
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Verb of wakepath's with its arguments, or a program of this host by its path.
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// Find the first cycle at which two runs in virtual time part.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 the same to the nanosecond, 1 error, 2 they part.\n\nExample:\n  \
+                        wakepath lab diff monday/debian-rt tuesday/debian-rt"
+)]
+pub struct LabDiff {
+    /// A run directory.
+    pub first: PathBuf,
+    /// Another.
+    pub second: PathBuf,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,77 @@
+//! Words of the verbs that look at scenarios and at the machine, and the loop that they ask for.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// List, show and check scenarios.
+#[derive(Debug, Subcommand)]
+pub enum Scenario {
+    /// List the built-in scenarios.
+    List,
+    /// Print a built-in scenario's file, to copy and change.
+    Show {
+        /// Its name.
+        name: String,
+    },
+    /// Check a scenario file against its rules and this machine, and say how long it would run.
+    Check {
+        /// A file, or the name of a built-in scenario.
+        scenario: String,
+    },
+    /// Print the JSON Schema of scenario files, for editors.
+    Schema,
+}
+
+/// Show what this machine is and what this user may do on it.
+#[derive(Debug, Args)]
+pub struct Machine {
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Check whether this machine is ready for the loop: what is bad, why, and what to do.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 nothing notable or grave is bad, 1 error, 2 something is (with \
+                        --against: something changed), 3 nothing is, but something that could be \
+                        grave is unknown.\n\nExamples:\n  \
+                        wakepath doctor --rate 1kHz --cpu 3\n  \
+                        wakepath doctor --explain F3\n  \
+                        wakepath doctor --against wakepath-runs/check-20260101T120000Z"
+)]
+pub struct Doctor {
+    /// The loop.
+    #[command(flatten)]
+    pub subject: Subject,
+    /// Say everything about one check, such as `F3`.
+    #[arg(long, value_name = "ID", conflicts_with = "against")]
+    pub explain: Option<String>,
+    /// Say what changed on this machine since a run that passed.
+    #[arg(long, value_name = "RUN")]
+    pub against: Option<PathBuf>,
+    /// Read a recorded tree of /proc and /sys instead of this machine.
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The loop that a machine is inspected or tuned for.
+#[derive(Debug, Args)]
+pub struct Subject {
+    /// Rate of the loop, such as `250Hz`; its criterion is that of `wakepath check` [default:
+    /// 250Hz].
+    #[arg(long, value_name = "RATE", conflicts_with = "scenario")]
+    pub rate: Option<String>,
+    /// Scenario whose loop and criterion are meant: a file, or a built-in one by name.
+    #[arg(long, value_name = "SCENARIO")]
+    pub scenario: Option<String>,
+    /// CPU of the loop [default: the scenario's, else the highest, an isolated one if there is any].
+    #[arg(long, value_name = "CPU")]
+    pub cpu: Option<u16>,
+    /// The program that the loop is in, by name or process number, if it runs.
+    #[arg(long, value_name = "PROGRAM")]
+    pub program: Option<String>,
+}

@@ -1,0 +1,157 @@
+//! Words of the verbs that measure: `check`, `run`, `watch`; and of `exec`, which starts what is measured.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// Measure a loop under the usual policies, idle and under load, and give a verdict.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 \
+                        undecided.\n\nExamples:\n  \
+                        wakepath check\n  \
+                        wakepath check --duration 10min --cpu 3\n  \
+                        wakepath check --rate 1kHz --policy 'FIFO 80' --policy 'OTHER nice -19'"
+)]
+pub struct Check {
+    /// Rate of the loop, such as `250Hz` or `1kHz`.
+    #[arg(long, value_name = "RATE", default_value = "250Hz")]
+    pub rate: String,
+    /// Time for the whole run, such as `100s` or `10min`.
+    #[arg(long, value_name = "TIME", default_value = "100s")]
+    pub duration: String,
+    /// CPU of the loop [default: the highest, an isolated one if there is any].
+    #[arg(long, value_name = "CPU")]
+    pub cpu: Option<u16>,
+    /// Policy to measure instead of the eight; may be given more than once.
+    #[arg(
+        long,
+        value_name = "POLICY",
+        long_help = "Policy to measure instead of the eight; may \
+        be given more than once: 'OTHER nice -5', 'BATCH nice 0', IDLE, 'FIFO 80', 'RR 50', \
+        'DEADLINE 400us' (its runtime in each period)"
+    )]
+    pub policy: Vec<String>,
+    /// Measure everything once more with kernel events recorded: twice the time, or half the cycles.
+    #[arg(
+        long,
+        long_help = "Measure every condition once more with kernel events recorded, so that late \
+        cycles can be explained. Conditions are judged by the untraced part; the time is shared \
+        between the two. Needs root or a tracefs that this user may use"
+    )]
+    pub trace: bool,
+    /// How to show and where to put it.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Carry out a scenario.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 \
+                        undecided.\n\nExamples:\n  \
+                        wakepath run pi5-250hz\n  \
+                        wakepath run my-loop.toml --directory results/monday"
+)]
+pub struct Run {
+    /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
+    pub scenario: String,
+    /// Scale the scenario to this time for the whole run, such as `60s`.
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<String>,
+    /// Measure everything once more with kernel events recorded, as `trace = true` does.
+    #[arg(long)]
+    pub trace: bool,
+    /// How to show and where to put it.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// How to show a run and where to put it.
+#[derive(Debug, Args)]
+pub struct Output {
+    /// Run directory; must be empty or not exist [default: wakepath-runs/NAME-TIME].
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Print the result as JSON on standard output, for scripts.
+    #[arg(long)]
+    pub json: bool,
+    /// Plain lines instead of the live view, also on a terminal.
+    #[arg(long)]
+    pub no_tui: bool,
+}
+
+/// Watch a program that was not written for wakepath, without changing it: which of its threads are
+/// periodic and how exactly, their wake-up latency from the timer's expiry, run time, preemptions,
+/// policy in effect, and why late activations were late. Needs root or a tracefs that this user may
+/// use.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 watched, 1 error, 3 no periodic thread was seen.\n\nExamples:\n  \
+                        wakepath watch -p 1234 --for 60s\n  \
+                        wakepath watch --comm px4 --for 60s --latency 200us\n  \
+                        wakepath watch --for 20s -- ./controller --fast\n  \
+                        wakepath watch -- wakepath exec --policy 'FIFO 80' --cpu 1 -- ./controller"
+)]
+#[command(group = clap::ArgGroup::new("what").required(true))]
+pub struct Watch {
+    /// The process of this number, with all its threads.
+    #[arg(short = 'p', long = "pid", value_name = "PID", group = "what")]
+    pub pid: Option<u32>,
+    /// All processes of this name, and all threads of this name.
+    #[arg(long, value_name = "NAME", group = "what")]
+    pub comm: Option<String>,
+    /// A program that is started now, with all that it starts, behind `--`.
+    #[arg(last = true, value_name = "COMMAND", group = "what")]
+    pub command: Vec<std::ffi::OsString>,
+    /// How long, such as `60s`; a program that was started is ended then [default: until the
+    /// program ends, or Ctrl-C].
+    #[arg(long = "for", value_name = "TIME")]
+    pub duration: Option<String>,
+    /// CPUs to be traced, such as `1` or `2-3` [default: those that its threads may use].
+    #[arg(long, value_name = "CPUS")]
+    pub cpu: Option<String>,
+    /// Policy that the program is meant to have; a periodic thread with another one is invalid.
+    #[arg(long, value_name = "POLICY")]
+    pub policy: Option<String>,
+    /// Latency above which an activation is late, such as `200us` [default: the 99.9th percentile of
+    /// each thread].
+    #[arg(long, value_name = "TIME")]
+    pub latency: Option<String>,
+    /// How many of the worst activations of each thread to show.
+    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    pub worst: usize,
+    /// Run directory; must be empty or not exist [default: wakepath-runs/watch-NAME-TIME].
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Print the threads' figures as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Start a program on the right CPUs under the right policy: both set, read back and said on
+/// standard error, with what the program can't inherit. Then this process becomes the program.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: those of the program; 1 where it is not started.\n\nExamples:\n  \
+                        wakepath exec --policy 'FIFO 80' --cpu 1 -- ./controller --fast\n  \
+                        wakepath exec --policy 'DEADLINE 400us/4ms/4ms' --reset-on-fork -- ./loop\n  \
+                        wakepath exec --policy 'OTHER nice -10' --cpu 2-3 --quiet -- ./planner"
+)]
+pub struct Exec {
+    /// Policy of the program: 'FIFO 80', 'RR 50', 'OTHER nice -5', 'BATCH nice 0', IDLE,
+    /// 'DEADLINE 400us/4ms/4ms' (runtime, deadline, period).
+    #[arg(long, value_name = "POLICY")]
+    pub policy: String,
+    /// CPUs that it may run on, such as `1` or `2-3,6` [default: those that this process may].
+    #[arg(long, value_name = "CPUS")]
+    pub cpu: Option<String>,
+    /// Its other threads and processes begin as OTHER nice 0 instead of under its policy.
+    #[arg(long)]
+    pub reset_on_fork: bool,
+    /// Say nothing unless something is wrong.
+    #[arg(long)]
+    pub quiet: bool,
+    /// The program and its arguments, behind `--`.
+    #[arg(required = true, last = true, value_name = "PROGRAM")]
+    pub command: Vec<std::ffi::OsString>,
+}

@@ -1,0 +1,115 @@
+//! The command line as data: one definition that help, completions and man pages come from. What a
+//! verb does is in `verbs`.
+
+mod internal;
+mod laboratory;
+mod machine;
+mod measuring;
+mod recordings;
+mod tuning;
+
+use clap::{Parser, Subcommand};
+pub use internal::*;
+pub use laboratory::*;
+pub use machine::*;
+pub use measuring::*;
+pub use recordings::*;
+use std::path::PathBuf;
+pub use tuning::*;
+
+/// Version with the commit that it was built from.
+pub const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("WAKEPATH_COMMIT"),
+    ")"
+);
+
+/// Will this control loop hold on this machine?
+#[derive(Debug, Parser)]
+#[command(
+    name = "wakepath",
+    version = VERSION,
+    about = "Measures whether a periodic control loop holds on this Linux machine: under which \
+             scheduling policy, idle and under proven load.",
+    after_help = "Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 undecided.\n\n\
+                  Examples:\n  \
+                  wakepath check                        a 250 Hz loop, eight policies, 100 s\n  \
+                  wakepath check --rate 1kHz --policy 'FIFO 80' --cpu 3\n  \
+                  wakepath run pi5-250hz                a built-in experiment\n  \
+                  wakepath run my-loop.toml --json > result.json\n  \
+                  wakepath show wakepath-runs/check-…   a recorded run, judged again",
+    disable_help_subcommand = true,
+    arg_required_else_help = true
+)]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Measure a loop under the usual policies, idle and under load, and give a verdict.
+    Check(Check),
+    /// Carry out a scenario: a file, or a built-in one by name.
+    Run(Run),
+    /// Show a recorded run and judge it again.
+    Show(Show),
+    /// Write a recorded run's report: one HTML file with all figures.
+    Report(Report),
+    /// Fly a vehicle through a recorded run's instants.
+    Fly(Fly),
+    /// Say why a recorded run's late cycles were late.
+    Explain(Explain),
+    /// Watch a program that was not written for wakepath: its periods, latencies, and why.
+    Watch(Watch),
+    /// Start a program on the right CPUs under the right policy, and say what is in effect.
+    Exec(Exec),
+    /// Compare runs: what differs, and what got worse or better.
+    Compare(Compare),
+    /// Write a run in another form: CSV, JSON, OpenMetrics or Markdown.
+    Export(Export),
+    /// Make a run of what another tool measured.
+    Import(Import),
+    /// Make an interrupted run readable and say what is missing.
+    Recover(Recover),
+    /// List, show and check scenarios.
+    #[command(subcommand)]
+    Scenario(Scenario),
+    /// Run a scenario on real kernels in virtual time, repeatable to the nanosecond.
+    #[command(subcommand)]
+    Lab(Lab),
+    /// Show what this machine is and what this user may do on it.
+    Machine(Machine),
+    /// Check whether this machine is ready for the loop: what is bad, why, and what to do.
+    Doctor(Doctor),
+    /// Plan, apply and take back changes of this machine for the loop, and measure whether they help.
+    #[command(subcommand)]
+    Tune(Tune),
+    /// Print the completions of a shell.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the man pages.
+    Man {
+        /// Directory to write them to; it must exist.
+        directory: PathBuf,
+    },
+    /// What wakepath starts itself as.
+    #[command(hide = true, subcommand)]
+    Internal(Internal),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+}

@@ -1,0 +1,222 @@
+//! Words of the verbs that read recordings, make them from other tools' files, or mend them.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// Show a recorded run and judge it again.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: as those of the run itself.\n\nExample:\n  \
+                        wakepath show wakepath-runs/check-20260101T120000Z")]
+pub struct Show {
+    /// The run directory.
+    pub run: PathBuf,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Write the report of a recorded run: one HTML file that needs no network and no other file.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "`check` and `run` write report.html into the run directory by themselves.\n\nExit \
+                        codes: 0 written (whatever the verdict), 1 error.\n\nExamples:\n  \
+                        wakepath report wakepath-runs/check-20260101T120000Z\n  \
+                        wakepath report RUN --output report.html --svg figures\n  \
+                        wakepath report MONDAY TUESDAY --output both.html"
+)]
+pub struct Report {
+    /// The run directory; several make one file with a chapter each.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// Where to write it [default: report.html in the run directory].
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write each figure into this directory too, as SVG.
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
+}
+
+/// Fly a vehicle through a recorded run's instants: what the timing that really was would have done
+/// to it, beside the flight without latency, and what would lose it.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 flown and the run's flight criterion met (or none given), 1 \
+                        error, 2 not met, 3 undecided.\n\nExamples:\n  \
+                        wakepath fly wakepath-runs/check-20260101T120000Z\n  \
+                        wakepath fly RUN --vehicle crazyflie --sample release --missed zero\n  \
+                        wakepath fly RUN --vehicle my-drone.toml --json > flights.json"
+)]
+pub struct Fly {
+    /// The run directory.
+    pub run: PathBuf,
+    /// What flies: `hummingbird`, `crazyflie` or a vehicle file [default: the run's own, else
+    /// hummingbird].
+    #[arg(long, value_name = "VEHICLE")]
+    pub vehicle: Option<String>,
+    /// When the state was latched: `wake` (by the loop when it wakes) or `release` (by the sensor
+    /// at the due time) [default: the run's own, else wake].
+    #[arg(long, value_name = "WHEN")]
+    pub sample: Option<String>,
+    /// What the rotors do while a command is missing: `hold` or `zero` [default: the run's own,
+    /// else hold].
+    #[arg(long, value_name = "WHAT")]
+    pub missed: Option<String>,
+    /// What becomes of a job that runs into the next due time: `skip`, `queue` or `kill` [default:
+    /// the run's own, else skip].
+    #[arg(long, value_name = "WHAT")]
+    pub overrun: Option<String>,
+    /// What the vehicle follows: `circle`, `hover` or `step` [default: the run's own, else
+    /// circle].
+    #[arg(long, value_name = "WAY")]
+    pub trajectory: Option<String>,
+    /// Seed of the torque noise and the kicks [default: the run's own, else 0].
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Say why a recorded run's late cycles were late: causes ranked, the worst cycles, the way from
+/// the due time to the first instruction. The run must hold kernel events.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 explained, 1 error.\n\nExamples:\n  \
+                        wakepath explain wakepath-runs/check-20260101T120000Z\n  \
+                        wakepath explain RUN --cycle 812 --segment 3\n  \
+                        wakepath explain RUN --perfetto run.perfetto-trace")]
+pub struct Explain {
+    /// The run directory.
+    pub run: PathBuf,
+    /// Show one cycle, by its number, as a timeline.
+    #[arg(long, value_name = "NUMBER")]
+    pub cycle: Option<u64>,
+    /// The segment of that cycle [default: all that have such a cycle].
+    #[arg(long, value_name = "NUMBER", requires = "cycle")]
+    pub segment: Option<u32>,
+    /// How many of the worst cycles of each condition to show.
+    #[arg(long, value_name = "COUNT", default_value_t = 5)]
+    pub worst: usize,
+    /// Latency above which a cycle is late, such as `200us` [default: the run's criterion, else
+    /// the 99.9th percentile].
+    #[arg(long, value_name = "TIME")]
+    pub threshold: Option<String>,
+    /// Write a timeline for ui.perfetto.dev.
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Compare runs: what differs in machine, kernel and scenario, and what got worse or better beyond
+/// doubt. The replicate is the run: give several for each side.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 nothing regressed and evidence enough, 1 error or an invalid run, \
+                        2 regressed, 3 inconclusive.\n\nExamples:\n  \
+                        wakepath compare before after --output before-and-after.html\n  \
+                        wakepath compare --base a1 --base a2 --base a3 b1 b2 b3 --margin 5us\n  \
+                        wakepath compare old-*/ --against new-*/ --metric p99.9 --metric misses"
+)]
+pub struct Compare {
+    /// Run directories: the base first, then what is held against it.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// A run of the base; may be given more than once. All others are then held against them.
+    #[arg(long, value_name = "RUN", conflicts_with = "against")]
+    pub base: Vec<PathBuf>,
+    /// Runs held against the base; all others are then the base.
+    #[arg(long, value_name = "RUN", num_args = 1..)]
+    pub against: Vec<PathBuf>,
+    /// The largest difference that does not matter: a share of the base's median run, such as
+    /// `10%`, or a time, such as `5us` [default: 10%].
+    #[arg(long, value_name = "MARGIN")]
+    pub margin: Option<String>,
+    /// What to compare: `median`, `p99`, `p99.9`, `max` or `misses`; may be given more than once
+    /// [default: all].
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Vec<String>,
+    /// The runs of the two sides were measured in turn: compare them pair by pair.
+    #[arg(long)]
+    pub interleaved: bool,
+    /// Compare runs that are not comparable, with a warning.
+    #[arg(long)]
+    pub force: bool,
+    /// Write it as one HTML file, with the distributions over each other.
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write each of its figures as an SVG file into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
+    /// Print it as JSON, with the distributions to be drawn over each other.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Write a run in another form on standard output.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The samples as Parquet are in the run directory itself: samples.parquet.\n\n\
+                        Exit codes: 0 written, 1 error.\n\nExamples:\n  \
+                        wakepath export RUN --format csv > samples.csv\n  \
+                        wakepath export RUN --format markdown >> $GITHUB_STEP_SUMMARY"
+)]
+pub struct Export {
+    /// The run directory.
+    pub run: PathBuf,
+    /// `csv` (every sample), `json` (as `show --json`), `openmetrics` or `markdown`.
+    #[arg(long, value_name = "FORMAT")]
+    pub format: String,
+}
+
+/// Make a run of what another tool measured, marked with what it lacks. It can be shown and
+/// compared; it may fail but never pass, for what was not recorded can't be judged.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Forms: cyclictest (text of -h or -H), cyclictest-json, cyclictest-verbose (text of -v), \
+                        timerlat and osnoise (text of rtla … hist), jitterdebugger (results.json), \
+                        jitterdebugger-raw (samples.raw), perf (perf.data of `perf record -e \
+                        sched:sched_waking -e sched:sched_switch -a`).\n\n\
+                        Exit codes: 0 imported, 1 error.\n\nExamples:\n  \
+                        wakepath import cyclictest-json result.json --directory monday\n  \
+                        wakepath import cyclictest hist.txt --period 1ms --policy 'FIFO 80' \
+                        --directory monday\n  \
+                        wakepath import perf perf.data --thread my-loop --period 4ms --policy \
+                        'FIFO 80' --directory monday"
+)]
+pub struct Import {
+    /// The form of the files.
+    pub form: String,
+    /// The files: one, or repetitions of one measurement.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Run directory to make; must be empty or not exist.
+    #[arg(long, value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Period of the tool's loop, such as `1ms`, where the file does not say it.
+    #[arg(long, value_name = "TIME")]
+    pub period: Option<String>,
+    /// Policy it ran under, such as `FIFO 80`, where the file does not say it.
+    #[arg(long, value_name = "POLICY")]
+    pub policy: Option<String>,
+    /// The loop's thread, by number or name, where the file has all threads of a machine (perf).
+    #[arg(long, value_name = "THREAD")]
+    pub thread: Vec<String>,
+    /// The numbers of cyclictest's text are nanoseconds (its option -N), which it does not say.
+    #[arg(long)]
+    pub nanoseconds: bool,
+    /// Latency above which a cycle is late, such as `200us` [default: the period].
+    #[arg(long, value_name = "TIME")]
+    pub latency: Option<String>,
+    /// Tolerated share of late cycles, such as `0.1%` [default: none].
+    #[arg(long, value_name = "SHARE")]
+    pub miss_fraction: Option<String>,
+}
+
+/// Make an interrupted run readable and say what is missing.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  wakepath recover wakepath-runs/check-20260101T120000Z")]
+pub struct Recover {
+    /// The run directory.
+    pub run: PathBuf,
+}

@@ -1,0 +1,144 @@
+//! Words of `tune`: plan, apply, trial, boot, unit.
+
+use super::Subject;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// Plan, apply and take back changes of this machine for the loop.
+#[derive(Debug, Subcommand)]
+pub enum Tune {
+    /// Say what to change, why, at which cost, and how it is taken back. Changes nothing.
+    Plan(TunePlan),
+    /// Carry out what can be changed while the machine runs; a journal allows taking it back.
+    Apply(TuneApply),
+    /// Take back what `apply` changed, as far as it is still as it was written.
+    Revert(TunePlace),
+    /// Say what is applied, and whether it is still in effect.
+    Status(TunePlace),
+    /// Measure each step of the plan without and with it, and take back what does not help.
+    Trial(TuneTrial),
+    /// Prepare a second boot entry with the plan's parameters, to be tried once.
+    Boot(TuneBoot),
+    /// Print a drop-in for the systemd unit of the loop's program.
+    Unit(TuneUnit),
+}
+
+/// What the plan is for.
+#[derive(Debug, Args)]
+pub struct TunePlan {
+    /// The loop.
+    #[command(flatten)]
+    pub subject: Subject,
+    /// Switch real-time throttling and the fair server off too: a loop that spins then locks up
+    /// its CPU.
+    #[arg(long)]
+    pub no_throttling: bool,
+    /// Plan for a tree of /proc and /sys instead of this machine.
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Carry out a plan.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 applied, 1 error (everything is taken back), 3 applied, but the \
+                        kernel refused some changes.\n\nExamples:\n  \
+                        wakepath tune plan --rate 1kHz --cpu 3\n  \
+                        wakepath tune apply --rate 1kHz --cpu 3\n  \
+                        wakepath tune revert"
+)]
+pub struct TuneApply {
+    /// What the plan is for.
+    #[command(flatten)]
+    pub plan: TunePlan,
+    /// Only these steps, by name; may be given more than once.
+    #[arg(long, value_name = "STEP")]
+    pub step: Vec<String>,
+    /// Don't ask.
+    #[arg(long)]
+    pub yes: bool,
+    /// Say what would be written, and write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Go on although other programs write the same settings.
+    #[arg(long)]
+    pub despite_rivals: bool,
+}
+
+/// Where something was applied.
+#[derive(Debug, Args)]
+pub struct TunePlace {
+    /// The tree that was tuned instead of this machine.
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Measure what the plan's steps do.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 carried out, 1 error. Each run's own verdict is in the table.\n\n\
+                        Example:\n  \
+                        wakepath tune trial --rate 1kHz --cpu 3 --policy 'FIFO 80' --pairs 5 --block 60s"
+)]
+pub struct TuneTrial {
+    /// What the plan is for.
+    #[command(flatten)]
+    pub plan: TunePlan,
+    /// Policy of the loop that is measured; with --scenario, the scenario's count.
+    #[arg(long, value_name = "POLICY", default_value = "FIFO 80")]
+    pub policy: String,
+    /// Only these steps, by name; may be given more than once.
+    #[arg(long, value_name = "STEP")]
+    pub step: Vec<String>,
+    /// Pairs of runs, without and with, for each step.
+    #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub pairs: u32,
+    /// Time for each run.
+    #[arg(long, value_name = "TIME", default_value = "20s")]
+    pub block: String,
+    /// Directory of the runs.
+    #[arg(long, value_name = "DIR", default_value = "wakepath-runs/trial")]
+    pub directory: PathBuf,
+    /// Leave applied what helps.
+    #[arg(long)]
+    pub keep: bool,
+    /// Don't ask.
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// Prepare a second boot entry.
+#[derive(Debug, Args)]
+pub struct TuneBoot {
+    /// What the plan is for.
+    #[command(flatten)]
+    pub plan: TunePlan,
+    /// Take the prepared entry back.
+    #[arg(long)]
+    pub remove: bool,
+    /// Don't ask.
+    #[arg(long)]
+    pub yes: bool,
+    /// Say what would be written, and write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// A drop-in for a unit.
+#[derive(Debug, Args)]
+pub struct TuneUnit {
+    /// The unit, such as `flyer.service`.
+    pub unit: String,
+    /// CPU of the loop [default: as for `check`].
+    #[arg(long, value_name = "CPU")]
+    pub cpu: Option<u16>,
+    /// Policy of the loop, such as 'FIFO 80'; the unit's whole program gets it.
+    #[arg(long, value_name = "POLICY", default_value = "FIFO 80")]
+    pub policy: String,
+}
