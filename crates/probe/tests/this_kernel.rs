@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use wakepath_archive::{EventKind, Trace, TraceDescription, TraceEnd, TraceMode, TraceWriter};
@@ -191,26 +191,41 @@ fn rings(tracefs: &Tracefs, bytes: u64, mode: TraceMode) -> Option<(PerfRings, D
     }
 }
 
-/// A thread of the last CPU that sleeps. Another keeps the CPU from idle meanwhile, where some
-/// kernels drop most of perf's events.
+/// A thread of the last CPU that sleeps, and is busy in between.
 fn sleep_on_the_last_cpu(times: u32) {
-    let over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
+    std::thread::spawn(move || {
+        wakepath_rt::affinity::pin(&[last_cpu()]).unwrap();
+        (0..times).for_each(|_| std::thread::sleep(Duration::from_micros(50)));
+    })
+    .join()
+    .unwrap();
+}
+
+/// Keeps the last CPU from idle, where some kernels drop most of perf's events, until it is dropped.
+struct NeverIdle(Arc<AtomicBool>);
+
+impl NeverIdle {
+    fn begin() -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let (runs, begun) = std::sync::mpsc::channel();
+        let end = Arc::clone(&over);
+        std::thread::spawn(move || {
             wakepath_rt::affinity::pin(&[last_cpu()]).unwrap();
             rustix::process::setpriority_process(None, 19).unwrap();
-            while !over.load(Ordering::Relaxed) {
+            runs.send(()).unwrap();
+            while !end.load(Ordering::Relaxed) {
                 std::hint::spin_loop();
             }
         });
-        let sleeper = scope.spawn(|| {
-            wakepath_rt::affinity::pin(&[last_cpu()]).unwrap();
-            (0..times).for_each(|_| std::thread::sleep(Duration::from_micros(50)));
-        });
-        let slept = sleeper.join();
-        over.store(true, Ordering::Relaxed);
-        slept.unwrap();
-    });
+        begun.recv().unwrap();
+        Self(over)
+    }
+}
+
+impl Drop for NeverIdle {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 #[test]
@@ -248,9 +263,11 @@ fn perf_counts_each_event_as_read_or_lost() {
                 return;
             };
             for times in [5, 2_000] {
+                let busy = NeverIdle::begin();
                 rings.start().unwrap();
                 sleep_on_the_last_cpu(times);
                 rings.stop().unwrap();
+                drop(busy);
                 let scratch = tempfile::tempdir().unwrap();
                 let mut writer =
                     TraceWriter::create(scratch.path(), &TraceDescription::default()).unwrap();
