@@ -27,6 +27,8 @@ pub enum Event {
     SegmentTraced(SegmentTraced),
     /// The kernel measured wake-ups by itself, under a phase's loads.
     KernelLatency(KernelLatency),
+    /// The kernel measured what takes a CPU away, under a phase's loads.
+    KernelNoise(KernelNoise),
     /// Another tool measured; its histograms come with it.
     Imported(Box<Imported>),
     /// Something a reader of the run should know.
@@ -358,6 +360,36 @@ pub struct KernelLatency {
     pub interrupt: StageLatency,
     /// From the due time to the thread.
     pub thread: StageLatency,
+    /// Why there are no figures, in one line; the figures are 0 then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_available: Option<String>,
+}
+
+/// What the kernel's own tracer (`osnoise`) measured under a phase's loads: how much of its CPU a
+/// kernel thread of FIFO 95 that never sleeps does not get, and what took it. Only what takes more
+/// than the tracer's threshold at a time, 5 µs as a rule, is noise to it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct KernelNoise {
+    /// The phase.
+    pub phase: String,
+    /// CPU that it measured on.
+    pub cpu: u16,
+    /// How long the thread looked, in nanoseconds.
+    pub looked_ns: u64,
+    /// How much of it was taken away, in nanoseconds.
+    pub noise_ns: u64,
+    /// The most that was taken at once, in nanoseconds, which is no bound.
+    pub largest_ns: u64,
+    /// Noises in which nothing of this kernel ran: hypervisor, firmware or hardware.
+    pub hardware: u64,
+    /// Interrupts that can't be masked.
+    pub nmis: u64,
+    /// Interrupts.
+    pub interrupts: u64,
+    /// SoftIRQs.
+    pub softirqs: u64,
+    /// Times that another thread ran.
+    pub threads: u64,
     /// Why there are no figures, in one line; the figures are 0 then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_available: Option<String>,

@@ -28,10 +28,10 @@ pub use counts::CountProblem;
 pub use digest::sha256_of_file;
 pub use error::{ArchiveError, Result};
 pub use event::{
-    CountersRead, Effective, Ending, Event, FactsTaken, KernelLatency, ModuleTimes, PageFaults,
-    PlannedSegment, RunStarted, ScenarioText, SegmentEnded, SegmentStarted, SegmentTraced,
-    SelfTestFound, StageLatency, ThreadEnd, ThreadEnded, ThreadStarted, Tool, TracingSetUp, When,
-    run_id,
+    CountersRead, Effective, Ending, Event, FactsTaken, KernelLatency, KernelNoise, ModuleTimes,
+    PageFaults, PlannedSegment, RunStarted, ScenarioText, SegmentEnded, SegmentStarted,
+    SegmentTraced, SelfTestFound, StageLatency, ThreadEnd, ThreadEnded, ThreadStarted, Tool,
+    TracingSetUp, When, run_id,
 };
 pub use finish::{Step, finish, finish_until};
 pub use imported::{Imported, ThreadHistogram};

@@ -13,8 +13,8 @@ use crate::FORMAT_VERSION;
 use crate::digest::{sha256_of_bytes, sha256_of_file};
 use crate::error::{ArchiveError, Result};
 use crate::event::{
-    CountersRead, Effective, Ending, FactsTaken, KernelLatency, ModuleTimes, PageFaults,
-    PlannedSegment, ScenarioText, SegmentTraced, ThreadEnd, Tool, TracingSetUp,
+    CountersRead, Effective, Ending, FactsTaken, KernelLatency, KernelNoise, ModuleTimes,
+    PageFaults, PlannedSegment, ScenarioText, SegmentTraced, ThreadEnd, Tool, TracingSetUp,
 };
 use crate::imported::Imported;
 use crate::log::Damage;
@@ -62,6 +62,9 @@ pub struct Manifest {
     /// What the kernel measured by itself, by phase and repetition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernel_latency: Vec<KernelLatency>,
+    /// What the kernel measured of the time that it takes away, by phase and repetition.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernel_noise: Vec<KernelNoise>,
     /// Segments that were started, in order.
     pub segments: Vec<SegmentRecord>,
     /// The machine before, during and after.

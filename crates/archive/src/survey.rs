@@ -79,6 +79,7 @@ struct Surveyor {
     notes: Vec<String>,
     tracing: Option<crate::TracingSetUp>,
     kernel_latency: Vec<crate::KernelLatency>,
+    kernel_noise: Vec<crate::KernelNoise>,
     imported: Option<crate::Imported>,
     ending: Option<Ending>,
     blocks: BTreeMap<(u32, u16), Vec<u64>>,
@@ -99,6 +100,7 @@ impl Surveyor {
             Event::SegmentEnded(segment) => self.end_segment(segment, holes)?,
             Event::TracingSetUp(tracing) => self.tracing = Some(tracing),
             Event::KernelLatency(latency) => self.kernel_latency.push(latency),
+            Event::KernelNoise(noise) => self.kernel_noise.push(noise),
             Event::SegmentTraced(trace) => {
                 let mut segments = self.segments.iter_mut();
                 // A segment whose start lies in a hole has no record to hold it.
@@ -295,6 +297,7 @@ impl Surveyor {
             planned,
             tracing: self.tracing,
             kernel_latency: self.kernel_latency,
+            kernel_noise: self.kernel_noise,
             segments: self.segments,
             facts: self.facts,
             notes: notes.into_iter().chain(self.notes).collect(),

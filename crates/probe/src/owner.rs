@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 
 const PREFIX: &str = "wakepath-";
 /// Ends the name of a process's second instance.
-const SECOND: &str = "-timerlat";
+const SECOND: &str = "-measures";
 
 /// The process that an instance belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

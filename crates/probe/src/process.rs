@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use wakepath_archive::{
-    Kept, KernelLatency, SegmentTraced, SelfTestFound, TraceDescription, TraceEnd, TraceMode,
-    TraceWriter, TracingSetUp,
+    Kept, KernelLatency, KernelNoise, SegmentTraced, SelfTestFound, TraceDescription, TraceEnd,
+    TraceMode, TraceWriter, TracingSetUp,
 };
 use wakepath_rt::clock;
 
@@ -21,6 +21,7 @@ use crate::cost::EventCost;
 use crate::error::{ProbeError, Result};
 use crate::late::late_windows;
 use crate::orphans;
+use crate::osnoise;
 use crate::protocol::{Command, Ready, Reply, Setting};
 use crate::self_test::SelfTest;
 use crate::source::EventSource;
@@ -67,6 +68,10 @@ pub fn run<C: Read + AsFd>(
             }
             Next::Command(Command::Timerlat { period_ns, for_ns }) => {
                 let reply = Reply::Timerlat(probe.timerlat(period_ns, for_ns));
+                say(&mut replies, &reply)?;
+            }
+            Next::Command(Command::Osnoise { for_ns }) => {
+                let reply = Reply::Osnoise(probe.osnoise(for_ns));
                 say(&mut replies, &reply)?;
             }
             Next::Command(Command::End) => {
@@ -209,6 +214,18 @@ impl Probe {
                     not_available: Some(reason),
                     ..KernelLatency::default()
                 }
+            })
+        };
+        self.setting.cpus.iter().map(measured).collect()
+    }
+
+    /// Has the kernel measure what takes a CPU away, one CPU after the other.
+    fn osnoise(&self, for_ns: u64) -> Vec<KernelNoise> {
+        let measured = |&cpu: &u16| {
+            osnoise::measure(&self.tracefs, cpu, for_ns).unwrap_or_else(|reason| KernelNoise {
+                cpu,
+                not_available: Some(reason),
+                ..KernelNoise::default()
             })
         };
         self.setting.cpus.iter().map(measured).collect()

@@ -1,7 +1,7 @@
 //! What the measuring process and the probe's process say to each other, one line of JSON each.
 
 use serde::{Deserialize, Serialize};
-use wakepath_archive::{KernelLatency, SegmentTraced, TraceMode, TracingSetUp};
+use wakepath_archive::{KernelLatency, KernelNoise, SegmentTraced, TraceMode, TracingSetUp};
 
 /// What to trace: the first line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,10 +41,16 @@ pub enum Command {
         /// Number of the segment.
         segment: u32,
     },
-    /// Let the kernel measure by itself on each traced CPU; answered by [`Reply::Timerlat`].
+    /// Let the kernel measure wake-ups by itself on each traced CPU; answered by
+    /// [`Reply::Timerlat`].
     Timerlat {
         /// Period of its thread, in nanoseconds.
         period_ns: u64,
+        /// How long on each CPU, in nanoseconds.
+        for_ns: u64,
+    },
+    /// Let the kernel measure what takes each traced CPU away; answered by [`Reply::Osnoise`].
+    Osnoise {
         /// How long on each CPU, in nanoseconds.
         for_ns: u64,
     },
@@ -65,6 +71,8 @@ pub enum Reply {
     Ready(Box<Ready>),
     /// What the kernel measured by itself, or why it did not; the phase is the asker's to name.
     Timerlat(Vec<KernelLatency>),
+    /// Likewise.
+    Osnoise(Vec<KernelNoise>),
     /// Recording.
     Begun,
     /// The segment's trace is written, or could not be.

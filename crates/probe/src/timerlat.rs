@@ -2,21 +2,10 @@
 //! the loop's period and tells how late its timer interrupt and itself were. A second opinion from
 //! within the kernel, taken between segments; no part of a verdict.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
 use wakepath_archive::{KernelLatency, StageLatency};
 
-use crate::error::ProbeError;
-use crate::orphans;
-use crate::owner::Owner;
-use crate::tracefs::{Tracefs, read_text};
-
-/// Buffer for two lines of 40 bytes a period.
-const BUFFER_KIB: u64 = 4096;
-/// Between two looks into the buffer.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+use crate::kernel_tracer::{KernelTracer, sleep_for};
+use crate::tracefs::Tracefs;
 
 /// Measures on one CPU; the error is why the kernel has no such figures, in one line. Its thread
 /// has FIFO 95, the tracer's own choice.
@@ -26,25 +15,11 @@ pub(crate) fn measure(
     period_ns: u64,
     for_ns: u64,
 ) -> Result<KernelLatency, String> {
-    let root = tracefs.root();
-    let tracers = fs::read_to_string(root.join("available_tracers")).map_err(|e| e.to_string())?;
-    if !tracers
-        .split_whitespace()
-        .any(|tracer| tracer == "timerlat")
-    {
-        return Err("this kernel has no timerlat tracer (CONFIG_TIMERLAT_TRACER)".into());
-    }
-    let tracer = Tracer::start(root, cpu, period_ns).map_err(|error| error.to_string())?;
-    let (mut text, mut waited_ns) = (String::new(), 0);
-    while waited_ns < for_ns {
-        let rest = Duration::from_nanos(for_ns - waited_ns).min(LOOK_EVERY);
-        std::thread::sleep(rest);
-        waited_ns += rest.as_nanos() as u64;
-    }
-    // Switching the tracer off empties the buffer.
-    tracer.write("tracing_on", "0").map_err(|e| e.to_string())?;
-    text += &read_text(&tracer.instance.join("trace")).map_err(|error| error.to_string())?;
-    let found = parse(&text);
+    let period_us = (period_ns / 1_000).max(1).to_string();
+    let settings = [("osnoise/timerlat_period_us", period_us)];
+    let tracer = KernelTracer::start(tracefs, "timerlat", cpu, &settings)?;
+    sleep_for(for_ns);
+    let found = parse(&tracer.stop()?);
     match found.thread.samples {
         0 => Err("the timerlat tracer measured nothing".into()),
         _ => Ok(KernelLatency {
@@ -52,59 +27,6 @@ pub(crate) fn measure(
             period_ns,
             ..found
         }),
-    }
-}
-
-/// timerlat in an instance of our own, switched off when dropped.
-struct Tracer {
-    instance: PathBuf,
-    /// The tracer's settings are the whole kernel's: as they were before.
-    before: Vec<(PathBuf, String)>,
-}
-
-impl Tracer {
-    fn start(root: &Path, cpu: u16, period_ns: u64) -> crate::Result<Self> {
-        let owner = Owner::this_process().ok_or(ProbeError::NoEvents {
-            events: "/proc/self/stat".into(),
-        })?;
-        // The probe's own instance has the plain name; both are known as this process's.
-        let instance = root.join("instances").join(owner.second_name());
-        fs::create_dir(&instance).map_err(ProbeError::io("make", &instance))?;
-        let mut tracer = Self {
-            instance,
-            before: Vec::new(),
-        };
-        tracer.write("tracing_on", "0")?;
-        tracer.write("buffer_size_kb", &BUFFER_KIB.to_string())?;
-        tracer.set(root.join("osnoise/cpus"), &cpu.to_string())?;
-        let period_us = (period_ns / 1_000).max(1).to_string();
-        tracer.set(root.join("osnoise/timerlat_period_us"), &period_us)?;
-        tracer.write("current_tracer", "timerlat")?;
-        tracer.write("tracing_on", "1")?;
-        Ok(tracer)
-    }
-
-    fn set(&mut self, path: PathBuf, value: &str) -> crate::Result<()> {
-        let before = read_text(&path).map_err(ProbeError::io("read", &path))?;
-        fs::write(&path, value).map_err(ProbeError::io("write", &path))?;
-        self.before.push((path, before.trim().to_owned()));
-        Ok(())
-    }
-
-    fn write(&self, name: &str, value: &str) -> crate::Result<()> {
-        let path = self.instance.join(name);
-        fs::write(&path, value).map_err(ProbeError::io("write", &path))
-    }
-}
-
-impl Drop for Tracer {
-    fn drop(&mut self) {
-        // What can't be undone now is undone by the removal of the instance, or by the next start.
-        let _ = self.write("current_tracer", "nop");
-        for (path, value) in self.before.iter().rev() {
-            let _ = fs::write(path, value);
-        }
-        orphans::remove(&self.instance);
     }
 }
 

@@ -12,7 +12,7 @@ mod figure;
 mod flight;
 mod imported;
 mod inflation;
-mod kernel_latency;
+mod kernel_measures;
 mod loads;
 mod modules;
 mod page;

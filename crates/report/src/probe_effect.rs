@@ -2,10 +2,11 @@
 //! turns. Conditions are judged by the untraced ones; nothing here is part of a verdict.
 
 use crate::Style;
+use crate::kernel_measures::{latencies_text, noises_text};
 use crate::table::Table;
 use serde::Serialize;
 use std::fmt::Write;
-use wakepath_archive::{KernelLatency, Run, SegmentRecord, TracingSetUp};
+use wakepath_archive::{KernelLatency, KernelNoise, Run, SegmentRecord, TracingSetUp};
 use wakepath_statistics::{Distribution, Quantile};
 
 /// How a run was traced, and what that did to the loop.
@@ -18,6 +19,9 @@ pub struct ProbeEffect {
     /// What the kernel measured by itself, where the scenario asks for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernel_latency: Vec<KernelLatency>,
+    /// What takes the CPUs away, as the kernel measured it, where the scenario asks for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kernel_noise: Vec<KernelNoise>,
 }
 
 /// A condition traced and untraced. Times are nanoseconds, over the judged cycles that ran.
@@ -100,6 +104,7 @@ pub(crate) fn probe_effect(run: &Run) -> wakepath_archive::Result<Option<ProbeEf
         set_up,
         conditions,
         kernel_latency: run.manifest.kernel_latency.clone(),
+        kernel_noise: run.manifest.kernel_noise.clone(),
     }))
 }
 
@@ -230,10 +235,8 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
     for events in missing {
         let _ = writeln!(text, "not traced: {}: {}", events.events, events.reason);
     }
-    text.push_str(&crate::kernel_latency::to_text(
-        &effect.kernel_latency,
-        style,
-    ));
+    text.push_str(&latencies_text(&effect.kernel_latency, style));
+    text.push_str(&noises_text(&effect.kernel_noise, style));
     text.push('\n');
     text
 }

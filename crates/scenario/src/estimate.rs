@@ -63,7 +63,9 @@ impl Scenario {
             .iter()
             .filter(|phase| !phase.loads.is_empty())
             .count() as u64;
-        let by_kernel_ns = self.trace.and_then(|trace| trace.timerlat_ns).unwrap_or(0);
+        let by_kernel =
+            |trace: crate::Trace| trace.timerlat_ns.unwrap_or(0) + trace.osnoise_ns.unwrap_or(0);
+        let by_kernel_ns = self.trace.map_or(0, by_kernel);
         let segments = self.conditions() * repetitions * self.passages();
         segments
             .saturating_mul(self.warm_up_ns + SEGMENT_SET_UP_NS)

@@ -126,6 +126,9 @@ pub struct Trace {
     pub keep_above_ns: Option<u64>,
     /// How long the kernel measures by itself in each phase, in nanoseconds; `None`: not at all.
     pub timerlat_ns: Option<u64>,
+    /// How long the kernel looks in each phase for what takes a CPU away, in nanoseconds; `None`: not
+    /// at all.
+    pub osnoise_ns: Option<u64>,
 }
 
 /// What records kernel events.

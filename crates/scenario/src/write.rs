@@ -151,6 +151,8 @@ fn trace(terms: &Trace) -> String {
     );
     let timerlat = |ns| format!("timerlat = {}", time(ns));
     keys.extend(terms.timerlat_ns.map(timerlat));
+    let osnoise = |ns| format!("osnoise = {}", time(ns));
+    keys.extend(terms.osnoise_ns.map(osnoise));
     match keys.is_empty() {
         true => "true".to_owned(),
         false => format!("{{ {} }}", keys.join(", ")),

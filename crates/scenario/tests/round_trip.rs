@@ -283,6 +283,7 @@ fn trace() -> impl Strategy<Value = Trace> {
         // A drained buffer keeps everything.
         keep_above_ns: kept.filter(|_| mode != 2),
         timerlat_ns: kept.map(|ns| 100_000_000 + ns),
+        osnoise_ns: kept.map(|ns| 1_000_000_000 + ns),
     })
 }
 

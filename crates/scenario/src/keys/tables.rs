@@ -300,6 +300,14 @@ pub(crate) static TRACE: Table = Table {
              CONFIG_TIMERLAT_TRACER). Its figures stand beside the loop's.",
         ),
         optional(
+            "osnoise",
+            Form::Duration,
+            "the kernel is not asked",
+            "How long the kernel looks, likewise, for what takes the CPU from a thread of FIFO 95 \
+             that does not sleep: by its osnoise tracer, where it has one (Linux 5.14, \
+             CONFIG_OSNOISE_TRACER). It takes half of each half second on that CPU.",
+        ),
+        optional(
             "keep-above",
             Form::Duration,
             "everything is kept",

@@ -12,6 +12,8 @@ const BUFFER: (u64, u64) = (1 << 20, 16 << 30);
 
 /// Shortest and longest measurement by the kernel in nanoseconds: its buffer holds no more.
 const TIMERLAT_NS: (u64, u64) = (100_000_000, 60_000_000_000);
+/// The same of what takes the CPU away: it is told each half second.
+const OSNOISE_NS: (u64, u64) = (1_000_000_000, 60_000_000_000);
 
 pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<Option<Trace>> {
     let Some(node) = root.get("trace") else {
@@ -44,12 +46,18 @@ pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<
         let ns = node.quantity("give a time such as \"100 us\"", parse_duration)?;
         Ok(Some(ns))
     });
-    let timerlat_ns = findings.optional(section.get("timerlat"), None, |node| {
+    let by_kernel = |node: &Node<'_>, (least, most): (u64, u64), right: &str| {
         let ns = node.quantity("give a time such as \"5 s\"", parse_duration)?;
-        match ns < TIMERLAT_NS.0 || ns > TIMERLAT_NS.1 {
-            true => Err(node.refuse("is out of range", "give \"100 ms\" to \"60 s\"")),
-            false => Ok(Some(ns)),
+        match (least..=most).contains(&ns) {
+            true => Ok(Some(ns)),
+            false => Err(node.refuse("is out of range", right)),
         }
+    };
+    let timerlat_ns = findings.optional(section.get("timerlat"), None, |node| {
+        by_kernel(node, TIMERLAT_NS, "give \"100 ms\" to \"60 s\"")
+    });
+    let osnoise_ns = findings.optional(section.get("osnoise"), None, |node| {
+        by_kernel(node, OSNOISE_NS, "give \"1 s\" to \"60 s\"")
     });
     let (backend, mode, keep_above_ns) = (backend?, mode?, keep_above_ns?);
     if let (Some(TraceBuffer::Drained), Some(_), Some(node)) =
@@ -67,6 +75,7 @@ pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<
         buffer_bytes: buffer_bytes?,
         keep_above_ns,
         timerlat_ns: timerlat_ns?,
+        osnoise_ns: osnoise_ns?,
     }))
 }
 

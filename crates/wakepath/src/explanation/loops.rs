@@ -2,7 +2,8 @@
 //! explains nothing.
 
 use super::Failure;
-use wakepath_archive::{Kept, Run, SegmentRecord, ThreadRecord, Trace};
+use super::covered::{Covered, Gaps};
+use wakepath_archive::{Run, SegmentRecord, ThreadRecord, Trace};
 use wakepath_explain::{Identifier, LoopThread};
 use wakepath_timeline::Sample;
 
@@ -11,7 +12,7 @@ pub struct SegmentLoops<'a> {
     /// The segment.
     pub record: &'a SegmentRecord,
     loops: Vec<Loop<'a>>,
-    windows: Vec<(u64, u64)>,
+    covered: Covered,
 }
 
 struct Loop<'a> {
@@ -30,7 +31,6 @@ impl<'a> SegmentLoops<'a> {
     /// # Errors
     /// When samples or trace can't be read.
     pub fn read(run: &'a Run, record: &'a SegmentRecord, trace: &Trace) -> Result<Self, Failure> {
-        let windows = windows(trace);
         let covered = Covered::of(trace);
         let mut loops = Vec::new();
         let watched = run
@@ -52,7 +52,7 @@ impl<'a> SegmentLoops<'a> {
             };
             let mut uncovered = 0;
             samples.retain(|sample| {
-                let holds = covered.holds(&windows, sample);
+                let holds = covered.holds(sample);
                 uncovered += u64::from(!holds && !sample.is_warm_up());
                 holds
             });
@@ -66,7 +66,7 @@ impl<'a> SegmentLoops<'a> {
         let mut new = Self {
             record,
             loops,
-            windows,
+            covered,
         };
         new.identify(trace)?;
         Ok(new)
@@ -108,9 +108,32 @@ impl<'a> SegmentLoops<'a> {
         &self.loops[number].samples
     }
 
-    /// Windows whose events were kept; none where all were.
-    pub fn windows(&self) -> &[(u64, u64)] {
-        &self.windows
+    /// What lies between the windows whose events were kept.
+    pub fn gaps(&self) -> Gaps<'_> {
+        self.covered.gaps()
+    }
+
+    /// Keeps, of all loops, only the cycles from `before` before the worst judged cycle to `after`
+    /// after it. Returns whose it is, that cycle, and the instants in between in nanoseconds.
+    pub fn keep_around_worst(
+        &mut self,
+        before: usize,
+        after: usize,
+    ) -> Option<(usize, Sample, (u64, u64))> {
+        let judged = self.loops.iter().enumerate().flat_map(|(number, of)| {
+            let samples = of.samples.iter().enumerate();
+            let judged = samples.filter(|(_, sample)| !sample.is_warm_up());
+            judged.map(move |(at, sample)| (number, at, *sample))
+        });
+        let (number, at, worst) = judged.max_by_key(|(.., sample)| sample.latency_ns())?;
+        let samples = &self.loops[number].samples;
+        let from_ns = samples[at.saturating_sub(before)].due_ns;
+        let to_ns = samples[(at + after).min(samples.len() - 1)].end_ns;
+        for of in &mut self.loops {
+            of.samples
+                .retain(|sample| sample.due_ns >= from_ns && sample.end_ns <= to_ns);
+        }
+        Some((number, worst, (from_ns, to_ns)))
     }
 
     fn identify(&mut self, trace: &Trace) -> Result<(), Failure> {
@@ -131,37 +154,6 @@ impl<'a> SegmentLoops<'a> {
             of.thread = of.thread.or(thread);
         }
         Ok(())
-    }
-}
-
-/// The stretch of time in which a trace is complete.
-struct Covered {
-    from_ns: u64,
-    to_ns: u64,
-}
-
-impl Covered {
-    fn of(trace: &Trace) -> Self {
-        let end = trace.end();
-        let complete = end.into_iter().flat_map(|end| &end.cpus);
-        let overwritten = complete.map(|cpu| cpu.complete_from_ns).max();
-        Self {
-            from_ns: overwritten.unwrap_or(0).max(trace.description().began_ns),
-            to_ns: end.map_or(u64::MAX, |end| end.ended_ns),
-        }
-    }
-
-    fn holds(&self, windows: &[(u64, u64)], sample: &Sample) -> bool {
-        let inside = |from: u64, to: u64| sample.due_ns >= from && sample.end_ns <= to;
-        inside(self.from_ns, self.to_ns)
-            && (windows.is_empty() || windows.iter().any(|&(from, to)| inside(from, to)))
-    }
-}
-
-fn windows(trace: &Trace) -> Vec<(u64, u64)> {
-    match trace.end().map(|end| &end.kept) {
-        Some(Kept::Windows { windows }) => windows.iter().map(|w| (w.from_ns, w.to_ns)).collect(),
-        _ => Vec::new(),
     }
 }
 

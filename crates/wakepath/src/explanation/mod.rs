@@ -1,18 +1,21 @@
 //! The explanation of a recorded run: its traces and samples through the explainer, condition by
 //! condition, as a stream. What comes out is shown by `text` and `timeline`; no run is changed.
 
+mod covered;
 mod files;
 mod loops;
 mod order;
 mod sums;
 mod text;
 mod timeline;
+mod worst;
 
 pub use files::write_beside;
 pub use loops::SegmentLoops;
 pub use order::Order;
 pub use text::{cycle_text, late_text, text};
 pub use timeline::Timelines;
+pub use worst::{WorstCycle, worst_cycle};
 
 use sums::Sums;
 use wakepath_archive::{Run, Trace};
@@ -114,20 +117,14 @@ fn one_segment(
     sums: &mut Sums,
     along: &mut dyn Along,
 ) -> Result<Explainer, Failure> {
-    let options = Options {
-        usual: None,
-        own_names: vec!["wakepath".into()],
-    };
-    let mut explainer = Explainer::new(loops.to_explain(), options);
+    let mut explainer = Explainer::new(loops.to_explain(), options());
     let mut activities = along.wants_spans().then(Activities::default);
     let mut cycles: Vec<(usize, Explained)> = Vec::new();
     let mut spans: Vec<(u16, (u64, u64), String)> = Vec::new();
-    let mut windows = loops.windows().iter().peekable();
+    let mut gaps = loops.gaps();
     for event in trace.events()? {
         let event = event?;
-        // From one kept window to the next nothing is known.
-        while windows.next_if(|window| event.at_ns > window.1).is_some() {
-            let until_ns = event.at_ns.saturating_sub(1);
+        if let Some(until_ns) = gaps.before(event.at_ns) {
             explainer.gap(until_ns);
             if let Some(activities) = &mut activities {
                 activities.gap(until_ns);
@@ -153,4 +150,11 @@ fn one_segment(
         along.cycle(loops, number, &cycle)?;
     }
     Ok(explainer)
+}
+
+fn options() -> Options {
+    Options {
+        usual: None,
+        own_names: vec!["wakepath".into()],
+    }
 }

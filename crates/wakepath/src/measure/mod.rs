@@ -127,6 +127,7 @@ impl Measurement<'_> {
             interrupt: self.interrupt,
             caches: self.caches,
             scratch: &scratch.0,
+            directory: self.directory,
             sender,
             messages,
             recording,
@@ -163,6 +164,7 @@ struct Running<'a> {
     interrupt: &'a Interrupt,
     caches: Caches,
     scratch: &'a Path,
+    directory: &'a Path,
     sender: Sender<Message>,
     messages: Receiver<Message>,
     recording: Recording,
@@ -265,7 +267,7 @@ impl Running<'_> {
             self.segment(segment, &mut loads)?;
         }
         if !self.interrupt.requested() {
-            self.kernel_latency(&phase.name)?;
+            self.kernel_measures(&phase.name)?;
         }
         // The loads' own reports come with their end; each segment has its proof already.
         if let SegmentLoads::Working(loads) = loads {

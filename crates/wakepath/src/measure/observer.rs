@@ -1,6 +1,7 @@
 //! Who watches a run: the terminal views implement it. Watching changes nothing.
 
 use super::plan::{Plan, Segment};
+use crate::explanation::WorstCycle;
 use std::path::Path;
 use wakepath_recorder::LiveFigures;
 
@@ -16,6 +17,8 @@ pub trait Observer {
     fn live(&mut self, figures: &LiveFigures);
     /// A segment has ended; `problem` says what kept it from running to its end.
     fn segment_ended(&mut self, segment: &Segment, problem: Option<&str>);
+    /// A traced segment has ended, and its worst cycle is explained.
+    fn explained(&mut self, segment: &Segment, worst: &WorstCycle);
     /// Something that the reader of the run should know.
     fn note(&mut self, text: &str);
     /// Called often, also when nothing happened.

@@ -115,7 +115,7 @@ impl Running<'_> {
             self.say(&reason)?;
         }
         if segment.planned.traced {
-            self.end_trace(&segment.planned)?;
+            self.end_trace(segment)?;
         }
         outcome
     }

@@ -2,7 +2,8 @@
 //! Whatever becomes of it, the measurement goes on, and the record says what is missing.
 
 use super::child::{FromChild, JsonChild, own_executable};
-use super::{MeasureError, Message, Running};
+use super::{MeasureError, Message, Running, Segment};
+use crate::explanation::worst_cycle;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender};
@@ -195,20 +196,24 @@ impl Running<'_> {
     }
 
     /// Has it stop and write what it recorded.
-    pub(super) fn end_trace(&mut self, planned: &PlannedSegment) -> Result<(), MeasureError> {
+    pub(super) fn end_trace(&mut self, segment: &Segment) -> Result<(), MeasureError> {
         let Some(tracing) = &mut self.tracing else {
             return Ok(());
         };
         match tracing.ask(&Command::End, &self.messages, WRITE_PATIENCE) {
             Ok(Reply::Ended { trace, problem }) => {
+                let written = trace.is_some();
                 if let Some(trace) = trace {
                     self.recording.append(Event::SegmentTraced(trace))?;
+                }
+                if written {
+                    self.explain_worst(segment);
                 }
                 match problem {
                     Some(problem) => {
                         let PlannedSegment {
                             condition, phase, ..
-                        } = planned;
+                        } = &segment.planned;
                         self.say(&format!("{condition}, {phase}: not traced: {problem}"))
                     }
                     None => Ok(()),
@@ -219,33 +224,53 @@ impl Running<'_> {
         }
     }
 
+    /// Explains the worst cycle of a segment to the watcher. Now, while no loop runs: beside the
+    /// next one it would take memory bandwidth from it, and from an untraced one at that.
+    fn explain_worst(&mut self, segment: &Segment) {
+        match worst_cycle(self.directory, segment.planned.segment) {
+            Ok(Some(worst)) => self.observer.explained(segment, &worst),
+            Ok(None) => {}
+            // No part of the record: the run is explained as a whole when it has ended.
+            Err(error) => self.observer.note(&format!("not explained yet: {error}")),
+        }
+    }
+
     /// Has the kernel measure by itself, under the loads of the phase that is about to end.
-    pub(super) fn kernel_latency(&mut self, phase: &str) -> Result<(), MeasureError> {
-        let for_ns = self
-            .scenario
-            .trace
-            .as_ref()
-            .and_then(|terms| terms.timerlat_ns);
-        let (Some(tracing), Some(for_ns)) = (&mut self.tracing, for_ns) else {
+    pub(super) fn kernel_measures(&mut self, phase: &str) -> Result<(), MeasureError> {
+        let Some(terms) = &self.scenario.trace else {
             return Ok(());
         };
-        let command = Command::Timerlat {
-            period_ns: self.scenario.period_ns,
-            for_ns,
-        };
-        let patience = SET_UP_PATIENCE
-            + Duration::from_nanos(for_ns) * self.plan.loop_cpus.len().max(1) as u32;
-        match tracing.ask(&command, &self.messages, patience) {
-            Ok(Reply::Timerlat(latencies)) => {
-                for mut latency in latencies {
-                    latency.phase = phase.to_owned();
-                    self.recording.append(Event::KernelLatency(latency))?;
+        let period_ns = self.scenario.period_ns;
+        let timerlat = terms
+            .timerlat_ns
+            .map(|for_ns| (for_ns, Command::Timerlat { period_ns, for_ns }));
+        let osnoise = terms
+            .osnoise_ns
+            .map(|for_ns| (for_ns, Command::Osnoise { for_ns }));
+        for (for_ns, command) in [timerlat, osnoise].into_iter().flatten() {
+            let Some(tracing) = &mut self.tracing else {
+                return Ok(());
+            };
+            let cpus = self.plan.loop_cpus.len().max(1) as u32;
+            let patience = SET_UP_PATIENCE + Duration::from_nanos(for_ns) * cpus;
+            match tracing.ask(&command, &self.messages, patience) {
+                Ok(Reply::Timerlat(latencies)) => {
+                    for mut latency in latencies {
+                        latency.phase = phase.to_owned();
+                        self.recording.append(Event::KernelLatency(latency))?;
+                    }
                 }
-                Ok(())
+                Ok(Reply::Osnoise(noises)) => {
+                    for mut noise in noises {
+                        noise.phase = phase.to_owned();
+                        self.recording.append(Event::KernelNoise(noise))?;
+                    }
+                }
+                Ok(_) => self.give_up_tracing("the probe gave an answer to another question")?,
+                Err(reason) => self.give_up_tracing(&reason)?,
             }
-            Ok(_) => self.give_up_tracing("the probe gave an answer to another question"),
-            Err(reason) => self.give_up_tracing(&reason),
         }
+        Ok(())
     }
 
     fn give_up_tracing(&mut self, reason: &str) -> Result<(), MeasureError> {

@@ -1,7 +1,8 @@
 //! The live view: a few lines at the bottom of the terminal, drawn again in place, with the worst
 //! seen so far of every condition. The scroll-back stays as it was.
 
-use super::{headline, short_time};
+use super::{headline, short_time, worst_line};
+use crate::explanation::WorstCycle;
 use crate::measure::{Observer, Plan, Segment};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::{Constraint, Layout};
@@ -38,6 +39,9 @@ struct Cellful {
 pub struct LiveView {
     terminal: Option<Terminal<CrosstermBackend<Stderr>>>,
     headline: String,
+    /// The worst explained cycle of the run so far, in nanoseconds and in words; `None` where nothing is
+    /// traced.
+    worst: Option<(u64, String)>,
     status: String,
     rows: Vec<Cellful>,
     current: Option<usize>,
@@ -59,6 +63,7 @@ impl LiveView {
         Ok(Self {
             terminal: None,
             headline: String::new(),
+            worst: None,
             status: String::new(),
             rows: Vec::new(),
             current: None,
@@ -83,9 +88,10 @@ impl LiveView {
     }
 
     fn render(&self, frame: &mut Frame<'_>) {
-        let [headline, table, status, gauge] = Layout::vertical([
+        let [headline, table, worst, status, gauge] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Min(1),
+            Constraint::Length(self.worst.is_some().into()),
             Constraint::Length(1),
             Constraint::Length(1),
         ])
@@ -93,6 +99,9 @@ impl LiveView {
         let bold = Style::new().add_modifier(Modifier::BOLD);
         frame.render_widget(Line::styled(self.headline.as_str(), bold), headline);
         frame.render_widget(self.table(), table);
+        if let Some((_, text)) = &self.worst {
+            frame.render_widget(Paragraph::new(text.as_str()), worst);
+        }
         frame.render_widget(Paragraph::new(self.status.as_str()), status);
         let ratio = (self.ended as f64 / self.segments.max(1) as f64).clamp(0.0, 1.0);
         let label = format!(
@@ -208,7 +217,12 @@ impl Observer for LiveView {
         self.planned = Duration::from_nanos(planned_ns);
         self.begun = Instant::now();
         self.segments = plan.segments().count();
-        let height = FIXED_LINES + self.rows.len().min(MOST_ROWS) as u16;
+        if plan.segments().any(|segment| segment.planned.traced) {
+            let text = "worst traced cycle: its cause is told after the first traced segment";
+            self.worst = Some((0, text.into()));
+        }
+        let height =
+            FIXED_LINES + u16::from(self.worst.is_some()) + self.rows.len().min(MOST_ROWS) as u16;
         self.terminal = Terminal::with_options(
             CrosstermBackend::new(std::io::stderr()),
             TerminalOptions {
@@ -257,6 +271,23 @@ impl Observer for LiveView {
         self.current = None;
         self.figures = LiveFigures::default();
         self.draw();
+    }
+
+    fn explained(&mut self, segment: &Segment, worst: &WorstCycle) {
+        if self
+            .worst
+            .as_ref()
+            .is_none_or(|so_far| worst.latency_ns > so_far.0)
+        {
+            let text = format!(
+                "worst traced cycle: {} ({}, {})",
+                worst_line(worst),
+                segment.planned.condition,
+                segment.planned.phase
+            );
+            self.worst = Some((worst.latency_ns, text));
+            self.draw();
+        }
     }
 
     fn note(&mut self, text: &str) {

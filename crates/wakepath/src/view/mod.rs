@@ -4,6 +4,7 @@
 mod live;
 mod plain;
 
+use crate::explanation::WorstCycle;
 use crate::measure::Observer;
 use std::io::IsTerminal;
 
@@ -26,6 +27,15 @@ fn short_time(ns: i64) -> String {
         0..1_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
         1_000_000..1_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),
         _ => format!("{:.2} s", ns as f64 / 1e9),
+    }
+}
+
+/// A cycle and what it waited for, in one line.
+fn worst_line(worst: &WorstCycle) -> String {
+    let latency = short_time(worst.latency_ns.cast_signed());
+    match &worst.main_cause {
+        Some((cause, ns)) => format!("{latency}, {} of it: {cause}", short_time(ns.cast_signed())),
+        None => format!("{latency}, all of it the wake-up itself"),
     }
 }
 

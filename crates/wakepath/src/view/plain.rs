@@ -1,6 +1,7 @@
 //! Plain lines: one for each phase and each finished segment.
 
-use super::{headline, short_time};
+use super::{headline, short_time, worst_line};
+use crate::explanation::WorstCycle;
 use crate::measure::{Observer, Plan, Segment};
 use std::path::Path;
 use wakepath_recorder::LiveFigures;
@@ -63,6 +64,10 @@ impl Observer for PlainView {
                 figures.skipped
             ),
         }
+    }
+
+    fn explained(&mut self, _segment: &Segment, worst: &WorstCycle) {
+        eprintln!("      worst: {}", worst_line(worst));
     }
 
     fn note(&mut self, text: &str) {

@@ -98,6 +98,17 @@ fn what_is_drained_while_the_run_goes_on_explains_it() {
         .sum();
     assert!(condition.cycles > 0, "{}", finished.said());
     assert_eq!(condition.cycles + condition.not_covered, judged);
+    // The worst was told when its segment was over, while the run went on.
+    let worst_ns = condition.worst[0].latency_ns as f64;
+    let worst = match worst_ns < 1e6 {
+        true => format!("worst: {:.1} µs, ", worst_ns / 1e3),
+        false => format!("worst: {:.2} ms, ", worst_ns / 1e6),
+    };
+    assert!(
+        finished.complaints.contains(&worst),
+        "{worst}{}",
+        finished.said()
+    );
     // Pieces add up to the latency, to the nanosecond.
     for cycle in &condition.worst {
         let sum: u64 = cycle.pieces.iter().map(|piece| piece.ns).sum();

@@ -1,0 +1,105 @@
+//! One of the kernel's own measuring tracers, in an instance of ours, on one CPU, for a while. What
+//! its lines mean is known by those who ask for it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::error::ProbeError;
+use crate::orphans;
+use crate::owner::Owner;
+use crate::tracefs::{Tracefs, read_text};
+
+/// Buffer for two lines of 40 bytes a period.
+const BUFFER_KIB: u64 = 4096;
+
+/// A tracer at work, switched off when dropped.
+pub(crate) struct KernelTracer {
+    instance: PathBuf,
+    /// The tracers' settings are the whole kernel's: as they were before.
+    before: Vec<(PathBuf, String)>,
+}
+
+impl KernelTracer {
+    /// Starts a tracer on one CPU with these settings, which are files of tracefs; the error is why
+    /// the kernel can't measure, in one line.
+    pub(crate) fn start(
+        tracefs: &Tracefs,
+        name: &str,
+        cpu: u16,
+        settings: &[(&str, String)],
+    ) -> Result<Self, String> {
+        let root = tracefs.root();
+        let tracers = root.join("available_tracers");
+        let tracers = read_text(&tracers).map_err(|error| error.to_string())?;
+        if !tracers.split_whitespace().any(|tracer| tracer == name) {
+            let option = name.to_uppercase();
+            return Err(format!(
+                "this kernel has no {name} tracer (CONFIG_{option}_TRACER)"
+            ));
+        }
+        Self::begin(root, name, cpu, settings).map_err(|error| error.to_string())
+    }
+
+    fn begin(
+        root: &Path,
+        name: &str,
+        cpu: u16,
+        settings: &[(&str, String)],
+    ) -> crate::Result<Self> {
+        let owner = Owner::this_process().ok_or(ProbeError::NoEvents {
+            events: "/proc/self/stat".into(),
+        })?;
+        // The probe's own instance has the plain name; both are known as this process's.
+        let instance = root.join("instances").join(owner.second_name());
+        fs::create_dir(&instance).map_err(ProbeError::io("make", &instance))?;
+        let mut tracer = Self {
+            instance,
+            before: Vec::new(),
+        };
+        tracer.write("tracing_on", "0")?;
+        tracer.write("buffer_size_kb", &BUFFER_KIB.to_string())?;
+        tracer.set(root.join("osnoise/cpus"), &cpu.to_string())?;
+        for (file, value) in settings {
+            tracer.set(root.join(file), value)?;
+        }
+        tracer.write("current_tracer", name)?;
+        tracer.write("tracing_on", "1")?;
+        Ok(tracer)
+    }
+
+    /// Stops it; what it wrote.
+    pub(crate) fn stop(self) -> Result<String, String> {
+        // Read before it is switched off, which empties the buffer.
+        self.write("tracing_on", "0").map_err(|e| e.to_string())?;
+        read_text(&self.instance.join("trace")).map_err(|error| error.to_string())
+    }
+
+    fn set(&mut self, path: PathBuf, value: &str) -> crate::Result<()> {
+        let before = read_text(&path).map_err(ProbeError::io("read", &path))?;
+        fs::write(&path, value).map_err(ProbeError::io("write", &path))?;
+        self.before.push((path, before.trim().to_owned()));
+        Ok(())
+    }
+
+    fn write(&self, name: &str, value: &str) -> crate::Result<()> {
+        let path = self.instance.join(name);
+        fs::write(&path, value).map_err(ProbeError::io("write", &path))
+    }
+}
+
+impl Drop for KernelTracer {
+    fn drop(&mut self) {
+        // What can't be undone now is undone by the removal of the instance, or by the next start.
+        let _ = self.write("current_tracer", "nop");
+        for (path, value) in self.before.iter().rev() {
+            let _ = fs::write(path, value);
+        }
+        orphans::remove(&self.instance);
+    }
+}
+
+/// Waits while the kernel measures.
+pub(crate) fn sleep_for(ns: u64) {
+    std::thread::sleep(Duration::from_nanos(ns));
+}
