@@ -31,7 +31,7 @@ pub use compare::{
 pub use controllers::ControllerFile;
 pub use counters::{CounterFigures, PerCycle};
 pub use export::{CsvError, csv, markdown, open_metrics};
-pub use figure::{Figure, Figures};
+pub use figure::{Figure, Figures, latencies_overlaid};
 pub use flight::{
     FlightOrder, Flights, FlightsError, FlownCondition, FlownConditions, Search, can_be_met,
 };

@@ -69,6 +69,21 @@ pub(crate) struct Line<'a> {
     pub(crate) shape: &'a Shape,
 }
 
+/// Histogram and complementary cumulative distribution of the wake-up latencies of several sources
+/// over each other, in order of their colours; `name` says what they have in common.
+pub fn latencies_overlaid(name: &str, sources: &[(&str, &Shape)]) -> [Figure; 2] {
+    let sources = sources.iter().enumerate();
+    let lines: Vec<Line<'_>> = sources
+        .map(|(colour, &(name, shape))| Line {
+            name: name.to_owned(),
+            colour,
+            condition: colour,
+            shape,
+        })
+        .collect();
+    overlaid(name, &lines, None)
+}
+
 /// Histogram and complementary cumulative distribution of wake-up latencies, over each other.
 pub(crate) fn overlaid(name: &str, lines: &[Line<'_>], limit: Option<i64>) -> [Figure; 2] {
     let times = Log::around(ends(lines).chain(limit));

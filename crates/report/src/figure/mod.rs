@@ -17,6 +17,7 @@ use crate::page::markup::Markup;
 use crate::{Assessment, Picture};
 use wakepath_explain::Explanation;
 
+pub use distributions::latencies_overlaid;
 pub(crate) use distributions::{Line, MeasureName, overlaid};
 pub(crate) use style::style_sheet;
 

@@ -1,5 +1,6 @@
 //! Words of `lab`: guests, runs, checks against a baseline.
 
+use super::experiments::LabExperiments;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -14,13 +15,16 @@ pub enum Lab {
     Exec(LabExec),
     /// Find the first cycle at which two runs in virtual time part.
     Diff(LabDiff),
+    /// Repeat published experiments, and set the figures beside the published ones.
+    Experiments(LabExperiments),
 }
 
 /// The guests of a laboratory: which kernels, on what machine.
 #[derive(Debug, Args)]
 pub struct LabGuests {
-    /// Kernel: `debian:stock`, `debian:rt`, `package:NAME[=VERSION]` or the path of a bzImage; may
-    /// be given more than once.
+    /// Kernel: `debian:stock`, `debian:rt`, `package:NAME[=VERSION]` or the path of a bzImage, with
+    /// parameters of its own after a space, such as 'debian:stock preempt=full'; may be given more
+    /// than once.
     #[arg(long, value_name = "KERNEL", required = true)]
     pub kernel: Vec<String>,
     /// Further parameters of the kernels, such as `preempt=full`: each kernel is also run with

@@ -1,6 +1,7 @@
 //! The command line as data: one definition that help, completions and man pages come from. What a
 //! verb does is in `verbs`.
 
+mod experiments;
 mod internal;
 mod laboratory;
 mod machine;
@@ -9,6 +10,7 @@ mod recordings;
 mod tuning;
 
 use clap::{Parser, Subcommand};
+pub use experiments::*;
 pub use internal::*;
 pub use laboratory::*;
 pub use machine::*;

@@ -109,7 +109,7 @@ fn reported(drawn: &[Drawn]) -> Vec<Reported<'_>> {
 }
 
 /// What was written beside a traced run when it ended; `None` for a run that was not traced.
-fn explanation(run: &Run) -> Result<Option<Explanation>, Failure> {
+pub(super) fn explanation(run: &Run) -> Result<Option<Explanation>, Failure> {
     let path = run.directory().join(Explanation::FILE_NAME);
     let text = match std::fs::read(&path) {
         Ok(text) => text,

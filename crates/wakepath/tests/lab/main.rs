@@ -1,6 +1,8 @@
 //! The laboratory with a real emulator and real kernels: what it promises is repetition, and that
 //! nothing is left behind. The stage `lab` runs these, because each takes minutes of a CPU.
 
+mod experiments;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

@@ -7,6 +7,7 @@ mod comparison;
 mod counted;
 mod diff;
 mod exec;
+mod experiments;
 mod guest;
 mod guests;
 mod prepare;
@@ -25,5 +26,6 @@ pub fn run(verb: &Lab) -> Outcome {
         Lab::Exec(arguments) => exec::run(arguments),
         Lab::Check(arguments) => check::run(arguments),
         Lab::Diff(arguments) => diff::run(arguments),
+        Lab::Experiments(arguments) => experiments::run(arguments),
     }
 }

@@ -36,7 +36,16 @@ pub struct Laboratory<'a> {
     architecture: Architecture,
     /// The emulator.
     pub qemu: Qemu,
-    kernels: Vec<(KernelName, Kernel)>,
+    kernels: Vec<Chosen>,
+}
+
+/// A kernel as `--kernel` has it.
+struct Chosen {
+    /// As the user called it.
+    called: String,
+    /// Parameters of its own.
+    parameters: String,
+    kernel: Kernel,
 }
 
 /// What the guests do.
@@ -64,14 +73,17 @@ impl<'a> Laboratory<'a> {
         let cache = cache();
         let emulator = options.emulator.as_deref();
         let qemu = Qemu::find(emulator, architecture, options.cpus, &cache)?;
-        let names: Vec<KernelName> = options
-            .kernel
-            .iter()
-            .map(|name| KernelName::parse(name, architecture))
-            .collect::<Result<_, _>>()?;
-        let fetch = |name: KernelName| {
-            name.fetch(architecture, &cache)
-                .map(|kernel| (name, kernel))
+        let parse = |called: &'a String| {
+            let (name, parameters) = name_and_parameters(called);
+            KernelName::parse(name, architecture).map(|name| (called, name, parameters))
+        };
+        let names: Vec<_> = options.kernel.iter().map(parse).collect::<Result<_, _>>()?;
+        let fetch = |(called, name, parameters): (&'a String, KernelName, &str)| {
+            name.fetch(architecture, &cache).map(|kernel| Chosen {
+                called: called.clone(),
+                parameters: parameters.to_owned(),
+                kernel,
+            })
         };
         let kernels = names.into_iter().map(fetch).collect::<Result<_, _>>()?;
         Ok(Self {
@@ -128,8 +140,8 @@ impl<'a> Laboratory<'a> {
             let variants =
                 std::iter::once("").chain(self.options.variant.iter().map(String::as_str));
             for variant in variants {
-                for ((called, kernel), initramfs) in self.kernels.iter().zip(&packed) {
-                    let mut name = called.to_string();
+                for (chosen, initramfs) in self.kernels.iter().zip(&packed) {
+                    let mut name = chosen.called.clone();
                     if !variant.is_empty() {
                         name += &format!(" {variant}");
                     }
@@ -139,8 +151,8 @@ impl<'a> Laboratory<'a> {
                     guests.push(Guest {
                         directory: directory.join(Guest::directory_name(&name)),
                         name,
-                        kernel: kernel.clone(),
-                        machine: self.machine(variant, seed),
+                        kernel: chosen.kernel.clone(),
+                        machine: self.machine(&[&chosen.parameters, variant], seed),
                         initramfs: initramfs.clone(),
                     });
                 }
@@ -154,14 +166,15 @@ impl<'a> Laboratory<'a> {
         }
     }
 
-    fn machine(&self, variant: &str, seed: u64) -> Machine {
+    fn machine(&self, parameters: &[&str], seed: u64) -> Machine {
+        let words = parameters.iter().flat_map(|text| text.split_whitespace());
         Machine {
             architecture: self.architecture,
             ns_per_instruction: self.options.ns_per_instruction,
             seed,
             cpus: self.options.cpus,
             memory_mib: self.options.memory,
-            parameters: variant.split_whitespace().map(str::to_owned).collect(),
+            parameters: words.map(str::to_owned).collect(),
         }
     }
 
@@ -195,7 +208,7 @@ impl<'a> Laboratory<'a> {
             turn_ns: turn_ns(self.architecture, self.options.cpus),
         };
         let libraries = task.scenario.map_or(Vec::new(), libraries);
-        let config = self.kernels[kernel].1.config.as_deref();
+        let config = self.kernels[kernel].kernel.config.as_deref();
         let packed = Initramfs::build(
             self.architecture,
             &program,
@@ -208,6 +221,14 @@ impl<'a> Laboratory<'a> {
         std::fs::write(&path, &packed.bytes)
             .map_err(|error| format!("{}: {error}", path.display()))?;
         Ok((path, packed.sha256))
+    }
+}
+
+/// A kernel's name and the parameters that follow it; a file whose name holds a space is one name.
+fn name_and_parameters(called: &str) -> (&str, &str) {
+    match called.split_once(' ') {
+        Some((name, parameters)) if !Path::new(called).exists() => (name, parameters.trim()),
+        _ => (called, ""),
     }
 }
 

@@ -1,0 +1,216 @@
+//! What was published as a finding, as a test that our own figures can fail. A claim that virtual time
+//! can't show is named so and neither agrees nor contradicts.
+
+use crate::{Cell, Figure, Repeated};
+use serde::Serialize;
+use wakepath_explain::ConditionExplanation;
+use wakepath_verdict::duration;
+
+/// A published finding.
+#[derive(Debug, Clone, Copy)]
+pub struct Claim {
+    /// In one sentence, with its figures.
+    pub published: &'static str,
+    /// What our figures must show for it.
+    pub test: Test,
+}
+
+/// What figures must show.
+#[derive(Debug, Clone, Copy)]
+pub enum Test {
+    /// One figure lies below another by this factor at least.
+    Lower {
+        /// The condition that is to be lower.
+        low: Cell,
+        /// The one that is to be higher.
+        high: Cell,
+        /// Which figure.
+        figure: Figure,
+        /// How many times as high.
+        times: f64,
+    },
+    /// Neither figure is more than so many times the other.
+    Alike {
+        /// A condition.
+        one: Cell,
+        /// Another.
+        other: Cell,
+        /// Which figure.
+        figure: Figure,
+        /// How many times the lower one the higher may be.
+        within: f64,
+    },
+    /// More than half of the cycles were woken in this way, by `ConditionExplanation::woken`.
+    Woken {
+        /// The condition.
+        cell: Cell,
+        /// `direct` or `deferred`.
+        way: &'static str,
+    },
+    /// Threads and interrupts of others took fewer cycles' time on the loop's CPU.
+    FewerDisturbed {
+        /// The condition that is to have fewer.
+        low: Cell,
+        /// The one that is to have more.
+        high: Cell,
+    },
+    /// Virtual time can't show it, for this reason.
+    NotVisible(&'static str),
+}
+
+/// Whether our figures say what was published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Agreement {
+    /// They do.
+    Agrees,
+    /// They say something else.
+    Contradicts,
+    /// Virtual time can't tell.
+    NotVisible,
+    /// The figures are missing.
+    NotMeasured,
+}
+
+impl Agreement {
+    /// As a person reads it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Contradicts => "contradicts",
+            Self::NotVisible => "not visible in virtual time",
+            Self::NotMeasured => "not measured",
+        }
+    }
+}
+
+/// A claim with what our figures say of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What was published.
+    pub published: &'static str,
+    /// Whether we found the same.
+    pub agreement: Agreement,
+    /// Our figures, or why there are none.
+    pub here: String,
+}
+
+/// What the figures say of every claim, in their order.
+pub fn findings(repeated: &Repeated) -> Vec<Finding> {
+    let claims = repeated.experiment.claims.iter();
+    claims
+        .map(|claim| {
+            let (agreement, here) = tried(repeated, &claim.test);
+            Finding {
+                published: claim.published,
+                agreement,
+                here,
+            }
+        })
+        .collect()
+}
+
+fn tried(repeated: &Repeated, test: &Test) -> (Agreement, String) {
+    let outcome = match *test {
+        Test::Lower {
+            low,
+            high,
+            figure,
+            times,
+        } => compared(repeated, [low, high], figure, |[low, high]| {
+            low * times < high
+        }),
+        Test::Alike {
+            one,
+            other,
+            figure,
+            within,
+        } => compared(repeated, [one, other], figure, |[one, other]| {
+            one.max(other) <= within * one.min(other)
+        }),
+        Test::Woken { cell, way } => woken(repeated, cell, way),
+        Test::FewerDisturbed { low, high } => disturbed(repeated, low, high),
+        Test::NotVisible(why) => return (Agreement::NotVisible, why.to_owned()),
+    };
+    match outcome {
+        Ok((true, here)) => (Agreement::Agrees, here),
+        Ok((false, here)) => (Agreement::Contradicts, here),
+        Err(missing) => (Agreement::NotMeasured, missing),
+    }
+}
+
+/// Whether it holds and the figures; or what is missing.
+type Tried = Result<(bool, String), String>;
+
+fn compared(
+    repeated: &Repeated,
+    cells: [Cell; 2],
+    figure: Figure,
+    holds: impl Fn([f64; 2]) -> bool,
+) -> Tried {
+    let [first, second] = cells.map(|cell| {
+        let found = repeated.figure(cell, figure);
+        found.ok_or_else(|| format!("no figures of {}", told(cell)))
+    });
+    let values = [first?, second?];
+    let shown = |cell: Cell, ns: f64| format!("{} {}", told(cell), duration(ns.round() as i64));
+    let here = format!(
+        "{}: {}, {}",
+        figure.name(),
+        shown(cells[0], values[0]),
+        shown(cells[1], values[1])
+    );
+    Ok((holds(values), here))
+}
+
+fn explained(repeated: &Repeated, cell: Cell) -> Result<&ConditionExplanation, String> {
+    repeated
+        .guest(cell.guest)
+        .and_then(|guest| guest.explained(cell.phase, cell.policy))
+        .ok_or_else(|| format!("no kernel events of {}", told(cell)))
+}
+
+fn woken(repeated: &Repeated, cell: Cell, way: &str) -> Tried {
+    let found = explained(repeated, cell)?;
+    let count = found.woken.get(way).copied().unwrap_or(0);
+    let here = format!("{}: {count} of {} {way}", told(cell), found.cycles);
+    Ok((2 * count > found.cycles, here))
+}
+
+fn disturbed(repeated: &Repeated, low: Cell, high: Cell) -> Tried {
+    let [few, many] = [low, high].map(|cell| explained(repeated, cell).map(disturbers));
+    let (few, many) = (few?, many?);
+    let shown = |cell: Cell, (causes, cycles): (usize, u64)| {
+        format!("{}: {causes} of them in {cycles} cycles", told(cell))
+    };
+    let here = format!(
+        "threads and interrupts of others, {}; {}",
+        shown(low, few),
+        shown(high, many)
+    );
+    Ok((few.0 < many.0 && few.1 < many.1, here))
+}
+
+/// How many threads, interrupts and SoftIRQs took a part of a wake-up, and in how many cycles each,
+/// summed.
+pub(crate) fn disturbers(explained: &ConditionExplanation) -> (usize, u64) {
+    let all = explained.causes.iter();
+    let others = all.filter(|cause| DISTURBERS.contains(&cause.kind.as_str()));
+    others.fold((0, 0), |(causes, cycles), cause| {
+        (causes + 1, cycles + cause.cycles)
+    })
+}
+
+/// Kinds of cause that are something else that ran on the loop's CPU.
+const DISTURBERS: [&str; 6] = [
+    "thread",
+    "interrupt",
+    "softirq",
+    "ipi",
+    "not-preemptible",
+    "other-timer",
+];
+
+fn told(cell: Cell) -> String {
+    format!("{}, {}, {}", cell.guest, cell.policy, cell.phase)
+}

@@ -1,0 +1,82 @@
+//! What isolation does for a loop, after the qualification of a Jetson Orin.
+
+use super::cell;
+use crate::{Claim, Drawing, Experiment, Figure, Guest, Test};
+
+const POLICY: &str = "FIFO 80";
+const STRESS: &str = "stress";
+
+pub const EXPERIMENT: Experiment = Experiment {
+    name: "isolation",
+    title: "An isolated CPU (qualification of a Jetson Orin)",
+    source: "A Jetson Orin AGX with twelve CPUs and a PREEMPT_RT kernel: `cyclictest -p 80 -i 1000` on \
+             CPUs 8–11 for 10 min under each load, before and after \
+             `isolcpus=managed_irq,domain,8-11 irqaffinity=0-7 kthread_cpus=0-7`. Published largest \
+             latencies, before and after: GPU 159 and 15 µs, EtherCAT 113 and 6 µs, storage 145 and \
+             7 µs, system 47 and 15 µs, idle 22 and 8 µs.",
+    scenario: include_str!("../../scenarios/isolation.toml"),
+    cpus: 2,
+    guests: &[
+        Guest {
+            name: "stock",
+            kernel: "debian:stock",
+        },
+        Guest {
+            name: "stock, isolated",
+            kernel: "debian:stock isolcpus=managed_irq,domain,1 nohz_full=1 rcu_nocbs=1 irqaffinity=0",
+        },
+        Guest {
+            name: "RT",
+            kernel: "debian:rt",
+        },
+        Guest {
+            name: "RT, isolated",
+            kernel: "debian:rt isolcpus=managed_irq,domain,1 nohz_full=1 rcu_nocbs=1 irqaffinity=0",
+        },
+    ],
+    drawing: Drawing::Overlay,
+    published: &[],
+    claims: &[
+        Claim {
+            published: "isolation lowers the largest latency of a real-time kernel under load (159 to \
+                        15 µs, 145 to 7 µs)",
+            test: Test::Lower {
+                low: cell("RT, isolated", STRESS, POLICY),
+                high: cell("RT", STRESS, POLICY),
+                figure: Figure::Max,
+                times: 1.0,
+            },
+        },
+        Claim {
+            published: "a kernel without PREEMPT_RT fails under load (318 µs against 56 µs)",
+            test: Test::Lower {
+                low: cell("RT", STRESS, POLICY),
+                high: cell("stock", STRESS, POLICY),
+                figure: Figure::Max,
+                times: 318.0 / 56.0,
+            },
+        },
+        Claim {
+            published: "(ours) isolated, fewer threads and interrupts of others take part in the \
+                        wake-ups of a real-time kernel",
+            test: Test::FewerDisturbed {
+                low: cell("RT, isolated", STRESS, POLICY),
+                high: cell("RT", STRESS, POLICY),
+            },
+        },
+        Claim {
+            published: "(ours) isolated, fewer threads and interrupts of others take part in the \
+                        wake-ups of a stock kernel",
+            test: Test::FewerDisturbed {
+                low: cell("stock, isolated", STRESS, POLICY),
+                high: cell("stock", STRESS, POLICY),
+            },
+        },
+    ],
+    differs: &[
+        "Two emulated x86-64 CPUs that take turns of 2 µs: figures are right to some microseconds, and \
+         a path beside a busy CPU takes twice its instructions.",
+        "400 due times instead of 600 000; no GPU and no fieldbus; messages, processes, files and a \
+         network in their place.",
+    ],
+};

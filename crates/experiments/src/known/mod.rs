@@ -1,0 +1,33 @@
+//! The experiments, each in a file of its own.
+
+mod beaglepilot;
+mod isolation;
+mod litmus;
+mod pi5;
+
+use crate::{Cell, Experiment};
+
+static ALL: [Experiment; 4] = [
+    beaglepilot::EXPERIMENT,
+    pi5::EXPERIMENT,
+    isolation::EXPERIMENT,
+    litmus::EXPERIMENT,
+];
+
+/// All of them, in the order of the page.
+pub fn all() -> &'static [Experiment] {
+    &ALL
+}
+
+/// The one that a user calls by this name.
+pub fn named(name: &str) -> Option<&'static Experiment> {
+    ALL.iter().find(|experiment| experiment.name == name)
+}
+
+const fn cell(guest: &'static str, phase: &'static str, policy: &'static str) -> Cell {
+    Cell {
+        guest,
+        phase,
+        policy,
+    }
+}

@@ -1,0 +1,111 @@
+//! The page of repeated experiments, as Markdown with its figures as SVG files. It shows what was
+//! computed elsewhere, and neither date nor host: the same runs make the same page.
+
+mod drawn;
+mod provenance;
+mod tables;
+
+use crate::{Agreement, Finding, Repeated, findings};
+use std::fmt::Write;
+
+/// A page and the files that it shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Markdown.
+    pub text: String,
+    /// Names of figures, as the text links them, and their SVG.
+    pub figures: Vec<(String, String)>,
+}
+
+const INTRODUCTION: &str = "\
+# Published experiments, repeated in virtual time
+
+Written by `wakepath lab experiments`; the same command writes it again, to the nanosecond.
+
+Each experiment was published with figures of one machine. Here its kernels run in an emulator that
+counts instructions (docs/concepts/virtual-time.md): our figures are **lengths of software paths
+and no machine's latencies**. What can be compared is their order: which kernel is better, what a
+load does, whether a claim holds where only the software differs. Caches, memory contention and
+hardware jitter are absent, and a largest value is the largest of so many, no bound.
+";
+
+/// The page of these experiments.
+pub fn page(experiments: &[Repeated]) -> Page {
+    let mut text = INTRODUCTION.to_owned();
+    let mut figures = Vec::new();
+    summary(&mut text, experiments);
+    for repeated in experiments {
+        section(&mut text, &mut figures, repeated);
+    }
+    provenance::write(&mut text, experiments);
+    Page { text, figures }
+}
+
+/// Writing to a String can't fail.
+macro_rules! line {
+    ($text:expr, $($words:tt)*) => {{ let _ = writeln!($text, $($words)*); }};
+}
+use line;
+
+fn summary(text: &mut String, experiments: &[Repeated]) {
+    line!(
+        text,
+        "\n| experiment | agrees | contradicts | not to be seen here |"
+    );
+    line!(text, "|---|---|---|---|");
+    for repeated in experiments {
+        let found = findings(repeated);
+        let count = |wanted: &[Agreement]| {
+            let all = found.iter();
+            all.filter(|finding| wanted.contains(&finding.agreement))
+                .count()
+        };
+        line!(
+            text,
+            "| {} | {} | {} | {} |",
+            repeated.experiment.title,
+            count(&[Agreement::Agrees]),
+            count(&[Agreement::Contradicts]),
+            count(&[Agreement::NotVisible, Agreement::NotMeasured])
+        );
+    }
+}
+
+fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Repeated) {
+    let experiment = repeated.experiment;
+    line!(text, "\n## {}\n", experiment.title);
+    line!(text, "Published: {}\n", experiment.source);
+    line!(text, "Here:\n");
+    for differs in experiment.differs {
+        line!(text, "- {differs}");
+    }
+    line!(
+        text,
+        "\n```sh\nwakepath lab experiments {}\n```\n",
+        experiment.name
+    );
+    tables::latencies(text, repeated);
+    for (name, figure) in drawn::figures(repeated) {
+        line!(
+            text,
+            "\n![{}]({name})",
+            figure.alternative.replace(['[', ']'], "")
+        );
+        figures.push((name, figure.to_svg()));
+    }
+    tables::woken(text, repeated);
+    tables::by_kernel(text, repeated);
+    line!(text, "\n### What agrees, and what does not\n");
+    for finding in findings(repeated) {
+        line!(text, "{}", item(&finding));
+    }
+}
+
+fn item(finding: &Finding) -> String {
+    let Finding {
+        published,
+        agreement,
+        here,
+    } = finding;
+    format!("- **{}**: {published}. Here: {here}.", agreement.name())
+}

@@ -1,0 +1,182 @@
+//! The tables of an experiment: latencies beside the published ones, how cycles were woken, and what
+//! the guest's kernel measured itself.
+
+use super::line;
+use crate::claim::disturbers;
+use crate::repeated::Measured;
+use crate::{Cell, Figure, GuestRun, Published, Repeated};
+use std::fmt::Write;
+use wakepath_statistics::{DistributionSummary, Quantile};
+
+/// Conditions of all guests: kernels below each other under each policy in each phase.
+pub fn latencies(text: &mut String, repeated: &Repeated) {
+    line!(
+        text,
+        "| kernel | policy | load | due times | skipped | min | mean | p99 | max | published min / \
+         average / max |"
+    );
+    line!(text, "|---|---|---|---:|---:|---:|---:|---:|---:|---|");
+    for (phase, policy) in conditions(repeated) {
+        for guest in &repeated.guests {
+            if let Some(judged) = guest.condition(&phase, &policy) {
+                let published = published(repeated, guest.guest.name, &phase, &policy);
+                line!(
+                    text,
+                    "| {} | {policy} | {phase} | {} | {published} |",
+                    guest.guest.name,
+                    figures(judged).join(" | ")
+                );
+            }
+        }
+    }
+    line!(
+        text,
+        "\nOurs in virtual µs, from the due time to the loop's first instruction; published in µs."
+    );
+}
+
+/// Phases and policies in the order in which they were measured.
+fn conditions(repeated: &Repeated) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let measured = repeated.guests.iter().flat_map(|guest| &guest.conditions);
+    for place in measured.map(|one| (one.phase.clone(), one.policy.clone())) {
+        if !found.contains(&place) {
+            found.push(place);
+        }
+    }
+    found
+}
+
+fn figures(measured: &Measured) -> [String; 6] {
+    let p99 = |latency: &DistributionSummary| {
+        let wanted = Quantile::P99.parts_per_million();
+        let mut all = latency.quantiles.iter();
+        all.find(|q| q.parts_per_million == wanted)
+            .map(|q| q.value as f64)
+    };
+    [
+        measured.scheduled.to_string(),
+        measured.skipped.to_string(),
+        micros(measured.figure(Figure::Min)),
+        micros(measured.figure(Figure::Mean)),
+        micros(measured.latency.as_ref().and_then(p99)),
+        micros(measured.figure(Figure::Max)),
+    ]
+}
+
+fn micros(ns: Option<f64>) -> String {
+    ns.map_or("–".to_owned(), |ns| format!("{:.2}", ns / 1e3))
+}
+
+fn published(repeated: &Repeated, guest: &str, phase: &str, policy: &str) -> String {
+    let is_it = |cell: Cell| cell.guest == guest && cell.phase == phase && cell.policy == policy;
+    let mut all = repeated.experiment.published.iter();
+    let Some(Published { min, mean, max, .. }) = all.find(|one| is_it(one.cell)) else {
+        return String::new();
+    };
+    let shown = |value: &Option<f64>| value.map_or("–".to_owned(), |value| value.to_string());
+    [min, mean, max].map(shown).join(" / ")
+}
+
+/// How cycles were woken and what else took part, where guests were traced.
+pub fn woken(text: &mut String, repeated: &Repeated) {
+    if repeated
+        .guests
+        .iter()
+        .all(|guest| guest.explanation.is_none())
+    {
+        return;
+    }
+    line!(
+        text,
+        "\n| kernel | policy | load | cycles traced | woken directly | deferred | not asleep | others on \
+         the CPU | longest cause |"
+    );
+    line!(text, "|---|---|---|---:|---:|---:|---:|---|---|");
+    for (phase, policy) in conditions(repeated) {
+        for guest in &repeated.guests {
+            let Some(found) = guest.explained(&phase, &policy) else {
+                continue;
+            };
+            let way = |way: &str| found.woken.get(way).copied().unwrap_or(0);
+            let (causes, cycles) = disturbers(found);
+            let usual = ["path", "timer-delivery"];
+            let mut causes_of = found.causes.iter();
+            let longest = causes_of
+                .by_ref()
+                .filter(|cause| !usual.contains(&cause.kind.as_str()))
+                .max_by_key(|cause| cause.worst_ns);
+            let longest = longest.map_or("–".to_owned(), |cause| {
+                let cleaned = cause.cause.replace('|', "/");
+                format!("{cleaned}, {:.1} µs", cause.worst_ns as f64 / 1e3)
+            });
+            line!(
+                text,
+                "| {} | {policy} | {phase} | {} | {} | {} | {} | {causes} in {cycles} cycles | {longest} |",
+                guest.guest.name,
+                found.cycles,
+                way("direct"),
+                way("deferred"),
+                way("not-asleep"),
+            );
+        }
+    }
+    line!(
+        text,
+        "\nFrom the kernel's events, recorded in passes of their own; times there hold what recording \
+         costs. *Directly*: from the hard timer interrupt; *deferred*: by a SoftIRQ or its thread. \
+         *Others on the CPU*: threads, interrupts and SoftIRQs that took a part of a wake-up."
+    );
+}
+
+/// What the guest's kernel measured itself, beside ours.
+pub fn by_kernel(text: &mut String, repeated: &Repeated) {
+    let measured = |guest: &GuestRun| {
+        let all = guest.kernel_latency.iter();
+        all.filter(|one| one.not_available.is_none()).count() > 0
+    };
+    if !repeated.guests.iter().any(measured) {
+        return;
+    }
+    line!(
+        text,
+        "\n| kernel | load | its timerlat: interrupt median | max | thread (FIFO 95) median | max | ours, \
+         FIFO 99: mean | max |"
+    );
+    line!(text, "|---|---|---:|---:|---:|---:|---:|---:|");
+    for guest in &repeated.guests {
+        for one in &guest.kernel_latency {
+            if let Some(why) = &one.not_available {
+                line!(
+                    text,
+                    "| {} | {} | {why} | | | | | |",
+                    guest.guest.name,
+                    one.phase
+                );
+                continue;
+            }
+            let ours = guest.condition(&one.phase, "FIFO 99");
+            let ours = |figure| micros(ours.and_then(|measured| measured.figure(figure)));
+            let kernel = [
+                one.interrupt.median_ns,
+                one.interrupt.largest_ns,
+                one.thread.median_ns,
+                one.thread.largest_ns,
+            ];
+            let kernel = kernel.map(|ns| micros(Some(ns as f64)));
+            line!(
+                text,
+                "| {} | {} | {} | {} | {} |",
+                guest.guest.name,
+                one.phase,
+                kernel.join(" | "),
+                ours(Figure::Mean),
+                ours(Figure::Max),
+            );
+        }
+    }
+    line!(
+        text,
+        "\nIn virtual µs. A kernel thread has no way back to user code; ours has."
+    );
+}

@@ -1,0 +1,124 @@
+//! An experiment as it was repeated: of each guest's run what the page needs, as it was judged
+//! elsewhere, and where its figures are found.
+
+use crate::{Cell, Experiment, Figure, Guest};
+use serde::Serialize;
+use wakepath_archive::{KernelLatency, VirtualTime};
+use wakepath_explain::{ConditionExplanation, Explanation};
+use wakepath_report::{Assessment, Figures, Picture};
+use wakepath_statistics::DistributionSummary;
+
+/// An experiment with the runs of its guests.
+#[derive(Debug)]
+pub struct Repeated {
+    /// What was repeated.
+    pub experiment: &'static Experiment,
+    /// A run for each of its guests, in their order.
+    pub guests: Vec<GuestRun>,
+}
+
+/// One guest's run.
+#[derive(Debug)]
+pub struct GuestRun {
+    /// Which guest.
+    pub guest: Guest,
+    /// Version of the wakepath that measured.
+    pub wakepath: String,
+    /// The virtual time that it is in.
+    pub virtual_time: VirtualTime,
+    /// Its conditions, in the order in which they were measured.
+    pub conditions: Vec<Measured>,
+    /// Its conditions as they are drawn.
+    pub pictures: Vec<Picture>,
+    /// The figures of its report.
+    pub figures: Figures,
+    /// Why its cycles were late, where it was traced.
+    pub explanation: Option<Explanation>,
+    /// What the guest's kernel measured itself, where it could.
+    pub kernel_latency: Vec<KernelLatency>,
+}
+
+/// One condition's figures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Measured {
+    /// Phase of the scenario.
+    pub phase: String,
+    /// Policy as tables call it, with the thread where each is judged by itself.
+    pub policy: String,
+    /// Due times.
+    pub scheduled: u64,
+    /// Due times at which no cycle ran.
+    pub skipped: u64,
+    /// Wake-up latency over all due times, in virtual nanoseconds.
+    pub latency: Option<DistributionSummary>,
+}
+
+impl GuestRun {
+    /// What is needed of a guest's run; `None` for one that is not in virtual time.
+    pub fn of(
+        guest: Guest,
+        assessment: &Assessment,
+        pictures: Vec<Picture>,
+        explanation: Option<Explanation>,
+        kernel_latency: Vec<KernelLatency>,
+    ) -> Option<Self> {
+        let conditions = assessment.conditions.iter().map(|judged| {
+            let policy = judged.name.policy.map(|policy| policy.to_string());
+            let parts: Vec<String> = policy.into_iter().chain(judged.name.task.clone()).collect();
+            Measured {
+                phase: judged.name.phase.clone(),
+                policy: parts.join(", "),
+                scheduled: judged.cycles.scheduled,
+                skipped: judged.cycles.skipped,
+                latency: judged.cycles.latency_as_scheduled.clone(),
+            }
+        });
+        Some(Self {
+            guest,
+            wakepath: assessment.run.wakepath.clone(),
+            virtual_time: assessment.virtual_time.clone()?,
+            conditions: conditions.collect(),
+            figures: Figures::of(assessment, &pictures, None),
+            pictures,
+            explanation,
+            kernel_latency,
+        })
+    }
+
+    /// A condition by phase and policy.
+    pub fn condition(&self, phase: &str, policy: &str) -> Option<&Measured> {
+        let mut all = self.conditions.iter();
+        all.find(|one| one.phase == phase && one.policy == policy)
+    }
+
+    /// Why that condition's cycles were late.
+    pub fn explained(&self, phase: &str, policy: &str) -> Option<&ConditionExplanation> {
+        let mut all = self.explanation.as_ref()?.conditions.iter();
+        all.find(|one| one.phase == phase && one.condition == policy)
+    }
+}
+
+impl Measured {
+    /// A figure of the wake-up latencies, in virtual nanoseconds.
+    pub fn figure(&self, figure: Figure) -> Option<f64> {
+        let latency = self.latency.as_ref()?;
+        Some(match figure {
+            Figure::Min => latency.min as f64,
+            Figure::Mean => latency.mean,
+            Figure::Max => latency.max as f64,
+        })
+    }
+}
+
+impl Repeated {
+    /// The run of a guest.
+    pub fn guest(&self, name: &str) -> Option<&GuestRun> {
+        self.guests.iter().find(|run| run.guest.name == name)
+    }
+
+    /// A figure of a cell's wake-up latencies over all due times, in virtual nanoseconds.
+    pub fn figure(&self, cell: Cell, figure: Figure) -> Option<f64> {
+        let guest = self.guest(cell.guest)?;
+        guest.condition(cell.phase, cell.policy)?.figure(figure)
+    }
+}

@@ -1,0 +1,167 @@
+//! Findings and page from hand-made runs: the known answers are the figures put in.
+
+use wakepath_archive::{KernelLatency, StageLatency, VirtualTime};
+use wakepath_experiments::{
+    Agreement, Experiment, GuestRun, Measured, Repeated, all, findings, named, page,
+};
+use wakepath_report::Figures;
+use wakepath_scenario::{KnownCpus, Scenario};
+use wakepath_statistics::Distribution;
+
+/// An experiment of which every guest measured what `latencies` gives for guest, phase and policy.
+fn repeated(name: &str, latencies: impl Fn(&str, &str) -> Vec<i64>, policies: &[&str]) -> Repeated {
+    let experiment = named(name).unwrap();
+    let phases = phases(experiment);
+    let guests = experiment.guests.iter().map(|guest| {
+        let mut conditions = Vec::new();
+        for phase in &phases {
+            for policy in policies {
+                let values = latencies(guest.name, phase);
+                conditions.push(Measured {
+                    phase: phase.clone(),
+                    policy: (*policy).into(),
+                    scheduled: values.len() as u64,
+                    skipped: 0,
+                    latency: Distribution::new(values).map(|values| values.summary()),
+                });
+            }
+        }
+        GuestRun {
+            guest: *guest,
+            wakepath: "0.1.0".into(),
+            virtual_time: VirtualTime {
+                ns_per_instruction: 1,
+                seed: 1,
+                cpus: experiment.cpus,
+                turn_ns: None,
+                emulator: None,
+            },
+            conditions,
+            pictures: Vec::new(),
+            figures: Figures::default(),
+            explanation: None,
+            kernel_latency: Vec::new(),
+        }
+    });
+    Repeated {
+        experiment,
+        guests: guests.collect(),
+    }
+}
+
+fn scenario(experiment: &Experiment) -> Scenario {
+    let known = KnownCpus::new(0..experiment.cpus).unwrap();
+    Scenario::parse(experiment.scenario, experiment.name, &known).unwrap()
+}
+
+fn phases(experiment: &Experiment) -> Vec<String> {
+    let phases = scenario(experiment).phases;
+    phases.into_iter().map(|phase| phase.name).collect()
+}
+
+#[test]
+fn every_cell_that_is_named_is_a_condition_of_the_scenario() {
+    for experiment in all() {
+        let scenario = scenario(experiment);
+        let phases: Vec<&str> = scenario.phases.iter().map(|phase| &*phase.name).collect();
+        let policies: Vec<String> = scenario.policies.iter().map(|p| p.to_string()).collect();
+        let said = format!("{:?} {:?}", experiment.claims, experiment.published);
+        let cells = said.split("Cell { guest: ").skip(1);
+        let mut count = 0;
+        for cell in cells {
+            let words: Vec<&str> = cell.split('"').collect();
+            let (guest, phase, policy) = (words[1], words[3], words[5]);
+            assert!(
+                experiment.guests.iter().any(|one| one.name == guest),
+                "{guest}"
+            );
+            assert!(phases.contains(&phase), "{}: {phase}", experiment.name);
+            // The thread's name follows where each is judged by itself.
+            let policy = policy.split(", ").next().unwrap();
+            assert!(policies.iter().any(|one| one == policy), "{policy}");
+            count += 1;
+        }
+        assert!(count > 3, "{}: {count} cells", experiment.name);
+    }
+}
+
+#[test]
+fn figures_like_the_published_ones_agree_and_others_contradict() {
+    let like = |guest: &str, _: &str| match guest {
+        "vanilla" => vec![14_000, 19_000, 193_000],
+        "PREEMPT" => vec![16_000, 21_000, 68_000],
+        _ => vec![20_000, 27_000, 91_000],
+    };
+    let found = findings(&repeated("beaglepilot", like, &["FIFO 99"]));
+    assert_eq!(found.len(), 5);
+    for finding in &found[..4] {
+        assert_eq!(finding.agreement, Agreement::Agrees, "{finding:?}");
+    }
+    // Of these three values vanilla's mean is the highest.
+    assert_eq!(found[4].agreement, Agreement::Contradicts);
+    assert!(found[4].here.contains("75.3"), "{}", found[4].here);
+
+    let same = |_: &str, _: &str| vec![5_000; 10];
+    let found = findings(&repeated("beaglepilot", same, &["FIFO 99"]));
+    assert!(
+        found
+            .iter()
+            .all(|one| one.agreement == Agreement::Contradicts)
+    );
+}
+
+#[test]
+fn what_was_not_measured_is_neither_agreement_nor_contradiction() {
+    let nothing = |_: &str, _: &str| Vec::new();
+    let found = findings(&repeated("pi5-250hz", nothing, &["FIFO 99"]));
+    let count = |wanted| found.iter().filter(|one| one.agreement == wanted).count();
+    assert_eq!(count(Agreement::NotMeasured), 3, "{found:?}");
+    assert_eq!(count(Agreement::NotVisible), 2, "{found:?}");
+    assert!(
+        found[1].here.contains("no kernel events of PREEMPT_RT"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_page_sets_ours_beside_the_published_and_says_that_time_is_virtual() {
+    let values = |guest: &str, _: &str| match guest {
+        "standard" => vec![4_000, 5_000, 3_000_000],
+        _ => vec![4_000, 5_000, 9_000],
+    };
+    let mut pi5 = repeated("pi5-250hz", values, &["FIFO 99"]);
+    let stage = |median_ns, largest_ns| StageLatency {
+        samples: 100,
+        least_ns: 1,
+        median_ns,
+        p99_ns: largest_ns,
+        largest_ns,
+    };
+    pi5.guests[1].kernel_latency = vec![KernelLatency {
+        phase: "stress".into(),
+        cpu: 0,
+        period_ns: 1_000_000,
+        interrupt: stage(593, 2_813),
+        thread: stage(4_360, 6_448),
+        not_available: None,
+    }];
+    let text = page(&[pi5]).text;
+    assert!(text.contains("no machine's latencies"));
+    for row in [
+        "| standard | FIFO 99 | stress | 3 | 0 | 4.00 | 1003.00 |",
+        "| – / – / 9000 |",
+        "| PREEMPT_RT | stress | 0.59 | 2.81 | 4.36 | 6.45 | 6.00 | 9.00 |",
+        "- **agrees**: under stress the real-time kernel's worst case",
+    ] {
+        assert!(text.contains(row), "{row}\n{text}");
+    }
+    assert!(!text.to_lowercase().contains("passed"), "{text}");
+}
+
+#[test]
+fn an_experiment_s_name_finds_it_and_another_none() {
+    for experiment in all() {
+        assert_eq!(named(experiment.name).unwrap().title, experiment.title);
+    }
+    assert!(named("pi5").is_none());
+}

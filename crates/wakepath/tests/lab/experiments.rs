@@ -1,0 +1,99 @@
+//! Published experiments, repeated: what is refused before anything boots, and one of them on its three
+//! kernels with few due times.
+
+use super::{Place, lacking, text};
+use serde_json::Value;
+
+#[test]
+fn experiments_are_listed_and_wrong_ones_refused_before_anything_boots() {
+    let place = Place::new("experiments-refused");
+    let listed = text(&place.wakepath(&["lab", "experiments", "--list"]).stdout);
+    assert!(
+        listed.contains("beaglepilot") && listed.contains("RT_PREEMPT"),
+        "{listed}"
+    );
+    std::fs::create_dir_all(place.0.join("runs/beaglepilot")).unwrap();
+    std::fs::write(place.0.join("runs/beaglepilot/notes.txt"), "mine").unwrap();
+    let used = ["lab", "experiments", "beaglepilot", "--directory", "runs"];
+    for (words, expected) in [
+        (
+            &["lab", "experiments", "pi6"][..],
+            "there are beaglepilot, pi5-250hz",
+        ),
+        (&["lab", "experiments", "--cycles", "1"], "20..=1000000"),
+        (&used, "remove runs/beaglepilot or give another --directory"),
+    ] {
+        let refused = place.wakepath(words);
+        let said = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(1), "{said}");
+        assert!(
+            said.contains(expected) && said.lines().count() == 1,
+            "{said}"
+        );
+    }
+    let kept = std::fs::read_dir(place.0.join("runs/beaglepilot")).unwrap();
+    assert_eq!(kept.count(), 1);
+}
+
+#[test]
+#[ignore = "the stage `lab` runs it: minutes of a CPU"]
+fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
+    let place = Place::new("experiments");
+    let words = [
+        "lab",
+        "experiments",
+        "beaglepilot",
+        "--cycles",
+        "40",
+        "--json",
+    ];
+    let words = [&words[..], &["--directory", "runs"]].concat();
+    let first = place.wakepath(&words);
+    if let Some(why) = lacking(&first) {
+        eprintln!("not run: {why}");
+        return;
+    }
+    assert!(first.status.success(), "{}", text(&first.stderr));
+    let result: Value = serde_json::from_slice(&first.stdout).unwrap();
+    let guests = result["experiments"][0]["guests"].as_array().unwrap();
+    assert_eq!(guests.len(), 3);
+    for guest in guests {
+        let conditions = guest["conditions"].as_array().unwrap();
+        assert_eq!(conditions.len(), 2, "{guest}");
+        assert!(
+            conditions.iter().all(|one| one["scheduled"] == 40),
+            "{guest}"
+        );
+    }
+    let findings = result["experiments"][0]["findings"].as_array().unwrap();
+    let decided = |one: &&Value| one["agreement"] == "agrees" || one["agreement"] == "contradicts";
+    assert_eq!(findings.iter().filter(decided).count(), 5, "{findings:?}");
+
+    let page = std::fs::read_to_string(place.0.join("runs/README.md")).unwrap();
+    assert!(
+        page.contains("| RT_PREEMPT | FIFO 99 | all loads | 40 |"),
+        "{page}"
+    );
+    let linked: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("!["))
+        .collect();
+    assert_eq!(linked.len(), 4, "{page}");
+    for line in linked {
+        let name = line.rsplit_once('(').unwrap().1.trim_end_matches(')');
+        let svg = std::fs::read_to_string(place.0.join("runs").join(name)).unwrap();
+        assert!(svg.contains("RT_PREEMPT"), "{name}");
+    }
+
+    let again = place.wakepath(&words);
+    let said = text(&again.stderr);
+    assert!(said.contains("its runs are in runs/beaglepilot"), "{said}");
+    assert_eq!(again.stdout, first.stdout);
+    let other = [&words[..3], &["--cycles", "41", "--directory", "runs"]].concat();
+    let other = place.wakepath(&other);
+    assert_eq!(
+        other.status.code(),
+        Some(1),
+        "another experiment than the runs are of"
+    );
+}
