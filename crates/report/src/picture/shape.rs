@@ -217,6 +217,11 @@ mod tests {
         Shape::of(&Distribution::new(values).unwrap())
     }
 
+    fn bins_of(shape: &Shape) -> Vec<(i64, i64, u64)> {
+        let bins = shape.bins.iter();
+        bins.map(|bin| (bin.from, bin.below, bin.count)).collect()
+    }
+
     #[test]
     fn the_box_has_the_nearest_rank_quantiles_of_one_to_a_thousand() {
         let shape = shape((1..=1000).collect());
@@ -228,13 +233,8 @@ mod tests {
     #[test]
     fn bins_are_a_twentieth_of_a_decade_and_early_wake_ups_share_the_lowest() {
         let shape = shape(vec![-1_449, 3, 1_000, 1_121, 1_122, 9_999]);
-        let bins: Vec<_> = shape
-            .bins
-            .iter()
-            .map(|b| (b.from, b.below, b.count))
-            .collect();
         assert_eq!(
-            bins,
+            bins_of(&shape),
             [
                 (-1_449, 10, 2),
                 (1_000, 1_122, 2),
@@ -269,13 +269,8 @@ mod tests {
             shape.quantiles.map(|q| q.value),
             [5_999, 5_999, 5_999, 5_999, 6_999]
         );
-        let bins: Vec<_> = shape
-            .bins
-            .iter()
-            .map(|b| (b.from, b.below, b.count))
-            .collect();
         assert_eq!(
-            bins,
+            bins_of(&shape),
             [
                 (5_000, 6_000, 990),
                 (6_000, 7_000, 9),
@@ -292,9 +287,11 @@ mod tests {
             .step_by(300)
             .map(|low| (low, low + 299, 1))
             .collect();
-        let bins = Shape::of_counts(&fine, 120_199).unwrap().bins;
-        let bins: Vec<_> = bins.iter().map(|b| (b.from, b.below, b.count)).collect();
-        assert_eq!(bins, [(100_000, 112_202, 41), (112_202, 125_893, 26)]);
+        let shape = Shape::of_counts(&fine, 120_199).unwrap();
+        assert_eq!(
+            bins_of(&shape),
+            [(100_000, 112_202, 41), (112_202, 125_893, 26)]
+        );
         assert_eq!(Shape::of_counts(&[], 0), None);
     }
 
