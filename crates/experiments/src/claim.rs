@@ -153,9 +153,9 @@ fn compared(
         found.ok_or_else(|| format!("no figures of {}", told(cell)))
     });
     let values = [first?, second?];
-    let shown = |cell: Cell, ns: f64| format!("{} {}", told(cell), duration(ns.round() as i64));
+    let shown = |cell: Cell, ns: f64| format!("{}: {}", told(cell), duration(ns.round() as i64));
     let here = format!(
-        "{}: {}, {}",
+        "{} of {} and of {}",
         figure.name(),
         shown(cells[0], values[0]),
         shown(cells[1], values[1])

@@ -21,10 +21,16 @@ pub(super) struct Plot {
 
 /// Width of a character of 12 px type, on average and rounded up.
 const CHARACTER: f64 = 6.9;
+/// Likewise of a capital.
+const CAPITAL: f64 = 9.0;
 
 /// Room that a text takes.
 pub(super) fn room(text: &str) -> f64 {
-    text.chars().count() as f64 * CHARACTER
+    let width = |character: char| match character.is_uppercase() {
+        true => CAPITAL,
+        false => CHARACTER,
+    };
+    text.chars().map(width).sum()
 }
 
 /// Two decimals: a hundredth of a pixel is more than any screen shows.
