@@ -20,6 +20,7 @@ mod osnoise;
 mod owner;
 mod pages;
 mod perf;
+mod politeness;
 mod process;
 mod protocol;
 mod self_test;

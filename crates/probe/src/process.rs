@@ -22,6 +22,7 @@ use crate::error::{ProbeError, Result};
 use crate::late::late_windows;
 use crate::orphans;
 use crate::osnoise;
+use crate::politeness;
 use crate::protocol::{Command, Ready, Reply, Setting};
 use crate::self_test::SelfTest;
 use crate::source::EventSource;
@@ -31,8 +32,6 @@ use crate::tracefs::Tracefs;
 
 /// Between two looks into a buffer that is drained; it holds seconds of events.
 const DRAIN_EVERY: Duration = Duration::from_millis(100);
-/// Politeness of the probe's process: behind everything but idle work.
-const NICE: i32 = 10;
 
 /// Serves a run in `directory` until `commands` ends.
 ///
@@ -48,8 +47,7 @@ pub fn run<C: Read + AsFd>(
     let mut line = String::new();
     commands.read_line(&mut line)?;
     let setting: Setting = serde_json::from_str(&line)?;
-    // A refusal leaves the priority as it is, which is no reason not to trace.
-    let _ = rustix::process::setpriority_process(None, NICE);
+    politeness::be_polite();
     let (mut probe, ready) = match Probe::set_up(directory, setting) {
         Ok(made) => made,
         Err(error) => {
@@ -75,7 +73,7 @@ pub fn run<C: Read + AsFd>(
                 say(&mut replies, &reply)?;
             }
             Next::Command(Command::End) => {
-                let reply = probe.end();
+                let reply = politeness::in_a_hurry(|| probe.end());
                 say(&mut replies, &reply)?;
             }
         }
