@@ -129,17 +129,68 @@ impl Client {
             .args(["download", "--quiet", "--"])
             .arg(&wanted)
             .current_dir(directory))?;
-        let mut entries =
-            fs::read_dir(directory).map_err(|e| LabError::io("list", directory, e))?;
-        let found = entries.find_map(|entry| {
-            let path = entry.ok()?.path();
-            (path.extension()? == "deb").then_some(path)
-        });
+        let found = packages_in(directory)?.pop();
         found.ok_or_else(|| LabError::Command {
             command: format!("apt-get download {wanted}"),
             said: "it left no package".into(),
         })
     }
+
+    /// A package and all that it depends on, each as `NAME=VERSION`. The lists must be of this
+    /// client's own: what the system has installed would be missing.
+    pub fn with_dependencies(&self, package: &str) -> Result<Vec<String>> {
+        let mut command = self.command("apt-get");
+        command
+            .args(["install", "--simulate", "--no-install-recommends", "--"])
+            .arg(package);
+        let output = command.output();
+        let output = output.map_err(|e| LabError::io("start", Path::new("apt-get"), e))?;
+        let wanted = installed(&String::from_utf8_lossy(&output.stdout));
+        match output.status.success() && !wanted.is_empty() {
+            true => Ok(wanted),
+            false => Err(LabError::NoPackage {
+                package: package.to_owned(),
+                why: last_line(&output.stderr),
+            }),
+        }
+    }
+
+    /// Downloads packages, each `NAME=VERSION`, into an empty directory; the client checks each
+    /// against its list.
+    pub fn download_all(&self, wanted: &[String], directory: &Path) -> Result<Vec<PathBuf>> {
+        run(self
+            .command("apt-get")
+            .args(["download", "--quiet", "--"])
+            .args(wanted)
+            .current_dir(directory))?;
+        let found = packages_in(directory)?;
+        match found.len() == wanted.len() {
+            true => Ok(found),
+            false => Err(LabError::Command {
+                command: format!("apt-get download of {} packages", wanted.len()),
+                said: format!("it left {}", found.len()),
+            }),
+        }
+    }
+}
+
+/// The packages that lie in a directory.
+fn packages_in(directory: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(directory).map_err(|e| LabError::io("list", directory, e))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    Ok(paths
+        .filter(|path| path.extension().is_some_and(|kind| kind == "deb"))
+        .collect())
+}
+
+/// What `apt-get install --simulate` would install: lines `Inst NAME (VERSION ORIGIN [ARCHITECTURE])`.
+fn installed(said: &str) -> Vec<String> {
+    let lines = said.lines().filter_map(|line| {
+        let mut words = line.strip_prefix("Inst ")?.split_whitespace();
+        let (name, version) = (words.next()?, words.next()?.strip_prefix('(')?);
+        Some(format!("{name}={version}"))
+    });
+    lines.collect()
 }
 
 /// The system's mirror of Debian and the release it has there; Debian's own and its stable release
@@ -217,6 +268,16 @@ mod tests {
         let expected = ("http://mirror.example/debian".into(), "bookworm".into());
         assert_eq!(found, Some(expected));
         assert_eq!(first_of_debian("Ubuntu http://a/ubuntu noble\n"), None);
+    }
+
+    #[test]
+    fn what_would_be_installed_is_read_from_the_clients_words() {
+        let said = "Reading package lists...\n\
+                    Inst libgcc-s1 (12.2.0-14+deb12u1 Debian:12.15/oldstable [arm64]) []\n\
+                    Inst zlib1g (1:1.2.13.dfsg-1 Debian:12.15/oldstable [arm64])\n\
+                    Conf zlib1g (1:1.2.13.dfsg-1 Debian:12.15/oldstable [arm64])\n";
+        let expected = ["libgcc-s1=12.2.0-14+deb12u1", "zlib1g=1:1.2.13.dfsg-1"];
+        assert_eq!(installed(said), expected);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The two architectures that a guest may have, and what each is called by whom. Pure.
+//! The architectures that a guest may have, and what each is called by whom. Pure.
 
 use std::fmt;
 
@@ -9,13 +9,27 @@ pub enum Architecture {
     X86_64,
     /// 64-bit Arm, such as a Raspberry Pi's.
     Aarch64,
+    /// 32-bit Arm, such as a BeagleBone's.
+    Armv7,
 }
 
 impl Architecture {
-    /// Reads `x86-64` or `aarch64`, as [`fmt::Display`] writes them.
+    /// All, as a guest may have them.
+    pub const ALL: [Self; 3] = [Self::X86_64, Self::Aarch64, Self::Armv7];
+
+    /// Reads a name as [`fmt::Display`] writes it.
     pub fn parse(text: &str) -> Option<Self> {
-        let mut all = [Self::X86_64, Self::Aarch64].into_iter();
-        all.find(|one| one.to_string() == text)
+        Self::ALL.into_iter().find(|one| one.to_string() == text)
+    }
+
+    /// This program's own.
+    pub fn of_this_program() -> Option<Self> {
+        match std::env::consts::ARCH {
+            "x86_64" => Some(Self::X86_64),
+            "aarch64" => Some(Self::Aarch64),
+            "arm" => Some(Self::Armv7),
+            _ => None,
+        }
     }
 
     /// Debian's word.
@@ -23,6 +37,48 @@ impl Architecture {
         match self {
             Self::X86_64 => "amd64",
             Self::Aarch64 => "arm64",
+            Self::Armv7 => "armhf",
+        }
+    }
+
+    /// Debian's word for a kernel of this architecture.
+    pub(crate) fn of_kernels(self) -> &'static str {
+        match self {
+            Self::Armv7 => "armmp",
+            other => other.of_debian(),
+        }
+    }
+
+    /// Rust's name of the target that wakepath is released for.
+    pub fn target(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86_64-unknown-linux-musl",
+            Self::Aarch64 => "aarch64-unknown-linux-musl",
+            Self::Armv7 => "armv7-unknown-linux-gnueabihf",
+        }
+    }
+
+    /// Where Debian's programs find their libraries, below `/lib` and `/usr/lib`.
+    pub(crate) fn libraries(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86_64-linux-gnu",
+            Self::Aarch64 => "aarch64-linux-gnu",
+            Self::Armv7 => "arm-linux-gnueabihf",
+        }
+    }
+
+    /// Bytes of the first, second and third level's data cache where the emulated machine names none
+    /// to its kernel and loads have to be made for some: those of the board whose core is emulated.
+    pub fn caches_bytes(self) -> Option<[u64; 3]> {
+        match self {
+            // QEMU's CPU says its own.
+            Self::X86_64 => None,
+            // Raspberry Pi 5: 64 KiB and 512 KiB for each core, 2 MiB for all
+            // (Raspberry Pi documentation, processor BCM2712).
+            Self::Aarch64 => Some([64 << 10, 512 << 10, 2 << 20]),
+            // BeagleBone Black: 32 KiB and 256 KiB; no third level
+            // (Texas Instruments, AM335x data sheet SPRS717).
+            Self::Armv7 => Some([32 << 10, 256 << 10, 0]),
         }
     }
 
@@ -31,6 +87,7 @@ impl Architecture {
         match self {
             Self::X86_64 => "qemu-system-x86_64",
             Self::Aarch64 => "qemu-system-aarch64",
+            Self::Armv7 => "qemu-system-arm",
         }
     }
 
@@ -38,7 +95,7 @@ impl Architecture {
     pub(crate) fn package(self) -> &'static str {
         match self {
             Self::X86_64 => "qemu-system-x86",
-            Self::Aarch64 => "qemu-system-arm",
+            Self::Aarch64 | Self::Armv7 => "qemu-system-arm",
         }
     }
 
@@ -46,7 +103,7 @@ impl Architecture {
     pub(crate) fn packages(self) -> &'static [&'static str] {
         match self {
             Self::X86_64 => &["qemu-system-x86", "qemu-system-data", "seabios"],
-            Self::Aarch64 => &["qemu-system-arm", "qemu-system-data"],
+            Self::Aarch64 | Self::Armv7 => &["qemu-system-arm", "qemu-system-data"],
         }
     }
 
@@ -54,7 +111,7 @@ impl Architecture {
     pub(crate) fn console(self) -> &'static str {
         match self {
             Self::X86_64 => "ttyS0",
-            Self::Aarch64 => "ttyAMA0",
+            Self::Aarch64 | Self::Armv7 => "ttyAMA0",
         }
     }
 }
@@ -64,6 +121,7 @@ impl fmt::Display for Architecture {
         f.pad(match self {
             Self::X86_64 => "x86-64",
             Self::Aarch64 => "aarch64",
+            Self::Armv7 => "armv7",
         })
     }
 }

@@ -1,5 +1,6 @@
-//! What the laboratory needs to know of a program's file: which interpreter loads it, and which part
-//! of it is loaded at all. Pure; 64-bit little-endian ELF (System V ABI, chapter 4) alone.
+//! What the laboratory needs to know of a program's file: which interpreter loads it, with which
+//! libraries, and which part of it is loaded at all. Pure; little-endian ELF (System V ABI, chapters 4
+//! and 5) of 64 and 32 bits.
 
 use crate::architecture::Architecture;
 
@@ -10,70 +11,192 @@ pub struct Program {
     pub architecture: Architecture,
     /// The dynamic loader, for a program that is not static.
     pub interpreter: Option<String>,
+    /// Names of the libraries that it asks for itself.
+    pub needed: Vec<String>,
     /// Bytes from the beginning that the loader needs; symbols and debugging information follow.
     pub loaded: usize,
 }
 
-const SEGMENT_LOAD: u32 = 1;
-const SEGMENT_INTERPRETER: u32 = 3;
-/// Offsets in the head that tell where the sections are.
-const SECTIONS_AT: usize = 0x28;
-const SECTIONS_COUNT: std::ops::Range<usize> = 0x3a..0x40;
+const SEGMENT_LOAD: u64 = 1;
+const SEGMENT_DYNAMIC: u64 = 2;
+const SEGMENT_INTERPRETER: u64 = 3;
+const DYNAMIC_END: u64 = 0;
+const DYNAMIC_NEEDED: u64 = 1;
+const DYNAMIC_STRINGS: u64 = 5;
+
+/// Where a class of files has what: offset and length of each field.
+struct Layout {
+    /// Bytes of an address or offset.
+    word: usize,
+    segments_at: usize,
+    segment_size: usize,
+    segment_count: usize,
+    /// In a segment's entry.
+    offset: usize,
+    address: usize,
+    length: usize,
+    sections_at: usize,
+    /// Their size, number and names.
+    sections_count: std::ops::Range<usize>,
+}
+
+const WIDE: Layout = Layout {
+    word: 8,
+    segments_at: 0x20,
+    segment_size: 0x36,
+    segment_count: 0x38,
+    offset: 8,
+    address: 16,
+    length: 32,
+    sections_at: 0x28,
+    sections_count: 0x3a..0x40,
+};
+
+const NARROW: Layout = Layout {
+    word: 4,
+    segments_at: 0x1c,
+    segment_size: 0x2a,
+    segment_count: 0x2c,
+    offset: 4,
+    address: 8,
+    length: 16,
+    sections_at: 0x20,
+    sections_count: 0x2e..0x34,
+};
+
+/// A part of the file that is loaded or says something.
+struct Segment {
+    kind: u64,
+    offset: usize,
+    address: u64,
+    length: usize,
+}
+
+fn layout(file: &[u8]) -> Result<Layout, String> {
+    match file.get(..6) {
+        Some(b"\x7fELF\x02\x01") => Ok(WIDE),
+        Some(b"\x7fELF\x01\x01") => Ok(NARROW),
+        _ => Err("not a little-endian ELF program".into()),
+    }
+}
+
+fn cut() -> String {
+    "its head is cut short".into()
+}
+
+fn number(file: &[u8], at: usize, length: usize) -> Result<u64, String> {
+    let bytes = file.get(at..at.saturating_add(length)).ok_or_else(cut)?;
+    let value = |value, &byte| value << 8 | u64::from(byte);
+    Ok(bytes.iter().rev().fold(0, value))
+}
 
 /// Reads the head of a program's file.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn read(file: &[u8]) -> Result<Program, String> {
-    if file.get(..6) != Some(b"\x7fELF\x02\x01") {
-        return Err("not a 64-bit little-endian ELF program".into());
-    }
-    let cut = || "its head is cut short".to_owned();
-    let number = |at: usize, length: usize| -> Result<u64, String> {
-        let bytes = file.get(at..at.saturating_add(length)).ok_or_else(cut)?;
-        Ok(bytes
-            .iter()
-            .rev()
-            .fold(0, |value, &byte| value << 8 | u64::from(byte)))
+    let layout = layout(file)?;
+    let architecture = match (number(file, 0x12, 2)?, layout.word) {
+        (62, 8) => Architecture::X86_64,
+        (183, 8) => Architecture::Aarch64,
+        (40, 4) => Architecture::Armv7,
+        (other, word) => {
+            let bits = word * 8;
+            return Err(format!(
+                "a program for machine number {other} of {bits} bits"
+            ));
+        }
     };
-    let architecture = match number(0x12, 2)? {
-        62 => Architecture::X86_64,
-        183 => Architecture::Aarch64,
-        other => return Err(format!("a program for machine number {other}")),
-    };
-    let table = number(0x20, 8)? as usize;
-    let (size, count) = (number(0x36, 2)? as usize, number(0x38, 2)? as usize);
-    let (mut interpreter, mut loaded) = (None, table.saturating_add(size * count));
+    let table = number(file, layout.segments_at, layout.word)? as usize;
+    let size = number(file, layout.segment_size, 2)? as usize;
+    let count = number(file, layout.segment_count, 2)? as usize;
+    let mut segments = Vec::new();
     for index in 0..count {
         let at = table.saturating_add(index * size);
-        let kind = number(at, 4)? as u32;
-        let (offset, length) = (number(at + 8, 8)? as usize, number(at + 32, 8)? as usize);
-        let end = offset.checked_add(length).ok_or_else(cut)?;
-        if kind == SEGMENT_INTERPRETER {
-            let name = file.get(offset..end).ok_or_else(cut)?;
-            let name = name.strip_suffix(&[0]).unwrap_or(name);
-            interpreter = Some(String::from_utf8_lossy(name).into_owned());
-        }
-        if kind == SEGMENT_LOAD || kind == SEGMENT_INTERPRETER {
-            loaded = loaded.max(end);
-        }
+        let word = |field: usize| number(file, at.saturating_add(field), layout.word);
+        segments.push(Segment {
+            kind: number(file, at, 4)?,
+            offset: word(layout.offset)? as usize,
+            address: word(layout.address)?,
+            length: word(layout.length)? as usize,
+        });
     }
-    if loaded > file.len() {
-        return Err(cut());
-    }
-    Ok(Program {
+    let content = |segment: &Segment| {
+        let end = segment.offset.checked_add(segment.length);
+        let bytes = end.and_then(|end| file.get(segment.offset..end));
+        bytes.ok_or_else(cut)
+    };
+    let mut program = Program {
         architecture,
-        interpreter,
-        loaded,
-    })
+        interpreter: None,
+        needed: Vec::new(),
+        loaded: (table.saturating_add(size * count)).max(layout.sections_count.end),
+    };
+    for segment in &segments {
+        match segment.kind {
+            SEGMENT_INTERPRETER => {
+                let name = content(segment)?;
+                let name = name.strip_suffix(&[0]).unwrap_or(name);
+                program.interpreter = Some(String::from_utf8_lossy(name).into_owned());
+            }
+            SEGMENT_DYNAMIC => {
+                program.needed = needed(file, content(segment)?, layout.word, &segments)?;
+            }
+            SEGMENT_LOAD => {
+                content(segment)?;
+            }
+            _ => continue,
+        }
+        program.loaded = program.loaded.max(segment.offset + segment.length);
+    }
+    match program.loaded > file.len() {
+        true => Err(cut()),
+        false => Ok(program),
+    }
+}
+
+/// The libraries in a dynamic section, whose names lie where one of its entries says.
+fn needed(
+    file: &[u8],
+    dynamic: &[u8],
+    word: usize,
+    segments: &[Segment],
+) -> Result<Vec<String>, String> {
+    let entries = dynamic.chunks_exact(2 * word).map(|entry| {
+        let tag = number(entry, 0, word).unwrap_or(DYNAMIC_END);
+        (tag, number(entry, word, word).unwrap_or(0))
+    });
+    let entries: Vec<(u64, u64)> = entries.take_while(|entry| entry.0 != DYNAMIC_END).collect();
+    let strings = entries.iter().find(|entry| entry.0 == DYNAMIC_STRINGS);
+    let Some(&(_, strings)) = strings else {
+        return Ok(Vec::new());
+    };
+    let loaded = segments.iter().filter(|one| one.kind == SEGMENT_LOAD);
+    let within = |one: &&Segment| {
+        (one.address..one.address.saturating_add(one.length as u64)).contains(&strings)
+    };
+    let segment = { loaded }.find(within).ok_or_else(cut)?;
+    let strings = segment.offset as u64 + (strings - segment.address);
+    let names = entries.iter().filter(|entry| entry.0 == DYNAMIC_NEEDED);
+    names
+        .map(|&(_, at)| {
+            let at = usize::try_from(strings.saturating_add(at)).map_err(|_| cut())?;
+            let rest = file.get(at..).ok_or_else(cut)?;
+            let name = rest.split(|&byte| byte == 0).next().unwrap_or_default();
+            Ok(String::from_utf8_lossy(name).into_owned())
+        })
+        .collect()
 }
 
 /// The file without what is never loaded: debugging information is most of a program that was not
 /// stripped, and the guest unpacks every byte of it at an emulated CPU's pace.
 pub fn without_the_rest(mut file: Vec<u8>, program: &Program) -> Vec<u8> {
+    let Ok(layout) = layout(&file) else {
+        return file;
+    };
     file.truncate(program.loaded);
-    file[SECTIONS_AT..SECTIONS_AT + 8].fill(0);
-    file[SECTIONS_COUNT].fill(0);
+    file[layout.sections_at..layout.sections_at + layout.word].fill(0);
+    file[layout.sections_count].fill(0);
     file
 }
 
@@ -91,6 +214,8 @@ mod tests {
             interpreter.is_empty() || std::path::Path::new(&interpreter).exists(),
             "{interpreter}"
         );
+        let asks_for_c = program.needed.iter().any(|name| name == "libc.so.6");
+        assert_eq!(asks_for_c, cfg!(target_env = "gnu"), "{:?}", program.needed);
         let short = without_the_rest(own.clone(), &program);
         assert!(short.len() < own.len());
         let directory = tempfile::tempdir().unwrap();
@@ -108,6 +233,16 @@ mod tests {
     #[test]
     fn what_is_no_program_or_cut_short_is_refused() {
         assert!(read(b"#!/bin/sh\n").is_err());
+        // A loaded part that ends at 2^32 + 100 of a file of 200 bytes.
+        let mut narrow = vec![0; 200];
+        narrow[..6].copy_from_slice(b"\x7fELF\x01\x01");
+        for (at, value) in [(0x12, 40), (0x1c, 52), (0x2a, 32), (0x2c, 1), (52, 1)] {
+            narrow[at] = value;
+        }
+        narrow[52 + 16] = 100;
+        assert_eq!(read(&narrow).unwrap().architecture, Architecture::Armv7);
+        narrow[52 + 4..52 + 8].fill(0xff);
+        assert!(read(&narrow).is_err());
         let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         for length in [0, 5, 6, 0x30, 0x40, 0x100] {
             assert!(read(&own[..length]).is_err(), "{length} bytes");

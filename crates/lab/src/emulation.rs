@@ -39,6 +39,15 @@ pub struct Emulation<'a> {
     pub cpu_limit: Duration,
 }
 
+/// What came home from a guest.
+#[derive(Debug)]
+pub struct Home {
+    /// Its files.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// Why its program gave up before the end; what it had until then is among the files.
+    pub complaint: Option<LabError>,
+}
+
 /// The running emulator; gone when this is.
 struct Guest(Child);
 
@@ -55,24 +64,38 @@ impl Emulation<'_> {
     ///
     /// # Errors
     /// What became of it instead; the console stays in the directory.
-    pub fn run(&self, watcher: &mut dyn Watcher) -> Result<Vec<(String, Vec<u8>)>> {
+    pub fn run(&self, watcher: &mut dyn Watcher) -> Result<Home> {
         let sent = self.directory.join(SENT);
-        let outcome = self.follow(watcher).and_then(|()| {
-            let bytes = match fs::read(&sent) {
-                Ok(bytes) => bytes,
-                // A machine without the port sends by way of its console.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    self.taken_from_console()?
-                }
-                Err(error) => return Err(LabError::io("read", &sent, error)),
-            };
-            receive(&bytes).map_err(|why| LabError::Incomplete {
-                why,
-                console: self.console(),
-            })
-        });
+        let outcome = match self.follow(watcher) {
+            Ok(()) => self.sent(&sent).map(|files| Home {
+                files,
+                complaint: None,
+            }),
+            // It may have failed before it could send anything.
+            Err(complaint @ LabError::Guest { .. }) => match self.sent(&sent) {
+                Ok(files) => Ok(Home {
+                    files,
+                    complaint: Some(complaint),
+                }),
+                Err(_) => Err(complaint),
+            },
+            Err(error) => Err(error),
+        };
         let _ = fs::remove_file(&sent);
         outcome
+    }
+
+    fn sent(&self, sent: &Path) -> Result<Vec<(String, Vec<u8>)>> {
+        let bytes = match fs::read(sent) {
+            Ok(bytes) => bytes,
+            // A machine without the port sends by way of its console.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.taken_from_console()?,
+            Err(error) => return Err(LabError::io("read", sent, error)),
+        };
+        receive(&bytes).map_err(|why| LabError::Incomplete {
+            why,
+            console: self.console(),
+        })
     }
 
     /// What was sent by way of the console, which keeps its other lines.
@@ -255,7 +278,7 @@ mod tests {
     }
 
     /// A shell script in the emulator's place: what a guest can do wrong is on its console.
-    fn with_script(script: &str) -> Result<Vec<(String, Vec<u8>)>> {
+    fn with_script(script: &str) -> Result<Home> {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("emulator");
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -329,6 +352,17 @@ mod tests {
             emulator.ends_with("failed: qemu: -icount: bad"),
             "{emulator}"
         );
+    }
+
+    #[test]
+    fn what_a_guest_had_before_it_failed_comes_home_with_its_complaint() {
+        let mut sent = Vec::new();
+        crate::guest::send(&mut sent, vec![("command-1.out".into(), b"half".to_vec())]).unwrap();
+        let octal: String = sent.iter().map(|byte| format!("\\{byte:03o}")).collect();
+        let lines = "printf 'wakepath-lab: begun\nwakepath-lab: failed: no\n' > console.log";
+        let home = with_script(&format!("{lines}; printf '{octal}' > sent.partial")).unwrap();
+        assert_eq!(home.files, [("command-1.out".to_owned(), b"half".to_vec())]);
+        assert!(matches!(home.complaint, Some(LabError::Guest { .. })));
     }
 
     #[test]

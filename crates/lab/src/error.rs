@@ -40,8 +40,8 @@ pub enum LabError {
     },
     /// A program for another architecture than the guest's.
     #[error(
-        "{} is for {is}, the guest is {guest}: give a static wakepath for {guest} with `--program` \
-         (`cargo xtask release` builds one), and leave out loads that start programs", path.display()
+        "{} is for {is}, the guest is {guest}: it runs programs for {guest} alone; wakepath's is given \
+         with `--program`, those of loads are fetched", path.display()
     )]
     OtherArchitecture {
         /// The program.
@@ -50,6 +50,20 @@ pub enum LabError {
         is: Architecture,
         /// What the guest is.
         guest: Architecture,
+    },
+    /// No wakepath for the guest.
+    #[error(
+        "no wakepath for {architecture} guests is here: put the released wakepath-{target} at {}, or \
+         name one with `--program`, or build one in a checkout with `cargo build --release --package \
+         wakepath --target {target}`", beside.display()
+    )]
+    NoProgram {
+        /// What the guest is.
+        architecture: Architecture,
+        /// Rust's name of it.
+        target: &'static str,
+        /// Where it would be found.
+        beside: PathBuf,
     },
     /// A program said something that can't be understood.
     #[error("{program} answers {answer:?}, which can't be understood")]

@@ -45,6 +45,9 @@ pub struct Order {
     pub seed: u64,
     /// CPUs of the guest.
     pub cpus: u16,
+    /// Bytes of each level's data cache where the guest's kernel knows none; 0 for none.
+    #[serde(default)]
+    pub caches_bytes: Option<[u64; 3]>,
     /// The longest turn of one of several CPUs, in virtual nanoseconds, where something bounds it.
     pub turn_ns: Option<u64>,
 }

@@ -5,7 +5,8 @@ use crate::architecture::Architecture;
 use crate::cache::sha256_hex;
 use crate::cpio::{Entry, Kind, pack};
 use crate::guest::{ORDER_PATH, Order, PROGRAM_PATH};
-use crate::{LabError, Result, programs};
+use crate::programs::Wanted;
+use crate::{LabError, Result, foreign, programs};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -33,20 +34,28 @@ impl Initramfs {
         architecture: Architecture,
         program: &Path,
         order: &Order,
-        further: &[(String, &'static str)],
+        further: &[Wanted],
         libraries: &[String],
         config: Option<&Path>,
     ) -> Result<Self> {
         let mut files: BTreeMap<String, Entry> = BTreeMap::new();
         programs::refuse_other(program, architecture)?;
         programs::add(&mut files, program, Path::new(PROGRAM_PATH))?;
-        for (name, package) in further {
-            let path = programs::installed(name).ok_or_else(|| LabError::MissingProgram {
-                program: name.clone(),
-                package,
-            })?;
-            programs::refuse_other(&path, architecture)?;
-            programs::add(&mut files, &path, &path)?;
+        for wanted in further {
+            match wanted {
+                Wanted::OfThisHost { program, package } => {
+                    let found = programs::installed(program);
+                    let path = found.ok_or_else(|| LabError::MissingProgram {
+                        program: program.clone(),
+                        package,
+                    })?;
+                    programs::refuse_other(&path, architecture)?;
+                    programs::add(&mut files, &path, &path)?;
+                }
+                Wanted::Unpacked { program, root } => {
+                    foreign::add(&mut files, root, program, architecture)?;
+                }
+            }
         }
         for library in libraries {
             programs::refuse_other(Path::new(library), architecture)?;
@@ -125,6 +134,7 @@ mod tests {
             seed: 1,
             cpus: 1,
             turn_ns: None,
+            caches_bytes: None,
         }
     }
 
@@ -177,7 +187,10 @@ mod tests {
     #[test]
     fn a_missing_program_is_named_with_its_package() {
         let own = std::env::current_exe().unwrap();
-        let further = [("no-such-program".to_owned(), "some-package")];
+        let further = [Wanted::OfThisHost {
+            program: "no-such-program".into(),
+            package: "some-package",
+        }];
         let error = Initramfs::build(OWN, &own, &order(), &further, &[], None).unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -30,7 +30,7 @@ impl KernelName {
     /// # Errors
     /// [`LabError::KernelName`].
     pub fn parse(text: &str, architecture: Architecture) -> Result<Self> {
-        let architecture = architecture.of_debian();
+        let architecture = architecture.of_kernels();
         let package = |package: String, version: Option<&str>| Self::Package {
             called: text.to_owned(),
             package,

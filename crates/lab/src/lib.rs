@@ -13,10 +13,12 @@ mod divergence;
 mod elf;
 mod emulation;
 mod error;
+mod foreign;
 mod guest;
 mod initramfs;
 mod kernel;
 mod machine;
+mod own_program;
 mod packages;
 mod programs;
 mod qemu;
@@ -29,8 +31,9 @@ pub use baseline::{
 pub use cache::{Cache, sha256_hex};
 pub use cpio::{Entry, Kind, pack, unpack};
 pub use divergence::{Divergence, Stream, first_divergence};
-pub use emulation::{Emulation, Watcher};
+pub use emulation::{Emulation, Home, Watcher};
 pub use error::{LabError, Result};
+pub use foreign::fetch as fetch_programs;
 pub use guest::{
     BEGUN, COMMANDS_NAME, CommandEnd, ENDED, FAILED, MAGIC, ORDER_PATH, Order, OrderedCommand,
     PROGRAM_PATH, SEND_PORT, SPEAKER_ON, SPEAKER_PORT, complaint_name, output_name, receive, send,
@@ -39,4 +42,6 @@ pub use guest::{
 pub use initramfs::Initramfs;
 pub use kernel::{Kernel, KernelName};
 pub use machine::{Machine, shift_of, turn_ns};
+pub use own_program::find as find_program;
+pub use programs::Wanted;
 pub use qemu::Qemu;

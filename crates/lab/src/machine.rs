@@ -70,6 +70,9 @@ impl Machine {
             Architecture::Aarch64 => {
                 vec![["-machine", "virt,gic-version=3"], ["-cpu", "cortex-a76"]]
             }
+            // The Cortex-A8 of a BeagleBone is no CPU of this machine; the A7 executes the same
+            // instructions and has a timer of its own.
+            Architecture::Armv7 => vec![["-machine", "virt"], ["-cpu", "cortex-a7"]],
         };
         if turn_ns(self.architecture, self.cpus).is_some() {
             of_machine.extend([

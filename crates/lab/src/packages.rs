@@ -12,6 +12,8 @@ use std::process::{Command, Stdio};
 /// What the cache keeps of a package's kernel.
 const KERNEL: &str = "vmlinuz";
 const DIGEST: &str = "kernel.sha256";
+/// What it keeps of an unpacked tree.
+const SUMS: &str = "files.sha256";
 
 /// The kernel of `package`, or of the kernel package that it depends on.
 pub(crate) fn kernel(
@@ -62,6 +64,74 @@ pub(crate) fn programs(
         }
         seal(&partial.join(program), &partial.join("program.sha256"))
     })
+}
+
+/// A directory with all files of `package` and of what it depends on.
+pub(crate) fn with_dependencies(package: &str, client: &Client, cache: &Cache) -> Result<PathBuf> {
+    let described = Package::read(&client.described(package, None)?, package)?;
+    let wanted = client.with_dependencies(package)?;
+    // What it depends on may change without it.
+    let digest = sha256_hex(wanted.join(" ").as_bytes());
+    let name = format!("{}-with-{}", described.place(), &digest[..16]);
+    cache.directory(&name, is_sealed, |partial| {
+        let number = wanted.len();
+        cache.tell(&format!(
+            "package {} and what it needs: {number} packages",
+            described.full()
+        ));
+        let packages = partial.join("packages");
+        fs::create_dir(&packages).map_err(|e| LabError::io("make", &packages, e))?;
+        // The client checks each against its list.
+        for file in client.download_all(&wanted, &packages)? {
+            run(Command::new("dpkg-deb").arg("-x").arg(&file).arg(partial))?;
+        }
+        // Documentation and translations are most of the files, and no program's libraries.
+        for useless in [&packages, &partial.join("usr/share")] {
+            fs::remove_dir_all(useless).map_err(|e| LabError::io("remove", useless, e))?;
+        }
+        let sums = sums_of(partial)?;
+        let file = partial.join(SUMS);
+        fs::write(&file, sums).map_err(|e| LabError::io("write", &file, e))
+    })
+}
+
+/// Whether all files of an unpacked tree are what they were when it was sealed.
+fn is_sealed(place: &Path) -> bool {
+    let sums = fs::read_to_string(place.join(SUMS));
+    matches!((sums, sums_of(place)), (Ok(was), Ok(is)) if was == is)
+}
+
+/// The SHA-256 and path of each file below a directory, links by what they lead to.
+fn sums_of(place: &Path) -> Result<String> {
+    let mut lines = Vec::new();
+    let mut left = vec![place.to_owned()];
+    while let Some(directory) = left.pop() {
+        let entries = fs::read_dir(&directory).map_err(|e| LabError::io("list", &directory, e))?;
+        for entry in entries.flatten() {
+            let path = entry.path();
+            let kind = entry.file_type();
+            let kind = kind.map_err(|e| LabError::io("read", &path, e))?;
+            let digest = match (kind.is_dir(), kind.is_symlink()) {
+                (true, _) => {
+                    left.push(path);
+                    continue;
+                }
+                (false, true) => {
+                    let target = fs::read_link(&path);
+                    let target = target.map_err(|e| LabError::io("read", &path, e))?;
+                    sha256_hex(target.as_os_str().as_encoded_bytes())
+                }
+                (false, false) if path == place.join(SUMS) => continue,
+                (false, false) => {
+                    sha256_hex(&fs::read(&path).map_err(|e| LabError::io("read", &path, e))?)
+                }
+            };
+            let name = path.strip_prefix(place).unwrap_or(&path);
+            lines.push(format!("{digest}  {}\n", name.display()));
+        }
+    }
+    lines.sort();
+    Ok(lines.concat())
 }
 
 /// What is known of a package before it is there.
@@ -190,6 +260,27 @@ fn unpack(package: &Path, directory: &Path, full: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_of_a_tree_that_was_altered_removed_or_added_breaks_its_seal() {
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path();
+        assert!(!is_sealed(place), "nobody sealed it");
+        fs::create_dir(place.join("lib")).unwrap();
+        fs::write(place.join("lib/a"), "a").unwrap();
+        std::os::unix::fs::symlink("a", place.join("lib/link")).unwrap();
+        fs::write(place.join(SUMS), sums_of(place).unwrap()).unwrap();
+        assert!(is_sealed(place));
+        fs::write(place.join("lib/a"), "b").unwrap();
+        assert!(!is_sealed(place));
+        fs::write(place.join("lib/a"), "a").unwrap();
+        fs::write(place.join("b"), "").unwrap();
+        assert!(!is_sealed(place));
+        fs::remove_file(place.join("b")).unwrap();
+        assert!(is_sealed(place));
+        fs::remove_file(place.join("lib/link")).unwrap();
+        assert!(!is_sealed(place));
+    }
 
     #[test]
     fn a_package_without_a_kernel_leads_to_the_one_with() {

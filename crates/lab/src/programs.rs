@@ -10,6 +10,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// A program that a guest needs beside wakepath.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// One of this host's.
+    OfThisHost {
+        /// Its name, or its path.
+        program: String,
+        /// The package that holds it.
+        package: &'static str,
+    },
+    /// One out of packages for another architecture.
+    Unpacked {
+        /// Its name.
+        program: String,
+        /// Where [`crate::fetch_programs`] put them.
+        root: PathBuf,
+    },
+}
+
 /// Adds the program at `path` as `inside`, its interpreter and its libraries at their own places.
 pub(crate) fn add(files: &mut BTreeMap<String, Entry>, path: &Path, inside: &Path) -> Result<()> {
     let (entry, interpreter) = program(path, inside)?;
@@ -54,15 +73,19 @@ fn program(path: &Path, inside: &Path) -> Result<(Entry, Option<String>)> {
         why,
     })?;
     let inside = inside.strip_prefix("/").unwrap_or(inside);
-    let bytes = elf::without_the_rest(bytes, &program);
-    let entry = Entry {
-        path: inside.display().to_string(),
+    let entry = entry(&inside.display().to_string(), bytes, &program);
+    Ok((entry, program.interpreter))
+}
+
+/// A program's file, without what is never loaded.
+pub(crate) fn entry(inside: &str, bytes: Vec<u8>, program: &elf::Program) -> Entry {
+    Entry {
+        path: inside.to_owned(),
         kind: Kind::File {
             executable: true,
-            bytes,
+            bytes: elf::without_the_rest(bytes, program),
         },
-    };
-    Ok((entry, program.interpreter))
+    }
 }
 
 /// The libraries in what a dynamic loader lists: `NAME => PATH (ADDRESS)`.

@@ -31,7 +31,7 @@ pub struct LabGuests {
     /// these; may be given more than once.
     #[arg(long, value_name = "PARAMETERS")]
     pub variant: Vec<String>,
-    /// Architecture of the guests: `x86-64` or `aarch64`; the second needs `--program`.
+    /// Architecture of the guests: `x86-64`, `aarch64` (a Raspberry Pi's) or `armv7` (a BeagleBone's).
     #[arg(long, value_name = "NAME", default_value = "x86-64")]
     pub architecture: String,
     /// CPUs of each guest. More than one take turns: docs/concepts/virtual-time.md says what that
@@ -49,13 +49,22 @@ pub struct LabGuests {
     /// Memory of each guest in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 1024)]
     pub memory: u32,
+    /// What carries them out.
+    #[command(flatten)]
+    pub host: LabHost,
+}
+
+/// What of this host a laboratory's guests use; none of it changes what they count.
+#[derive(Debug, Clone, Args)]
+pub struct LabHost {
     /// Guests that run side by side [default: as many as this host has CPUs].
     #[arg(long, value_name = "NUMBER")]
     pub beside: Option<u16>,
     /// Time that each guest may take on this host, such as `10min` [default: by what it does].
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
-    /// Wakepath that runs in the guests [default: this one].
+    /// Wakepath that runs in the guests [default: this one; of another architecture, the one beside
+    /// it or in the target directory that it was built in].
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
     /// The emulator's program [default: the installed QEMU, or one of Debian's, fetched, where that
@@ -126,18 +135,9 @@ pub struct LabCheck {
     /// Write what was counted now into the baseline.
     #[arg(long)]
     pub write: bool,
-    /// Guests that run side by side [default: as many as this host has CPUs].
-    #[arg(long, value_name = "NUMBER")]
-    pub beside: Option<u16>,
-    /// Time that each guest may take on this host, such as `10min` [default: by what it does].
-    #[arg(long, value_name = "TIME")]
-    pub timeout: Option<String>,
-    /// Wakepath that runs in the guests [default: this one].
-    #[arg(long, value_name = "FILE")]
-    pub program: Option<PathBuf>,
-    /// The emulator's program [default: the installed QEMU, or one of Debian's].
-    #[arg(long, value_name = "FILE")]
-    pub emulator: Option<PathBuf>,
+    /// What carries the guests out.
+    #[command(flatten)]
+    pub host: LabHost,
     /// Directory of the runs, one for each guest; must be empty or not exist [default:
     /// wakepath-runs/lab-NAME-TIME].
     #[arg(long, value_name = "DIR")]

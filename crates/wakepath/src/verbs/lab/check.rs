@@ -32,10 +32,7 @@ pub fn run(arguments: &LabCheck) -> Outcome {
         before: order.before.clone(),
         ns_per_instruction: order.ns_per_instruction,
         memory: order.memory_mib,
-        beside: arguments.beside,
-        timeout: arguments.timeout.clone(),
-        program: arguments.program.clone(),
-        emulator: arguments.emulator.clone(),
+        host: arguments.host.clone(),
     };
     let source = arguments.baseline.display().to_string();
     let cpus = guest_cpus(order.cpus);

@@ -16,28 +16,30 @@ const WORKPLACE: &str = "/tmp";
 /// Where their output goes meanwhile.
 const KEPT: &str = "/run/commands";
 
-/// Runs them and returns what there is to send. One that fails and may not ends it.
-pub fn run(commands: &[OrderedCommand]) -> Result<Files, String> {
+/// Runs them and adds what there is to send. One that fails and may not ends it; what all wrote until
+/// then is sent all the same.
+pub fn run(commands: &[OrderedCommand], files: &mut Files) -> Result<(), String> {
     if commands.is_empty() {
-        return Ok(Vec::new());
+        return Ok(());
     }
     fs::create_dir_all(KEPT).map_err(|error| format!("{KEPT}: {error}"))?;
     let mut ends = Vec::new();
-    for (index, command) in commands.iter().enumerate() {
-        let words = &command.words;
-        let end = one(index + 1, words).map_err(|error| format!("{}: {error}", words.join(" ")))?;
-        if end.exit_code != Some(0) && !command.may_fail {
-            return Err(failure(index + 1, &end));
+    let outcome = commands.iter().try_for_each(|command| {
+        let (number, words) = (ends.len() + 1, &command.words);
+        let end = one(number, words).map_err(|error| format!("{}: {error}", words.join(" ")))?;
+        ends.push(end.clone());
+        match end.exit_code == Some(0) || command.may_fail {
+            true => Ok(()),
+            false => Err(failure(number, &end)),
         }
-        ends.push(end);
-    }
+    });
     let ends = serde_json::to_vec_pretty(&ends).map_err(|error| error.to_string())?;
-    let mut files = vec![(COMMANDS_NAME.to_owned(), ends)];
+    files.push((COMMANDS_NAME.to_owned(), ends));
     for (place, prefix) in [(KEPT, ""), (WORKPLACE, "tmp/")] {
         let found = files_in(Path::new(place), prefix);
         files.extend(found.map_err(|error| format!("{place}: {error}"))?);
     }
-    Ok(files)
+    outcome
 }
 
 fn one(number: usize, words: &[String]) -> io::Result<CommandEnd> {

@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 use wakepath_archive::VirtualTime;
 use wakepath_lab::{BEGUN, ENDED, FAILED, ORDER_PATH, Order, SEND_PORT, SPEAKER_ON, SPEAKER_PORT};
+use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
 use wakepath_readiness::{Inspection, Report};
 use wakepath_scenario::{KnownCpus, Scenario};
@@ -35,7 +36,7 @@ const MOUNTS: [(&str, &str, &str); 8] = [
 ];
 /// What a kernel may lack: that is then a fact like any other.
 const OPTIONAL: [&str; 3] = ["tracefs", "debugfs", "cgroup2"];
-/// The machine's I/O ports.
+/// A PC's I/O ports. Other machines may have the file too, and nothing behind it.
 const PORTS: &str = "/dev/port";
 const RUN: &str = "/run/run";
 
@@ -65,16 +66,30 @@ fn guest() -> Outcome {
     }
     bring_loopback_up().map_err(|error| format!("loopback can't be brought up: {error}"))?;
     let order = std::fs::read(ORDER_PATH).map_err(|error| format!("{ORDER_PATH}: {error}"))?;
-    let order = Order::from_bytes(&order).map_err(|error| format!("{ORDER_PATH}: {error}"))?;
+    let order = Order::from_bytes(&order).map_err(|error| {
+        format!("{ORDER_PATH}: {error} (is this wakepath of another version than the host's?)")
+    })?;
     if order.turn_ns.is_some() {
         ports()?.write_all_at(&[SPEAKER_ON], SPEAKER_PORT)?;
     }
-    let mut files = commands::run(&order.commands)?;
-    if let Some(scenario) = &order.scenario {
-        measure(&order, scenario)?;
+    let mut files = Vec::new();
+    // What there is comes home even where something failed.
+    let outcome = follow(&order, &mut files);
+    send(files)?;
+    outcome
+}
+
+fn follow(order: &Order, files: &mut Vec<(String, Vec<u8>)>) -> Outcome {
+    commands::run(&order.commands, files)?;
+    let Some(scenario) = &order.scenario else {
+        return Ok(());
+    };
+    let outcome = measure(order, scenario);
+    // A measurement that never began has no directory.
+    if outcome.is_ok() || Path::new(RUN).exists() {
         files.extend(commands::files_in(Path::new(RUN), "")?);
     }
-    send(files)
+    outcome
 }
 
 fn measure(order: &Order, scenario: &str) -> Outcome {
@@ -100,7 +115,7 @@ fn measure(order: &Order, scenario: &str) -> Outcome {
         plan: &plan,
         directory: Path::new(RUN),
         start,
-        caches: measured::caches(&facts),
+        caches: caches(order, &facts),
         readiness: serde_json::to_value(&readiness)?,
         observer: observer.as_mut(),
         interrupt: &interrupt,
@@ -109,10 +124,26 @@ fn measure(order: &Order, scenario: &str) -> Outcome {
     Ok(())
 }
 
+/// The caches that loads are made for: those that the kernel knows, otherwise those of the order.
+fn caches(order: &Order, facts: &Facts) -> Caches {
+    let known = measured::caches(facts);
+    let Some(ordered) = order.caches_bytes.filter(|_| known == Caches::default()) else {
+        return known;
+    };
+    let [l1d, l2, l3] = ordered.map(|bytes| {
+        let shared_by_cpus = 1;
+        (bytes > 0).then_some(Cache {
+            bytes,
+            shared_by_cpus,
+        })
+    });
+    Caches { l1d, l2, l3 }
+}
+
 /// Sends files home.
 fn send(mut files: Vec<(String, Vec<u8>)>) -> Outcome {
     files.sort();
-    if !Path::new(PORTS).exists() {
+    if !cfg!(target_arch = "x86_64") {
         // No line of the kernel's own may come between.
         let _ = std::fs::write("/proc/sys/kernel/printk", "0");
         wakepath_lab::send_by_console(std::io::stdout().lock(), files)?;

@@ -117,7 +117,7 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Limit, interrupt: &Interrupt) -> Resul
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
     };
     let guard = [own_executable(), "internal".into(), "lab-emulator".into()];
-    let files = Emulation {
+    let home = Emulation {
         qemu,
         arguments: &arguments,
         guard: &guard,
@@ -130,7 +130,7 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Limit, interrupt: &Interrupt) -> Resul
         &directory.join(EMULATOR_NAME),
         &serde_json::to_vec_pretty(&emulator)?,
     )?;
-    for (name, bytes) in files {
+    for (name, bytes) in home.files {
         let path = directory.join(name);
         if let Some(above) = path.parent() {
             std::fs::create_dir_all(above)
@@ -138,7 +138,10 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Limit, interrupt: &Interrupt) -> Resul
         }
         write(&path, &bytes)?;
     }
-    Ok(())
+    match home.complaint {
+        None => Ok(()),
+        Some(complaint) => Err(Box::new(complaint)),
+    }
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, String> {

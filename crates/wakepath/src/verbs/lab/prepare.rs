@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wakepath_lab::{
     Architecture, Cache, Initramfs, Kernel, KernelName, Machine, Order, OrderedCommand, Qemu,
-    shift_of, turn_ns,
+    Wanted, fetch_programs, find_program, shift_of, turn_ns,
 };
 use wakepath_scenario::{LoadKind, Scenario, Work};
 
@@ -34,6 +34,8 @@ pub struct Laboratory<'a> {
     options: &'a LabGuests,
     commands: Vec<OrderedCommand>,
     architecture: Architecture,
+    /// The wakepath that runs in them.
+    program: PathBuf,
     /// The emulator.
     pub qemu: Qemu,
     kernels: Vec<Chosen>,
@@ -68,10 +70,16 @@ impl<'a> Laboratory<'a> {
             .map_err(|error| format!("--before {error}"))?;
         let architecture = Architecture::parse(&options.architecture).ok_or_else(|| {
             let given = &options.architecture;
-            format!("--architecture {given}: a guest is x86-64 or aarch64")
+            let all = Architecture::ALL.map(|one| one.to_string()).join(", ");
+            format!("--architecture {given}: a guest is one of {all}")
         })?;
+        let own = std::fs::canonicalize(own_executable())?;
+        let program = find_program(options.host.program.as_deref(), &own, architecture)?;
+        if program != own {
+            eprintln!("in the guests: {}", program.display());
+        }
         let cache = cache();
-        let emulator = options.emulator.as_deref();
+        let emulator = options.host.emulator.as_deref();
         let qemu = Qemu::find(emulator, architecture, options.cpus, &cache)?;
         let parse = |called: &'a String| {
             let (name, parameters) = name_and_parameters(called);
@@ -90,6 +98,7 @@ impl<'a> Laboratory<'a> {
             options,
             commands,
             architecture,
+            program,
             qemu,
             kernels,
         })
@@ -97,7 +106,7 @@ impl<'a> Laboratory<'a> {
 
     /// How many guests run side by side at most.
     pub fn beside(&self) -> usize {
-        match self.options.beside {
+        match self.options.host.beside {
             Some(beside) => beside.into(),
             None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
         }
@@ -105,7 +114,7 @@ impl<'a> Laboratory<'a> {
 
     /// Time on this host that a guest may take.
     pub fn limit(&self, task: &Task) -> Result<Limit, Failure> {
-        if let Some(text) = &self.options.timeout {
+        if let Some(text) = &self.options.host.timeout {
             let limit = wakepath_scenario::units::parse_duration(text);
             let limit = limit.map_err(|complaint| format!("--timeout {text}: {complaint}"))?;
             let elapsed = Duration::from_nanos(limit);
@@ -166,6 +175,23 @@ impl<'a> Laboratory<'a> {
         }
     }
 
+    /// Programs that the guest needs: this host's, or where the guest can't run those, out of Debian's
+    /// packages.
+    fn wanted(&self, programs: Vec<(String, &'static str)>) -> Result<Vec<Wanted>, Failure> {
+        let is_own = Architecture::of_this_program() == Some(self.architecture);
+        let mut wanted = Vec::new();
+        for (program, package) in programs {
+            wanted.push(match is_own || package == THAT_HOLDS_IT {
+                true => Wanted::OfThisHost { program, package },
+                false => Wanted::Unpacked {
+                    root: fetch_programs(package, self.architecture, &cache())?,
+                    program,
+                },
+            });
+        }
+        Ok(wanted)
+    }
+
     fn machine(&self, parameters: &[&str], seed: u64) -> Machine {
         let words = parameters.iter().flat_map(|text| text.split_whitespace());
         Machine {
@@ -186,10 +212,6 @@ impl<'a> Laboratory<'a> {
         kernel: usize,
         directory: &Path,
     ) -> Result<(PathBuf, String), Failure> {
-        let program = match &self.options.program {
-            Some(program) => program.clone(),
-            None => std::fs::canonicalize(own_executable())?,
-        };
         let mut commands = self.commands.clone();
         commands.extend(task.command.map(|words| OrderedCommand {
             words: words.to_vec(),
@@ -206,14 +228,15 @@ impl<'a> Laboratory<'a> {
             seed,
             cpus: self.options.cpus,
             turn_ns: turn_ns(self.architecture, self.options.cpus),
+            caches_bytes: self.architecture.caches_bytes(),
         };
         let libraries = task.scenario.map_or(Vec::new(), libraries);
         let config = self.kernels[kernel].kernel.config.as_deref();
         let packed = Initramfs::build(
             self.architecture,
-            &program,
+            &self.program,
             &order,
-            &further,
+            &self.wanted(further)?,
             &libraries,
             config,
         )?;

@@ -1,0 +1,84 @@
+//! Which wakepath runs in a guest: this one where it can, otherwise one that was built or released for
+//! the guest's architecture. It builds and fetches none.
+
+use crate::architecture::Architecture;
+use crate::{LabError, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What cargo calls its kinds of builds.
+const BUILDS: [&str; 2] = ["release", "debug"];
+
+/// The program for guests of `architecture`: `given`, else `own` if it is for them, else the released
+/// one beside it, else the newest in the build directory that it lies in.
+///
+/// # Errors
+/// [`LabError::NoProgram`], with where one is to be had.
+pub fn find(given: Option<&Path>, own: &Path, architecture: Architecture) -> Result<PathBuf> {
+    if let Some(given) = given {
+        return Ok(given.to_owned());
+    }
+    if Architecture::of_this_program() == Some(architecture) {
+        return Ok(own.to_owned());
+    }
+    let target = architecture.target();
+    let beside = own.with_file_name(format!("wakepath-{target}"));
+    if beside.is_file() {
+        return Ok(beside);
+    }
+    // target/debug/wakepath, or target/TARGET/debug/wakepath, or a test's in deps.
+    let above = own.ancestors().skip(2).take(3);
+    let built =
+        above.flat_map(|place| BUILDS.map(|build| place.join(target).join(build).join("wakepath")));
+    let age = |path: &PathBuf| fs::metadata(path).and_then(|found| found.modified()).ok();
+    let newest = built.filter(|path| path.is_file()).max_by_key(age);
+    newest.ok_or_else(|| LabError::NoProgram {
+        architecture,
+        target,
+        beside,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, SystemTime};
+
+    fn other() -> Architecture {
+        let own = Architecture::of_this_program();
+        let mut all = Architecture::ALL.into_iter();
+        all.find(|&one| Some(one) != own).unwrap()
+    }
+
+    fn make(path: &Path, age_s: u64) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let file = fs::File::create(path).unwrap();
+        let at = SystemTime::now() - Duration::from_secs(age_s);
+        file.set_modified(at).unwrap();
+    }
+
+    #[test]
+    fn the_one_given_comes_first_then_the_released_one_then_the_newest_built() {
+        let place = tempfile::tempdir().unwrap();
+        let own = place.path().join("target/x/debug/wakepath");
+        let guest = other();
+        let error = find(None, &own, guest).unwrap_err().to_string();
+        assert!(
+            error.contains("cargo build") && error.contains(guest.target()),
+            "{error}"
+        );
+        let built = place.path().join("target").join(guest.target());
+        let [release, debug] = BUILDS.map(|build| built.join(build).join("wakepath"));
+        make(&release, 100);
+        assert_eq!(find(None, &own, guest).unwrap(), release);
+        make(&debug, 50);
+        assert_eq!(find(None, &own, guest).unwrap(), debug);
+        let beside = own.with_file_name(format!("wakepath-{}", guest.target()));
+        make(&beside, 1_000);
+        assert_eq!(find(None, &own, guest).unwrap(), beside);
+        let given = Path::new("/given");
+        assert_eq!(find(Some(given), &own, guest).unwrap(), given);
+        let own_kind = Architecture::of_this_program().unwrap();
+        assert_eq!(find(None, &own, own_kind).unwrap(), own);
+    }
+}
