@@ -1,12 +1,16 @@
 //! What a laboratory run counted, as a file for a repository, and where a later run counts more. Pure;
 //! it boots nothing and judges no criterion: a path is longer than it was, or it isn't.
 
+use crate::architecture::Architecture;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Version of the file's format.
-pub const BASELINE_VERSION: u32 = 1;
+/// Version of the file's format; files since [`OLDEST_BASELINE`] can be read. Since 2 the architecture
+/// is in it.
+pub const BASELINE_VERSION: u32 = 2;
+/// The oldest that can be read.
+const OLDEST_BASELINE: u32 = 1;
 
 /// The file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,7 +30,8 @@ pub struct BaselineOrder {
     pub kernels: Vec<String>,
     /// Further parameters of the kernels.
     pub variants: Vec<String>,
-    /// Architecture of the guests.
+    /// Architecture of the guests; before version 2 there was one.
+    #[serde(default = "first_architecture")]
     pub architecture: String,
     /// Seeds of the emulator's random numbers.
     pub seeds: Vec<u64>,
@@ -40,6 +45,10 @@ pub struct BaselineOrder {
     pub memory_mib: u32,
     /// The scenario, resolved, as TOML.
     pub scenario: String,
+}
+
+fn first_architecture() -> String {
+    Architecture::X86_64.to_string()
 }
 
 /// What one guest counted.
@@ -111,7 +120,10 @@ pub struct StretchChange {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BaselineError {
     /// Of another version.
-    #[error("baseline of version {0}, not {BASELINE_VERSION}: write it anew")]
+    #[error(
+        "baseline of version {0}: this wakepath reads {OLDEST_BASELINE} to {BASELINE_VERSION}; write it \
+         anew with `lab run --baseline`"
+    )]
     Version(u32),
     /// Other guests or conditions.
     #[error("the baseline has {before}, this run {now}: write the baseline anew")]
@@ -124,14 +136,23 @@ pub enum BaselineError {
 }
 
 impl Baseline {
+    /// Whether it can be understood.
+    ///
+    /// # Errors
+    /// [`BaselineError::Version`].
+    pub fn check(&self) -> Result<(), BaselineError> {
+        match (OLDEST_BASELINE..=BASELINE_VERSION).contains(&self.version) {
+            true => Ok(()),
+            false => Err(BaselineError::Version(self.version)),
+        }
+    }
+
     /// Every count that changed. `allowed` is the share by which one may grow, such as 0.02.
     ///
     /// # Errors
     /// Where the two have not counted the same.
     pub fn changes(&self, now: &Self, allowed: f64) -> Result<Vec<Change>, BaselineError> {
-        if self.version != BASELINE_VERSION {
-            return Err(BaselineError::Version(self.version));
-        }
+        self.check()?;
         let names = |of: &Self| -> Vec<Vec<String>> {
             let conditions = |guest: &GuestCounts| {
                 let all = guest.conditions.iter();
@@ -310,6 +331,26 @@ mod tests {
         };
         let refused = old.changes(&baseline(5_000, 0), 0.0);
         assert_eq!(refused, Err(BaselineError::Version(0)));
+    }
+
+    #[test]
+    fn a_file_of_the_first_version_is_read_as_one_of_the_only_architecture_there_was() {
+        let mut old = serde_json::to_value(baseline(5_000, 0)).unwrap();
+        old["version"] = 1.into();
+        old["order"].as_object_mut().unwrap().remove("architecture");
+        let old: Baseline = serde_json::from_value(old).unwrap();
+        assert_eq!(old.order.architecture, "x86-64");
+        assert_eq!(old.changes(&baseline(5_000, 0), 0.0), Ok(Vec::new()));
+        let newer = BASELINE_VERSION + 1;
+        let newer = Baseline {
+            version: newer,
+            ..old
+        };
+        let said = newer.check().unwrap_err().to_string();
+        assert!(
+            said.contains("version 3: this wakepath reads 1 to 2"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -119,11 +119,12 @@ impl Emulation<'_> {
             let ended = guest.0.try_wait();
             let ended = ended.map_err(|e| LabError::io("wait for", &self.qemu.program, e))?;
             console.read(|line| watcher.line(line));
-            if let Some(status) = ended {
-                break status;
-            }
+            // A signal to all of a terminal's processes ends the emulator too.
             if watcher.stopped() {
                 return Err(LabError::Interrupted);
+            }
+            if let Some(status) = ended {
+                break status;
             }
             let used = cpu_time(guest.0.id());
             if started.elapsed() > self.limit || used > self.cpu_limit {

@@ -125,6 +125,14 @@ pub enum LabError {
         /// What was asked for.
         ns: u32,
     },
+    /// No number and no board that is known.
+    #[error("{name:?} ns per instruction: give 1, 2, 4 … 1024, or one of {boards}")]
+    RateName {
+        /// What was given.
+        name: String,
+        /// The boards.
+        boards: String,
+    },
     /// A program for the guest is not an ELF file of the guest's kind.
     #[error("{}: {why}", path.display())]
     Program {

@@ -22,6 +22,7 @@ mod own_program;
 mod packages;
 mod programs;
 mod qemu;
+mod rate;
 
 pub use architecture::Architecture;
 pub use baseline::{
@@ -45,3 +46,4 @@ pub use machine::{Machine, shift_of, turn_ns};
 pub use own_program::find as find_program;
 pub use programs::Wanted;
 pub use qemu::Qemu;
+pub use rate::{BOARDS, Board, ns_per_instruction};

@@ -43,8 +43,9 @@ pub struct LabGuests {
     /// once.
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
     pub before: Vec<String>,
-    /// Virtual nanoseconds that pass with each instruction: 1, 2, 4 … 1024.
-    #[arg(long, value_name = "NS", default_value_t = 1)]
+    /// Virtual nanoseconds that pass with each instruction: 1, 2, 4 … 1024, or as many times a
+    /// desktop's as a core is slower: `raspberry-pi-5`, `jetson-orin`, `raspberry-pi-4`, `beaglebone`.
+    #[arg(long, value_name = "NS", default_value = "1", value_parser = wakepath_lab::ns_per_instruction)]
     pub ns_per_instruction: u32,
     /// Memory of each guest in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 1024)]

@@ -58,8 +58,11 @@ pub fn baseline(order: BaselineOrder, compared: &[Compared]) -> Result<Baseline,
 pub fn read(path: &Path) -> Result<Baseline, Failure> {
     let said = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let text = std::fs::read_to_string(path).map_err(|error| said(&error))?;
-    let read = serde_json::from_str(&text);
-    Ok(read.map_err(|error| said(&format!("no baseline of the laboratory: {error}")))?)
+    let read: Result<Baseline, _> = serde_json::from_str(&text);
+    let read = read.map_err(|error| said(&format!("no baseline of the laboratory: {error}")))?;
+    // Before anything boots.
+    read.check().map_err(|error| said(&error))?;
+    Ok(read)
 }
 
 /// Writes it, whole or not at all.

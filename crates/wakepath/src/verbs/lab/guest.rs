@@ -1,7 +1,7 @@
 //! The first process of a guest: mounts what Linux keeps its facts in, carries the order out as any
 //! run, sends the run's files home and ends the machine. It judges nothing and finishes nothing.
 
-use super::commands;
+use super::{commands, effective};
 use crate::measure::{Interrupt, Measurement, Plan};
 use crate::verbs::measured;
 use crate::view;
@@ -72,6 +72,9 @@ fn guest() -> Outcome {
     if order.turn_ns.is_some() {
         ports()?.write_all_at(&[SPEAKER_ON], SPEAKER_PORT)?;
     }
+    for vain in effective::ignored(&Facts::read(&Root::host()), &effective::log()) {
+        println!("warning: {vain}");
+    }
     let mut files = Vec::new();
     // What there is comes home even where something failed.
     let outcome = follow(&order, &mut files);
@@ -102,6 +105,9 @@ fn measure(order: &Order, scenario: &str) -> Outcome {
     let facts = Facts::read(&Root::host());
     let interrupt = Interrupt::listen()?;
     let mut start = measured::run_started(&scenario, &facts, &warnings, SystemTime::now())?;
+    start
+        .notes
+        .extend(effective::ignored(&facts, &effective::log()));
     start.virtual_time = Some(VirtualTime {
         ns_per_instruction: order.ns_per_instruction,
         seed: order.seed,

@@ -6,6 +6,7 @@ mod commands;
 mod comparison;
 mod counted;
 mod diff;
+mod effective;
 mod exec;
 mod experiments;
 mod guest;

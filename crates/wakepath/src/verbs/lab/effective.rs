@@ -1,0 +1,139 @@
+//! In the guest: which of the parameters that were asked for its kernel did not take. What was
+//! requested is no proof; what the kernel says of itself is. Pure but for the reading of its log.
+
+use rustix::fs::{Mode, OFlags};
+use wakepath_machine::{CpuList, Facts, PreemptionModel, Standing};
+
+const LOG: &str = "/dev/kmsg";
+/// How the kernel names what it does not know (init/main.c, since Linux 5.14).
+const UNKNOWN: &str = "Unknown kernel command line parameters \"";
+/// What every guest is started with; some kernels take them before they look for what they know.
+const OF_EVERY_GUEST: [&str; 3] = ["nokaslr", "random.trust_cpu=off", "tsc=reliable"];
+
+/// The kernel's log from its first line on, as far as it is kept.
+pub fn log() -> String {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut log = String::new();
+    let Ok(file) = rustix::fs::open(LOG, flags, Mode::empty()) else {
+        return log;
+    };
+    let mut record = [0; 8192];
+    // One record each; the last ends it with EAGAIN.
+    while let Ok(length) = rustix::io::read(&file, &mut record) {
+        log += &String::from_utf8_lossy(&record[..length]);
+        if length == 0 {
+            break;
+        }
+    }
+    log
+}
+
+/// What was asked for in vain, a sentence for each.
+pub fn ignored(facts: &Facts, log: &str) -> Vec<String> {
+    let mut ignored = Vec::new();
+    let line = &facts.fixed.command_line;
+    if let Some(wanted) = line.value("preempt") {
+        let found = &facts.varying.preemption;
+        let is = match (found.standing, found.model) {
+            (Standing::InEffect, PreemptionModel::RealTime) => {
+                Some("PREEMPT_RT, which has no other")
+            }
+            (Standing::InEffect, model) if model.word() == wanted => None,
+            (Standing::InEffect, model) => Some(model.word()),
+            _ => Some("not to be told"),
+        };
+        if let Some(is) = is {
+            ignored.push(vain(
+                "preempt",
+                wanted,
+                &format!("the kernel's preemption is {is}"),
+            ));
+        }
+    }
+    let time = &facts.varying.cpu_time;
+    for (name, what, found) in [
+        ("isolcpus", "the isolated CPUs are", &time.isolated),
+        ("nohz_full", "the CPUs without a tick are", &time.nohz_full),
+    ] {
+        let Some(wanted) = line.value(name) else {
+            continue;
+        };
+        // `isolcpus=managed_irq,domain,1-3`: flags before the CPUs.
+        let begins = wanted.find(|c: char| c.is_ascii_digit());
+        let cpus: Option<CpuList> = wanted[begins.unwrap_or(wanted.len())..].parse().ok();
+        let found = found.known();
+        if found.is_none() || found != cpus.as_ref() {
+            let is = found.filter(|found| !found.is_empty());
+            let is = is.map_or("none".into(), ToString::to_string);
+            ignored.push(vain(name, wanted, &format!("{what} {is}")));
+        }
+    }
+    let lists = log.lines().filter_map(|line| {
+        let (_, rest) = line.split_once(UNKNOWN)?;
+        Some(rest.split_once('"')?.0)
+    });
+    for word in lists.flat_map(str::split_whitespace) {
+        if !OF_EVERY_GUEST.contains(&word) {
+            ignored.push(format!(
+                "{word} was asked for, and this kernel does not know it"
+            ));
+        }
+    }
+    ignored
+}
+
+fn vain(name: &str, wanted: &str, is: &str) -> String {
+    format!("{name}={wanted} was asked for, and {is}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_machine::Reading;
+
+    fn facts(line: &str, standing: Standing, model: PreemptionModel) -> Facts {
+        let mut facts = Facts::default();
+        facts.fixed.command_line.text = Reading::found(line.into(), "/proc/cmdline");
+        facts.varying.preemption.standing = standing;
+        facts.varying.preemption.model = model;
+        facts.varying.cpu_time.isolated = Reading::found("1".parse().unwrap(), "isolated");
+        facts
+    }
+
+    #[test]
+    fn a_preemption_that_the_kernel_does_not_have_is_named_with_the_one_it_has() {
+        let of = |line, model| ignored(&facts(line, Standing::InEffect, model), "");
+        assert!(of("quiet preempt=full", PreemptionModel::Full).is_empty());
+        assert!(of("quiet", PreemptionModel::Voluntary).is_empty());
+        assert_eq!(
+            of("preempt=lazy", PreemptionModel::Voluntary),
+            ["preempt=lazy was asked for, and the kernel's preemption is voluntary"]
+        );
+        let rt = of("preempt=none", PreemptionModel::RealTime);
+        assert!(rt[0].contains("is PREEMPT_RT"), "{rt:?}");
+        let unread = facts("preempt=full", Standing::AsRequested, PreemptionModel::Full);
+        assert!(ignored(&unread, "")[0].contains("not to be told"));
+    }
+
+    #[test]
+    fn isolation_counts_as_the_kernel_has_it_and_what_it_does_not_know_is_in_its_log() {
+        let of = |line, log| ignored(&facts(line, Standing::InEffect, PreemptionModel::Full), log);
+        assert!(of("isolcpus=managed_irq,domain,1", "").is_empty());
+        assert_eq!(
+            of("isolcpus=2 nohz_full=1", ""),
+            [
+                "isolcpus=2 was asked for, and the isolated CPUs are 1",
+                "nohz_full=1 was asked for, and the CPUs without a tick are none"
+            ]
+        );
+        let log = "5,1,0,-;Linux version 6.1\n6,2,0,-;Unknown kernel command line parameters \
+                   \"nokaslr threadirq foo=1\", will be passed to user space.\n";
+        assert_eq!(
+            of("", log),
+            [
+                "threadirq was asked for, and this kernel does not know it",
+                "foo=1 was asked for, and this kernel does not know it"
+            ]
+        );
+    }
+}
