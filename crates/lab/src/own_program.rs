@@ -32,7 +32,7 @@ pub fn find(given: Option<&Path>, own: &Path, architecture: Architecture) -> Res
         above.flat_map(|place| BUILDS.map(|build| place.join(target).join(build).join("wakepath")));
     let age = |path: &PathBuf| fs::metadata(path).and_then(|found| found.modified()).ok();
     let newest = built.filter(|path| path.is_file()).max_by_key(age);
-    newest.ok_or_else(|| LabError::NoProgram {
+    newest.ok_or(LabError::NoProgram {
         architecture,
         target,
         beside,

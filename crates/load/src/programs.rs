@@ -4,8 +4,9 @@ use crate::LoadError;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// System directories that an ordinary user's PATH may lack; bonnie++ is in the first.
-const ALSO: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
+/// System directories that an ordinary user's PATH may lack; bonnie++ is in the first. A laboratory
+/// guest's first process has no PATH at all.
+const ALSO: [&str; 5] = ["/usr/sbin", "/usr/local/sbin", "/sbin", "/usr/bin", "/bin"];
 
 /// The file of `program` for the load called `load`.
 ///

@@ -29,18 +29,9 @@ pub struct LabExperiments {
     /// Directory for the page and its figures [default: that of the runs].
     #[arg(long, value_name = "DIR")]
     pub page: Option<PathBuf>,
-    /// Guests that run side by side [default: as many as this host has CPUs].
-    #[arg(long, value_name = "NUMBER")]
-    pub beside: Option<u16>,
-    /// Time that each guest may take on this host, such as `10min` [default: by what it does].
-    #[arg(long, value_name = "TIME")]
-    pub timeout: Option<String>,
-    /// Wakepath that runs in the guests [default: this one].
-    #[arg(long, value_name = "FILE")]
-    pub program: Option<PathBuf>,
-    /// The emulator's program [default: the installed QEMU, or one of Debian's].
-    #[arg(long, value_name = "FILE")]
-    pub emulator: Option<PathBuf>,
+    /// What carries the guests out.
+    #[command(flatten)]
+    pub host: super::LabHost,
     /// Print findings and figures as JSON.
     #[arg(long)]
     pub json: bool,

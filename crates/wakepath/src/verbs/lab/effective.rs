@@ -73,7 +73,11 @@ pub fn ignored(facts: &Facts, log: &str) -> Vec<String> {
         Some(rest.split_once('"')?.0)
     });
     for word in lists.flat_map(str::split_whitespace) {
-        if !OF_EVERY_GUEST.contains(&word) {
+        let name = word.split('=').next().unwrap_or(word);
+        let said = ignored
+            .iter()
+            .any(|one| one.starts_with(&format!("{name}=")));
+        if !said && !OF_EVERY_GUEST.contains(&word) {
             ignored.push(format!(
                 "{word} was asked for, and this kernel does not know it"
             ));
@@ -127,9 +131,9 @@ mod tests {
             ]
         );
         let log = "5,1,0,-;Linux version 6.1\n6,2,0,-;Unknown kernel command line parameters \
-                   \"nokaslr threadirq foo=1\", will be passed to user space.\n";
+                   \"nokaslr threadirq isolcpus=2 foo=1\", will be passed to user space.\n";
         assert_eq!(
-            of("", log),
+            of("isolcpus=2", log)[1..],
             [
                 "threadirq was asked for, and this kernel does not know it",
                 "foo=1 was asked for, and this kernel does not know it"

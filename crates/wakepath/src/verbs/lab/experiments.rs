@@ -147,10 +147,7 @@ fn boot(
         before: Vec::new(),
         ns_per_instruction: 1,
         memory: 1024,
-        beside: arguments.beside,
-        timeout: arguments.timeout.clone(),
-        program: arguments.program.clone(),
-        emulator: arguments.emulator.clone(),
+        host: arguments.host.clone(),
     };
     let compared = measure(&options, scenario, &[1], place)?;
     match compared.iter().find(|one| !one.is_whole()) {
