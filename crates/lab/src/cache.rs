@@ -73,7 +73,7 @@ impl Cache {
         let partial = self
             .root
             .join(format!(".partial-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&partial);
+        self.sweep(&format!(".partial-{name}-"));
         fs::create_dir(&partial).map_err(|e| LabError::io("make", &partial, e))?;
         let made = make(&partial).and_then(|()| {
             if place.exists() && !good(&place) {
@@ -87,6 +87,22 @@ impl Cache {
         });
         let _ = fs::remove_dir_all(&partial);
         made.map(|()| place)
+    }
+
+    /// Removes what processes that are gone left half made; this process makes one at a time.
+    fn sweep(&self, beginning: &str) {
+        let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
+        for entry in entries {
+            let name = entry.file_name();
+            let process = name.to_str().and_then(|name| name.strip_prefix(beginning));
+            let process = process.and_then(|number| number.parse::<u32>().ok());
+            let is_left = process.is_some_and(|number| {
+                number == std::process::id() || !Path::new(&format!("/proc/{number}")).exists()
+            });
+            if is_left {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
     }
 }
 
@@ -128,6 +144,26 @@ mod tests {
         cache.directory("thing", good, whole).unwrap();
         assert!(good(&place));
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_half_made_is_never_used_and_swept_away() {
+        let root = tempfile::tempdir().unwrap();
+        // No process has the highest number there is (proc(5): pid_max is at most 2^22).
+        let left = root.path().join(format!(".partial-thing-{}", u32::MAX));
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("a"), b"wh").unwrap();
+        let working = root.path().join(".partial-thing-1");
+        fs::create_dir(&working).unwrap();
+        let whole = |partial: &Path| {
+            fs::write(partial.join("a"), b"whole").unwrap();
+            Ok(())
+        };
+        let place = Cache::at(root.path())
+            .directory("thing", good, whole)
+            .unwrap();
+        assert!(good(&place) && !left.exists());
+        assert!(working.exists(), "process 1 is at work");
     }
 
     #[test]

@@ -55,7 +55,10 @@ pub(crate) fn programs(
         wanted.push(Package::read(&client.described(name, None)?, name)?);
     }
     let good = |place: &Path| matches(&place.join(program), &place.join("program.sha256"));
-    cache.directory(&wanted[0].place(), good, |partial| {
+    // One package may hold several programs; what is sealed with one is not taken for the other.
+    let called = program.rsplit('/').next().unwrap_or(program);
+    let name = format!("{}-{called}", wanted[0].place());
+    cache.directory(&name, good, |partial| {
         for package in &wanted {
             cache.tell(&format!("package {}", package.full()));
             let file = package.download(client, partial)?;

@@ -74,6 +74,7 @@ fn lacking(output: &Output) -> Option<String> {
         "is known here",
         "apt-get ",
         "is too old",
+        "no wakepath for",
     ];
     let mut lines = said.lines().filter(|line| line.starts_with("wakepath: "));
     let line = lines.find(|line| lacking.iter().any(|lack| line.contains(lack)))?;
@@ -220,6 +221,29 @@ fn a_guest_of_two_cpus_isolates_one_as_its_variant_says() {
     assert_eq!(said, "debian:rt:\n0-1\n\ndebian:rt isolcpus=1:\n0-1\n1\n");
     let ends = std::fs::read_to_string(place.0.join("out/debian-rt/commands.json")).unwrap();
     assert!(ends.contains("\"exit_code\": 0"), "{ends}");
+}
+
+#[test]
+#[ignore = "the stage `lab` runs it: minutes of a CPU"]
+fn two_runs_in_an_aarch64_guest_are_the_same_to_the_nanosecond() {
+    let place = Place::new("arm");
+    let scenario = SCENARIO.replace("cycles = 300", "cycles = 100");
+    let (idle, _) = scenario
+        .split_once("[[phases]]\nname = \"stress\"")
+        .unwrap();
+    let criterion = "[criterion]\nlatency = \"1 ms\"\nmiss-fraction = \"50 %\"\n";
+    std::fs::write(place.0.join("scenario.toml"), idle.to_owned() + criterion).unwrap();
+    let guest = ["--architecture", "aarch64", "--kernel", "debian:rt"];
+    for run in ["first", "second"] {
+        let output = place.lab_run(run, &guest).output().unwrap();
+        if let Some(why) = lacking(&output) {
+            eprintln!("not run: {why}");
+            return;
+        }
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    let diff = place.wakepath(&["lab", "diff", "first/debian-rt", "second/debian-rt"]);
+    assert_eq!(diff.status.code(), Some(0), "{}", text(&diff.stdout));
 }
 
 fn kill(child: &Child, signal: &str) {
