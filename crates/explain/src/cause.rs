@@ -146,6 +146,10 @@ impl Cause {
         format!("timer {}", plain(function))
     }
 
+    pub(crate) fn interrupt_name(interrupt: &Interrupt) -> String {
+        InterruptName(interrupt).to_string()
+    }
+
     /// A short word for the kind of cause, the same in every version: what scripts sort by.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -4,6 +4,7 @@
 use crate::cause::SentBy;
 use crate::cpu::Cpu;
 use crate::cycle::Explained;
+use crate::interference::{Counting, Interference};
 use crate::overheads::Overheads;
 use crate::path::{self, Window};
 use crate::resolve::{Raw, Usual, resolve};
@@ -66,6 +67,7 @@ struct Loop {
     usual: Option<Usual>,
     waiting: Vec<Raw>,
     previous: Option<Explained>,
+    counting: Option<Counting>,
 }
 
 impl Explainer {
@@ -73,6 +75,7 @@ impl Explainer {
     pub fn new(loops: Vec<LoopThread>, options: Options) -> Self {
         let by_thread = (0..).zip(&loops).map(|(at, of)| (of.thread, at)).collect();
         let loops = loops.into_iter().map(|of| Loop {
+            counting: Counting::of(&of, &options.own_names),
             thread: of.thread,
             cpus: of.cpus,
             samples: of.samples.into_iter().peekable(),
@@ -127,6 +130,9 @@ impl Explainer {
         let now_ns = self.now_ns;
         for of in &mut self.loops {
             of.mark(now_ns, 0, Happened::Gap);
+            if let Some(counting) = &mut of.counting {
+                counting.gap(until_ns);
+            }
         }
     }
 
@@ -159,6 +165,11 @@ impl Explainer {
         self.loops.get(number)?.usual
     }
 
+    /// What else ran on a loop's CPUs; `None` where its thread or its cycles are not known.
+    pub fn interference(&self, number: usize) -> Option<&Interference> {
+        Some(self.loops.get(number)?.counting.as_ref()?.found())
+    }
+
     /// What the kernel's own work cost, over the whole stream.
     pub fn overheads(&self) -> &Overheads {
         &self.overheads
@@ -178,6 +189,9 @@ impl Explainer {
             }
         }
         let at_ns = self.cpus[index].event(event);
+        for counting in self.loops.iter_mut().filter_map(|of| of.counting.as_mut()) {
+            counting.event(event);
+        }
         let cpu = event.cpu;
         match &event.what {
             What::Waking { thread, .. } => {

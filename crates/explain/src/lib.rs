@@ -12,6 +12,7 @@ mod cpu;
 mod cycle;
 mod explainer;
 mod identify;
+mod interference;
 mod overheads;
 mod path;
 mod remedy;
@@ -26,6 +27,9 @@ pub use cause::{Cause, Relation, SentBy};
 pub use cycle::{Explained, Piece, Stretch, WokenBy};
 pub use explainer::{Explainer, LoopThread, Options};
 pub use identify::{Identifier, identify};
+pub use interference::{
+    Interference, InterferenceFigures, InterfererFigures, Kind as InterfererKind, KindFigures,
+};
 pub use overheads::{Distribution, OverheadTable, Overheads};
 pub use remedy::remedy;
 pub use resolve::Usual;

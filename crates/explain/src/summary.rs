@@ -3,6 +3,7 @@
 
 use crate::Cause;
 use crate::cycle::{Explained, Stretch};
+use crate::interference::InterferenceFigures;
 use crate::remedy::remedy;
 use crate::resolve::Usual;
 use crate::totals::{CauseSum, Totals, Way};
@@ -75,6 +76,9 @@ pub struct ConditionExplanation {
     pub inflation_rest: Option<RestFigures>,
     /// Execution time of all cycles, in nanoseconds.
     pub execution_ns: u64,
+    /// What else ran on the loop's CPUs, in cycles and between them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interference: Option<InterferenceFigures>,
     /// The worst cycles, largest latency first.
     pub worst: Vec<LateCycle>,
     /// Where cycles around the median spend their time.
@@ -217,6 +221,7 @@ impl ConditionExplanation {
             inflation,
             inflation_rest,
             execution_ns: totals.execution_ns,
+            interference: totals.interference.figures(),
             worst: totals
                 .worst
                 .iter()

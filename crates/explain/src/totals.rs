@@ -3,6 +3,7 @@
 
 use crate::cause::Cause;
 use crate::cycle::{Explained, Piece, Stretch};
+use crate::interference::Interference;
 use std::collections::HashMap;
 
 /// What is summed over the cycles that were added.
@@ -32,6 +33,8 @@ pub struct Totals {
     pub inflation: HashMap<Cause, CauseSum>,
     /// Execution time of all cycles, in nanoseconds.
     pub execution_ns: u64,
+    /// What else ran on the loop's CPUs, added by whoever has it.
+    pub interference: Interference,
     /// The worst cycles, by latency, largest first.
     pub worst: Vec<Explained>,
     keep_worst: usize,
@@ -119,6 +122,7 @@ impl Totals {
             causes: HashMap::new(),
             inflation: HashMap::new(),
             execution_ns: 0,
+            interference: Interference::default(),
             worst: Vec::new(),
             keep_worst,
             bands,

@@ -6,6 +6,7 @@
 //! [`Instance`], which is removed when it is dropped; one whose process was killed is removed by
 //! the next start ([`remove_orphans`]).
 
+mod apart;
 mod buffers;
 mod choice;
 mod collect;
@@ -30,6 +31,7 @@ mod symbols;
 mod timerlat;
 mod tracefs;
 
+pub use apart::Apart;
 pub use buffers::{BufferChoice, BufferWish, available_memory, choose};
 pub use choice::Chosen;
 pub use collect::{Collector, merged};

@@ -128,7 +128,13 @@ impl Probe {
         )?;
         let mut self_tests = Vec::new();
         for &cpu in &setting.cpus {
-            let found = SelfTest::run(&*source, &mut decoder, cpu)?;
+            let apart = setting.apart.as_ref();
+            let found = match apart.filter(|apart| apart.cpus.contains(&cpu)) {
+                None => SelfTest::run(&*source, &mut decoder, cpu)?,
+                Some(apart) => apart
+                    .inside(|| SelfTest::run(&*source, &mut decoder, cpu))
+                    .map_err(ProbeError::io("enter and leave", &apart.group))??,
+            };
             self_tests.push(SelfTestFound {
                 cpu,
                 passed: found.passed(),

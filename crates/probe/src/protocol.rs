@@ -1,5 +1,6 @@
 //! What the measuring process and the probe's process say to each other, one line of JSON each.
 
+use crate::Apart;
 use serde::{Deserialize, Serialize};
 use wakepath_archive::{KernelLatency, KernelNoise, SegmentTraced, TraceMode, TracingSetUp};
 
@@ -20,6 +21,9 @@ pub struct Setting {
     /// Wake-up latency in nanoseconds above which a cycle's events are kept; `None`: all are kept.
     /// Only a flight recorder can forget the others.
     pub keep_above_ns: Option<u64>,
+    /// CPUs that a control group keeps for itself.
+    #[serde(default)]
+    pub apart: Option<Apart>,
 }
 
 /// What records events.

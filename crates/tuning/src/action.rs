@@ -68,6 +68,9 @@ fn chosen(text: &str) -> &str {
         .unwrap_or(text)
 }
 
+/// What the names of interrupts' threads begin with (`kernel/irq/manage.c`, `setup_irq_thread`).
+pub(crate) const INTERRUPT_THREAD: &str = "irq/";
+
 /// One change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -101,6 +104,16 @@ pub enum Action {
         started: u64,
         /// Where it may run.
         cpus: CpuList,
+    },
+    /// A thread's CPUs put into the journal, and nothing changed: the kernel changes them together
+    /// with a partition or an interrupt, and does not put them back with it.
+    Remember {
+        /// Its number.
+        pid: u32,
+        /// Its name.
+        name: String,
+        /// When it was started, ticks since boot.
+        started: u64,
     },
     /// A directory made: a control group. Before it goes, what is in it moves to its parent.
     Directory {
@@ -160,9 +173,21 @@ impl Action {
             self,
             Self::Interrupt { .. }
                 | Self::Thread { .. }
+                | Self::Remember { .. }
                 | Self::Pause { .. }
                 | Self::Programs { .. }
         )
+    }
+
+    /// Whether the kernel may change it after us, because of another change of ours: then it is
+    /// taken back whatever it is.
+    pub fn follows_another(&self) -> bool {
+        match self {
+            Self::Remember { .. } => true,
+            // It goes after its interrupt when that comes next.
+            Self::Thread { name, .. } => name.starts_with(INTERRUPT_THREAD),
+            _ => false,
+        }
     }
 
     /// The value as it is to be.
@@ -170,6 +195,7 @@ impl Action {
         match self {
             Self::Write { value, .. } => value.clone(),
             Self::Interrupt { cpus, .. } | Self::Thread { cpus, .. } => cpus.to_string(),
+            Self::Remember { .. } => "remembered".to_owned(),
             Self::Directory { .. } => "present".to_owned(),
             Self::Pause { .. } => "paused".to_owned(),
             Self::Programs { to, .. } => to.clone(),
@@ -181,7 +207,7 @@ impl Action {
     pub fn compare(&self) -> Compare {
         match self {
             Self::Write { compare, .. } => *compare,
-            Self::Interrupt { .. } | Self::Thread { .. } => Compare::Cpus,
+            Self::Interrupt { .. } | Self::Thread { .. } | Self::Remember { .. } => Compare::Cpus,
             Self::Directory { .. }
             | Self::Pause { .. }
             | Self::Programs { .. }
@@ -204,6 +230,12 @@ impl Action {
             Self::Thread {
                 pid, name, cpus, ..
             } => format!("taskset -pc {cpus} {pid}    # {}", plain(name)),
+            Self::Remember { pid, name, .. } => {
+                format!(
+                    "taskset -pc {pid}    # {}: noted, for the undo",
+                    plain(name)
+                )
+            }
             Self::Directory { path } => format!("mkdir {path}"),
             Self::Pause { pid, name, .. } => {
                 format!("kill -STOP {pid}    # {}", plain(name))

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+const PLACE: &[&str] = &["run", "wakepath"];
 const NAME: &str = "journal";
 const VERSION: u32 = 2;
 /// A plan has some hundred changes; a file much longer is not a journal.
@@ -96,6 +97,15 @@ pub enum JournalError {
     },
 }
 
+impl JournalError {
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
+        Self::Io {
+            path: path.into(),
+            source,
+        }
+    }
+}
+
 /// A change as the journal knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Record {
@@ -140,7 +150,7 @@ impl Journal {
     /// # Errors
     /// When its directory can't be trusted, or there is a journal.
     pub fn begin(top: &Path, boot_id: &str) -> Result<Self, JournalError> {
-        let (directory, path) = place(top)?;
+        let (directory, path) = safe_directory::place(top, PLACE, NAME)?;
         let flags = OFlags::RDWR
             | OFlags::CREATE
             | OFlags::EXCL
@@ -150,7 +160,7 @@ impl Journal {
         let file = match fs::openat(&directory, NAME, flags, Mode::from_raw_mode(0o600)) {
             Ok(file) => File::from(file),
             Err(Errno::EXIST) => return Err(JournalError::Exists { path }),
-            Err(error) => return Err(failed(&path, error.into())),
+            Err(error) => return Err(JournalError::io(&path, error.into())),
         };
         let mut journal = Self {
             directory,
@@ -162,7 +172,8 @@ impl Journal {
             version: VERSION,
             boot_id: boot_id.to_owned(),
         })?;
-        fs::fsync(&journal.directory).map_err(|error| failed(&journal.path, error.into()))?;
+        fs::fsync(&journal.directory)
+            .map_err(|error| JournalError::io(&journal.path, error.into()))?;
         Ok(journal)
     }
 
@@ -172,14 +183,14 @@ impl Journal {
     /// # Errors
     /// When its directory can't be trusted or another line is damaged.
     pub fn open(top: &Path) -> Result<Option<Self>, JournalError> {
-        let (directory, path) = place(top)?;
+        let (directory, path) = safe_directory::place(top, PLACE, NAME)?;
         let flags = OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = match fs::openat(&directory, NAME, flags, Mode::empty()) {
             Ok(file) => File::from(file),
             Err(Errno::NOENT) => return Ok(None),
-            Err(error) => return Err(failed(&path, error.into())),
+            Err(error) => return Err(JournalError::io(&path, error.into())),
         };
-        let found = fs::fstat(&file).map_err(|error| failed(&path, error.into()))?;
+        let found = fs::fstat(&file).map_err(|error| JournalError::io(&path, error.into()))?;
         // A second name elsewhere would be written and cut through.
         if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || found.st_nlink != 1 {
             return Err(JournalError::Damaged {
@@ -192,11 +203,11 @@ impl Journal {
         (&file)
             .take(LARGEST)
             .read_to_string(&mut text)
-            .map_err(|error| failed(&path, error))?;
+            .map_err(|error| JournalError::io(&path, error))?;
         // What was cut off must not run into the next line.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         file.set_len(whole as u64)
-            .map_err(|error| failed(&path, error))?;
+            .map_err(|error| JournalError::io(&path, error))?;
         match History::parse(&text[..whole]) {
             Ok(history) => Ok(Some(Self {
                 directory,
@@ -214,12 +225,12 @@ impl Journal {
     /// When it can't be written.
     pub fn append(&mut self, entry: &Entry) -> Result<(), JournalError> {
         let mut line = serde_json::to_string(entry)
-            .map_err(|error| failed(&self.path, std::io::Error::other(error)))?;
+            .map_err(|error| JournalError::io(&self.path, std::io::Error::other(error)))?;
         line.push('\n');
         self.file
             .write_all(line.as_bytes())
             .and_then(|()| self.file.sync_data())
-            .map_err(|error| failed(&self.path, error))?;
+            .map_err(|error| JournalError::io(&self.path, error))?;
         // What this program wrote follows its own rules.
         let _ = self.history.take(entry.clone());
         Ok(())
@@ -232,7 +243,7 @@ impl Journal {
     pub fn remove(self) -> Result<(), JournalError> {
         fs::unlinkat(&self.directory, NAME, AtFlags::empty())
             .and_then(|()| fs::fsync(&self.directory))
-            .map_err(|error| failed(&self.path, error.into()))
+            .map_err(|error| JournalError::io(&self.path, error.into()))
     }
 
     /// Where it lies.
@@ -304,18 +315,6 @@ impl History {
             Entry::Complete => self.complete = true,
         }
         Ok(())
-    }
-}
-
-fn place(top: &Path) -> Result<(Locked, PathBuf), JournalError> {
-    let directory = safe_directory::open(top, &["run", "wakepath"])?;
-    Ok((directory, top.join("run/wakepath").join(NAME)))
-}
-
-fn failed(path: &Path, source: std::io::Error) -> JournalError {
-    JournalError::Io {
-        path: path.into(),
-        source,
     }
 }
 

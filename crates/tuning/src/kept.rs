@@ -2,13 +2,14 @@
 //! is ours alone; what is in it is not looked at here.
 
 use crate::journal::JournalError;
-use crate::safe_directory::{self, Locked};
+use crate::safe_directory;
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+const PLACE: &[&str] = &["var", "lib", "wakepath"];
 const NAME: &str = "boot.json";
 /// Copies of some boot files; a file much longer is something else.
 const LARGEST: u64 = 4 << 20;
@@ -21,18 +22,18 @@ pub const KEPT_PATH: &str = "/var/lib/wakepath/boot.json";
 /// # Errors
 /// When the directory can't be trusted, or something is kept already.
 pub fn keep(top: &Path, text: &str) -> Result<(), JournalError> {
-    let (directory, path) = place(top)?;
+    let (directory, path) = safe_directory::place(top, PLACE, NAME)?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = match fs::openat(&directory, NAME, flags, Mode::from_raw_mode(0o600)) {
         Ok(file) => file,
         Err(Errno::EXIST) => return Err(JournalError::Kept { path }),
-        Err(error) => return Err(failed(&path, error.into())),
+        Err(error) => return Err(JournalError::io(&path, error.into())),
     };
     let mut file = File::from(file);
     file.write_all(text.as_bytes())
         .and_then(|()| file.sync_all())
         .and_then(|()| Ok(fs::fsync(&directory)?))
-        .map_err(|error| failed(&path, error))
+        .map_err(|error| JournalError::io(&path, error))
 }
 
 /// What is kept; none if nothing is. It makes no directory.
@@ -43,17 +44,17 @@ pub fn kept(top: &Path) -> Result<Option<String>, JournalError> {
     if !top.join(KEPT_PATH.trim_start_matches('/')).exists() {
         return Ok(None);
     }
-    let (directory, path) = place(top)?;
+    let (directory, path) = safe_directory::place(top, PLACE, NAME)?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = match fs::openat(&directory, NAME, flags, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(Errno::NOENT) => return Ok(None),
-        Err(error) => return Err(failed(&path, error.into())),
+        Err(error) => return Err(JournalError::io(&path, error.into())),
     };
     let mut text = String::new();
     file.take(LARGEST)
         .read_to_string(&mut text)
-        .map_err(|error| failed(&path, error))?;
+        .map_err(|error| JournalError::io(&path, error))?;
     Ok(Some(text))
 }
 
@@ -62,22 +63,10 @@ pub fn kept(top: &Path) -> Result<Option<String>, JournalError> {
 /// # Errors
 /// When it can't be removed.
 pub fn forget(top: &Path) -> Result<(), JournalError> {
-    let (directory, path) = place(top)?;
+    let (directory, path) = safe_directory::place(top, PLACE, NAME)?;
     fs::unlinkat(&directory, NAME, AtFlags::empty())
         .and_then(|()| fs::fsync(&directory))
-        .map_err(|error| failed(&path, error.into()))
-}
-
-fn place(top: &Path) -> Result<(Locked, PathBuf), JournalError> {
-    let directory = safe_directory::open(top, &["var", "lib", "wakepath"])?;
-    Ok((directory, top.join(KEPT_PATH.trim_start_matches('/'))))
-}
-
-fn failed(path: &Path, source: std::io::Error) -> JournalError {
-    JournalError::Io {
-        path: path.into(),
-        source,
-    }
+        .map_err(|error| JournalError::io(&path, error.into()))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The control group that the plan makes for the loop, and who goes into it. A run's own loop
 //! process is put there by the measuring command; everything else stays out.
 
-use crate::System;
+use crate::{System, programs};
 use wakepath_machine::{CpuList, Root};
 
 pub(crate) const V2_TOP: &str = "/sys/fs/cgroup";
@@ -34,6 +34,19 @@ impl LoopGroup {
                 cpus,
             })
         })
+    }
+
+    /// The directory of the group that this process is in, in the same hierarchy.
+    ///
+    /// # Errors
+    /// Why it can't be told.
+    pub fn home(&self) -> Result<String, String> {
+        let top = match self.path.starts_with(V1_TOP) {
+            true => V1_TOP,
+            false => V2_TOP,
+        };
+        let group = programs::group_of(&System::host(), std::process::id(), top)?;
+        Ok(format!("{top}{group}"))
     }
 
     /// Puts a process in, all its threads.

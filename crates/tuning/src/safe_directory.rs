@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
     /// It can't be opened or made.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}{}", path.display(), remedy(*source))]
     Io {
         /// The directory.
         path: PathBuf,
@@ -52,6 +52,13 @@ pub enum DirectoryError {
     },
 }
 
+fn remedy(error: Errno) -> &'static str {
+    match error {
+        Errno::ACCESS | Errno::PERM => "; the settings of a machine are root's: sudo",
+        _ => "",
+    }
+}
+
 /// A directory, open and locked. A process that was started meanwhile holds a copy of the descriptor
 /// until it runs its program, so closing alone would not let go of the lock.
 #[derive(Debug)]
@@ -68,6 +75,18 @@ impl Drop for Locked {
         // The descriptor is closed next in any case.
         let _ = fs::flock(&self.0, FlockOperation::Unlock);
     }
+}
+
+/// Opens the directory `top/parts…` as `open` does, and names a file in it.
+pub(crate) fn place(
+    top: &Path,
+    parts: &[&str],
+    name: &str,
+) -> Result<(Locked, PathBuf), DirectoryError> {
+    let file = parts
+        .iter()
+        .fold(top.to_path_buf(), |path, part| path.join(part));
+    Ok((open(top, parts)?, file.join(name)))
 }
 
 /// Opens `top/parts…`, making the last one if it is missing; locks it.

@@ -52,7 +52,8 @@ impl System {
             }
             Action::Thread {
                 pid, name, started, ..
-            } => {
+            }
+            | Action::Remember { pid, name, started } => {
                 let thread = self.thread(*pid, name, *started)?;
                 let allowed = thread.allowed.map(|cpus| cpus.to_string());
                 allowed.ok_or_else(|| format!("/proc/{}/status names no CPUs", thread.pid))
@@ -95,7 +96,8 @@ impl System {
             }
             Action::Thread {
                 pid, name, started, ..
-            } => {
+            }
+            | Action::Remember { pid, name, started } => {
                 if !self.is_host() {
                     return Err("a tree has no threads".to_owned());
                 }

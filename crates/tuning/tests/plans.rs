@@ -311,3 +311,71 @@ fn nothing_that_is_bad_is_dropped_without_a_word() {
         }
     }
 }
+
+#[test]
+fn cpus_of_threads_that_the_kernel_changes_by_itself_are_noted_before_it_does() {
+    let kernel = 0x0020_0000;
+    let threads = [
+        (21, "irq/36-eth0", "1", kernel),
+        (22, "irq/37-spi0", "0", kernel),
+        (23, "pinned_by_hand", "1", kernel),
+        (24, "everywhere", "0-1", kernel),
+        // Bound for good, or no thread of the kernel.
+        (25, "ksoftirqd/1", "1", kernel | 0x0400_0000),
+        (26, "irq/38-a_fake", "1", 0),
+    ];
+    let files: Vec<(String, String)> = threads
+        .iter()
+        .flat_map(|(pid, name, cpus, flags)| {
+            let status = format!("Cpus_allowed_list:\t{cpus}\n");
+            [
+                (format!("proc/{pid}/stat"), stat(*pid, name, 'S', *flags)),
+                (format!("proc/{pid}/status"), status),
+            ]
+        })
+        .collect();
+    let mut all: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    all.extend([
+        (
+            "proc/self/mountinfo",
+            "29 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+        ),
+        ("proc/self/cgroup", "0::/\n"),
+        ("sys/fs/cgroup/cgroup.controllers", "cpuset cpu"),
+        (
+            "proc/interrupts",
+            "  CPU0 CPU1\n 36: 1 2 PCI-MSIX 1-edge eth0\n",
+        ),
+        ("proc/irq/36/smp_affinity_list", "0-1"),
+        ("proc/irq/36/effective_affinity_list", "1"),
+    ]);
+    let plan = plan_for(tree(&all).path(), subject(1));
+    let noted = |id: &str| -> Vec<u32> {
+        let actions = &step(&plan, id).actions;
+        let noted: Vec<u32> = actions
+            .iter()
+            .map_while(|action| match action {
+                Action::Remember { pid, .. } => Some(*pid),
+                _ => None,
+            })
+            .collect();
+        let later = &actions[noted.len()..];
+        assert!(
+            !later
+                .iter()
+                .any(|action| matches!(action, Action::Remember { .. })),
+            "before everything else: {actions:?}"
+        );
+        noted
+    };
+    // A partition gives all CPUs to whoever had not all; an interrupt takes its thread along.
+    assert_eq!(noted("partition"), [21, 22, 23]);
+    assert_eq!(noted("interrupts"), [21, 22]);
+    assert_eq!(
+        commands(&plan, "interrupts")[0],
+        "taskset -pc 21    # irq/36-eth0: noted, for the undo"
+    );
+}

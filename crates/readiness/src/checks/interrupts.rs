@@ -1,5 +1,6 @@
 //! Device interrupts: where they go, who is told where to send them.
 
+use super::{network, own_interrupt};
 use crate::{Check, Confidence, Finding, Group, Inspection, Severity, rivals};
 use wakepath_machine::{CpuList, Reading};
 
@@ -69,7 +70,7 @@ pub const CHECKS: &[Check] = &[
         boot: "",
         weight: Severity::Minor,
         confidence: Confidence::WellKnown,
-        judge: own_interrupt,
+        judge: own_interrupt::judge,
     },
     Check {
         id: "Q6",
@@ -95,7 +96,7 @@ pub const CHECKS: &[Check] = &[
         boot: "",
         weight: Severity::Minor,
         confidence: Confidence::WellKnown,
-        judge: coalescing,
+        judge: network::coalescing,
     },
     Check {
         id: "Q8",
@@ -107,7 +108,7 @@ pub const CHECKS: &[Check] = &[
         boot: "",
         weight: Severity::Notable,
         confidence: Confidence::WellKnown,
-        judge: steering,
+        judge: network::steering,
     },
     Check {
         id: "Q9",
@@ -126,7 +127,7 @@ pub const CHECKS: &[Check] = &[
 ];
 
 /// A finding for a machine on which nothing can be moved away from the loop.
-fn alone(seen: &Inspection) -> Option<Finding> {
+pub(super) fn alone(seen: &Inspection) -> Option<Finding> {
     (!seen.has_others()).then(|| {
         Finding::does_not_apply(
             "no CPU is left to move anything to",
@@ -188,12 +189,12 @@ fn on_loop(seen: &Inspection) -> Finding {
 }
 
 /// The device's name: the last word of `/proc/interrupts`' line.
-fn short(action: &str) -> &str {
+pub(super) fn short(action: &str) -> &str {
     action.rsplit(' ').next().unwrap_or(action)
 }
 
 /// At most six names and how many more.
-fn listed(names: &[String]) -> String {
+pub(super) fn listed(names: &[String]) -> String {
     const SHOWN: usize = 6;
     let mut text = names[..names.len().min(SHOWN)].join(", ");
     if names.len() > SHOWN {
@@ -306,70 +307,6 @@ fn south_bridge(seen: &Inspection) -> Finding {
     }
 }
 
-/// What the loop's program waits for can't be told from /proc; what can be told is which
-/// interrupts are named like a device that it holds open.
-fn own_interrupt(seen: &Inspection) -> Finding {
-    let path = "/proc/interrupts";
-    let Some(program) = &seen.subject.program else {
-        return Finding::does_not_apply("no program is named (--program)", path);
-    };
-    let Some(pid) = program.pid else {
-        return Finding::unknown("the program does not run", path);
-    };
-    let names = seen.root.names(&format!("/proc/{pid}/fd"));
-    if names.known().is_none() {
-        return Finding::unread(&names);
-    }
-    let own = own_interrupts(seen);
-    let mut apart = Vec::new();
-    let mut together = Vec::new();
-    for line in &seen.interrupts.lines {
-        if let (true, Some(cpus)) = (own.contains(&line.number), line.effective.known()) {
-            let text = format!("{} {} on CPU {cpus}", line.number, short(&line.action));
-            match seen.on_loop(cpus).is_empty() {
-                true => apart.push(text),
-                false => together.push(text),
-            }
-        }
-    }
-    match (apart.is_empty(), together.is_empty()) {
-        (true, true) => Finding::unknown("no interrupt is named like a device it holds open", path),
-        (true, false) => Finding::good(listed(&together), path),
-        (false, _) => Finding::bad(listed(&apart), path),
-    }
-}
-
-/// The numbers of the interrupts that are named like a device which the loop's program holds open.
-pub fn own_interrupts(seen: &Inspection) -> Vec<u32> {
-    let program = seen.subject.program.as_ref();
-    let Some(pid) = program.and_then(|program| program.pid) else {
-        return Vec::new();
-    };
-    let folder = format!("/proc/{pid}/fd");
-    let names = seen.root.names(&folder);
-    // /dev/spidev0.0, /dev/i2c-1, /dev/ttyAMA0: their drivers name the interrupt after the device.
-    let devices: Vec<String> = names
-        .known()
-        .into_iter()
-        .flatten()
-        .filter_map(|name| seen.root.link_text(&format!("{folder}/{name}")))
-        .filter_map(|target| Some(target.strip_prefix("/dev/")?.to_owned()))
-        // `/dev/null` and the like raise none; a name of one letter would fit any device.
-        .filter(|device| device.len() > 2)
-        .collect();
-    seen.interrupts
-        .lines
-        .iter()
-        .filter(|line| {
-            let action = short(&line.action);
-            devices
-                .iter()
-                .any(|device| action.contains(device.as_str()))
-        })
-        .map(|line| line.number)
-        .collect()
-}
-
 fn priorities(seen: &Inspection) -> Finding {
     let path = "/proc/PID/stat";
     let Some(own) = seen.subject.priority else {
@@ -394,84 +331,6 @@ fn priorities(seen: &Inspection) -> Finding {
         true => Finding::good(format!("none at {own} or above on the loop's CPU"), path),
         false => Finding::bad(format!("at {own} or above: {}", listed(&above)), path),
     }
-}
-
-fn coalescing(seen: &Inspection) -> Finding {
-    let folder = "/sys/class/net";
-    let names = seen.root.names(folder);
-    let Some(names) = names.known() else {
-        return Finding::unread(&names);
-    };
-    let cards: Vec<String> = names
-        .iter()
-        .filter(|name| seen.root.exists(&format!("{folder}/{name}/device")))
-        .cloned()
-        .collect();
-    match cards.is_empty() {
-        true => Finding::does_not_apply("no network card", folder),
-        false => Finding::unknown(
-            format!("ask: ethtool -c {}", cards.join("; ethtool -c ")),
-            folder,
-        ),
-    }
-}
-
-fn steering(seen: &Inspection) -> Finding {
-    if let Some(finding) = alone(seen) {
-        return finding;
-    }
-    let folder = "/sys/class/net";
-    let names = seen.root.names(folder);
-    if names.known().is_none() {
-        return Finding::unread(&names);
-    }
-    let mut here = Vec::new();
-    for queue in packet_queues(seen) {
-        match &queue.cpus {
-            Reading::Known { value, .. } if !seen.on_loop(value).is_empty() => {
-                here.push(queue.name);
-            }
-            Reading::Known { .. } | Reading::Absent { .. } => {}
-            // A card with one queue answers ENOENT on reading xps_cpus.
-            Reading::Unreadable { .. } if queue.name.contains("/tx-") => {}
-            other => return Finding::unread(other),
-        }
-    }
-    match here.is_empty() {
-        true => Finding::good("none to the loop's CPU", folder),
-        false => Finding::bad(format!("to the loop's CPU: {}", listed(&here)), folder),
-    }
-}
-
-/// A queue of a network card, and the CPUs that its packets are steered to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PacketQueue {
-    /// Card and queue: `eth0/rx-0`.
-    pub name: String,
-    /// As read from `rps_cpus` or `xps_cpus`.
-    pub cpus: Reading<CpuList>,
-}
-
-/// The queues of all network cards.
-pub fn packet_queues(seen: &Inspection) -> Vec<PacketQueue> {
-    let folder = "/sys/class/net";
-    let cards = seen.root.names(folder);
-    let mut found = Vec::new();
-    for card in cards.known().into_iter().flatten() {
-        let queues = seen.root.names(&format!("{folder}/{card}/queues"));
-        for queue in queues.known().into_iter().flatten() {
-            let file = match queue.starts_with("rx-") {
-                true => "rps_cpus",
-                false => "xps_cpus",
-            };
-            let path = format!("{folder}/{card}/queues/{queue}/{file}");
-            found.push(PacketQueue {
-                name: format!("{card}/{queue}"),
-                cpus: seen.root.parsed(&path, mask),
-            });
-        }
-    }
-    found
 }
 
 fn balancer(seen: &Inspection) -> Finding {

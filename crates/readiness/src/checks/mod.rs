@@ -5,7 +5,9 @@ mod interrupts;
 mod kernel;
 mod kernel_threads;
 mod memory;
+mod network;
 mod outside;
+mod own_interrupt;
 mod power;
 mod scheduler;
 mod services;
@@ -13,7 +15,9 @@ mod time_and_limits;
 mod topology;
 
 use crate::Check;
-pub use interrupts::{PacketQueue, mask, own_interrupts, packet_queues};
+pub use interrupts::mask;
+pub use network::{PacketQueue, packet_queues};
+pub use own_interrupt::own_interrupts;
 
 /// Every check, in the order of the table.
 pub fn all() -> impl Iterator<Item = &'static Check> {

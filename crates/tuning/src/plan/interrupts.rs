@@ -33,6 +33,9 @@ impl Planner<'_> {
                 cpus: cpus.clone(),
             });
         }
+        if !actions.is_empty() {
+            actions.splice(0..0, self.remember_interrupt_threads());
+        }
         self.add(
             "interrupts",
             &["Q1", "Q2", "Q4", "Q5"],

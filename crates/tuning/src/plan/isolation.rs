@@ -58,7 +58,8 @@ impl Planner<'_> {
     }
 
     fn partition(&mut self) {
-        let mut actions = vec![
+        let mut actions = self.remember_placed_threads();
+        actions.extend([
             Action::compared(
                 format!("{V2_TOP}/cgroup.subtree_control"),
                 "+cpuset",
@@ -73,7 +74,7 @@ impl Planner<'_> {
                 Compare::Cpus,
             ),
             Action::write(format!("{V2_OWN}/cpuset.cpus.partition"), "isolated"),
-        ];
+        ]);
         actions.extend(self.program(V2_TOP, V2_OWN));
         self.add(
             "partition",

@@ -2,9 +2,38 @@
 
 use super::mask::mask;
 use super::{Planner, Words};
+use crate::action::INTERRUPT_THREAD;
 use crate::{Action, Compare};
+use wakepath_readiness::Process;
 
 impl Planner<'_> {
+    /// Threads of interrupts: the kernel sends each after its interrupt, at the next one.
+    pub(super) fn remember_interrupt_threads(&self) -> Vec<Action> {
+        self.remember(|thread| thread.name.starts_with(INTERRUPT_THREAD))
+    }
+
+    /// Threads of the kernel that may not run everywhere: making a partition and taking it away
+    /// gives all of them every CPU (`kernel/cgroup/cpuset.c`, `update_tasks_cpumask`).
+    pub(super) fn remember_placed_threads(&self) -> Vec<Action> {
+        let online = self.seen.online();
+        self.remember(|thread| {
+            let allowed = thread.allowed.as_ref();
+            allowed.is_some_and(|cpus| !online.without(cpus).is_empty())
+        })
+    }
+
+    fn remember(&self, which: impl Fn(&Process) -> bool) -> Vec<Action> {
+        let threads = self.seen.processes.of_kernel();
+        threads
+            .filter(|thread| !thread.not_movable && which(thread))
+            .map(|thread| Action::Remember {
+                pid: thread.pid,
+                name: thread.name.clone(),
+                started: thread.started,
+            })
+            .collect()
+    }
+
     pub(super) fn workqueues(&mut self) {
         if !self.bad("W1") {
             return;

@@ -90,7 +90,7 @@ pub fn explain(run: &Run, order: &Order, along: &mut dyn Along) -> Result<Explai
         lost += explainer.lost().max(counted);
         untold += explainer.untold_switches();
         overheads.merge(explainer.overheads());
-        sums.note_usual(&loops, &explainer);
+        sums.end_segment(&loops, &explainer);
     }
     if traced == 0 {
         return Err(format!(

@@ -85,12 +85,15 @@ impl Sums {
         }
     }
 
-    /// Keeps what was usual in the first repetition.
-    pub fn note_usual(&mut self, loops: &SegmentLoops<'_>, explainer: &Explainer) {
+    /// Keeps what was usual in the first repetition, and adds what else ran on the loops' CPUs.
+    pub fn end_segment(&mut self, loops: &SegmentLoops<'_>, explainer: &Explainer) {
         for number in 0..loops.len() {
             let place = self.place(loops, number);
             let usual = &mut self.conditions[place].usual;
             *usual = usual.or(explainer.usual(number));
+            if let Some(found) = explainer.interference(number) {
+                self.conditions[place].totals.interference.merge(found);
+            }
         }
     }
 

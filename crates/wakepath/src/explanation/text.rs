@@ -8,6 +8,8 @@ use wakepath_explain::{
 
 /// Causes shown of a condition; JSON has all.
 const MOST_CAUSES: usize = 8;
+/// Names shown of each kind of what else ran; JSON has more.
+const MOST_NAMES: usize = 4;
 
 /// The whole explanation. `worst`: how many of the worst cycles of each condition.
 pub fn text(explanation: &Explanation, worst: usize) -> String {
@@ -65,6 +67,7 @@ fn of_condition(text: &mut String, of: &ConditionExplanation, worst: usize) {
     text.push('\n');
     causes(text, of);
     inflation(text, of);
+    interference(text, of);
     worst_cycles(text, of, worst);
     waterfall(text, "median", of.median.as_ref());
     waterfall(text, "99.9th percentile", of.p999.as_ref());
@@ -197,6 +200,41 @@ fn inflation(text: &mut String, of: &ConditionExplanation) {
             100.0 * cause.total_ns as f64 / of.execution_ns.max(1) as f64,
             cause.cause,
         );
+    }
+}
+
+/// What else ran on the loop's CPUs, in cycles and between them.
+fn interference(text: &mut String, of: &ConditionExplanation) {
+    let Some(found) = &of.interference else {
+        return;
+    };
+    let cpus: Vec<String> = found.cpus.iter().map(u16::to_string).collect();
+    let _ = writeln!(
+        text,
+        "\n  what else ran on CPU {}, in {}:",
+        cpus.join(", "),
+        time(found.observed_ns)
+    );
+    for all in &found.kinds {
+        let of_kind = found.most.iter().filter(|one| one.kind == all.kind);
+        let mut named: Vec<String> = of_kind
+            .take(MOST_NAMES)
+            .map(|one| format!("{} × {}", one.count, one.name))
+            .collect();
+        if all.names > named.len() as u64 {
+            named.push(format!("{} more", all.names - named.len() as u64));
+        }
+        let _ = writeln!(
+            text,
+            "  {:>11}  {:>10}  {}: {}",
+            all.count,
+            time(all.total_ns),
+            all.kind.words(),
+            named.join(", ")
+        );
+    }
+    if found.kinds.is_empty() {
+        let _ = writeln!(text, "  nothing");
     }
 }
 

@@ -3,6 +3,7 @@
 
 use wakepath_machine::Root;
 use wakepath_measured_loop::LoopSpec;
+use wakepath_probe::Apart;
 use wakepath_tuning::LoopGroup;
 
 /// Puts the process in if its CPUs are set apart: from elsewhere it may not run on them.
@@ -24,4 +25,15 @@ pub(super) fn enter(spec: &LoopSpec, pid: u32) -> Result<(), String> {
             format!("the loop's CPU is set apart by `tune apply`, and its group is closed: {why}")
         }),
     }
+}
+
+/// What the probe needs to know of it: its self-test runs on the loop's CPU.
+pub(super) fn apart() -> Option<Apart> {
+    let group = LoopGroup::find(&Root::host())?;
+    let cpus = group.cpus.numbers().iter();
+    Some(Apart {
+        cpus: cpus.filter_map(|&cpu| u16::try_from(cpu).ok()).collect(),
+        home: group.home().ok()?.into(),
+        group: group.path.into(),
+    })
 }

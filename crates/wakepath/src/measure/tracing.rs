@@ -2,7 +2,7 @@
 //! Whatever becomes of it, the measurement goes on, and the record says what is missing.
 
 use super::child::{FromChild, JsonChild, own_executable};
-use super::{MeasureError, Message, Running, Segment};
+use super::{MeasureError, Message, Running, Segment, own_group};
 use crate::explanation::worst_cycle;
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -60,6 +60,7 @@ impl Tracing {
             }),
             buffer_bytes: order.terms.buffer_bytes,
             keep_above_ns: order.terms.keep_above_ns,
+            apart: own_group::apart(),
         };
         let child = child.and_then(|mut child| child.say(&setting).map(|()| child));
         let mut tracing = match child {

@@ -2,6 +2,7 @@
 //! nothing is left behind. The stage `lab` runs these, because each takes minutes of a CPU.
 
 mod experiments;
+mod tuned;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -124,7 +124,7 @@ pub fn status(place: &TunePlace) -> Outcome {
                 let action = &record.action;
                 let value = action.value();
                 let now = system.read(action).unwrap_or_else(|why| why);
-                let same = action.compare().same(&now, &value);
+                let same = action.compare().same(&now, &value) || action.follows_another();
                 let effective = effective(&system, action);
                 let elsewhere = effective.as_ref().is_some_and(|cpus| *cpus != value);
                 settings.push(serde_json::json!({

@@ -1,0 +1,38 @@
+//! U-Boot with `uEnv.txt`: there is no second entry, so a file to be copied by hand.
+
+use super::{BootChange, BootError, Loader, NewFile, TITLE, unfit};
+
+pub(super) fn prepare(file: &str, parameters: &str) -> Result<BootChange, BootError> {
+    let path = "/boot/uEnv.txt";
+    let keys = ["cmdline=", "optargs="];
+    let key = keys
+        .into_iter()
+        .find(|key| file.lines().any(|line| line.starts_with(key)))
+        .ok_or_else(|| unfit(path, "has neither cmdline= nor optargs="))?;
+    let changed: Vec<String> = file
+        .lines()
+        .map(|line| match line.starts_with(key) {
+            true => format!("{} {parameters}", line.trim_end()),
+            false => line.to_owned(),
+        })
+        .collect();
+    Ok(BootChange {
+        loader: Loader::UEnv,
+        files: vec![NewFile {
+            path: format!("/boot/uEnv.{TITLE}.txt"),
+            content: format!("{}\n", changed.join("\n")),
+            before: None,
+        }],
+        try_once: vec![
+            format!("cp {path} {path}.before"),
+            format!("cp /boot/uEnv.{TITLE}.txt {path}"),
+            "reboot".into(),
+        ],
+        undo: format!("mv {path}.before {path}"),
+        cautions: vec![
+            "U-Boot reads one uEnv.txt: there is no second entry and no trial. Have the serial \
+             console or a card reader at hand before you copy"
+                .into(),
+        ],
+    })
+}
