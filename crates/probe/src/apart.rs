@@ -1,6 +1,7 @@
 //! CPUs that a control group keeps for itself: who is not in it can't run there. The probe goes in for
-//! the self-test of such a CPU and comes back; while cycles are measured it is outside.
+//! what it tries on such a CPU beforehand, and comes back; while cycles are measured it is outside.
 
+use crate::error::{ProbeError, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Write};
@@ -17,9 +18,23 @@ pub struct Apart {
     pub home: PathBuf,
 }
 
+/// Does something that runs on a CPU: inside the group where that keeps it.
+pub(crate) fn on<T>(
+    apart: Option<&Apart>,
+    cpu: u16,
+    work: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    match apart.filter(|apart| apart.cpus.contains(&cpu)) {
+        None => work(),
+        Some(apart) => apart
+            .inside(work)
+            .map_err(ProbeError::io("enter and leave", &apart.group))?,
+    }
+}
+
 impl Apart {
     /// Does something inside the group.
-    pub(crate) fn inside<T>(&self, work: impl FnOnce() -> T) -> io::Result<T> {
+    fn inside<T>(&self, work: impl FnOnce() -> T) -> io::Result<T> {
         go(&self.group)?;
         let done = work();
         // A probe that stayed would disturb the loop.

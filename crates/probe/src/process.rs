@@ -14,6 +14,7 @@ use wakepath_archive::{
 };
 use wakepath_rt::clock;
 
+use crate::apart;
 use crate::buffers::{BufferChoice, BufferWish, available_memory, choose};
 use crate::choice::Chosen;
 use crate::collect::{Collector, merged};
@@ -128,20 +129,17 @@ impl Probe {
         )?;
         let mut self_tests = Vec::new();
         for &cpu in &setting.cpus {
-            let apart = setting.apart.as_ref();
-            let found = match apart.filter(|apart| apart.cpus.contains(&cpu)) {
-                None => SelfTest::run(&*source, &mut decoder, cpu)?,
-                Some(apart) => apart
-                    .inside(|| SelfTest::run(&*source, &mut decoder, cpu))
-                    .map_err(ProbeError::io("enter and leave", &apart.group))??,
-            };
+            let test = || SelfTest::run(&*source, &mut decoder, cpu);
+            let found = apart::on(setting.apart.as_ref(), cpu, test)?;
             self_tests.push(SelfTestFound {
                 cpu,
                 passed: found.passed(),
                 text: found.to_string(),
             });
         }
-        let cost = EventCost::measure(&*source)?;
+        let first = source.cpus()[0];
+        let measured = || EventCost::measure(&*source);
+        let cost = apart::on(setting.apart.as_ref(), first, measured)?;
         let set_up = TracingSetUp {
             backend: source.name().into(),
             because,

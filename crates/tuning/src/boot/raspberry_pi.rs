@@ -1,6 +1,6 @@
 //! The Raspberry Pi's own loader: a second configuration that the firmware tries once.
 
-use super::{BootChange, BootError, Loader, NewFile, unfit};
+use super::{BootChange, BootError, Loader, NewFile, TITLE, unfit};
 use wakepath_machine::Root;
 
 pub(super) fn prepare(
