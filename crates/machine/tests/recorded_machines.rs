@@ -17,8 +17,10 @@ fn machine(name: &str) -> Facts {
     Facts::read(&Root::at(folder))
 }
 
-const ALL: [&str; 5] = [
+const ALL: [&str; 7] = [
     "virtual-two-cpus",
+    "laboratory-stock",
+    "laboratory-rt",
     "raspberry-pi-5",
     "beaglebone-black",
     "fedora-desktop",

@@ -113,6 +113,34 @@ fn the_recorded_virtual_machine_has_its_interrupts_and_workqueues_on_the_loop_s_
 }
 
 #[test]
+fn the_laboratory_s_two_guests_differ_in_their_kernels_and_in_what_follows_from_them() {
+    use State::{Bad, DoesNotApply, Good};
+    let both = [
+        ("T1", Good),
+        ("X1", Bad),
+        ("Q1", Bad),
+        ("Q2", Bad),
+        ("W1", Bad),
+        ("W2", Bad),
+        ("W5", Bad),
+        ("S1", Bad),
+        ("F1", DoesNotApply),
+        ("S2", DoesNotApply),
+    ];
+    let stock = states("laboratory-stock", 1, &both);
+    let rt = states("laboratory-rt", 1, &both);
+    let of = |report: &Report, id: &str| report.state_of(id).unwrap();
+    // A stock kernel preempts voluntarily, has no tracers of latency, and logs to the serial line.
+    for id in ["K1", "K2", "K7", "M3", "D1"] {
+        assert_eq!((of(&stock, id), of(&rt, id)), (Bad, Good), "{id}");
+    }
+    // The RT kernel's interrupt threads have FIFO 50, the loop's own priority.
+    assert_eq!((of(&stock, "Q6"), of(&rt, "Q6")), (Good, Bad));
+    let report = rt.to_string();
+    assert!(report.contains("irq/4-ttyS0 (50)"), "{report}");
+}
+
+#[test]
 fn the_boards_are_told_apart() {
     use State::{Bad, DoesNotApply, Good};
     states(

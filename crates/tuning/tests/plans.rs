@@ -290,6 +290,8 @@ fn nothing_that_is_bad_is_dropped_without_a_word() {
         ("jetson-orin-nano", 3),
         ("raspberry-pi-5", 3),
         ("virtual-two-cpus", 1),
+        ("laboratory-stock", 1),
+        ("laboratory-rt", 1),
     ] {
         let seen = Inspection::read(Root::at(machine(name)), subject(cpu), Duration::ZERO);
         let report = Report::of(&seen);
