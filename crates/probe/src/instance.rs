@@ -60,9 +60,12 @@ impl Instance {
         instance.write("trace_clock", "mono")?;
         instance.write("tracing_cpumask", &mask(cpus))?;
         instance.write("options/overwrite", "1")?;
-        // Names come with the events that matter; the table of names costs time at every switch.
-        // Older kernels have the option at the top only.
-        let _ = instance.write("options/record-cmd", "0");
+        // Names come with the events that matter; the kernel's table of names costs time at every
+        // switch and wake-up. The option is listed at the top only, and an instance takes it here.
+        // It would take the names from others' events too, so where they record it stays.
+        if nobody_records(&tracefs.root) {
+            let _ = instance.write("trace_options", "norecord-cmd");
+        }
         instance.size_buffers(buffer_bytes)?;
         let (events, decoder) = KnownEvents::learn(&instance.directory, |tracepoint, _| {
             let switch = instance.directory.join(tracepoint.place()).join("enable");
@@ -118,6 +121,18 @@ impl Instance {
         }
         Ok(())
     }
+}
+
+/// Whether no event is switched on anywhere in the kernel's tracer.
+fn nobody_records(root: &Path) -> bool {
+    let instances = fs::read_dir(root.join("instances")).into_iter().flatten();
+    let places = instances.flatten().map(|entry| entry.path());
+    let mut places = places.chain([root.to_owned()]);
+    // `0`: none; `1` or `X`: all or some.
+    places.all(|place| {
+        let enabled = read_text(&place.join("events/enable"));
+        enabled.is_ok_and(|text| text.trim() == "0")
+    })
 }
 
 impl EventSource for Instance {

@@ -33,6 +33,8 @@ use crate::tracefs::Tracefs;
 
 /// Between two looks into a buffer that is drained; it holds seconds of events.
 const DRAIN_EVERY: Duration = Duration::from_millis(100);
+/// Between two times that a drained trace's blocks are written, full or not.
+const WRITE_EVERY: Duration = Duration::from_secs(1);
 
 /// Serves a run in `directory` until `commands` ends.
 ///
@@ -102,6 +104,8 @@ struct Segment {
     began_ns: u64,
     cpu_time_ns: u64,
     began: Instant,
+    /// When what was drained was last written out.
+    written: Instant,
 }
 
 impl Probe {
@@ -203,6 +207,7 @@ impl Probe {
             began_ns,
             cpu_time_ns: own_cpu_time_ns(),
             began: Instant::now(),
+            written: Instant::now(),
         })
     }
 
@@ -239,7 +244,12 @@ impl Probe {
             return;
         };
         if let Some(collector) = &mut segment.collector {
-            let outcome = collector.take(&mut self.decoder, &mut segment.writer);
+            let mut outcome = collector.take(&mut self.decoder, &mut segment.writer);
+            // A kill takes a second away, however few the events are.
+            if outcome.is_ok() && segment.written.elapsed() >= WRITE_EVERY {
+                segment.written = Instant::now();
+                outcome = segment.writer.flush().map_err(ProbeError::from);
+            }
             if let Err(error) = outcome {
                 self.problem.get_or_insert(error.to_string());
             }

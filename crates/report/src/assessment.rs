@@ -367,6 +367,10 @@ pub(crate) fn judged_with(
         &criterion,
     );
     Ok(match &run.manifest.imported {
+        // Its scenario is made of what was seen: only a latency is the user's own word.
+        Some(imported) if imported.is_watched() && scenario.criterion.latency_ns.is_none() => {
+            judgement.without_criterion()
+        }
         Some(imported) => imported::held_back(judgement, imported),
         None => judgement,
     })

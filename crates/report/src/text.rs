@@ -155,6 +155,7 @@ impl Assessment {
             let nothing_beyond = match judgement.outcome {
                 Outcome::Passed => true,
                 Outcome::VirtualTime => against(Outcome::Failed).next().is_none(),
+                Outcome::NotJudged => true,
                 _ => false,
             };
             if nothing_beyond && cautions.peek().is_none() {
@@ -229,8 +230,12 @@ impl Assessment {
         if let Some(recommendation) = &self.overall.recommendation {
             write!(text, ": use {recommendation}")?;
         }
-        if let (Outcome::VirtualTime, Some(time)) = (self.outcome, &self.virtual_time) {
-            write!(text, ": {}", virtual_time_text(time))?;
+        match (self.outcome, &self.virtual_time) {
+            (Outcome::VirtualTime, Some(time)) => {
+                write!(text, ": {}", virtual_time_text(time))?;
+            }
+            (Outcome::NotJudged, _) => write!(text, ": {NO_CRITERION}")?,
+            _ => {}
         }
         writeln!(text)?;
         for policy in &self.overall.policies {
@@ -238,7 +243,7 @@ impl Assessment {
                 .policy
                 .map_or("task set".into(), |policy| policy.to_string());
             let where_ = match policy.outcome {
-                Outcome::Passed | Outcome::VirtualTime => String::new(),
+                Outcome::Passed | Outcome::VirtualTime | Outcome::NotJudged => String::new(),
                 _ => format!(" ({})", policy.decided_by.join(", ")),
             };
             writeln!(
@@ -262,11 +267,13 @@ impl Assessment {
                 seconds.ceil()
             )?;
         }
-        let (criterion, text_of_it) = match self.virtual_time {
-            Some(_) => ("criterion, not judged", self.criterion_text()),
-            None => ("criterion", self.criterion_text()),
-        };
-        writeln!(text, "{criterion}: {text_of_it}")?;
+        match (self.outcome, &self.virtual_time) {
+            (Outcome::NotJudged, _) => {
+                writeln!(text, "missed: skipped, or not ended after one period")?;
+            }
+            (_, Some(_)) => writeln!(text, "criterion, not judged: {}", self.criterion_text())?,
+            (_, None) => writeln!(text, "criterion: {}", self.criterion_text())?,
+        }
         // The one assumption under every bound above that no run can check by itself.
         writeln!(
             text,
@@ -308,6 +315,10 @@ impl Assessment {
         parts.join(", ")
     }
 }
+
+/// What to do about a watched run without a verdict.
+pub(crate) const NO_CRITERION: &str =
+    "no criterion was given; wakepath watch --latency 200us would hold the threads to one";
 
 /// What virtual time means, in the words of the verdict.
 pub(crate) fn virtual_time_text(time: &VirtualTime) -> String {
@@ -457,6 +468,6 @@ fn paint(outcome: Outcome, text: &str, style: Style) -> String {
     match outcome {
         Outcome::Passed => style.good(text),
         Outcome::Failed | Outcome::Invalid => style.bad(text),
-        Outcome::Undecided | Outcome::VirtualTime => style.doubtful(text),
+        Outcome::Undecided | Outcome::VirtualTime | Outcome::NotJudged => style.doubtful(text),
     }
 }

@@ -59,6 +59,15 @@ impl Judgement {
         self.outcome = Outcome::of_reasons(self.reasons.iter().map(Reason::bearing));
         self
     }
+
+    /// Without a verdict: nobody said what is to be held. What makes the run itself doubtful stays.
+    #[must_use]
+    pub fn without_criterion(mut self) -> Self {
+        self.more = None;
+        self.reasons
+            .retain(|reason| reason.bearing() == Outcome::Invalid);
+        self.with(Reason::NoCriterion)
+    }
 }
 
 /// How far a condition stayed from its criterion.

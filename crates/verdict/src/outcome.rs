@@ -18,14 +18,16 @@ pub enum Outcome {
     /// The run is in virtual time: lengths of software paths, which no criterion of performance is
     /// judged by, however they compare with it.
     VirtualTime,
+    /// No criterion was given: there are figures, and nothing to hold them against.
+    NotJudged,
 }
 
 impl Outcome {
-    /// Exit code of the command: 0 passed, 1 invalid (like any other error), 2 failed,
+    /// Exit code of the command: 0 passed or nothing to judge, 1 invalid (like any other error), 2 failed,
     /// 3 undecided, as which virtual time counts.
     pub fn exit_code(self) -> u8 {
         match self {
-            Self::Passed => 0,
+            Self::Passed | Self::NotJudged => 0,
             Self::Invalid => 1,
             Self::Failed => 2,
             Self::Undecided | Self::VirtualTime => 3,
@@ -33,13 +35,14 @@ impl Outcome {
     }
 
     /// The outcome of one condition from what each reason would make of it: one invalid reason
-    /// spoils it, then virtual time takes it out of judgement, then one failure fails it, then one
+    /// spoils it, then virtual time or a missing criterion takes it out of judgement, then one failure fails it, then one
     /// doubt leaves it undecided. Nothing at all is undecided.
     pub(crate) fn of_reasons(bearings: impl Iterator<Item = Self>) -> Self {
         let all: Vec<Self> = bearings.collect();
         [
             Self::Invalid,
             Self::VirtualTime,
+            Self::NotJudged,
             Self::Failed,
             Self::Undecided,
             Self::Passed,
@@ -58,6 +61,7 @@ impl fmt::Display for Outcome {
             Self::Undecided => "undecided",
             Self::Invalid => "invalid",
             Self::VirtualTime => "virtual time",
+            Self::NotJudged => "not judged",
         })
     }
 }
@@ -75,6 +79,8 @@ mod tests {
         assert_eq!(of(&[Failed, VirtualTime]), VirtualTime);
         assert_eq!(of(&[Invalid, VirtualTime]), Invalid);
         assert_eq!(of(&[Passed, Undecided]), Undecided);
+        assert_eq!(of(&[Failed, NotJudged]), NotJudged);
+        assert_eq!(of(&[Invalid, NotJudged]), Invalid);
         assert_eq!(of(&[Passed, Passed]), Passed);
         assert_eq!(of(&[]), Undecided);
     }
@@ -82,8 +88,8 @@ mod tests {
     #[test]
     fn exit_codes_are_those_of_the_manual() {
         assert_eq!(
-            [Passed, Invalid, Failed, Undecided, VirtualTime].map(Outcome::exit_code),
-            [0, 1, 2, 3, 3]
+            [Passed, Invalid, Failed, Undecided, VirtualTime, NotJudged].map(Outcome::exit_code),
+            [0, 1, 2, 3, 3, 0]
         );
     }
 }

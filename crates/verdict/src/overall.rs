@@ -56,7 +56,8 @@ pub struct Recommendation {
 ///   otherwise undecided, or invalid where only invalid conditions stand in the way of an answer.
 /// - `Every`: failed if any policy failed, then invalid, then undecided, else passed.
 ///
-/// Virtual time is no answer to either: a run in it is of its own kind, unless it is invalid.
+/// Virtual time is no answer to either: a run in it is of its own kind, unless it is invalid. So is
+/// one without a criterion.
 /// No condition at all is invalid.
 pub fn overall(needed: PoliciesNeeded, judgements: &[Judgement]) -> Overall {
     let policies = policies(judgements);
@@ -64,6 +65,7 @@ pub fn overall(needed: PoliciesNeeded, judgements: &[Judgement]) -> Overall {
     let order = match needed {
         PoliciesNeeded::Any => [
             Outcome::VirtualTime,
+            Outcome::NotJudged,
             Outcome::Passed,
             Outcome::Undecided,
             Outcome::Invalid,
@@ -73,6 +75,7 @@ pub fn overall(needed: PoliciesNeeded, judgements: &[Judgement]) -> Overall {
             Outcome::Failed,
             Outcome::Invalid,
             Outcome::VirtualTime,
+            Outcome::NotJudged,
             Outcome::Undecided,
             Outcome::Passed,
         ],
@@ -127,6 +130,7 @@ fn policies(judgements: &[Judgement]) -> Vec<PolicyOutcome> {
             Outcome::Failed,
             Outcome::Invalid,
             Outcome::VirtualTime,
+            Outcome::NotJudged,
             Outcome::Undecided,
         ];
         let found = order

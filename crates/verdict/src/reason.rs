@@ -116,6 +116,8 @@ pub enum Reason {
     },
     /// The instants count instructions of an emulated CPU.
     VirtualTime { ns_per_instruction: u32 },
+    /// No criterion was given.
+    NoCriterion,
     /// The tool that measured does not record what a verdict needs.
     NotRecorded { what: String },
     /// What the flight of a vehicle through the measured instants showed.
@@ -127,7 +129,7 @@ impl Reason {
     pub(crate) fn rank(&self) -> u8 {
         match self.bearing() {
             Outcome::Invalid => 0,
-            Outcome::VirtualTime => 1,
+            Outcome::VirtualTime | Outcome::NotJudged => 1,
             Outcome::Failed => 2,
             Outcome::Undecided => 3,
             Outcome::Passed => 4,
@@ -166,6 +168,7 @@ impl Reason {
             | Self::ConsecutiveMissesWithin { .. }
             | Self::OutageWithin { .. } => Outcome::Passed,
             Self::VirtualTime { .. } => Outcome::VirtualTime,
+            Self::NoCriterion => Outcome::NotJudged,
             Self::Flight { finding } => finding.bearing(),
         }
     }
@@ -377,6 +380,7 @@ impl fmt::Display for Reason {
                 "instants count instructions at {ns_per_instruction} ns each: lengths of software \
                  paths, no machine's latencies"
             ),
+            Self::NoCriterion => f.write_str("no criterion was given"),
             Self::Flight { finding } => write!(f, "flight: {finding}"),
         }
     }

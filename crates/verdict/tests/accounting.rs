@@ -65,7 +65,9 @@ fn goodness(outcome: Outcome) -> u8 {
         Outcome::Passed => 2,
         Outcome::Undecided => 1,
         Outcome::Failed => 0,
-        Outcome::Invalid | Outcome::VirtualTime => unreachable!("these runs are sound"),
+        Outcome::Invalid | Outcome::VirtualTime | Outcome::NotJudged => {
+            unreachable!("these runs are sound, and judged")
+        }
     }
 }
 

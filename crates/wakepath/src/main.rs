@@ -1,6 +1,7 @@
 //! The command. Each verb has a file in `verbs`; carrying a run out is in `measure`, the process in
 //! which the loop runs in the crate `wakepath-measured-loop`, what a person sees meanwhile in `view`.
 
+mod beginning;
 mod command_line;
 mod explanation;
 mod internal;

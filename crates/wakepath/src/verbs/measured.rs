@@ -3,13 +3,14 @@
 
 use super::progress::assessed;
 use super::{Outcome, print};
-use crate::command_line::{Output, VERSION};
+use crate::beginning::run_started;
+use crate::command_line::Output;
 use crate::measure::{HostCpus, Interrupt, Measurement, Plan, load_controllers};
 use crate::view;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
-use wakepath_archive::{Ending, Run, RunStarted, ScenarioText, Tool, run_id};
+use wakepath_archive::{Ending, Run};
 use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
 use wakepath_readiness::{Inspection, Report};
@@ -97,7 +98,12 @@ pub fn measure(
         scenario: &scenario,
         plan: &plan,
         directory: &directory,
-        start: run_started(&scenario, &facts, warnings, started)?,
+        start: run_started(
+            &scenario,
+            clock_source(&facts),
+            warnings.iter().map(ToString::to_string).collect(),
+            started,
+        )?,
         caches: caches(&facts),
         readiness: serde_json::to_value(&readiness)?,
         observer: observer.as_mut(),
@@ -200,36 +206,6 @@ fn show(directory: &Path, output: &Output) -> Outcome {
         Err(error) => eprintln!("warning: the report can't be written: {error}"),
     }
     Ok(ExitCode::from(assessment.exit_code()))
-}
-
-/// How a run describes itself in its first event, but for its plan.
-pub fn run_started(
-    scenario: &Scenario,
-    facts: &Facts,
-    warnings: &[Warning],
-    started: SystemTime,
-) -> Result<RunStarted, Failure> {
-    let started = humantime::format_rfc3339_seconds(started).to_string();
-    let mut random = [0; 4];
-    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
-    Ok(RunStarted {
-        run_id: run_id(&started, random),
-        tool: Tool {
-            name: "wakepath".into(),
-            version: VERSION.into(),
-            commit: Some(env!("WAKEPATH_COMMIT").into()),
-        },
-        command: std::env::args().collect(),
-        started,
-        scenario: ScenarioText {
-            name: scenario.name.clone(),
-            toml: scenario.to_toml(),
-        },
-        clock_source: clock_source(facts),
-        notes: warnings.iter().map(ToString::to_string).collect(),
-        planned: Vec::new(),
-        virtual_time: None,
-    })
 }
 
 /// `wakepath-runs/NAME-TIME` in the working directory.

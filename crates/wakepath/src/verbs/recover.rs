@@ -3,11 +3,19 @@
 use super::{Outcome, print};
 use crate::command_line::Recover;
 use std::fmt::Write;
+use std::path::Path;
 use std::process::ExitCode;
+use wakepath_archive::ArchiveError;
 
 /// Recovers.
 pub fn run(arguments: &Recover) -> Outcome {
-    let report = wakepath_archive::recover(&arguments.run)?;
+    let report = match wakepath_archive::recover(&arguments.run) {
+        // A watch writes its log at its end; until then its trace and session are what there is.
+        Err(ArchiveError::NotRecognised { .. }) if watched(&arguments.run)? => {
+            wakepath_archive::recover(&arguments.run)?
+        }
+        other => other?,
+    };
     // What a killed run's loads left behind: processes first, then their files.
     let scratch = arguments.run.join("scratch");
     let reaped = wakepath_load::reap_orphans(&scratch);
@@ -55,4 +63,23 @@ pub fn run(arguments: &Recover) -> Outcome {
     writeln!(text, "next: wakepath show {directory}")?;
     print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes a run of a watch that was killed, if that is what the directory holds; says what it has.
+fn watched(directory: &Path) -> Result<bool, Box<dyn std::error::Error>> {
+    let Some(figures) = crate::watch::recover(directory)? else {
+        return Ok(false);
+    };
+    print(&format!(
+        "{}: a killed watch: {} of {} events over {:.1} s; its last second may be missing\n",
+        directory.display(),
+        wakepath_verdict::counted(
+            figures.threads.len() as u64,
+            "periodic thread",
+            "periodic threads"
+        ),
+        figures.events,
+        figures.watched_ns as f64 / 1e9,
+    ))?;
+    Ok(true)
 }

@@ -4,11 +4,16 @@
 mod activity;
 mod figures;
 mod record;
+mod recover;
+mod seen;
+mod session;
 mod target;
 mod text;
 
 pub use activity::{activity, rows};
 pub use figures::{Figures, NotJudged, Watched};
-pub use record::{Recorded, record};
+pub use record::record;
+pub use recover::recover;
+pub use session::{Session, plain};
 pub use target::{Target, Thread, Threads};
 pub use text::text;

@@ -1,42 +1,18 @@
 //! A watched program as a run directory that every verb understands, marked with what it lacks.
 
-use super::{Figures, Watched};
-use crate::command_line::VERSION;
+use super::{Figures, Session, Watched};
+use crate::beginning::run_started;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;
-use std::time::SystemTime;
 use wakepath_archive::{
-    Effective, Ending, Event, FactsTaken, Imported, LogWriter, RunStarted, ScenarioText,
-    SegmentEnded, SegmentStarted, SegmentTraced, ThreadEnd, ThreadEnded, ThreadStarted, Tool,
-    TracingSetUp, run_id,
+    Effective, Ending, Event, Imported, LogWriter, SegmentEnded, SegmentStarted, SegmentTraced,
+    ThreadEnd, ThreadEnded, ThreadStarted,
 };
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_timeline::Policy;
 
 type Failure = Box<dyn std::error::Error>;
-
-/// What the run is made of, beside the figures.
-pub struct Recorded<'a> {
-    /// What was watched, as a name.
-    pub name: &'a str,
-    /// When it began.
-    pub started: SystemTime,
-    /// Latency above which an activation is late, in nanoseconds, where that was said.
-    pub latency_ns: Option<u64>,
-    /// Clock that all instants are read from.
-    pub clock_source: String,
-    /// How the trace was set up.
-    pub set_up: TracingSetUp,
-    /// What came of it.
-    pub traced: SegmentTraced,
-    /// The machine before and after.
-    pub facts: Vec<FactsTaken>,
-    /// What a reader should know.
-    pub notes: Vec<String>,
-    /// How it ended.
-    pub ending: Ending,
-}
 
 /// The phase that a watched program is in.
 const PHASE: &str = "watched";
@@ -49,37 +25,27 @@ pub fn record(
     mut log: LogWriter,
     directory: &Path,
     figures: &Figures,
-    run: Recorded<'_>,
+    session: Session,
+    traced: SegmentTraced,
+    ending: Ending,
 ) -> Result<(), Failure> {
-    let scenario = scenario(figures, &run)?;
-    let started = humantime::format_rfc3339_seconds(run.started).to_string();
-    let mut random = [0; 4];
-    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
-    log.append_event(&Event::RunStarted(Box::new(RunStarted {
-        run_id: run_id(&started, random),
-        tool: Tool {
-            name: "wakepath".into(),
-            version: VERSION.into(),
-            commit: Some(env!("WAKEPATH_COMMIT").into()),
-        },
-        command: std::env::args().collect(),
-        started,
-        scenario: ScenarioText {
-            name: scenario.name.clone(),
-            toml: scenario.to_toml(),
-        },
-        clock_source: run.clock_source,
-        notes: run.notes,
-        ..RunStarted::default()
-    })))?;
+    let name = session.run_name();
+    let scenario = scenario(figures, &name, session.latency_ns)?;
+    let started = run_started(
+        &scenario,
+        session.clock_source,
+        session.notes,
+        session.started,
+    )?;
+    log.append_event(&Event::RunStarted(Box::new(started)))?;
     log.append_event(&Event::Imported(Box::new(Imported {
         form: Imported::WATCHED.into(),
         measures: "kernel events of a program that does not measure itself".into(),
         lacks: lacks(figures),
         ..Imported::default()
     })))?;
-    log.append_event(&Event::TracingSetUp(run.set_up))?;
-    for facts in run.facts {
+    log.append_event(&Event::TracingSetUp(session.set_up))?;
+    for facts in session.facts {
         log.append_event(&Event::FactsTaken(facts))?;
     }
     let numbered = || (0..).zip(&figures.threads);
@@ -87,7 +53,7 @@ pub fn record(
         segment: 0,
         phase: PHASE.into(),
         repetition: 0,
-        condition: run.name.into(),
+        condition: name,
         traced: true,
         threads: numbered()
             .map(|(number, of)| thread_started(number, of))
@@ -96,7 +62,7 @@ pub fn record(
     for (number, of) in numbered() {
         log.append_samples(0, number, &of.row.even())?;
     }
-    log.append_event(&Event::SegmentTraced(run.traced))?;
+    log.append_event(&Event::SegmentTraced(traced))?;
     log.append_event(&Event::SegmentEnded(SegmentEnded {
         segment: 0,
         threads: numbered()
@@ -104,7 +70,7 @@ pub fn record(
             .collect(),
         loads: Vec::new(),
     }))?;
-    log.end(run.ending)?;
+    log.end(ending)?;
     wakepath_archive::finish(directory)?;
     Ok(())
 }
@@ -177,15 +143,15 @@ fn lacks(figures: &Figures) -> Vec<String> {
 }
 
 /// The terms as a scenario: each thread a task with its period and policy.
-fn scenario(figures: &Figures, run: &Recorded<'_>) -> Result<Scenario, Failure> {
+fn scenario(figures: &Figures, name: &str, latency_ns: Option<u64>) -> Result<Scenario, Failure> {
     let longest_ns = figures.threads.iter().map(|of| of.period_ns).max();
     let duration_ns = figures.watched_ns.max(longest_ns.unwrap_or(0));
     let mut text = format!(
         "name = {:?}\nduration = \"{duration_ns} ns\"\nwarm-up = \"0 ns\"\n\
          phases = [{{ name = {PHASE:?} }}]\n[criterion]\n",
-        format!("watch-{}", run.name),
+        format!("watch-{name}"),
     );
-    if let Some(ns) = run.latency_ns {
+    if let Some(ns) = latency_ns {
         writeln!(text, "latency = \"{ns} ns\"")?;
     }
     for of in &figures.threads {

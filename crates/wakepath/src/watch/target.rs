@@ -2,6 +2,7 @@
 //! they come and go. A thread that lives between two looks is not seen.
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -29,7 +30,7 @@ pub enum Target {
 }
 
 /// One thread of it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Thread {
     /// Number of its process.
     pub process: u32,

@@ -74,7 +74,7 @@ fn outcome(markup: &mut Markup, outcome: Outcome) {
     let class = match outcome {
         Outcome::Passed => "outcome good",
         Outcome::Failed | Outcome::Invalid => "outcome bad",
-        Outcome::Undecided | Outcome::VirtualTime => "outcome doubt",
+        Outcome::Undecided | Outcome::VirtualTime | Outcome::NotJudged => "outcome doubt",
     };
     markup.element("span", &[("class", &class)], outcome);
 }

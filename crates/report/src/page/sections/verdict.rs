@@ -3,7 +3,7 @@
 use super::{outcome, scrolling};
 use crate::page::Reported;
 use crate::page::markup::Markup;
-use crate::text::virtual_time_text;
+use crate::text::{NO_CRITERION, virtual_time_text};
 use wakepath_verdict::{Judgement, Outcome, fraction};
 
 /// Writes the head of a run's report.
@@ -85,7 +85,10 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         None => "",
     });
     markup.raw(":</strong> ");
-    markup.text(assessment.criterion_text());
+    match assessment.outcome {
+        Outcome::NotJudged => markup.text(NO_CRITERION),
+        _ => markup.text(assessment.criterion_text()),
+    };
     markup.raw(". A maximum is the largest observed, not a bound.</p><div class=\"decision\">");
     policies(markup, run);
     markup.raw("<div>");
@@ -122,7 +125,7 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
         table.raw("<td>");
         outcome(&mut table, policy.outcome);
         let decided = match policy.outcome {
-            Outcome::Passed | Outcome::VirtualTime => String::new(),
+            Outcome::Passed | Outcome::VirtualTime | Outcome::NotJudged => String::new(),
             _ => policy.decided_by.join(", "),
         };
         table.raw("</td>");
@@ -155,7 +158,12 @@ fn reasons(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         .overall
         .policies
         .iter()
-        .filter(|policy| !matches!(policy.outcome, Outcome::Passed | Outcome::VirtualTime))
+        .filter(|policy| {
+            !matches!(
+                policy.outcome,
+                Outcome::Passed | Outcome::VirtualTime | Outcome::NotJudged
+            )
+        })
         .collect();
     if !short_of.is_empty() {
         markup.raw("<h2>Why</h2><ul class=\"reasons\">");

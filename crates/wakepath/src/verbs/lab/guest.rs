@@ -2,6 +2,7 @@
 //! run, sends the run's files home and ends the machine. It judges nothing and finishes nothing.
 
 use super::{commands, effective};
+use crate::beginning::run_started;
 use crate::measure::{Interrupt, Measurement, Plan};
 use crate::verbs::measured;
 use crate::view;
@@ -104,7 +105,9 @@ fn measure(order: &Order, scenario: &str) -> Outcome {
     let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
     let facts = Facts::read(&Root::host());
     let interrupt = Interrupt::listen()?;
-    let mut start = measured::run_started(&scenario, &facts, &warnings, SystemTime::now())?;
+    let notes = warnings.iter().map(ToString::to_string).collect();
+    let clock_source = measured::clock_source(&facts);
+    let mut start = run_started(&scenario, clock_source, notes, SystemTime::now())?;
     start
         .notes
         .extend(effective::ignored(&facts, &effective::log()));

@@ -1,0 +1,294 @@
+//! `wakepath watch`: a program that was not written for wakepath, watched by the kernel's events
+//! alone. It is not touched but for being started and ended, where that was asked for.
+
+mod terms;
+
+use super::{Outcome, measured, print};
+use crate::command_line::Watch;
+use crate::explanation;
+use crate::measure::{Interrupt, Watching};
+use crate::watch::{Figures, Session, Target, Threads, record, text};
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant, SystemTime};
+use terms::{Terms, name, on_line, there, used};
+use wakepath_archive::{
+    Ending, FactsTaken, LogWriter, MANIFEST_NAME, Run, SegmentTraced, Trace, When,
+};
+use wakepath_machine::{CpuList, Facts, Root};
+use wakepath_probe::Ready;
+use wakepath_rt::{affinity, clock};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Between two looks at the threads.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Between two times that what was seen is kept, where it changed.
+const KEEP_EVERY: Duration = Duration::from_secs(1);
+/// What the probe's buffers are sized for where no time is given: they are emptied meanwhile.
+const USUAL_NS: u64 = 60_000_000_000;
+
+/// Watches, records, explains, tells.
+pub fn run(arguments: &Watch) -> Outcome {
+    let terms = Terms::read(arguments)?;
+    let started = SystemTime::now();
+    let name = name(arguments);
+    let directory = match &arguments.directory {
+        Some(directory) => directory.clone(),
+        None => measured::default_directory(&format!("watch-{name}"), started),
+    };
+    measured::refuse_used(&directory)?;
+    let mut threads = Threads::new();
+    let target = there(arguments, &mut threads)?;
+    let allowed = affinity::current()?;
+    on_line(terms.cpus.as_deref().unwrap_or(&[]))?;
+    let cpus = terms.cpus.clone().unwrap_or_else(|| match &target {
+        None => allowed.clone(),
+        Some(_) => used(&threads),
+    });
+    let interrupt = Interrupt::listen()?;
+    let log = LogWriter::create(&directory)?;
+    let facts = Facts::read(&Root::host());
+    let session = Session {
+        name,
+        started,
+        latency_ns: terms.latency_ns,
+        policy: terms.policy,
+        cpus,
+        clock_source: measured::clock_source(&facts),
+        set_up: Default::default(),
+        facts: vec![facts_taken(When::Before, &facts)?],
+        notes: Vec::new(),
+        first: None,
+        threads,
+    };
+    let outcome = Watcher {
+        arguments,
+        terms: &terms,
+        directory: &directory,
+        interrupt: &interrupt,
+        allowed: &allowed,
+        session,
+    }
+    .carry_out(log, target);
+    // A directory without a run helps nobody; what is recorded stays, whatever went wrong after.
+    let has_record = || {
+        let has_session = Session::left_in(&directory).is_ok_and(|left| left.is_some());
+        has_session || directory.join(MANIFEST_NAME).exists()
+    };
+    if matches!(outcome, Ok(None)) || (outcome.is_err() && !has_record()) {
+        let _ = std::fs::remove_dir_all(&directory);
+    }
+    match outcome? {
+        Some(code) => Ok(code),
+        None => Ok(ExitCode::from(3)),
+    }
+}
+
+/// One program watched once.
+struct Watcher<'a> {
+    arguments: &'a Watch,
+    terms: &'a Terms,
+    directory: &'a Path,
+    interrupt: &'a Interrupt,
+    /// CPUs that this process may use.
+    allowed: &'a [u16],
+    session: Session,
+}
+
+impl Watcher<'_> {
+    /// The exit code; `None` where no periodic thread was seen, and no run is left.
+    fn carry_out(
+        mut self,
+        log: LogWriter,
+        target: Option<Target>,
+    ) -> Result<Option<ExitCode>, Failure> {
+        // What is ours stays off the program's CPUs where there are others.
+        let mut others = self.allowed.to_vec();
+        others.retain(|cpu| !self.session.cpus.contains(cpu));
+        if !others.is_empty() {
+            affinity::pin(&others)?;
+        }
+        let for_ns = self
+            .terms
+            .duration
+            .map_or(USUAL_NS, |d| d.as_nanos() as u64);
+        let (mut probe, ready) = Watching::start(self.directory, &self.session.cpus, for_ns)
+            .map_err(|reason| format!("can't watch: {reason}"))?;
+        self.session.notes = notes_of(&ready);
+        self.session.set_up = ready.set_up;
+        probe
+            .begin()
+            .map_err(|reason| format!("can't watch: {reason}"))?;
+        let mut target = match target {
+            Some(target) => target,
+            None => {
+                affinity::pin(self.allowed)?;
+                let started = start(&self.arguments.command);
+                if !others.is_empty() {
+                    affinity::pin(&others)?;
+                }
+                Target::started(started?)
+            }
+        };
+        self.session.first = target.first();
+        let ending = self.watch(&mut target);
+        let traced = probe.end();
+        if matches!(ending, Ok(Ended::TimeIsUp | Ended::Interrupted)) {
+            target.end();
+        }
+        let ending = ending?;
+        let traced = traced.map_err(|reason| format!("the trace is lost: {reason}"))?;
+        drop(probe);
+        let after = facts_taken(When::After, &Facts::read(&Root::host()))?;
+        self.session.facts.push(after);
+        let trace = Trace::open(self.directory, 0)?.ok_or("the trace is not there")?;
+        let notes = [
+            target
+                .ended_badly()
+                .filter(|_| matches!(ending, Ended::ByItself)),
+            trace
+                .cut_short()
+                .map(|why| format!("the trace stops early: {why}")),
+            self.session.outside(),
+        ];
+        self.session.notes.extend(notes.into_iter().flatten());
+        let figures = Figures::of(&self.session, &trace, &traced)?;
+        self.tell(&figures, &traced)?;
+        if figures.threads.is_empty() {
+            eprintln!("no periodic thread was seen, and no run is recorded");
+            return Ok(None);
+        }
+        let ending = match ending {
+            Ended::Interrupted if self.terms.duration.is_some() => Ending::Interrupted,
+            _ => Ending::Complete,
+        };
+        let (directory, arguments) = (self.directory, self.arguments);
+        record(log, directory, &figures, self.session, traced, ending)?;
+        Session::forget(directory)?;
+        explain(directory, arguments)?;
+        Ok(Some(ExitCode::SUCCESS))
+    }
+
+    /// Until time, program or patience ends.
+    fn watch(&mut self, target: &mut Target) -> Result<Ended, Failure> {
+        let begun = Instant::now();
+        let shows = std::io::stderr().is_terminal();
+        let (mut kept, mut kept_at) = (None, begun);
+        let ended = loop {
+            if !target.look(&mut self.session.threads, false) {
+                break Ended::ByItself;
+            }
+            // A kill from here on leaves what `wakepath recover` needs.
+            let is_time = kept.is_none() || kept_at.elapsed() >= KEEP_EVERY;
+            if is_time && kept.as_ref() != Some(&self.session.threads) {
+                self.session.keep(self.directory)?;
+                (kept, kept_at) = (Some(self.session.threads.clone()), Instant::now());
+            }
+            if self.interrupt.requested() {
+                break Ended::Interrupted;
+            }
+            let left = self
+                .terms
+                .duration
+                .map(|all| all.saturating_sub(begun.elapsed()));
+            if left.is_some_and(|left| left.is_zero()) {
+                break Ended::TimeIsUp;
+            }
+            if shows {
+                let of = self.terms.duration.map_or("until Ctrl-C".into(), |all| {
+                    format!("of {} s", all.as_secs())
+                });
+                let threads = self.session.threads.len() as u64;
+                eprint!(
+                    "\rwatching {}: {} s {of}\x1b[K",
+                    wakepath_verdict::counted(threads, "thread", "threads"),
+                    begun.elapsed().as_secs()
+                );
+                let _ = std::io::stderr().flush();
+            }
+            std::thread::sleep(left.map_or(LOOK_EVERY, |left| left.min(LOOK_EVERY)));
+        };
+        if shows {
+            eprint!("\r\x1b[K");
+        }
+        Ok(ended)
+    }
+
+    fn tell(&self, figures: &Figures, traced: &SegmentTraced) -> Result<(), Failure> {
+        if self.arguments.json {
+            return Ok(print(&(serde_json::to_string_pretty(figures)? + "\n"))?);
+        }
+        let cpus: CpuList = figures.cpus.iter().map(|&cpu| u32::from(cpu)).collect();
+        let lost = match figures.events_lost {
+            0 => "none lost".to_owned(),
+            lost => format!("{lost} lost: what they touch is left out or unexplained"),
+        };
+        let head = format!(
+            "{} watched for {:.1} s on CPU {cpus}: {} kernel events, {lost}\n\n",
+            self.session.run_name(),
+            traced.wall_ns as f64 / 1e9,
+            figures.events
+        );
+        print(&(head + &text(figures)))?;
+        for note in &self.session.notes {
+            print(&format!("note: {note}\n"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes explanation, overheads and report beside the run, and shows the causes.
+fn explain(directory: &Path, arguments: &Watch) -> Result<(), Failure> {
+    let run = Run::open(directory)?;
+    let explanation = explanation::write_beside(&run)?;
+    if let Some(explanation) = explanation.filter(|_| !arguments.json) {
+        print(&explanation::late_text(&explanation, arguments.worst))?;
+    }
+    let (assessment, pictures) = super::progress::assessed(&run, true)?;
+    let report = super::report::beside(&run, &assessment, &pictures)?;
+    let said = format!(
+        "\nrecording: {}; wakepath explain, show and export read it\nreport: {}\n",
+        directory.display(),
+        report.display()
+    );
+    match arguments.json {
+        true => eprint!("{said}"),
+        false => print(&said)?,
+    }
+    Ok(())
+}
+
+enum Ended {
+    TimeIsUp,
+    Interrupted,
+    ByItself,
+}
+
+fn start(command: &[std::ffi::OsString]) -> Result<std::process::Child, Failure> {
+    let (program, rest) = command.split_first().ok_or("no program is named")?;
+    let child = Command::new(program).args(rest).spawn();
+    child.map_err(|error| format!("{}: {error}", program.display()).into())
+}
+
+fn notes_of(ready: &Ready) -> Vec<String> {
+    let orphans = ready.orphans.iter().map(|name| {
+        format!("removed the tracefs instance {name}, left by a process that was killed")
+    });
+    let failed = ready.set_up.self_tests.iter().filter(|test| !test.passed);
+    let failed = failed.map(|test| format!("self-test on CPU {}: {}", test.cpu, test.text));
+    let missing = ready.set_up.missing.iter();
+    let missing = missing.map(|of| format!("without {}: {}", of.events, of.reason));
+    orphans.chain(failed).chain(missing).collect()
+}
+
+fn facts_taken(when: When, facts: &Facts) -> Result<FactsTaken, Failure> {
+    Ok(FactsTaken {
+        when,
+        phase: None,
+        repetition: None,
+        at_ns: clock::monotonic_ns(),
+        facts: serde_json::to_value(facts)?,
+    })
+}

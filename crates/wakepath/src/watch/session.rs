@@ -1,0 +1,116 @@
+//! What a watch knows beside its trace. It lies in a file while the watch goes on, and goes when the
+//! run is recorded: with it and the trace, a watch that was killed becomes a run all the same.
+
+use super::Threads;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::SystemTime;
+use wakepath_archive::{FactsTaken, TracingSetUp};
+use wakepath_timeline::Policy;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Name of the file in the run directory.
+const FILE_NAME: &str = "watch.json";
+
+/// One watch.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Session {
+    /// What is watched, as a name.
+    pub name: String,
+    /// When it began.
+    pub started: SystemTime,
+    /// Latency above which an activation is late, in nanoseconds, where that was said.
+    pub latency_ns: Option<u64>,
+    /// Policy that the program is meant to have, where that was said.
+    pub policy: Option<Policy>,
+    /// CPUs whose events are recorded.
+    pub cpus: Vec<u16>,
+    /// Clock that all instants are read from.
+    pub clock_source: String,
+    /// How the trace is set up.
+    pub set_up: TracingSetUp,
+    /// The machine, before and after.
+    pub facts: Vec<FactsTaken>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+    /// First process of a program that was started.
+    pub first: Option<u32>,
+    /// The threads that were seen.
+    pub threads: Threads,
+}
+
+impl Session {
+    /// Writes it beside the trace. Under another name first: a kill leaves the one before.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn keep(&self, directory: &Path) -> Result<(), Failure> {
+        let path = directory.join(FILE_NAME);
+        let partial = directory.join(format!("{FILE_NAME}.partial"));
+        fs::write(&partial, serde_json::to_vec(self)?)
+            .and_then(|()| fs::rename(&partial, &path))
+            .map_err(|error| format!("{}: {error}", path.display()).into())
+    }
+
+    /// Reads it; `None` where no watch was cut short.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn left_in(directory: &Path) -> Result<Option<Self>, Failure> {
+        let path = directory.join(FILE_NAME);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(format!("{}: {error}", path.display()).into()),
+        };
+        let session = serde_json::from_slice(&bytes);
+        session
+            .map(Some)
+            .map_err(|error| format!("{}: {error}", path.display()).into())
+    }
+
+    /// Removes it: the run is recorded.
+    ///
+    /// # Errors
+    /// When it can't be removed.
+    pub fn forget(directory: &Path) -> Result<(), Failure> {
+        let path = directory.join(FILE_NAME);
+        fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()).into())
+    }
+
+    /// What the run is called: a program that starts another in its place is that one.
+    pub fn run_name(&self) -> String {
+        let first = self.first.and_then(|first| self.threads.get(&first));
+        first.map_or_else(|| self.name.clone(), |first| plain(&first.name))
+    }
+
+    /// How many threads may run where nothing is recorded, as a note.
+    pub fn outside(&self) -> Option<String> {
+        let is_outside = |cpus: &[u16]| cpus.iter().any(|cpu| !self.cpus.contains(cpu));
+        let threads = self.threads.values();
+        let count = threads.filter(|of| is_outside(&of.cpus)).count() as u64;
+        (count > 0).then(|| {
+            format!(
+                "{} may run on CPUs that were not traced; what happened there is not seen",
+                wakepath_verdict::counted(count, "thread", "threads")
+            )
+        })
+    }
+}
+
+/// A name that scenarios, tables and file names can hold.
+pub fn plain(name: &str) -> String {
+    let kept = |c: char| c.is_alphanumeric() || "-_./:+@".contains(c);
+    let name: String = name
+        .chars()
+        .map(|c| if kept(c) { c } else { '-' })
+        .take(40)
+        .collect();
+    match name.is_empty() {
+        true => "unnamed".into(),
+        false => name,
+    }
+}
