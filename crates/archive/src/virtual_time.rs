@@ -46,6 +46,9 @@ pub struct Emulator {
     pub kernel_package: Option<String>,
     /// SHA-256 of the initramfs, in hexadecimal.
     pub initramfs_sha256: String,
+    /// Commands that ran in the guest before, as the user gave them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<String>,
     /// Wall-clock start on the host, RFC 3339 in UTC; the run's own start is virtual.
     pub started: String,
 }

@@ -6,6 +6,8 @@ use crate::programs::last_line;
 use crate::{LabError, Qemu, Result};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -37,6 +39,8 @@ pub struct Emulation<'a> {
     pub limit: Duration,
     /// How much of a CPU's time it may take: on a busy host a guest waits without being hung.
     pub cpu_limit: Duration,
+    /// The other end of the line to what the emulator loads, as its standard input.
+    pub input: Option<&'a UnixStream>,
 }
 
 /// What came home from a guest.
@@ -146,6 +150,11 @@ impl Emulation<'_> {
 
     fn start(&self) -> Result<Child> {
         let (program, first) = self.guard.split_first().expect("a guard is a program");
+        let input = match self.input.map(UnixStream::try_clone) {
+            None => Stdio::null(),
+            Some(Ok(line)) => Stdio::from(OwnedFd::from(line)),
+            Some(Err(error)) => return Err(LabError::io("share a line with", program, error)),
+        };
         Command::new(program)
             .args(first)
             .arg(std::process::id().to_string())
@@ -155,7 +164,7 @@ impl Emulation<'_> {
             .current_dir(self.directory)
             // The terminal's Ctrl-C is for this process, which then ends its guests in order.
             .env_remove("QEMU_AUDIO_DRV")
-            .stdin(Stdio::null())
+            .stdin(input)
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -298,6 +307,7 @@ mod tests {
             directory: directory.path(),
             limit: Duration::from_secs(2),
             cpu_limit: Duration::from_secs(1),
+            input: None,
         }
         .run(&mut Nobody)
     }

@@ -196,6 +196,12 @@ pub enum LabError {
         /// Its last words.
         said: String,
     },
+    /// No linker made what the emulator loads.
+    #[error(
+        "this wakepath was built without what the emulator loads for a window (no linker was there); \
+         one built with rustup's Rust has it"
+    )]
+    NoPlugin,
     /// Someone asked for the end.
     #[error("interrupted: the guests are stopped, nothing is left running")]
     Interrupted,

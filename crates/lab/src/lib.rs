@@ -23,6 +23,7 @@ mod packages;
 mod programs;
 mod qemu;
 mod rate;
+mod window;
 
 pub use architecture::Architecture;
 pub use baseline::{
@@ -47,3 +48,4 @@ pub use own_program::find as find_program;
 pub use programs::Wanted;
 pub use qemu::Qemu;
 pub use rate::{BOARDS, Board, ns_per_instruction};
+pub use window::{KALLSYMS, Kept, Plugin, attend, keep_symbols, kept_symbols};

@@ -4,6 +4,7 @@
 mod averages;
 mod boxes;
 mod distributions;
+mod flame;
 mod flight;
 mod inflation;
 mod maxima;
@@ -16,6 +17,7 @@ mod timeline;
 use crate::page::markup::Markup;
 use crate::{Assessment, Picture};
 use wakepath_explain::Explanation;
+use wakepath_window::Windows;
 
 pub use distributions::latencies_overlaid;
 pub(crate) use distributions::{Line, MeasureName, overlaid};
@@ -54,6 +56,8 @@ pub struct Figures {
     pub inflation: Vec<Figure>,
     /// The worst cycles' timelines, where the run was traced.
     pub timelines: Vec<Figure>,
+    /// The instructions of latencies in virtual time, where the run was made once more for them.
+    pub windows: Vec<Figure>,
     /// What the flight has left.
     pub flight: Vec<Figure>,
 }
@@ -86,7 +90,17 @@ impl Figures {
                 .collect(),
             inflation: inflation::draw(&assessment.inflation),
             timelines: timeline::draw(explanation),
+            windows: Vec::new(),
             flight: flight::draw(assessment),
+        }
+    }
+
+    /// The same with the flame graphs of these windows.
+    #[must_use]
+    pub fn with_windows(self, windows: &Windows) -> Self {
+        Self {
+            windows: flame::draw(windows),
+            ..self
         }
     }
 
@@ -99,6 +113,7 @@ impl Figures {
             &self.maxima,
             &self.inflation,
             &self.timelines,
+            &self.windows,
             &self.flight,
         ];
         sections.into_iter().flatten()

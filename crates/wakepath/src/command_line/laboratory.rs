@@ -17,6 +17,8 @@ pub enum Lab {
     Diff(LabDiff),
     /// Repeat published experiments, and set the figures beside the published ones.
     Experiments(LabExperiments),
+    /// Make a run once more and show which instructions its worst latencies consist of.
+    Window(LabWindow),
 }
 
 /// The guests of a laboratory: which kernels, on what machine.
@@ -185,6 +187,44 @@ pub struct LabDiff {
     /// Another.
     pub second: PathBuf,
     /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Make a run once more and show which instructions its worst latencies consist of.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The same guest is run again, with the emulator noting what it executes; nothing is \
+                  added to the guest, and its samples must be the same to the nanosecond. What is \
+                  found is kept in the run directory (windows.json, and a .folded file for each \
+                  window, for flamegraph.pl or speedscope); `wakepath report RUN` then draws it as \
+                  flame graphs.\n\nExit codes: 0 found, 1 error.\n\nExamples:\n  \
+                  wakepath lab window wakepath-runs/lab-1/debian-stock\n  \
+                  wakepath lab window wakepath-runs/lab-1/debian-rt --cycle 3:217"
+)]
+pub struct LabWindow {
+    /// Run directory of a guest of the laboratory, with one CPU.
+    pub run: PathBuf,
+    /// Cycle whose latency is looked into, as SEGMENT:CYCLE; may be given more than once [default:
+    /// the worst of each condition].
+    #[arg(long, value_name = "SEGMENT:CYCLE")]
+    pub cycle: Vec<String>,
+    /// How many of the worst of each condition.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, conflicts_with = "cycle", value_parser = clap::value_parser!(u16).range(1..=20))]
+    pub worst: u16,
+    /// The run's kernel, where it can't be had by the name that it had then.
+    #[arg(long, value_name = "KERNEL")]
+    pub kernel: Option<String>,
+    /// Wakepath that made the run in the guest [default: this one].
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    /// The emulator's program [default: the installed QEMU].
+    #[arg(long, value_name = "FILE")]
+    pub emulator: Option<PathBuf>,
+    /// Time that the guest may take on this host, such as `10min` [default: by what it does].
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<String>,
+    /// Print the windows as JSON.
     #[arg(long)]
     pub json: bool,
 }

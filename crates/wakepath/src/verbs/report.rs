@@ -50,7 +50,8 @@ fn draw(directory: &Path) -> Result<Drawn, Failure> {
     let run = Run::open(directory)?;
     let (assessment, pictures) = assessed(&run, true)?;
     let explanation = explanation(&run)?;
-    let figures = Figures::of(&assessment, &pictures, explanation.as_ref());
+    let figures = Figures::of(&assessment, &pictures, explanation.as_ref())
+        .with_windows(&super::lab::kept_windows(&run)?);
     Ok(Drawn {
         manifest: run.manifest,
         explanation,

@@ -134,6 +134,81 @@ fn two_runs_of_a_scenario_are_the_same_to_the_nanosecond_on_stock_and_rt_kernels
     assert_eq!(diff.status.code(), Some(2), "{}", text(&diff.stdout));
 
     virtual_time_judges_nothing(&place, &first);
+    a_latency_is_as_many_instructions_as_it_has_nanoseconds(&place);
+}
+
+/// The known answer of a window: at a nanosecond for each instruction, its instructions are its
+/// latency. Made of the run above once more, which must come out the same with the emulator noting.
+fn a_latency_is_as_many_instructions_as_it_has_nanoseconds(place: &Place) {
+    /// Between instructions and clock where the CPU was idle, and its timer had to wake it.
+    const IDLE_APART_NS: i64 = 200;
+    /// Where it was busy since the cycle before, up to milliseconds: a block that a page fault leaves
+    /// in its middle is counted whole.
+    const BUSY_APART_NS: i64 = 20_000;
+    let output = place.wakepath(&["lab", "window", "first/debian-stock", "--json"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let windows = found["windows"].as_array().unwrap();
+    // The worst of two policies in two phases.
+    assert_eq!(windows.len(), 4, "{found}");
+    for window in windows {
+        let number = |key: &str| window[key].as_i64().unwrap();
+        let (late, instructions) = (number("latency_ns"), number("instructions"));
+        let is_idle = window["check"]["how"] == "since-idle";
+        let (apart, most) = match is_idle {
+            true => (late - instructions, IDLE_APART_NS),
+            false => (
+                window["check"]["difference_ns"].as_i64().unwrap_or(0),
+                BUSY_APART_NS,
+            ),
+        };
+        assert!(apart.abs() <= most, "{late} ns: {}", window["check"]);
+        assert!(is_idle || late == instructions, "{late} ns, {instructions}");
+        let stacks = window["stacks"].as_array().unwrap();
+        let in_stacks: i64 = stacks
+            .iter()
+            .map(|s| s["instructions"].as_i64().unwrap())
+            .sum();
+        assert_eq!(in_stacks, instructions);
+    }
+    // The path of a wake-up from idle, in the kernel's own names.
+    let idle = windows
+        .iter()
+        .find(|window| window["condition"] == "FIFO 80" && window["phase"] == "idle");
+    let idle = idle.unwrap();
+    assert_eq!(idle["check"]["how"], "since-idle", "{idle}");
+    let names: Vec<&str> = idle["symbols"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| s["symbol"].as_str().unwrap())
+        .collect();
+    for name in [
+        "hrtimer_interrupt",
+        "try_to_wake_up",
+        "__schedule",
+        "do_nanosleep",
+    ] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    let cycle = idle["cycle"].as_u64().unwrap();
+    let folded = place.0.join(format!(
+        "first/debian-stock/window-{}-{cycle}.folded",
+        idle["segment"]
+    ));
+    assert!(
+        std::fs::read_to_string(folded)
+            .unwrap()
+            .contains(";hrtimer_interrupt;")
+    );
+    let report = place.wakepath(&["report", "first/debian-stock"]);
+    assert_eq!(report.status.code(), Some(0), "{}", text(&report.stderr));
+    let page = std::fs::read_to_string(place.0.join("first/debian-stock/report.html")).unwrap();
+    assert!(
+        page.contains("data-figure=\"window-fifo-80-"),
+        "no flame graph"
+    );
 }
 
 /// The criterion holds by far, and yet nothing is passed.
@@ -300,6 +375,8 @@ fn a_wrong_kernel_a_wrong_rate_and_a_real_run_are_refused_in_one_line() {
     assert!(none.contains("--kernel"), "{none}");
     let gone = said(&["lab", "diff", "no-run", "scenario.toml"]);
     assert!(gone.contains("no-run"), "{gone}");
+    let no_window = said(&["lab", "window", "no-run"]);
+    assert!(no_window.contains("no-run"), "{no_window}");
     let wrong = said(&["lab", "check", "scenario.toml"]);
     assert!(
         wrong.contains("scenario.toml: no baseline of the laboratory"),

@@ -20,6 +20,14 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
              causes, measure again with `--trace`, or `trace = true` in the scenario.",
         ),
     }
+    if !run.figures.windows.is_empty() {
+        markup.element(
+            "h3",
+            &[],
+            "What the latencies consist of, instruction by instruction",
+        );
+        figures::pairs(markup, &run.figures.windows, "");
+    }
     worst::write(markup, run);
 }
 

@@ -22,6 +22,8 @@ pub struct Guest {
     pub initramfs: (PathBuf, String),
     /// Its run directory.
     pub directory: PathBuf,
+    /// Commands that run in it first, as the user gave them.
+    pub before: Vec<String>,
 }
 
 impl Guest {
@@ -114,9 +116,10 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Limit, interrupt: &Interrupt) -> Resul
         kernel_sha256: guest.kernel.sha256.clone(),
         kernel_package: guest.kernel.package.clone(),
         initramfs_sha256: initramfs_sha256.clone(),
+        before: guest.before.clone(),
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
     };
-    let guard = [own_executable(), "internal".into(), "lab-emulator".into()];
+    let guard = guard();
     let home = Emulation {
         qemu,
         arguments: &arguments,
@@ -124,13 +127,23 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Limit, interrupt: &Interrupt) -> Resul
         directory,
         limit: limit.elapsed,
         cpu_limit: limit.cpu_time,
+        input: None,
     }
     .run(&mut Follower { guest, interrupt })?;
     write(
         &directory.join(EMULATOR_NAME),
         &serde_json::to_vec_pretty(&emulator)?,
     )?;
-    for (name, bytes) in home.files {
+    keep(directory, home.files)?;
+    match home.complaint {
+        None => Ok(()),
+        Some(complaint) => Err(Box::new(complaint)),
+    }
+}
+
+/// Writes the files that a guest sent.
+pub fn keep(directory: &Path, files: Vec<(String, Vec<u8>)>) -> Result<(), String> {
+    for (name, bytes) in files {
         let path = directory.join(name);
         if let Some(above) = path.parent() {
             std::fs::create_dir_all(above)
@@ -138,13 +151,16 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Limit, interrupt: &Interrupt) -> Resul
         }
         write(&path, &bytes)?;
     }
-    match home.complaint {
-        None => Ok(()),
-        Some(complaint) => Err(Box::new(complaint)),
-    }
+    Ok(())
 }
 
-fn absolute(path: &Path) -> Result<PathBuf, String> {
+/// The process that the emulator dies with.
+pub fn guard() -> [PathBuf; 3] {
+    [own_executable(), "internal".into(), "lab-emulator".into()]
+}
+
+/// A path that leads there from anywhere.
+pub fn absolute(path: &Path) -> Result<PathBuf, String> {
     std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
@@ -153,9 +169,11 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
 }
 
 /// Passes the guest's lines on.
-struct Follower<'a> {
-    guest: &'a Guest,
-    interrupt: &'a Interrupt,
+pub struct Follower<'a> {
+    /// Whose.
+    pub guest: &'a Guest,
+    /// What stops it.
+    pub interrupt: &'a Interrupt,
 }
 
 impl Watcher for Follower<'_> {

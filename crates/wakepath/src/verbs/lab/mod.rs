@@ -13,9 +13,11 @@ mod guest;
 mod guests;
 mod prepare;
 mod run;
+mod window;
 mod words;
 
 pub use guest::main as guest_main;
+pub use window::kept as kept_windows;
 
 use super::Outcome;
 use crate::command_line::Lab;
@@ -28,5 +30,6 @@ pub fn run(verb: &Lab) -> Outcome {
         Lab::Check(arguments) => check::run(arguments),
         Lab::Diff(arguments) => diff::run(arguments),
         Lab::Experiments(arguments) => experiments::run(arguments),
+        Lab::Window(arguments) => window::run(arguments),
     }
 }

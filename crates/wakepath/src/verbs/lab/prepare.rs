@@ -163,6 +163,7 @@ impl<'a> Laboratory<'a> {
                         kernel: chosen.kernel.clone(),
                         machine: self.machine(&[&chosen.parameters, variant], seed),
                         initramfs: initramfs.clone(),
+                        before: self.options.before.clone(),
                     });
                 }
             }

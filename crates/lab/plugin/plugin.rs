@@ -1,0 +1,333 @@
+//! What the emulator loads to keep the blocks of instructions that a guest executed last, and to hand
+//! those of a window out. It decides nothing: at each reading of the clock by the guest's user code
+//! (a mark) it asks wakepath, which answers with what is wanted. It is compiled by `build.rs` into a
+//! library of its own, without Rust's library and without any other, and embedded in wakepath.
+//!
+//! Time stands still in the guest while it asks: its clock is the count of its instructions, and
+//! nothing here executes one. Foreign functions and one state for one CPU: all of it is unsafe.
+#![no_std]
+#![allow(clippy::missing_safety_doc)]
+
+mod flow;
+
+use core::ffi::{c_char, c_int, c_void};
+use core::mem::size_of;
+use core::ptr::{addr_of_mut, null_mut};
+use flow::{Flow, Last};
+
+/// As much of `qemu_info_t` as is read.
+#[repr(C)]
+pub struct Info {
+    target_name: *const c_char,
+    version_min: c_int,
+    version_now: c_int,
+    system_emulation: bool,
+    cpus: c_int,
+    cpus_at_most: c_int,
+}
+
+// qemu/qemu-plugin.h and the C library that the emulator has loaded already.
+unsafe extern "C" {
+    fn qemu_plugin_register_vcpu_tb_trans_cb(id: u64, call: extern "C" fn(u64, *mut c_void));
+    fn qemu_plugin_register_vcpu_tb_exec_cb(
+        block: *mut c_void,
+        call: extern "C" fn(u32, *mut c_void),
+        flags: c_int,
+        data: *mut c_void,
+    );
+    fn qemu_plugin_tb_n_insns(block: *mut c_void) -> usize;
+    fn qemu_plugin_tb_get_insn(block: *mut c_void, index: usize) -> *mut c_void;
+    fn qemu_plugin_insn_vaddr(instruction: *mut c_void) -> u64;
+    fn qemu_plugin_insn_size(instruction: *mut c_void) -> usize;
+    fn qemu_plugin_insn_data(instruction: *mut c_void, into: *mut u8, length: usize) -> usize;
+    fn calloc(count: usize, size: usize) -> *mut c_void;
+    fn read(file: c_int, into: *mut c_void, length: usize) -> isize;
+    fn write(file: c_int, from: *const c_void, length: usize) -> isize;
+    fn _exit(code: c_int) -> !;
+}
+
+/// The interface that this is compiled for: 1 up to QEMU 8.2, 2 from 9.0 on (the parts used here are
+/// the same in its later versions but for one, below).
+#[cfg(not(since_9))]
+#[unsafe(no_mangle)]
+pub static qemu_plugin_version: c_int = 1;
+#[cfg(since_9)]
+#[unsafe(no_mangle)]
+pub static qemu_plugin_version: c_int = 2;
+
+/// From this version of the interface on an instruction's bytes are copied, before that pointed at.
+const BYTES_ARE_COPIED: c_int = 3;
+/// The emulator's standard input is the line to wakepath.
+const LINE: c_int = 0;
+/// How many executed blocks are kept.
+const KEPT: usize = 1 << 23;
+/// Bits of an entry that are an address; the 16 above are a count.
+const ADDRESS: u64 = (1 << 48) - 1;
+/// Addresses from here on are the kernel's, on both architectures.
+const KERNEL: u64 = 1 << 63;
+
+const MARK: u64 = 1;
+const BLOCKS: u64 = 2;
+const WANTED: u64 = 1;
+
+/// A block of instructions as it was translated; never freed, since entries point at it.
+struct Block {
+    start: u64,
+    /// The address behind its last instruction.
+    end: u64,
+    /// Where its last instruction may lead besides, if that is known; else 0.
+    target: u64,
+    /// Of the instruction that reads the clock in user code; else 0.
+    clock: u64,
+    instructions: u16,
+    flow: Flow,
+    /// Whether its last instruction repeats itself: each time is then a block of its own.
+    repeats: bool,
+    /// Where each instruction begins, counted from `start`.
+    offsets: *mut u16,
+}
+
+/// A block as it is handed out; `crates/lab/src/window/line.rs` reads it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Executed {
+    start: u64,
+    end: u64,
+    target: u64,
+    executed: u32,
+    flow: u32,
+}
+
+struct State {
+    bytes_are_copied: bool,
+    arm: bool,
+    asking: bool,
+    /// Entries written so far; the ring holds the last of them.
+    entries: u64,
+    ring: *mut u64,
+    /// Instructions executed.
+    count: u64,
+    /// Times that the CPU halted, and the count when it last did.
+    halts: u64,
+    count_at_halt: u64,
+    last: *mut Block,
+}
+
+static mut STATE: State = State {
+    bytes_are_copied: false,
+    arm: false,
+    asking: true,
+    entries: 0,
+    ring: null_mut(),
+    count: 0,
+    halts: 0,
+    count_at_halt: 0,
+    last: null_mut(),
+};
+
+#[panic_handler]
+fn panicked(_: &core::panic::PanicInfo<'_>) -> ! {
+    unsafe { _exit(70) }
+}
+
+/// The compiled parts of Rust's `core` name it; nothing is ever unwound.
+#[unsafe(no_mangle)]
+pub extern "C" fn rust_eh_personality() {}
+
+/// What the emulator calls first. Its only argument is whether the guest is an Arm.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn qemu_plugin_install(
+    id: u64,
+    info: *const Info,
+    _: c_int,
+    _: *mut *mut c_char,
+) -> c_int {
+    unsafe {
+        let state = &mut *addr_of_mut!(STATE);
+        state.bytes_are_copied = (*info).version_now >= BYTES_ARE_COPIED;
+        // "aarch64" and "x86_64" are what guests can be.
+        state.arm = *(*info).target_name == b'a' as c_char;
+        state.ring = calloc(KEPT, size_of::<u64>()).cast();
+        if state.ring.is_null() || !(*info).system_emulation || (*info).cpus != 1 {
+            return 1;
+        }
+        qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+    }
+    0
+}
+
+extern "C" fn translated(_: u64, block: *mut c_void) {
+    unsafe {
+        let state = &*addr_of_mut!(STATE);
+        let count = qemu_plugin_tb_n_insns(block);
+        let kept: *mut Block = calloc(1, size_of::<Block>()).cast();
+        let offsets: *mut u16 = calloc(count, size_of::<u16>()).cast();
+        if kept.is_null() || offsets.is_null() || count == 0 {
+            _exit(71);
+        }
+        let start = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(block, 0));
+        let (mut clock, mut end, mut last, mut repeats) = (0, start, Last::default(), false);
+        for index in 0..count {
+            let instruction = qemu_plugin_tb_get_insn(block, index);
+            let at = qemu_plugin_insn_vaddr(instruction);
+            let size = qemu_plugin_insn_size(instruction);
+            *offsets.add(index) = at.wrapping_sub(start) as u16;
+            end = at + size as u64;
+            let mut bytes = [0; 16];
+            let length = size.min(bytes.len());
+            let answer = qemu_plugin_insn_data(instruction, bytes.as_mut_ptr(), length);
+            if !state.bytes_are_copied {
+                core::ptr::copy_nonoverlapping(answer as *const u8, bytes.as_mut_ptr(), length);
+            }
+            let bytes = &bytes[..length];
+            let reads_clock = match state.arm {
+                true => flow::reads_clock_arm(bytes),
+                false => flow::reads_clock_x86(bytes),
+            };
+            if reads_clock && at < KERNEL {
+                clock = at;
+            }
+            if index + 1 == count {
+                repeats = !state.arm && flow::repeats_x86(bytes);
+                last = match state.arm {
+                    true => flow::of_arm(bytes, at),
+                    false => flow::of_x86(bytes, end),
+                };
+            }
+        }
+        kept.write(Block {
+            start,
+            end,
+            target: last.target,
+            clock,
+            instructions: count as u16,
+            flow: last.flow,
+            repeats,
+            offsets,
+        });
+        // 0: the callback reads no register and writes none.
+        qemu_plugin_register_vcpu_tb_exec_cb(block, executed, 0, kept.cast());
+    }
+}
+
+extern "C" fn executed(_: u32, block: *mut c_void) {
+    unsafe {
+        let state = &mut *addr_of_mut!(STATE);
+        let block: *mut Block = block.cast();
+        settle(state, &*block);
+        let instructions = (*block).instructions;
+        let entry = block as u64 & ADDRESS | u64::from(instructions) << 48;
+        *state.ring.add(state.entries as usize & (KEPT - 1)) = entry;
+        state.entries += 1;
+        state.count += u64::from(instructions);
+        state.last = block;
+        if (*block).flow == Flow::Halt {
+            state.halts += 1;
+            state.count_at_halt = state.count;
+        }
+        if (*block).clock != 0 && state.asking {
+            ask(state, (*block).clock);
+        }
+    }
+}
+
+/// The block before may have been left in its middle: an instruction that speaks to a device is
+/// executed by itself, and the rest of its block is then a block of its own.
+unsafe fn settle(state: &mut State, next: &Block) {
+    unsafe {
+        if state.last.is_null() {
+            return;
+        }
+        let last = &*state.last;
+        if next.start <= last.start || next.start >= last.end || next.start == last.target {
+            return;
+        }
+        let inside = (next.start - last.start) as u16;
+        for index in 0..last.instructions - u16::from(last.repeats) {
+            if *last.offsets.add(usize::from(index)) == inside {
+                let not_executed = u64::from(last.instructions - index);
+                state.count -= not_executed;
+                let entry = state.ring.add((state.entries - 1) as usize & (KEPT - 1));
+                *entry = *entry & ADDRESS | u64::from(index) << 48;
+                return;
+            }
+        }
+    }
+}
+
+unsafe fn ask(state: &mut State, at: u64) {
+    unsafe {
+        let mark = [MARK, state.count, state.halts, state.count_at_halt, at];
+        send(mark.as_ptr().cast(), size_of::<[u64; 5]>());
+        let mut answer = [0_u64; 2];
+        let mut got = 0;
+        while got < size_of::<[u64; 2]>() {
+            let into = answer.as_mut_ptr().cast::<u8>().add(got);
+            match read(LINE, into.cast(), size_of::<[u64; 2]>() - got) {
+                // Wakepath is gone.
+                ..=0 => {
+                    state.asking = false;
+                    return;
+                }
+                more => got += more as usize,
+            }
+        }
+        if answer[0] == WANTED {
+            hand_out(state, answer[1]);
+        }
+    }
+}
+
+/// The blocks since the instruction of that number, and the number at which the first of them began.
+unsafe fn hand_out(state: &State, since: u64) {
+    unsafe {
+        let oldest = state.entries.saturating_sub(KEPT as u64);
+        let entry = |number: u64| *state.ring.add(number as usize & (KEPT - 1));
+        let (mut first, mut count) = (state.entries, state.count);
+        while first > oldest && count > since {
+            first -= 1;
+            count -= entry(first) >> 48;
+        }
+        let head = [BLOCKS, state.entries - first, count];
+        send(head.as_ptr().cast(), size_of::<[u64; 3]>());
+        const AT_ONCE: usize = 512;
+        let nothing = Executed {
+            start: 0,
+            end: 0,
+            target: 0,
+            executed: 0,
+            flow: 0,
+        };
+        let mut some = [nothing; AT_ONCE];
+        let mut filled = 0;
+        while first < state.entries {
+            let block = &*((entry(first) & ADDRESS) as *const Block);
+            some[filled] = Executed {
+                start: block.start,
+                end: block.end,
+                target: block.target,
+                executed: (entry(first) >> 48) as u32,
+                flow: block.flow as u32,
+            };
+            first += 1;
+            filled += 1;
+            if filled == AT_ONCE || first == state.entries {
+                send(some.as_ptr().cast(), filled * size_of::<Executed>());
+                filled = 0;
+            }
+        }
+    }
+}
+
+unsafe fn send(mut from: *const u8, mut length: usize) {
+    while length > 0 {
+        match unsafe { write(LINE, from.cast(), length) } {
+            // Nobody listens; the reading that follows finds that out.
+            ..=0 => return,
+            written => {
+                from = unsafe { from.add(written as usize) };
+                length -= written as usize;
+            }
+        }
+    }
+}

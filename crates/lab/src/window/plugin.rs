@@ -1,0 +1,56 @@
+//! The library that the emulator loads, as a file for one run. It is embedded in this program: there
+//! is nothing to install, and no compiler is needed where the laboratory is.
+
+use crate::{LabError, Qemu, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const FOR_1: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plugin-1"));
+const FOR_2: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plugin-2"));
+
+/// From this version of the emulator on, the second version of its interface is needed.
+const SECOND_INTERFACE: u32 = 9;
+/// Its name in the directory that the emulator runs in.
+const NAME: &str = "window-plugin.so";
+
+/// A plugin for a guest; its file is gone when this is.
+#[derive(Debug)]
+pub struct Plugin {
+    path: PathBuf,
+}
+
+impl Plugin {
+    /// Writes the one for this emulator into the directory that the emulator will run in.
+    ///
+    /// # Errors
+    /// [`LabError::NoPlugin`], or when the file can't be written.
+    pub fn place(qemu: &Qemu, directory: &Path) -> Result<Self> {
+        let version = qemu.version.strip_prefix("QEMU ").unwrap_or_default();
+        let major = version
+            .split('.')
+            .next()
+            .and_then(|major| major.parse::<u32>().ok());
+        let library = match major {
+            Some(SECOND_INTERFACE..) => FOR_2,
+            _ => FOR_1,
+        };
+        if library.is_empty() {
+            return Err(LabError::NoPlugin);
+        }
+        let path = directory.join(NAME);
+        fs::write(&path, library).map_err(|e| LabError::io("write", &path, e))?;
+        Ok(Self { path })
+    }
+
+    /// What the emulator is told, besides what makes the machine.
+    pub fn arguments() -> [String; 2] {
+        ["-plugin".into(), format!("./{NAME}")]
+    }
+}
+
+impl Drop for Plugin {
+    fn drop(&mut self) {
+        // It is of no use to anybody, and does no harm either.
+        let _ = fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,140 @@
+//! Which cycles are looked into: those that were named, else the worst of each condition.
+
+use super::{Failure, said};
+use crate::command_line::LabWindow;
+use wakepath_archive::{Run, SegmentRecord};
+use wakepath_timeline::{Sample, SampleFlags};
+use wakepath_window::Loop;
+
+/// A thread of a segment, as tables call it.
+pub struct Thread {
+    /// Condition.
+    pub condition: String,
+    /// Phase.
+    pub phase: String,
+    /// Segment.
+    pub segment: u32,
+    /// Number of the thread in it.
+    pub thread: u16,
+    traced: bool,
+}
+
+/// The loops of a run with the cycles that are wanted of them.
+pub struct Wanted {
+    /// For the follower.
+    pub loops: Vec<Loop>,
+    /// Whose they are, in the same order.
+    pub threads: Vec<Thread>,
+}
+
+impl Wanted {
+    /// Reads the samples and chooses.
+    pub fn of(run: &Run, arguments: &LabWindow) -> Result<Self, Failure> {
+        let mut all = Self {
+            loops: Vec::new(),
+            threads: Vec::new(),
+        };
+        for segment in &run.manifest.segments {
+            all.add(run, segment)?;
+        }
+        match arguments.cycle.as_slice() {
+            [] => all.choose_worst(usize::from(arguments.worst)),
+            named => {
+                for name in named {
+                    all.choose(name)?;
+                }
+            }
+        }
+        if all.loops.iter().all(|of| of.wanted.is_empty()) {
+            return Err(format!("{}: no cycle was late at all", said(&arguments.run)).into());
+        }
+        Ok(all)
+    }
+
+    fn add(&mut self, run: &Run, segment: &SegmentRecord) -> Result<(), Failure> {
+        for thread in &segment.threads {
+            self.loops.push(Loop {
+                samples: run.samples(segment.segment, thread.thread)?,
+                wanted: Vec::new(),
+            });
+            let condition = match segment.threads.len() {
+                1 => segment.condition.clone(),
+                _ => format!("{}, {}", segment.condition, thread.name),
+            };
+            self.threads.push(Thread {
+                condition,
+                phase: segment.phase.clone(),
+                segment: segment.segment,
+                thread: thread.thread,
+                traced: segment.traced,
+            });
+        }
+        Ok(())
+    }
+
+    /// A cycle as SEGMENT:CYCLE.
+    fn choose(&mut self, name: &str) -> Result<(), String> {
+        let wrong = || format!("--cycle {name}: give it as SEGMENT:CYCLE, such as 3:217");
+        let (segment, cycle) = name.split_once(':').ok_or_else(wrong)?;
+        let segment: u32 = segment.parse().map_err(|_| wrong())?;
+        let cycle: u64 = cycle.parse().map_err(|_| wrong())?;
+        let mut found = false;
+        for (of, thread) in self.loops.iter_mut().zip(&self.threads) {
+            let index = of.samples.iter().position(|sample| sample.cycle == cycle);
+            if let (Some(index), true) = (index, thread.segment == segment) {
+                let sample = &of.samples[index];
+                if sample.latency_ns() <= 0 {
+                    return Err(format!("--cycle {name}: it was not late at all"));
+                }
+                of.wanted.push(index);
+                found = true;
+            }
+        }
+        match found {
+            true => Ok(()),
+            false => {
+                let segments = self.threads.last().map_or(0, |thread| thread.segment);
+                Err(format!(
+                    "--cycle {name}: the run has no such cycle; its segments are 0 to {segments}, \
+                     and a skipped cycle has no wake-up"
+                ))
+            }
+        }
+    }
+
+    fn choose_worst(&mut self, count: usize) {
+        let mut conditions: Vec<(&str, &str)> = Vec::new();
+        for thread in &self.threads {
+            let condition = (thread.phase.as_str(), thread.condition.as_str());
+            if !conditions.contains(&condition) {
+                conditions.push(condition);
+            }
+        }
+        let mut chosen = Vec::new();
+        for condition in conditions {
+            let mine = |thread: &Thread| {
+                // What was traced holds the tracing too.
+                (thread.phase.as_str(), thread.condition.as_str()) == condition && !thread.traced
+            };
+            let loops = self.loops.iter().zip(&self.threads).enumerate();
+            let mut late: Vec<(i64, usize, usize)> = loops
+                .filter(|(_, (_, thread))| mine(thread))
+                .flat_map(|(number, (of, _))| {
+                    let woken = of.samples.iter().enumerate().filter(|(_, s)| was_woken(s));
+                    woken.map(move |(index, sample)| (sample.latency_ns(), number, index))
+                })
+                .collect();
+            late.sort_by_key(|(latency, ..)| std::cmp::Reverse(*latency));
+            chosen.extend(late.into_iter().take(count));
+        }
+        for (_, number, index) in chosen {
+            self.loops[number].wanted.push(index);
+        }
+    }
+}
+
+/// Whether a cycle is one of those that count, and was a wake-up at all.
+fn was_woken(sample: &Sample) -> bool {
+    let already_past = sample.flags.contains(SampleFlags::DUE_ALREADY_PAST);
+    !sample.is_warm_up() && !already_past && sample.latency_ns() > 0
+}

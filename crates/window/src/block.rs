@@ -1,0 +1,65 @@
+//! A block of instructions as the emulator executed it: no branch leads into its middle or out of it
+//! but by an exception.
+
+/// How a block's last instruction leads on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// To the next instruction, or where a branch says.
+    On,
+    /// Where it says, always.
+    Jump,
+    /// Into a function that comes back behind it.
+    Call,
+    /// Back from a function.
+    Return,
+    /// Back from an interrupt, an exception or a system call.
+    ExceptionReturn,
+    /// Into the kernel.
+    SystemCall,
+    /// Nowhere until an interrupt.
+    Halt,
+    /// Where a register or memory says.
+    IndirectJump,
+    /// As [`Flow::Call`], where a register or memory says.
+    IndirectCall,
+}
+
+impl Flow {
+    /// By the number that the emulator's plugin gives it.
+    pub fn of_number(number: u32) -> Option<Self> {
+        const ALL: [Flow; 9] = [
+            Flow::On,
+            Flow::Jump,
+            Flow::Call,
+            Flow::Return,
+            Flow::ExceptionReturn,
+            Flow::SystemCall,
+            Flow::Halt,
+            Flow::IndirectJump,
+            Flow::IndirectCall,
+        ];
+        ALL.get(usize::try_from(number).ok()?).copied()
+    }
+}
+
+/// A block that was executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// Address of its first instruction.
+    pub start: u64,
+    /// Address behind its last one.
+    pub end: u64,
+    /// Where its last instruction may lead besides behind it, if that says so; else 0.
+    pub target: u64,
+    /// Instructions of it that were executed.
+    pub executed: u32,
+    /// How its last instruction leads on.
+    pub flow: Flow,
+}
+
+impl Block {
+    /// Whether an address lies inside, behind its first instruction.
+    pub(crate) fn has_inside(&self, address: u64) -> bool {
+        self.start < address && address < self.end
+    }
+}

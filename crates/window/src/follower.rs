@@ -1,0 +1,429 @@
+//! Which of a guest's readings of the clock are the loop's. User code reads it by an instruction of
+//! its own, and the emulator counts instructions: between the two readings of a cycle lie as many as
+//! the sample has nanoseconds, between two cycles as well, unless the CPU slept. A trail of readings
+//! that fits every sample of a segment is the loop's; nothing in the guest has to say so.
+
+use std::collections::HashMap;
+use wakepath_timeline::Sample;
+
+/// A reading of the clock by user code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// Instructions executed until then.
+    pub count: u64,
+    /// How often the CPU had halted, waiting for an interrupt.
+    pub halts: u64,
+    /// Instructions executed when it last did.
+    pub count_at_halt: u64,
+    /// Address of the instruction that read the clock: another one in each process.
+    pub address: u64,
+}
+
+/// How instructions become time.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    /// Virtual nanoseconds for each instruction.
+    pub ns_per_instruction: u64,
+    /// The smallest step of the guest's clock in nanoseconds.
+    pub granularity_ns: u64,
+}
+
+/// A thread of a segment, whose cycles are looked for.
+#[derive(Debug, Clone)]
+pub struct Loop {
+    /// Its samples in the order of execution, all of them.
+    pub samples: Vec<Sample>,
+    /// Indices of those whose windows are wanted.
+    pub wanted: Vec<usize>,
+}
+
+/// A cycle that may be a wanted one: the window behind it has to be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// Which trail of readings it lies on; right if that is complete in the end.
+    pub trail: u64,
+    /// Which loop, by its place in the list given.
+    pub of: usize,
+    /// Which of its samples.
+    pub sample: usize,
+    /// The cycle's first reading of the clock.
+    pub wake: Mark,
+    /// The last one of the cycle before.
+    pub before: Option<Mark>,
+}
+
+/// A trail of readings that may be a loop's.
+#[derive(Debug, Clone, Copy)]
+struct Trail {
+    number: u64,
+    of: usize,
+    /// The sample that comes next, or whose end does.
+    sample: usize,
+    /// The cycle under way.
+    wake: Option<Mark>,
+    /// The end of the cycle before.
+    end: Option<Mark>,
+    /// Wake-ups at which instructions and clock agreed to the step of the timer.
+    exact: u32,
+}
+
+/// A trail that fits every sample.
+#[derive(Debug, Clone, Copy)]
+struct Complete {
+    number: u64,
+    of: usize,
+    exact: u32,
+}
+
+/// Follows every trail that may be a loop's.
+#[derive(Debug)]
+pub struct Follower {
+    clock: Clock,
+    loops: Vec<Loop>,
+    trails: HashMap<u64, Vec<Trail>>,
+    next_number: u64,
+    complete: Vec<Complete>,
+}
+
+/// Whether a reading is the one that a sample names.
+enum Fit {
+    Yes,
+    /// It may be one before that.
+    Earlier,
+    No,
+}
+
+/// Trails that one process may have under way: more only come from a loop that reads the clock
+/// without end, and is none of ours.
+const AT_MOST: usize = 4_096;
+/// Instructions that an idle CPU may need less than the latency says: its timer is as coarse.
+const IDLE_SLACK: u64 = 2_000;
+
+/// Instructions that a timer's step takes, and a little more.
+const TIMER_STEP: u64 = 128;
+
+impl Follower {
+    /// For these loops, each of a process of its own.
+    pub fn new(clock: Clock, loops: Vec<Loop>) -> Self {
+        Self {
+            clock,
+            loops,
+            trails: HashMap::new(),
+            next_number: 0,
+            complete: Vec::new(),
+        }
+    }
+
+    /// Takes the next reading; returns what may have been wanted cycles that end with it.
+    pub fn push(&mut self, mark: Mark) -> Vec<Found> {
+        let mut found = Vec::new();
+        let mut trails = self.trails.remove(&mark.address).unwrap_or_default();
+        trails.retain_mut(|trail| self.advance(trail, mark, &mut found));
+        for of in 0..self.loops.len() {
+            let is_wanted = !self.loops[of].wanted.is_empty();
+            let fits = is_wanted && matches!(self.wakes(of, 0, None, mark), Fit::Yes);
+            if fits && trails.len() < AT_MOST {
+                let trail = Trail {
+                    number: self.next_number,
+                    of,
+                    sample: 0,
+                    wake: Some(mark),
+                    end: None,
+                    exact: 0,
+                };
+                trails.push(trail);
+                self.next_number += 1;
+            }
+        }
+        if !trails.is_empty() {
+            self.trails.insert(mark.address, trails);
+        }
+        found
+    }
+
+    /// The trails that fit every sample of this loop, and of those the ones that fit best. Several
+    /// are one trail with several beginnings, or can't be told apart.
+    pub fn complete(&self, of: usize) -> Vec<u64> {
+        let mine = || self.complete.iter().filter(|trail| trail.of == of);
+        let best = mine().map(|trail| trail.exact).max();
+        let best = mine().filter(|trail| Some(trail.exact) == best);
+        best.map(|trail| trail.number).collect()
+    }
+
+    /// Whether the trail goes on.
+    fn advance(&mut self, trail: &mut Trail, mark: Mark, found: &mut Vec<Found>) -> bool {
+        let Some(wake) = trail.wake else {
+            return match self.wakes(trail.of, trail.sample, trail.end, mark) {
+                Fit::Yes => {
+                    trail.exact += u32::from(self.agrees(trail, mark));
+                    trail.wake = Some(mark);
+                    true
+                }
+                Fit::Earlier => true,
+                Fit::No => false,
+            };
+        };
+        let sample = &self.loops[trail.of].samples[trail.sample];
+        let execution = sample.end_ns.saturating_sub(sample.wake_ns);
+        match self.lasts(wake, mark, execution) {
+            Fit::Earlier => return true,
+            Fit::No => return false,
+            Fit::Yes => {}
+        }
+        if self.loops[trail.of].wanted.contains(&trail.sample) {
+            found.push(Found {
+                trail: trail.number,
+                of: trail.of,
+                sample: trail.sample,
+                wake,
+                before: trail.end,
+            });
+        }
+        trail.sample += 1;
+        (trail.wake, trail.end) = (None, Some(mark));
+        if trail.sample == self.loops[trail.of].samples.len() {
+            self.complete.push(Complete {
+                number: trail.number,
+                of: trail.of,
+                exact: trail.exact,
+            });
+            return false;
+        }
+        true
+    }
+
+    /// Whether `mark` can be the first reading of that sample's cycle.
+    fn wakes(&self, of: usize, sample: usize, end: Option<Mark>, mark: Mark) -> Fit {
+        let samples = &self.loops[of].samples;
+        let Some(this) = samples.get(sample) else {
+            return Fit::No;
+        };
+        if let Some(end) = end {
+            let gap = this.wake_ns.saturating_sub(samples[sample - 1].end_ns);
+            let fit = self.lasts(end, mark, gap);
+            let slept = end.halts != mark.halts;
+            if !slept || matches!(fit, Fit::No) {
+                return fit;
+            }
+        }
+        let Ok(latency) = u64::try_from(this.latency_ns()) else {
+            return Fit::Yes;
+        };
+        // Since it last slept the CPU has executed at least what the latency consists of.
+        let awake = (mark.count - mark.count_at_halt) * self.clock.ns_per_instruction;
+        let slack = IDLE_SLACK * self.clock.ns_per_instruction;
+        match awake + slack >= latency {
+            true => Fit::Yes,
+            false => Fit::Earlier,
+        }
+    }
+
+    /// Whether a wake-up's instructions are its latency, or those since the cycle before the time
+    /// since then. A trail that is a cycle off fits most samples, but not like this.
+    fn agrees(&self, trail: &Trail, mark: Mark) -> bool {
+        let samples = &self.loops[trail.of].samples;
+        let this = &samples[trail.sample];
+        let ns = self.clock.ns_per_instruction;
+        match trail.end.filter(|end| end.halts == mark.halts) {
+            Some(end) => {
+                let gap = this
+                    .wake_ns
+                    .saturating_sub(samples[trail.sample - 1].end_ns);
+                gap.abs_diff((mark.count - end.count) * ns) <= TIMER_STEP * ns
+            }
+            None => {
+                let awake = (mark.count - mark.count_at_halt) * ns;
+                u64::try_from(this.latency_ns())
+                    .is_ok_and(|latency| latency.abs_diff(awake) <= TIMER_STEP * ns)
+            }
+        }
+    }
+
+    /// Whether so much time passed between two readings.
+    fn lasts(&self, from: Mark, to: Mark, ns: u64) -> Fit {
+        let counted = to.count.saturating_sub(from.count) * self.clock.ns_per_instruction;
+        // The guest's clock counts its own nanoseconds, not quite the emulator's; an instruction that
+        // faults is counted twice.
+        let unsure = 2 * self.clock.ns_per_instruction + 2 + self.clock.granularity_ns;
+        let (least, most) = (
+            ns.saturating_sub(unsure + ns / 20_000),
+            ns + unsure + ns / 50 + 64 * self.clock.ns_per_instruction,
+        );
+        let slept = from.halts != to.halts;
+        match counted {
+            counted if counted > most => Fit::No,
+            counted if counted < least && !slept => Fit::Earlier,
+            _ => Fit::Yes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLOCK: Clock = Clock {
+        ns_per_instruction: 1,
+        granularity_ns: 1,
+    };
+    const LOOP: u64 = 0x7fff_1000;
+
+    /// Due every 100 µs from 1 ms on; latencies and executions as given.
+    fn samples(cycles: &[(u64, u64)]) -> Vec<Sample> {
+        let sample = |(index, &(latency, execution)): (usize, &(u64, u64))| {
+            let due_ns = 1_000_000 + index as u64 * 100_000;
+            Sample {
+                cycle: index as u64,
+                due_ns,
+                wake_ns: due_ns + latency,
+                end_ns: due_ns + latency + execution,
+                ..Sample::default()
+            }
+        };
+        cycles.iter().enumerate().map(sample).collect()
+    }
+
+    /// A machine that executes and sleeps, and notes the readings of the clock.
+    #[derive(Default)]
+    struct Machine {
+        count: u64,
+        halts: u64,
+        count_at_halt: u64,
+        marks: Vec<Mark>,
+    }
+
+    impl Machine {
+        fn executes(&mut self, count: u64) -> &mut Self {
+            self.count += count;
+            self
+        }
+
+        fn sleeps(&mut self) -> &mut Self {
+            self.halts += 1;
+            self.count_at_halt = self.count;
+            self
+        }
+
+        fn reads_clock(&mut self, address: u64) -> &mut Self {
+            self.marks.push(Mark {
+                count: self.count,
+                halts: self.halts,
+                count_at_halt: self.count_at_halt,
+                address,
+            });
+            self
+        }
+    }
+
+    fn followed(
+        machine: &Machine,
+        samples: Vec<Sample>,
+        wanted: &[usize],
+    ) -> (Follower, Vec<Found>) {
+        let loops = vec![Loop {
+            samples,
+            wanted: wanted.to_vec(),
+        }];
+        let mut follower = Follower::new(CLOCK, loops);
+        let found = machine
+            .marks
+            .iter()
+            .flat_map(|mark| follower.push(*mark))
+            .collect();
+        (follower, found)
+    }
+
+    #[test]
+    fn a_loop_that_sleeps_between_its_cycles_is_found_among_others_that_read_the_clock() {
+        let cycles = samples(&[(3_000, 110), (3_500, 111), (4_200, 110)]);
+        let mut machine = Machine::default();
+        machine.executes(50_000).reads_clock(LOOP);
+        for (latency, execution) in [(3_000, 110), (3_500, 111), (4_200, 110)] {
+            machine.executes(700).reads_clock(0x1234);
+            machine.sleeps().executes(latency).reads_clock(LOOP);
+            machine.executes(execution).reads_clock(LOOP);
+        }
+        let (follower, found) = followed(&machine, cycles, &[1]);
+        assert_eq!(follower.complete(0).len(), 1);
+        let right: Vec<&Found> = found
+            .iter()
+            .filter(|found| found.trail == follower.complete(0)[0])
+            .collect();
+        assert_eq!(right.len(), 1);
+        // 50 000, then a cycle of 700 + 3000 + 110, then 700 + 3500.
+        assert_eq!(right[0].wake.count, 58_010);
+        assert_eq!(right[0].before.unwrap().count, 53_810);
+    }
+
+    #[test]
+    fn a_cycle_more_or_an_instruction_too_many_and_the_loop_is_not_found() {
+        let run = |last_execution| {
+            let mut machine = Machine::default();
+            for execution in [110, 111, last_execution] {
+                machine.executes(700).sleeps().executes(3_000);
+                machine
+                    .reads_clock(LOOP)
+                    .executes(execution)
+                    .reads_clock(LOOP);
+            }
+            machine
+        };
+        let cycles = samples(&[(3_000, 110), (3_000, 111), (3_000, 110)]);
+        assert_eq!(
+            followed(&run(110), cycles.clone(), &[2])
+                .0
+                .complete(0)
+                .len(),
+            1
+        );
+        assert!(
+            followed(&run(300), cycles.clone(), &[2])
+                .0
+                .complete(0)
+                .is_empty()
+        );
+        let longer = samples(&[(3_000, 110), (3_000, 111), (3_000, 110), (3_000, 110)]);
+        assert!(followed(&run(110), longer, &[2]).0.complete(0).is_empty());
+    }
+
+    #[test]
+    fn a_trail_that_is_a_cycle_off_fits_worse_than_the_loops_own() {
+        // One more cycle than there are samples, with equal executions: two trails fit.
+        let latencies = [3_000, 3_500, 4_200, 3_100];
+        let cycles = samples(&[(3_000, 110), (3_500, 110), (4_200, 110)]);
+        let mut machine = Machine::default();
+        for latency in latencies {
+            machine.executes(700).sleeps().executes(latency);
+            machine.reads_clock(LOOP).executes(110).reads_clock(LOOP);
+        }
+        let (follower, found) = followed(&machine, cycles, &[1]);
+        let best = follower.complete(0);
+        let right: Vec<u64> = found
+            .iter()
+            .filter(|found| best.contains(&found.trail))
+            .map(|found| found.wake.count)
+            .collect();
+        assert_eq!(right, [700 + 3_000 + 110 + 700 + 3_500]);
+    }
+
+    #[test]
+    fn a_busy_cpu_is_told_by_the_time_between_two_cycles() {
+        // Never asleep: from the end of one cycle to the wake-up of the next lie 100 µs, more or less.
+        let cycles = samples(&[(3_000, 110), (52_000, 110), (3_000, 110)]);
+        let mut machine = Machine::default();
+        machine.executes(9_000_000).reads_clock(LOOP);
+        machine.executes(110).reads_clock(LOOP);
+        for gap in [148_890, 50_890] {
+            // A reading in between that is none of a cycle's.
+            machine.executes(1_000).reads_clock(LOOP);
+            machine.executes(gap - 1_000).reads_clock(LOOP);
+            machine.executes(110).reads_clock(LOOP);
+        }
+        let (follower, found) = followed(&machine, cycles, &[1]);
+        assert_eq!(follower.complete(0).len(), 1);
+        let right = found
+            .iter()
+            .find(|found| found.trail == follower.complete(0)[0]);
+        assert_eq!(right.unwrap().wake.count, 9_000_000 + 110 + 148_890);
+    }
+}

@@ -1,0 +1,23 @@
+//! The instructions between a due time and the first instruction of its cycle, where an emulator
+//! executed them: which they are, which kernel functions they belong to, and who had called those.
+//! Pure: marks, blocks and symbols in, call stacks with their counts out. It starts no emulator.
+//!
+//! An emulator that counts instructions as time makes a latency a list of instructions. Nothing in
+//! the guest helps to find it: the loop is known by the instants at which it read the clock
+//! ([`Follower`]), stacks by the calls and returns that were executed ([`fold`]).
+
+mod block;
+mod cut;
+mod fold;
+mod follower;
+mod model;
+mod stack;
+mod stretches;
+mod symbols;
+
+pub use block::{Block, Flow};
+pub use cut::{Counted, Cut};
+pub use fold::{Folded, fold};
+pub use follower::{Clock, Follower, Found, Loop, Mark};
+pub use model::{Check, StackCount, StretchCount, SymbolCount, Window, Windows};
+pub use symbols::{Place, Symbols};
