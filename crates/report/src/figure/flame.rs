@@ -269,7 +269,7 @@ mod tests {
             "{svg}"
         );
         assert!(
-            drawn[0].title.contains("1.00 µs late, 1000 instructions"),
+            drawn[0].title.contains("1.002 µs late, 1000 instructions"),
             "{}",
             drawn[0].title
         );
