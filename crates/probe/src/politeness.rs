@@ -1,5 +1,5 @@
 //! How willingly the probe's process gives its CPU away: behind everything ordinary while a segment
-//! runs, before it when the segment is over. A refusal leaves the priority as it is, which is no
+//! runs, before it while none does. A refusal leaves the priority as it is, which is no
 //! reason not to trace.
 
 use rustix::process::setpriority_process;
@@ -7,15 +7,15 @@ use rustix::process::setpriority_process;
 /// Behind everything but idle work.
 const POLITE: i32 = 10;
 /// Nothing is measured between segments, but the phase's loads run on. Behind them, on a CPU that they
-/// share, writing a trace takes a hundred times as long.
+/// share, setting up and writing a trace take a hundred times as long.
 const HURRIED: i32 = -20;
 
-/// Gives way to everything ordinary from now on.
-pub fn be_polite() {
+/// Gives way to everything ordinary.
+fn be_polite() {
     let _ = setpriority_process(None, POLITE);
 }
 
-/// Does what no segment waits beside.
+/// Does what no loop runs beside, and gives way to everything ordinary from then on.
 pub fn in_a_hurry<T>(work: impl FnOnce() -> T) -> T {
     let _ = setpriority_process(None, HURRIED);
     let done = work();

@@ -50,8 +50,8 @@ pub fn run<C: Read + AsFd>(
     let mut line = String::new();
     commands.read_line(&mut line)?;
     let setting: Setting = serde_json::from_str(&line)?;
-    politeness::be_polite();
-    let (mut probe, ready) = match Probe::set_up(directory, setting) {
+    let made = politeness::in_a_hurry(|| Probe::set_up(directory, setting));
+    let (mut probe, ready) = match made {
         Ok(made) => made,
         Err(error) => {
             let reason = error.to_string();

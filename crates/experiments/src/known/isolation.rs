@@ -76,6 +76,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     differs: &[
         "Two emulated x86-64 CPUs that take turns of 2 µs: figures are right to some microseconds, and \
          a path beside a busy CPU takes twice its instructions.",
+        "A kernel with `nohz_full` may have the loop's timer expire on a housekeeping CPU, whose events are \
+         not recorded: those wake-ups are counted as neither direct nor deferred, and as unexplained.",
         "400 due times instead of 600 000; no GPU and no fieldbus; messages, processes, files and a \
          network in their place.",
     ],
