@@ -1,6 +1,6 @@
 //! Causes ranked, and the worst cycles with their timelines, where the run was traced.
 
-use super::{figures, nothing, scrolling, worst};
+use super::{figures, interference, nothing, scrolling, worst};
 use crate::page::Reported;
 use crate::page::markup::Markup;
 use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation};
@@ -29,6 +29,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         figures::pairs(markup, &run.figures.windows, "");
     }
     worst::write(markup, run);
+    interference::write(markup, run);
 }
 
 fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation) {

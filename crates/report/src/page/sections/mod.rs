@@ -3,6 +3,7 @@
 mod causes;
 pub(super) mod figures;
 mod flight;
+mod interference;
 mod loads;
 mod machine;
 mod repeat;
