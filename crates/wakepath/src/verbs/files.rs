@@ -115,13 +115,17 @@ mod tests {
 
     #[test]
     fn a_file_that_is_missing_or_no_vehicle_is_named_in_one_line() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/a.toml");
+        let place = tempfile::tempdir().unwrap();
+        let text = "name = \"none\"\n[package]\nversion = 1\n";
+        std::fs::write(place.path().join("package.toml"), text).unwrap();
+        let folder = place.path().join("a.toml").display().to_string();
+        let folder = folder.as_str();
         let mut gone = scenario("{ kind = \"flight\", vehicle-file = \"gone.toml\" }");
         let error = embed(&mut gone, folder).unwrap_err();
         assert!(error.contains("gone.toml: No such file"), "{error}");
-        let mut bad = scenario("{ kind = \"flight\", vehicle-file = \"Cargo.toml\" }");
+        let mut bad = scenario("{ kind = \"flight\", vehicle-file = \"package.toml\" }");
         let error = embed(&mut bad, folder).unwrap_err();
-        assert!(error.contains("Cargo.toml:13: unknown field"), "{error}");
+        assert!(error.contains("package.toml:2: unknown field"), "{error}");
         assert!(!error.contains('\n'), "{error}");
         let mut library = scenario("{ kind = \"library\", library = \"gone.so\" }");
         let error = embed(&mut library, folder).unwrap_err();
