@@ -115,10 +115,10 @@ fn what_was_not_measured_is_neither_agreement_nor_contradiction() {
     let nothing = |_: &str, _: &str| Vec::new();
     let found = findings(&repeated("pi5-250hz", nothing, &["FIFO 99"]));
     let count = |wanted| found.iter().filter(|one| one.agreement == wanted).count();
-    assert_eq!(count(Agreement::NotMeasured), 3, "{found:?}");
+    assert_eq!(count(Agreement::NotMeasured), 4, "{found:?}");
     assert_eq!(count(Agreement::NotVisible), 2, "{found:?}");
     assert!(
-        found[1].here.contains("no kernel events of PREEMPT_RT"),
+        found[2].here.contains("no kernel events of PREEMPT_RT"),
         "{found:?}"
     );
 }

@@ -42,8 +42,16 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     claims: &[
         Claim {
-            published: "under stress the real-time kernel's worst case is a fraction of the standard \
-                        kernel's (below 225 µs against more than 9 ms)",
+            published: "under stress the real-time kernel's worst case is nearly 88 % lower",
+            test: Test::Lower {
+                low: cell(RT, STRESS, FIFO),
+                high: cell(STANDARD, STRESS, FIFO),
+                figure: Figure::Max,
+                times: 1.0 / (1.0 - 0.88),
+            },
+        },
+        Claim {
+            published: "it lies below 225 µs, the standard kernel's above 9 ms: a fortieth",
             test: Test::Lower {
                 low: cell(RT, STRESS, FIFO),
                 high: cell(STANDARD, STRESS, FIFO),
@@ -74,7 +82,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         },
         Claim {
             published: "what jitter remains comes from memory contention",
-            test: Test::NotVisible("the same"),
+            test: Test::NotVisible("virtual time has no memory that is contended for"),
         },
     ],
     differs: &[
