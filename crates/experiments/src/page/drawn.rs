@@ -3,10 +3,20 @@
 use crate::{Drawing, Repeated};
 use wakepath_report::{Figure, Figures, latencies_overlaid};
 
-/// Each with the name of its file.
-pub fn figures(repeated: &Repeated) -> Vec<(String, Figure)> {
+/// A figure of the page.
+pub struct Shown {
+    /// Name of its file.
+    pub file: String,
+    /// What stands above it.
+    pub heading: String,
+    /// The figure.
+    pub figure: Figure,
+}
+
+/// The figures in their order.
+pub fn figures(repeated: &Repeated) -> Vec<Shown> {
     let experiment = repeated.experiment;
-    let drawn: Vec<Figure> = match experiment.drawing {
+    let drawn: Vec<(String, Figure)> = match experiment.drawing {
         Drawing::Overlay => overlays(repeated),
         Drawing::Boxes => of_each(repeated, |figures| figures.boxes.first()),
         Drawing::Averages => of_each(repeated, |figures| {
@@ -14,17 +24,18 @@ pub fn figures(repeated: &Repeated) -> Vec<(String, Figure)> {
             maxima.find(|figure| figure.name.starts_with("averages"))
         }),
     };
-    let mut named: Vec<(String, Figure)> = Vec::new();
-    for figure in drawn {
-        let number = named.len() + 1;
-        let name = format!("{}-{number}-{}.svg", experiment.name, figure.name);
-        named.push((name, figure));
-    }
-    named
+    let numbered = drawn.into_iter().zip(1..);
+    numbered
+        .map(|((heading, figure), number)| Shown {
+            file: format!("{}-{number}-{}.svg", experiment.name, figure.name),
+            heading,
+            figure,
+        })
+        .collect()
 }
 
 /// For each condition the guests over each other.
-fn overlays(repeated: &Repeated) -> Vec<Figure> {
+fn overlays(repeated: &Repeated) -> Vec<(String, Figure)> {
     let Some(first) = repeated.guests.first() else {
         return Vec::new();
     };
@@ -40,17 +51,21 @@ fn overlays(repeated: &Repeated) -> Vec<Figure> {
             })
             .collect();
         if !sources.is_empty() {
-            figures.extend(latencies_overlaid(&condition.to_string(), &sources));
+            let drawn = latencies_overlaid(&condition.to_string(), &sources);
+            figures.extend(drawn.map(|figure| (figure.title.clone(), figure)));
         }
     }
     figures
 }
 
-fn of_each(repeated: &Repeated, choose: impl Fn(&Figures) -> Option<&Figure>) -> Vec<Figure> {
+fn of_each(
+    repeated: &Repeated,
+    choose: impl Fn(&Figures) -> Option<&Figure>,
+) -> Vec<(String, Figure)> {
     let drawn = repeated.guests.iter().filter_map(|run| {
         let mut figure = choose(&run.figures)?.clone();
         figure.alternative = format!("{}. {}", run.guest.name, figure.alternative);
-        Some(figure)
+        Some((format!("{}: {}", run.guest.name, figure.title), figure))
     });
     drawn.collect()
 }

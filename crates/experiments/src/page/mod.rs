@@ -6,6 +6,7 @@ mod provenance;
 mod tables;
 
 use crate::{Agreement, Finding, Repeated, findings};
+use drawn::Shown;
 use std::fmt::Write;
 
 /// A page and the files that it shows.
@@ -85,13 +86,15 @@ fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Re
         experiment.name
     );
     tables::latencies(text, repeated);
-    for (name, figure) in drawn::figures(repeated) {
-        line!(
-            text,
-            "\n![{}]({name})",
-            figure.alternative.replace(['[', ']'], "")
-        );
-        figures.push((name, figure.to_svg()));
+    for shown in drawn::figures(repeated) {
+        let Shown {
+            file,
+            heading,
+            figure,
+        } = shown;
+        let alternative = figure.alternative.replace(['[', ']'], "");
+        line!(text, "\n*{heading}*\n\n![{alternative}]({file})");
+        figures.push((file, figure.to_svg()));
     }
     tables::woken(text, repeated);
     tables::by_kernel(text, repeated);
