@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Version of the file's format; files since [`OLDEST_BASELINE`] can be read. Since 2 the architecture
+/// Version of the file's format; older files can be read. Since 2 the architecture
 /// is in it.
 pub const BASELINE_VERSION: u32 = 2;
 /// The oldest that can be read.
