@@ -1,7 +1,7 @@
 //! A parsed TOML document in which every value knows its key and its place, so that each refusal
 //! can name them. It knows no scenario keys.
 
-use crate::error::{Finding, shown_text};
+use crate::error::{Finding, one_line, shown_text};
 use crate::units::Complaint;
 use std::ops::RangeInclusive;
 use toml::Spanned;
@@ -37,7 +37,8 @@ impl<'a> Node<'a> {
     }
 
     fn shown(&self) -> String {
-        let short = |text: &str| -> String { text.chars().take(40).collect() };
+        // What the parser makes of a broken number may hold anything.
+        let short = |text: &str| one_line(&text.chars().take(40).collect::<String>());
         match self.value {
             DeValue::String(text) => shown_text(text),
             DeValue::Integer(number) => short(number.as_str()),

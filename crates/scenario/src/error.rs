@@ -166,8 +166,8 @@ pub(crate) fn shown_text(text: &str) -> String {
     shown
 }
 
-/// A file name that cannot break a line.
-fn one_line(name: &str) -> String {
+/// A file's name or a number that cannot break a line.
+pub(crate) fn one_line(name: &str) -> String {
     name.chars()
         .map(|c| if is_unprintable(c) { '?' } else { c })
         .collect()
