@@ -138,9 +138,9 @@ fn table(tracers: &[Tracer], rounds: &Rounds, loaded: &Rounds) -> String {
 fn ratios(tracers: &[Tracer], loaded: &Rounds) -> String {
     let mut text = String::new();
     for (place, tracer) in tracers.iter().enumerate().skip(1) {
-        let (Tracer::TraceCmd | Tracer::Perf | Tracer::Bpftrace) = tracer else {
+        if let Tracer::Nothing | Tracer::Own(..) = tracer {
             continue;
-        };
+        }
         for (own, name) in tracers.iter().enumerate() {
             let Tracer::Own(..) = name else { continue };
             let ratio = event_ns(loaded, own).zip(event_ns(loaded, place));

@@ -3,6 +3,7 @@
 //! the machine meanwhile changes for all.
 
 mod figures;
+mod instance;
 mod passages;
 mod tracer;
 

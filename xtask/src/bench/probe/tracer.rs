@@ -1,6 +1,8 @@
-//! What records the events: nothing, wakepath's probe, trace-cmd, bpftrace. Each is started, left to
-//! record while a loop runs beside it, and stopped; what it says it recorded and lost is read.
+//! What records the events: nothing, wakepath's probe, a plain instance of tracefs, trace-cmd,
+//! bpftrace. Each is started, left to record while a loop runs beside it, and stopped; what it says
+//! it recorded and lost is read.
 
+use super::instance::Instance;
 use crate::descendants::with_descendants;
 use crate::tools::has_program;
 use serde_json::{Value, json};
@@ -32,12 +34,14 @@ const EVENTS: [&str; 19] = [
     "exceptions:page_fault_user",
     "exceptions:page_fault_kernel",
 ];
-/// Each CPU's buffer, for every tracer alike: seconds of a busy CPU.
-const BUFFER_BYTES: u64 = 64 << 20;
+/// Each CPU's buffer, for every tracer alike: five seconds of 500 000 events a second, 60 bytes each.
+const BUFFER_BYTES: u64 = 160 << 20;
 /// How long a tracer may take to begin: a compiler of programs, some fifty events.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long one may take to switch its events on once it runs.
 const SETTLING: Duration = Duration::from_secs(2);
+/// Where instances of tracefs are.
+pub const INSTANCES: &str = "/sys/kernel/tracing/instances";
 /// The peer's instance of tracefs.
 const INSTANCE: &str = "xtask-bench-probe";
 
@@ -47,17 +51,21 @@ pub enum Tracer {
     Nothing,
     /// wakepath's own, by its words for backend and buffer.
     Own(&'static str, &'static str),
+    /// What trace-cmd would set up, without it: some kernels refuse it the function tracer, which it
+    /// opens in any case.
+    Instance,
     TraceCmd,
     Perf,
     Bpftrace,
 }
 
 /// All of them; the first is what the others are compared with.
-pub const ALL: [Tracer; 7] = [
+pub const ALL: [Tracer; 8] = [
     Tracer::Nothing,
     Tracer::Own("tracefs", "flight-recorder"),
     Tracer::Own("tracefs", "drained"),
     Tracer::Own("perf", "flight-recorder"),
+    Tracer::Instance,
     Tracer::TraceCmd,
     Tracer::Perf,
     Tracer::Bpftrace,
@@ -68,6 +76,7 @@ impl Tracer {
         match self {
             Self::Nothing => "untraced".into(),
             Self::Own(backend, mode) => format!("wakepath {backend}, {mode}"),
+            Self::Instance => "tracefs, as trace-cmd".into(),
             Self::TraceCmd => "trace-cmd".into(),
             Self::Perf => "perf record".into(),
             Self::Bpftrace => "bpftrace".into(),
@@ -77,7 +86,7 @@ impl Tracer {
     /// Why it can't run here.
     pub fn missing(self) -> Option<String> {
         let program = match self {
-            Self::Nothing | Self::Own(..) => return None,
+            Self::Nothing | Self::Own(..) | Self::Instance => return None,
             Self::TraceCmd => "trace-cmd",
             Self::Perf => "perf",
             Self::Bpftrace => "bpftrace",
@@ -92,6 +101,9 @@ impl Tracer {
         let recording = match self {
             Self::Nothing => Recording::None,
             Self::Own(backend, mode) => own(program, backend, mode, cpu, directory)?,
+            Self::Instance => {
+                Recording::Instance(Instance::start(INSTANCE, cpu, BUFFER_BYTES, &events())?)
+            }
             Self::TraceCmd => trace_cmd(cpu, directory)?,
             Self::Perf => perf(cpu, directory)?,
             Self::Bpftrace => bpftrace(cpu, directory)?,
@@ -123,6 +135,7 @@ pub struct Running {
 enum Recording {
     None,
     Own(Child, ChildStdin, BufReader<ChildStdout>),
+    Instance(Instance),
     Other(Child),
 }
 
@@ -141,7 +154,7 @@ impl Running {
     /// CPU time of the tracer's processes, from the scheduler's own count.
     fn cpu_time_ns(&self) -> u64 {
         let child = match &self.recording {
-            Recording::None => return 0,
+            Recording::None | Recording::Instance(_) => return 0,
             Recording::Own(child, ..) | Recording::Other(child) => child,
         };
         let of = |process: u32| {
@@ -159,6 +172,7 @@ impl Running {
         let (events, lost) = match self.recording {
             Recording::None => (None, None),
             Recording::Own(child, input, output) => finish_own(child, input, output)?,
+            Recording::Instance(instance) => instance.finish()?,
             Recording::Other(child) => {
                 let said = interrupted(child, self.tracer)?;
                 match self.tracer {
@@ -257,7 +271,7 @@ fn events() -> Vec<String> {
 }
 
 fn trace_cmd(cpu: usize, directory: &Path) -> Result<Recording, String> {
-    let mut command = Command::new("trace-cmd");
+    let mut command = bounded("trace-cmd");
     // -d: it need not touch the function tracer, which some kernels refuse.
     command.args(["record", "-d", "-B", INSTANCE, "-C", "mono"]);
     command.args(["-M", &format!("{:x}", 1_u64 << cpu)]);
@@ -295,7 +309,7 @@ fn bpftrace(cpu: usize, directory: &Path) -> Result<Recording, String> {
     let file = directory.join("events.bt");
     fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
     let output = directory.join("events.txt");
-    let mut command = Command::new("bpftrace");
+    let mut command = bounded("bpftrace");
     command.env("BPFTRACE_PERF_RB_PAGES", (BUFFER_BYTES / 4096).to_string());
     // The first line is written when every probe is attached.
     recording(command.arg("-o").arg(&output).arg(&file), || {
@@ -304,7 +318,7 @@ fn bpftrace(cpu: usize, directory: &Path) -> Result<Recording, String> {
 }
 
 fn perf(cpu: usize, directory: &Path) -> Result<Recording, String> {
-    let mut command = Command::new("perf");
+    let mut command = bounded("perf");
     command.args(["record", "-C", &cpu.to_string(), "-k", "mono", "-c", "1"]);
     command.args(["-m", &format!("{}M", BUFFER_BYTES >> 20)]);
     // The kernel refuses this one to perf.
@@ -350,24 +364,26 @@ fn bpftrace_counts(directory: &Path, said: &str) -> Result<(Option<u64>, Option<
 
 /// A tracer that records: started, `begun`, and still there a while later.
 fn recording(command: &mut Command, begun: impl Fn() -> bool) -> Result<Recording, String> {
-    let name = command.get_program().display().to_string();
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("{name}: {error}"))?;
+        .map_err(|error| format!("timeout: {error}"))?;
     let since = Instant::now();
     // None of them but bpftrace says when it has begun.
     let mut settled = None;
     while settled.is_none_or(|at: Instant| at.elapsed() < SETTLING) {
         if child.try_wait().is_ok_and(|status| status.is_some()) {
+            kill_group(child.id());
             let output = child
                 .wait_with_output()
                 .map_err(|error| error.to_string())?;
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            let _ = fs::remove_dir(Path::new(INSTANCES).join(INSTANCE));
             return Err(format!(
-                "it ended at once: {}",
+                "it ended at once, {}: {}",
+                output.status,
                 said.trim().replace('\n', " ")
             ));
         }
@@ -394,30 +410,33 @@ fn interrupted(mut child: Child, tracer: Tracer) -> Result<String, String> {
     }
     // trace-cmd has been seen to wait for ever on a kernel that refuses it the function tracer.
     let asked = Instant::now();
-    let mut runs = true;
-    while runs && asked.elapsed() < PATIENCE {
+    while child.try_wait().is_ok_and(|status| status.is_none()) && asked.elapsed() < PATIENCE {
         std::thread::sleep(Duration::from_millis(50));
-        runs = child.try_wait().is_ok_and(|status| status.is_none());
     }
-    // The number of one that has ended may be another's by now.
-    let left = if runs {
-        with_descendants(child.id())
-    } else {
-        Vec::new()
-    };
-    for process in left {
-        let process = i32::try_from(process).ok();
-        if let Some(process) = process.and_then(rustix::process::Pid::from_raw) {
-            let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
-        }
-    }
+    kill_group(child.id());
     let output = child
         .wait_with_output()
         .map_err(|error| format!("{}: {error}", tracer.name()))?;
     // trace-cmd keeps its instance.
-    let _ = fs::remove_dir(Path::new("/sys/kernel/tracing/instances").join(INSTANCE));
+    let _ = fs::remove_dir(Path::new(INSTANCES).join(INSTANCE));
     let text = [output.stdout, output.stderr].concat();
     Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// A program in a group of its own, which is ended as a whole: trace-cmd's readers outlive it and
+/// would hold what it says open for ever. `timeout` ends it if nobody else does.
+fn bounded(program: &str) -> Command {
+    let mut command = Command::new("timeout");
+    command.args(["--signal=INT", "--kill-after=5", "600", program]);
+    command
+}
+
+/// Whatever is left of a [`bounded`] program.
+fn kill_group(leader: u32) {
+    let leader = i32::try_from(leader).ok();
+    if let Some(leader) = leader.and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+    }
 }
 
 #[cfg(test)]
