@@ -28,6 +28,9 @@ pub enum Cause {
         /// Who sent it, where that was seen.
         sender: Option<SentBy>,
     },
+    /// The interrupt by which this CPU sent the loop's own wake-up to the loop's CPU: its timer had
+    /// expired there.
+    WokenFrom(u16),
     /// A SoftIRQ, in an interrupt's tail or in a thread of its own.
     SoftIrq {
         /// Which.
@@ -160,6 +163,7 @@ impl Cause {
             Self::NothingRan => "nothing-ran",
             Self::Interrupt(_) => "interrupt",
             Self::Ipi { .. } => "ipi",
+            Self::WokenFrom(_) => "woken-from",
             Self::SoftIrq { .. } => "softirq",
             Self::OtherTimer(_) => "other-timer",
             Self::IdleExit { .. } => "idle-exit",
@@ -216,6 +220,9 @@ impl fmt::Display for Cause {
                     true => Ok(()),
                     false => write!(f, " ({})", plain(&sender.callback)),
                 }
+            }
+            Self::WokenFrom(cpu) => {
+                write!(f, "the wake-up's own interrupt from CPU {cpu}, where the timer expired")
             }
             Self::SoftIrq { vector, thread } => {
                 write!(f, "SoftIRQ {}", vector.name())?;

@@ -3,7 +3,7 @@
 
 mod asleep;
 
-use crate::cause::{Cause, Relation};
+use crate::cause::{Cause, Relation, SentBy};
 use crate::cpu::{Context, Cpu, Doing, Span, is_ipi};
 use crate::cycle::{Piece, Stretch, WokenBy};
 use crate::track::{Happened, Interval, State, Track};
@@ -113,6 +113,10 @@ struct Cut<'a> {
     own_interrupt_ns: Option<u64>,
     own_expiry_ns: Option<u64>,
     own_cpu: u16,
+    /// Where and when the timer woke the thread, and the beginning of the interrupt that brought
+    /// this to another CPU.
+    woken_at: Option<(u16, u64)>,
+    sent_wake_up_ns: Option<u64>,
 }
 
 impl<'a> Cut<'a> {
@@ -124,6 +128,8 @@ impl<'a> Cut<'a> {
             own_interrupt_ns: None,
             own_expiry_ns: None,
             own_cpu: 0,
+            woken_at: None,
+            sent_wake_up_ns: None,
         }
     }
 
@@ -150,6 +156,10 @@ impl<'a> Cut<'a> {
             self.unexplained(interval.from_ns, interval.to_ns, stretch);
             return;
         };
+        if cpu != self.own_cpu {
+            // What interrupts this CPU is not the interrupt that woke the thread on that one.
+            self.own_interrupt_ns = None;
+        }
         let priority = self.priority_at(interval.to_ns);
         self.spans(
             cpu,
@@ -163,6 +173,13 @@ impl<'a> Cut<'a> {
                         cut.instead(thread, priority, interval.from_ns)
                     }
                     (Doing::Thread(_), None) => Cause::NoEvents,
+                    (Doing::Interrupt(interrupt, sender), _)
+                        if is_ipi(interrupt)
+                            && cut.brings_wake_up(cpu, span.from_ns, sender.as_ref()) =>
+                    {
+                        cut.sent_wake_up_ns = Some(span.from_ns);
+                        Cause::WokenFrom(cut.own_cpu)
+                    }
                     // Idle was entered although the loop was ready.
                     (Doing::Idle(_), _) if cut.was_busy(cpu, interval.from_ns) => {
                         Cause::Throttled(nobody())
@@ -286,6 +303,18 @@ impl<'a> Cut<'a> {
             Doing::Thread(thread) if thread.id == self.window.thread => Cause::Path,
             Doing::Thread(thread) => Cause::NotPreemptible(thread.clone()),
         }
+    }
+
+    /// Whether an interrupt of another CPU is the one that brought the thread's own wake-up to `cpu`:
+    /// the first behind a waking elsewhere, not known to be sent by a third CPU.
+    fn brings_wake_up(&self, cpu: u16, entry_ns: u64, sender: Option<&SentBy>) -> bool {
+        let Some((woken_on, waking_ns)) = self.woken_at else {
+            return false;
+        };
+        cpu != woken_on
+            && entry_ns >= waking_ns
+            && self.sent_wake_up_ns.is_none_or(|first| first == entry_ns)
+            && sender.is_none_or(|sender| sender.cpu == woken_on)
     }
 
     /// Whether an instant lies in the interrupt that woke the thread: nothing but interrupt and

@@ -25,6 +25,9 @@ pub fn remedy(cause: &Cause) -> Option<String> {
         Cause::Ipi { .. } => {
             "isolate the loop's CPU from the processes that send these (isolcpus, nohz_full)".into()
         }
+        Cause::WokenFrom(_) => {
+            "keep the timer on the loop's CPU: give the loop one CPU, and on one of nohz_full sysctl kernel.timer_migration=0".into()
+        }
         Cause::SoftIrq { vector, .. } => softirq(*vector)?,
         Cause::OtherTimer(function) if &**function != "tick_nohz_handler" && &**function != "tick_sched_timer" => {
             "move the threads that own these timers to other CPUs".into()

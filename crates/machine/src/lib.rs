@@ -12,6 +12,7 @@ mod privileges;
 mod reading;
 mod root;
 mod summary;
+mod timer_place;
 
 pub use changes::{Change, Differences, Severity};
 pub use clock_readings::ClockReadings;
@@ -20,3 +21,4 @@ pub use facts::*;
 pub use privileges::{Permission, Privileges};
 pub use reading::Reading;
 pub use root::Root;
+pub use timer_place::timers_elsewhere;

@@ -76,8 +76,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     differs: &[
         "Two emulated x86-64 CPUs that take turns of 2 µs: figures are right to some microseconds, and \
          a path beside a busy CPU takes twice its instructions.",
-        "A kernel with `nohz_full` may have the loop's timer expire on a housekeeping CPU, whose events are \
-         not recorded: those wake-ups are counted as neither direct nor deferred, and as unexplained.",
+        "A kernel with `nohz_full` has the loop's timer expire on the housekeeping CPU now and then, and the \
+         wake-up comes from there by an interrupt: it is the wake-up's own, and not counted as another's.",
         "400 due times instead of 600 000; no GPU and no fieldbus; messages, processes, files and a \
          network in their place.",
     ],

@@ -66,6 +66,7 @@ impl Cut<'_> {
                 self.own_interrupt_ns = *interrupt_ns;
                 self.own_expiry_ns = Some(*expiry_ns);
                 self.own_cpu = mark.cpu;
+                self.woken_at = Some((mark.cpu, mark.at_ns));
             }
             Context::Thread(thread) => {
                 let cause = Cause::Waker(thread.clone());

@@ -1,7 +1,7 @@
 //! What the scheduler takes from real-time loops, or refuses them.
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
-use wakepath_machine::{CpuList, Reading};
+use wakepath_machine::{CpuList, Reading, timers_elsewhere};
 
 pub const CHECKS: &[Check] = &[
     Check {
@@ -77,7 +77,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Scheduler,
         title: "timer migration",
         reads: "/proc/sys/kernel/timer_migration",
-        why: "Timers of idle CPUs may be moved to this one.",
+        why: "Timers of idle CPUs may be moved to this one, and those of a loop on a CPU of nohz_full \
+              to another.",
         now: "sysctl kernel.timer_migration=0",
         boot: "",
         weight: Severity::Minor,
@@ -260,8 +261,18 @@ fn watchdog(seen: &Inspection) -> Finding {
 
 fn timer_migration(seen: &Inspection) -> Finding {
     let read = &seen.facts.varying.real_time.timer_migration;
-    match read.known() {
-        None => Finding::unread(read),
-        Some(value) => Finding::judged(*value == 0, value.to_string(), read.path()),
+    let Some(&value) = read.known() else {
+        return Finding::unread(read);
+    };
+    let elsewhere = timers_elsewhere(&seen.root, &seen.subject.cpus);
+    match elsewhere.is_empty() {
+        true => Finding::judged(value == 0, value.to_string(), read.path()),
+        false => Finding::bad(
+            format!(
+                "{value}, and the loop's CPU is one of nohz_full: its timers are armed on CPU \
+                 {elsewhere}, and each wake-up from there is an interrupt more"
+            ),
+            read.path(),
+        ),
     }
 }

@@ -21,7 +21,7 @@ pub use error::MeasureError;
 pub use interrupt::Interrupt;
 pub use observer::Observer;
 pub use plan::{HostCpus, Plan, Segment};
-pub use tracing::Watching;
+pub use tracing::{Watching, traced_cpus};
 pub use trial::load_controllers;
 
 use cache_allocation::Places;
@@ -100,7 +100,7 @@ impl Measurement<'_> {
             Some(terms) => {
                 let order = TraceOrder {
                     terms,
-                    cpus: &self.plan.loop_cpus,
+                    cpus: &traced_cpus(&self.plan.loop_cpus),
                     segment_ns: longest_ns,
                 };
                 let shared = recording.memory.file();

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 use wakepath_archive::{Event, PlannedSegment, SegmentTraced, TraceMode};
+use wakepath_machine::{CpuList, Root, timers_elsewhere};
 use wakepath_probe::{Backend, Command, Ready, Reply, Setting};
 use wakepath_scenario::{Trace, TraceBackend, TraceBuffer};
 
@@ -28,6 +29,18 @@ pub(super) struct TraceOrder<'a> {
     pub(super) cpus: &'a [u16],
     /// Length of the longest segment.
     pub(super) segment_ns: u64,
+}
+
+/// The CPUs whose events explain loops on these: with those that their timers may expire on.
+pub fn traced_cpus(loops: &[u16]) -> Vec<u16> {
+    let own: CpuList = loops.iter().map(|&cpu| u32::from(cpu)).collect();
+    let elsewhere = timers_elsewhere(&Root::host(), &own);
+    let all: CpuList = [own.numbers(), elsewhere.numbers()]
+        .concat()
+        .into_iter()
+        .collect();
+    let numbers = all.numbers().iter();
+    numbers.filter_map(|&cpu| u16::try_from(cpu).ok()).collect()
 }
 
 impl Tracing {

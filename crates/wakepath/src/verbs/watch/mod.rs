@@ -6,7 +6,7 @@ mod terms;
 use super::{Outcome, measured, print};
 use crate::command_line::Watch;
 use crate::explanation;
-use crate::measure::{Interrupt, Watching};
+use crate::measure::{Interrupt, Watching, traced_cpus};
 use crate::watch::{Figures, Session, Target, Threads, record, text};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -114,8 +114,9 @@ impl Watcher<'_> {
             .terms
             .duration
             .map_or(USUAL_NS, |d| d.as_nanos() as u64);
-        let (mut probe, ready) = Watching::start(self.directory, &self.session.cpus, for_ns)
-            .map_err(|reason| format!("can't watch: {reason}"))?;
+        let (mut probe, ready) =
+            Watching::start(self.directory, &traced_cpus(&self.session.cpus), for_ns)
+                .map_err(|reason| format!("can't watch: {reason}"))?;
         self.session.notes = notes_of(&ready);
         self.session.set_up = ready.set_up;
         probe
