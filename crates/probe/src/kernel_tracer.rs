@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::borrowed::Borrowed;
 use crate::error::ProbeError;
 use crate::orphans;
 use crate::owner::Owner;
@@ -16,8 +17,8 @@ const BUFFER_KIB: u64 = 4096;
 /// A tracer at work, switched off when dropped.
 pub(crate) struct KernelTracer {
     instance: PathBuf,
-    /// The tracers' settings are the whole kernel's: as they were before.
-    before: Vec<(PathBuf, String)>,
+    /// The tracers' settings are the whole kernel's.
+    borrowed: Option<Borrowed>,
 }
 
 impl KernelTracer {
@@ -55,14 +56,14 @@ impl KernelTracer {
         fs::create_dir(&instance).map_err(ProbeError::io("make", &instance))?;
         let mut tracer = Self {
             instance,
-            before: Vec::new(),
+            borrowed: None,
         };
         tracer.write("tracing_on", "0")?;
+        tracer.write("trace_clock", "mono")?;
         tracer.write("buffer_size_kb", &BUFFER_KIB.to_string())?;
-        tracer.set(root.join("osnoise/cpus"), &cpu.to_string())?;
-        for (file, value) in settings {
-            tracer.set(root.join(file), value)?;
-        }
+        let cpus = [("osnoise/cpus", cpu.to_string())];
+        let settings = [&cpus, settings].concat();
+        tracer.borrowed = Some(Borrowed::set(root, &owner.second_name(), &settings)?);
         tracer.write("current_tracer", name)?;
         tracer.write("tracing_on", "1")?;
         Ok(tracer)
@@ -75,13 +76,6 @@ impl KernelTracer {
         read_text(&self.instance.join("trace")).map_err(|error| error.to_string())
     }
 
-    fn set(&mut self, path: PathBuf, value: &str) -> crate::Result<()> {
-        let before = read_text(&path).map_err(ProbeError::io("read", &path))?;
-        fs::write(&path, value).map_err(ProbeError::io("write", &path))?;
-        self.before.push((path, before.trim().to_owned()));
-        Ok(())
-    }
-
     fn write(&self, name: &str, value: &str) -> crate::Result<()> {
         let path = self.instance.join(name);
         fs::write(&path, value).map_err(ProbeError::io("write", &path))
@@ -92,9 +86,7 @@ impl Drop for KernelTracer {
     fn drop(&mut self) {
         // What can't be undone now is undone by the removal of the instance, or by the next start.
         let _ = self.write("current_tracer", "nop");
-        for (path, value) in self.before.iter().rev() {
-            let _ = fs::write(path, value);
-        }
+        self.borrowed = None;
         orphans::remove(&self.instance);
     }
 }

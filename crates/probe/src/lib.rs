@@ -7,6 +7,7 @@
 //! the next start ([`remove_orphans`]).
 
 mod apart;
+mod borrowed;
 mod buffers;
 mod choice;
 mod collect;

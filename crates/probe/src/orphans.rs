@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::borrowed;
 use crate::error::Result;
 use crate::owner::Owner;
 use crate::tracefs::Tracefs;
@@ -30,7 +31,12 @@ pub(crate) fn remove_in(tracefs: &Tracefs) -> Vec<String> {
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| Owner::of(name).is_some_and(|owner| owner.is_dead()))
-        .filter(|name| remove(&instances.join(name)))
+        .filter(|name| {
+            let removed = remove(&instances.join(name));
+            // A tracer that still runs refuses some of its settings.
+            borrowed::put_back_of(tracefs.root(), name);
+            removed
+        })
         .collect()
 }
 
@@ -39,5 +45,6 @@ pub(crate) fn remove(instance: &Path) -> bool {
     // Stopping first: a removal that fails leaves at least nothing that costs time.
     let _ = fs::write(instance.join("tracing_on"), "0");
     let _ = fs::write(instance.join("events/enable"), "0");
+    let _ = fs::write(instance.join("current_tracer"), "nop");
     fs::remove_dir(instance).is_ok()
 }

@@ -5,7 +5,7 @@
 use std::fs;
 
 use wakepath_archive::KernelNoise;
-use wakepath_rt::attributes;
+use wakepath_rt::{attributes, clock};
 use wakepath_timeline::Policy;
 
 use crate::kernel_tracer::{KernelTracer, sleep_for};
@@ -27,8 +27,10 @@ pub(crate) fn measure(tracefs: &Tracefs, cpu: u16, for_ns: u64) -> Result<Kernel
     ];
     let tracer = KernelTracer::start(tracefs, "osnoise", cpu, &settings)?;
     raise(cpu)?;
-    sleep_for(for_ns);
-    let found = parse(&tracer.stop()?);
+    let raised_us = clock::monotonic_ns() / 1_000;
+    // What it looked at until then, every load took its share of: one period more in its place.
+    sleep_for(for_ns.saturating_add(PERIOD_US * 1_000));
+    let found = parse(&tracer.stop()?, raised_us);
     match found.looked_ns {
         0 => Err("the osnoise tracer measured nothing".into()),
         _ => Ok(KernelNoise { cpu, ..found }),
@@ -55,19 +57,16 @@ fn raise(cpu: u16) -> Result<(), String> {
 
 /// Reads osnoise's lines: behind the time stamp the microseconds looked, those of noise, the per cent
 /// left, the largest noise, and how often hardware, NMIs, interrupts, SoftIRQs and threads
-/// interfered. Other lines are passed over. Pure.
-fn parse(text: &str) -> KernelNoise {
+/// interfered. Other lines are passed over, and those of times that began before `since_us` on the
+/// stamps' clock. Pure.
+fn parse(text: &str, since_us: u64) -> KernelNoise {
     let mut sum = KernelNoise::default();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         // The stamp ends with a colon; a thread's name may hold one, but not a number before it.
         let mut words = line.split_whitespace();
-        let is_stamp = |word: &str| {
-            let number = word.strip_suffix(':').map(str::parse::<f64>);
-            number.is_some_and(|number| number.is_ok())
-        };
-        if !words.any(is_stamp) {
+        let Some(ended_us) = words.find_map(|word| stamp_us(word.strip_suffix(':')?)) else {
             continue;
-        }
+        };
         let fields: Vec<&str> = words.collect();
         let [looked, noise, _left, largest, counts @ ..] = &fields[..] else {
             continue;
@@ -78,6 +77,9 @@ fn parse(text: &str) -> KernelNoise {
         if let (Some(&[looked_us, noise_us, largest_us]), Some(&[hw, nmi, irq, softirq, thread])) =
             (times.as_deref(), counts.as_deref())
         {
+            if ended_us.saturating_sub(looked_us) < since_us {
+                continue;
+            }
             let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
             add(&mut sum.looked_ns, looked_us.saturating_mul(1_000));
             add(&mut sum.noise_ns, noise_us.saturating_mul(1_000));
@@ -90,6 +92,18 @@ fn parse(text: &str) -> KernelNoise {
         }
     }
     sum
+}
+
+/// Microseconds of a stamp in seconds with six digits behind the point.
+fn stamp_us(text: &str) -> Option<u64> {
+    let (seconds, micros) = text
+        .split_once('.')
+        .filter(|(_, micros)| micros.len() == 6)?;
+    let [seconds, micros] = [seconds, micros].map(str::parse::<u64>);
+    seconds
+        .ok()?
+        .checked_mul(1_000_000)?
+        .checked_add(micros.ok()?)
 }
 
 #[cfg(test)]
@@ -118,14 +132,24 @@ mod tests {
             threads: 4,
             ..KernelNoise::default()
         };
-        assert_eq!(parse(DOCUMENTED), expected);
+        assert_eq!(parse(DOCUMENTED, 0), expected);
+    }
+
+    #[test]
+    fn what_began_before_the_thread_had_its_priority_does_not_count() {
+        // They looked from 80.637220 and 80.638154 s on.
+        let found = |since_us| parse(DOCUMENTED, since_us).noise_ns;
+        assert_eq!(found(80_637_220), 846_000);
+        assert_eq!(found(80_637_221), 656_000);
+        assert_eq!(found(80_638_155), 0);
     }
 
     #[test]
     fn lines_of_anything_else_are_passed_over() {
-        let text = "x-1 [000] .... 81.6: 1 2 3\n81.6:\n : : 5\n\0\n\
-            x-1 [000] .... 81.6: 1000000 190 99.9 9 18 0 1007 18 1 7\n\
-            x-1 [000] .... 81.6: 1000000 -190 99.9 9 18 0 1007 18 1\n";
-        assert_eq!(parse(text), KernelNoise::default());
+        let text = "x-1 [000] .... 81.600000: 1 2 3\n81.600000:\n : : 5\n\0\n\
+            x-1 [000] .... 81.600000: 1000000 190 99.9 9 18 0 1007 18 1 7\n\
+            x-1 [000] .... 81.600000: 1000000 -190 99.9 9 18 0 1007 18 1\n\
+            x-1 [000] .... 99999999999999999.600000: 1000000 190 99.9 9 18 0 1007 18 1\n";
+        assert_eq!(parse(text, 0), KernelNoise::default());
     }
 }
