@@ -1,7 +1,7 @@
 //! What was published as a finding, as a test that our own figures can fail. A claim that virtual time
 //! can't show is named so and neither agrees nor contradicts.
 
-use crate::{Cell, Figure, Repeated};
+use crate::{Cell, Figure, GuestRun, Repeated};
 use serde::Serialize;
 use wakepath_explain::ConditionExplanation;
 use wakepath_verdict::duration;
@@ -66,6 +66,8 @@ pub enum Agreement {
     Agrees,
     /// They say something else.
     Contradicts,
+    /// They lie closer together than the guest's turns can tell.
+    Undecided,
     /// Virtual time can't tell.
     NotVisible,
     /// The figures are missing.
@@ -78,6 +80,7 @@ impl Agreement {
         match self {
             Self::Agrees => "agrees",
             Self::Contradicts => "contradicts",
+            Self::Undecided => "undecided",
             Self::NotVisible => "not visible in virtual time",
             Self::NotMeasured => "not measured",
         }
@@ -132,27 +135,34 @@ fn tried(repeated: &Repeated, test: &Test) -> (Agreement, String) {
         Test::FewerDisturbed { low, high } => disturbed(repeated, low, high),
         Test::NotVisible(why) => return (Agreement::NotVisible, why.to_owned()),
     };
-    match outcome {
-        Ok((true, here)) => (Agreement::Agrees, here),
-        Ok((false, here)) => (Agreement::Contradicts, here),
-        Err(missing) => (Agreement::NotMeasured, missing),
+    outcome.unwrap_or_else(|missing| (Agreement::NotMeasured, missing))
+}
+
+/// What the figures say, and the figures; or what is missing.
+type Tried = Result<(Agreement, String), String>;
+
+fn told_by(holds: bool) -> Agreement {
+    match holds {
+        true => Agreement::Agrees,
+        false => Agreement::Contradicts,
     }
 }
 
-/// Whether it holds and the figures; or what is missing.
-type Tried = Result<(bool, String), String>;
-
+/// CPUs that take turns feel each other up to a turn late, so a figure of theirs may be off by that
+/// much either way. What does not hold for all such figures alike is undecided.
 fn compared(
     repeated: &Repeated,
     cells: [Cell; 2],
     figure: Figure,
     holds: impl Fn([f64; 2]) -> bool,
 ) -> Tried {
-    let [first, second] = cells.map(|cell| {
+    let mut values = [0.0; 2];
+    let mut off = [Some(0.0); 2];
+    for (at, cell) in cells.into_iter().enumerate() {
         let found = repeated.figure(cell, figure);
-        found.ok_or_else(|| format!("no figures of {}", told(cell)))
-    });
-    let values = [first?, second?];
+        values[at] = found.ok_or_else(|| format!("no figures of {}", told(cell)))?;
+        off[at] = repeated.guest(cell.guest).and_then(GuestRun::may_be_off_ns);
+    }
     let shown = |cell: Cell, ns: f64| format!("{}: {}", told(cell), duration(ns.round() as i64));
     let here = format!(
         "{} of {} and of {}",
@@ -160,7 +170,21 @@ fn compared(
         shown(cells[0], values[0]),
         shown(cells[1], values[1])
     );
-    Ok((holds(values), here))
+    let [Some(first), Some(second)] = off else {
+        let why = "the guest's CPUs took turns of no known length";
+        return Ok((Agreement::Undecided, format!("{here}; {why}")));
+    };
+    let told = holds(values);
+    let same = [-first, first].into_iter().all(|by| {
+        let both = [-second, second].map(|other| [values[0] + by, values[1] + other]);
+        both.into_iter().all(|moved| holds(moved) == told)
+    });
+    if same {
+        return Ok((told_by(told), here));
+    }
+    let turn = duration(first.max(second).round() as i64);
+    let why = format!("too close for CPUs that take turns of {turn}");
+    Ok((Agreement::Undecided, format!("{here}; {why}")))
 }
 
 fn explained(repeated: &Repeated, cell: Cell) -> Result<&ConditionExplanation, String> {
@@ -174,7 +198,7 @@ fn woken(repeated: &Repeated, cell: Cell, way: &str) -> Tried {
     let found = explained(repeated, cell)?;
     let count = found.woken.get(way).copied().unwrap_or(0);
     let here = format!("{}: {count} of {} {way}", told(cell), found.cycles);
-    Ok((2 * count > found.cycles, here))
+    Ok((told_by(2 * count > found.cycles), here))
 }
 
 fn disturbed(repeated: &Repeated, low: Cell, high: Cell) -> Tried {
@@ -188,7 +212,7 @@ fn disturbed(repeated: &Repeated, low: Cell, high: Cell) -> Tried {
         shown(low, few),
         shown(high, many)
     );
-    Ok((few.0 < many.0 && few.1 < many.1, here))
+    Ok((told_by(few.0 < many.0 && few.1 < many.1), here))
 }
 
 /// How many threads, interrupts and SoftIRQs took a part of a wake-up, and in how many cycles each,

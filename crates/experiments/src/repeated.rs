@@ -85,6 +85,15 @@ impl GuestRun {
         })
     }
 
+    /// By how much a latency may be longer or shorter than the guest's own, in virtual nanoseconds: a
+    /// turn of its CPUs. `None` where several take turns of no known length.
+    pub fn may_be_off_ns(&self) -> Option<f64> {
+        match self.virtual_time.cpus {
+            1 => Some(0.0),
+            _ => self.virtual_time.turn_ns.map(|ns| ns as f64),
+        }
+    }
+
     /// A condition by phase and policy.
     pub fn condition(&self, phase: &str, policy: &str) -> Option<&Measured> {
         let mut all = self.conditions.iter();

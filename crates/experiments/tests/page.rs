@@ -8,6 +8,9 @@ use wakepath_report::Figures;
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_statistics::Distribution;
 
+/// How long a turn of one of several CPUs is.
+const TURN_NS: u64 = 2_000;
+
 /// An experiment of which every guest measured what `latencies` gives for guest, phase and policy.
 fn repeated(name: &str, latencies: impl Fn(&str, &str) -> Vec<i64>, policies: &[&str]) -> Repeated {
     let experiment = named(name).unwrap();
@@ -33,7 +36,7 @@ fn repeated(name: &str, latencies: impl Fn(&str, &str) -> Vec<i64>, policies: &[
                 ns_per_instruction: 1,
                 seed: 1,
                 cpus: experiment.cpus,
-                turn_ns: None,
+                turn_ns: (experiment.cpus > 1).then_some(TURN_NS),
                 emulator: None,
             },
             conditions,
@@ -108,6 +111,45 @@ fn figures_like_the_published_ones_agree_and_others_contradict() {
             .iter()
             .all(|one| one.agreement == Agreement::Contradicts)
     );
+}
+
+#[test]
+fn what_a_turn_of_the_cpus_could_reverse_is_undecided() {
+    // Published: RT's largest is lower with isolation, and a stock kernel's 318 / 56 as high.
+    let isolation = |isolated: i64, rt: i64, stock: i64| {
+        let latencies = move |guest: &str, _: &str| match guest {
+            "RT, isolated" => vec![isolated],
+            "RT" => vec![rt],
+            _ => vec![stock],
+        };
+        let found = findings(&repeated("isolation", latencies, &["FIFO 80"]));
+        [found[0].clone(), found[1].clone()]
+    };
+    // Both may be off by 2 µs: 4 µs apart may be none, 4.001 µs are some.
+    let [closer, agreeing] = isolation(13_000, 17_000, 300_000);
+    assert_eq!(closer.agreement, Agreement::Undecided);
+    assert!(
+        closer
+            .here
+            .ends_with("too close for CPUs that take turns of 2 µs"),
+        "{}",
+        closer.here
+    );
+    assert_eq!(agreeing.agreement, Agreement::Agrees);
+    let [apart, _] = isolation(13_000, 17_001, 300_000);
+    assert_eq!(apart.agreement, Agreement::Agrees);
+    let [reversed, _] = isolation(17_000, 13_000, 300_000);
+    assert_eq!(reversed.agreement, Agreement::Contradicts);
+
+    let latencies = |guest: &str, _: &str| match guest {
+        "RT, isolated" => vec![1_000],
+        _ => vec![900_000],
+    };
+    let mut turns_unknown = repeated("isolation", latencies, &["FIFO 80"]);
+    for guest in &mut turns_unknown.guests {
+        guest.virtual_time.turn_ns = None;
+    }
+    assert_eq!(findings(&turns_unknown)[0].agreement, Agreement::Undecided);
 }
 
 #[test]

@@ -21,7 +21,8 @@ pub struct Page {
 const INTRODUCTION: &str = "\
 # Published experiments, repeated in virtual time
 
-Written by `wakepath lab experiments`; the same command writes it again, to the nanosecond.
+Written by `wakepath lab experiments`. With the same wakepath, kernels and emulator, named at the end,
+it writes the same figures again, to the nanosecond.
 
 Each experiment was published with figures of one machine. Here its kernels run in an emulator that
 counts instructions (docs/concepts/virtual-time.md): our figures are **lengths of software paths
@@ -51,9 +52,9 @@ use line;
 fn summary(text: &mut String, experiments: &[Repeated]) {
     line!(
         text,
-        "\n| experiment | agrees | contradicts | not to be seen here |"
+        "\n| experiment | agrees | contradicts | undecided | not to be seen here |"
     );
-    line!(text, "|---|---|---|---|");
+    line!(text, "|---|---:|---:|---:|---:|");
     for repeated in experiments {
         let found = findings(repeated);
         let count = |wanted: &[Agreement]| {
@@ -63,10 +64,11 @@ fn summary(text: &mut String, experiments: &[Repeated]) {
         };
         line!(
             text,
-            "| {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} |",
             repeated.experiment.title,
             count(&[Agreement::Agrees]),
             count(&[Agreement::Contradicts]),
+            count(&[Agreement::Undecided]),
             count(&[Agreement::NotVisible, Agreement::NotMeasured])
         );
     }

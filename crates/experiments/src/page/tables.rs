@@ -12,8 +12,8 @@ use wakepath_statistics::{DistributionSummary, Quantile};
 pub fn latencies(text: &mut String, repeated: &Repeated) {
     line!(
         text,
-        "| kernel | policy | load | due times | skipped | min | mean | p99 | max | published min / \
-         average / max |"
+        "| kernel | policy | load | due times | skipped | min, virtual µs | mean, virtual µs | p99, \
+         virtual µs | max, virtual µs | published min / average / max, µs |"
     );
     line!(text, "|---|---|---|---:|---:|---:|---:|---:|---:|---|");
     for (phase, policy) in conditions(repeated) {
@@ -31,7 +31,7 @@ pub fn latencies(text: &mut String, repeated: &Repeated) {
     }
     line!(
         text,
-        "\nOurs in virtual µs, from the due time to the loop's first instruction; published in µs."
+        "\nOurs from the due time to the loop's first instruction."
     );
 }
 
@@ -140,8 +140,9 @@ pub fn by_kernel(text: &mut String, repeated: &Repeated) {
     }
     line!(
         text,
-        "\n| kernel | load | its timerlat: interrupt median | max | thread (FIFO 95) median | max | ours, \
-         FIFO 99: mean | max |"
+        "\n| kernel | load | timerlat's interrupt: median, virtual µs | max, virtual µs | timerlat's \
+         thread, FIFO 95: median, virtual µs | max, virtual µs | ours, FIFO 99: mean, virtual µs | max, \
+         virtual µs |"
     );
     line!(text, "|---|---|---:|---:|---:|---:|---:|---:|");
     for guest in &repeated.guests {
@@ -177,6 +178,6 @@ pub fn by_kernel(text: &mut String, repeated: &Repeated) {
     }
     line!(
         text,
-        "\nIn virtual µs. A kernel thread has no way back to user code; ours has."
+        "\nA kernel thread has no way back to user code; ours has."
     );
 }
