@@ -1,6 +1,5 @@
 //! What changed on the machine from the first look to the last, and which phases that concerns.
 
-use crate::assessment::fact_change;
 use wakepath_archive::FactsTaken;
 use wakepath_machine::{Change, Facts, Severity};
 use wakepath_verdict::FactChange;
@@ -86,5 +85,18 @@ fn add_unknown<'a>(known: &mut Vec<Change>, more: impl IntoIterator<Item = &'a C
         if !known.iter().any(|known| known.what == change.what) {
             known.push(change.clone());
         }
+    }
+}
+
+/// A change of the machine in the verdict's words.
+fn fact_change(change: &wakepath_machine::Change) -> FactChange {
+    let (from, to) = (change.before.clone(), change.after.clone());
+    match change.path.ends_with("current_clocksource") {
+        true => FactChange::ClockSource { from, to },
+        false => FactChange::Other {
+            fact: change.what.clone(),
+            from,
+            to,
+        },
     }
 }

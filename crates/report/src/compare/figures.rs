@@ -2,10 +2,11 @@
 //! is small however long it was.
 
 use super::Metric;
-use crate::assessment::{AssessmentError, judged_with};
+use crate::assessment::AssessmentError;
 use crate::changes::run_changes;
 use crate::conditions::group;
 use crate::imported;
+use crate::judged::judged_with;
 use serde::Serialize;
 use wakepath_archive::{Run, SegmentRecord};
 use wakepath_scenario::{Criterion, Scenario};

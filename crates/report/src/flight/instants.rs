@@ -5,8 +5,8 @@
 //! instants are flown in turn. So the worst bursts are those of the whole condition, and a vehicle
 //! lost in any segment is lost.
 
-use crate::assessment::window_end;
 use crate::conditions::ConditionSegments;
+use crate::judged::window_end;
 use wakepath_archive::{ArchiveError, Run};
 use wakepath_flight::replay::{Choices, Schedule};
 use wakepath_timeline::Sample;

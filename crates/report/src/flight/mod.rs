@@ -6,8 +6,9 @@ mod order;
 mod parallel;
 mod text;
 
-use crate::assessment::{JudgedConditions, judged_conditions, run_outcome};
 use crate::conditions::ConditionSegments;
+use crate::judged::{JudgedConditions, judged_conditions};
+use crate::run_outcome::run_outcome;
 use crate::{AssessmentError, ControllerFile, RunIdentity};
 use parallel::Piece;
 use serde::Serialize;

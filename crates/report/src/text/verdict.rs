@@ -1,0 +1,134 @@
+//! The verdict on a run in words, with the criterion and what virtual time means for it.
+
+use super::{coloured, paint};
+use crate::{Assessment, Style};
+use std::fmt::Write;
+use wakepath_archive::VirtualTime;
+use wakepath_verdict::{Outcome, duration};
+
+impl Assessment {
+    pub(super) fn write_verdict(&self, text: &mut String, style: Style) -> std::fmt::Result {
+        let outcome = self.outcome.to_string().to_uppercase();
+        let outcome = style.bold(&paint(self.outcome, &outcome, style));
+        write!(text, "verdict: {outcome}")?;
+        if let Some(recommendation) = &self.overall.recommendation {
+            write!(text, ": use {recommendation}")?;
+        }
+        match (self.outcome, &self.virtual_time) {
+            (Outcome::VirtualTime, Some(time)) => {
+                write!(text, ": {}", virtual_time_text(time))?;
+            }
+            (Outcome::NotJudged, _) => write!(text, ": {NO_CRITERION}")?,
+            _ => {}
+        }
+        writeln!(text)?;
+        for policy in &self.overall.policies {
+            let name = policy
+                .policy
+                .map_or("task set".into(), |policy| policy.to_string());
+            let where_ = match policy.outcome {
+                Outcome::Passed | Outcome::VirtualTime | Outcome::NotJudged => String::new(),
+                _ => format!(" ({})", policy.decided_by.join(", ")),
+            };
+            writeln!(
+                text,
+                "  {name:<16} {}{where_}",
+                coloured(policy.outcome, style)
+            )?;
+        }
+        for remark in &self.remarks {
+            writeln!(text, "  {remark}")?;
+        }
+        let more = self
+            .conditions
+            .iter()
+            .filter_map(|judgement| judgement.more);
+        let longest = more.map(|more| more.seconds).reduce(f64::max);
+        if let (Outcome::Undecided, Some(seconds)) = (self.outcome, longest) {
+            writeln!(
+                text,
+                "  measure each undecided condition {} s longer to decide",
+                seconds.ceil()
+            )?;
+        }
+        match (self.outcome, &self.virtual_time) {
+            (Outcome::NotJudged, _) => {
+                writeln!(text, "missed: skipped, or not ended after one period")?;
+            }
+            (_, Some(_)) => writeln!(text, "criterion, not judged: {}", self.criterion_text())?,
+            (_, None) => writeln!(text, "criterion: {}", self.criterion_text())?,
+        }
+        // The one assumption under every bound above that no run can check by itself.
+        writeln!(
+            text,
+            "a maximum is the largest observed, not a bound; a stall too rare to have happened \
+             in the run is in no figure"
+        )
+    }
+
+    /// The criterion in words.
+    pub fn criterion_text(&self) -> String {
+        let criterion = &self.criterion;
+        let mut parts = Vec::new();
+        if let Some(latency) = criterion.latency_ns {
+            parts.push(format!("wake-up latency ≤ {}", duration(latency as i64)));
+        }
+        parts.push(format!(
+            "response ≤ {}",
+            duration(criterion.deadline_ns as i64)
+        ));
+        parts.push(match (criterion.miss_fraction, criterion.evidence) {
+            (fraction, _) if fraction > 0.0 => {
+                format!("at most {} % of due times missed", fraction * 100.0)
+            }
+            (_, evidence) => format!(
+                "no due time missed, with a bound of {} on the probability",
+                evidence.unwrap_or(wakepath_verdict::DEFAULT_EVIDENCE)
+            ),
+        });
+        parts.push(format!("{} % confidence", criterion.confidence * 100.0));
+        if let Some(most) = criterion.consecutive_misses {
+            parts.push(format!("at most {most} in a row"));
+        }
+        if let Some(outage) = criterion.outage_ns {
+            parts.push(format!("outage ≤ {}", duration(outage as i64)));
+        }
+        if let Some(flight) = self.flights.as_ref().and_then(|flown| flown.criterion) {
+            parts.push(crate::flight::criterion_text(&flight));
+        }
+        parts.join(", ")
+    }
+}
+
+/// What to do about a watched run without a verdict.
+pub(crate) const NO_CRITERION: &str =
+    "no criterion was given; wakepath watch --latency 200us would hold the threads to one";
+
+/// What virtual time means, in the words of the verdict.
+pub(crate) fn virtual_time_text(time: &VirtualTime) -> String {
+    let cpus = cpus_text(time);
+    let emulator = match &time.emulator {
+        Some(emulator) => format!("{}, {}", emulator.kernel, emulator.version),
+        None => "an emulator that is not recorded".to_owned(),
+    };
+    format!(
+        "lengths of software paths, counted in instructions of {} ns ({emulator}, {cpus}, seed \
+         {}); no machine's latencies, and no criterion is judged by them",
+        time.ns_per_instruction, time.seed
+    )
+}
+
+/// How many CPUs, and what virtual time costs there.
+pub fn cpus_text(time: &VirtualTime) -> String {
+    match (time.cpus, time.turn_ns) {
+        (1, _) => "one CPU".to_owned(),
+        (cpus, Some(turn_ns)) => format!(
+            "{cpus} CPUs that take turns of at most {} µs: while {cpus} work, each has 1/{cpus} of its \
+             speed, and what one does to another is felt up to that much later",
+            turn_ns as f64 / 1e3
+        ),
+        (cpus, None) => format!(
+            "{cpus} CPUs that take turns of up to milliseconds: no latency here is the guest's own"
+        ),
+    }
+}
