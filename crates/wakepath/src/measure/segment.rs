@@ -2,23 +2,20 @@
 
 use super::cache_allocation::{CacheAllocation, Places};
 use super::child::{FromChild, JsonChild};
+use super::load_proofs::{SegmentLoads, proofs, snapshot};
 use super::own_group;
 use super::plan::segment_ns;
 use super::program::loop_program;
+use super::thread_records::{LoopEnd, ended_threads, started_threads};
 use super::{MeasureError, Message, Running, Segment};
 use serde_json::json;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
-use wakepath_archive::{
-    CountersRead, Effective, Event, PageFaults, SegmentEnded, SegmentStarted, ThreadEnd,
-    ThreadEnded, ThreadStarted,
-};
-use wakepath_load::{LoadError, Loads, Snapshot};
-use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadEndReport, ThreadReady};
+use wakepath_archive::{Event, SegmentEnded, SegmentStarted, ThreadEnd, ThreadStarted};
+use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadReady};
 use wakepath_recorder::{Reply, SegmentRings};
-use wakepath_timeline::DueTimes;
 
 /// Between two looks at the interrupt, for the watcher too.
 const TICK: Duration = Duration::from_millis(100);
@@ -26,20 +23,6 @@ const TICK: Duration = Duration::from_millis(100);
 pub(super) const READY_PATIENCE: Duration = Duration::from_secs(30);
 /// How long a loop may take beyond its last due time. A starved SCHED_IDLE loop is late, not dead.
 const END_PATIENCE: Duration = Duration::from_secs(10);
-
-/// The loads of a segment's phase.
-pub(super) enum SegmentLoads {
-    Idle,
-    Working(Box<Loads>),
-    /// They could not be started: the segment is not measured, and says why.
-    Missing(String),
-}
-
-/// How a loop's process ended.
-enum LoopEnd {
-    Reported(Vec<ThreadEndReport>),
-    Failed(String),
-}
 
 /// Where a loop that works for a controller of the user's own can be thought to be.
 fn in_controller(spec: &LoopSpec) -> String {
@@ -330,55 +313,7 @@ impl Running<'_> {
         loads: Vec<serde_json::Value>,
         no_counters: Vec<Option<String>>,
     ) -> Result<(), MeasureError> {
-        let ended = |thread: usize| match end {
-            LoopEnd::Reported(reports) => reports.get(thread).map(|report| {
-                let modules = report.modules.clone();
-                let counted = report.counted.map(CountersRead::from);
-                (
-                    report.why.clone(),
-                    Some(report.page_faults),
-                    modules,
-                    counted,
-                )
-            }),
-            LoopEnd::Failed(reason) => Some((
-                ThreadEnd::Failed {
-                    reason: reason.clone(),
-                },
-                None,
-                Vec::new(),
-                None,
-            )),
-        };
-        let threads: Vec<ThreadEnded> = (0..spec.threads.len())
-            .map(|thread| {
-                let (ended, page_faults, modules, counted) = ended(thread).unwrap_or((
-                    ThreadEnd::Failed {
-                        reason: "the loop said nothing of this thread".into(),
-                    },
-                    None,
-                    Vec::new(),
-                    None,
-                ));
-                let missing = no_counters.get(thread).cloned().flatten();
-                let missing = missing.map(|reason| CountersRead::Missing { reason });
-                let indices = self.recording.memory.indices(thread as u32);
-                ThreadEnded {
-                    thread: thread as u16,
-                    written: indices.written(),
-                    recorded: recorded.get(thread).copied().unwrap_or(0),
-                    lost: indices.lost(),
-                    skipped: None,
-                    modules,
-                    counters: counted.or(missing),
-                    ended,
-                    page_faults: page_faults.map(|faults| PageFaults {
-                        minor: faults.minor,
-                        major: faults.major,
-                    }),
-                }
-            })
-            .collect();
+        let threads = ended_threads(spec, end, recorded, no_counters, &self.recording.memory);
         let problem = threads.iter().find_map(|thread| match &thread.ended {
             ThreadEnd::Failed { reason } => Some(reason.clone()),
             ThreadEnd::Overrun => Some("stopped at its first overrun".into()),
@@ -420,72 +355,4 @@ fn not_started(source: std::io::Error) -> MeasureError {
 fn unavailable_key(segment: &Segment) -> (String, String) {
     let planned = &segment.planned;
     (planned.condition.clone(), planned.phase.clone())
-}
-
-/// The loads' counters now; `None` without loads.
-fn snapshot(loads: &mut SegmentLoads) -> Option<Result<Snapshot, LoadError>> {
-    match loads {
-        SegmentLoads::Working(loads) => Some(loads.snapshot()),
-        _ => None,
-    }
-}
-
-/// What each load did since `before`. A load that can't be asked has no proof, and says so.
-fn proofs(
-    loads: &mut SegmentLoads,
-    before: Option<Result<Snapshot, LoadError>>,
-) -> Vec<serde_json::Value> {
-    let (SegmentLoads::Working(loads), Some(before)) = (loads, before) else {
-        return Vec::new();
-    };
-    let proofs = before.and_then(|before| {
-        let after = loads.snapshot()?;
-        Ok(loads.proof_between(&before, &after))
-    });
-    let unproven = |reason: String| json!({ "name": "loads", "working": false, "reason": reason });
-    match proofs {
-        Ok(proofs) => proofs
-            .iter()
-            .map(|proof| serde_json::to_value(proof).unwrap_or_else(|e| unproven(e.to_string())))
-            .collect(),
-        Err(error) => vec![unproven(error.to_string())],
-    }
-}
-
-fn started_threads(spec: &LoopSpec, start_ns: u64, ready: &[ThreadReady]) -> Vec<ThreadStarted> {
-    (0..)
-        .zip(&spec.threads)
-        .map(|(thread, spec)| {
-            let effective = ready.get(usize::from(thread)).map(|ready| &ready.effective);
-            ThreadStarted {
-                thread,
-                name: spec.name.clone(),
-                due: DueTimes {
-                    start_ns,
-                    period_ns: spec.period_ns,
-                },
-                requested: spec.preparation.policy,
-                effective: Effective {
-                    text: effective.map_or("not in effect".into(), |e| e.policy.to_string()),
-                    details: details(ready.get(usize::from(thread))),
-                },
-                cpus: effective.map_or_else(
-                    || spec.preparation.cpus.clone().unwrap_or_default(),
-                    |effective| effective.cpus.clone(),
-                ),
-                first_judged_cycle: spec.first_judged_cycle,
-                end_cycle: spec.end_cycle,
-            }
-        })
-        .collect()
-}
-
-/// What is in effect for a thread, with its number: kernel events name threads by it.
-fn details(ready: Option<&ThreadReady>) -> serde_json::Value {
-    let effective = ready.map(|ready| &ready.effective);
-    let mut details = serde_json::to_value(effective).unwrap_or_default();
-    if let (Some(ready), Some(details)) = (ready, details.as_object_mut()) {
-        details.insert("thread_id".into(), ready.thread_id.into());
-    }
-    details
 }

@@ -1,0 +1,116 @@
+//! What the log says of a segment's threads: their terms at the start, their counts at the end.
+
+use wakepath_archive::{
+    CountersRead, Effective, PageFaults, ThreadEnd, ThreadEnded, ThreadStarted,
+};
+use wakepath_measured_loop::{LoopSpec, ThreadEndReport, ThreadReady};
+use wakepath_rt::shared::SharedMemory;
+use wakepath_timeline::DueTimes;
+
+/// How a loop's process ended.
+pub(super) enum LoopEnd {
+    Reported(Vec<ThreadEndReport>),
+    Failed(String),
+}
+
+/// The threads of a loop; without an instant to begin at (0) they never ran.
+pub(super) fn started_threads(
+    spec: &LoopSpec,
+    start_ns: u64,
+    ready: &[ThreadReady],
+) -> Vec<ThreadStarted> {
+    (0..)
+        .zip(&spec.threads)
+        .map(|(thread, spec)| {
+            let effective = ready.get(usize::from(thread)).map(|ready| &ready.effective);
+            ThreadStarted {
+                thread,
+                name: spec.name.clone(),
+                due: DueTimes {
+                    start_ns,
+                    period_ns: spec.period_ns,
+                },
+                requested: spec.preparation.policy,
+                effective: Effective {
+                    text: effective.map_or("not in effect".into(), |e| e.policy.to_string()),
+                    details: details(ready.get(usize::from(thread))),
+                },
+                cpus: effective.map_or_else(
+                    || spec.preparation.cpus.clone().unwrap_or_default(),
+                    |effective| effective.cpus.clone(),
+                ),
+                first_judged_cycle: spec.first_judged_cycle,
+                end_cycle: spec.end_cycle,
+            }
+        })
+        .collect()
+}
+
+/// What is in effect for a thread, with its number: kernel events name threads by it.
+fn details(ready: Option<&ThreadReady>) -> serde_json::Value {
+    let effective = ready.map(|ready| &ready.effective);
+    let mut details = serde_json::to_value(effective).unwrap_or_default();
+    if let (Some(ready), Some(details)) = (ready, details.as_object_mut()) {
+        details.insert("thread_id".into(), ready.thread_id.into());
+    }
+    details
+}
+
+/// The threads' ends, with the counts of both ends of their rings.
+pub(super) fn ended_threads(
+    spec: &LoopSpec,
+    end: &LoopEnd,
+    recorded: &[u64],
+    no_counters: Vec<Option<String>>,
+    memory: &SharedMemory,
+) -> Vec<ThreadEnded> {
+    let ended = |thread: usize| match end {
+        LoopEnd::Reported(reports) => reports.get(thread).map(|report| {
+            let modules = report.modules.clone();
+            let counted = report.counted.map(CountersRead::from);
+            (
+                report.why.clone(),
+                Some(report.page_faults),
+                modules,
+                counted,
+            )
+        }),
+        LoopEnd::Failed(reason) => Some((
+            ThreadEnd::Failed {
+                reason: reason.clone(),
+            },
+            None,
+            Vec::new(),
+            None,
+        )),
+    };
+    (0..spec.threads.len())
+        .map(|thread| {
+            let (ended, page_faults, modules, counted) = ended(thread).unwrap_or((
+                ThreadEnd::Failed {
+                    reason: "the loop said nothing of this thread".into(),
+                },
+                None,
+                Vec::new(),
+                None,
+            ));
+            let missing = no_counters.get(thread).cloned().flatten();
+            let missing = missing.map(|reason| CountersRead::Missing { reason });
+            let indices = memory.indices(thread as u32);
+            ThreadEnded {
+                thread: thread as u16,
+                written: indices.written(),
+                recorded: recorded.get(thread).copied().unwrap_or(0),
+                lost: indices.lost(),
+                skipped: None,
+                modules,
+                counters: counted.or(missing),
+                ended,
+                page_faults: page_faults.map(|faults| PageFaults {
+                    minor: faults.minor,
+                    major: faults.major,
+                }),
+            }
+        })
+        .collect()
+}
