@@ -130,6 +130,23 @@ pub struct InterferenceFigures {
     pub most: Vec<InterfererFigures>,
 }
 
+impl InterferenceFigures {
+    /// The names of a kind that took most time, `listed` at most, and how many more there are: for a
+    /// person.
+    pub fn names(&self, all: &KindFigures, listed: usize) -> String {
+        let of_kind = self.most.iter().filter(|one| one.kind == all.kind);
+        let mut names: Vec<String> = of_kind
+            .take(listed)
+            .map(|one| format!("{} × {}", one.count, one.name))
+            .collect();
+        let more = all.names.saturating_sub(names.len() as u64);
+        if more > 0 {
+            names.push(format!("{more} more"));
+        }
+        names.join(", ")
+    }
+}
+
 /// All of a kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KindFigures {

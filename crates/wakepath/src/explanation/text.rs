@@ -216,21 +216,13 @@ fn interference(text: &mut String, of: &ConditionExplanation) {
         time(found.observed_ns)
     );
     for all in &found.kinds {
-        let of_kind = found.most.iter().filter(|one| one.kind == all.kind);
-        let mut named: Vec<String> = of_kind
-            .take(MOST_NAMES)
-            .map(|one| format!("{} × {}", one.count, one.name))
-            .collect();
-        if all.names > named.len() as u64 {
-            named.push(format!("{} more", all.names - named.len() as u64));
-        }
         let _ = writeln!(
             text,
             "  {:>11}  {:>10}  {}: {}",
             all.count,
             time(all.total_ns),
             all.kind.words(),
-            named.join(", ")
+            found.names(all, MOST_NAMES)
         );
     }
     if found.kinds.is_empty() {

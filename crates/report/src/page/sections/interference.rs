@@ -49,18 +49,16 @@ fn what_else_ran(markup: &mut Markup, explanation: &Explanation) {
         table.element("th", &[("scope", &"rowgroup"), ("colspan", &4)], title);
         table.raw("</tr>");
         for all in &found.kinds {
-            let of_kind = found.most.iter().filter(|one| one.kind == all.kind);
-            let named: Vec<String> = of_kind
-                .take(NAMED)
-                .map(|one| format!("{} × {}", one.count, one.name))
-                .collect();
             let numbers = [all.count.to_string(), time(all.total_ns)];
             row(
                 &mut table,
                 all.kind.words(),
                 &numbers,
-                Some(&named.join(", ")),
+                Some(&found.names(all, NAMED)),
             );
+        }
+        if found.kinds.is_empty() {
+            row(&mut table, "nothing", &["0".into(), time(0)], Some(""));
         }
     }
     if any {
