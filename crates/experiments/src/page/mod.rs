@@ -29,6 +29,9 @@ counts instructions (docs/concepts/virtual-time.md): our figures are **lengths o
 and no machine's latencies**. What can be compared is their order: which kernel is better, what a
 load does, whether a claim holds where only the software differs. Caches, memory contention and
 hardware jitter are absent, and a largest value is the largest of so many, no bound.
+
+Guests of several CPUs take turns, and each of their figures may be off by a turn: a claim that this
+could reverse is undecided.
 ";
 
 /// The page of these experiments.

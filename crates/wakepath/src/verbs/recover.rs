@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::ArchiveError;
+use wakepath_verdict::counted;
 
 /// Recovers.
 pub fn run(arguments: &Recover) -> Outcome {
@@ -37,9 +38,9 @@ pub fn run(arguments: &Recover) -> Outcome {
         )?,
         false => writeln!(
             text,
-            "{directory}: recovered {} samples of {} segments",
-            report.manifest.recorded(),
-            report.manifest.segments.len()
+            "{directory}: recovered {} of {}",
+            counted(report.manifest.recorded(), "sample", "samples"),
+            counted(report.manifest.segments.len() as u64, "segment", "segments")
         )?,
     }
     for missing in report.missing() {
@@ -51,7 +52,8 @@ pub fn run(arguments: &Recover) -> Outcome {
     if reaped > 0 {
         writeln!(
             text,
-            "ended: {reaped} processes of loads that had outlived their run"
+            "ended: {} of loads that had outlived their run",
+            counted(reaped as u64, "process", "processes")
         )?;
     }
     for name in &instances {
@@ -73,7 +75,7 @@ fn watched(directory: &Path) -> Result<bool, Box<dyn std::error::Error>> {
     print(&format!(
         "{}: a killed watch: {} of {} events over {:.1} s; its last second may be missing\n",
         directory.display(),
-        wakepath_verdict::counted(
+        counted(
             figures.threads.len() as u64,
             "periodic thread",
             "periodic threads"

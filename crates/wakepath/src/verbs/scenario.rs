@@ -5,6 +5,7 @@ use crate::command_line::Scenario;
 use std::fmt::Write;
 use std::process::ExitCode;
 use wakepath_scenario::{KnownCpus, builtin, json_schema, units};
+use wakepath_verdict::counted;
 
 /// Lists, shows, checks.
 pub fn run(verb: &Scenario) -> Outcome {
@@ -52,9 +53,9 @@ fn check(name: &str) -> Outcome {
     let mut text = String::new();
     writeln!(
         text,
-        "{source}: {} conditions, {} repetitions, {} cycles each; takes about {}",
-        scenario.conditions(),
-        scenario.repetitions,
+        "{source}: {}, {}, {} cycles each; takes about {}",
+        counted(scenario.conditions(), "condition", "conditions"),
+        counted(scenario.repetitions.into(), "repetition", "repetitions"),
         scenario.cycles,
         units::format_duration(scenario.estimated_run_ns().div_ceil(1_000_000_000) * 1_000_000_000)
     )?;
