@@ -1,6 +1,7 @@
 //! `wakepath import`: a run directory from the files of another tool. Reading them is the crate
 //! `wakepath-import`'s work.
 
+use super::given_time::given_time;
 use super::{Outcome, print};
 use crate::command_line::Import;
 use serde_json::json;
@@ -13,7 +14,7 @@ use wakepath_archive::{
     SegmentStarted, ThreadEnd, ThreadEnded, ThreadHistogram, ThreadStarted, Tool, run_id,
 };
 use wakepath_import::{Asked, Form, Imported, Lack, Samples, Thread, Values};
-use wakepath_scenario::units::{format_duration, parse_duration};
+use wakepath_scenario::units::format_duration;
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_timeline::{DueTimes, Policy, Sample};
 
@@ -28,15 +29,7 @@ const MOST_BYTES: u64 = 2 << 30;
 /// Reads all, then writes.
 pub fn run(arguments: &Import) -> Outcome {
     let form = Form::of_word(&arguments.form)?;
-    let time = |option: &str, text: &Option<String>| -> Result<Option<u64>, Failure> {
-        let Some(text) = text else { return Ok(None) };
-        match parse_duration(text) {
-            Ok(ns) if ns > 0 => Ok(Some(ns)),
-            Ok(_) => Err(format!("{option} {text}: must be more than nothing").into()),
-            Err(complaint) => Err(format!("{option} {text}: {complaint}").into()),
-        }
-    };
-    let asked_ns = time("--period", &arguments.period)?;
+    let asked_ns = given_time("--period", arguments.period.as_deref())?;
     if !arguments.thread.is_empty() && !form.has_all_threads() {
         let word = form.word();
         return Err(format!("--thread: a file of {word} has the loop's threads alone").into());
@@ -89,7 +82,7 @@ pub fn run(arguments: &Import) -> Outcome {
         )
     })?;
     let policy = policy(arguments, first, period_ns)?;
-    let latency_ns = time("--latency", &arguments.latency)?;
+    let latency_ns = given_time("--latency", arguments.latency.as_deref())?;
     let scenario = scenario(arguments, first, &files, period_ns, policy, latency_ns)?;
     let mut lacks: Vec<Lack> = first.lacks.clone();
     lacks.extend(

@@ -10,6 +10,7 @@ pub mod explain;
 pub mod export;
 mod files;
 pub mod fly;
+mod given_time;
 pub mod import;
 pub mod lab;
 pub mod machine;

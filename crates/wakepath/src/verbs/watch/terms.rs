@@ -2,11 +2,11 @@
 
 use crate::command_line::Watch;
 use crate::verbs::exec;
+use crate::verbs::given_time::given_time;
 use crate::watch::{Target, Threads, plain};
 use std::path::Path;
 use std::time::Duration;
 use wakepath_machine::{Facts, Root};
-use wakepath_scenario::units::parse_duration;
 use wakepath_timeline::Policy;
 
 type Failure = Box<dyn std::error::Error>;
@@ -21,19 +21,11 @@ pub(super) struct Terms {
 
 impl Terms {
     pub(super) fn read(arguments: &Watch) -> Result<Self, Failure> {
-        let time = |option: &str, text: &Option<String>| -> Result<Option<u64>, Failure> {
-            let Some(text) = text else { return Ok(None) };
-            match parse_duration(text) {
-                Ok(ns) if ns > 0 => Ok(Some(ns)),
-                Ok(_) => Err(format!("{option} {text}: must be more than nothing").into()),
-                Err(complaint) => Err(format!("{option} {text}: {complaint}").into()),
-            }
-        };
         Ok(Self {
-            duration: time("--for", &arguments.duration)?.map(Duration::from_nanos),
+            duration: given_time("--for", arguments.duration.as_deref())?.map(Duration::from_nanos),
             cpus: arguments.cpu.as_deref().map(exec::cpus).transpose()?,
             policy: arguments.policy.as_deref().map(exec::policy).transpose()?,
-            latency_ns: time("--latency", &arguments.latency)?,
+            latency_ns: given_time("--latency", arguments.latency.as_deref())?,
         })
     }
 }
