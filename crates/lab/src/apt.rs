@@ -115,7 +115,11 @@ impl Client {
         if !output.status.success() || field(&text, "Package").is_none() {
             return Err(LabError::NoPackage {
                 package: wanted,
-                why: last_line(&output.stderr),
+                // About a version it says nothing.
+                why: match (version, output.stderr.is_empty()) {
+                    (Some(_), true) => format!("`apt-cache madison {package}` lists its versions"),
+                    _ => last_line(&output.stderr),
+                },
             });
         }
         Ok(text)
@@ -289,5 +293,8 @@ mod tests {
             error.contains("no package linux-image-of-nobody is known here"),
             "{error}"
         );
+        let error = Client::of_the_system().described("dpkg", Some("0.0.nobody"));
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("apt-cache madison dpkg"), "{error}");
     }
 }

@@ -90,6 +90,19 @@ pub enum LabError {
         /// The name.
         name: String,
     },
+    /// A file that is no kernel for the guest.
+    #[error(
+        "{} is {is}, the guest is {guest}: give a kernel for it, or another `--architecture`",
+        path.display()
+    )]
+    KernelImage {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        is: String,
+        /// What the guest is.
+        guest: Architecture,
+    },
     /// The package client has no such package.
     #[error(
         "no package {package} is known here ({why}); `apt-get update` refreshes the lists, and the \
@@ -140,6 +153,15 @@ pub enum LabError {
         path: PathBuf,
         /// What is wrong with it.
         why: String,
+    },
+    /// A parameter that a guest of the laboratory can't have.
+    #[error(
+        "{word}: the laboratory sets this parameter of the kernel itself, to start the guest and to \
+         learn of its end; leave it out"
+    )]
+    Parameter {
+        /// The parameter.
+        word: String,
     },
     /// The guest never reached its own program.
     #[error("the guest never started its program ({why}); its console: {}", console.display())]

@@ -73,6 +73,7 @@ impl KernelName {
         match self {
             Self::Path(path) => {
                 let bytes = fs::read(path).map_err(|e| LabError::io("read", path, e))?;
+                refuse_other(path, &bytes, architecture)?;
                 Ok(Kernel {
                     path: path.clone(),
                     sha256: sha256_hex(&bytes),
@@ -113,6 +114,34 @@ pub struct Kernel {
     pub package: Option<String>,
     /// What it was configured with, in a file `config-RELEASE`, where that is known.
     pub config: Option<PathBuf>,
+}
+
+/// What a bootable image of each architecture has, and where: Linux's Documentation, x86/boot.rst
+/// (`HdrS`), arm64/booting.rst (`ARM\x64`), and arch/arm/boot/compressed/head.S (0x016f2818).
+const IMAGES: [(Architecture, usize, &[u8]); 3] = [
+    (Architecture::X86_64, 0x202, b"HdrS"),
+    (Architecture::Aarch64, 56, b"ARM\x64"),
+    (Architecture::Armv7, 36, &0x016f_2818_u32.to_le_bytes()),
+];
+
+/// Refuses a file that is another architecture's kernel, or none at all: the emulator calls both a
+/// kernel that is too old.
+fn refuse_other(path: &Path, bytes: &[u8], architecture: Architecture) -> Result<()> {
+    let has = |at: usize, magic: &[u8]| bytes.get(at..).is_some_and(|b| b.starts_with(magic));
+    let found = IMAGES.iter().find(|(_, at, magic)| has(*at, magic));
+    match found {
+        Some((is, ..)) if *is == architecture => Ok(()),
+        // An Arm kernel may be wrapped: gzip, uImage.
+        None if architecture != Architecture::X86_64 => Ok(()),
+        found => Err(LabError::KernelImage {
+            path: path.to_owned(),
+            is: match found {
+                Some((is, ..)) => format!("a kernel for {is}"),
+                None => "no bzImage".to_owned(),
+            },
+            guest: architecture,
+        }),
+    }
 }
 
 /// `config-RELEASE` beside a kernel that is called `vmlinuz-RELEASE`, as in /boot.
@@ -163,5 +192,35 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn a_file_that_is_no_kernel_or_another_architectures_is_refused_by_what_it_is() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("image");
+        let cache = Cache::at(place.path());
+        let fetched = |bytes: &[u8], architecture| {
+            fs::write(&path, bytes).unwrap();
+            let fetched = KernelName::Path(path.clone()).fetch(architecture, &cache);
+            fetched.map(drop).map_err(|error| error.to_string())
+        };
+        for (own, at, magic) in IMAGES {
+            let mut image = vec![0; at];
+            image.extend_from_slice(magic);
+            assert_eq!(fetched(&image, own), Ok(()), "{own}");
+            for other in Architecture::ALL.into_iter().filter(|&other| other != own) {
+                let said = fetched(&image, other).unwrap_err();
+                let expected = format!("is a kernel for {own}, the guest is {other}");
+                assert!(said.contains(&expected), "{said}");
+            }
+        }
+        for bytes in [b"".as_slice(), b"# a letter", &[0; 0x203]] {
+            let said = fetched(bytes, Architecture::X86_64).unwrap_err();
+            assert!(
+                said.contains("is no bzImage, the guest is x86-64"),
+                "{said}"
+            );
+        }
+        assert_eq!(fetched(&[0x1f, 0x8b], Architecture::Aarch64), Ok(()));
     }
 }

@@ -245,16 +245,19 @@ fn unpack(package: &Path, directory: &Path, full: &str) -> Result<()> {
         .arg("./boot/*")
         .stdin(Stdio::from(output)));
     let ended = unpacker.wait();
-    taken?;
-    if !ended.is_ok_and(|status| status.success()) {
-        return Err(LabError::NoKernelInPackage {
-            package: full.to_owned(),
-        });
-    }
-    let kernel = named(directory, "vmlinuz");
-    let kernel = kernel.ok_or_else(|| LabError::NoKernelInPackage {
+    let none = || LabError::NoKernelInPackage {
         package: full.to_owned(),
-    })?;
+    };
+    if !ended.is_ok_and(|status| status.success()) {
+        return Err(none());
+    }
+    // Where nothing lies in /boot, tar calls that an error.
+    let entries = fs::read_dir(directory).map_err(|e| LabError::io("list", directory, e))?;
+    if entries.count() <= 1 {
+        return Err(none());
+    }
+    taken?;
+    let kernel = named(directory, "vmlinuz").ok_or_else(none)?;
     let place = directory.join(KERNEL);
     fs::rename(&kernel, &place).map_err(|e| LabError::io("rename", &kernel, e))?;
     seal(&place, &directory.join(DIGEST))

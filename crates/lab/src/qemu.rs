@@ -65,6 +65,11 @@ impl Qemu {
             .stdin(Stdio::null())
             .output()
             .map_err(|e| LabError::io("start", &program, e))?;
+        if !output.status.success() {
+            let command = format!("{} --version", program.display());
+            let said = programs::last_line(&output.stderr);
+            return Err(LabError::Command { command, said });
+        }
         let said = String::from_utf8_lossy(&output.stdout);
         let version = checked(said.lines().next().unwrap_or(""), architecture, needed)?;
         Ok(Self {
@@ -143,5 +148,26 @@ mod tests {
              (package qemu-system-x86)"
         );
         assert!(checked("something else", Architecture::X86_64, NEEDED).is_err());
+    }
+
+    #[test]
+    fn an_emulator_that_can_not_be_started_says_why() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = tempfile::tempdir().unwrap();
+        let program = place.path().join("qemu");
+        let said = "error while loading shared libraries: libslirp.so.0";
+        std::fs::write(
+            &program,
+            format!("#!/bin/sh\necho '{said}' >&2; exit 127\n"),
+        )
+        .unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        let cache = Cache::at(place.path());
+        let error = Qemu::find(Some(&program), Architecture::X86_64, 1, &cache);
+        let error = error.unwrap_err().to_string();
+        assert!(
+            error.ends_with(&format!("--version failed: {said}")),
+            "{error}"
+        );
     }
 }
