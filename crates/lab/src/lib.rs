@@ -43,8 +43,8 @@ pub use guest::{
 };
 pub use initramfs::Initramfs;
 pub use kernel::{Kernel, KernelName};
-pub use machine::{Machine, shift_of, turn_ns};
-pub use own_program::find as find_program;
+pub use machine::{Machine, parameters, shift_of, turn_ns};
+pub use own_program::{find as find_program, version_in};
 pub use programs::Wanted;
 pub use qemu::Qemu;
 pub use rate::{BOARDS, Board, ns_per_instruction};

@@ -49,6 +49,25 @@ pub fn shift_of(ns_per_instruction: u32) -> Result<u32> {
     }
 }
 
+/// Parameters that the laboratory itself starts a guest with: with another console, end or first process
+/// nothing would come home, or what was asked for would be passed over.
+const OF_THE_LABORATORY: [&str; 5] = ["rdinit", "init", "console", "panic", "--"];
+
+/// The kernel's parameters in `text`.
+///
+/// # Errors
+/// [`LabError::Parameter`] for one of the laboratory's own.
+pub fn parameters(text: &str) -> Result<Vec<String>> {
+    let words = text.split_whitespace().map(|word| {
+        let name = word.split('=').next().unwrap_or(word);
+        match OF_THE_LABORATORY.contains(&name) {
+            true => Err(LabError::Parameter { word: word.into() }),
+            false => Ok(word.to_owned()),
+        }
+    });
+    words.collect()
+}
+
 impl Machine {
     /// The emulator's arguments; console and sent files are written to where it runs.
     ///
@@ -139,6 +158,18 @@ mod tests {
         assert_eq!(shift_of(8).unwrap(), 3);
         for ns in [0, 3, 2048] {
             assert!(shift_of(ns).is_err(), "{ns}");
+        }
+    }
+
+    #[test]
+    fn parameters_that_start_the_guest_are_refused_and_not_passed_over() {
+        let given = parameters(" preempt=full  threadirqs initcall_debug").unwrap();
+        assert_eq!(given, ["preempt=full", "threadirqs", "initcall_debug"]);
+        for word in ["rdinit=/bin/sh", "init=/x", "console=tty0", "panic=0", "--"] {
+            let said = parameters(&format!("quiet {word}"))
+                .unwrap_err()
+                .to_string();
+            assert!(said.starts_with(&format!("{word}: ")), "{said}");
         }
     }
 

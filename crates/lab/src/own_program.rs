@@ -39,6 +39,31 @@ pub fn find(given: Option<&Path>, own: &Path, architecture: Architecture) -> Res
     })
 }
 
+/// Digits of a commit in a version.
+const COMMIT: usize = 12;
+
+/// The version that a wakepath carries, `0.1.0 (COMMIT)` as it answers to `--version`; it need not be
+/// one that can be started here.
+pub fn version_in(program: &[u8]) -> Option<String> {
+    let open = program.windows(2).enumerate();
+    let mut open = open.filter_map(|(at, two)| (two == b" (").then_some(at));
+    open.find_map(|at| {
+        let commit = program.get(at + 2..at + 2 + COMMIT)?;
+        let is_commit = commit.iter().all(u8::is_ascii_hexdigit);
+        if !is_commit || program.get(at + 2 + COMMIT) != Some(&b')') {
+            return None;
+        }
+        let before = program[..at].iter().rev();
+        let number: Vec<u8> = before
+            .take_while(|byte| byte.is_ascii_digit() || **byte == b'.')
+            .copied()
+            .collect();
+        let number: String = number.iter().rev().map(|&byte| char::from(byte)).collect();
+        let is_number = number.split('.').filter(|part| !part.is_empty()).count() == 3;
+        is_number.then(|| format!("{number} ({})", String::from_utf8_lossy(commit)))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +105,26 @@ mod tests {
         assert_eq!(find(Some(given), &own, guest).unwrap(), given);
         let own_kind = Architecture::of_this_program().unwrap();
         assert_eq!(find(None, &own, own_kind).unwrap(), own);
+    }
+
+    #[test]
+    fn the_version_is_found_among_other_bytes_and_nothing_else_is_taken_for_it() {
+        let found = |bytes: &str| version_in(bytes.as_bytes());
+        let expected = Some("0.1.0 (72fd05b91d64)".to_owned());
+        assert_eq!(
+            found("\0 (\0wakepath0.1.0 (72fd05b91d64)Measures"),
+            expected
+        );
+        for other in [
+            "",
+            " (",
+            "0.1.0 (72fd05b91d6",
+            "0.1.0 (no commit)",
+            "rustc 1.90.0 (1159e78c4747 2025-09-14)",
+            "a (72fd05b91d64)",
+            "1.0 (72fd05b91d64)",
+        ] {
+            assert_eq!(found(other), None, "{other}");
+        }
     }
 }

@@ -3,14 +3,14 @@
 
 use super::guests::{Guest, Limit};
 use super::words::words;
-use crate::command_line::LabGuests;
+use crate::command_line::{LabGuests, VERSION};
 use crate::measure::own_executable;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wakepath_lab::{
     Architecture, Cache, Initramfs, Kernel, KernelName, Machine, Order, OrderedCommand, Qemu,
-    Wanted, fetch_programs, find_program, shift_of, turn_ns,
+    Wanted, fetch_programs, find_program, parameters, shift_of, turn_ns, version_in,
 };
 use wakepath_scenario::{LoadKind, Scenario, Work};
 
@@ -76,7 +76,7 @@ impl<'a> Laboratory<'a> {
         let own = std::fs::canonicalize(own_executable())?;
         let program = find_program(options.host.program.as_deref(), &own, architecture)?;
         if program != own {
-            eprintln!("in the guests: {}", program.display());
+            tell_of(&program)?;
         }
         let cache = cache();
         let emulator = options.host.emulator.as_deref();
@@ -161,7 +161,7 @@ impl<'a> Laboratory<'a> {
                         directory: directory.join(Guest::directory_name(&name)),
                         name,
                         kernel: chosen.kernel.clone(),
-                        machine: self.machine(&[&chosen.parameters, variant], seed),
+                        machine: self.machine(&format!("{} {variant}", chosen.parameters), seed)?,
                         initramfs: initramfs.clone(),
                         before: self.options.before.clone(),
                     });
@@ -193,16 +193,15 @@ impl<'a> Laboratory<'a> {
         Ok(wanted)
     }
 
-    fn machine(&self, parameters: &[&str], seed: u64) -> Machine {
-        let words = parameters.iter().flat_map(|text| text.split_whitespace());
-        Machine {
+    fn machine(&self, text: &str, seed: u64) -> Result<Machine, Failure> {
+        Ok(Machine {
             architecture: self.architecture,
             ns_per_instruction: self.options.ns_per_instruction,
             seed,
             cpus: self.options.cpus,
             memory_mib: self.options.memory,
-            parameters: words.map(str::to_owned).collect(),
-        }
+            parameters: parameters(text)?,
+        })
     }
 
     /// Its file and that file's SHA-256.
@@ -254,6 +253,23 @@ fn name_and_parameters(called: &str) -> (&str, &str) {
         Some((name, parameters)) if !Path::new(called).exists() => (name, parameters.trim()),
         _ => (called, ""),
     }
+}
+
+/// Says which program runs in the guests, and where it is of another version than this one: what it
+/// measures is then that version's.
+fn tell_of(program: &Path) -> Result<(), Failure> {
+    let place = program.display();
+    eprintln!("in the guests: {place}");
+    let bytes = std::fs::read(program).map_err(|error| format!("{place}: {error}"))?;
+    let found = version_in(&bytes);
+    if found.as_deref() != Some(VERSION) {
+        let found = found.unwrap_or_else(|| "of a version that it does not say".into());
+        eprintln!(
+            "warning: {place} is {found}, this wakepath is {VERSION}: build it anew, or name another \
+             with `--program`"
+        );
+    }
+    Ok(())
 }
 
 /// A command as `--before` has it: a dash before it lets it fail.
