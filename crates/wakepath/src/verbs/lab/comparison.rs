@@ -64,7 +64,29 @@ pub fn to_text(compared: &[Compared], style: Style) -> String {
             }
         };
     }
+    text += &notes(&known);
     text += "verdict: VIRTUAL TIME: no criterion is judged by it\n";
+    text
+}
+
+/// What the runs say of themselves, above all what a guest's kernel did not take: its row bears the
+/// name of what was asked for. What all say stands there once.
+fn notes(known: &[(&str, &Assessment)]) -> String {
+    let mut text = String::new();
+    for (guest, assessment) in known {
+        for note in &assessment.run.notes {
+            let is_of_all = known
+                .iter()
+                .all(|(_, other)| other.run.notes.contains(note));
+            let line = match is_of_all {
+                true => format!("note: {note}\n"),
+                false => format!("{guest}: note: {note}\n"),
+            };
+            if !text.contains(&line) {
+                text += &line;
+            }
+        }
+    }
     text
 }
 

@@ -20,7 +20,7 @@ use wakepath_lab::{BEGUN, ENDED, FAILED, ORDER_PATH, Order, SEND_PORT, SPEAKER_O
 use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
 use wakepath_readiness::{Inspection, Report};
-use wakepath_scenario::{KnownCpus, Scenario};
+use wakepath_scenario::{KnownCpus, Scenario, Warning};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -105,9 +105,10 @@ fn measure(order: &Order, scenario: &str) -> Outcome {
     let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
     let facts = Facts::read(&Root::host());
     let interrupt = Interrupt::listen()?;
-    let notes = warnings.iter().map(ToString::to_string).collect();
+    let bearing = |warning: &&Warning| !matches!(warning, Warning::TooShortToPass { .. });
+    let notes = warnings.iter().filter(bearing).map(ToString::to_string);
     let clock_source = measured::clock_source(&facts);
-    let mut start = run_started(&scenario, clock_source, notes, SystemTime::now())?;
+    let mut start = run_started(&scenario, clock_source, notes.collect(), SystemTime::now())?;
     start
         .notes
         .extend(effective::ignored(&facts, &effective::log()));

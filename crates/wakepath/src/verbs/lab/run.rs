@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_archive::Run;
 use wakepath_report::{Assessment, Style};
-use wakepath_scenario::Scenario;
+use wakepath_scenario::{Scenario, Warning};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -34,6 +34,8 @@ pub fn run(arguments: &LabRun) -> Outcome {
             fitted
         }
     };
+    // No criterion is judged.
+    warnings.retain(|warning| !matches!(warning, Warning::TooShortToPass { .. }));
     for warning in &warnings {
         eprintln!("warning: {warning}");
     }
@@ -48,10 +50,17 @@ pub fn run(arguments: &LabRun) -> Outcome {
         false => comparison::to_text(&compared, Style::of_stdout()),
     })?;
     let whole = compared.iter().all(Compared::is_whole);
-    if let (Some(file), true) = (&arguments.baseline, whole) {
-        let order = counted::order(options, &scenario, &arguments.seed);
-        counted::write(file, &counted::baseline(order, &compared)?)?;
-        eprintln!("baseline: {}", file.display());
+    match &arguments.baseline {
+        Some(file) if whole => {
+            let order = counted::order(options, &scenario, &arguments.seed);
+            counted::write(file, &counted::baseline(order, &compared)?)?;
+            eprintln!("baseline: {}", file.display());
+        }
+        Some(file) => eprintln!(
+            "baseline: {} is not written: not all guests ended well",
+            file.display()
+        ),
+        None => (),
     }
     Ok(ExitCode::from(u8::from(!whole)))
 }
@@ -81,8 +90,11 @@ pub fn measure(
     let guests = laboratory.guests(&task, directory)?;
     let interrupt = Interrupt::listen()?;
     eprintln!(
-        "{} guests of {:.1} s virtual time each, {} at a time, with {}",
-        guests.len(),
+        "{} of {:.1} s virtual time each, {} at a time, with {}",
+        match guests.len() {
+            1 => "1 guest".to_owned(),
+            number => format!("{number} guests"),
+        },
         scenario.estimated_run_ns() as f64 / 1e9,
         laboratory.beside().min(guests.len()),
         laboratory.qemu.version
