@@ -193,15 +193,17 @@ impl Report {
                 });
             }
         }
+        let on = |cpus: &str| match cpus {
+            "" => "on no CPU".to_owned(),
+            cpus => format!("on CPU {cpus}"),
+        };
         let mut lines = |from: &[(String, String)], to: &[(String, String)], came: bool| {
             for (device, cpus) in from {
                 let other = to.iter().find(|(other, _)| other == device);
                 let (before, after) = match other {
-                    None if came => ("not there".to_owned(), format!("on CPU {cpus}")),
-                    None => (format!("on CPU {cpus}"), "not there".to_owned()),
-                    Some((_, others)) if came && others != cpus => {
-                        (format!("on CPU {others}"), format!("on CPU {cpus}"))
-                    }
+                    None if came => ("not there".to_owned(), on(cpus)),
+                    None => (on(cpus), "not there".to_owned()),
+                    Some((_, others)) if came && others != cpus => (on(others), on(cpus)),
                     Some(_) => continue,
                 };
                 differences.push(Difference {

@@ -90,11 +90,17 @@ fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: b
             )?;
         }
         for change in &changes {
-            writeln!(
-                text,
-                "changed: {}: {} → {} ({})",
-                change.what, change.before, change.after, change.path
-            )?;
+            let [before, after] =
+                [&change.before, &change.after].map(|value| match value.as_str() {
+                    "" => "none",
+                    value => value,
+                });
+            write!(text, "changed: {}: {before} → {after}", change.what)?;
+            // What could not be read names its file already.
+            match before.contains(&change.path) || after.contains(&change.path) {
+                true => writeln!(text)?,
+                false => writeln!(text, " ({})", change.path)?,
+            }
         }
         match &judged_otherwise {
             None => writeln!(
