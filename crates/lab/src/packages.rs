@@ -1,5 +1,5 @@
 //! What is taken out of packages: a kernel, or all of an emulator. Checked against the package list,
-//! unpacked into the cache, never installed.
+//! unpacked into the cache, sealed there to the last file, never installed.
 
 use crate::apt::{Client, field, run};
 use crate::cache::{Cache, sha256_hex};
@@ -28,11 +28,12 @@ pub(crate) fn kernel(
         None => described,
     };
     let package = Package::read(&described, package)?;
-    let place = cache.directory(&package.place(), is_whole, |partial| {
+    let place = cache.directory(&package.place(), is_sealed, |partial| {
         cache.tell(&format!("package {}", package.full()));
         let file = package.download(client, partial)?;
         unpack(&file, partial, &package.full())?;
-        fs::remove_file(&file).map_err(|e| LabError::io("remove", &file, e))
+        fs::remove_file(&file).map_err(|e| LabError::io("remove", &file, e))?;
+        seal(partial)
     })?;
     let digest = place.join(DIGEST);
     Ok(Kernel {
@@ -54,18 +55,15 @@ pub(crate) fn programs(
     for name in packages {
         wanted.push(Package::read(&client.described(name, None)?, name)?);
     }
-    let good = |place: &Path| matches(&place.join(program), &place.join("program.sha256"));
-    // One package may hold several programs; what is sealed with one is not taken for the other.
-    let called = program.rsplit('/').next().unwrap_or(program);
-    let name = format!("{}-{called}", wanted[0].place());
-    cache.directory(&name, good, |partial| {
+    let good = |place: &Path| is_sealed(place) && place.join(program).is_file();
+    cache.directory(&wanted[0].place(), good, |partial| {
         for package in &wanted {
             cache.tell(&format!("package {}", package.full()));
             let file = package.download(client, partial)?;
             run(Command::new("dpkg-deb").arg("-x").arg(&file).arg(partial))?;
             fs::remove_file(&file).map_err(|e| LabError::io("remove", &file, e))?;
         }
-        seal(&partial.join(program), &partial.join("program.sha256"))
+        seal(partial)
     })
 }
 
@@ -92,10 +90,14 @@ pub(crate) fn with_dependencies(package: &str, client: &Client, cache: &Cache) -
         for useless in [&packages, &partial.join("usr/share")] {
             fs::remove_dir_all(useless).map_err(|e| LabError::io("remove", useless, e))?;
         }
-        let sums = sums_of(partial)?;
-        let file = partial.join(SUMS);
-        fs::write(&file, sums).map_err(|e| LabError::io("write", &file, e))
+        seal(partial)
     })
+}
+
+/// Writes down what a tree consists of, in the tree.
+fn seal(place: &Path) -> Result<()> {
+    let (sums, file) = (sums_of(place)?, place.join(SUMS));
+    fs::write(&file, sums).map_err(|e| LabError::io("write", &file, e))
 }
 
 /// Whether all files of an unpacked tree are what they were when it was sealed.
@@ -201,22 +203,6 @@ fn named(directory: &Path, beginning: &str) -> Option<PathBuf> {
     })
 }
 
-fn is_whole(place: &Path) -> bool {
-    matches(&place.join(KERNEL), &place.join(DIGEST))
-}
-
-/// Whether a file still is what its digest says.
-fn matches(file: &Path, digest: &Path) -> bool {
-    let (file, digest) = (fs::read(file), fs::read_to_string(digest));
-    matches!((file, digest), (Ok(file), Ok(digest)) if sha256_hex(&file) == digest)
-}
-
-/// Writes a file's digest beside it.
-fn seal(file: &Path, digest: &Path) -> Result<()> {
-    let bytes = fs::read(file).map_err(|e| LabError::io("read", file, e))?;
-    fs::write(digest, sha256_hex(&bytes)).map_err(|e| LabError::io("write", digest, e))
-}
-
 /// The kernel image that a package without one of its own depends on.
 fn image(depends: &str) -> Option<String> {
     depends
@@ -260,7 +246,9 @@ fn unpack(package: &Path, directory: &Path, full: &str) -> Result<()> {
     let kernel = named(directory, "vmlinuz").ok_or_else(none)?;
     let place = directory.join(KERNEL);
     fs::rename(&kernel, &place).map_err(|e| LabError::io("rename", &kernel, e))?;
-    seal(&place, &directory.join(DIGEST))
+    let bytes = fs::read(&place).map_err(|e| LabError::io("read", &place, e))?;
+    let digest = directory.join(DIGEST);
+    fs::write(&digest, sha256_hex(&bytes)).map_err(|e| LabError::io("write", &digest, e))
 }
 
 #[cfg(test)]
@@ -275,7 +263,7 @@ mod tests {
         fs::create_dir(place.join("lib")).unwrap();
         fs::write(place.join("lib/a"), "a").unwrap();
         std::os::unix::fs::symlink("a", place.join("lib/link")).unwrap();
-        fs::write(place.join(SUMS), sums_of(place).unwrap()).unwrap();
+        seal(place).unwrap();
         assert!(is_sealed(place));
         fs::write(place.join("lib/a"), "b").unwrap();
         assert!(!is_sealed(place));
