@@ -120,7 +120,8 @@ pub fn status(place: &TunePlace) -> Outcome {
                 )?;
             }
             let mut kept = 0;
-            for record in &journal.history.records {
+            let records = &journal.history.records;
+            for (index, record) in records.iter().enumerate() {
                 let action = &record.action;
                 let value = action.value();
                 let now = system.read(action).unwrap_or_else(|why| why);
@@ -132,7 +133,13 @@ pub fn status(place: &TunePlace) -> Outcome {
                     "now": now, "as_written": same, "effective": effective,
                     "refused": record.refused,
                 }));
+                // A change is in the journal before it is made.
+                let may_be_unmade = !journal.history.complete && index + 1 == records.len();
                 match &record.refused {
+                    None if !same && may_be_unmade && now == record.before => {
+                        holds = false;
+                        writeln!(text, "not made: {}: still {now}", action.command())?;
+                    }
                     Some(why) => writeln!(text, "refused: {}: {why}", action.command())?,
                     None if !same => {
                         holds = false;
