@@ -125,6 +125,11 @@ pub enum BaselineError {
          anew with `lab run --baseline`"
     )]
     Version(u32),
+    /// Not what its own order gives.
+    #[error(
+        "the baseline was cut or edited: {0}; write it anew with `lab run --baseline` or `lab check --write`"
+    )]
+    Contradiction(String),
     /// Other guests or conditions.
     #[error("the baseline has {before}, this run {now}: write the baseline anew")]
     Other {
@@ -135,16 +140,49 @@ pub enum BaselineError {
     },
 }
 
+/// A quantile that is below a lower one, if there is any.
+fn falling(counts: &BTreeMap<String, i64>) -> Option<String> {
+    const RISING: [&str; 4] = ["min", "median", "p99", "max"];
+    ["latency", "execution", "response"]
+        .iter()
+        .find_map(|time| {
+            let names = RISING.map(|which| format!("{time}_{which}_ns"));
+            let known: Vec<_> = names
+                .iter()
+                .filter_map(|name| Some((name, counts.get(name)?)))
+                .collect();
+            let mut pairs = known.windows(2);
+            let wrong = pairs.find(|pair| pair[0].1 > pair[1].1)?;
+            let [(low, is), (high, other)] = [wrong[0], wrong[1]];
+            Some(format!("{low} {is} is above {high} {other}"))
+        })
+}
+
 impl Baseline {
     /// Whether it can be understood.
     ///
     /// # Errors
-    /// [`BaselineError::Version`].
+    /// [`BaselineError::Version`]; [`BaselineError::Contradiction`] where no run could have counted so.
     pub fn check(&self) -> Result<(), BaselineError> {
-        match (OLDEST_BASELINE..=BASELINE_VERSION).contains(&self.version) {
-            true => Ok(()),
-            false => Err(BaselineError::Version(self.version)),
+        if !(OLDEST_BASELINE..=BASELINE_VERSION).contains(&self.version) {
+            return Err(BaselineError::Version(self.version));
         }
+        let order = &self.order;
+        let ordered = order.kernels.len() * (1 + order.variants.len()) * order.seeds.len();
+        if self.guests.len() != ordered {
+            let there = self.guests.len();
+            let why = format!("{ordered} guests are ordered in it, and it has figures of {there}");
+            return Err(BaselineError::Contradiction(why));
+        }
+        for guest in &self.guests {
+            for condition in &guest.conditions {
+                if let Some(why) = falling(&condition.counts) {
+                    let why = format!("{}: {}: {why}", guest.guest, condition.condition);
+                    return Err(BaselineError::Contradiction(why));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Every count that changed. `allowed` is the share by which one may grow, such as 0.02.
@@ -349,6 +387,28 @@ mod tests {
         let said = newer.check().unwrap_err().to_string();
         assert!(
             said.contains("version 3: this wakepath reads 1 to 2"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_baseline_that_no_run_could_have_counted_is_refused_before_anything_boots() {
+        let mut cut = baseline(5_000, 0);
+        cut.guests.clear();
+        let said = cut.check().unwrap_err().to_string();
+        assert!(
+            said.contains("1 guests are ordered in it, and it has figures of 0"),
+            "{said}"
+        );
+        let mut edited = baseline(10, 0);
+        let counts = &mut edited.guests[0].conditions[0].counts;
+        counts.insert("latency_median_ns".into(), 10);
+        assert_eq!(edited.check(), Ok(()));
+        let counts = &mut edited.guests[0].conditions[0].counts;
+        counts.insert("latency_median_ns".into(), 4_154);
+        let said = edited.check().unwrap_err().to_string();
+        assert!(
+            said.contains("latency_median_ns 4154 is above latency_max_ns 10"),
             "{said}"
         );
     }

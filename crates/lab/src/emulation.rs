@@ -197,7 +197,11 @@ impl Emulation<'_> {
             return Err(LabError::Guest { why, console: path });
         }
         if find(BEGUN).is_none() {
-            let why = console.last();
+            let mut why = console.last();
+            if console.lines.is_empty() {
+                why += ": a kernel says nothing where its memory is too small (`--memory`), or where it \
+                        is made for another machine";
+            }
             return Err(LabError::NeverStarted { why, console: path });
         }
         if find(ENDED).is_none() {
@@ -329,6 +333,11 @@ mod tests {
             never
                 .contains("never started its program (Failed to execute /bin/wakepath (error -8))"),
             "{never}"
+        );
+        let silent = said("exit 0");
+        assert!(
+            silent.contains("the console is empty: a kernel says nothing"),
+            "{silent}"
         );
         let hung = said("echo 'wakepath-lab: begun' > console.log; exec sleep 60");
         assert!(
