@@ -89,9 +89,11 @@ struct Probe {
     setting: Setting,
     choice: BufferChoice,
     tracefs: Tracefs,
+    /// Before the source: it holds files of an instance open, and the kernel removes none whose
+    /// files are open.
+    segment: Option<Segment>,
     source: Box<dyn EventSource>,
     decoder: Decoder,
-    segment: Option<Segment>,
     /// Why the segment under way has no trace.
     problem: Option<String>,
 }

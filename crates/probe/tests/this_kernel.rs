@@ -8,7 +8,8 @@ use std::time::Duration;
 use wakepath_archive::{EventKind, Trace, TraceDescription, TraceEnd, TraceMode, TraceWriter};
 use wakepath_probe::stream::Decoder;
 use wakepath_probe::{
-    Chosen, Collector, EventCost, EventSource, Instance, PerfRings, SelfTest, Tracefs,
+    Backend, Chosen, Collector, Command, EventCost, EventSource, Instance, PerfRings, SelfTest,
+    Setting, Tracefs,
 };
 use wakepath_rt::clock;
 use wakepath_timeline::What;
@@ -58,6 +59,42 @@ fn every_sleep_shows_its_path_and_the_instance_goes_with_its_owner() {
         println!("missing: {:?}", instance.missing());
         drop(instance);
         assert!(!directory.exists());
+    });
+}
+
+#[test]
+fn an_instance_goes_too_where_the_probe_is_left_alone_while_it_drains() {
+    with_tracefs(|tracefs| {
+        let directory = tempfile::tempdir().unwrap();
+        let setting = Setting {
+            cpus: vec![last_cpu()],
+            segment_ns: 1_000_000_000,
+            backend: Some(Backend::Tracefs),
+            mode: Some(TraceMode::Drained),
+            buffer_bytes: None,
+            keep_above_ns: None,
+            apart: None,
+        };
+        let (commands, mut teller) = std::io::pipe().unwrap();
+        let begin = Command::Begin { segment: 0 };
+        let lines = [
+            serde_json::to_string(&setting).unwrap(),
+            serde_json::to_string(&begin).unwrap(),
+        ];
+        std::io::Write::write_all(&mut teller, (lines.join("\n") + "\n").as_bytes()).unwrap();
+        // Nobody tells it to end: whoever started it has died.
+        drop(teller);
+        let mut replies = Vec::new();
+        wakepath_probe::run(directory.path(), commands, &mut replies).unwrap();
+        let replies = String::from_utf8(replies).unwrap();
+        if replies.contains("unavailable") {
+            return eprintln!("not run: {replies}");
+        }
+        assert!(replies.contains("begun"), "{replies}");
+        let own = format!("wakepath-{}-", std::process::id());
+        let left = std::fs::read_dir(instances_of(tracefs)).unwrap().flatten();
+        let left = left.filter(|entry| entry.file_name().to_string_lossy().starts_with(&own));
+        assert_eq!(left.count(), 0);
     });
 }
 
