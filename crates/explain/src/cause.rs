@@ -141,7 +141,8 @@ impl Cause {
         }
     }
 
-    pub(crate) fn thread_name(thread: &Thread) -> String {
+    /// A thread as causes name it: name, number, policy.
+    pub fn thread_name(thread: &Thread) -> String {
         Named(thread).to_string()
     }
 
@@ -282,6 +283,7 @@ impl fmt::Display for Named<'_> {
         }
         match priority {
             // The kernel's own scale (include/linux/sched/prio.h); FIFO and RR look alike on it.
+            ..0 if is_stopper(self.0) => f.write_str(" (stop class)"),
             ..0 => f.write_str(" (DEADLINE)"),
             0..=98 => write!(f, " (FIFO/RR {})", 99 - priority),
             120 => f.write_str(" (OTHER)"),
@@ -289,6 +291,12 @@ impl fmt::Display for Named<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// The kernel's own thread that moves threads off a CPU and stops CPUs, before every policy. Its
+/// priority is that of DEADLINE threads; its name is fixed.
+pub(crate) fn is_stopper(thread: &Thread) -> bool {
+    thread.priority < 0 && thread.name.bytes().starts_with(b"migration/")
 }
 
 struct InterruptName<'a>(&'a Interrupt);

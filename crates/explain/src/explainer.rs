@@ -206,6 +206,14 @@ impl Explainer {
                     self.loops[of].mark(at_ns, cpu, Happened::WokenUp);
                 }
             }
+            What::Migrate {
+                thread, from_cpu, ..
+            } => {
+                if let Some(&of) = self.by_thread.get(&thread.id) {
+                    let from_cpu = *from_cpu;
+                    self.loops[of].mark(at_ns, cpu, Happened::Moved { from_cpu });
+                }
+            }
             What::Switch {
                 previous,
                 left,

@@ -26,16 +26,20 @@ pub(crate) fn latency(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, Woke
         return (Vec::new(), woken_before(window, sample));
     }
     let intervals = window.track.between(sample.due_ns, sample.wake_ns);
+    // Where something else than a timer begins a cycle, the cycle is due when it wakes the loop.
+    let woken_when_due = woken_at(window, sample.due_ns);
     let asleep = intervals.first().is_some_and(|first| {
-        first.state == State::Sleeping && !sample.flags.contains(SampleFlags::DUE_ALREADY_PAST)
+        let slept = first.state == State::Sleeping || woken_when_due.is_some();
+        slept && !sample.flags.contains(SampleFlags::DUE_ALREADY_PAST)
     });
     let mut cut = Cut::new(window, sample);
-    let mut woken = match intervals.first().map(|first| first.state) {
-        Some(State::Unknown) | None => WokenBy::Unknown,
+    let mut has_woken = asleep && woken_when_due.is_some();
+    let mut woken = match (woken_when_due, intervals.first().map(|first| first.state)) {
+        (Some(woken), _) if asleep => woken,
+        (_, Some(State::Unknown) | None) => WokenBy::Unknown,
         _ => WokenBy::NotAsleep,
     };
     let mut has_run = false;
-    let mut has_woken = false;
     for interval in &intervals {
         let waking = || {
             if asleep {
@@ -87,6 +91,15 @@ fn woken_before(window: &Window<'_>, sample: &Sample) -> WokenBy {
         _ => None,
     });
     waking.unwrap_or(WokenBy::Unknown)
+}
+
+/// How the loop was woken at this very instant, if it was.
+fn woken_at(window: &Window<'_>, at_ns: u64) -> Option<WokenBy> {
+    let mut marks = window.track.marks().iter();
+    marks.find_map(|mark| match &mark.what {
+        Happened::Waking { from, .. } if mark.at_ns == at_ns => Some(woken_by(from)),
+        _ => None,
+    })
 }
 
 fn woken_by(from: &Context) -> WokenBy {
@@ -152,43 +165,43 @@ impl<'a> Cut<'a> {
 
     /// Ready to run, and something else runs.
     fn runnable(&mut self, interval: &Interval, stretch: Stretch) {
-        let Some(cpu) = self.window.track.next_cpu(interval.from_ns) else {
+        let Some(queues) = self.window.track.queues(interval.from_ns, interval.to_ns) else {
             self.unexplained(interval.from_ns, interval.to_ns, stretch);
             return;
         };
+        let mut from_ns = interval.from_ns;
+        for (to_ns, cpu) in queues {
+            self.queued(cpu, from_ns, to_ns, stretch);
+            from_ns = to_ns;
+        }
+    }
+
+    /// Ready to run on a CPU's queue.
+    fn queued(&mut self, cpu: u16, from_ns: u64, to_ns: u64, stretch: Stretch) {
         if cpu != self.own_cpu {
             // What interrupts this CPU is not the interrupt that woke the thread on that one.
             self.own_interrupt_ns = None;
         }
-        let priority = self.priority_at(interval.to_ns);
-        self.spans(
-            cpu,
-            interval.from_ns,
-            interval.to_ns,
-            |cut, from, to, span| {
-                let cause = match (&span.doing, priority) {
-                    // It is switched in already; the event's stamp is a little earlier than the mark's.
-                    (Doing::Thread(thread), _) if thread.id == cut.window.thread => Cause::Path,
-                    (Doing::Thread(thread), Some(priority)) => {
-                        cut.instead(thread, priority, interval.from_ns)
-                    }
-                    (Doing::Thread(_), None) => Cause::NoEvents,
-                    (Doing::Interrupt(interrupt, sender), _)
-                        if is_ipi(interrupt)
-                            && cut.brings_wake_up(cpu, span.from_ns, sender.as_ref()) =>
-                    {
-                        cut.sent_wake_up_ns = Some(span.from_ns);
-                        Cause::WokenFrom(cut.own_cpu)
-                    }
-                    // Idle was entered although the loop was ready.
-                    (Doing::Idle(_), _) if cut.was_busy(cpu, interval.from_ns) => {
-                        Cause::Throttled(nobody())
-                    }
-                    _ => cut.cause(span, from),
-                };
-                cut.push(from, to, stretch, cause);
-            },
-        );
+        let priority = self.priority_at(to_ns);
+        self.spans(cpu, from_ns, to_ns, |cut, from, to, span| {
+            let cause = match (&span.doing, priority) {
+                // It is switched in already; the event's stamp is a little earlier than the mark's.
+                (Doing::Thread(thread), _) if thread.id == cut.window.thread => Cause::Path,
+                (Doing::Thread(thread), Some(priority)) => cut.instead(thread, priority, from_ns),
+                (Doing::Thread(_), None) => Cause::NoEvents,
+                (Doing::Interrupt(interrupt, sender), _)
+                    if is_ipi(interrupt)
+                        && cut.brings_wake_up(cpu, span.from_ns, sender.as_ref()) =>
+                {
+                    cut.sent_wake_up_ns = Some(span.from_ns);
+                    Cause::WokenFrom(cut.own_cpu)
+                }
+                // Idle was entered although the loop was ready.
+                (Doing::Idle(_), _) if cut.was_busy(cpu, from_ns) => Cause::Throttled(nobody()),
+                _ => cut.cause(span, from),
+            };
+            cut.push(from, to, stretch, cause);
+        });
     }
 
     /// On its CPU, on the way to its first instruction, or still in the cycle before.

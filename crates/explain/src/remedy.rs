@@ -1,6 +1,6 @@
 //! What can be done about a cause, where something fits. Advice for a person; it changes nothing.
 
-use crate::cause::{Cause, Relation};
+use crate::cause::{Cause, Relation, is_stopper};
 use wakepath_timeline::{Interrupt, SoftIrq};
 
 /// One sentence, or `None` where nothing fits: what is unknown, or belongs to every wake-up.
@@ -37,6 +37,9 @@ pub fn remedy(cause: &Cause) -> Option<String> {
             "the state can be disabled: echo 1 > /sys/devices/system/cpu/cpuN/cpuidle/state{state}/disable, or hold /dev/cpu_dma_latency at 0"
         ),
         Cause::Thread { thread, relation } => match relation {
+            Relation::MoreUrgent if is_stopper(thread) => {
+                "the kernel moves threads and stops CPUs with it: change no affinities, CPUs or modules while the loop runs; isolcpus keeps balancing away".into()
+            }
             Relation::MoreUrgent if thread.priority < 0 => {
                 "a DEADLINE thread goes before every FIFO priority: give it another CPU".into()
             }

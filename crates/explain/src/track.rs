@@ -25,6 +25,10 @@ pub(crate) enum Happened {
         priority: i32,
     },
     Out(Left),
+    /// Moved to another CPU's queue from that of this one.
+    Moved {
+        from_cpu: u16,
+    },
     /// A timer was started with slack: for the asked time, and by when it expires at the latest.
     Slack {
         asked_ns: u64,
@@ -128,10 +132,26 @@ impl Track {
         intervals
     }
 
-    /// CPU of the first switch-in at or after an instant.
-    pub fn next_cpu(&self, at_ns: u64) -> Option<u16> {
-        let is_in = |mark: &&Mark| mark.at_ns >= at_ns && matches!(mark.what, Happened::In { .. });
-        self.marks.iter().find(is_in).map(|mark| mark.cpu)
+    /// On whose queue the thread waits from one instant to another: ends of the stretches, and the
+    /// CPU; the last is that of the first switch-in. `None` where there was none.
+    pub fn queues(&self, from_ns: u64, to_ns: u64) -> Option<Vec<(u64, u16)>> {
+        let since = self.marks.iter().filter(|mark| mark.at_ns >= from_ns);
+        let mut queues = Vec::with_capacity(1);
+        for mark in since {
+            match mark.what {
+                Happened::In { .. } => {
+                    queues.push((to_ns, mark.cpu));
+                    return Some(queues);
+                }
+                // What was moved before is the choice of a queue.
+                Happened::WokenUp => queues.clear(),
+                Happened::Moved { from_cpu } if mark.at_ns < to_ns => {
+                    queues.push((mark.at_ns, from_cpu));
+                }
+                _ => {}
+            }
+        }
+        None
     }
 }
 
@@ -153,7 +173,7 @@ fn follow((state, woken): (State, bool), mark: &Mark) -> (State, bool) {
         Happened::Out(Left::Sleeping) => (State::Sleeping, false),
         Happened::Out(Left::Blocked) => (State::Blocked, false),
         Happened::Out(Left::Stopped | Left::Dead) => (State::Stopped, false),
-        Happened::Slack { .. } | Happened::Fault => (state, woken),
+        Happened::Slack { .. } | Happened::Fault | Happened::Moved { .. } => (state, woken),
         Happened::Lost | Happened::Gap => UNKNOWN,
     }
 }

@@ -446,6 +446,25 @@ fn a_loop_that_a_thread_wakes_names_it() {
 }
 
 #[test]
+fn a_cycle_that_is_due_when_a_thread_wakes_it_waits_for_what_ran_from_then_on() {
+    let sensor = thread(700, "sensor", 120);
+    let mut stream = Stream::with(sensor, fifo());
+    stream.wake(DUE).run(DUE + 43 * US, DUE, Left::Sleeping);
+    let cycle = &stream.explain()[0];
+    assert!(matches!(&cycle.woken, WokenBy::Thread(thread) if thread.id == 700));
+    assert_eq!(of_kind(cycle, "waker"), 0);
+    let stretches: Vec<_> = stretches(cycle).into_iter().map(|(of, ..)| of).collect();
+    assert!(
+        stretches
+            .iter()
+            .all(|of| matches!(of, Stretch::WakingToSwitch | Stretch::SwitchToUser)),
+        "{cycle:#?}"
+    );
+    // 43 µs less the usual 2 µs of a switch.
+    assert_eq!(of_kind(cycle, "not-preemptible"), 41_000, "{cycle:#?}");
+}
+
+#[test]
 fn an_early_wake_up_has_no_pieces() {
     let mut stream = Stream::with(hog(), fifo());
     stream
