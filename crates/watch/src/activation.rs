@@ -1,16 +1,21 @@
-//! What a thread did each time a timer woke it. Whether it is periodic is not asked here.
+//! What a thread did each time a timer woke it, and each time something else did. Whether it is
+//! periodic is not asked here.
 
+use crate::turns::Turns;
+use crate::waker::{Key, Open, Waker};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use wakepath_timeline::{KernelEvent, Left, What};
 
-/// One turn of a thread: woken by a timer, until it sleeps for the last time before the next one.
+/// One turn of a thread: woken by a timer, or by something else, until it sleeps for the last time
+/// before the next such wake-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activation {
     /// For when the thread had programmed its timer, in nanoseconds on `CLOCK_MONOTONIC`; `None`
     /// where that was not seen or is on another clock.
     pub programmed_ns: Option<u64>,
-    /// When the timer's callback began, in nanoseconds on `CLOCK_MONOTONIC`.
+    /// When the timer's callback began, or the wake-up by something else, in nanoseconds on
+    /// `CLOCK_MONOTONIC`.
     pub expiry_ns: u64,
     /// When the thread was switched in, in nanoseconds on `CLOCK_MONOTONIC`.
     pub switched_in_ns: u64,
@@ -27,18 +32,24 @@ pub struct Activation {
 /// What was seen of one thread.
 #[derive(Debug, Clone, Default)]
 pub struct ThreadActivity {
-    /// Its whole activations, in order.
+    /// Its whole activations by timers, in order.
     pub activations: Vec<Activation>,
+    /// Its whole activations by something else, in order: another cut through the same time.
+    pub handed: Vec<Activation>,
     /// Wake-ups by something else than a timer.
     pub other_wake_ups: u64,
+    /// Who those came from, and how often, most often first.
+    pub wakers: Vec<(Waker, u64)>,
     /// Switch-ins of a sleeping thread whose wake-up was not seen: it came from a CPU that is not
     /// traced.
     pub unseen_wake_ups: u64,
     /// Switch-ins that the kernel did not tell. One was at the thread's first event at the latest,
     /// which is taken for it.
     pub untold_switches: u64,
-    /// Activations that are left out because events are missing in them.
+    /// Activations by timers that are left out because events are missing in them.
     pub cut_by_loss: u64,
+    /// Likewise, by something else.
+    pub handed_cut_by_loss: u64,
     /// Time on a CPU in all, in nanoseconds.
     pub run_ns: u64,
     /// The kernel's priorities that it was switched in with, and how often: more than one where it
@@ -61,6 +72,7 @@ const EARLIER_NS: u64 = 50_000;
 pub struct Activations {
     threads: HashMap<u32, Thread>,
     cpus: HashMap<u16, Vec<Expiry>>,
+    open: Open,
     /// Thread that is believed to be current on each CPU, and the instant of its last event.
     current: HashMap<u16, (u32, u64)>,
     /// Asked times of timers that were programmed, by address.
@@ -82,14 +94,9 @@ struct Thread {
     running_since: Option<u64>,
     /// Whether it sleeps and nobody has been seen waking it.
     asleep: bool,
-    current: Option<Current>,
-}
-
-/// An activation under way.
-#[derive(Debug)]
-struct Current {
-    activation: Activation,
-    switched_in: bool,
+    by_timers: Turns,
+    handed: Turns,
+    wakers: HashMap<Key, u64>,
 }
 
 impl Activations {
@@ -101,6 +108,7 @@ impl Activations {
                 .map(|id| (id, Thread::default()))
                 .collect(),
             cpus: HashMap::new(),
+            open: Open::default(),
             current: HashMap::new(),
             programmed: HashMap::new(),
         }
@@ -110,6 +118,7 @@ impl Activations {
     pub fn event(&mut self, event: &KernelEvent) {
         let (at_ns, cpu) = (event.at_ns, event.cpu);
         self.contradiction(event);
+        self.open.event(event);
         match &event.what {
             What::TimerStart {
                 timer,
@@ -144,10 +153,7 @@ impl Activations {
                 if let Some(of) = self.threads.get_mut(&thread.id) {
                     match expiry {
                         Some(expiry) => of.woken_by_timer(at_ns, cpu, expiry),
-                        None => {
-                            of.activity.other_wake_ups += 1;
-                            of.asleep = false;
-                        }
+                        None => of.handed(at_ns, cpu, self.open.by(event)),
                     }
                 }
             }
@@ -210,57 +216,53 @@ impl Activations {
 
     /// What was seen, by thread number; an activation that had not ended is left out.
     pub fn finish(self) -> BTreeMap<u32, ThreadActivity> {
-        let threads = self.threads.into_iter();
-        threads.map(|(id, of)| (id, of.activity)).collect()
+        let (threads, open) = (self.threads.into_iter(), self.open);
+        threads.map(|(id, of)| (id, of.finish(&open))).collect()
     }
 }
 
 impl Thread {
     fn woken_by_timer(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry) {
-        // A timer that ends while the thread is still on its way to sleep ends its turn too.
+        let timers = &mut self.activity.timers;
+        *timers.entry(Arc::clone(&expiry.function)).or_default() += 1;
+        let is_on_cpu = self.woken(at_ns);
+        let activation = Activation {
+            programmed_ns: expiry.programmed_ns,
+            expiry_ns: expiry.at_ns,
+            ..woken(at_ns, cpu)
+        };
+        self.by_timers.begin(activation, is_on_cpu);
+    }
+
+    /// Woken by something else than a timer.
+    fn handed(&mut self, at_ns: u64, cpu: u16, by: Key) {
+        self.activity.other_wake_ups += 1;
+        *self.wakers.entry(by).or_default() += 1;
+        let is_on_cpu = self.woken(at_ns);
+        self.handed.begin(woken(at_ns, cpu), is_on_cpu);
+    }
+
+    /// Whether it is on its CPU already: what wakes a thread that is still on its way to sleep ends
+    /// its turn too.
+    fn woken(&mut self, at_ns: u64) -> bool {
+        self.asleep = false;
         if let Some(since) = self.running_since {
             self.ran(since, at_ns);
             self.running_since = Some(at_ns);
         }
-        self.close();
-        self.asleep = false;
-        *self
-            .activity
-            .timers
-            .entry(Arc::clone(&expiry.function))
-            .or_default() += 1;
-        self.current = Some(Current {
-            activation: Activation {
-                programmed_ns: expiry.programmed_ns,
-                expiry_ns: expiry.at_ns,
-                switched_in_ns: at_ns,
-                end_ns: at_ns,
-                run_ns: 0,
-                preemptions: 0,
-                cpu,
-            },
-            // It is on its CPU already: there is no switch to wait for.
-            switched_in: self.running_since.is_some(),
-        });
+        self.running_since.is_some()
     }
 
     fn switched_in(&mut self, at_ns: u64, cpu: u16) {
         if self.asleep {
-            // What follows is of a turn of its own, whose timer is not known.
+            // What follows is of a turn of its own, whose beginning is not known.
             self.activity.unseen_wake_ups += 1;
-            self.close();
+            self.each(Turns::close);
         }
         self.asleep = false;
         self.running_since = Some(at_ns);
         *self.activity.cpus.entry(cpu).or_default() += 1;
-        if let Some(current) = self.current.as_mut().filter(|current| !current.switched_in) {
-            current.switched_in = true;
-            // The instant of a switch that was not told is that of the event before it.
-            let at_ns = at_ns.max(current.activation.switched_in_ns);
-            current.activation.switched_in_ns = at_ns;
-            current.activation.end_ns = at_ns;
-            current.activation.cpu = cpu;
-        }
+        self.each(|turns| turns.switched_in(at_ns, cpu));
     }
 
     fn out(&mut self, at_ns: u64, left: Left) {
@@ -268,9 +270,9 @@ impl Thread {
             self.ran(since, at_ns);
         }
         self.asleep = matches!(left, Left::Sleeping | Left::Blocked);
-        match (left, &mut self.current) {
-            (Left::Runnable, Some(current)) => current.activation.preemptions += 1,
-            (Left::Dead, _) => self.close(),
+        match left {
+            Left::Runnable => self.each(Turns::preempted),
+            Left::Dead => self.each(Turns::close),
             _ => {}
         }
     }
@@ -278,21 +280,45 @@ impl Thread {
     fn ran(&mut self, since_ns: u64, until_ns: u64) {
         let ns = until_ns.saturating_sub(since_ns);
         self.activity.run_ns += ns;
-        if let Some(current) = self.current.as_mut().filter(|current| current.switched_in) {
-            current.activation.run_ns += ns;
-            current.activation.end_ns = until_ns;
-        }
+        self.each(|turns| turns.ran(ns, until_ns));
     }
 
-    fn close(&mut self) {
-        let ended = self.current.take().filter(|current| current.switched_in);
-        self.activity
-            .activations
-            .extend(ended.map(|current| current.activation));
+    fn each(&mut self, mut told: impl FnMut(&mut Turns)) {
+        told(&mut self.by_timers);
+        told(&mut self.handed);
     }
 
     fn lose(&mut self) {
-        self.activity.cut_by_loss += u64::from(self.current.take().is_some());
+        self.activity.cut_by_loss += u64::from(self.by_timers.lose());
+        self.activity.handed_cut_by_loss += u64::from(self.handed.lose());
         (self.running_since, self.asleep) = (None, false);
+    }
+
+    fn finish(self, open: &Open) -> ThreadActivity {
+        let mut wakers: Vec<(Waker, u64)> = self
+            .wakers
+            .into_iter()
+            .map(|(key, count)| (open.named(key), count))
+            .collect();
+        wakers.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        ThreadActivity {
+            activations: self.by_timers.ended,
+            handed: self.handed.ended,
+            wakers,
+            ..self.activity
+        }
+    }
+}
+
+/// An activation at whose beginning a thread is woken at an instant.
+fn woken(at_ns: u64, cpu: u16) -> Activation {
+    Activation {
+        programmed_ns: None,
+        expiry_ns: at_ns,
+        switched_in_ns: at_ns,
+        end_ns: at_ns,
+        run_ns: 0,
+        preemptions: 0,
+        cpu,
     }
 }

@@ -1,11 +1,14 @@
 //! The activations of threads that were not written for wakepath, from kernel events alone: when a
-//! timer woke them, how long they ran, with which period. Pure: it reads no file and no clock, and
+//! timer or another thread woke them, how long they ran, with which period. Pure: it reads no file and no clock, and
 //! says nothing of causes.
 
 mod activation;
 mod rhythm;
 mod row;
+mod turns;
+mod waker;
 
 pub use activation::{Activation, Activations, ThreadActivity};
 pub use rhythm::{NotPeriodic, Rhythm};
 pub use row::{Row, row};
+pub use waker::Waker;

@@ -1,8 +1,8 @@
 //! Whether activations come with a period, and with which. It judges no lateness.
 
-use crate::Activation;
+use crate::{Activation, ThreadActivity};
 
-/// How a thread's timer comes round.
+/// How a thread's turns come round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rhythm {
     /// Its period, in nanoseconds: the median between two expiries.
@@ -14,6 +14,9 @@ pub struct Rhythm {
     /// Whether expiries are those that the thread programmed; else the beginning of the timer's
     /// callback stands for them, and the timer's own lateness is not seen.
     pub programmed: bool,
+    /// Whether something else than a timer begins its turns, such as a thread that hands it data:
+    /// the wake-up stands for the expiry.
+    pub handed: bool,
 }
 
 /// Why a thread has no period.
@@ -45,6 +48,31 @@ const EXACT_OF_HUNDRED: usize = 95;
 /// Of ten activations so many must have a programmed time that was seen.
 const PROGRAMMED_OF_TEN: usize = 9;
 
+impl ThreadActivity {
+    /// The thread's rhythm: that of its timers, else that of what else wakes it.
+    ///
+    /// # Errors
+    /// [`NotPeriodic`], of its timers.
+    pub fn rhythm(&self) -> Result<Rhythm, NotPeriodic> {
+        let handed = || Rhythm::of(&self.handed);
+        Rhythm::of(&self.activations).or_else(|why| match handed() {
+            Ok(rhythm) => Ok(Rhythm {
+                handed: true,
+                ..rhythm
+            }),
+            Err(_) => Err(why),
+        })
+    }
+
+    /// The activations that come with a rhythm of this thread.
+    pub fn turns(&self, rhythm: Rhythm) -> &[Activation] {
+        match rhythm.handed {
+            true => &self.handed,
+            false => &self.activations,
+        }
+    }
+}
+
 impl Rhythm {
     /// The rhythm of some activations in order.
     ///
@@ -73,6 +101,7 @@ impl Rhythm {
             period_ns,
             anchor_ns: (programmed && period_ns > 0).then_some(anchor_ns),
             programmed,
+            handed: false,
         };
         let on_row = expiries.iter().filter(|&&at| rhythm.is_on_row(at)).count();
         let exact = on_row * 100 >= expiries.len() * EXACT_OF_HUNDRED;

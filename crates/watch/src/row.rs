@@ -10,7 +10,8 @@ pub struct Row {
     /// The even row of due times that stands for the expiries. Of an exact rhythm it is them.
     pub due: DueTimes,
     /// One for each activation, at the instants at which it happened. The cycles of an exact rhythm
-    /// are numbered by period, others one after the other.
+    /// are numbered by period, others one after the other, but that a cycle which runs over
+    /// following due times of the even row takes their numbers away.
     pub samples: Vec<Sample>,
     /// Activations without a sample: what they had programmed was not seen, or lies beside an exact
     /// row, or they came out of order.
@@ -35,7 +36,10 @@ pub fn row(activations: &[Activation], rhythm: Rhythm) -> Row {
         let number = expiry(of).and_then(|due_ns| {
             let cycle = match exact {
                 true => due_ns.checked_sub(first_ns)? / rhythm.period_ns,
-                false => samples.len() as u64,
+                false => match before {
+                    None => 0,
+                    Some(before) => after(&due, before, of.switched_in_ns.saturating_sub(due_ns)),
+                },
             };
             let in_order = before.is_none_or(|b| b.cycle < cycle && b.due_ns < due_ns);
             in_order.then_some((cycle, due_ns))
@@ -65,6 +69,18 @@ pub fn row(activations: &[Activation], rhythm: Rhythm) -> Row {
         samples,
         left_out,
     }
+}
+
+/// Number of the next cycle on an even row, which has this latency: it begins when the one before
+/// has ended there too, however long that was.
+fn after(due: &DueTimes, before: &Sample, latency_ns: u64) -> u64 {
+    let due_ns = due.due_ns(before.cycle).cast_signed();
+    let end_ns = (due_ns + before.response_ns()).cast_unsigned();
+    let earliest_ns = end_ns.saturating_sub(latency_ns);
+    let number = earliest_ns
+        .saturating_sub(due.start_ns)
+        .div_ceil(due.period_ns);
+    number.max(before.cycle + 1)
 }
 
 impl Row {

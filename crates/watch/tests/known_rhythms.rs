@@ -1,8 +1,8 @@
 //! Streams made by hand, whose periods, latencies and run times are known.
 
 use std::collections::BTreeMap;
-use wakepath_timeline::{KernelEvent, Left, SampleFlags, Thread, ThreadName, What};
-use wakepath_watch::{Activations, NotPeriodic, Rhythm, Row, ThreadActivity, row};
+use wakepath_timeline::{Interrupt, KernelEvent, Left, SampleFlags, Thread, ThreadName, What};
+use wakepath_watch::{Activations, NotPeriodic, Rhythm, Row, ThreadActivity, Waker, row};
 
 const LOOP: u32 = 100;
 const SLOW: u32 = 200;
@@ -218,6 +218,31 @@ fn a_sleeper_for_a_time_drifts_and_keeps_its_latencies_on_an_even_row() {
 }
 
 #[test]
+fn a_sleeper_for_a_time_that_is_held_up_overlaps_no_cycle_of_its_on_the_even_row() {
+    // It sleeps 1 ms after 50 µs of work, but for turn 20, whose work takes 5.3 ms.
+    let mut stream = Stream::new();
+    let mut due = START;
+    stream.program(due - MS, LOOP, due);
+    for k in 0..40 {
+        let work = if k == 20 { 5_300 * US } else { 50 * US };
+        let next = due + 7 * US + work + MS;
+        stream.turn(LOOP, due, work, next);
+        due = next;
+    }
+    let (rhythm, row, _) = stream.row(LOOP);
+    assert_eq!((rhythm.period_ns, rhythm.anchor_ns), (1_057_000, None));
+    let even = row.even();
+    let overlaps = |two: &[wakepath_timeline::Sample]| two[1].wake_ns < two[0].end_ns;
+    assert!(!even.windows(2).any(overlaps));
+    // 5.307 ms after the due time of cycle 20: that of cycle 26 is the first at which it can wake
+    // again, 7 µs late.
+    let cycles: Vec<u64> = even.iter().map(|sample| sample.cycle).collect();
+    assert_eq!(cycles[19..23], [19, 20, 26, 27]);
+    assert_eq!(even[20].response_ns(), 5_307_000);
+    assert_eq!(even[21].latency_ns(), 7_000);
+}
+
+#[test]
 fn a_timer_on_another_clock_is_due_when_its_callback_began() {
     let mut stream = until_instants(&every_millisecond(20));
     for event in &mut stream.events {
@@ -333,6 +358,94 @@ fn a_wake_up_from_a_cpu_that_is_not_traced_is_counted_as_unseen() {
     assert_eq!((activity.unseen_wake_ups, row.samples.len()), (1, 19));
     // The turn before ends where it ended.
     assert_eq!(row.samples[4].execution_ns(), 50_000);
+}
+
+/// The loop hands over to the slow thread at the end of each turn, `times` times.
+fn handed_over(times: u64) -> Stream {
+    let mut stream = Stream::new();
+    for k in 0..times {
+        let due = START + k * 4 * MS;
+        stream
+            .program(due - MS, LOOP, due)
+            .expire(due + 3 * US, LOOP)
+            .switch(due + 7 * US, LOOP, Left::Runnable)
+            .wake(due + 17 * US, SLOW)
+            .switch(due + 20 * US, SLOW, Left::Sleeping)
+            .switch(due + 40 * US, HOG, Left::Runnable)
+            .switch(due + 45 * US, SLOW, Left::Runnable)
+            .switch(due + 50 * US, HOG, Left::Sleeping);
+    }
+    stream
+}
+
+#[test]
+fn a_thread_that_another_wakes_has_its_period_from_its_wake_ups_and_names_the_other() {
+    let mut stream = handed_over(21);
+    let activity = stream.activity();
+    let slow = &activity[&SLOW];
+    let rhythm = slow.rhythm().unwrap();
+    assert_eq!((rhythm.period_ns, rhythm.handed), (4 * MS, true));
+    assert_eq!((rhythm.anchor_ns, rhythm.programmed), (None, false));
+    assert_eq!(slow.wakers, [(Waker::Thread(thread(LOOP)), 21)]);
+    let row = row(slow.turns(rhythm), rhythm);
+    assert_eq!(row.samples.len(), 20);
+    for (k, sample) in (0..).zip(&row.samples) {
+        // Due when it is woken, 17 µs into the loop's period.
+        assert_eq!(sample.due_ns, START + k * 4 * MS + 17 * US);
+        assert_eq!(
+            (sample.latency_ns(), sample.execution_ns()),
+            (3_000, 30_000)
+        );
+        assert_eq!(
+            (sample.cpu_time_ns, sample.involuntary_switches),
+            (25_000, 1)
+        );
+    }
+    // The one that hands over is woken by its timer as before.
+    let rhythm = activity[&LOOP].rhythm().unwrap();
+    assert_eq!((rhythm.period_ns, rhythm.handed), (4 * MS, false));
+}
+
+#[test]
+fn a_device_s_interrupt_is_named_as_what_wakes_a_thread() {
+    let mut stream = Stream::new();
+    let device = Interrupt::Device {
+        number: 24,
+        name: "spi0".into(),
+    };
+    for k in 0..15 {
+        let at = START + k * 2 * MS;
+        stream
+            .at(at, What::InterruptEntry(device.clone()))
+            .wake(at + US, SLOW)
+            .at(at + 2 * US, What::InterruptExit(device.clone()))
+            .switch(at + 4 * US, SLOW, Left::Runnable)
+            .switch(at + 50 * US, HOG, Left::Sleeping);
+    }
+    let activity = stream.activity();
+    let slow = &activity[&SLOW];
+    assert_eq!(slow.rhythm().unwrap().period_ns, 2 * MS);
+    assert_eq!(slow.wakers, [(Waker::Interrupt(device), 15)]);
+}
+
+#[test]
+fn a_thread_with_a_timer_s_period_keeps_it_whatever_else_wakes_it() {
+    // Woken by its timer, then by another within each turn, as regularly.
+    let mut stream = Stream::new();
+    for k in 0..20 {
+        let due = START + k * MS;
+        stream.program(due - 900 * US, LOOP, due);
+        stream.expire(due + 3 * US, LOOP);
+        stream.switch(due + 7 * US, LOOP, Left::Runnable);
+        stream.switch(due + 17 * US, HOG, Left::Sleeping);
+        stream.wake(due + 50 * US, LOOP);
+        stream.switch(due + 55 * US, LOOP, Left::Runnable);
+        stream.switch(due + 75 * US, HOG, Left::Sleeping);
+    }
+    let activity = stream.activity();
+    let rhythm = activity[&LOOP].rhythm().unwrap();
+    assert_eq!((rhythm.handed, rhythm.programmed), (false, true));
+    assert_eq!(activity[&LOOP].turns(rhythm)[0].run_ns, 30_000);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{Outcome, print};
 use crate::command_line::Recover;
+use crate::watch::{Figures, Recovered};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,7 +13,12 @@ use wakepath_verdict::counted;
 pub fn run(arguments: &Recover) -> Outcome {
     let report = match wakepath_archive::recover(&arguments.run) {
         // A watch writes its log at its end; until then its trace and session are what there is.
-        Err(ArchiveError::NotRecognised { .. }) if watched(&arguments.run)? => {
+        Err(error @ ArchiveError::NotRecognised { .. }) => {
+            match crate::watch::recover(&arguments.run)? {
+                None => return Err(error.into()),
+                Some(Recovered::Nothing { found }) => return nothing(&arguments.run, &found),
+                Some(Recovered::Run(figures)) => tell(&arguments.run, &figures)?,
+            }
             wakepath_archive::recover(&arguments.run)?
         }
         other => other?,
@@ -25,9 +31,6 @@ pub fn run(arguments: &Recover) -> Outcome {
         std::fs::remove_dir_all(&scratch)
             .map_err(|error| format!("{}: {error}", scratch.display()))?;
     }
-
-    // A tracefs that can't be had holds nothing of ours either.
-    let instances = wakepath_probe::remove_orphans().unwrap_or_default();
 
     let mut text = String::new();
     let directory = arguments.run.display();
@@ -56,22 +59,22 @@ pub fn run(arguments: &Recover) -> Outcome {
             counted(reaped as u64, "process", "processes")
         )?;
     }
-    for name in &instances {
-        writeln!(
-            text,
-            "removed: the kernel's trace buffers {name} of a dead process"
-        )?;
-    }
+    text += &orphans();
     writeln!(text, "next: wakepath show {directory}")?;
     print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes a run of a watch that was killed, if that is what the directory holds; says what it has.
-fn watched(directory: &Path) -> Result<bool, Box<dyn std::error::Error>> {
-    let Some(figures) = crate::watch::recover(directory)? else {
-        return Ok(false);
-    };
+/// Removes trace buffers of dead processes; a line for each.
+fn orphans() -> String {
+    // A tracefs that can't be had holds nothing of ours either.
+    let names = wakepath_probe::remove_orphans().unwrap_or_default();
+    let line = |name| format!("removed: the kernel's trace buffers {name} of a dead process\n");
+    names.into_iter().map(line).collect()
+}
+
+/// Says what a killed watch had seen, of which there is a run now.
+fn tell(directory: &Path, figures: &Figures) -> std::io::Result<()> {
     print(&format!(
         "{}: a killed watch: {} of {} events over {:.1} s; its last second may be missing\n",
         directory.display(),
@@ -82,6 +85,16 @@ fn watched(directory: &Path) -> Result<bool, Box<dyn std::error::Error>> {
         ),
         figures.events,
         figures.watched_ns as f64 / 1e9,
+    ))
+}
+
+/// Says that there is no run, and why: nothing can be held against it.
+fn nothing(directory: &Path, found: &str) -> Outcome {
+    let directory = directory.display();
+    print(&format!(
+        "{directory}: a killed watch, of which no run can be made: {found}\n\
+         removed: {directory}\n{}",
+        orphans()
     ))?;
-    Ok(true)
+    Ok(ExitCode::from(3))
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use wakepath_archive::{SegmentRecord, Trace};
 use wakepath_explain::Untold;
-use wakepath_watch::{Activations, Rhythm, Row, ThreadActivity, row};
+use wakepath_watch::{Activations, Row, ThreadActivity, row};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -40,8 +40,8 @@ pub fn rows(record: &SegmentRecord, trace: &Trace) -> Result<BTreeMap<u32, Row>,
     });
     let activity = activity(trace, numbers)?;
     let rows = activity.into_iter().filter_map(|(number, activity)| {
-        let rhythm = Rhythm::of(&activity.activations).ok()?;
-        Some((number, row(&activity.activations, rhythm)))
+        let rhythm = activity.rhythm().ok()?;
+        Some((number, row(activity.turns(rhythm), rhythm)))
     });
     Ok(rows.collect())
 }

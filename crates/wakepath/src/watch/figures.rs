@@ -3,9 +3,10 @@
 
 use super::Thread;
 use serde::Serialize;
+use wakepath_explain::Cause;
 use wakepath_statistics::{Distribution, DistributionSummary};
 use wakepath_timeline::{Policy, Sample};
-use wakepath_watch::{NotPeriodic, Rhythm, Row, ThreadActivity, row};
+use wakepath_watch::{NotPeriodic, Row, ThreadActivity, Waker, row};
 
 /// Everything that was seen.
 #[derive(Debug, Serialize)]
@@ -45,8 +46,13 @@ pub struct Watched {
     pub period_ns: u64,
     /// Whether it sleeps until instants a whole number of periods apart, instead of for a time.
     pub exact: bool,
-    /// Whether due times are those that it programmed; else the beginning of its timer's callback.
+    /// Whether due times are those that it programmed; else the beginning of its timer's callback,
+    /// or where something else begins its turns, that wake-up.
     pub programmed: bool,
+    /// What begins its turns where no timer does: the most frequent waker.
+    pub woken_by: Option<WokenBy>,
+    /// Between two of its turns, on average: what a thread that does not sleep until instants keeps.
+    pub mean_interval_ns: Option<u64>,
     /// How far intervals between wake-ups are from whole periods.
     pub jitter_ns: Option<DistributionSummary>,
     /// Switch-in − due time.
@@ -77,6 +83,17 @@ pub struct Watched {
     /// Its activations.
     #[serde(skip)]
     pub row: Row,
+}
+
+/// What wakes a thread that no timer wakes.
+#[derive(Debug, Serialize)]
+pub struct WokenBy {
+    /// Thread, interrupt or SoftIRQ, as a person reads it.
+    pub waker: String,
+    /// How often it was the one.
+    pub times: u64,
+    /// How often the thread was woken by something else than a timer.
+    pub of: u64,
 }
 
 /// A thread without a period.
@@ -114,7 +131,7 @@ impl Watched {
             other_wake_ups: activity.other_wake_ups,
             run_ns: activity.run_ns,
         };
-        let rhythm = Rhythm::of(&activity.activations).map_err(|why| not_judged(told(why)))?;
+        let rhythm = activity.rhythm().map_err(|why| not_judged(told(why)))?;
         // What a scenario may hold: below, timers are no loop's; above, nothing repeats in a run.
         if !(10_000..=100_000_000_000).contains(&rhythm.period_ns) {
             let period = wakepath_scenario::units::format_duration(rhythm.period_ns);
@@ -126,7 +143,7 @@ impl Watched {
             .policy
             .clone()
             .map_err(|why| not_judged(format!("its policy is not known: {why}")))?;
-        let row = row(&activity.activations, rhythm);
+        let row = row(activity.turns(rhythm), rhythm);
         let exact = rhythm.anchor_ns.is_some();
         let samples = &row.samples;
         let scheduled = samples.last().map_or(0, |last| last.cycle + 1);
@@ -138,6 +155,14 @@ impl Watched {
             .into_iter()
             .map(|ns| ns.cast_signed())
             .collect();
+        let mean_interval = |last: &Sample| {
+            let all_ns = last.due_ns.checked_sub(row.due.start_ns)?;
+            all_ns.checked_div(samples.len() as u64 - 1)
+        };
+        let cut_by_loss = match rhythm.handed {
+            true => activity.handed_cut_by_loss,
+            false => activity.cut_by_loss,
+        };
         let switches = samples.iter().map(|s| u64::from(s.involuntary_switches));
         Ok(Self {
             name: thread.name.clone(),
@@ -150,6 +175,8 @@ impl Watched {
             period_ns: rhythm.period_ns,
             exact,
             programmed: rhythm.programmed,
+            woken_by: rhythm.handed.then(|| woken_by(activity)).flatten(),
+            mean_interval_ns: samples.last().and_then(mean_interval),
             jitter_ns: Distribution::new(jitter).map(|of| of.summary()),
             latency_ns: of(Sample::latency_ns),
             run_ns: of(|sample| sample.cpu_time_ns.into()),
@@ -162,13 +189,31 @@ impl Watched {
             other_wake_ups: activity.other_wake_ups,
             unseen_wake_ups: activity.unseen_wake_ups,
             untold_switches: activity.untold_switches,
-            left_out: row.left_out + activity.cut_by_loss,
+            left_out: row.left_out + cut_by_loss,
             other_priorities: other_priorities(activity, policy),
             is_new: thread.is_new,
             ended: thread.ended,
             row,
         })
     }
+}
+
+fn woken_by(activity: &ThreadActivity) -> Option<WokenBy> {
+    let (waker, times) = activity.wakers.first()?;
+    Some(WokenBy {
+        waker: match waker {
+            Waker::Thread(thread) => Cause::thread_name(thread),
+            Waker::Interrupt(interrupt) => Cause::Interrupt(interrupt.clone()).to_string(),
+            Waker::SoftIrq(vector) => Cause::SoftIrq {
+                vector: *vector,
+                thread: None,
+            }
+            .to_string(),
+            Waker::Unnamed => "a thread that no event names".into(),
+        },
+        times: *times,
+        of: activity.other_wake_ups,
+    })
 }
 
 /// Switch-ins with another priority than the policy's (`include/linux/sched/prio.h`).

@@ -11,9 +11,9 @@ mod target;
 mod text;
 
 pub use activity::{activity, rows};
-pub use figures::{Figures, NotJudged, Watched};
+pub use figures::{Figures, NotJudged, Watched, WokenBy};
 pub use record::record;
-pub use recover::recover;
+pub use recover::{Recovered, recover};
 pub use session::{Session, plain};
 pub use target::{Target, Thread, Threads};
 pub use text::text;

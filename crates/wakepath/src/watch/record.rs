@@ -133,7 +133,12 @@ fn lacks(figures: &Figures) -> Vec<String> {
              so its cycles are moved onto an even row; latencies and run times are as measured"
         ));
     }
-    if let Some(names) = named(&|of| !of.programmed) {
+    if let Some(names) = named(&|of| of.woken_by.is_some()) {
+        lacks.push(format!(
+            "timers of {names}: something else wakes it, and its cycles are due when it was woken"
+        ));
+    }
+    if let Some(names) = named(&|of| !of.programmed && of.woken_by.is_none()) {
         lacks.push(format!(
             "programmed times of {names}: its cycles are due when the timer's callback began, and \
              the timer's own lateness is not in their latency"

@@ -2,32 +2,55 @@
 //! before the new one is whole.
 
 use super::session::Session;
-use super::{Figures, record};
+use super::{Figures, record, text};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use wakepath_archive::{Ending, LogWriter, SegmentTraced, Trace, TraceDescription, trace_name};
 
 type Failure = Box<dyn std::error::Error>;
 
+/// What became of a killed watch.
+pub enum Recovered {
+    /// It is a run now, with these figures.
+    Run(Figures),
+    /// Nothing that a run can be made of was there, and what was is removed.
+    Nothing {
+        /// What was found, as a person reads it.
+        found: String,
+    },
+}
+
 /// Makes a run of a killed watch; `None`, and nothing done, where the directory holds none. The
-/// watching process must be known to be gone.
+/// watching process must be known to be gone. As where a watch ends by itself, one that saw no
+/// periodic thread leaves nothing.
 ///
 /// # Errors
-/// When trace or session can't be read, when no thread is periodic, or nothing be written.
-pub fn recover(directory: &Path) -> Result<Option<Figures>, Failure> {
+/// When trace or session can't be read, or nothing be written.
+pub fn recover(directory: &Path) -> Result<Option<Recovered>, Failure> {
     let Some(mut session) = Session::left_in(directory)? else {
         return Ok(None);
     };
-    let trace = Trace::open(directory, 0)?.ok_or("the watch was killed before it recorded")?;
+    let nothing = |found: String| {
+        remove(directory)?;
+        Ok(Some(Recovered::Nothing { found }))
+    };
+    let trace = match session.threads.is_empty() {
+        true => None,
+        false => Trace::open(directory, 0)?,
+    };
+    let Some(trace) = trace else {
+        return nothing("it was killed before it had recorded anything".into());
+    };
     let traced = traced(&trace)?;
     let figures = Figures::of(&session, &trace, &traced)?;
     if figures.threads.is_empty() {
-        return Err(format!(
-            "{}: the watch was killed, and no thread is periodic in what it recorded ({} events)",
-            directory.display(),
-            figures.events
-        )
-        .into());
+        return nothing(format!(
+            "no thread was periodic in the {} kernel events of {:.1} s that it had recorded\n{}",
+            figures.events,
+            figures.watched_ns as f64 / 1e9,
+            text(&figures).trim()
+        ));
     }
     session.notes.extend(session.outside());
     let name = directory
@@ -50,7 +73,25 @@ pub fn recover(directory: &Path) -> Result<Option<Figures>, Failure> {
     record(log, &new, &figures, session, traced, ending)?;
     fs::remove_dir_all(directory)?;
     fs::rename(&new, directory)?;
-    Ok(Some(figures))
+    Ok(Some(Recovered::Run(figures)))
+}
+
+/// Removes what a watch writes before it is a run; whatever else lies there stays, and the directory
+/// with it.
+fn remove(directory: &Path) -> Result<(), Failure> {
+    let own = [trace_name(0), "samples.log".into()];
+    for name in own.iter().map(String::as_str).chain(Session::FILES) {
+        let path = directory.join(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(format!("{}: {error}", path.display()).into());
+            }
+            _ => {}
+        }
+    }
+    // It fails where somebody else's files are left, as it should.
+    let _ = fs::remove_dir(directory);
+    Ok(())
 }
 
 /// What is known of a trace that may have no end.

@@ -14,6 +14,8 @@ type Failure = Box<dyn std::error::Error>;
 
 /// Name of the file in the run directory.
 const FILE_NAME: &str = "watch.json";
+/// Its name while it is written.
+const PARTIAL: &str = "watch.json.partial";
 
 /// One watch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -43,13 +45,16 @@ pub struct Session {
 }
 
 impl Session {
+    /// What it writes beside the trace; the last is the one that says whose the directory is.
+    pub(super) const FILES: [&str; 2] = [PARTIAL, FILE_NAME];
+
     /// Writes it beside the trace. Under another name first: a kill leaves the one before.
     ///
     /// # Errors
     /// When it can't be written.
     pub fn keep(&self, directory: &Path) -> Result<(), Failure> {
         let path = directory.join(FILE_NAME);
-        let partial = directory.join(format!("{FILE_NAME}.partial"));
+        let partial = directory.join(PARTIAL);
         fs::write(&partial, serde_json::to_vec(self)?)
             .and_then(|()| fs::rename(&partial, &path))
             .map_err(|error| format!("{}: {error}", path.display()).into())

@@ -1,6 +1,6 @@
 //! The watched threads as a table, and what is not judged.
 
-use super::{Figures, Watched};
+use super::{Figures, Watched, WokenBy};
 use std::fmt::Write;
 use wakepath_scenario::units::format_duration;
 use wakepath_statistics::DistributionSummary;
@@ -146,14 +146,23 @@ fn remarks(of: &Watched) -> Vec<String> {
             counted(of.other_priorities, "time", "times")
         ));
     }
-    if !of.exact {
-        remarks.push(
-            "does not sleep until instants a whole number of periods apart: its period drifts, and \
-             no due time can be called skipped"
-                .into(),
-        );
+    if let Some(WokenBy { waker, times, of }) = &of.woken_by {
+        remarks.push(format!(
+            "no timer wakes it but {waker}, {times} of {of} times: latency counts from its being \
+             woken"
+        ));
     }
-    if !of.programmed {
+    if let Some(mean_ns) = of.mean_interval_ns.filter(|_| !of.exact) {
+        let mean = format_duration((mean_ns + 500) / 1000 * 1000);
+        remarks.push(match of.woken_by {
+            Some(_) => format!("on average a turn each {mean}; no due time can be called skipped"),
+            None => format!(
+                "does not sleep until instants a whole number of periods apart: on average a turn \
+                 each {mean}, and no due time can be called skipped"
+            ),
+        });
+    }
+    if !of.programmed && of.woken_by.is_none() {
         remarks.push(
             "its timer's programmed time is on another clock or was not seen: latency counts from \
              the timer's callback"

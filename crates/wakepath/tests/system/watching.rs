@@ -149,8 +149,16 @@ fn a_killed_watch_is_recovered_with_what_it_had_seen() {
     let running = Start::command(&["watch", "-p", &pid, "--directory", "run"]).start();
     let trace = running.directory().join("segment-0.events");
     let begun = std::time::Instant::now();
-    // Its blocks are written each second.
-    let enough = || std::fs::metadata(&trace).is_ok_and(|of| of.len() > 4096);
+    let mut recording = None;
+    // Its blocks are written each second, that of a busy CPU before.
+    let mut enough = || {
+        let written = std::fs::metadata(&trace).is_ok_and(|of| of.len() > 4096);
+        let since = recording.get_or_insert_with(std::time::Instant::now);
+        if !trace.exists() {
+            *since = std::time::Instant::now();
+        }
+        written && since.elapsed().as_millis() > 2_500
+    };
     while !enough() && begun.elapsed().as_secs() < 20 {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
@@ -174,6 +182,47 @@ fn a_killed_watch_is_recovered_with_what_it_had_seen() {
     );
     let run = watched(&finished);
     assert!(run.manifest.segments[0].threads[0].recorded > 0);
+}
+
+#[test]
+fn a_watch_killed_before_it_saw_a_period_leaves_nothing_and_recovery_says_what_it_found() {
+    let what = "killing a watch at once";
+    if !is_root() {
+        return not_run(what, "only root may trace");
+    }
+    let mut sleeper = std::process::Command::new("sleep")
+        .arg("60")
+        .spawn()
+        .unwrap();
+    let pid = sleeper.id().to_string();
+    let running = Start::command(&["watch", "-p", &pid, "--directory", "run"]).start();
+    let known = running.directory().join("watch.json");
+    let begun = std::time::Instant::now();
+    while !known.exists() && begun.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    running.kill_all();
+    let finished = running.finish();
+    sleeper.kill().unwrap();
+    sleeper.wait().unwrap();
+    let directory = finished.place.path().join("run");
+    if finished.complaints.contains("can't watch") {
+        return not_run(what, finished.complaints.trim());
+    }
+    // Somebody else's file is left alone.
+    std::fs::write(directory.join("notes"), "mine").unwrap();
+    let recovered = crate::started::ask("recover", &directory);
+    recovered.assert_code(3);
+    assert!(
+        recovered
+            .output
+            .contains("a killed watch, of which no run can be made: "),
+        "{}",
+        recovered.said()
+    );
+    let left = std::fs::read_dir(&directory).unwrap().flatten();
+    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["notes"]);
 }
 
 #[test]

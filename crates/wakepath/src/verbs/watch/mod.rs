@@ -48,7 +48,6 @@ pub fn run(arguments: &Watch) -> Outcome {
         Some(_) => used(&threads),
     });
     let interrupt = Interrupt::listen()?;
-    let log = LogWriter::create(&directory)?;
     let facts = Facts::read(&Root::host());
     let session = Session {
         name,
@@ -63,6 +62,13 @@ pub fn run(arguments: &Watch) -> Outcome {
         first: None,
         threads,
     };
+    let log = LogWriter::create(&directory)?;
+    // A kill before anything is recorded leaves what tells `wakepath recover` whose this is.
+    let nothing_yet = Session {
+        threads: Threads::new(),
+        ..session.clone()
+    };
+    nothing_yet.keep(&directory)?;
     let outcome = Watcher {
         arguments,
         terms: &terms,
@@ -74,8 +80,9 @@ pub fn run(arguments: &Watch) -> Outcome {
     .carry_out(log, target);
     // A directory without a run helps nobody; what is recorded stays, whatever went wrong after.
     let has_record = || {
-        let has_session = Session::left_in(&directory).is_ok_and(|left| left.is_some());
-        has_session || directory.join(MANIFEST_NAME).exists()
+        let left = Session::left_in(&directory).ok().flatten();
+        let has_seen = left.is_some_and(|session| !session.threads.is_empty());
+        has_seen || directory.join(MANIFEST_NAME).exists()
     };
     if matches!(outcome, Ok(None)) || (outcome.is_err() && !has_record()) {
         let _ = std::fs::remove_dir_all(&directory);
@@ -278,7 +285,7 @@ fn notes_of(ready: &Ready) -> Vec<String> {
         format!("removed the tracefs instance {name}, left by a process that was killed")
     });
     let failed = ready.set_up.self_tests.iter().filter(|test| !test.passed);
-    let failed = failed.map(|test| format!("self-test on CPU {}: {}", test.cpu, test.text));
+    let failed = failed.map(|test| format!("self-test of the tracing: {}", test.text));
     let missing = ready.set_up.missing.iter();
     let missing = missing.map(|of| format!("without {}: {}", of.events, of.reason));
     orphans.chain(failed).chain(missing).collect()

@@ -1,0 +1,63 @@
+//! A thread's turns, one after the other, while its scheduling goes by. What begins a turn is the
+//! caller's to say.
+
+use crate::Activation;
+
+/// Turns that have ended, and the one under way.
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    pub(crate) ended: Vec<Activation>,
+    current: Option<Current>,
+}
+
+#[derive(Debug)]
+struct Current {
+    activation: Activation,
+    switched_in: bool,
+}
+
+impl Turns {
+    /// A turn begins, and the one before has ended. `is_on_cpu`: there is no switch to wait for.
+    pub(crate) fn begin(&mut self, activation: Activation, is_on_cpu: bool) {
+        self.close();
+        self.current = Some(Current {
+            activation,
+            switched_in: is_on_cpu,
+        });
+    }
+
+    pub(crate) fn switched_in(&mut self, at_ns: u64, cpu: u16) {
+        if let Some(current) = self.current.as_mut().filter(|current| !current.switched_in) {
+            current.switched_in = true;
+            // The instant of a switch that was not told is that of the event before it.
+            let at_ns = at_ns.max(current.activation.switched_in_ns);
+            current.activation.switched_in_ns = at_ns;
+            current.activation.end_ns = at_ns;
+            current.activation.cpu = cpu;
+        }
+    }
+
+    pub(crate) fn preempted(&mut self) {
+        if let Some(current) = &mut self.current {
+            current.activation.preemptions += 1;
+        }
+    }
+
+    /// It ran for some time until an instant.
+    pub(crate) fn ran(&mut self, ns: u64, until_ns: u64) {
+        if let Some(current) = self.current.as_mut().filter(|current| current.switched_in) {
+            current.activation.run_ns += ns;
+            current.activation.end_ns = until_ns;
+        }
+    }
+
+    pub(crate) fn close(&mut self) {
+        let ended = self.current.take().filter(|current| current.switched_in);
+        self.ended.extend(ended.map(|current| current.activation));
+    }
+
+    /// Events are missing in the turn under way; whether there was one.
+    pub(crate) fn lose(&mut self) -> bool {
+        self.current.take().is_some()
+    }
+}
