@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 pub enum Tune {
     /// Say what to change, why, at which cost, and how it is taken back. Changes nothing.
-    Plan(TunePlan),
+    Plan(TunePlanShown),
     /// Carry out what can be changed while the machine runs; a journal allows taking it back.
     Apply(TuneApply),
     /// Take back what `apply` changed, as far as it is still as it was written.
@@ -39,6 +39,17 @@ pub struct TunePlan {
     /// Print it as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Show a plan.
+#[derive(Debug, Args)]
+pub struct TunePlanShown {
+    /// What it is for.
+    #[command(flatten)]
+    pub plan: TunePlan,
+    /// Print the commands alone, step by step, as `apply --dry-run` does.
+    #[arg(long, conflicts_with = "json")]
+    pub dry_run: bool,
 }
 
 /// Carry out a plan.

@@ -5,7 +5,7 @@ use crate::command_line::{TuneApply, TunePlace};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use wakepath_tuning::{Action, Journal, System};
+use wakepath_tuning::{Action, Journal, Step, System};
 
 fn system(root: Option<&Path>) -> System {
     root.map_or_else(System::host, System::at)
@@ -31,13 +31,7 @@ pub fn apply(arguments: &TuneApply) -> Outcome {
         rivals.extend(left.flat_map(|step| &step.actions).map(Action::command));
         plan.now.retain(|step| arguments.step.contains(&step.id));
     }
-    let mut text = String::new();
-    for step in &plan.now {
-        writeln!(text, "{}: {}; cost: {}", step.id, step.effect, step.cost)?;
-        for action in &step.actions {
-            writeln!(text, "  {}", action.command())?;
-        }
-    }
+    let text = commands(&plan.now);
     if arguments.dry_run {
         print(&text)?;
         return Ok(ExitCode::SUCCESS);
@@ -178,4 +172,19 @@ fn effective(system: &System, action: &Action) -> Option<String> {
     };
     let path = format!("/proc/irq/{number}/effective_affinity_list");
     system.root().text(&path).known().cloned()
+}
+
+/// The steps with the commands that would do the same.
+pub(super) fn commands(steps: &[Step]) -> String {
+    let mut text = String::new();
+    for step in steps {
+        let Step {
+            id, effect, cost, ..
+        } = step;
+        let _ = writeln!(text, "{id}: {effect}; cost: {cost}");
+        for action in &step.actions {
+            let _ = writeln!(text, "  {}", action.command());
+        }
+    }
+    text
 }

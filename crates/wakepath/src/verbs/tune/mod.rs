@@ -17,10 +17,11 @@ use wakepath_tuning::{Options, Plan};
 pub fn run(arguments: &Tune) -> Outcome {
     match arguments {
         Tune::Plan(arguments) => {
-            let (plan, _) = plan(arguments)?;
-            print(&match arguments.json {
-                true => format!("{}\n", serde_json::to_string_pretty(&plan)?),
-                false => plan.to_string(),
+            let (plan, _) = plan(&arguments.plan)?;
+            print(&match (arguments.plan.json, arguments.dry_run) {
+                (true, _) => format!("{}\n", serde_json::to_string_pretty(&plan)?),
+                (false, true) => applied::commands(&plan.now),
+                (false, false) => plan.to_string(),
             })?;
             Ok(ExitCode::SUCCESS)
         }
