@@ -71,9 +71,24 @@ pub fn recover(directory: &Path) -> Result<Option<Recovered>, Failure> {
         reason: "wakepath watch was killed, and what it had recorded recovered".into(),
     };
     record(log, &new, &figures, session, traced, ending)?;
-    fs::remove_dir_all(directory)?;
-    fs::rename(&new, directory)?;
+    take_over(&new, directory)?;
     Ok(Some(Recovered::Run(figures)))
+}
+
+/// Puts the files of the new run in the place of the old ones. Until the session is removed, at the
+/// end, all can be done again; what else lies in the directory stays.
+fn take_over(new: &Path, directory: &Path) -> Result<(), Failure> {
+    for entry in fs::read_dir(new)? {
+        let entry = entry?;
+        fs::rename(entry.path(), directory.join(entry.file_name()))?;
+    }
+    for name in Session::FILES {
+        match fs::remove_file(directory.join(name)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+    }
+    Ok(fs::remove_dir(new)?)
 }
 
 /// Removes what a watch writes before it is a run; whatever else lies there stays, and the directory

@@ -170,8 +170,11 @@ fn a_killed_watch_is_recovered_with_what_it_had_seen() {
     let finished = running.finish();
     beat.end();
     let directory = finished.place.path().join("run");
+    let note = directory.join("of-somebody-else.txt");
+    std::fs::write(&note, "kept").unwrap();
     let recovered = crate::started::ask("recover", &directory);
     recovered.assert_code(0);
+    assert!(note.exists(), "recovery removes what is not its own");
     let shown = crate::started::ask("show", &directory);
     shown.assert_code(0);
     assert!(shown.output.contains("beat"), "{}", shown.said());
