@@ -34,8 +34,9 @@ const EVENTS: [&str; 19] = [
     "exceptions:page_fault_user",
     "exceptions:page_fault_kernel",
 ];
-/// Each CPU's buffer, for every tracer alike: five seconds of 500 000 events a second, 60 bytes each.
-const BUFFER_BYTES: u64 = 160 << 20;
+/// Each CPU's buffer, for every tracer alike: five seconds of 500 000 events a second, 60 bytes each;
+/// bpftrace wants a power of two.
+const BUFFER_BYTES: u64 = 256 << 20;
 /// How long a tracer may take to begin: a compiler of programs, some fifty events.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long one may take to switch its events on once it runs.
