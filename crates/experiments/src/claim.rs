@@ -201,9 +201,18 @@ fn woken(repeated: &Repeated, cell: Cell, way: &str) -> Tried {
     Ok((told_by(2 * count > found.cycles), here))
 }
 
+/// Less than this share of a condition's latency explained, and what disturbed it is not counted.
+const EXPLAINED: f64 = 0.99;
+
 fn disturbed(repeated: &Repeated, low: Cell, high: Cell) -> Tried {
-    let [few, many] = [low, high].map(|cell| explained(repeated, cell).map(disturbers));
-    let (few, many) = (few?, many?);
+    let told_of = |cell: Cell| {
+        let found = explained(repeated, cell)?;
+        match found.all_explained_ns as f64 >= EXPLAINED * found.all_ns as f64 {
+            true => Ok(disturbers(found)),
+            false => Err(format!("too little of {} is explained", told(cell))),
+        }
+    };
+    let (few, many) = (told_of(low)?, told_of(high)?);
     let shown = |cell: Cell, (causes, cycles): (usize, u64)| {
         format!("{}: {causes} of them in {cycles} cycles", told(cell))
     };

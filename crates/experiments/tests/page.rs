@@ -4,6 +4,7 @@ use wakepath_archive::{KernelLatency, StageLatency, VirtualTime};
 use wakepath_experiments::{
     Agreement, Experiment, GuestRun, Measured, Repeated, all, findings, named, page,
 };
+use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation, Usual};
 use wakepath_report::Figures;
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_statistics::Distribution;
@@ -162,6 +163,75 @@ fn what_was_not_measured_is_neither_agreement_nor_contradiction() {
     assert!(
         found[2].here.contains("no kernel events of PREEMPT_RT"),
         "{found:?}"
+    );
+}
+
+/// FIFO 80 under stress: 1 ms of latency, so much of it explained, and so many threads of others.
+fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
+    let cause = |number: u32| CauseFigures {
+        kind: "thread".into(),
+        cause: format!("thread {number}"),
+        cycles: 10,
+        late_cycles: 0,
+        total_ns: 1_000,
+        late_ns: 0,
+        worst_ns: 100,
+        worst_cycle: 0,
+        remedy: None,
+    };
+    let condition = ConditionExplanation {
+        phase: "stress".into(),
+        condition: "FIFO 80".into(),
+        thread: "loop".into(),
+        threshold_ns: 100_000,
+        threshold_from: "the criterion".into(),
+        cycles: 100,
+        not_covered: 0,
+        woken: Default::default(),
+        late: 0,
+        late_ns: 0,
+        late_explained_ns: 0,
+        all_ns: 1_000_000,
+        all_explained_ns,
+        usual: Usual::default(),
+        causes: (0..others).map(cause).collect(),
+        causes_rest: None,
+        inflation: Vec::new(),
+        inflation_rest: None,
+        execution_ns: 0,
+        interference: None,
+        worst: Vec::new(),
+        median: None,
+        p999: None,
+    };
+    Explanation {
+        version: Explanation::VERSION,
+        events: 1_000,
+        events_lost: 0,
+        switches_untold: 0,
+        conditions: vec![condition],
+    }
+}
+
+#[test]
+fn what_disturbs_is_counted_where_nearly_all_is_explained() {
+    let latencies = |_: &str, _: &str| vec![4_000; 10];
+    let found = |explained_when_isolated: u64| {
+        let mut run = repeated("isolation", latencies, &["FIFO 80"]);
+        for guest in &mut run.guests {
+            guest.explanation = Some(match guest.guest.name.ends_with("isolated") {
+                true => explanation(explained_when_isolated, 1),
+                false => explanation(1_000_000, 5),
+            });
+        }
+        findings(&run)[2].clone()
+    };
+    assert_eq!(found(990_000).agreement, Agreement::Agrees);
+    let little = found(989_999);
+    assert_eq!(little.agreement, Agreement::NotMeasured, "{little:?}");
+    assert!(
+        little.here.contains("too little of RT, isolated"),
+        "{little:?}"
     );
 }
 
