@@ -199,6 +199,15 @@ impl Journal {
                 why: "no plain file with one name".to_owned(),
             });
         }
+        // Read in part, it would be cut to that part.
+        if u64::try_from(found.st_size).is_ok_and(|size| size > LARGEST) {
+            let mebibytes = LARGEST >> 20;
+            return Err(JournalError::Damaged {
+                path,
+                line: 1,
+                why: format!("longer than {mebibytes} MiB"),
+            });
+        }
         let mut text = String::new();
         (&file)
             .take(LARGEST)

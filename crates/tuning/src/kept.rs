@@ -6,7 +6,7 @@ use crate::safe_directory;
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Error, Read, Write};
 use std::path::Path;
 
 const PLACE: &[&str] = &["var", "lib", "wakepath"];
@@ -20,9 +20,13 @@ pub const KEPT_PATH: &str = "/var/lib/wakepath/boot.json";
 /// Keeps a text, on the disk before this returns.
 ///
 /// # Errors
-/// When the directory can't be trusted, or something is kept already.
+/// When the directory can't be trusted, something is kept already, or the text is longer than could
+/// be read back. Nothing is kept then.
 pub fn keep(top: &Path, text: &str) -> Result<(), JournalError> {
     let (directory, path) = safe_directory::place(top, PLACE, NAME)?;
+    if text.len() as u64 > LARGEST {
+        return Err(too_long(&path));
+    }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = match fs::openat(&directory, NAME, flags, Mode::from_raw_mode(0o600)) {
         Ok(file) => file,
@@ -30,10 +34,19 @@ pub fn keep(top: &Path, text: &str) -> Result<(), JournalError> {
         Err(error) => return Err(JournalError::io(&path, error.into())),
     };
     let mut file = File::from(file);
-    file.write_all(text.as_bytes())
+    let written = file
+        .write_all(text.as_bytes())
         .and_then(|()| file.sync_all())
-        .and_then(|()| Ok(fs::fsync(&directory)?))
-        .map_err(|error| JournalError::io(&path, error))
+        .and_then(|()| Ok(fs::fsync(&directory)?));
+    written.map_err(|error| {
+        let _ = fs::unlinkat(&directory, NAME, AtFlags::empty());
+        JournalError::io(&path, error)
+    })
+}
+
+fn too_long(path: &Path) -> JournalError {
+    let mebibytes = LARGEST >> 20;
+    JournalError::io(path, Error::other(format!("longer than {mebibytes} MiB")))
 }
 
 /// What is kept; none if nothing is. It makes no directory.
@@ -52,10 +65,13 @@ pub fn kept(top: &Path) -> Result<Option<String>, JournalError> {
         Err(error) => return Err(JournalError::io(&path, error.into())),
     };
     let mut text = String::new();
-    file.take(LARGEST)
+    file.take(LARGEST + 1)
         .read_to_string(&mut text)
         .map_err(|error| JournalError::io(&path, error))?;
-    Ok(Some(text))
+    match text.len() as u64 > LARGEST {
+        true => Err(too_long(&path)),
+        false => Ok(Some(text)),
+    }
 }
 
 /// Removes it.
@@ -87,6 +103,23 @@ mod tests {
         assert_eq!(kept(top.path()).unwrap().as_deref(), Some("a"));
         forget(top.path()).unwrap();
         assert!(kept(top.path()).unwrap().is_none());
+    }
+
+    #[test]
+    fn what_could_not_be_read_back_whole_is_neither_kept_nor_read() {
+        let top = tempfile::tempdir().unwrap();
+        let most = "x".repeat(LARGEST as usize);
+        keep(top.path(), &most).unwrap();
+        assert_eq!(
+            kept(top.path()).unwrap().map(|text| text.len()),
+            Some(most.len())
+        );
+        forget(top.path()).unwrap();
+        assert!(keep(top.path(), &(most.clone() + "x")).is_err());
+        assert!(kept(top.path()).unwrap().is_none());
+        keep(top.path(), "").unwrap();
+        std::fs::write(top.path().join(&KEPT_PATH[1..]), most + "x").unwrap();
+        assert!(kept(top.path()).is_err());
     }
 
     #[test]

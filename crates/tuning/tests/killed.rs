@@ -302,6 +302,12 @@ fn a_journal_that_somebody_wrote_in_reaches_no_other_file() {
     let error = revert(&system).unwrap_err().to_string();
     assert!(error.contains("no plain file with one name"), "{error}");
     std::fs::remove_file(directory.path().join("etc/second")).unwrap();
+    // One that is longer than is read at once would be cut to what was read.
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len((16 << 20) + 1).unwrap();
+    let error = revert(&system).unwrap_err().to_string();
+    assert!(error.contains("longer than 16 MiB"), "{error}");
+    file.set_len(text.len() as u64).unwrap();
     assert!(revert(&system).unwrap().unwrap().left.is_empty());
 }
 
