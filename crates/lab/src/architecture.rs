@@ -83,7 +83,7 @@ impl Architecture {
     }
 
     /// The emulator's program.
-    pub(crate) fn emulator(self) -> &'static str {
+    pub fn emulator(self) -> &'static str {
         match self {
             Self::X86_64 => "qemu-system-x86_64",
             Self::Aarch64 => "qemu-system-aarch64",

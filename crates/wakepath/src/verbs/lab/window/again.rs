@@ -55,13 +55,16 @@ impl Again {
                        time that passed";
             return Err(format!("{place}: {} CPUs: {why}", time.cpus).into());
         }
-        if architecture(emulator) != Architecture::X86_64 {
+        let guests = architecture(emulator);
+        if guests != Architecture::X86_64 {
             return Err(
-                format!("{place}: an aarch64 guest: only x86-64 guests have windows").into(),
+                format!("{place}: an {guests} guest: only x86-64 guests have windows").into(),
             );
         }
         let parameters = parameters(emulator).ok_or_else(|| unlike(&place, "its machine"))?;
-        let options = options(time, emulator, &parameters, arguments);
+        let memory = behind(&emulator.arguments, "-m").and_then(|m| m.parse().ok());
+        let memory = memory.ok_or_else(|| unlike(&place, "its memory"))?;
+        let options = options(time, emulator, &parameters, memory, arguments);
         let scenario = run.manifest.scenario.toml.as_str();
         let (scenario, _) = measured::read_scenario(scenario, &place, &guest_cpus(1))?;
         let directory = arguments.run.join(PLACE);
@@ -82,7 +85,13 @@ impl Again {
         let symbols = kept_symbols(cache, &guest.kernel.sha256)?;
         let telling = match &symbols {
             Some(_) => None,
-            None => Some(telling(&options, &directory)?),
+            None => match telling(&options, &directory) {
+                Ok(telling) => Some(telling),
+                Err(error) => {
+                    let _ = std::fs::remove_dir_all(&directory);
+                    return Err(error);
+                }
+            },
         };
         Ok(Self {
             guest,
@@ -138,10 +147,9 @@ fn telling(options: &LabGuests, directory: &Path) -> Result<(Guest, Limit), Fail
 /// What was emulated, by the emulator's name.
 fn architecture(emulator: &Emulator) -> Architecture {
     let program = emulator.arguments.first().map_or("", String::as_str);
-    match program.ends_with("aarch64") {
-        true => Architecture::Aarch64,
-        false => Architecture::X86_64,
-    }
+    let mut all = Architecture::ALL.into_iter();
+    all.find(|one| program.ends_with(one.emulator()))
+        .unwrap_or(Architecture::X86_64)
 }
 
 /// The word behind another one.
@@ -167,6 +175,7 @@ fn options(
     time: &VirtualTime,
     emulator: &Emulator,
     parameters: &str,
+    memory: u32,
     arguments: &LabWindow,
 ) -> LabGuests {
     // Kernel and variant are its name; a seed of several is not.
@@ -184,9 +193,7 @@ fn options(
         cpus: 1,
         before: emulator.before.clone(),
         ns_per_instruction: time.ns_per_instruction,
-        memory: behind(&emulator.arguments, "-m")
-            .and_then(|m| m.parse().ok())
-            .unwrap_or(0),
+        memory,
         host: LabHost {
             beside: None,
             timeout: arguments.timeout.clone(),
