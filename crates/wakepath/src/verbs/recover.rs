@@ -13,7 +13,7 @@ use wakepath_verdict::counted;
 pub fn run(arguments: &Recover) -> Outcome {
     let report = match wakepath_archive::recover(&arguments.run) {
         // A watch writes its log at its end; until then its trace and session are what there is.
-        Err(error @ ArchiveError::NotRecognised { .. }) => {
+        Err(error @ (ArchiveError::NotRecognised { .. } | ArchiveError::NotARun { .. })) => {
             match crate::watch::recover(&arguments.run)? {
                 None => return Err(error.into()),
                 Some(Recovered::Nothing { found }) => return nothing(&arguments.run, &found),

@@ -6,7 +6,9 @@ use super::{Figures, record, text};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
-use wakepath_archive::{Ending, LogWriter, SegmentTraced, Trace, TraceDescription, trace_name};
+use wakepath_archive::{
+    Ending, LogWriter, MANIFEST_NAME, SegmentTraced, Trace, TraceDescription, trace_name,
+};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -75,20 +77,36 @@ pub fn recover(directory: &Path) -> Result<Option<Recovered>, Failure> {
     Ok(Some(Recovered::Run(figures)))
 }
 
-/// Puts the files of the new run in the place of the old ones. Until the session is removed, at the
-/// end, all can be done again; what else lies in the directory stays.
+/// Puts the files of the new run in the place of the old ones. Until its manifest is there, which comes
+/// last, all can be done again; what else lies in the directory stays.
 fn take_over(new: &Path, directory: &Path) -> Result<(), Failure> {
+    // The new run has made its samples out of its log; in the old one there are none.
+    absent(&directory.join("samples.log"))?;
+    let mut names = Vec::new();
     for entry in fs::read_dir(new)? {
-        let entry = entry?;
-        fs::rename(entry.path(), directory.join(entry.file_name()))?;
+        names.push(entry?.file_name());
+    }
+    names.sort_by_key(|name| name.as_os_str() == MANIFEST_NAME);
+    for name in names {
+        let from = new.join(&name);
+        fs::rename(&from, directory.join(&name))?;
+        // Two names of one file, as the trace has, are both left by a rename.
+        absent(&from)?;
     }
     for name in Session::FILES {
-        match fs::remove_file(directory.join(name)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
+        absent(&directory.join(name))?;
     }
     Ok(fs::remove_dir(new)?)
+}
+
+/// Removes a file that may not be there.
+fn absent(path: &Path) -> Result<(), Failure> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(format!("{}: {error}", path.display()).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Removes what a watch writes before it is a run; whatever else lies there stays, and the directory
@@ -96,13 +114,7 @@ fn take_over(new: &Path, directory: &Path) -> Result<(), Failure> {
 fn remove(directory: &Path) -> Result<(), Failure> {
     let own = [trace_name(0), "samples.log".into()];
     for name in own.iter().map(String::as_str).chain(Session::FILES) {
-        let path = directory.join(name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(format!("{}: {error}", path.display()).into());
-            }
-            _ => {}
-        }
+        absent(&directory.join(name))?;
     }
     // It fails where somebody else's files are left, as it should.
     let _ = fs::remove_dir(directory);
