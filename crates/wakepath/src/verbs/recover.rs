@@ -11,13 +11,17 @@ use wakepath_verdict::counted;
 
 /// Recovers.
 pub fn run(arguments: &Recover) -> Outcome {
+    let mut is_told = false;
     let report = match wakepath_archive::recover(&arguments.run) {
         // A watch writes its log at its end; until then its trace and session are what there is.
         Err(error @ (ArchiveError::NotRecognised { .. } | ArchiveError::NotARun { .. })) => {
             match crate::watch::recover(&arguments.run)? {
                 None => return Err(error.into()),
                 Some(Recovered::Nothing { found }) => return nothing(&arguments.run, &found),
-                Some(Recovered::Run(figures)) => tell(&arguments.run, &figures)?,
+                Some(Recovered::Run(figures)) => {
+                    tell(&arguments.run, &figures)?;
+                    is_told = true;
+                }
             }
             wakepath_archive::recover(&arguments.run)?
         }
@@ -35,6 +39,7 @@ pub fn run(arguments: &Recover) -> Outcome {
     let mut text = String::new();
     let directory = arguments.run.display();
     match report.was_finished {
+        true if is_told => {}
         true => writeln!(
             text,
             "{directory}: was complete already; nothing was changed"
