@@ -280,8 +280,8 @@ fn preemption_is_counted_and_is_no_run_time() {
     }
 }
 
-#[test]
-fn a_turn_goes_on_when_something_else_wakes_the_thread_within_it() {
+/// Woken by its timer, then by another within each turn, as regularly.
+fn woken_twice_in_each_turn() -> Stream {
     let mut stream = Stream::new();
     for k in 0..20 {
         let due = START + k * MS;
@@ -293,6 +293,12 @@ fn a_turn_goes_on_when_something_else_wakes_the_thread_within_it() {
         stream.switch(due + 55 * US, LOOP, Left::Runnable);
         stream.switch(due + 75 * US, HOG, Left::Sleeping);
     }
+    stream
+}
+
+#[test]
+fn a_turn_goes_on_when_something_else_wakes_the_thread_within_it() {
+    let mut stream = woken_twice_in_each_turn();
     let (rhythm, row, activity) = stream.row(LOOP);
     assert_eq!(rhythm.period_ns, MS);
     assert!(row.samples.iter().all(|s| s.end_ns == s.due_ns + 75 * US));
@@ -430,18 +436,7 @@ fn a_device_s_interrupt_is_named_as_what_wakes_a_thread() {
 
 #[test]
 fn a_thread_with_a_timer_s_period_keeps_it_whatever_else_wakes_it() {
-    // Woken by its timer, then by another within each turn, as regularly.
-    let mut stream = Stream::new();
-    for k in 0..20 {
-        let due = START + k * MS;
-        stream.program(due - 900 * US, LOOP, due);
-        stream.expire(due + 3 * US, LOOP);
-        stream.switch(due + 7 * US, LOOP, Left::Runnable);
-        stream.switch(due + 17 * US, HOG, Left::Sleeping);
-        stream.wake(due + 50 * US, LOOP);
-        stream.switch(due + 55 * US, LOOP, Left::Runnable);
-        stream.switch(due + 75 * US, HOG, Left::Sleeping);
-    }
+    let mut stream = woken_twice_in_each_turn();
     let activity = stream.activity();
     let rhythm = activity[&LOOP].rhythm().unwrap();
     assert_eq!((rhythm.handed, rhythm.programmed), (false, true));
