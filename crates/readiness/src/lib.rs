@@ -25,5 +25,5 @@ pub use kernel_messages::KernelMessages;
 pub use loop_at_hand::{LoopAtHand, Program};
 pub use magnitude::{Magnitude, Severity, time};
 pub use processes::{Process, Processes};
-pub use report::{Difference, Judged, Report, Tally};
+pub use report::{Difference, Judged, READINESS_KEY, Report, Tally};
 pub use text::explanation;

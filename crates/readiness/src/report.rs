@@ -4,6 +4,9 @@ use crate::check::printable;
 use crate::{Finding, Group, Inspection, LoopAtHand, Severity, State, checks};
 use serde::{Deserialize, Serialize};
 
+/// Where a report stands in the facts that a run begins with.
+pub const READINESS_KEY: &str = "readiness";
+
 /// One check with what it found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {

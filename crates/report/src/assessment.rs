@@ -108,12 +108,9 @@ pub struct NotMeasured {
     pub reason: String,
 }
 
-/// Where the readiness stands in the facts that a run begins with.
-pub const READINESS_KEY: &str = "readiness";
-
 fn readiness_of(run: &Run) -> Option<wakepath_readiness::Report> {
     let first = run.manifest.facts.first()?;
-    serde_json::from_value(first.facts.get(READINESS_KEY)?.clone()).ok()
+    serde_json::from_value(first.facts.get(wakepath_readiness::READINESS_KEY)?.clone()).ok()
 }
 
 impl Assessment {

@@ -25,7 +25,7 @@ mod table;
 mod text;
 mod trial;
 
-pub use assessment::{Assessment, AssessmentError, NotMeasured, READINESS_KEY, RunIdentity};
+pub use assessment::{Assessment, AssessmentError, NotMeasured, RunIdentity};
 pub use compare::{
     ALPHA, Adjusted, Bin, CompareError, CompareOrder, Comparison, ConditionComparison, Difference,
     Finding, Margin, Metric, MetricComparison, QuantileFigure, RunFigures, Weight,

@@ -82,10 +82,11 @@ fn recorder_process(parent: i32, shared: i32, directory: &std::path::Path) -> Ou
     take_name();
     let memory = wakepath_measured_loop::shared_memory(shared)?;
     let input = File::open("/proc/self/fd/0")?;
-    let outcome = wakepath_recorder::run(&memory, directory, input, std::io::stdout().lock());
+    let outcome =
+        wakepath_measure::recorder::run(&memory, directory, input, std::io::stdout().lock());
     if let Err(error) = outcome {
         // The measuring process shows what is said this way; standard error is for its absence.
-        let failed = wakepath_recorder::Reply::Failed {
+        let failed = wakepath_measure::recorder::Reply::Failed {
             error: error.to_string(),
         };
         match writeln!(std::io::stdout(), "{}", serde_json::to_string(&failed)?) {

@@ -1,11 +1,11 @@
-//! The command. Each verb has a file in `verbs`; carrying a run out is in `measure`, the process in
-//! which the loop runs in the crate `wakepath-measured-loop`, what a person sees meanwhile in `view`.
+//! The command. Each verb has a file in `verbs`; what a person sees while a run is carried out is in
+//! `view`. Carrying it out is in the crate `wakepath-measure`, the process in which the loop runs in
+//! `wakepath-measured-loop`.
 
 mod beginning;
 mod command_line;
 mod explanation;
 mod internal;
-mod measure;
 mod usage;
 mod verbs;
 mod view;

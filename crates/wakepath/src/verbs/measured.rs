@@ -5,7 +5,6 @@ use super::progress::assessed;
 use super::{Outcome, print};
 use crate::beginning::run_started;
 use crate::command_line::Output;
-use crate::measure::{HostCpus, Interrupt, Measurement, Plan, load_controllers};
 use crate::view;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use wakepath_archive::{Ending, Run};
 use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
+use wakepath_measure::{HostCpus, Interrupt, Measurement, Plan, load_controllers};
 use wakepath_readiness::{Inspection, Report};
 use wakepath_scenario::{KnownCpus, Scenario, Warning, builtin, units};
 

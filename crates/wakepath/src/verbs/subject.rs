@@ -2,8 +2,8 @@
 
 use super::{check, measured};
 use crate::command_line::Subject;
-use crate::measure::{HostCpus, Plan};
 use wakepath_machine::{CpuList, Facts, Root};
+use wakepath_measure::{HostCpus, Plan};
 use wakepath_readiness::{LoopAtHand, Processes, Program};
 use wakepath_scenario::Scenario;
 use wakepath_timeline::Policy;

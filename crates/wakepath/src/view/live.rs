@@ -1,9 +1,7 @@
 //! The live view: a few lines at the bottom of the terminal, drawn again in place, with the worst
 //! seen so far of every condition. The scroll-back stays as it was.
 
-use super::{headline, short_time, worst_line};
-use crate::explanation::WorstCycle;
-use crate::measure::{Observer, Plan, Segment};
+use super::{headline, short_time, worst_line, worst_of};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Modifier, Style};
@@ -13,7 +11,7 @@ use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use std::io::Stderr;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use wakepath_recorder::LiveFigures;
+use wakepath_measure::{LiveFigures, Observer, Plan, Segment};
 
 /// Between two drawings: enough for a person, nothing for a CPU.
 const REDRAW_EVERY: Duration = Duration::from_millis(200);
@@ -273,7 +271,10 @@ impl Observer for LiveView {
         self.draw();
     }
 
-    fn explained(&mut self, segment: &Segment, worst: &WorstCycle) {
+    fn traced(&mut self, segment: &Segment, directory: &Path) {
+        let Some(worst) = worst_of(self, segment, directory) else {
+            return;
+        };
         if self
             .worst
             .as_ref()
@@ -281,7 +282,7 @@ impl Observer for LiveView {
         {
             let text = format!(
                 "worst traced cycle: {} ({}, {})",
-                worst_line(worst),
+                worst_line(&worst),
                 segment.planned.condition,
                 segment.planned.phase
             );

@@ -4,9 +4,10 @@
 mod live;
 mod plain;
 
-use crate::explanation::WorstCycle;
-use crate::measure::Observer;
+use crate::explanation::{WorstCycle, worst_cycle};
 use std::io::IsTerminal;
+use std::path::Path;
+use wakepath_measure::{Observer, Plan, Segment};
 
 /// The view that fits: live on a terminal of a useful size, unless plain lines are wanted.
 pub fn fitting(plain_wanted: bool) -> Box<dyn Observer> {
@@ -30,6 +31,22 @@ fn short_time(ns: i64) -> String {
     }
 }
 
+/// The worst cycle of a segment whose trace is written, explained.
+fn worst_of(
+    observer: &mut dyn Observer,
+    segment: &Segment,
+    directory: &Path,
+) -> Option<WorstCycle> {
+    match worst_cycle(directory, segment.planned.segment) {
+        Ok(worst) => worst,
+        Err(error) => {
+            // No part of the record: the run is explained as a whole when it has ended.
+            observer.note(&format!("not explained yet: {error}"));
+            None
+        }
+    }
+}
+
 /// A cycle and what it waited for, in one line.
 fn worst_line(worst: &WorstCycle) -> String {
     let latency = short_time(worst.latency_ns.cast_signed());
@@ -40,7 +57,7 @@ fn worst_line(worst: &WorstCycle) -> String {
 }
 
 /// What is measured, in one line.
-fn headline(plan: &crate::measure::Plan) -> String {
+fn headline(plan: &Plan) -> String {
     let segments = plan.segments().count();
     let cpus: Vec<String> = plan.loop_cpus.iter().map(u16::to_string).collect();
     let plural = if segments == 1 { "" } else { "s" };

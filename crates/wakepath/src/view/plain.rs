@@ -1,10 +1,8 @@
 //! Plain lines: one for each phase and each finished segment.
 
-use super::{headline, short_time, worst_line};
-use crate::explanation::WorstCycle;
-use crate::measure::{Observer, Plan, Segment};
+use super::{headline, short_time, worst_line, worst_of};
 use std::path::Path;
-use wakepath_recorder::LiveFigures;
+use wakepath_measure::{LiveFigures, Observer, Plan, Segment};
 
 /// Writes to standard error.
 #[derive(Debug, Default)]
@@ -66,8 +64,10 @@ impl Observer for PlainView {
         }
     }
 
-    fn explained(&mut self, _segment: &Segment, worst: &WorstCycle) {
-        eprintln!("      worst: {}", worst_line(worst));
+    fn traced(&mut self, segment: &Segment, directory: &Path) {
+        if let Some(worst) = worst_of(self, segment, directory) {
+            eprintln!("      worst: {}", worst_line(&worst));
+        }
     }
 
     fn note(&mut self, text: &str) {

@@ -1,9 +1,9 @@
 //! What is said of each watched thread: figures of the periodic ones, and why the others are not
 //! judged. How it is printed is in `text`.
 
-use super::Thread;
 use serde::Serialize;
 use wakepath_explain::Cause;
+use wakepath_measure::watch::Thread;
 use wakepath_statistics::{Distribution, DistributionSummary};
 use wakepath_timeline::{Policy, Sample};
 use wakepath_watch::{NotPeriodic, Row, ThreadActivity, Waker, row};

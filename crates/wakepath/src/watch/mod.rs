@@ -6,14 +6,10 @@ mod figures;
 mod record;
 mod recover;
 mod seen;
-mod session;
-mod target;
 mod text;
 
 pub use activity::{activity, rows};
 pub use figures::{Figures, NotJudged, Watched, WokenBy};
 pub use record::record;
 pub use recover::{Recovered, recover};
-pub use session::{Session, plain};
-pub use target::{Target, Thread, Threads};
 pub use text::text;

@@ -1,6 +1,6 @@
 //! A watched program as a run directory that every verb understands, marked with what it lacks.
 
-use super::{Figures, Session, Watched};
+use super::{Figures, Watched};
 use crate::beginning::run_started;
 use serde_json::json;
 use std::fmt::Write;
@@ -9,6 +9,7 @@ use wakepath_archive::{
     Effective, Ending, Event, Imported, LogWriter, SegmentEnded, SegmentStarted, SegmentTraced,
     ThreadEnd, ThreadEnded, ThreadStarted,
 };
+use wakepath_measure::watch::Session;
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_timeline::Policy;
 

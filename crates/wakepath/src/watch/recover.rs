@@ -1,7 +1,6 @@
 //! A watch that was killed, made a run of what it had recorded. Nothing of the old directory goes
 //! before the new one is whole.
 
-use super::session::Session;
 use super::{Figures, record, text};
 use std::fs;
 use std::io::ErrorKind;
@@ -9,6 +8,7 @@ use std::path::Path;
 use wakepath_archive::{
     Ending, LogWriter, MANIFEST_NAME, SegmentTraced, Trace, TraceDescription, trace_name,
 };
+use wakepath_measure::watch::Session;
 
 type Failure = Box<dyn std::error::Error>;
 

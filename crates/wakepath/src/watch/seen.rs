@@ -1,9 +1,9 @@
 //! All threads of a watch with their figures: which are periodic, which not, each under a name of its
 //! own.
 
-use super::session::{Session, plain};
 use super::{Figures, NotJudged, Watched, activity};
 use wakepath_archive::{SegmentTraced, Trace};
+use wakepath_measure::watch::{Session, plain};
 use wakepath_scenario::units::format_duration;
 
 type Failure = Box<dyn std::error::Error>;

@@ -4,12 +4,12 @@
 use super::guests::{Guest, carry_out};
 use super::prepare::{Laboratory, Task};
 use crate::command_line::LabExec;
-use crate::measure::Interrupt;
 use crate::verbs::{Outcome, measured};
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_lab::{COMMANDS_NAME, CommandEnd, complaint_name, output_name};
+use wakepath_measure::Interrupt;
 
 type Failure = Box<dyn std::error::Error>;
 

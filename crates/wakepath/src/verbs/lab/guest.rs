@@ -3,7 +3,6 @@
 
 use super::{commands, effective};
 use crate::beginning::run_started;
-use crate::measure::{Interrupt, Measurement, Plan};
 use crate::verbs::measured;
 use crate::view;
 use rustix::mount::{MountFlags, mount};
@@ -19,6 +18,7 @@ use wakepath_archive::VirtualTime;
 use wakepath_lab::{BEGUN, ENDED, FAILED, ORDER_PATH, Order, SEND_PORT, SPEAKER_ON, SPEAKER_PORT};
 use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
+use wakepath_measure::{Interrupt, Measurement, Plan};
 use wakepath_readiness::{Inspection, Report};
 use wakepath_scenario::{KnownCpus, Scenario, Warning};
 

@@ -1,6 +1,5 @@
 //! Which guests a laboratory run is made of, and carrying them out side by side.
 
-use crate::measure::{Interrupt, own_executable};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -8,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 use wakepath_archive::{EMULATOR_NAME, Emulator};
 use wakepath_lab::{Emulation, Kernel, LabError, Machine, Qemu, Watcher};
+use wakepath_measure::{Interrupt, own_executable};
 
 /// One guest.
 #[derive(Debug, Clone)]

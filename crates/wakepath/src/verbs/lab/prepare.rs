@@ -4,7 +4,6 @@
 use super::guests::{Guest, Limit};
 use super::words::words;
 use crate::command_line::{LabGuests, VERSION};
-use crate::measure::own_executable;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,6 +11,7 @@ use wakepath_lab::{
     Architecture, Cache, Initramfs, Kernel, KernelName, Machine, Order, OrderedCommand, Qemu,
     Wanted, fetch_programs, find_program, parameters, shift_of, turn_ns, version_in,
 };
+use wakepath_measure::own_executable;
 use wakepath_scenario::{LoadKind, Scenario, Work};
 
 /// CPU time on this host that a guest may take for booting, for a command, and for each second of each

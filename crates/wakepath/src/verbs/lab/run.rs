@@ -5,12 +5,12 @@ use super::counted;
 use super::guests::carry_out;
 use super::prepare::{Laboratory, Task};
 use crate::command_line::{LabGuests, LabRun};
-use crate::measure::{HostCpus, Interrupt};
 use crate::verbs::{Outcome, measured, print};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_archive::Run;
+use wakepath_measure::{HostCpus, Interrupt};
 use wakepath_report::{Assessment, Style};
 use wakepath_scenario::{Scenario, Warning};
 

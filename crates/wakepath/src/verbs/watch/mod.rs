@@ -6,8 +6,7 @@ mod terms;
 use super::{Outcome, measured, print};
 use crate::command_line::Watch;
 use crate::explanation;
-use crate::measure::{Interrupt, Watching, traced_cpus};
-use crate::watch::{Figures, Session, Target, Threads, record, text};
+use crate::watch::{Figures, record, text};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -17,6 +16,8 @@ use wakepath_archive::{
     Ending, FactsTaken, LogWriter, MANIFEST_NAME, Run, SegmentTraced, Trace, When,
 };
 use wakepath_machine::{CpuList, Facts, Root};
+use wakepath_measure::watch::{Session, Target, Threads};
+use wakepath_measure::{Interrupt, Watching, traced_cpus};
 use wakepath_probe::Ready;
 use wakepath_rt::{affinity, clock};
 

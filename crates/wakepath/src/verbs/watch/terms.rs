@@ -3,10 +3,10 @@
 use crate::command_line::Watch;
 use crate::verbs::exec;
 use crate::verbs::given_time::given_time;
-use crate::watch::{Target, Threads, plain};
 use std::path::Path;
 use std::time::Duration;
 use wakepath_machine::{Facts, Root};
+use wakepath_measure::watch::{Target, Threads, plain};
 use wakepath_timeline::Policy;
 
 type Failure = Box<dyn std::error::Error>;

@@ -8,7 +8,6 @@ mod wanted;
 
 use super::prepare::cache;
 use crate::command_line::LabWindow;
-use crate::measure::Interrupt;
 use crate::verbs::report::write;
 use crate::verbs::{Outcome, print};
 use again::Again;
@@ -16,6 +15,7 @@ use repeat::{Repeated, repeat};
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::Run;
+use wakepath_measure::Interrupt;
 use wakepath_window::{Check, Symbols, Window, Windows, fold};
 use wanted::Wanted;
 

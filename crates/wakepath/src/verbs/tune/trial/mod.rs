@@ -5,11 +5,11 @@ mod text;
 
 use super::{Outcome, agreed, plan, print};
 use crate::command_line::TuneTrial;
-use crate::measure::{Interrupt, own_executable};
 use crate::verbs::report;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use wakepath_archive::Run;
+use wakepath_measure::{Interrupt, own_executable};
 use wakepath_report::{Assessment, Confounders, Trial, TrialEffect, TrialRun, TriedStep};
 use wakepath_tuning::{Effect, EffectFinding, Step, System};
 

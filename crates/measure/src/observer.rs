@@ -1,9 +1,8 @@
 //! Who watches a run: the terminal views implement it. Watching changes nothing.
 
 use super::plan::{Plan, Segment};
-use crate::explanation::WorstCycle;
+use super::recorder::LiveFigures;
 use std::path::Path;
-use wakepath_recorder::LiveFigures;
 
 /// What may be shown while a run is under way. Everything is optional to show.
 pub trait Observer {
@@ -17,8 +16,9 @@ pub trait Observer {
     fn live(&mut self, figures: &LiveFigures);
     /// A segment has ended; `problem` says what kept it from running to its end.
     fn segment_ended(&mut self, segment: &Segment, problem: Option<&str>);
-    /// A traced segment has ended, and its worst cycle is explained.
-    fn explained(&mut self, segment: &Segment, worst: &WorstCycle);
+    /// A segment's trace is written. No loop runs now: beside the next one, whoever reads the trace
+    /// would take memory bandwidth from it, and from an untraced one at that.
+    fn traced(&mut self, segment: &Segment, directory: &Path);
     /// Something that the reader of the run should know.
     fn note(&mut self, text: &str);
     /// Called often, also when nothing happened.

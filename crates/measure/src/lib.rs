@@ -11,11 +11,13 @@ mod observer;
 mod own_group;
 mod plan;
 mod program;
+pub mod recorder;
 mod recording;
 mod segment;
 mod thread_records;
 mod tracing;
 mod trial;
+pub mod watch;
 mod work;
 
 pub use child::own_executable;
@@ -23,6 +25,7 @@ pub use error::MeasureError;
 pub use interrupt::Interrupt;
 pub use observer::Observer;
 pub use plan::{HostCpus, Plan, Segment};
+pub use recorder::LiveFigures;
 pub use tracing::{Watching, traced_cpus};
 pub use trial::load_controllers;
 
@@ -30,6 +33,7 @@ use cache_allocation::Places;
 use child::FromChild;
 use load_proofs::SegmentLoads;
 use plan::{PhaseRun, segment_ns};
+use recorder::Reply;
 use recording::Recording;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -42,7 +46,6 @@ use wakepath_archive::{Ending, Event, FactsTaken, RunStarted, When};
 use wakepath_load::{Caches, Loads, StartOptions};
 use wakepath_machine::{Facts, Root};
 use wakepath_probe::Ready;
-use wakepath_recorder::Reply;
 use wakepath_rt::{affinity, clock};
 use wakepath_scenario::Scenario;
 
@@ -300,7 +303,7 @@ impl Running<'_> {
         let facts = Facts::read(&Root::host());
         let mut facts = serde_json::to_value(&facts).map_err(MeasureError::Facts)?;
         if let (Some(readiness), Some(facts)) = (readiness, facts.as_object_mut()) {
-            facts.insert(wakepath_report::READINESS_KEY.to_owned(), readiness);
+            facts.insert(wakepath_readiness::READINESS_KEY.to_owned(), readiness);
         }
         self.recording.append(Event::FactsTaken(FactsTaken {
             when,

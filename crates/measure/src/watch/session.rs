@@ -46,7 +46,7 @@ pub struct Session {
 
 impl Session {
     /// What it writes beside the trace; the last is the one that says whose the directory is.
-    pub(super) const FILES: [&str; 2] = [PARTIAL, FILE_NAME];
+    pub const FILES: [&str; 2] = [PARTIAL, FILE_NAME];
 
     /// Writes it beside the trace. Under another name first: a kill leaves the one before.
     ///

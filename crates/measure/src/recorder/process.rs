@@ -1,7 +1,7 @@
 //! The recorder's main loop: commands in, samples to disk, replies out.
 
-use crate::drain::Drain;
-use crate::{Command, Reply};
+use super::drain::Drain;
+use super::{Command, Reply};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 use std::io::{BufRead, BufReader, Read, Write};

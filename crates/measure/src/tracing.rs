@@ -3,7 +3,6 @@
 
 use super::child::{FromChild, JsonChild, own_executable};
 use super::{MeasureError, Message, Running, Segment, own_group};
-use crate::explanation::worst_cycle;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender};
@@ -221,7 +220,7 @@ impl Running<'_> {
                     self.recording.append(Event::SegmentTraced(trace))?;
                 }
                 if written {
-                    self.explain_worst(segment);
+                    self.observer.traced(segment, self.directory);
                 }
                 match problem {
                     Some(problem) => {
@@ -235,17 +234,6 @@ impl Running<'_> {
             }
             Ok(_) => self.give_up_tracing("the probe gave an answer to another question"),
             Err(reason) => self.give_up_tracing(&reason),
-        }
-    }
-
-    /// Explains the worst cycle of a segment to the watcher. Now, while no loop runs: beside the
-    /// next one it would take memory bandwidth from it, and from an untraced one at that.
-    fn explain_worst(&mut self, segment: &Segment) {
-        match worst_cycle(self.directory, segment.planned.segment) {
-            Ok(Some(worst)) => self.observer.explained(segment, &worst),
-            Ok(None) => {}
-            // No part of the record: the run is explained as a whole when it has ended.
-            Err(error) => self.observer.note(&format!("not explained yet: {error}")),
         }
     }
 

@@ -6,6 +6,7 @@ use super::load_proofs::{SegmentLoads, proofs, snapshot};
 use super::own_group;
 use super::plan::segment_ns;
 use super::program::loop_program;
+use super::recorder::{Reply, SegmentRings};
 use super::thread_records::{LoopEnd, ended_threads, started_threads};
 use super::{MeasureError, Message, Running, Segment};
 use serde_json::json;
@@ -15,7 +16,6 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 use wakepath_archive::{Event, SegmentEnded, SegmentStarted, ThreadEnd, ThreadStarted};
 use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadReady};
-use wakepath_recorder::{Reply, SegmentRings};
 
 /// Between two looks at the interrupt, for the watcher too.
 const TICK: Duration = Duration::from_millis(100);

@@ -1,6 +1,6 @@
 //! What the measuring process and the recorder say to each other, one line of JSON each.
 
-use crate::LiveFigures;
+use super::LiveFigures;
 use serde::{Deserialize, Serialize};
 use wakepath_archive::{Ending, Event};
 

@@ -1,13 +1,13 @@
 //! The measuring process's side of the recorder: starting it, telling it, waiting for its answers.
 
 use super::child::{FromChild, JsonChild, own_executable};
+use super::recorder::{Command, Reply, SegmentRings};
 use super::{MeasureError, Message};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 use wakepath_archive::{Ending, Event};
-use wakepath_recorder::{Command, Reply, SegmentRings};
 use wakepath_rt::shared::SharedMemory;
 use wakepath_scenario::Scenario;
 

@@ -1,8 +1,8 @@
 //! Moving one segment's samples from its rings into the log, and counting both ends. It knows
 //! nothing of the other process.
 
-use crate::live::LiveTally;
-use crate::{LiveFigures, SegmentRings};
+use super::live::LiveTally;
+use super::{LiveFigures, SegmentRings};
 use wakepath_archive::{ArchiveError, LogWriter};
 use wakepath_rt::ring::Reader;
 use wakepath_rt::shared::SharedMemory;
