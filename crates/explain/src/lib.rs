@@ -5,6 +5,9 @@
 //! The way from a due time to user code is cut into stretches (due → timer interrupt → expiry →
 //! waking → switch-in → user code). Within a stretch every nanosecond belongs to exactly one cause:
 //! what the CPU did then instead of the loop. What the events don't tell is called unexplained.
+//!
+//! Threads that don't measure themselves have no samples: [`watch`] makes them from the events.
+//! [`perfetto`] writes what was found as a timeline.
 
 mod activity;
 mod cause;
@@ -15,12 +18,14 @@ mod identify;
 mod interference;
 mod overheads;
 mod path;
+pub mod perfetto;
 mod remedy;
 mod resolve;
 mod summary;
 mod totals;
 mod track;
 mod untold;
+pub mod watch;
 
 pub use activity::Activities;
 pub use cause::{Cause, Relation, SentBy};

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 use wakepath_explain::Explained;
-use wakepath_perfetto::{Timeline, Track};
+use wakepath_explain::perfetto::{Timeline, Track};
 
 /// Writes a timeline while a run is explained.
 pub struct Timelines {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use wakepath_archive::{SegmentRecord, Trace};
 use wakepath_explain::Untold;
-use wakepath_watch::{Activations, Row, ThreadActivity, row};
+use wakepath_explain::watch::{Activations, Row, ThreadActivity, row};
 
 type Failure = Box<dyn std::error::Error>;
 

@@ -3,10 +3,10 @@
 
 use serde::Serialize;
 use wakepath_explain::Cause;
+use wakepath_explain::watch::{NotPeriodic, Row, ThreadActivity, Waker, row};
 use wakepath_measure::watch::Thread;
 use wakepath_statistics::{Distribution, DistributionSummary};
 use wakepath_timeline::{Policy, Sample};
-use wakepath_watch::{NotPeriodic, Row, ThreadActivity, Waker, row};
 
 /// Everything that was seen.
 #[derive(Debug, Serialize)]

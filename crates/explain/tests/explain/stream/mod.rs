@@ -1,9 +1,7 @@
 //! Streams made by hand: a clock, CPUs, one loop, and the events that the kernel would write.
 
-#![allow(dead_code)] // Each test file uses its own part of it.
-
 use std::sync::Arc;
-use wakepath_explain::{Cause, Explained, Explainer, LoopThread, Options, Stretch, Usual};
+use wakepath_explain::{Explained, Explainer, LoopThread, Options, Stretch, Usual};
 use wakepath_timeline::{
     Interrupt, KernelEvent, Left, Sample, SampleFlags, SoftIrq, Thread, ThreadName, What,
 };
@@ -236,8 +234,4 @@ pub fn of_kind(cycle: &Explained, kind: &str) -> u64 {
         .filter(|p| p.cause.kind() == kind)
         .map(|p| p.ns())
         .sum()
-}
-
-pub fn main_cause(cycle: &Explained) -> Option<&Cause> {
-    cycle.main_cause()
 }

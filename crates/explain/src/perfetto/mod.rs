@@ -131,8 +131,9 @@ mod tests {
     use super::*;
 
     /// Made by Google's own Python classes (PyPI `perfetto` 0.59.1, `perfetto_trace_pb2`) from the
-    /// same four calls; see `fixtures/README.md`.
-    const EXPECTED: &[u8] = include_bytes!("../fixtures/four-packets.perfetto-trace");
+    /// same four calls; see `tests/fixtures/perfetto/README.md`.
+    const EXPECTED: &[u8] =
+        include_bytes!("../../tests/fixtures/perfetto/four-packets.perfetto-trace");
 
     #[test]
     fn the_bytes_are_those_that_perfetto_s_own_library_writes() {

@@ -1,8 +1,8 @@
 //! Streams made by hand, whose periods, latencies and run times are known.
 
 use std::collections::BTreeMap;
+use wakepath_explain::watch::{Activations, NotPeriodic, Rhythm, Row, ThreadActivity, Waker, row};
 use wakepath_timeline::{Interrupt, KernelEvent, Left, SampleFlags, Thread, ThreadName, What};
-use wakepath_watch::{Activations, NotPeriodic, Rhythm, Row, ThreadActivity, Waker, row};
 
 const LOOP: u32 = 100;
 const SLOW: u32 = 200;

@@ -1,8 +1,6 @@
 //! What else ran on a loop's CPUs: a stream with the counts and times worked out by hand.
 
-mod stream;
-
-use stream::*;
+use crate::stream::*;
 use wakepath_explain::{InterfererKind, KindFigures};
 use wakepath_timeline::{Interrupt, KernelEvent, Left, What};
 

@@ -1,8 +1,8 @@
 //! What a thread did each time a timer woke it, and each time something else did. Whether it is
 //! periodic is not asked here.
 
-use crate::turns::Turns;
-use crate::waker::{Key, Open, Waker};
+use super::turns::Turns;
+use super::waker::{Key, Open, Waker};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use wakepath_timeline::{KernelEvent, Left, What};
@@ -183,7 +183,7 @@ impl Activations {
     }
 
     /// Takes a switch that the kernel did not tell and that must have been: see
-    /// `wakepath_explain::Untold`.
+    /// [`crate::Untold`].
     pub fn untold(&mut self, switch: &KernelEvent) {
         if let What::Switch { next, .. } = &switch.what
             && let Some(of) = self.threads.get_mut(&next.id)

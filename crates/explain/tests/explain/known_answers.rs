@@ -1,8 +1,6 @@
 //! One stream for each cause, with the answer worked out by hand.
 
-mod stream;
-
-use stream::*;
+use crate::stream::*;
 use wakepath_explain::{Stretch, WokenBy};
 use wakepath_timeline::{Interrupt, Left, SampleFlags, SoftIrq, What};
 

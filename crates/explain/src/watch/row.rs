@@ -1,7 +1,7 @@
 //! Activations as the samples of a loop: due when the timer was to expire, woken at the switch-in.
 
-use crate::rhythm::expiry_ns;
-use crate::{Activation, Rhythm};
+use super::rhythm::expiry_ns;
+use super::{Activation, Rhythm};
 use wakepath_timeline::{DueTimes, Sample, SampleFlags};
 
 /// A thread's activations as samples.

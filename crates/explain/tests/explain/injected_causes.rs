@@ -2,9 +2,7 @@
 //! what is known of them: under their own name, with their duration within 10 % or 5 µs. They need
 //! root, a kernel with tracefs and two CPUs; what can't be had is said as `not run`.
 
-mod laboratory;
-
-use laboratory::*;
+use crate::laboratory::*;
 use std::time::Duration;
 use wakepath_explain::{Cause, Relation};
 use wakepath_timeline::Policy;

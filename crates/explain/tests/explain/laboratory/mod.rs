@@ -1,8 +1,6 @@
 //! A loop of its own on the highest CPU, traced by an instance of the kernel's tracer, with
 //! disturbances that know when they disturbed.
 
-#![allow(dead_code)] // Each test uses its own part of it.
-
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;

@@ -1,8 +1,6 @@
 //! A loop whose timer expires on another CPU than it runs on, as on a CPU of `nohz_full`.
 
-mod stream;
-
-use stream::*;
+use crate::stream::*;
 use wakepath_explain::WokenBy;
 use wakepath_timeline::{Interrupt, Left, What};
 

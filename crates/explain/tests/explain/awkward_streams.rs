@@ -1,10 +1,8 @@
 //! Streams as they really come: events lost, a buffer that wrapped, stamps out of order, a CPU that
 //! went away. What is missing is said; what is there still adds up.
 
-mod stream;
-
+use crate::stream::*;
 use proptest::prelude::*;
-use stream::*;
 use wakepath_explain::{Cause, Explained, WokenBy};
 use wakepath_timeline::{Interrupt, KernelEvent, Left, Sample, SampleFlags, SoftIrq, Thread, What};
 
