@@ -1,6 +1,7 @@
 //! Scheduling policies, each with its own parameter and no other, and the other choices that
 //! decide how a loop waits. Types only: setting and reading them back is the loop library's work.
 
+use crate::duration::exact_ascii;
 use std::fmt;
 
 /// A Linux scheduling policy with the parameters that belong to it. A deadline loop can't carry a
@@ -49,6 +50,23 @@ impl Policy {
             self,
             Self::Fifo { .. } | Self::RoundRobin { .. } | Self::Deadline { .. }
         )
+    }
+
+    /// With all of its parameters, exactly and in ASCII, for a file that is read back without
+    /// knowing the loop's period: `DEADLINE 400 us/4 ms/4 ms`.
+    pub fn in_full(&self) -> String {
+        match self {
+            Self::Deadline {
+                runtime_ns,
+                deadline_ns,
+                period_ns,
+            } => {
+                let [runtime, deadline, period] =
+                    [runtime_ns, deadline_ns, period_ns].map(|ns| exact_ascii(*ns));
+                format!("DEADLINE {runtime}/{deadline}/{period}")
+            }
+            other => other.to_string(),
+        }
     }
 }
 
@@ -104,4 +122,36 @@ pub enum Overrun {
     CatchUp,
     /// End the loop at the first overrun.
     Stop,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_is_called_as_a_scenario_names_it() {
+        let deadline = |deadline_ns| Policy::Deadline {
+            runtime_ns: 400_000,
+            deadline_ns,
+            period_ns: 4_000_000,
+        };
+        for (policy, text) in [
+            (Policy::Other { nice: -19 }, "OTHER nice -19"),
+            (Policy::Batch { nice: 5 }, "BATCH nice 5"),
+            (Policy::Idle, "IDLE"),
+            (Policy::Fifo { priority: 80 }, "FIFO 80"),
+            (Policy::RoundRobin { priority: 1 }, "RR 1"),
+        ] {
+            assert_eq!(
+                (policy.to_string(), policy.in_full()),
+                (text.into(), text.into())
+            );
+        }
+        assert_eq!(deadline(4_000_000).to_string(), "DEADLINE 400 µs");
+        assert_eq!(
+            deadline(2_000_000).to_string(),
+            "DEADLINE 400 µs/2000 µs/4000 µs"
+        );
+        assert_eq!(deadline(4_000_000).in_full(), "DEADLINE 400 us/4 ms/4 ms");
+    }
 }

@@ -23,15 +23,11 @@ impl ThreadName {
     }
 }
 
-/// Readable: what is not UTF-8, and control characters, as replacement characters.
+/// Readable: what is not UTF-8 or must not be shown, as replacement characters.
 impl fmt::Display for ThreadName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = String::from_utf8_lossy(self.bytes());
-        let shown: String = text
-            .chars()
-            .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-            .collect();
-        f.pad(&shown)
+        f.pad(&crate::one_line(&text))
     }
 }
 

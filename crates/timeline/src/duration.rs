@@ -1,0 +1,194 @@
+//! Durations in words, in the few forms that are needed: exact, rounded, short, long, and as a
+//! figure of a table whose unit stands in the column's title. It reads nothing back.
+
+/// Exactly, in the largest of s, ms, µs and ns that is not larger than the time: `1.5 ms`. For
+/// what somebody chose.
+pub fn exact(ns: u64) -> String {
+    exactly(ns, "µs")
+}
+
+/// As [`exact`], in ASCII for files: `400 us`.
+pub fn exact_ascii(ns: u64) -> String {
+    exactly(ns, "us")
+}
+
+fn exactly(ns: u64, micro: &str) -> String {
+    let (unit_ns, decimals, unit) = match ns {
+        1_000_000_000.. => (1_000_000_000, 9, "s"),
+        1_000_000.. => (1_000_000, 6, "ms"),
+        1_000.. => (1_000, 3, micro),
+        _ => return format!("{ns} ns"),
+    };
+    let fraction = format!("{:0decimals$}", ns % unit_ns);
+    match fraction.trim_end_matches('0') {
+        "" => format!("{} {unit}", ns / unit_ns),
+        fraction => format!("{}.{fraction} {unit}", ns / unit_ns),
+    }
+}
+
+/// To a thousandth of the unit that suits it: `834 ns`, `12.3 µs`, `-1.449 µs`, `1.25 s`. For
+/// what was measured, within a sentence.
+pub fn rounded(ns: i64) -> String {
+    let units = [(1e3, "µs"), (1e6, "ms"), (1e9, "s")];
+    if ns.unsigned_abs() < 1_000 {
+        return format!("{ns} ns");
+    }
+    // 999.9996 µs is 1 ms, not 1000 µs.
+    let suits = |(unit_ns, name): &(f64, &str)| {
+        (ns as f64 / unit_ns * 1e3).round().abs() < 1e6 || *name == "s"
+    };
+    let (unit_ns, name) = units.into_iter().find(suits).unwrap_or(units[2]);
+    let digits = format!("{:.3}", ns as f64 / unit_ns);
+    let digits = digits.trim_end_matches('0').trim_end_matches('.');
+    format!("{digits} {name}")
+}
+
+/// With a fixed number of decimals, for lines under each other: `12.3 µs`, `5932.1 µs`, `12.40
+/// ms`, `11.25 s`. Latencies of a few milliseconds stay in microseconds, beside those that they
+/// are compared with.
+pub fn short(ns: i64) -> String {
+    match ns.unsigned_abs() {
+        0..10_000_000 => format!("{} µs", Unit::Micros.figure(ns, 1)),
+        10_000_000..10_000_000_000 => format!("{} ms", Unit::Millis.figure(ns, 2)),
+        _ => format!("{} s", Unit::Seconds.figure(ns, 2)),
+    }
+}
+
+/// A time to wait, in the two largest units that say it, rounded up: `42 s`, `5 min 37 s`, `2 h 5
+/// min`, `34 days 18 h`.
+pub fn long(seconds: f64) -> String {
+    const STEPS: [(u64, &str, u64, &str); 3] = [
+        (60, "min", 1, "s"),
+        (3_600, "h", 60, "min"),
+        (86_400, "days", 3_600, "h"),
+    ];
+    let seconds = seconds.max(0.0).ceil() as u64;
+    // A minute and a half is easily read in seconds, a day and a half in hours.
+    let step = match seconds {
+        0..120 => return format!("{seconds} s"),
+        120..7_200 => STEPS[0],
+        7_200..172_800 => STEPS[1],
+        _ => STEPS[2],
+    };
+    let (unit, name, smaller, its_name) = step;
+    let of_smaller = seconds.div_ceil(smaller);
+    let per_unit = unit / smaller;
+    match of_smaller % per_unit {
+        0 => format!("{} {name}", of_smaller / per_unit),
+        rest => format!("{} {name} {rest} {its_name}", of_smaller / per_unit),
+    }
+}
+
+/// The unit of a column: it stands once in the title and not behind each figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// µs.
+    Micros,
+    /// ms.
+    Millis,
+    /// s.
+    Seconds,
+}
+
+impl Unit {
+    /// As it stands in the title.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Micros => "µs",
+            Self::Millis => "ms",
+            Self::Seconds => "s",
+        }
+    }
+
+    /// Nanoseconds in this unit, for scales and sums.
+    pub fn of(self, ns: f64) -> f64 {
+        ns / match self {
+            Self::Micros => 1e3,
+            Self::Millis => 1e6,
+            Self::Seconds => 1e9,
+        }
+    }
+
+    /// Whole nanoseconds as a figure with so many decimals.
+    pub fn figure(self, ns: i64, decimals: usize) -> String {
+        self.figure_of(ns as f64, decimals)
+    }
+
+    /// A mean or another fraction of nanoseconds as a figure with so many decimals.
+    pub fn figure_of(self, ns: f64, decimals: usize) -> String {
+        format!("{:.decimals$}", self.of(ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_chosen_is_said_exactly() {
+        for (ns, text) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_500, "1.5 µs"),
+            (400_000, "400 µs"),
+            (3_333_333, "3.333333 ms"),
+            (60_000_000, "60 ms"),
+            (1_500_000_001, "1.500000001 s"),
+        ] {
+            assert_eq!(exact(ns), text);
+        }
+        assert_eq!(exact_ascii(400_000), "400 us");
+    }
+
+    #[test]
+    fn what_was_measured_reads_in_the_unit_that_suits_it() {
+        for (ns, text) in [
+            (834, "834 ns"),
+            (-1_449, "-1.449 µs"),
+            (12_300, "12.3 µs"),
+            (999_999, "999.999 µs"),
+            (300_000_000, "300 ms"),
+            (999_999_600, "1 s"),
+            (1_250_000_000, "1.25 s"),
+            (5_000_000_000_000, "5000 s"),
+        ] {
+            assert_eq!(rounded(ns), text);
+        }
+        assert!(rounded(i64::MIN).ends_with(" s"));
+    }
+
+    #[test]
+    fn lines_under_each_other_have_fixed_decimals() {
+        assert_eq!(short(0), "0.0 µs");
+        assert_eq!(short(-12_300), "-12.3 µs");
+        assert_eq!(short(5_932_100), "5932.1 µs");
+        assert_eq!(short(12_400_000), "12.40 ms");
+        assert_eq!(short(11_250_000_000), "11.25 s");
+    }
+
+    #[test]
+    fn a_time_to_wait_is_never_said_too_short() {
+        for (seconds, text) in [
+            (11.2, "12 s"),
+            (119.0, "119 s"),
+            (120.0, "2 min"),
+            (337.0, "5 min 37 s"),
+            (2995.731, "49 min 56 s"),
+            (7_499.0, "2 h 5 min"),
+            (7_501.0, "2 h 6 min"),
+            (3e6, "34 days 18 h"),
+            (-1.0, "0 s"),
+            (f64::NAN, "0 s"),
+        ] {
+            assert_eq!(long(seconds), text);
+        }
+    }
+
+    #[test]
+    fn a_columns_figures_have_its_unit() {
+        assert_eq!(Unit::Micros.figure(12_345, 1), "12.3");
+        assert_eq!(Unit::Millis.figure(12_345_678, 2), "12.35");
+        assert_eq!(Unit::Seconds.figure_of(1.5e9, 1), "1.5");
+        assert_eq!(Unit::Millis.name(), "ms");
+    }
+}
