@@ -26,6 +26,7 @@ mod totals;
 mod track;
 mod untold;
 pub mod watch;
+pub mod window;
 
 pub use activity::Activities;
 pub use cause::{Cause, Relation, SentBy};

@@ -4,6 +4,7 @@
 //! An emulated CPU that counts instructions is a clock: the same kernel, initramfs, command line and
 //! seed give the same instants to the nanosecond, on any host.
 
+mod again;
 mod apt;
 mod architecture;
 mod baseline;
@@ -13,6 +14,7 @@ mod divergence;
 mod elf;
 mod emulation;
 mod error;
+pub mod experiments;
 mod foreign;
 mod guest;
 mod initramfs;
@@ -23,8 +25,9 @@ mod packages;
 mod programs;
 mod qemu;
 mod rate;
-mod window;
+pub mod window;
 
+pub use again::{KALLSYMS, Kept, Plugin, attend, keep_symbols, kept_symbols};
 pub use architecture::Architecture;
 pub use baseline::{
     BASELINE_VERSION, Baseline, BaselineError, BaselineOrder, Change, ConditionCounts, GuestCounts,
@@ -48,4 +51,3 @@ pub use own_program::{find as find_program, version_in};
 pub use programs::Wanted;
 pub use qemu::Qemu;
 pub use rate::{BOARDS, Board, ns_per_instruction};
-pub use window::{KALLSYMS, Kept, Plugin, attend, keep_symbols, kept_symbols};

@@ -1,14 +1,23 @@
-//! A run repeated with the emulator's plugin attached, so that the instructions of its latencies can
-//! be had. What they are is told by `wakepath-window`.
+//! The instructions between a due time and the first instruction of its cycle, where an emulator
+//! executed them: which they are, which kernel functions they belong to, and who had called those.
+//! Pure, and that is a rule of this folder: marks, blocks and symbols in, call stacks with their counts
+//! out; no file, no clock, no emulator, nothing of this crate from outside the folder.
+//!
+//! An emulator that counts instructions as time makes a latency a list of instructions. Nothing in
+//! the guest helps to find it: the loop is known by the instants at which it read the clock
+//! ([`Follower`]), stacks by the calls and returns that were executed ([`fold`]).
 
-// The plugin is compiled by itself; what it decides by bytes is tested here.
-#[cfg(test)]
-#[path = "../../plugin/flow.rs"]
-mod flow;
-mod line;
-mod plugin;
+mod block;
+mod cut;
+mod fold;
+mod follower;
+mod stack;
+mod stretches;
 mod symbols;
 
-pub use line::{Kept, attend};
-pub use plugin::Plugin;
-pub use symbols::{KALLSYMS, keep_symbols, kept_symbols};
+pub use block::{Block, Flow};
+pub use cut::{Counted, Cut};
+pub use fold::{Folded, fold};
+pub use follower::{Clock, Follower, Found, Loop, Mark};
+pub use symbols::{Place, Symbols};
+pub use wakepath_explain::window::{Check, StackCount, StretchCount, SymbolCount, Window, Windows};

@@ -1,64 +1,144 @@
-//! A kernel's list of its functions, as it says it itself when it is booted (/proc/kallsyms), kept
-//! beside the downloads: without randomisation of addresses it is the same at every boot.
+//! The kernel's own list of its functions (/proc/kallsyms), and which of them an address is in.
 
-use crate::cache::{Cache, sha256_hex};
-use crate::{LabError, Result};
-use std::fs;
-use std::path::{Path, PathBuf};
+/// Addresses from here on are the kernel's, on x86-64 and on aarch64.
+const KERNEL: u64 = 1 << 63;
+/// No function of a kernel is as long: what lies farther behind a symbol belongs to nothing known.
+const LONGEST: u64 = 1 << 20;
 
-/// Where a guest has the list.
-pub const KALLSYMS: &str = "/proc/kallsyms";
-
-const LIST: &str = "kallsyms";
-const DIGEST: &str = "kallsyms.sha256";
-
-fn name(kernel_sha256: &str) -> String {
-    format!("symbols-{kernel_sha256}")
+/// The functions of a kernel.
+#[derive(Debug, Clone, Default)]
+pub struct Symbols {
+    /// By address; one name for each.
+    functions: Vec<(u64, String)>,
 }
 
-fn read(place: &Path) -> Option<String> {
-    let list = fs::read(place.join(LIST)).ok()?;
-    let digest = fs::read_to_string(place.join(DIGEST)).ok()?;
-    (sha256_hex(&list) == digest).then(|| String::from_utf8_lossy(&list).into_owned())
+/// Where an address is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// In a function of the kernel, so many bytes behind its beginning.
+    Kernel(&'a str, u64),
+    /// In the kernel, in nothing that has a name.
+    Nameless,
+    /// In a program.
+    User,
 }
 
-/// The list of the kernel with this digest, if it is kept and undamaged.
-///
-/// # Errors
-/// When the cache has no place.
-pub fn kept_symbols(cache: &Cache, kernel_sha256: &str) -> Result<Option<String>> {
-    Ok(read(&cache.place("")?.join(name(kernel_sha256))))
-}
-
-/// Keeps the list of that kernel.
-///
-/// # Errors
-/// When the cache can't be written.
-pub fn keep_symbols(cache: &Cache, kernel_sha256: &str, list: &str) -> Result<PathBuf> {
-    let make = |place: &Path| {
-        for (file, bytes) in [(LIST, list), (DIGEST, &sha256_hex(list.as_bytes()))] {
-            let path = place.join(file);
-            fs::write(&path, bytes).map_err(|e| LabError::io("write", &path, e))?;
+impl<'a> Place<'a> {
+    /// What a person reads.
+    pub fn name(&self) -> &'a str {
+        match self {
+            Self::Kernel(name, _) => name,
+            Self::Nameless => "[kernel, no symbol]",
+            Self::User => "[user code]",
         }
-        Ok(())
-    };
-    cache.directory(&name(kernel_sha256), |place| read(place).is_some(), make)
+    }
+
+    /// Whether it is a function's first instruction.
+    pub(crate) fn is_entry(&self) -> bool {
+        matches!(self, Self::Kernel(_, 0))
+    }
+}
+
+impl Symbols {
+    /// Reads lines of `ADDRESS KIND NAME`, as /proc/kallsyms has them; those of functions are kept.
+    ///
+    /// # Errors
+    /// Why nothing can be learnt from it.
+    pub fn parse(kallsyms: &str) -> Result<Self, String> {
+        let mut functions = Vec::new();
+        for (number, line) in kallsyms.lines().enumerate() {
+            let mut words = line.split_whitespace();
+            let (Some(address), Some(kind), Some(name)) =
+                (words.next(), words.next(), words.next())
+            else {
+                return Err(format!("line {}: {line:?} is no symbol", number + 1));
+            };
+            let address = u64::from_str_radix(address, 16)
+                .map_err(|_| format!("line {}: {address:?} is no address", number + 1))?;
+            if matches!(kind, "t" | "T" | "w" | "W") && address >= KERNEL {
+                functions.push((address, name.to_owned()));
+            }
+        }
+        if functions.is_empty() {
+            return Err("no address of a function is in it".into());
+        }
+        // Of several names at one address the plainest: without what the compiler or the linker
+        // added, then the shortest, then the first of the alphabet.
+        functions.sort_by(|(one, a), (other, b)| {
+            let plain = |name: &str| (name.starts_with("__pfx_") || name.contains('.'), name.len());
+            (one, plain(a), a).cmp(&(other, plain(b), b))
+        });
+        functions.dedup_by_key(|(address, _)| *address);
+        for (_, name) in &mut functions {
+            // The compiler moves a function's rare parts away; they are the function all the same.
+            if let Some(function) = name.strip_suffix(".cold") {
+                *name = function.to_owned();
+            }
+            // Labels inside one piece of assembly (arch/x86/entry/entry_64.S).
+            if name.starts_with("entry_SYSCALL_64_") || name.starts_with("entry_SYSRETQ_") {
+                *name = "entry_SYSCALL_64".to_owned();
+            }
+        }
+        Ok(Self { functions })
+    }
+
+    /// Where an address is.
+    pub fn place(&self, address: u64) -> Place<'_> {
+        if address < KERNEL {
+            return Place::User;
+        }
+        let after = self.functions.partition_point(|(at, _)| *at <= address);
+        match after.checked_sub(1).map(|index| &self.functions[index]) {
+            Some((at, name)) if address - at < LONGEST => Place::Kernel(name, address - at),
+            _ => Place::Nameless,
+        }
+    }
+
+    /// How many functions are known.
+    pub fn count(&self) -> usize {
+        self.functions.len()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const SOME: &str = "ffffffff81000000 T _stext\n\
+        ffffffff81000000 T startup_64\n\
+        ffffffff81000100 t schedule\n\
+        ffffffff81000180 d a_number\n\
+        ffffffff81000200 t __pfx_wake_up\n\
+        ffffffff81000200 T wake_up\n\
+        ffffffff81000300 t wake_up.cold\n\
+        0000000000014000 A fixed_percpu_data\n";
+
     #[test]
-    fn a_list_is_kept_for_its_kernel_and_a_damaged_one_is_not_believed() {
-        let root = tempfile::tempdir().unwrap();
-        let cache = Cache::at(root.path());
-        assert_eq!(kept_symbols(&cache, "abc").unwrap(), None);
-        let place = keep_symbols(&cache, "abc", "ffffffff81000000 T a\n").unwrap();
-        let kept = kept_symbols(&cache, "abc").unwrap().unwrap();
-        assert_eq!(kept, "ffffffff81000000 T a\n");
-        assert_eq!(kept_symbols(&cache, "abd").unwrap(), None);
-        fs::write(place.join(LIST), "ffffffff81000000 T b\n").unwrap();
-        assert_eq!(kept_symbols(&cache, "abc").unwrap(), None);
+    fn an_address_is_in_the_function_that_begins_before_it() {
+        let symbols = Symbols::parse(SOME).unwrap();
+        assert_eq!(symbols.count(), 4);
+        let place = |address| symbols.place(address);
+        assert_eq!(place(0xffff_ffff_8100_0100), Place::Kernel("schedule", 0));
+        assert_eq!(
+            place(0xffff_ffff_8100_01ff),
+            Place::Kernel("schedule", 0xff)
+        );
+        assert_eq!(place(0xffff_ffff_8100_0204), Place::Kernel("wake_up", 4));
+        assert_eq!(place(0xffff_ffff_8100_0310), Place::Kernel("wake_up", 0x10));
+        assert_eq!(place(0xffff_ffff_80ff_ffff), Place::Nameless);
+        assert_eq!(place(0xffff_ffff_a000_0000), Place::Nameless);
+        assert_eq!(place(0x5555_5555_0000), Place::User);
+    }
+
+    #[test]
+    fn a_list_with_hidden_addresses_and_one_that_is_none_are_refused() {
+        // What an ordinary user sees of it.
+        let hidden = "0000000000000000 T _text\n0000000000000000 T schedule\n";
+        let said = Symbols::parse(hidden).unwrap_err();
+        assert!(said.contains("no address of a function"), "{said}");
+        assert!(Symbols::parse("").is_err());
+        let said = Symbols::parse("ffffffff81000000 T a\nnonsense\n").unwrap_err();
+        assert!(said.starts_with("line 2: "), "{said}");
+        assert!(Symbols::parse("xyz T a\n").unwrap_err().contains("\"xyz\""));
     }
 }

@@ -4,8 +4,8 @@
 use super::Figure;
 use super::plot::{Plot, room, slug};
 use super::scale::Linear;
+use wakepath_explain::window::{Check, Window, Windows};
 use wakepath_verdict::duration;
-use wakepath_window::{Check, Window, Windows};
 
 /// So many windows are drawn, the worst first.
 const DRAWN: usize = 12;
@@ -209,7 +209,7 @@ fn fitting(name: &str, width: f64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wakepath_window::{StackCount, StretchCount};
+    use wakepath_explain::window::{StackCount, StretchCount};
 
     fn stack(stretch: &str, frames: &[&str], instructions: u64) -> StackCount {
         StackCount {

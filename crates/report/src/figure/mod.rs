@@ -17,7 +17,7 @@ mod timeline;
 use crate::page::markup::Markup;
 use crate::{Assessment, Picture};
 use wakepath_explain::Explanation;
-use wakepath_window::Windows;
+use wakepath_explain::window::Windows;
 
 pub use distributions::latencies_overlaid;
 pub(crate) use distributions::{Line, MeasureName, overlaid};

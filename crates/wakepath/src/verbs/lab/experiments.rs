@@ -1,5 +1,5 @@
 //! `wakepath lab experiments`: repeats published experiments and writes the page that sets our figures
-//! beside the published ones. What they are and what is said of them is in `wakepath-experiments`.
+//! beside the published ones. What they are and what is said of them is in `wakepath_lab::experiments`.
 
 use super::run::{guest_cpus, measure};
 use crate::command_line::{LabExperiments, LabGuests};
@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_archive::Run;
-use wakepath_experiments::{Experiment, Guest, GuestRun, Repeated, all, findings, named, page};
+use wakepath_lab::experiments::{
+    Experiment, Guest, GuestRun, Repeated, all, findings, named, page,
+};
 use wakepath_scenario::Scenario;
 use wakepath_verdict::Outcome as Verdict;
 

@@ -15,8 +15,8 @@ use repeat::{Repeated, repeat};
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::Run;
+use wakepath_lab::window::{Check, Symbols, Window, Windows, fold};
 use wakepath_measure::Interrupt;
-use wakepath_window::{Check, Symbols, Window, Windows, fold};
 use wanted::Wanted;
 
 type Failure = Box<dyn std::error::Error>;

@@ -6,11 +6,11 @@ use super::wanted::Wanted;
 use crate::verbs::lab::diff;
 use crate::verbs::lab::guests::{self, Guest, Limit, absolute, carry_out, guard, keep};
 use std::os::unix::net::UnixStream;
+use wakepath_lab::window::{Clock, Follower, Found};
 use wakepath_lab::{
     Emulation, Kept, Plugin, Qemu, attend, first_divergence, keep_symbols, output_name,
 };
 use wakepath_measure::Interrupt;
-use wakepath_window::{Clock, Follower, Found};
 
 /// Instructions before a latency that are kept too: what was called there tells who called later.
 const BEFORE: u64 = 300_000;

@@ -3,7 +3,7 @@
 use super::folded_name;
 use std::fmt::Write;
 use std::path::Path;
-use wakepath_window::{Check, Window};
+use wakepath_lab::window::{Check, Window};
 
 /// So many functions of a window are listed, and of a stretch.
 const LISTED: usize = 12;

@@ -3,8 +3,8 @@
 use super::{Failure, said};
 use crate::command_line::LabWindow;
 use wakepath_archive::{Run, SegmentRecord};
+use wakepath_lab::window::Loop;
 use wakepath_timeline::{Sample, SampleFlags};
-use wakepath_window::Loop;
 
 /// A thread of a segment, as tables call it.
 pub struct Thread {

@@ -1,7 +1,7 @@
 //! OSPERT 2013: loads of three kinds, one measuring thread on each CPU.
 
 use super::cell;
-use crate::{Claim, Drawing, Experiment, Figure, Guest, Published, Test};
+use crate::experiments::{Claim, Drawing, Experiment, Figure, Guest, Published, Test};
 
 const PLAIN: &str = "plain Linux";
 const RT: &str = "PREEMPT_RT";
@@ -14,7 +14,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     source: "A 16-core Xeon with LITMUS^RT (Linux 3.0), PREEMPT_RT and plain Linux 3.8.13: one measuring \
              thread on each CPU with periods of 1000, 1500, 2000 … µs for 20 min, beside no load, \
              endless loops over memory, and I/O (hackbench, bonnie++, wget).",
-    scenario: include_str!("../../scenarios/litmus-16core.toml"),
+    scenario: include_str!("../../../scenarios/litmus-16core.toml"),
     cpus: 2,
     guests: &[
         Guest {

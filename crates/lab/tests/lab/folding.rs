@@ -1,6 +1,6 @@
 //! Streams of blocks written by hand, and the stacks and stretches that they must fold to.
 
-use wakepath_window::{Block, Counted, Flow, Folded, Symbols, fold};
+use wakepath_lab::window::{Block, Counted, Flow, Folded, Symbols, fold};
 
 const KERNEL: u64 = 0xffff_ffff_8100_0000;
 

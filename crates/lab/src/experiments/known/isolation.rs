@@ -1,7 +1,7 @@
 //! What isolation does for a loop, after the qualification of a Jetson Orin.
 
 use super::cell;
-use crate::{Claim, Drawing, Experiment, Figure, Guest, Test};
+use crate::experiments::{Claim, Drawing, Experiment, Figure, Guest, Test};
 
 const POLICY: &str = "FIFO 80";
 const STRESS: &str = "stress";
@@ -14,7 +14,7 @@ pub const EXPERIMENT: Experiment = Experiment {
              `isolcpus=managed_irq,domain,8-11 irqaffinity=0-7 kthread_cpus=0-7`. Published largest \
              latencies, before and after: GPU 159 and 15 µs, EtherCAT 113 and 6 µs, storage 145 and \
              7 µs, system 47 and 15 µs, idle 22 and 8 µs.",
-    scenario: include_str!("../../scenarios/isolation.toml"),
+    scenario: include_str!("../../../scenarios/isolation.toml"),
     cpus: 2,
     guests: &[
         Guest {

@@ -1,10 +1,10 @@
 //! Findings and page from hand-made runs: the known answers are the figures put in.
 
 use wakepath_archive::{KernelLatency, StageLatency, VirtualTime};
-use wakepath_experiments::{
+use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation, Usual};
+use wakepath_lab::experiments::{
     Agreement, Experiment, GuestRun, Measured, Repeated, all, findings, named, page,
 };
-use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation, Usual};
 use wakepath_report::Figures;
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_statistics::Distribution;

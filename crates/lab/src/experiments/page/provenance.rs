@@ -2,7 +2,7 @@
 //! the same page.
 
 use super::line;
-use crate::{GuestRun, Repeated};
+use crate::experiments::{GuestRun, Repeated};
 use std::fmt::Write;
 use wakepath_archive::Emulator;
 

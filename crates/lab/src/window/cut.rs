@@ -2,7 +2,7 @@
 //! begins as many instructions before as the latency has nanoseconds, or where the CPU, idle until
 //! then, was woken.
 
-use crate::block::{Block, Flow};
+use super::block::{Block, Flow};
 
 /// Instructions before the due time at which an idle CPU may have been woken for it: a few are counted
 /// that a fault kept from being executed.

@@ -1,7 +1,7 @@
 //! An experiment as it was repeated: of each guest's run what the page needs, as it was judged
 //! elsewhere, and where its figures are found.
 
-use crate::{Cell, Experiment, Figure, Guest};
+use super::{Cell, Experiment, Figure, Guest};
 use serde::Serialize;
 use wakepath_archive::{KernelLatency, VirtualTime};
 use wakepath_explain::{ConditionExplanation, Explanation};

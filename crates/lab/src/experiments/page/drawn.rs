@@ -1,6 +1,6 @@
 //! The figures of an experiment, from the pictures of its guests.
 
-use crate::{Drawing, Repeated};
+use crate::experiments::{Drawing, Repeated};
 use wakepath_report::{Figure, Figures, latencies_overlaid};
 
 /// A figure of the page.

@@ -5,7 +5,7 @@ mod isolation;
 mod litmus;
 mod pi5;
 
-use crate::{Cell, Experiment};
+use crate::experiments::{Cell, Experiment};
 
 static ALL: [Experiment; 4] = [
     beaglepilot::EXPERIMENT,

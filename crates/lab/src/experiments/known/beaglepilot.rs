@@ -1,7 +1,7 @@
 //! BeaglePilot's four kernels, of which three can be had as packages.
 
 use super::cell;
-use crate::{Claim, Drawing, Experiment, Figure, Guest, Published, Test};
+use crate::experiments::{Claim, Drawing, Experiment, Figure, Guest, Published, Test};
 
 const POLICY: &str = "FIFO 99";
 const ALL_LOADS: &str = "all loads";
@@ -20,7 +20,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     title: "Three kernels (BeaglePilot)",
     source: "A BeagleBone with Linux 3.8.13 as vanilla, PREEMPT, RT_PREEMPT and Xenomai kernel, under \
              `stress`: `cyclictest -l100000 -m -n -a0 -t1 -p99 -i400 -h1000 -q`.",
-    scenario: include_str!("../../scenarios/beaglepilot.toml"),
+    scenario: include_str!("../../../scenarios/beaglepilot.toml"),
     cpus: 1,
     guests: &[
         Guest {

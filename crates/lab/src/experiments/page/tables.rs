@@ -2,9 +2,9 @@
 //! the guest's kernel measured itself.
 
 use super::line;
-use crate::claim::disturbers;
-use crate::repeated::Measured;
-use crate::{Cell, Figure, GuestRun, Published, Repeated};
+use crate::experiments::claim::disturbers;
+use crate::experiments::repeated::Measured;
+use crate::experiments::{Cell, Figure, GuestRun, Published, Repeated};
 use std::fmt::Write;
 use wakepath_statistics::{DistributionSummary, Quantile};
 

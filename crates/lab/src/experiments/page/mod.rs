@@ -5,7 +5,7 @@ mod drawn;
 mod provenance;
 mod tables;
 
-use crate::{Agreement, Finding, Repeated, findings};
+use crate::experiments::{Agreement, Finding, Repeated, findings};
 use drawn::Shown;
 use std::fmt::Write;
 

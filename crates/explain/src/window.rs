@@ -1,4 +1,5 @@
-//! The windows of a run as they are kept beside it.
+//! The windows of a run as they are kept beside it: the instructions that a latency consists of, and
+//! the functions and stretches that they belong to. The laboratory finds them.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;

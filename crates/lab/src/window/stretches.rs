@@ -1,8 +1,8 @@
 //! Where in a latency its stretches part, by the kernel functions that were executed: the same that
 //! an explanation tells by kernel events.
 
-use crate::block::Block;
-use crate::symbols::{Place, Symbols};
+use super::block::Block;
+use super::symbols::{Place, Symbols};
 use wakepath_explain::Stretch;
 
 /// Where interrupts of the timer arrive, on x86-64; on aarch64 all interrupts do in one place.

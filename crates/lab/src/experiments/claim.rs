@@ -1,7 +1,7 @@
 //! What was published as a finding, as a test that our own figures can fail. A claim that virtual time
 //! can't show is named so and neither agrees nor contradicts.
 
-use crate::{Cell, Figure, GuestRun, Repeated};
+use super::{Cell, Figure, GuestRun, Repeated};
 use serde::Serialize;
 use wakepath_explain::ConditionExplanation;
 use wakepath_verdict::duration;

@@ -2,9 +2,9 @@
 //! guest's user code the plugin tells it and waits, and wakepath answers with what it wants. The other
 //! side is `plugin/plugin.rs`; all words are of 64 bits, in the host's order.
 
+use crate::window::{Block, Counted, Flow, Follower, Found, Mark};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
-use wakepath_window::{Block, Counted, Flow, Follower, Found, Mark};
 
 const MARK: u64 = 1;
 const BLOCKS: u64 = 2;
@@ -114,9 +114,9 @@ fn not_understood() -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::window::{Clock, Loop};
     use std::os::unix::net::UnixStream;
     use wakepath_timeline::Sample;
-    use wakepath_window::{Clock, Loop};
 
     fn send(line: &mut UnixStream, words: &[u64]) {
         for word in words {

@@ -1,14 +1,14 @@
 //! From executed blocks to what a latency consists of: its call stacks, its functions and its
 //! stretches, each with the instructions that were executed there.
 
-use crate::block::Block;
-use crate::cut::{Counted, Cut};
-use crate::model::{StackCount, StretchCount, SymbolCount};
-use crate::stack::Stack;
-use crate::stretches::Stretches;
-use crate::symbols::{Place, Symbols};
+use super::block::Block;
+use super::cut::{Counted, Cut};
+use super::stack::Stack;
+use super::stretches::Stretches;
+use super::symbols::{Place, Symbols};
 use std::collections::HashMap;
 use wakepath_explain::Stretch;
+use wakepath_explain::window::{StackCount, StretchCount, SymbolCount};
 
 /// What a latency consists of.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -2,8 +2,8 @@
 //! executed. What was called before the first block is learnt when it is returned to, and then belongs
 //! to everything since. Where a thread is switched to, its stack is learnt in the same way.
 
-use crate::block::{Block, Flow};
-use crate::symbols::{Place, Symbols};
+use super::block::{Block, Flow};
+use super::symbols::{Place, Symbols};
 
 /// A frame: a function with who called it. Frames are kept, so that a caller that is learnt later
 /// becomes the caller of all of them.

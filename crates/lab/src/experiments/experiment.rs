@@ -1,6 +1,6 @@
 //! What an experiment is made of. The experiments themselves are in `known`.
 
-use crate::Claim;
+use super::Claim;
 
 /// A published experiment and how the laboratory repeats it.
 #[derive(Debug, Clone, Copy)]

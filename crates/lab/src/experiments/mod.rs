@@ -1,6 +1,6 @@
 //! Published latency experiments: what was measured and found, how the laboratory repeats each on real
-//! kernels in virtual time, and a page that sets our figures beside the published ones. Pure: it boots
-//! nothing and reads no file.
+//! kernels in virtual time, and a page that sets our figures beside the published ones. Pure, and that is
+//! a rule of this folder: it boots nothing and reads no file.
 
 mod claim;
 mod experiment;
