@@ -102,7 +102,7 @@ pub(super) fn ended_threads(
                 written: indices.written(),
                 recorded: recorded.get(thread).copied().unwrap_or(0),
                 lost: indices.lost(),
-                skipped: None,
+                skipped: Some(indices.skipped()),
                 modules,
                 counters: counted.or(missing),
                 ended,

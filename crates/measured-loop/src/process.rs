@@ -211,6 +211,9 @@ fn measure(
     let mut warming_up = spec.first_judged_cycle > 0;
     let why = loop {
         if cycles.next_cycle() >= spec.end_cycle {
+            // The last cycle may have passed over due times that were never to be served.
+            let beyond = cycles.next_cycle() - spec.end_cycle;
+            writer.note_skipped(cycles.skipped() - beyond);
             break ThreadEnd::AllCycles;
         }
         if stop.load(Ordering::Relaxed) != 0 {
@@ -224,12 +227,14 @@ fn measure(
         // Both readings lie outside the timed region: in a virtual machine each may cost
         // microseconds. A sleeping thread counts next to nothing in user space.
         let counted_before = counters.and_then(Counters::read);
+        let skipped = cycles.skipped();
         let Some(activation) = cycles.wait() else {
             break ThreadEnd::Overrun;
         };
         let outcome = work.step();
         let sample = cycles.finish_with(activation, outcome);
         let counted_after = counters.and_then(Counters::read);
+        writer.note_skipped(skipped);
         writer.push(sample);
         if let (Some(before), Some(after), false) = (counted_before, counted_after, warming_up) {
             counted.add(after.since(before));

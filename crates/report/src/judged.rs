@@ -11,7 +11,7 @@ use wakepath_scenario::Scenario;
 use wakepath_timeline::Sample;
 use wakepath_verdict::{
     Condition, ConditionName, CycleRecord, EarlyEnd, EffectivePolicy, JudgedWindow, Judgement,
-    LoadProof, Provenance, judge,
+    LoadProof, Provenance, ServedUntil, SkippedCounts, judge,
 };
 
 /// A run's conditions, each judged by its cycles alone.
@@ -112,6 +112,9 @@ pub(crate) fn judged_with(
             end_cycle: window_end(thread, last),
             thread: thread.thread.into(),
         };
+        let until = served_until(thread);
+        let counts = SkippedCounts::of(thread.skipped, thread.lost, until, &samples);
+        provenance.skipped.extend(counts);
         // The record remembers a contradiction; the verdict says it.
         if record.add(window, &samples).is_ok() {
             each(segment, window, &samples);
@@ -149,6 +152,14 @@ pub(crate) fn window_end(thread: &ThreadRecord, last_cycle: Option<u64>) -> u64 
             .map_or(thread.first_judged_cycle, |cycle| cycle + 1)
             .min(thread.expected),
         _ => thread.expected,
+    }
+}
+
+/// How far the thread's own count of skipped due times goes.
+fn served_until(thread: &ThreadRecord) -> ServedUntil {
+    match thread.ended {
+        Some(ThreadEnd::AllCycles) => ServedUntil::End(thread.expected),
+        _ => ServedUntil::LastCycle,
     }
 }
 

@@ -39,6 +39,7 @@ struct Segment {
     policy: Policy,
     samples: Vec<Sample>,
     lost: u64,
+    skipped: Option<u64>,
     ended: ThreadEnd,
     load_works: bool,
 }
@@ -80,6 +81,7 @@ fn clean(phase: &'static str, policy: Policy) -> Segment {
         policy,
         samples,
         lost: 0,
+        skipped: None,
         ended: ThreadEnd::AllCycles,
         load_works: true,
     }
@@ -164,7 +166,7 @@ fn write_in(
                 written,
                 recorded: written,
                 lost: segment.lost,
-                skipped: None,
+                skipped: segment.skipped,
                 page_faults: None,
                 modules: Vec::new(),
                 counters: None,
@@ -286,6 +288,32 @@ fn lost_samples_make_a_condition_invalid() {
         assessed(&segments, Ending::Complete).outcome,
         Outcome::Invalid
     );
+}
+
+#[test]
+fn skipped_due_times_that_the_loop_counted_otherwise_make_a_condition_invalid() {
+    let outcome = |skipped, ended| {
+        let mut segments = everything_clean();
+        segments[2] = stalled("stress", OTHER);
+        segments[2].skipped = skipped;
+        segments[2].ended = ended;
+        let assessment = assessed(&segments, Ending::Complete);
+        let reasons = assessment.conditions[2].reasons.iter();
+        let reasons: Vec<_> = reasons.map(ToString::to_string).collect();
+        (assessment.conditions[2].outcome, reasons)
+    };
+    // The stall skipped 15; a loop that didn't count is judged by its samples, as it always was.
+    for known in [Some(15), None] {
+        assert_eq!(outcome(known, ThreadEnd::AllCycles).0, Outcome::Failed);
+    }
+    for ended in [ThreadEnd::AllCycles, ThreadEnd::Stopped] {
+        let (invalid, reasons) = outcome(Some(14), ended);
+        assert_eq!(invalid, Outcome::Invalid);
+        assert_eq!(
+            reasons[0],
+            "the loop counted 14 skipped due times but its samples leave out 15"
+        );
+    }
 }
 
 #[test]

@@ -49,6 +49,7 @@ pub struct Cycles {
     /// Cycles below this one are marked as warm-up.
     first_judged: u64,
     next: u64,
+    skipped: u64,
     last_end_ns: u64,
     stopped_by_overrun: bool,
     /// The one CPU to which the thread is pinned; `None`: ask at every cycle.
@@ -92,6 +93,7 @@ impl Cycles {
             accounting,
             first_judged,
             next: 0,
+            skipped: 0,
             last_end_ns: 0,
             stopped_by_overrun: false,
             only_cpu,
@@ -101,6 +103,12 @@ impl Cycles {
     /// Number of the cycle that runs next.
     pub fn next_cycle(&self) -> u64 {
         self.next
+    }
+
+    /// Due times passed over so far: those before [`Cycles::next_cycle`] at which no cycle started.
+    #[inline]
+    pub fn skipped(&self) -> u64 {
+        self.skipped
     }
 
     /// Whether the loop ended because its work ran into the next due time
@@ -200,6 +208,7 @@ impl Cycles {
             Overrun::Skip if overrun => self.due.first_due_after(end_ns),
             _ => following,
         };
+        self.skipped += self.next - following;
         // The warm-up may overrun: first executions are slow, which is what it is for.
         self.stopped_by_overrun =
             overrun && self.overrun == Overrun::Stop && activation.cycle >= self.first_judged;
@@ -220,7 +229,7 @@ mod tests {
     const PERIOD_NS: u64 = 10_000_000;
 
     /// Runs until `end_cycle`, stalling for `stall` in cycle 2.
-    fn samples(overrun: Overrun, stall: Duration, end_cycle: u64) -> (DueTimes, Vec<Sample>) {
+    fn samples(overrun: Overrun, stall: Duration, end_cycle: u64) -> (DueTimes, Vec<Sample>, u64) {
         let due = DueTimes {
             start_ns: monotonic_ns() + 5_000_000,
             period_ns: PERIOD_NS,
@@ -243,12 +252,12 @@ mod tests {
             }
             samples.push(cycles.finish(activation));
         }
-        (due, samples)
+        (due, samples, cycles.skipped())
     }
 
     #[test]
     fn due_times_never_move() {
-        let (due, samples) = samples(Overrun::Skip, Duration::from_millis(35), 20);
+        let (due, samples, _) = samples(Overrun::Skip, Duration::from_millis(35), 20);
         for sample in &samples {
             assert_eq!(sample.due_ns, due.due_ns(sample.cycle));
             assert!(sample.latency_ns() >= 0);
@@ -258,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_stall_is_skipped_periods_by_default() {
-        let (due, samples) = samples(Overrun::Skip, Duration::from_millis(35), 12);
+        let (due, samples, _) = samples(Overrun::Skip, Duration::from_millis(35), 12);
         let stalled = samples.iter().position(|s| s.cycle == 2).unwrap();
         let (stalled, after) = (samples[stalled], samples[stalled + 1]);
         assert!(
@@ -270,23 +279,44 @@ mod tests {
     }
 
     #[test]
+    fn the_skipped_due_times_are_the_gaps_between_the_cycles() {
+        let (due, samples, skipped) = samples(Overrun::Skip, Duration::from_millis(35), 12);
+        let last = samples.last().unwrap();
+        let next = last.cycle.max(due.first_due_after(last.end_ns) - 1) + 1;
+        assert!(skipped >= 3, "35 ms pass over cycles 3 to 5 at least");
+        assert_eq!(skipped, next - samples.len() as u64);
+    }
+
+    #[test]
+    fn a_stall_in_the_last_cycle_is_counted_too() {
+        let (due, samples, skipped) = samples(Overrun::Skip, Duration::from_millis(35), 3);
+        let last = samples.last().unwrap();
+        assert_eq!(last.cycle, 2);
+        assert_eq!(
+            skipped,
+            due.first_due_after(last.end_ns) - samples.len() as u64
+        );
+    }
+
+    #[test]
     fn a_stall_is_caught_up_when_asked_for() {
-        let (_, samples) = samples(Overrun::CatchUp, Duration::from_millis(35), 12);
+        let (_, samples, skipped) = samples(Overrun::CatchUp, Duration::from_millis(35), 12);
         let numbers: Vec<u64> = samples.iter().map(|s| s.cycle).collect();
         assert_eq!(numbers, (0..12).collect::<Vec<_>>());
         assert!(samples[3].flags.contains(SampleFlags::DUE_ALREADY_PAST));
         assert!(samples[3].latency_ns() > 20_000_000);
+        assert_eq!(skipped, 0);
     }
 
     #[test]
     fn a_stall_stops_the_loop_when_asked_for() {
-        let (_, samples) = samples(Overrun::Stop, Duration::from_millis(35), 12);
-        assert_eq!(samples.last().unwrap().cycle, 2);
+        let (_, samples, skipped) = samples(Overrun::Stop, Duration::from_millis(35), 12);
+        assert_eq!((samples.last().unwrap().cycle, skipped), (2, 0));
     }
 
     #[test]
     fn only_the_warm_up_is_marked_as_such() {
-        let (_, samples) = samples(Overrun::Skip, Duration::ZERO, 4);
+        let (_, samples, _) = samples(Overrun::Skip, Duration::ZERO, 4);
         assert!(samples[0].is_warm_up());
         assert!(samples[1..].iter().all(|s| !s.is_warm_up()));
     }

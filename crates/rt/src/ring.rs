@@ -66,6 +66,8 @@ pub struct WriterLine {
     written: AtomicU64,
     /// Samples dropped because the ring was full.
     lost: AtomicU64,
+    /// Due times that the loop passed over before the sample that it pushed last.
+    skipped: AtomicU64,
 }
 
 /// The reader's side of the indices.
@@ -95,10 +97,17 @@ impl Indices {
         self.writer.lost.load(Ordering::Acquire)
     }
 
+    /// Due times that the loop passed over, as far as it noted them: those before the sample that it
+    /// pushed last, and once it has served all its due times those after that sample too.
+    pub fn skipped(&self) -> u64 {
+        self.writer.skipped.load(Ordering::Acquire)
+    }
+
     /// Makes the ring empty and its counts zero. Only while neither side is in use.
     pub fn reset(&self) {
         self.reader.read.store(0, Ordering::Relaxed);
         self.writer.lost.store(0, Ordering::Relaxed);
+        self.writer.skipped.store(0, Ordering::Relaxed);
         self.writer.written.store(0, Ordering::Release);
     }
 }
@@ -180,6 +189,17 @@ pub unsafe fn reader<'a>(indices: &'a Indices, slots: &'a [Slot]) -> Reader<'a> 
 }
 
 impl Writer<'_> {
+    /// Notes how many due times the loop has passed over so far. Before the push of the sample
+    /// that follows them: whoever sees the sample sees the count, in a loop that was killed too.
+    #[inline]
+    pub fn note_skipped(&mut self, skipped: u64) {
+        // Ordered by the release of the push, and at the end by the loop's own word that it ended.
+        self.indices
+            .writer
+            .skipped
+            .store(skipped, Ordering::Relaxed);
+    }
+
     /// Writes a sample, or drops it and counts it as lost when the ring is full. Wait-free: a
     /// bounded number of instructions whatever the reader does.
     #[inline]
@@ -267,6 +287,23 @@ mod tests {
         writer.push(sample(7));
         reader.take(&mut taken, usize::MAX);
         assert_eq!(taken.last().unwrap().cycle, 7);
+    }
+
+    #[test]
+    fn whoever_sees_a_sample_sees_what_was_skipped_before_it() {
+        let (indices, slots) = (Indices::default(), slots(2));
+        // SAFETY: the only ends of this ring.
+        let (mut writer, _) = unsafe { ends(&indices, &slots) };
+        // Cycles 1 to 3 are skipped; the ring is full before cycle 6.
+        for (cycle, skipped) in [(0, 0), (4, 3), (5, 3), (9, 6)] {
+            writer.note_skipped(skipped);
+            writer.push(sample(cycle));
+        }
+        let (written, lost, skipped) = (indices.written(), indices.lost(), indices.skipped());
+        assert_eq!((written, lost, skipped), (2, 2, 6));
+        assert_eq!(written + lost + skipped, 9 + 1, "all due times to cycle 9");
+        indices.reset();
+        assert_eq!(indices.skipped(), 0);
     }
 
     #[test]

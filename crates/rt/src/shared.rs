@@ -11,8 +11,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// "wakepth1" as a number: another layout gets another one.
-const MAGIC: u64 = 0x7761_6b65_7074_6831;
+/// "wakepth2" as a number: another layout gets another one.
+const MAGIC: u64 = 0x7761_6b65_7074_6832;
 
 /// What the processes tell each other.
 #[repr(C, align(128))]

@@ -80,6 +80,9 @@ fn provenance_reasons(record: &CycleRecord, provenance: &Provenance) -> Vec<Reas
     if ring_gaps > 0 {
         reasons.push(Reason::RingGaps { gaps: ring_gaps });
     }
+    for counts in provenance.skipped.iter().filter(|counts| !counts.agree()) {
+        reasons.push(Reason::SkippedCountsDiffer { counts: *counts });
+    }
     if recorded != record.samples_seen {
         reasons.push(Reason::JudgedCountDiffers {
             recorded,

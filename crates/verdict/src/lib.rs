@@ -13,6 +13,7 @@ mod outcome;
 mod overall;
 mod provenance;
 mod reason;
+mod skips;
 mod summary;
 mod wording;
 
@@ -27,5 +28,6 @@ pub use outcome::Outcome;
 pub use overall::{Overall, PolicyOutcome, Recommendation, overall};
 pub use provenance::{EarlyEnd, EffectivePolicy, FactChange, LoadProof, Provenance};
 pub use reason::{MoreNeeded, Reason};
+pub use skips::{ServedUntil, SkippedCounts};
 pub use summary::CycleSummary;
 pub use wording::{counted, duration, fraction};

@@ -1,5 +1,6 @@
 //! Where the numbers come from: what the run must say of itself before it may be judged.
 
+use crate::SkippedCounts;
 use serde::Serialize;
 use wakepath_timeline::Policy;
 
@@ -15,6 +16,8 @@ pub struct Provenance {
     pub lost: u64,
     /// Breaks in the ring's sequence as the recorder saw them.
     pub ring_gaps: u64,
+    /// For each segment and thread whose loop counted what it skipped: its count, and the samples'.
+    pub skipped: Vec<SkippedCounts>,
     /// Requested policies and what the kernel said was in effect, for each thread.
     pub policies: Vec<EffectivePolicy>,
     /// What each load of the phase proved; empty for an idle phase.

@@ -4,7 +4,7 @@ use crate::wording::{
     count, counted, duration, duration_against, exact_fraction, fraction, long_duration,
     lower_fraction, upper_fraction,
 };
-use crate::{EarlyEnd, FlightFinding, Inconsistency, Outcome};
+use crate::{EarlyEnd, FlightFinding, Inconsistency, Outcome, SkippedCounts};
 use serde::Serialize;
 use std::fmt;
 use wakepath_timeline::Policy;
@@ -40,6 +40,8 @@ pub enum Reason {
     },
     /// The ring's sequence is broken.
     RingGaps { gaps: u64 },
+    /// The loop skipped other due times than the samples leave out.
+    SkippedCountsDiffer { counts: SkippedCounts },
     /// What was judged isn't what was recorded.
     JudgedCountDiffers { recorded: u64, judged: u64 },
     /// A load did not prove its work.
@@ -144,6 +146,7 @@ impl Reason {
             | Self::SamplesLost { .. }
             | Self::CountsDisagree { .. }
             | Self::RingGaps { .. }
+            | Self::SkippedCountsDiffer { .. }
             | Self::JudgedCountDiffers { .. }
             | Self::LoadNotProven { .. }
             | Self::PolicyNotEffective { .. }
@@ -205,6 +208,12 @@ impl fmt::Display for Reason {
             Self::RingGaps { gaps } => {
                 write!(f, "the recording has {}", counted(*gaps, "gap", "gaps"))
             }
+            Self::SkippedCountsDiffer { counts } => write!(
+                f,
+                "the loop counted {} but its samples leave out {}",
+                counted(counts.counted, "skipped due time", "skipped due times"),
+                count(counts.left_out),
+            ),
             Self::JudgedCountDiffers { recorded, judged } => write!(
                 f,
                 "{} recorded but {} given to judge",

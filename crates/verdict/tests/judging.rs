@@ -7,7 +7,7 @@ use wakepath_scenario::Criterion;
 use wakepath_timeline::{Policy, Sample, SampleFlags};
 use wakepath_verdict::{
     Caution, CycleRecord, EarlyEnd, EffectivePolicy, FactChange, Judgement, LoadProof, Outcome,
-    Provenance, Reason, judge,
+    Provenance, Reason, SkippedCounts, judge,
 };
 
 /// Clean cycles in which those for which `late` holds wake 0.6 ms late.
@@ -227,6 +227,16 @@ fn what_can_not_be_trusted_is_invalid() {
         ),
         (
             Provenance {
+                skipped: vec![SkippedCounts {
+                    counted: 1,
+                    left_out: 4,
+                }],
+                ..good.clone()
+            },
+            "the loop counted 1 skipped due time but its samples leave out 4",
+        ),
+        (
+            Provenance {
                 recorded: 1999,
                 written: 1999,
                 ..good.clone()
@@ -286,6 +296,20 @@ fn what_can_not_be_trusted_is_invalid() {
             sentences(&found)
         );
     }
+}
+
+#[test]
+fn equal_counts_of_skipped_due_times_hold_nothing_back() {
+    let counts = SkippedCounts {
+        counted: 4,
+        left_out: 4,
+    };
+    let provenance = Provenance {
+        skipped: vec![counts],
+        ..sound(2000)
+    };
+    let found = judged_with(&criterion(), 2000, &clean(0..2000), &provenance);
+    assert_eq!(found.outcome, Outcome::Passed);
 }
 
 #[test]

@@ -46,6 +46,37 @@ fn a_run_reads_the_same_before_and_after_it_is_finished() {
 }
 
 #[test]
+fn what_the_loop_counted_as_skipped_is_in_the_manifest_and_adds_up() {
+    let skipped_by = |skipped| {
+        let scratch = Scratch::new();
+        let mut log = LogWriter::create(&scratch.run()).unwrap();
+        log.append_event(&run_started(1)).unwrap();
+        log.append_event(&segment_started(0, &[0], 100)).unwrap();
+        let mut ran = samples(0, 0, 0..100);
+        ran.retain(|sample| !(40..47).contains(&sample.cycle));
+        log.append_samples(0, 0, &ran).unwrap();
+        let Event::SegmentEnded(mut ended) = segment_ended(0, &[0], 93) else {
+            unreachable!("it is one");
+        };
+        ended.threads[0].skipped = skipped;
+        log.append_event(&Event::SegmentEnded(ended)).unwrap();
+        log.end(Ending::Complete).unwrap();
+        finish(&scratch.run()).unwrap();
+        let run = Run::open(&scratch.run()).unwrap();
+        let findings = run.check().unwrap();
+        let findings: Vec<_> = findings.iter().map(ToString::to_string).collect();
+        (run.manifest.segments[0].threads[0].skipped, findings)
+    };
+    assert_eq!(skipped_by(Some(7)), (Some(7), vec![]));
+    assert_eq!(skipped_by(None), (None, vec![]));
+    let (_, findings) = skipped_by(Some(6));
+    assert!(
+        findings[0].contains("100 cycles were due, only 99 are accounted for"),
+        "{findings:?}"
+    );
+}
+
+#[test]
 fn facts_and_proofs_keep_every_digit() {
     let scratch = Scratch::new();
     write(&scratch.run(), 1, &[0], 10);

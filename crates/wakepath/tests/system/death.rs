@@ -36,6 +36,12 @@ fn age_of_the_last_sample(finished: &Finished, killed_ns: u64) -> f64 {
     (killed_ns as f64 - last.wake_ns as f64) / 1e6
 }
 
+/// Due times between its samples at which no cycle ran.
+fn left_out_until_the_last_sample(finished: &Finished) -> u64 {
+    let samples = finished.samples(0);
+    samples.last().unwrap().cycle + 1 - samples.len() as u64
+}
+
 /// The run can be recovered, twice, and no way of showing it passes.
 fn assert_it_can_be_recovered(finished: &Finished) {
     let before = finished.samples(0);
@@ -101,6 +107,11 @@ fn a_killed_loop_makes_its_condition_invalid_and_the_run_goes_on() {
         finished.assert_archive_is_complete();
         // All that the loop wrote was in shared memory, which outlives it.
         assert!(age_of_the_last_sample(&finished, killed_ns) < 100.0);
+        assert_eq!(
+            finished.run().manifest.segments[0].threads[0].skipped,
+            Some(left_out_until_the_last_sample(&finished)),
+            "what it had skipped outlives it too"
+        );
         assert_not_passed(&finished, "died");
         assert_it_can_be_recovered(&finished);
     }

@@ -46,6 +46,15 @@ fn near(value: f64, expected: f64, tolerance: f64, what: &str) {
     );
 }
 
+/// The loop's own count is in the manifest and is what its samples leave out.
+#[track_caller]
+fn assert_skips_are_counted(finished: &Finished) {
+    let run = finished.run();
+    let thread = &run.manifest.segments[0].threads[0];
+    let left_out = thread.expected - finished.samples(0).len() as u64;
+    assert_eq!(thread.skipped, Some(left_out), "{}", finished.said());
+}
+
 #[test]
 fn a_stopped_loop_is_one_late_cycle_and_the_rest_skipped() {
     if !may_use_real_time("a loop stopped by a signal") {
@@ -79,6 +88,7 @@ fn a_stopped_loop_is_one_late_cycle_and_the_rest_skipped() {
         count(condition, "executed") + count(condition, "skipped"),
         3000
     );
+    assert_skips_are_counted(&finished);
     let outage = condition["cycles"]["longest_outage"]["length_ns"]
         .as_f64()
         .unwrap()
@@ -122,6 +132,7 @@ fn a_stopped_loop_that_catches_up_is_late_in_every_cycle_and_skips_none() {
     assert_eq!(count(condition, "executed"), 3000);
     assert_eq!(count(condition, "skipped"), 0);
     assert_eq!(largest_gap(&samples), 0);
+    assert_skips_are_counted(&finished);
     let later_than = |ms: i64| {
         samples
             .iter()
