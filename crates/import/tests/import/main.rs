@@ -1,0 +1,4 @@
+//! Files of other tools: real ones, and arbitrary bytes.
+
+mod arbitrary;
+mod perf;

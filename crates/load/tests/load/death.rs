@@ -1,0 +1,173 @@
+//! Whoever is killed, nothing of the loads stays. Each test runs both with a PID namespace (where
+//! this user may create one) and without.
+
+use crate::running::{
+    self, Scratch, assert_nobody_left, command, host, mark, mark_of, marked, options, spec,
+};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use wakepath_load::{Containment, LoadError, Loads, reap_orphans};
+use wakepath_scenario::LoadKind;
+
+/// A shell whose busy grandchild has a session of its own and ignores what it can: the hardest to
+/// get rid of.
+const STUBBORN: [&str; 3] = [
+    "sh",
+    "-c",
+    "trap '' TERM INT HUP; setsid sh -c 'while :; do :; done' & wait",
+];
+
+fn kill(pid: u32) {
+    let pid = Pid::from_raw(pid.try_into().unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+}
+
+/// A process of its own that runs loads; returns it with its supervisor's pid.
+fn holder(scratch: &Scratch, namespace: bool) -> (Child, u32) {
+    let mut child = Command::new(host())
+        .arg("hold")
+        .arg(&scratch.0)
+        .arg(if namespace { "yes" } else { "no" })
+        .args(STUBBORN)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    (child, line.trim().parse().unwrap())
+}
+
+fn namespace_is_possible() -> bool {
+    let spec = spec(LoadKind::Timers, 1, None);
+    let loads = Loads::start(&[spec], &options(&Scratch::new())).unwrap();
+    let possible = loads.containment() == Some(Containment::PidNamespace);
+    if !possible {
+        eprintln!("not run with a PID namespace: this user may not create one");
+    }
+    possible
+}
+
+fn in_each_way(test: impl Fn(bool)) {
+    test(false);
+    if namespace_is_possible() {
+        test(true);
+    }
+}
+
+#[test]
+fn killing_the_measuring_process_leaves_nothing() {
+    in_each_way(|namespace| {
+        let scratch = Scratch::new();
+        let (mut holder, supervisor) = holder(&scratch, namespace);
+        let mark = mark_of(supervisor);
+        assert!(marked(&mark).len() > 12, "{:?}", marked(&mark));
+        holder.kill().unwrap();
+        holder.wait().unwrap();
+        assert_nobody_left(&mark);
+        assert!(scratch.is_empty());
+    });
+}
+
+#[test]
+fn killing_the_supervisor_leaves_nothing_and_is_told() {
+    in_each_way(|namespace| {
+        let scratch = Scratch::new();
+        let mut options = options(&scratch);
+        options.use_pid_namespace = namespace;
+        let specs = [spec(LoadKind::Messages, 1, None), command(&STUBBORN)];
+        let mut loads = Loads::start(&specs, &options).unwrap();
+        loads.wait_until_working(running::PATIENCE).unwrap();
+        let mark = mark(&loads);
+        assert!(marked(&mark).len() >= 11, "{:?}", marked(&mark));
+        kill(loads.supervisor_pid().unwrap());
+        let error = loads.snapshot().unwrap_err();
+        assert!(matches!(error, LoadError::Supervisor(_)), "{error}");
+        let proofs = loads.stop();
+        assert!(
+            proofs
+                .iter()
+                .all(|proof| !proof.working && proof.died_early),
+            "{proofs:?}"
+        );
+        assert_nobody_left(&mark);
+    });
+}
+
+#[test]
+fn killing_both_at_once_leaves_nothing_after_the_next_run_has_looked() {
+    in_each_way(|namespace| {
+        let scratch = Scratch::new();
+        let (mut holder, supervisor) = holder(&scratch, namespace);
+        let mark = mark_of(supervisor);
+        kill(supervisor);
+        holder.kill().unwrap();
+        holder.wait().unwrap();
+        if !namespace {
+            let _ = reap_orphans(&scratch.0);
+        }
+        assert_nobody_left(&mark);
+    });
+}
+
+#[test]
+fn stopping_leaves_nothing_even_of_a_program_that_will_not_end() {
+    in_each_way(|namespace| {
+        let scratch = Scratch::new();
+        let mut options = options(&scratch);
+        options.use_pid_namespace = namespace;
+        let mut loads = Loads::start(&[command(&STUBBORN)], &options).unwrap();
+        loads.wait_until_working(running::PATIENCE).unwrap();
+        let mark = mark(&loads);
+        let proofs = loads.stop();
+        assert_eq!(marked(&mark), []);
+        assert!(proofs[0].working, "{proofs:?}");
+    });
+}
+
+#[test]
+fn dropping_the_loads_leaves_nothing() {
+    in_each_way(|namespace| {
+        let mut options = options(&Scratch::new());
+        options.use_pid_namespace = namespace;
+        let mut loads = Loads::start(&[command(&STUBBORN)], &options).err();
+        assert!(loads.take().is_some(), "the scratch directory is gone");
+        let scratch = Scratch::new();
+        options.scratch_directory.clone_from(&scratch.0);
+        let mut loads = Loads::start(&[command(&STUBBORN)], &options).unwrap();
+        loads.wait_until_working(running::PATIENCE).unwrap();
+        let mark = mark(&loads);
+        drop(loads);
+        assert_eq!(marked(&mark), []);
+    });
+}
+
+#[test]
+fn a_run_in_progress_is_not_reaped_and_a_dead_runs_directory_is() {
+    let scratch = Scratch::new();
+    let arguments = "--name=t --size=1M --rw=write --time_based=1 --runtime=60";
+    let arguments = arguments.split(' ').map(str::to_owned).collect();
+    let mut loads = match Loads::start(
+        &[spec(LoadKind::Fio { arguments }, 0, None)],
+        &options(&scratch),
+    ) {
+        Ok(loads) => loads,
+        Err(error) => return eprintln!("not run: {error}"),
+    };
+    loads.wait_until_working(running::PATIENCE).unwrap();
+    // What a killed run of the same machine leaves: a directory whose owner is gone.
+    let mark = mark(&loads);
+    let mut parts: Vec<&str> = mark.split('-').collect();
+    parts[2] = "1";
+    let dead = scratch.0.join(format!("wakepath-load-{}", parts.join("-")));
+    std::fs::create_dir(&dead).unwrap();
+    let _ = reap_orphans(&scratch.0);
+    assert!(!dead.exists());
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(!marked(&mark).is_empty() && !scratch.is_empty());
+    assert!(loads.stop()[0].working);
+    assert!(scratch.is_empty());
+}

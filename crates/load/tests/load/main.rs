@@ -1,0 +1,6 @@
+//! Loads in real processes: that they run, prove it, and leave nothing.
+
+mod built_in;
+mod death;
+mod programs;
+mod running;

@@ -1,0 +1,6 @@
+//! Scenarios read, refused, written and described.
+
+mod bad;
+mod builtin;
+mod round_trip;
+mod schema;

@@ -1,0 +1,460 @@
+//! Each part of the criterion and each way in which a run can be untrustworthy.
+
+use crate::runs::*;
+use wakepath_scenario::Criterion;
+use wakepath_timeline::{Policy, Sample, SampleFlags};
+use wakepath_verdict::{
+    Caution, CycleRecord, EarlyEnd, EffectivePolicy, FactChange, Judgement, LoadProof, Outcome,
+    Provenance, Reason, SkippedCounts, judge,
+};
+
+/// Clean cycles in which those for which `late` holds wake 0.6 ms late.
+fn with_late(count: u64, late: impl Fn(u64) -> bool) -> Vec<Sample> {
+    let latency = |cycle| if late(cycle) { 600_000 } else { 20_000 };
+    (0..count)
+        .map(|cycle| sample(cycle, latency(cycle), 100_000))
+        .collect()
+}
+
+fn sentences(judgement: &Judgement) -> Vec<String> {
+    judgement.reasons.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_clean_run_passes_with_its_bound() {
+    let found = judged(&criterion(), 1375, &clean(0..1375));
+    assert_eq!(found.outcome, Outcome::Passed);
+    assert_eq!(
+        sentences(&found),
+        [
+            "missed 0 of 1375 due times: the miss fraction is at most 0.22 % (95 % confidence), \
+             criterion 0.5 %"
+        ]
+    );
+    assert_eq!(found.more, None);
+    assert!(found.cautions.is_empty());
+    assert_eq!(
+        found.observations[1].to_string(),
+        "response time: 120 µs is the largest of 1375 observed; the next exceeds it with a \
+         probability of at most 0.22 % (95 % confidence) if they are independent"
+    );
+}
+
+#[test]
+fn a_short_clean_run_is_undecided_and_says_how_much_more_it_takes() {
+    let found = judged(&criterion(), 100, &clean(0..100));
+    assert_eq!(found.outcome, Outcome::Undecided);
+    // 598 due times without a miss bound the fraction by 0.5 % at 95 %.
+    let more = found.more.unwrap();
+    assert_eq!(more.due_times, 498);
+    assert!((more.seconds - 0.498).abs() < 1e-9);
+    assert!(
+        sentences(&found)[0].ends_with("498 more due times (1 s) would decide it at this rate")
+    );
+    assert_eq!(
+        judged(&criterion(), 598, &clean(0..598)).outcome,
+        Outcome::Passed
+    );
+    assert_eq!(
+        judged(&criterion(), 597, &clean(0..597)).outcome,
+        Outcome::Undecided
+    );
+}
+
+#[test]
+fn many_lone_misses_fail_and_few_leave_it_undecided() {
+    let often = judged(
+        &criterion(),
+        10_000,
+        &with_late(10_000, |cycle| cycle % 100 == 0),
+    );
+    assert_eq!(often.outcome, Outcome::Failed);
+    assert_eq!(
+        sentences(&often),
+        [
+            "missed 100 of 10 000 due times (1 %): the miss fraction is at least 0.84 % (95 % \
+             confidence), criterion 0.5 %"
+        ]
+    );
+    let near = judged(
+        &criterion(),
+        10_000,
+        &with_late(10_000, |cycle| cycle % 190 == 0),
+    );
+    assert_eq!(near.outcome, Outcome::Undecided);
+    assert!(sentences(&near)[0].ends_with("at this rate a longer run would not pass"));
+    let seldom = judged(
+        &criterion(),
+        10_000,
+        &with_late(10_000, |cycle| cycle % 1000 == 0),
+    );
+    assert_eq!(seldom.outcome, Outcome::Passed);
+}
+
+#[test]
+fn misses_that_come_together_are_one_piece_of_evidence() {
+    // 20 of 10 000 would pass alone; as one stall they are one event in 500 stretches.
+    let stall = judged(
+        &criterion(),
+        10_000,
+        &with_late(10_000, |cycle| (500..520).contains(&cycle)),
+    );
+    assert_eq!(stall.outcome, Outcome::Undecided);
+    assert!(sentences(&stall)[0].contains("20 due times counted as one"));
+    assert!(matches!(
+        stall.cautions[0],
+        Caution::MissesCluster {
+            missed: 20,
+            clusters: 1,
+            largest: 20
+        }
+    ));
+    assert!(stall.more.is_some());
+}
+
+#[test]
+fn a_failure_that_rests_on_one_stall_says_so() {
+    let stall = judged(
+        &criterion(),
+        2000,
+        &with_late(2000, |cycle| (500..550).contains(&cycle)),
+    );
+    assert_eq!(stall.outcome, Outcome::Failed);
+    assert!(stall.cautions.contains(&Caution::FewEvents { clusters: 1 }));
+}
+
+#[test]
+fn with_no_tolerated_miss_one_miss_fails_and_none_needs_the_evidence() {
+    let strict = Criterion {
+        miss_fraction: 0.0,
+        evidence: Some(3e-3),
+        ..criterion()
+    };
+    let one = judged(&strict, 10_000, &with_late(10_000, |cycle| cycle == 7));
+    assert_eq!(one.outcome, Outcome::Failed);
+    assert_eq!(
+        sentences(&one),
+        ["missed 1 of 10 000 due times (0 of them skipped); none may be missed"]
+    );
+    let short = judged(&strict, 997, &clean(0..997));
+    assert_eq!(short.outcome, Outcome::Undecided);
+    assert_eq!(short.more.unwrap().due_times, 1);
+    let enough = judged(&strict, 998, &clean(0..998));
+    assert_eq!(enough.outcome, Outcome::Passed);
+    let unsaid = Criterion {
+        evidence: None,
+        ..strict
+    };
+    assert_eq!(
+        judged(&unsaid, 998, &clean(0..998)).outcome,
+        Outcome::Passed
+    );
+    assert_eq!(
+        judged(&unsaid, 997, &clean(0..997)).outcome,
+        Outcome::Undecided
+    );
+}
+
+#[test]
+fn hard_limits_fail_whatever_the_fraction_says() {
+    let lax = Criterion {
+        miss_fraction: 0.5,
+        ..criterion()
+    };
+    let samples = with_late(10_000, |cycle| (500..503).contains(&cycle));
+    assert_eq!(judged(&lax, 10_000, &samples).outcome, Outcome::Passed);
+    let two = Criterion {
+        consecutive_misses: Some(2),
+        ..lax.clone()
+    };
+    let found = judged(&two, 10_000, &samples);
+    assert_eq!(found.outcome, Outcome::Failed);
+    assert_eq!(sentences(&found)[0], "3 misses in a row, 2 tolerated");
+    let three = Criterion {
+        consecutive_misses: Some(3),
+        ..lax.clone()
+    };
+    let found = judged(&three, 10_000, &samples);
+    assert_eq!(found.outcome, Outcome::Passed);
+    assert!(sentences(&found).contains(
+        &"at most 3 misses in a row (largest of 10 000 due times observed), 3 tolerated".to_owned()
+    ));
+    // Cycle 500 ends 0.58 ms later than a clean one: 1.58 ms after the end of cycle 499.
+    let outage = Criterion {
+        outage_ns: Some(1_580_000),
+        ..lax.clone()
+    };
+    assert_eq!(judged(&outage, 10_000, &samples).outcome, Outcome::Passed);
+    let outage = Criterion {
+        outage_ns: Some(1_579_999),
+        ..lax
+    };
+    let found = judged(&outage, 10_000, &samples);
+    assert_eq!(found.outcome, Outcome::Failed);
+    assert_eq!(
+        sentences(&found)[0],
+        "no cycle ended for 1 580 000 ns, 1.58 ms tolerated"
+    );
+}
+
+#[test]
+fn what_can_not_be_trusted_is_invalid() {
+    let good = sound(2000);
+    let cases: Vec<(Provenance, &str)> = vec![
+        (
+            Provenance {
+                lost: 3,
+                recorded: 1997,
+                ..good.clone()
+            },
+            "3 of 2000 samples were lost",
+        ),
+        (
+            Provenance {
+                written: 2001,
+                ..good.clone()
+            },
+            "the loop wrote 2001 samples but 2000 recorded and 0 lost make 2000",
+        ),
+        (
+            Provenance {
+                ring_gaps: 1,
+                ..good.clone()
+            },
+            "the recording has 1 gap",
+        ),
+        (
+            Provenance {
+                skipped: vec![SkippedCounts {
+                    counted: 1,
+                    left_out: 4,
+                }],
+                ..good.clone()
+            },
+            "the loop counted 1 skipped due time but its samples leave out 4",
+        ),
+        (
+            Provenance {
+                recorded: 1999,
+                written: 1999,
+                ..good.clone()
+            },
+            "1999 samples were recorded but 2000 given to judge",
+        ),
+        (
+            Provenance {
+                loads: vec![LoadProof {
+                    load: "memory".into(),
+                    proven: false,
+                    detail: "wrote nothing".into(),
+                }],
+                ..good.clone()
+            },
+            "the load memory did not prove its work: wrote nothing",
+        ),
+        (
+            Provenance {
+                policies: vec![EffectivePolicy {
+                    task: "control".into(),
+                    requested: FIFO,
+                    effective: Some(Policy::Other { nice: 0 }),
+                }],
+                ..good.clone()
+            },
+            "control asked for FIFO 80 but ran under OTHER nice 0",
+        ),
+        (
+            Provenance {
+                early_ends: vec![EarlyEnd::Killed { signal: 9 }],
+                ..good.clone()
+            },
+            "signal 9 killed the loop",
+        ),
+        (
+            Provenance {
+                changes: vec![FactChange::ClockSource {
+                    from: "tsc".into(),
+                    to: "hpet".into(),
+                }],
+                ..good.clone()
+            },
+            "the clock source changed from tsc to hpet during the run",
+        ),
+    ];
+    assert_eq!(
+        judged_with(&criterion(), 2000, &clean(0..2000), &good).outcome,
+        Outcome::Passed
+    );
+    for (provenance, sentence) in cases {
+        let found = judged_with(&criterion(), 2000, &clean(0..2000), &provenance);
+        assert_eq!(found.outcome, Outcome::Invalid, "{sentence}");
+        assert!(
+            sentences(&found).contains(&sentence.to_owned()),
+            "{:?}",
+            sentences(&found)
+        );
+    }
+}
+
+#[test]
+fn equal_counts_of_skipped_due_times_hold_nothing_back() {
+    let counts = SkippedCounts {
+        counted: 4,
+        left_out: 4,
+    };
+    let provenance = Provenance {
+        skipped: vec![counts],
+        ..sound(2000)
+    };
+    let found = judged_with(&criterion(), 2000, &clean(0..2000), &provenance);
+    assert_eq!(found.outcome, Outcome::Passed);
+}
+
+#[test]
+fn an_invalid_run_stays_invalid_when_it_also_violates_the_criterion() {
+    let provenance = Provenance {
+        lost: 1,
+        written: 1001,
+        ..sound(1000)
+    };
+    let found = judged_with(&criterion(), 2000, &clean(0..1000), &provenance);
+    assert_eq!(found.outcome, Outcome::Invalid);
+    assert_eq!(found.reasons[0].bearing(), Outcome::Invalid);
+    assert!(
+        found
+            .reasons
+            .iter()
+            .any(|reason| matches!(reason, Reason::MissFractionAbove { .. }))
+    );
+}
+
+#[test]
+fn more_due_times_are_asked_for_only_where_they_would_decide() {
+    let provenance = Provenance {
+        lost: 1,
+        written: 101,
+        ..sound(100)
+    };
+    let found = judged_with(&criterion(), 100, &clean(0..100), &provenance);
+    assert_eq!((found.outcome, found.more), (Outcome::Invalid, None));
+    let away = Criterion {
+        outage_ns: Some(1),
+        ..criterion()
+    };
+    let found = judged(&away, 100, &clean(0..100));
+    assert_eq!((found.outcome, found.more), (Outcome::Failed, None));
+}
+
+#[test]
+fn an_overrun_that_stops_the_loop_fails_and_an_interruption_decides_nothing() {
+    let ended = |cause| Provenance {
+        early_ends: vec![cause],
+        ..sound(2000)
+    };
+    let of = |cause| judged_with(&criterion(), 2000, &clean(0..2000), &ended(cause)).outcome;
+    assert_eq!(of(EarlyEnd::Overrun { cycle: 1999 }), Outcome::Failed);
+    assert_eq!(of(EarlyEnd::Interrupted), Outcome::Undecided);
+    assert_eq!(
+        of(EarlyEnd::Guard {
+            detail: "limit".into()
+        }),
+        Outcome::Invalid
+    );
+}
+
+#[test]
+fn a_changed_governor_is_a_caution() {
+    let change = FactChange::Governor {
+        from: "performance".into(),
+        to: "powersave".into(),
+    };
+    let provenance = Provenance {
+        changes: vec![change],
+        ..sound(2000)
+    };
+    let found = judged_with(&criterion(), 2000, &clean(0..2000), &provenance);
+    assert_eq!(found.outcome, Outcome::Passed);
+    assert_eq!(
+        found.cautions[0].to_string(),
+        "the frequency governor changed from performance to powersave during the run"
+    );
+}
+
+#[test]
+fn contradictory_samples_faulty_work_and_empty_windows_are_invalid() {
+    let criterion = criterion();
+    let mut record = CycleRecord::new(&criterion);
+    let doubled = [sample(1, 0, 10), sample(1, 0, 10)];
+    assert!(record.add(window(0..2), &doubled).is_err());
+    let (name, provenance) = (name(FIFO, "idle"), sound(2));
+    let condition = wakepath_verdict::Condition {
+        name: &name,
+        record: &record,
+        provenance: &provenance,
+    };
+    let found = judge(condition, &criterion);
+    assert_eq!(found.outcome, Outcome::Invalid);
+    assert_eq!(
+        sentences(&found)[0],
+        "the samples contradict themselves: cycle 1 follows cycle 1: cycle numbers must increase"
+    );
+    assert_eq!(judged(&criterion, 0, &[]).outcome, Outcome::Invalid);
+    let mut faulty = clean(0..2000);
+    faulty[77].flags = SampleFlags::WORK_FAULT;
+    assert_eq!(judged(&criterion, 2000, &faulty).outcome, Outcome::Invalid);
+}
+
+#[test]
+fn a_run_whose_latency_steps_up_is_judged_with_a_caution() {
+    let samples: Vec<Sample> = (0..2000)
+        .map(|cycle| sample(cycle, if cycle < 1000 { 20_000 } else { 60_000 }, 100_000))
+        .collect();
+    let found = judged(&criterion(), 2000, &samples);
+    assert_eq!(found.outcome, Outcome::Passed);
+    assert_eq!(
+        found.cautions[0].to_string(),
+        "latencies changed during the run: median 20 µs in the first half, 60 µs in the second \
+         (distributions apart by 100 %); the bounds assume that they don't"
+    );
+}
+
+#[test]
+fn threads_side_by_side_are_not_independent_evidence() {
+    let criterion = criterion();
+    let of = |threads: u32| {
+        let mut record = CycleRecord::new(&criterion);
+        for thread in 0..threads {
+            let window = wakepath_verdict::JudgedWindow {
+                thread,
+                ..window(0..400)
+            };
+            record.add(window, &clean(0..400)).unwrap();
+        }
+        let provenance = sound(400 * u64::from(threads));
+        let name = name(FIFO, "idle");
+        judge(
+            wakepath_verdict::Condition {
+                name: &name,
+                record: &record,
+                provenance: &provenance,
+            },
+            &criterion,
+        )
+    };
+    assert_eq!(of(1).outcome, Outcome::Undecided);
+    let four = of(4);
+    assert_eq!(four.outcome, Outcome::Undecided);
+    // 198 more for each of four threads.
+    assert_eq!(four.more.unwrap().due_times, 4 * 198);
+    assert!((four.more.unwrap().seconds - 0.198).abs() < 1e-9);
+}
+
+#[test]
+fn a_judgement_can_be_written_as_json() {
+    let found = judged(&criterion(), 1375, &clean(0..1375));
+    let json = serde_json::to_value(&found).unwrap();
+    assert_eq!(json["outcome"], "passed");
+    assert_eq!(json["reasons"][0]["kind"], "miss-fraction-within");
+    assert_eq!(json["cycles"]["scheduled"], 1375);
+    assert_eq!(json["cycles"]["response"]["quantiles"][0]["value"], 120_000);
+}

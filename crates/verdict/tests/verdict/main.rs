@@ -1,0 +1,7 @@
+//! Judging a run: its due times, its counts, its conditions, its policies.
+
+mod accounting;
+mod cycles;
+mod judging;
+mod overall;
+mod runs;

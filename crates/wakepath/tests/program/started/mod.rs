@@ -1,0 +1,193 @@
+//! The real command, started as a user starts it: in a place of its own, with every process that
+//! comes of it marked, so that a test can find, stop and miss them. It asserts nothing about
+//! measuring.
+
+mod finished;
+mod place;
+mod processes;
+mod running;
+
+pub use finished::Finished;
+pub use place::Place;
+pub use processes::{Role, Task, kill, tasks_of};
+pub use running::Running;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The CPUs that this process may use, ascending.
+pub fn cpus() -> Vec<u16> {
+    wakepath_rt::affinity::current().unwrap()
+}
+
+/// Where a scenario's loop runs: the highest CPU, so that the recorder gets another where there
+/// are two.
+pub fn loop_cpu() -> u16 {
+    *cpus().last().unwrap()
+}
+
+/// The program under test: the released one when `WAKEPATH_BINARY` names it.
+pub fn binary() -> PathBuf {
+    match std::env::var_os("WAKEPATH_BINARY") {
+        Some(path) => path.into(),
+        None => env!("CARGO_BIN_EXE_wakepath").into(),
+    }
+}
+
+/// Says that something could not be tested, past the test harness's capture: it must not look
+/// like a pass.
+pub fn not_run(what: &str, why: &str) {
+    let _ = writeln!(std::io::stdout(), "\nNOT RUN: {what}: {why}");
+}
+
+/// Whether this process is root with all that a test may need of it.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Whether this process may use real-time policies; says so where it may not.
+pub fn may_use_real_time(what: &str) -> bool {
+    let outcome = std::thread::spawn(|| {
+        wakepath_rt::Preparation {
+            policy: wakepath_timeline::Policy::Fifo { priority: 99 },
+            lock_memory: false,
+            ..wakepath_rt::Preparation::default()
+        }
+        .apply()
+        .map(drop)
+    });
+    match outcome.join().unwrap() {
+        Ok(()) => true,
+        Err(error) => {
+            not_run(what, &error.to_string());
+            false
+        }
+    }
+}
+
+/// A command line to be started.
+pub struct Start {
+    place: Place,
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
+    user: Option<u32>,
+    output_to: Option<Stdio>,
+    directory: PathBuf,
+}
+
+impl Start {
+    /// Any command line, started in a new place.
+    pub fn command(arguments: &[&str]) -> Self {
+        Self::command_in(Place::new(), arguments)
+    }
+
+    /// Any command line, started in this place.
+    pub fn command_in(place: Place, arguments: &[&str]) -> Self {
+        Self {
+            directory: place.path().join("run"),
+            place,
+            program: binary(),
+            arguments: arguments.iter().map(Into::into).collect(),
+            environment: Vec::new(),
+            user: None,
+            output_to: None,
+        }
+    }
+
+    /// `wakepath run` of this scenario (without its name) into `run` in a new place, with the
+    /// result as JSON.
+    pub fn scenario(text: &str) -> Self {
+        Self::scenario_in(Place::new(), text)
+    }
+
+    /// As [`Start::scenario`], in this place.
+    pub fn scenario_in(place: Place, text: &str) -> Self {
+        let file = place.path().join("scenario.toml");
+        std::fs::write(&file, format!("name = \"test\"\n{text}")).unwrap();
+        let mut start = Self::command_in(place, &["run", "scenario.toml", "--json"]);
+        let directory = start.directory.clone();
+        start = start.with(&["--directory"]).with(&[&directory]);
+        start
+    }
+
+    /// With further arguments.
+    pub fn with(mut self, arguments: &[impl AsRef<std::ffi::OsStr>]) -> Self {
+        let more = arguments
+            .iter()
+            .map(|argument| argument.as_ref().to_owned());
+        self.arguments.extend(more);
+        self
+    }
+
+    /// With this variable in its environment.
+    pub fn environment(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// As another user without groups and privileges, from a copy of the program that this user
+    /// may execute.
+    pub fn by_user(mut self, user: u32) -> Self {
+        let copy = self.place.path().join("wakepath");
+        std::fs::copy(binary(), &copy).unwrap();
+        std::os::unix::fs::chown(self.place.path(), Some(user), Some(user)).unwrap();
+        self.program = copy;
+        self.user = Some(user);
+        self
+    }
+
+    /// With standard output going there instead of being kept.
+    pub fn output_to(mut self, output: Stdio) -> Self {
+        self.output_to = Some(output);
+        self
+    }
+
+    /// Starts it.
+    pub fn start(self) -> Running {
+        let kept = |name: &str| File::create(self.place.path().join(name)).unwrap();
+        let mark = self.place.mark().to_owned();
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .current_dir(self.place.path())
+            .env("WAKEPATH_TEST", &mark)
+            .envs(self.environment)
+            .stdin(Stdio::null())
+            .stdout(self.output_to.unwrap_or_else(|| kept("stdout").into()))
+            .stderr(kept("stderr"));
+        if let Some(user) = self.user {
+            // With `uid` alone the standard library drops all groups of a root process.
+            command.uid(user).gid(user);
+        }
+        let child = command.spawn().unwrap();
+        Running::new(child, self.place, self.directory)
+    }
+
+    /// Starts it and waits for its end.
+    pub fn finish(self) -> Finished {
+        self.start().finish()
+    }
+}
+
+/// Waits until `is_so`, looking every few milliseconds; panics after `patience`.
+pub fn wait_until(what: &str, patience: Duration, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(
+            begun.elapsed() < patience,
+            "{what}: not within {patience:?}"
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The command line that reads or repairs a run directory, carried out.
+pub fn ask(verb: &str, directory: &Path) -> Finished {
+    Start::command(&[verb]).with(&[directory]).finish()
+}

@@ -1,0 +1,242 @@
+//! Somebody is killed in mid-run. Nobody of ours stays, what was recorded is there, and no verdict
+//! passes for a run that isn't whole.
+
+use crate::started::{Finished, Role, Running, Start, ask, kill, loop_cpu};
+use crate::system::recording::{condition_in, reasons};
+use rustix::process::Signal;
+use std::time::Duration;
+use wakepath_archive::{Ending, State};
+use wakepath_rt::clock;
+
+/// Time for those who outlive a kill to notice it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A criterion that this machine can't fail, so that only the death can keep a run from passing.
+fn scenario(load: &str) -> String {
+    format!(
+        "rate = \"200 Hz\"\ncycles = 800\nwarm-up = \"100 ms\"\npolicies = [\"OTHER\"]\ncpu = {}\n\
+         phases = [{{ name = \"phase\", loads = [{load}] }}]\n\
+         criterion = {{ miss-fraction = \"90 %\" }}\n",
+        loop_cpu()
+    )
+}
+
+const IDLE: &str = "";
+const LOADED: &str = "\"cpu\", \"messages\", \"processes\"";
+
+fn in_mid_run(load: &str) -> Running {
+    let running = Start::scenario(&scenario(load)).start();
+    running.wait_until_recorded(0, 200);
+    running
+}
+
+/// Age of the newest sample on disk at `killed_ns`, in milliseconds.
+fn age_of_the_last_sample(finished: &Finished, killed_ns: u64) -> f64 {
+    let last = *finished.samples(0).last().unwrap();
+    (killed_ns as f64 - last.wake_ns as f64) / 1e6
+}
+
+/// Due times between its samples at which no cycle ran.
+fn left_out_until_the_last_sample(finished: &Finished) -> u64 {
+    let samples = finished.samples(0);
+    samples.last().unwrap().cycle + 1 - samples.len() as u64
+}
+
+/// The run can be recovered, twice, and no way of showing it passes.
+fn assert_it_can_be_recovered(finished: &Finished) {
+    let before = finished.samples(0);
+    let first = ask("recover", &finished.directory);
+    first.assert_code(0);
+    finished.assert_archive_is_finished();
+    assert_eq!(finished.samples(0), before, "recovery changed samples");
+    let files = finished.files();
+    let second = ask("recover", &finished.directory);
+    second.assert_code(0);
+    assert!(
+        second.output.contains("nothing was changed"),
+        "{}",
+        second.said()
+    );
+    assert!(finished.files() == files, "a second recovery changed files");
+    let missing_is_said = first.output.contains("missing:");
+    assert_eq!(
+        missing_is_said,
+        finished.run().manifest.recovered.is_some(),
+        "{}",
+        first.said()
+    );
+}
+
+#[track_caller]
+fn assert_not_passed(finished: &Finished, said: &str) {
+    let shown = ask("show", &finished.directory);
+    assert_ne!(shown.code(), Some(0), "{}", shown.said());
+    assert!(
+        !shown.output.contains("verdict: PASSED"),
+        "{}",
+        shown.said()
+    );
+    let all = format!("{}{}", shown.output, shown.complaints);
+    assert!(
+        all.contains(said),
+        "it does not say {said:?}: {}",
+        shown.said()
+    );
+}
+
+impl Finished {
+    #[track_caller]
+    fn assert_archive_is_finished(&self) {
+        assert_eq!(*self.run().state(), State::Finished);
+    }
+}
+
+#[test]
+fn a_killed_loop_makes_its_condition_invalid_and_the_run_goes_on() {
+    for load in [IDLE, LOADED] {
+        let running = in_mid_run(load);
+        kill(running.the(Role::Loop), Signal::KILL);
+        let killed_ns = clock::monotonic_ns();
+        let finished = running.finish();
+        finished.assert_nobody_is_left(PATIENCE);
+        finished.assert_code(1);
+        let json = finished.json();
+        let condition = condition_in(&json, "phase");
+        assert_eq!(condition["outcome"], "invalid", "{condition:#}");
+        assert!(reasons(condition).contains(&"ended-early"), "{condition:#}");
+        finished.assert_archive_is_complete();
+        // All that the loop wrote was in shared memory, which outlives it.
+        assert!(age_of_the_last_sample(&finished, killed_ns) < 100.0);
+        assert_eq!(
+            finished.run().manifest.segments[0].threads[0].skipped,
+            Some(left_out_until_the_last_sample(&finished)),
+            "what it had skipped outlives it too"
+        );
+        assert_not_passed(&finished, "died");
+        assert_it_can_be_recovered(&finished);
+    }
+}
+
+#[test]
+fn a_killed_recorder_ends_the_run_with_one_line_and_leaves_a_readable_log() {
+    for load in [IDLE, LOADED] {
+        let running = in_mid_run(load);
+        kill(running.the(Role::Recorder), Signal::KILL);
+        let killed_ns = clock::monotonic_ns();
+        let finished = running.finish();
+        finished.assert_nobody_is_left(PATIENCE);
+        finished.assert_code(1);
+        assert_eq!(finished.errors().len(), 1, "{}", finished.said());
+        assert!(
+            finished.errors()[0].contains("recorder died"),
+            "{}",
+            finished.said()
+        );
+        assert!(
+            finished.errors()[0].contains("wakepath recover"),
+            "{}",
+            finished.said()
+        );
+        assert!(finished.output.is_empty(), "{}", finished.said());
+        assert_not_passed(&finished, "cut short");
+        assert!(age_of_the_last_sample(&finished, killed_ns) < 1000.0);
+        assert_it_can_be_recovered(&finished);
+        assert!(finished.run().manifest.recovered.is_some());
+        assert_not_passed(&finished, "no recorded end");
+    }
+}
+
+#[test]
+fn a_killed_command_takes_loop_and_loads_with_it_and_the_recorder_writes_the_rest() {
+    for load in [IDLE, LOADED] {
+        let running = in_mid_run(load);
+        running.signal(Signal::KILL);
+        let killed_ns = clock::monotonic_ns();
+        let finished = running.finish();
+        finished.assert_nobody_is_left(PATIENCE);
+        assert_eq!(finished.code(), None, "killed by a signal");
+        assert!(age_of_the_last_sample(&finished, killed_ns) < 100.0);
+        assert!(
+            matches!(&finished.run().manifest.ending, Ending::Failed { reason } if reason.contains("measuring process died")),
+            "{:?}",
+            finished.run().manifest.ending
+        );
+        assert_not_passed(&finished, "measuring process died");
+        assert_it_can_be_recovered(&finished);
+        assert_not_passed(&finished, "measuring process died");
+        assert!(
+            !finished.directory.join("scratch").exists(),
+            "scratch files are left"
+        );
+    }
+}
+
+#[test]
+fn a_killed_load_supervisor_takes_the_loads_with_it_and_makes_the_phase_invalid() {
+    let running = in_mid_run(LOADED);
+    kill(running.the(Role::LoadSupervisor), Signal::KILL);
+    let mut left = Vec::new();
+    crate::started::wait_until("the end of the loads", PATIENCE, || {
+        left = running.all_of(Role::LoadWorker);
+        left.is_empty()
+    });
+    let finished = running.finish();
+    finished.assert_nobody_is_left(PATIENCE);
+    finished.assert_code(1);
+    let json = finished.json();
+    let condition = condition_in(&json, "phase");
+    assert_eq!(condition["outcome"], "invalid", "{condition:#}");
+    assert!(
+        reasons(condition).contains(&"load-not-proven"),
+        "{condition:#}"
+    );
+    finished.assert_archive_is_complete();
+    assert_not_passed(&finished, "did not prove its work");
+}
+
+#[test]
+fn when_all_are_killed_at_once_the_log_is_there_up_to_the_last_second() {
+    for load in [IDLE, LOADED] {
+        let running = in_mid_run(load);
+        running.kill_all();
+        let killed_ns = clock::monotonic_ns();
+        let finished = running.finish();
+        finished.assert_nobody_is_left(PATIENCE);
+        assert_not_passed(&finished, "cut short");
+        assert!(age_of_the_last_sample(&finished, killed_ns) < 1000.0);
+        assert_it_can_be_recovered(&finished);
+        assert!(finished.run().manifest.recovered.is_some());
+        assert_not_passed(&finished, "no recorded end");
+        assert!(
+            !finished.directory.join("scratch").exists(),
+            "scratch files are left"
+        );
+    }
+}
+
+#[test]
+fn recovery_of_a_live_run_is_refused_and_disturbs_nothing() {
+    let running = in_mid_run(LOADED);
+    let refused = ask("recover", running.directory());
+    refused.assert_code(1);
+    assert_eq!(refused.complaints.lines().count(), 1, "{}", refused.said());
+    assert!(
+        refused.complaints.contains("in use by"),
+        "{}",
+        refused.said()
+    );
+    let finished = running.finish();
+    finished.assert_code(0);
+    finished.assert_archive_is_complete();
+    assert_eq!(finished.json()["outcome"], "passed");
+}
+
+#[test]
+fn a_live_run_can_be_looked_at_and_does_not_pass_yet() {
+    let running = in_mid_run(IDLE);
+    let shown = ask("show", running.directory());
+    assert_ne!(shown.code(), Some(0), "{}", shown.said());
+    let finished = running.finish();
+    finished.assert_code(0);
+    finished.assert_archive_is_complete();
+}

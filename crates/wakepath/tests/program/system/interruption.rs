@@ -1,0 +1,112 @@
+//! Ctrl-C and its like in mid-run: the end is in order and soon, and says what it is.
+
+use crate::started::{Finished, Role, Running, Start, ask, kill, loop_cpu};
+use crate::system::recording::condition_in;
+use rustix::process::Signal;
+use std::time::{Duration, Instant};
+use wakepath_archive::Ending;
+
+/// A long run of two phases that would pass if it were let.
+fn started(load: &str, json: bool) -> Running {
+    let place = crate::started::Place::new();
+    let text = format!(
+        "name = \"test\"\nrate = \"200 Hz\"\nduration = \"60 s\"\nwarm-up = \"100 ms\"\n\
+         policies = [\"OTHER\"]\ncpu = {}\ncriterion = {{ miss-fraction = \"90 %\" }}\n\
+         phases = [{{ name = \"first\", loads = [{load}] }}, {{ name = \"second\" }}]\n",
+        loop_cpu()
+    );
+    std::fs::write(place.path().join("scenario.toml"), text).unwrap();
+    let mut words = vec!["run", "scenario.toml", "--directory", "run"];
+    words.extend(json.then_some("--json"));
+    let running = Start::command_in(place, &words).start();
+    running.wait_until_recorded(0, 200);
+    running
+}
+
+/// Sends the signal and returns the ended run and how long it took to end.
+fn ended_by(running: Running, signal: Signal) -> (Finished, Duration) {
+    let asked = Instant::now();
+    running.signal(signal);
+    let finished = running.finish();
+    let took = asked.elapsed();
+    (finished, took)
+}
+
+fn assert_ended_in_order(finished: &Finished, took: Duration) {
+    assert!(took < Duration::from_secs(3), "it took {took:?}");
+    finished.assert_code(3);
+    finished.assert_nobody_is_left(Duration::from_millis(500));
+    finished.assert_archive_is_complete();
+    assert_eq!(finished.run().manifest.ending, Ending::Interrupted);
+    assert!(
+        !finished.directory.join("scratch").exists(),
+        "scratch files are left"
+    );
+    ask("show", &finished.directory).assert_code(3);
+}
+
+#[test]
+fn ctrl_c_ends_in_order_and_shows_what_there_is() {
+    for load in ["", "\"cpu\", \"messages\""] {
+        let (finished, took) = ended_by(started(load, false), Signal::INT);
+        assert_ended_in_order(&finished, took);
+        assert!(
+            finished.output.contains("verdict: UNDECIDED"),
+            "{}",
+            finished.said()
+        );
+        assert!(
+            finished.output.contains("interrupted"),
+            "{}",
+            finished.said()
+        );
+        assert!(
+            finished.output.contains("OTHER nice 0"),
+            "{}",
+            finished.said()
+        );
+    }
+}
+
+#[test]
+fn the_other_requests_to_end_do_the_same_and_the_json_says_so() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let (finished, took) = ended_by(started("", true), signal);
+        assert_ended_in_order(&finished, took);
+        let json = finished.json();
+        assert_eq!(json["run"]["ending"]["how"], "interrupted");
+        assert_eq!(json["outcome"], "undecided");
+        // What was not measured before the end was not missed either.
+        let condition = condition_in(&json, "first");
+        assert_eq!(condition["cycles"]["skipped_at_end"], 0, "{condition:#}");
+    }
+}
+
+#[test]
+fn an_interruption_does_not_whitewash_a_criterion_that_is_not_met() {
+    let running = Start::scenario(&format!(
+        "rate = \"200 Hz\"\nduration = \"60 s\"\nwarm-up = \"100 ms\"\npolicies = [\"OTHER\"]\n\
+         cpu = {}\ncriterion = {{ latency = \"1 ns\", miss-fraction = \"1 %\" }}\n",
+        loop_cpu()
+    ))
+    .start();
+    running.wait_until_recorded(0, 200);
+    let (finished, _) = ended_by(running, Signal::INT);
+    finished.assert_code(2);
+    assert_eq!(finished.json()["outcome"], "failed");
+}
+
+#[test]
+fn a_second_ctrl_c_ends_at_once() {
+    let running = started("\"cpu\"", false);
+    // A loop that can't answer holds the orderly end up.
+    kill(running.the(Role::Loop), Signal::STOP);
+    running.signal(Signal::INT);
+    std::thread::sleep(Duration::from_millis(700));
+    let (finished, took) = ended_by(running, Signal::INT);
+    assert!(took < Duration::from_secs(1), "it took {took:?}");
+    assert_ne!(finished.code(), Some(0), "{}", finished.said());
+    finished.assert_nobody_is_left(Duration::from_secs(2));
+    ask("recover", &finished.directory).assert_code(0);
+    assert_ne!(ask("show", &finished.directory).code(), Some(0));
+}

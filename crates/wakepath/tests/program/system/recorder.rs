@@ -1,0 +1,70 @@
+//! A recorder that stands still, as one does in front of a stalled disk: the loop must not notice,
+//! and what did not fit into memory meanwhile must be said.
+
+use crate::started::{Finished, Role, Start, kill, loop_cpu, may_use_real_time};
+use crate::system::recording::{count, judged, largest_gap, only_condition, reasons};
+use rustix::process::Signal;
+use std::time::Duration;
+
+/// Runs a loop of 1.6 kHz, whose ring holds 16384 samples or 10.24 s, and stops the recorder.
+fn recorder_stopped_for(seconds: u64, duration: &str) -> Finished {
+    let running = Start::scenario(&format!(
+        "rate = \"1600 Hz\"\nduration = \"{duration}\"\nwarm-up = \"100 ms\"\npolicies = [\"FIFO 50\"]\n\
+         cpu = {}\ncriterion = {{ miss-fraction = \"99 %\" }}\n",
+        loop_cpu()
+    ))
+    .start();
+    running.wait_until_recorded(0, 300);
+    let recorder = running.the(Role::Recorder);
+    kill(recorder, Signal::STOP);
+    std::thread::sleep(Duration::from_secs(seconds));
+    kill(recorder, Signal::CONT);
+    running.finish()
+}
+
+#[test]
+fn a_disk_that_stalls_for_seconds_costs_neither_cycles_nor_samples() {
+    if !may_use_real_time("a stalled disk") {
+        return;
+    }
+    let finished = recorder_stopped_for(3, "4 s");
+    finished.assert_code(0);
+    finished.assert_archive_is_complete();
+    let run = finished.run();
+    let thread = &run.manifest.segments[0].threads[0];
+    assert_eq!(thread.lost, Some(0), "{thread:?}");
+    assert_eq!(thread.written, Some(thread.recorded), "{thread:?}");
+    let json = finished.json();
+    assert_eq!(count(only_condition(&json), "scheduled"), 6400);
+    let samples = judged(&finished, 0);
+    assert!(
+        largest_gap(&samples) < 800,
+        "half a second of the loop is missing"
+    );
+}
+
+#[test]
+fn samples_that_found_no_room_are_counted_and_keep_the_run_from_passing() {
+    if !may_use_real_time("a disk that stalls for longer than the rings hold") {
+        return;
+    }
+    let finished = recorder_stopped_for(12, "14 s");
+    finished.assert_code(1);
+    let run = finished.run();
+    let thread = &run.manifest.segments[0].threads[0];
+    let lost = thread.lost.unwrap();
+    assert!(lost > 1_000, "12 s in a ring of 10.24 s: {thread:?}");
+    let json = finished.json();
+    let condition = only_condition(&json);
+    assert_eq!(condition["outcome"], "invalid", "{condition:#}");
+    assert!(
+        reasons(condition).contains(&"samples-lost"),
+        "{condition:#}"
+    );
+    // What was lost is one gap in the recording: the newest samples are dropped, not random ones.
+    let samples = judged(&finished, 0);
+    assert!(
+        largest_gap(&samples) as i64 >= lost as i64 - 800,
+        "the loss is one gap"
+    );
+}
