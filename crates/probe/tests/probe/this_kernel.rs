@@ -331,9 +331,11 @@ fn perf_counts_each_event_as_read_or_lost() {
 
 #[test]
 fn where_no_instance_can_be_made_perf_records_and_says_why() {
-    // As in many a container: tracefs is there to be read only. The mount is the child's alone.
-    let script = "mount --bind /sys/kernel/tracing /sys/kernel/tracing && \
-        mount -o remount,bind,ro /sys/kernel/tracing && \
+    // As in many a container: tracefs is there to be read only. Where it is not mounted it has to be,
+    // else the program mounts its own beside the empty directory. The mounts are the child's alone.
+    let script = "place=/sys/kernel/tracing; \
+        { grep -q \" $place tracefs \" /proc/self/mounts || mount -t tracefs tracefs $place; } && \
+        mount --bind $place $place && mount -o remount,bind,ro $place && \
         exec \"$0\" --exact this_kernel::on_a_read_only_tracefs --ignored --nocapture";
     let output = std::process::Command::new("unshare")
         .args(["--mount", "sh", "-c", script])
