@@ -11,6 +11,59 @@ use std::path::{Path, PathBuf};
 /// Name of the group.
 const GROUP: &str = "wakepath-loop";
 
+type Result<T> = std::result::Result<T, CacheError>;
+
+/// Why the loop has no share of the cache, or others not theirs again, with what would help.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CacheError {
+    #[error("can't {what} {}: {source}", path.display())]
+    Io {
+        what: &'static str,
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("no cache allocation here: this kernel or CPU has no resctrl")]
+    NoResctrl,
+    #[error("resctrl is not mounted: mount -t resctrl resctrl /sys/fs/resctrl")]
+    NotMounted,
+    #[error(
+        "no cache allocation here: resctrl has no L3 that can be divided, or divides code and data \
+         apart"
+    )]
+    NoL3,
+    #[error("another wakepath has a share of the cache at this moment")]
+    AnotherWakepath,
+    #[error("{}: {text:?} is no number", path.display())]
+    NoNumber { path: PathBuf, text: String },
+    #[error("{}: has no line for L3", path.display())]
+    NoL3Line { path: PathBuf },
+    #[error("{}: {line:?} can't be read", path.display())]
+    Unreadable { path: PathBuf, line: String },
+    #[error(
+        "the last-level cache has {ways} ways and can't be divided into {own} and {rest}: each part \
+         needs at least {least}"
+    )]
+    TooFewWays {
+        ways: u32,
+        own: u32,
+        rest: u32,
+        least: u32,
+    },
+    #[error(
+        "the default group has mask {mask:x} of cache {domain} alone, and nothing of it can be \
+         taken; set it back to {all:x}"
+    )]
+    TakenAlready { mask: u64, domain: String, all: u64 },
+    #[error("{}: the kernel did not take the masks that were written", path.display())]
+    MasksNotTaken { path: PathBuf },
+    #[error("{}: the loop is not in its group", path.display())]
+    NotInGroup { path: PathBuf },
+    #[error("{}: the masks from before could not be put back: {masks}", path.display())]
+    NotPutBack { path: PathBuf, masks: String },
+    #[error("{0}; and {1}")]
+    Both(Box<CacheError>, Box<CacheError>),
+}
+
 /// Where things are; a root other than `/` in tests.
 #[derive(Debug, Clone)]
 pub(super) struct Places {
@@ -48,8 +101,8 @@ impl CacheAllocation {
     /// last-level cache, and takes it from everyone else.
     ///
     /// # Errors
-    /// One line: why not, and what would help. Nothing is left changed.
-    pub(super) fn set(places: &Places, share: f64, process: u32) -> Result<Self, String> {
+    /// Why not, and what would help. Nothing is left changed.
+    pub(super) fn set(places: &Places, share: f64, process: u32) -> Result<Self> {
         remove_leftover(places)?;
         let known = Known::read(places)?;
         let (own, rest) = known.split(share)?;
@@ -67,14 +120,14 @@ impl CacheAllocation {
             }
             Err(reason) => match allocation.remove() {
                 Ok(()) => Err(reason),
-                Err(and) => Err(format!("{reason}; and {and}")),
+                Err(and) => Err(CacheError::Both(reason.into(), and.into())),
             },
         }
     }
 
-    fn change(&self, known: &Known, own: u64, rest: u64, process: u32) -> Result<String, String> {
+    fn change(&self, known: &Known, own: u64, rest: u64, process: u32) -> Result<String> {
         let group = self.places.resctrl.join(GROUP);
-        fs::create_dir(&group).map_err(|error| said("make", &group, &error))?;
+        fs::create_dir(&group).map_err(io("make", &group))?;
         let (group_schemata, schemata) = (group.join("schemata"), self.places.schemata());
         write(&group_schemata, &known.line(|_| own))?;
         write(&schemata, &known.line(|mask| mask & rest))?;
@@ -82,7 +135,7 @@ impl CacheAllocation {
         write(&tasks, &format!("{process}\n"))?;
 
         // Requested is never taken for effective.
-        let masks = |path: &Path| -> Result<Vec<u64>, String> {
+        let masks = |path: &Path| -> Result<Vec<u64>> {
             let domains = domains(&l3_line(&read(path)?, path)?, path)?;
             Ok(domains.into_iter().map(|(_, mask)| mask).collect())
         };
@@ -90,16 +143,13 @@ impl CacheAllocation {
         if masks(&group_schemata)?.iter().any(|mask| *mask != own)
             || kept.iter().any(|mask| mask & own != 0)
         {
-            return Err(format!(
-                "{}: the kernel did not take the masks that were written",
-                schemata.display()
-            ));
+            return Err(CacheError::MasksNotTaken { path: schemata });
         }
         if !read(&tasks)?
             .lines()
             .any(|line| line.trim() == process.to_string())
         {
-            return Err(format!("{}: the loop is not in its group", tasks.display()));
+            return Err(CacheError::NotInGroup { path: tasks });
         }
         Ok(format!(
             "the loop has {} of {} ways of the last-level cache to itself (mask {own:x}, the rest {}), \
@@ -116,8 +166,8 @@ impl CacheAllocation {
     /// Puts back what was there before.
     ///
     /// # Errors
-    /// One line: what could not be put back.
-    pub(super) fn remove(self) -> Result<(), String> {
+    /// What could not be put back.
+    pub(super) fn remove(self) -> Result<()> {
         restore(&self.places, &self.saved)
     }
 }
@@ -125,39 +175,39 @@ impl CacheAllocation {
 /// Puts back what a run that was killed has left; whether one had.
 ///
 /// # Errors
-/// One line: what could not be put back, or that another wakepath is at it.
-pub(super) fn remove_leftover(places: &Places) -> Result<bool, String> {
+/// What could not be put back, or that another wakepath is at it.
+pub(super) fn remove_leftover(places: &Places) -> Result<bool> {
     let journal = &places.journal;
     let mut file = match File::open(journal) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(said("open", journal, &error)),
+        Err(error) => return Err(io("open", journal)(error)),
     };
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return Err("another wakepath has a share of the cache at this moment".into());
+        return Err(CacheError::AnotherWakepath);
     }
     let mut saved = String::new();
     file.read_to_string(&mut saved)
-        .map_err(|error| said("read", journal, &error))?;
+        .map_err(io("read", &journal))?;
     match saved.is_empty() {
         // It was killed before it changed anything.
-        true => fs::remove_file(journal).map_err(|error| said("remove", journal, &error)),
+        true => fs::remove_file(journal).map_err(io("remove", &journal)),
         false => restore(places, &saved),
     }
     .map(|()| true)
 }
 
 /// The default group's masks, then the group away, then the journal.
-fn restore(places: &Places, saved: &str) -> Result<(), String> {
+fn restore(places: &Places, saved: &str) -> Result<()> {
     let group = places.resctrl.join(GROUP);
     match fs::remove_dir(&group) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         // The kernel's own files never keep it; in a recorded tree they are files like others.
         Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
-            fs::remove_dir_all(&group).map_err(|error| said("remove", &group, &error))?;
+            fs::remove_dir_all(&group).map_err(io("remove", &group))?;
         }
-        Err(error) => return Err(said("remove", &group, &error)),
+        Err(error) => return Err(io("remove", &group)(error)),
     }
     // After a restart of the machine nothing is mounted, and nothing is left to put back.
     let schemata = places.schemata();
@@ -165,14 +215,13 @@ fn restore(places: &Places, saved: &str) -> Result<(), String> {
         write(&schemata, saved)?;
         let now = l3_line(&read(&schemata)?, &schemata)?;
         if domains(&now, &schemata)? != domains(saved.trim(), &schemata)? {
-            return Err(format!(
-                "{}: the masks from before could not be put back: {}",
-                schemata.display(),
-                saved.trim()
-            ));
+            return Err(CacheError::NotPutBack {
+                path: schemata,
+                masks: saved.trim().into(),
+            });
         }
     }
-    fs::remove_file(&places.journal).map_err(|error| said("remove", &places.journal, &error))
+    fs::remove_file(&places.journal).map_err(io("remove", &places.journal))
 }
 
 impl Places {
@@ -182,13 +231,13 @@ impl Places {
 }
 
 /// The journal, locked and on disk before anything is changed.
-fn begin_journal(places: &Places, schemata: &str) -> Result<File, String> {
+fn begin_journal(places: &Places, schemata: &str) -> Result<File> {
     let path = &places.journal;
-    let failed = |error: std::io::Error| said("write", path, &error);
-    let mut file = File::create_new(path).map_err(failed)?;
+    let failed = io("write", path);
+    let mut file = File::create_new(path).map_err(&failed)?;
     flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|e| failed(e.into()))?;
-    file.write_all(schemata.as_bytes()).map_err(failed)?;
-    file.sync_all().map_err(failed)?;
+    file.write_all(schemata.as_bytes()).map_err(&failed)?;
+    file.sync_all().map_err(&failed)?;
     Ok(file)
 }
 
@@ -203,27 +252,25 @@ struct Known {
 }
 
 impl Known {
-    fn read(places: &Places) -> Result<Self, String> {
+    fn read(places: &Places) -> Result<Self> {
         let info = places.resctrl.join("info/L3");
         if !info.is_dir() {
             let systems = fs::read_to_string(&places.file_systems).unwrap_or_default();
             let has = systems.split_whitespace().any(|word| word == "resctrl");
             let mounted = places.resctrl.join("info").is_dir();
             return Err(match (has, mounted) {
-                (false, _) => "no cache allocation here: this kernel or CPU has no resctrl".into(),
-                (true, false) => {
-                    "resctrl is not mounted: mount -t resctrl resctrl /sys/fs/resctrl".into()
-                }
-                (true, true) => "no cache allocation here: resctrl has no L3 that can be divided, \
-                                 or divides code and data apart"
-                    .to_owned(),
+                (false, _) => CacheError::NoResctrl,
+                (true, false) => CacheError::NotMounted,
+                (true, true) => CacheError::NoL3,
             });
         }
         let (mask, least) = (info.join("cbm_mask"), info.join("min_cbm_bits"));
-        let number = |path: &Path, radix| -> Result<u64, String> {
+        let number = |path: &Path, radix| -> Result<u64> {
             let text = read(path)?;
-            u64::from_str_radix(text.trim(), radix)
-                .map_err(|_| format!("{}: {:?} is no number", path.display(), text.trim()))
+            u64::from_str_radix(text.trim(), radix).map_err(|_| CacheError::NoNumber {
+                path: path.into(),
+                text: text.trim().into(),
+            })
         };
         let schemata = places.schemata();
         let line = l3_line(&read(&schemata)?, &schemata)?;
@@ -238,16 +285,17 @@ impl Known {
     }
 
     /// The loop's ways, the highest, and the others'. A group's ways must lie side by side.
-    fn split(&self, share: f64) -> Result<(u64, u64), String> {
+    fn split(&self, share: f64) -> Result<(u64, u64)> {
         let ways = self.mask.count_ones();
         let own = ((f64::from(ways) * share).round() as u32).max(self.least_ways);
         let rest = ways.saturating_sub(own);
         if rest < self.least_ways {
-            return Err(format!(
-                "the last-level cache has {ways} ways and can't be divided into {own} and {rest}: \
-                 each part needs at least {}",
-                self.least_ways
-            ));
+            return Err(CacheError::TooFewWays {
+                ways,
+                own,
+                rest,
+                least: self.least_ways,
+            });
         }
         // Ways lie side by side from the lowest on.
         let lowest = self.mask.trailing_zeros();
@@ -256,11 +304,11 @@ impl Known {
         for (domain, mask) in &self.domains {
             let left = mask & rest;
             if left.count_ones() < self.least_ways {
-                return Err(format!(
-                    "the default group has mask {mask:x} of cache {domain} alone, and nothing of it \
-                     can be taken; set it back to {:x}",
-                    self.mask
-                ));
+                return Err(CacheError::TakenAlready {
+                    mask: *mask,
+                    domain: domain.clone(),
+                    all: self.mask,
+                });
             }
         }
         Ok((own, rest))
@@ -277,18 +325,21 @@ impl Known {
 }
 
 /// The line of the last-level cache, without what stands around it.
-fn l3_line(schemata: &str, path: &Path) -> Result<String, String> {
+fn l3_line(schemata: &str, path: &Path) -> Result<String> {
     let line = schemata
         .lines()
         .map(str::trim)
         .find(|line| line.starts_with("L3:"));
     line.map(str::to_owned)
-        .ok_or_else(|| format!("{}: has no line for L3", path.display()))
+        .ok_or_else(|| CacheError::NoL3Line { path: path.into() })
 }
 
 /// Caches and their masks from `L3:0=fffff;1=fffff`.
-fn domains(line: &str, path: &Path) -> Result<Vec<(String, u64)>, String> {
-    let unread = || format!("{}: {line:?} can't be read", path.display());
+fn domains(line: &str, path: &Path) -> Result<Vec<(String, u64)>> {
+    let unread = || CacheError::Unreadable {
+        path: path.into(),
+        line: line.into(),
+    };
     let parts = line
         .trim()
         .strip_prefix("L3:")
@@ -306,16 +357,20 @@ fn domains(line: &str, path: &Path) -> Result<Vec<(String, u64)>, String> {
         .ok_or_else(unread)
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| said("read", path, &error))
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(io("read", &path))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|error| said("write", path, &error))
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(io("write", &path))
 }
 
-fn said(what: &str, path: &Path, error: &std::io::Error) -> String {
-    format!("can't {what} {}: {error}", path.display())
+fn io(what: &'static str, path: &Path) -> impl Fn(std::io::Error) -> CacheError {
+    move |source| CacheError::Io {
+        what,
+        path: path.into(),
+        source,
+    }
 }
 
 #[cfg(test)]
@@ -375,10 +430,10 @@ mod tests {
         // As after kill -9: the lock goes with the process, everything else stays.
         drop(killed);
         assert_eq!(masks(&places.schemata()), "L3:0=7fff;1=7fff");
-        assert_eq!(remove_leftover(&places), Ok(true));
+        assert!(remove_leftover(&places).unwrap());
         assert_eq!(masks(&places.schemata()), "L3:0=fffff;1=fffff");
         assert!(!places.resctrl.join(GROUP).exists() && !places.journal.exists());
-        assert_eq!(remove_leftover(&places), Ok(false));
+        assert!(!remove_leftover(&places).unwrap());
         // A journal without a word: killed before anything was changed.
         fs::write(&places.journal, "").unwrap();
         remove_leftover(&places).unwrap();
@@ -389,7 +444,9 @@ mod tests {
     fn another_wakepath_at_work_is_left_alone() {
         let (_root, places) = tree(SCHEMATA);
         let theirs = CacheAllocation::set(&places, 0.5, 1).unwrap();
-        let refused = CacheAllocation::set(&places, 0.5, 2).unwrap_err();
+        let refused = CacheAllocation::set(&places, 0.5, 2)
+            .unwrap_err()
+            .to_string();
         assert!(refused.contains("another wakepath"), "{refused}");
         assert_eq!(masks(&places.schemata()), "L3:0=3ff;1=3ff");
         theirs.remove().unwrap();
@@ -398,7 +455,10 @@ mod tests {
     #[test]
     fn a_machine_without_it_says_which_of_three_things_is_missing() {
         let (root, places) = tree(SCHEMATA);
-        let why = |places: &Places| CacheAllocation::set(places, 0.5, 1).unwrap_err();
+        let why = |places: &Places| {
+            let refused = CacheAllocation::set(places, 0.5, 1);
+            refused.unwrap_err().to_string()
+        };
         fs::remove_dir_all(places.resctrl.join("info/L3")).unwrap();
         assert!(why(&places).contains("no L3 that can be divided"));
         fs::remove_dir_all(&places.resctrl).unwrap();
@@ -414,7 +474,10 @@ mod tests {
     #[test]
     fn too_small_a_rest_and_damaged_files_are_refused_and_nothing_is_left() {
         let (_root, places) = tree(SCHEMATA);
-        let why = |share| CacheAllocation::set(&places, share, 1).unwrap_err();
+        let why = |share| {
+            let refused = CacheAllocation::set(&places, share, 1);
+            refused.unwrap_err().to_string()
+        };
         assert!(why(0.99).contains("can't be divided into 20 and 0"));
         fs::write(places.schemata(), "L3:0=ffc00;1=fffff\n").unwrap();
         assert!(why(0.5).contains("mask ffc00 of cache 0"), "{}", why(0.5));

@@ -52,3 +52,26 @@ pub enum MeasureError {
     #[error("the machine's facts can't be written as JSON: {0}")]
     Facts(#[source] serde_json::Error),
 }
+
+/// Why nothing is traced, with the remedy where there is one. A measurement goes on without.
+#[derive(Debug, thiserror::Error)]
+pub enum NotTraced {
+    /// The probe's process can't be started.
+    #[error("the probe's process can't be started: {0}")]
+    NotStarted(#[source] io::Error),
+    /// The kernel gives no events, or not to this user.
+    #[error("{0}")]
+    Unavailable(String),
+    /// The probe ended.
+    #[error("the probe's process died: {0}")]
+    Died(String),
+    /// The probe was silent for so many seconds, and was killed.
+    #[error("the probe said nothing for {0} s")]
+    Silent(u64),
+    /// The probe answered something else.
+    #[error("the probe gave an answer to another question")]
+    Misunderstood,
+    /// The trace was not written.
+    #[error("{0}")]
+    NotWritten(String),
+}

@@ -3,8 +3,8 @@
 use serde_json::json;
 use wakepath_load::{LoadError, Loads, Snapshot};
 
-/// The loads of a segment's phase.
-pub(super) enum SegmentLoads {
+/// The loads of a phase.
+pub(super) enum PhaseLoads {
     Idle,
     Working(Box<Loads>),
     /// They could not be started: the segment is not measured, and says why.
@@ -12,26 +12,26 @@ pub(super) enum SegmentLoads {
 }
 
 /// The loads' counters now; `None` without loads.
-pub(super) fn snapshot(loads: &mut SegmentLoads) -> Option<Result<Snapshot, LoadError>> {
+pub(super) fn snapshot(loads: &mut PhaseLoads) -> Option<Result<Snapshot, LoadError>> {
     match loads {
-        SegmentLoads::Working(loads) => Some(loads.snapshot()),
+        PhaseLoads::Working(loads) => Some(loads.snapshot()),
         _ => None,
     }
 }
 
 /// What each load did since `before`. A load that can't be asked has no proof, and says so.
 pub(super) fn proofs(
-    loads: &mut SegmentLoads,
+    loads: &mut PhaseLoads,
     before: Option<Result<Snapshot, LoadError>>,
 ) -> Vec<serde_json::Value> {
-    let (SegmentLoads::Working(loads), Some(before)) = (loads, before) else {
+    let (PhaseLoads::Working(loads), Some(before)) = (loads, before) else {
         return Vec::new();
     };
     let proofs = before.and_then(|before| {
         let after = loads.snapshot()?;
         Ok(loads.proof_between(&before, &after))
     });
-    let unproven = |reason: String| json!({ "name": "loads", "working": false, "reason": reason });
+    let unproven = |reason: String| missing_proof("loads", &reason);
     match proofs {
         Ok(proofs) => proofs
             .iter()
@@ -39,4 +39,9 @@ pub(super) fn proofs(
             .collect(),
         Err(error) => vec![unproven(error.to_string())],
     }
+}
+
+/// What stands in the place of a proof that there is not.
+pub(super) fn missing_proof(name: &str, reason: &str) -> serde_json::Value {
+    json!({ "name": name, "working": false, "reason": reason })
 }

@@ -1,7 +1,6 @@
 //! Who watches a run: the terminal views implement it. Watching changes nothing.
 
-use super::plan::{Plan, Segment};
-use super::recorder::LiveFigures;
+use crate::{LiveFigures, Plan, Segment};
 use std::path::Path;
 
 /// What may be shown while a run is under way. Everything is optional to show.

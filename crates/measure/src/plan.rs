@@ -73,13 +73,17 @@ impl std::fmt::Display for Condition {
     }
 }
 
-/// A stretch of measuring under one condition.
+/// A stretch of measuring under one condition: all that is to be known of it before it begins.
 #[derive(Debug, Clone)]
 pub struct Segment {
-    /// As the archive names it.
+    /// As the archive names it: number, phase, repetition, condition, traced or not.
     pub planned: PlannedSegment,
     /// What is measured.
     pub condition: Condition,
+    /// What the loop's process is told.
+    pub loop_spec: LoopSpec,
+    /// Share of the last-level cache that the loop has to itself, from 0 to 1.
+    pub l3_share: Option<f64>,
 }
 
 /// All segments of one phase in one repetition; its loads run through them.
@@ -134,7 +138,12 @@ impl Plan {
                             condition: condition.to_string(),
                             traced,
                         };
-                        Segment { planned, condition }
+                        Segment {
+                            loop_spec: loop_spec(scenario, &planned, condition, &host),
+                            l3_share: description.l3_share,
+                            planned,
+                            condition,
+                        }
                     });
                 phases.push(PhaseRun {
                     phase,
@@ -176,64 +185,70 @@ impl Plan {
     pub fn other_cpus(&self) -> Vec<u16> {
         self.host.beside(&self.loop_cpus)
     }
+}
 
-    /// What the loop's process is told for one segment.
-    pub fn loop_spec(&self, scenario: &Scenario, segment: &Segment) -> LoopSpec {
-        let threads: Vec<ThreadSpec> = scenario
-            .tasks
-            .iter()
-            .map(|task| self.thread_spec(scenario, segment, task))
-            .collect();
-        let longest_period_us = scenario
-            .tasks
-            .iter()
-            .map(|task| task.period_ns)
-            .max()
-            .unwrap_or(0)
-            / 1_000;
-        LoopSpec {
-            versions: wakepath_measured_loop::Versions::own(),
-            threads,
-            lead_ns: LEAD_NS,
-            // A loop that works for ten of its periods on end, and for half a second, is not one
-            // that will come back.
-            guard_us: (10 * longest_period_us).max(500_000),
-        }
+/// What the loop's process is told for one segment.
+fn loop_spec(
+    scenario: &Scenario,
+    planned: &PlannedSegment,
+    condition: Condition,
+    host: &HostCpus,
+) -> LoopSpec {
+    let threads: Vec<ThreadSpec> = scenario
+        .tasks
+        .iter()
+        .map(|task| thread_spec(scenario, planned, condition, task, host))
+        .collect();
+    let periods = scenario.tasks.iter().map(|task| task.period_ns);
+    let longest_period_us = periods.max().unwrap_or(0) / 1_000;
+    LoopSpec {
+        versions: wakepath_measured_loop::Versions::own(),
+        threads,
+        lead_ns: LEAD_NS,
+        // A loop that works for ten of its periods on end, and for half a second, is not one
+        // that will come back.
+        guard_us: (10 * longest_period_us).max(500_000),
     }
+}
 
-    fn thread_spec(&self, scenario: &Scenario, segment: &Segment, task: &Task) -> ThreadSpec {
-        let policy = match (task.policy, segment.condition) {
-            (Some(own), _) => own,
-            (None, Condition::Policy(policy)) => policy,
-            (None, Condition::TaskSet) => Policy::Other { nice: 0 },
-        };
-        let first_judged_cycle = scenario.warm_up_ns.div_ceil(task.period_ns);
-        // Every thread runs for the same time: that of the shortest period's share of cycles.
-        let share = scenario.cycles_in_repetition(segment.planned.repetition);
-        let judged = (share * scenario.period_ns).div_ceil(task.period_ns);
-        ThreadSpec {
-            name: task.name.clone(),
-            period_ns: task.period_ns,
-            preparation: Preparation {
-                policy,
-                cpus: Some(task_cpus(task, &self.host)),
-                lock_memory: true,
-                timer_slack_ns: match scenario.timer_slack {
-                    TimerSlack::Leave => None,
-                    TimerSlack::Set(ns) => Some(ns),
-                },
+fn thread_spec(
+    scenario: &Scenario,
+    planned: &PlannedSegment,
+    condition: Condition,
+    task: &Task,
+    host: &HostCpus,
+) -> ThreadSpec {
+    let policy = match (task.policy, condition) {
+        (Some(own), _) => own,
+        (None, Condition::Policy(policy)) => policy,
+        (None, Condition::TaskSet) => Policy::Other { nice: 0 },
+    };
+    let first_judged_cycle = scenario.warm_up_ns.div_ceil(task.period_ns);
+    // Every thread runs for the same time: that of the shortest period's share of cycles.
+    let share = scenario.cycles_in_repetition(planned.repetition);
+    let judged = (share * scenario.period_ns).div_ceil(task.period_ns);
+    ThreadSpec {
+        name: task.name.clone(),
+        period_ns: task.period_ns,
+        preparation: Preparation {
+            policy,
+            cpus: Some(task_cpus(task, host)),
+            lock_memory: true,
+            timer_slack_ns: match scenario.timer_slack {
+                TimerSlack::Leave => None,
+                TimerSlack::Set(ns) => Some(ns),
             },
-            work: work_spec(scenario.work_in(&segment.planned.phase, task)),
-            wake_up: scenario.wake_up,
-            overrun: scenario.overrun,
-            accounting: Accounting {
-                cpu_time: scenario.accounting.cpu_time,
-                switches: scenario.accounting.switches,
-            },
-            counters: scenario.accounting.counters,
-            first_judged_cycle,
-            end_cycle: first_judged_cycle + judged,
-        }
+        },
+        work: work_spec(scenario.work_in(&planned.phase, task)),
+        wake_up: scenario.wake_up,
+        overrun: scenario.overrun,
+        accounting: Accounting {
+            cpu_time: scenario.accounting.cpu_time,
+            switches: scenario.accounting.switches,
+        },
+        counters: scenario.accounting.counters,
+        first_judged_cycle,
+        end_cycle: first_judged_cycle + judged,
     }
 }
 

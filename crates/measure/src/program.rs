@@ -1,22 +1,34 @@
 //! Which program the loop's process is: wakepath itself, or the host that can load a shared
 //! library where wakepath is linked statically and can't.
 
-use super::child::own_executable;
+use crate::own_executable;
 use std::path::{Path, PathBuf};
 
 const HOST: &str = "wakepath-controller-host";
 
+/// The program that could load a controller is not there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{library}: this wakepath is linked statically and can't load a shared library by itself; put \
+     {HOST} beside it or into a directory of PATH"
+)]
+pub struct NoProgram {
+    library: String,
+}
+
 /// The program for a loop that loads `library`, if it loads one.
 ///
 /// # Errors
-/// One line when the host is needed and not found.
-pub(super) fn loop_program(library: Option<&str>) -> Result<PathBuf, String> {
+/// When the host is needed and not found.
+pub(super) fn loop_program(library: Option<&str>) -> Result<PathBuf, NoProgram> {
     match library {
         Some(library) if cfg!(target_feature = "crt-static") => {
             let own = std::fs::read_link(own_executable()).unwrap_or_default();
             let path = std::env::var_os("PATH").unwrap_or_default();
             let places = own.parent().map(Path::to_path_buf).into_iter();
-            host_in(places.chain(std::env::split_paths(&path))).ok_or_else(|| missing(library))
+            host_in(places.chain(std::env::split_paths(&path))).ok_or_else(|| NoProgram {
+                library: library.into(),
+            })
         }
         _ => Ok(own_executable()),
     }
@@ -27,13 +39,6 @@ fn host_in(mut places: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
         let program = place.join(HOST);
         program.is_file().then_some(program)
     })
-}
-
-fn missing(library: &str) -> String {
-    format!(
-        "{library}: this wakepath is linked statically and can't load a shared library by itself; \
-         put {HOST} beside it or into a directory of PATH"
-    )
 }
 
 #[cfg(test)]
@@ -58,7 +63,8 @@ mod tests {
 
     #[test]
     fn a_missing_host_is_said_with_what_to_do() {
-        let line = missing("./libmine.so");
+        let library = "./libmine.so".into();
+        let line = NoProgram { library }.to_string();
         assert!(
             line.starts_with("./libmine.so: ") && line.contains(HOST),
             "{line}"

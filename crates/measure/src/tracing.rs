@@ -1,12 +1,13 @@
 //! The measuring process's side of the probe: starting it, telling it where segments begin and end.
 //! Whatever becomes of it, the measurement goes on, and the record says what is missing.
 
-use super::child::{FromChild, JsonChild, own_executable};
-use super::{MeasureError, Message, Running, Segment, own_group};
+use crate::measurement::Running;
+use crate::plan::Segment;
+use crate::supervisor::{Child, NoAnswer};
+use crate::{MeasureError, NotTraced, own_executable, own_group};
 use std::os::fd::AsFd;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wakepath_archive::{Event, PlannedSegment, SegmentTraced, TraceMode};
 use wakepath_machine::{CpuList, Root, timers_elsewhere};
 use wakepath_probe::{Backend, Command, Ready, Reply, Setting};
@@ -18,16 +19,16 @@ const SET_UP_PATIENCE: Duration = Duration::from_secs(60);
 const WRITE_PATIENCE: Duration = Duration::from_secs(300);
 
 /// The probe's process.
-pub(super) struct Tracing {
-    child: JsonChild,
+pub(crate) struct Tracing {
+    child: Child<Reply>,
 }
 
 /// What is to be traced.
-pub(super) struct TraceOrder<'a> {
-    pub(super) terms: &'a Trace,
-    pub(super) cpus: &'a [u16],
+pub(crate) struct TraceOrder<'a> {
+    pub(crate) terms: &'a Trace,
+    pub(crate) cpus: &'a [u16],
     /// Length of the longest segment.
-    pub(super) segment_ns: u64,
+    pub(crate) segment_ns: u64,
 }
 
 /// The CPUs whose events explain loops on these: with those that their timers may expire on.
@@ -43,22 +44,12 @@ pub fn traced_cpus(loops: &[u16]) -> Vec<u16> {
 }
 
 impl Tracing {
-    /// Starts the probe; the inner error is why there is no tracing, with the remedy.
-    pub(super) fn start(
+    /// Starts the probe and waits until it can record.
+    pub(crate) fn start(
         order: &TraceOrder<'_>,
         directory: &Path,
         shared: impl AsFd,
-        sender: &Sender<Message>,
-        messages: &Receiver<Message>,
-    ) -> Result<Result<(Self, Ready), String>, MeasureError> {
-        let child = JsonChild::start(
-            &own_executable(),
-            "probe",
-            shared,
-            &[directory.as_os_str()],
-            sender.clone(),
-            Message::Probe,
-        );
+    ) -> Result<(Self, Ready), NotTraced> {
         let setting = Setting {
             cpus: order.cpus.to_vec(),
             segment_ns: order.segment_ns,
@@ -74,78 +65,51 @@ impl Tracing {
             keep_above_ns: order.terms.keep_above_ns,
             apart: own_group::apart(),
         };
-        let child = child.and_then(|mut child| child.say(&setting).map(|()| child));
-        let mut tracing = match child {
-            Ok(child) => Self { child },
-            Err(source) => {
-                return Err(MeasureError::Start {
-                    which: "probe",
-                    source,
-                });
-            }
-        };
-        Ok(match tracing.answer(messages, SET_UP_PATIENCE) {
-            Ok(Reply::Ready(ready)) => Ok((tracing, *ready)),
-            Ok(Reply::Unavailable { reason }) => Err(reason),
-            Ok(_) => Err("the probe gave an answer to another question".into()),
-            Err(reason) => Err(reason),
-        })
+        let program = own_executable();
+        let child = Child::start(&program, "probe", shared, &[directory.as_os_str()]);
+        let child = child.map_err(NotTraced::NotStarted)?;
+        let mut tracing = Self { child };
+        match tracing.ask(&setting, SET_UP_PATIENCE)? {
+            Reply::Ready(ready) => Ok((tracing, *ready)),
+            Reply::Unavailable { reason } => Err(NotTraced::Unavailable(reason)),
+            _ => Err(NotTraced::Misunderstood),
+        }
     }
 
     fn ask(
         &mut self,
-        command: &Command,
-        messages: &Receiver<Message>,
+        question: &impl serde::Serialize,
         patience: Duration,
-    ) -> Result<Reply, String> {
-        match self.child.say(command) {
-            Ok(()) => self.answer(messages, patience),
-            // Its last words may have been read where nobody waited for them.
-            Err(_) => Err(self.died()),
-        }
+    ) -> Result<Reply, NotTraced> {
+        // One that is gone and can't be told has no answer either.
+        let _ = self.child.say(question);
+        self.child.answer(patience, Some).map_err(|why| match why {
+            NoAnswer::Died(how) => NotTraced::Died(how),
+            NoAnswer::Silent(seconds) => NotTraced::Silent(seconds),
+        })
     }
+}
 
-    fn died(&mut self) -> String {
-        let how = self.child.wait();
-        let how = how.map_or_else(|e| e.to_string(), |status| status.to_string());
-        format!("the probe's process died: {how}")
-    }
-
-    fn answer(
-        &mut self,
-        messages: &Receiver<Message>,
-        patience: Duration,
-    ) -> Result<Reply, String> {
-        let deadline = Instant::now() + patience;
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match messages.recv_timeout(left) {
-                Ok(Message::Probe(FromChild::Said(reply))) => return Ok(reply),
-                Ok(Message::Probe(FromChild::Gone)) => {
-                    return Err(self.died());
-                }
-                // Live figures of the recorder; its death shows again where it is next told.
-                Ok(_) => {}
-                Err(_) => {
-                    self.child.kill();
-                    let seconds = patience.as_secs();
-                    return Err(format!("the probe said nothing for {seconds} s"));
-                }
-            }
-        }
+impl Drop for Tracing {
+    fn drop(&mut self) {
+        // The end of its input tells it to remove its instance and leave.
+        self.child.end();
     }
 }
 
 /// A probe by itself, beside a program that is not measured but watched.
-pub struct Watching {
-    tracing: Tracing,
-    messages: Receiver<Message>,
-}
+pub struct Watching(Tracing);
 
 impl Watching {
-    /// Starts the probe for these CPUs, drained; the error is why there is no tracing, with the
-    /// remedy.
-    pub fn start(directory: &Path, cpus: &[u16], segment_ns: u64) -> Result<(Self, Ready), String> {
+    /// Starts the probe for these CPUs, drained.
+    ///
+    /// # Errors
+    /// Why there is no tracing, with the remedy.
+    pub fn start(
+        directory: &Path,
+        cpus: &[u16],
+        segment_ns: u64,
+    ) -> Result<(Self, Ready), NotTraced> {
         let terms = Trace {
             mode: Some(TraceBuffer::Drained),
             ..Trace::default()
@@ -155,90 +119,76 @@ impl Watching {
             cpus,
             segment_ns,
         };
-        let (sender, messages) = std::sync::mpsc::channel();
         // There is no shared memory, and the probe leaves it alone.
-        let nothing = std::fs::File::open("/dev/null").map_err(|error| error.to_string())?;
-        let (tracing, ready) = Tracing::start(&order, directory, nothing, &sender, &messages)
-            .map_err(|error| error.to_string())??;
-        Ok((Self { tracing, messages }, ready))
+        let nothing = std::fs::File::open("/dev/null").map_err(NotTraced::NotStarted)?;
+        let (tracing, ready) = Tracing::start(&order, directory, nothing)?;
+        Ok((Self(tracing), ready))
     }
 
     /// Records from now on.
-    pub fn begin(&mut self) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// When the probe is gone.
+    pub fn begin(&mut self) -> Result<(), NotTraced> {
         let begin = Command::Begin { segment: 0 };
-        self.tracing.ask(&begin, &self.messages, SET_UP_PATIENCE)?;
-        Ok(())
+        self.0.ask(&begin, SET_UP_PATIENCE).map(drop)
     }
 
     /// Stops, and writes the trace.
-    pub fn end(&mut self) -> Result<SegmentTraced, String> {
-        let end = self
-            .tracing
-            .ask(&Command::End, &self.messages, WRITE_PATIENCE)?;
-        match end {
+    ///
+    /// # Errors
+    /// When there is no trace, or not all of it.
+    pub fn end(&mut self) -> Result<SegmentTraced, NotTraced> {
+        match self.0.ask(&Command::End, WRITE_PATIENCE)? {
             Reply::Ended {
                 trace: Some(trace),
                 problem: None,
             } => Ok(trace),
-            Reply::Ended { problem, .. } => {
-                Err(problem.unwrap_or_else(|| "the probe wrote no trace".into()))
-            }
-            _ => Err("the probe gave an answer to another question".into()),
+            Reply::Ended { problem, .. } => Err(NotTraced::NotWritten(
+                problem.unwrap_or_else(|| "the probe wrote no trace".into()),
+            )),
+            _ => Err(NotTraced::Misunderstood),
         }
-    }
-}
-
-impl Drop for Tracing {
-    fn drop(&mut self) {
-        // The end of its input tells it to remove its instance and leave. An error means that it
-        // is gone already.
-        let _ = self.child.wait();
     }
 }
 
 impl Running<'_> {
     /// Has the probe record from now on.
-    pub(super) fn begin_trace(&mut self, segment: u32) -> Result<(), MeasureError> {
+    pub(crate) fn begin_trace(&mut self, segment: u32) -> Result<(), MeasureError> {
         let Some(tracing) = &mut self.tracing else {
             return Ok(());
         };
-        match tracing.ask(&Command::Begin { segment }, &self.messages, SET_UP_PATIENCE) {
+        match tracing.ask(&Command::Begin { segment }, SET_UP_PATIENCE) {
             Ok(_) => Ok(()),
-            Err(reason) => self.give_up_tracing(&reason),
+            Err(why) => self.give_up_tracing(&why),
         }
     }
 
     /// Has it stop and write what it recorded.
-    pub(super) fn end_trace(&mut self, segment: &Segment) -> Result<(), MeasureError> {
+    pub(crate) fn end_trace(&mut self, segment: &Segment) -> Result<(), MeasureError> {
         let Some(tracing) = &mut self.tracing else {
             return Ok(());
         };
-        match tracing.ask(&Command::End, &self.messages, WRITE_PATIENCE) {
-            Ok(Reply::Ended { trace, problem }) => {
-                let written = trace.is_some();
-                if let Some(trace) = trace {
-                    self.recording.append(Event::SegmentTraced(trace))?;
-                }
-                if written {
-                    self.observer.traced(segment, self.directory);
-                }
-                match problem {
-                    Some(problem) => {
-                        let PlannedSegment {
-                            condition, phase, ..
-                        } = &segment.planned;
-                        self.say(&format!("{condition}, {phase}: not traced: {problem}"))
-                    }
-                    None => Ok(()),
-                }
-            }
-            Ok(_) => self.give_up_tracing("the probe gave an answer to another question"),
-            Err(reason) => self.give_up_tracing(&reason),
+        let (trace, problem) = match tracing.ask(&Command::End, WRITE_PATIENCE) {
+            Ok(Reply::Ended { trace, problem }) => (trace, problem),
+            Ok(_) => return self.give_up_tracing(&NotTraced::Misunderstood),
+            Err(why) => return self.give_up_tracing(&why),
+        };
+        if let Some(trace) = trace {
+            self.recording.append(Event::SegmentTraced(trace))?;
+            self.observer.traced(segment, self.directory);
+        }
+        let PlannedSegment {
+            condition, phase, ..
+        } = &segment.planned;
+        match problem {
+            Some(problem) => self.say(&format!("{condition}, {phase}: not traced: {problem}")),
+            None => Ok(()),
         }
     }
 
     /// Has the kernel measure by itself, under the loads of the phase that is about to end.
-    pub(super) fn kernel_measures(&mut self, phase: &str) -> Result<(), MeasureError> {
+    pub(crate) fn kernel_measures(&mut self, phase: &str) -> Result<(), MeasureError> {
         let Some(terms) = &self.scenario.trace else {
             return Ok(());
         };
@@ -255,7 +205,7 @@ impl Running<'_> {
             };
             let cpus = self.plan.loop_cpus.len().max(1) as u32;
             let patience = SET_UP_PATIENCE + Duration::from_nanos(for_ns) * cpus;
-            match tracing.ask(&command, &self.messages, patience) {
+            match tracing.ask(&command, patience) {
                 Ok(Reply::Timerlat(latencies)) => {
                     for mut latency in latencies {
                         latency.phase = phase.to_owned();
@@ -268,17 +218,17 @@ impl Running<'_> {
                         self.recording.append(Event::KernelNoise(noise))?;
                     }
                 }
-                Ok(_) => self.give_up_tracing("the probe gave an answer to another question")?,
-                Err(reason) => self.give_up_tracing(&reason)?,
+                Ok(_) => self.give_up_tracing(&NotTraced::Misunderstood)?,
+                Err(why) => self.give_up_tracing(&why)?,
             }
         }
         Ok(())
     }
 
-    fn give_up_tracing(&mut self, reason: &str) -> Result<(), MeasureError> {
+    fn give_up_tracing(&mut self, why: &NotTraced) -> Result<(), MeasureError> {
         self.tracing = None;
         // What it left in the kernel goes at once; what can't be removed is left to the next start.
         let _ = wakepath_probe::remove_orphans();
-        self.say(&format!("nothing more is traced: {reason}"))
+        self.say(&format!("nothing more is traced: {why}"))
     }
 }

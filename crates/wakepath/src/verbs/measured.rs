@@ -90,7 +90,7 @@ pub fn measure(
     let subject = super::subject::loop_of(&scenario, &host);
     let plan = Plan::new(&scenario, host);
     let interrupt = Interrupt::listen()?;
-    load_controllers(&scenario, &plan, &interrupt)?;
+    load_controllers(&plan, &interrupt)?;
     let facts = Facts::read(&Root::host());
     let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
     let mut observer = view::fitting(output.no_tui || output.json);
