@@ -150,9 +150,14 @@ mod tests {
     use super::*;
     use std::fs::File;
     use std::os::unix::fs::PermissionsExt;
+    use std::sync::{Mutex, PoisonError};
+
+    /// A file that another test's child inherits while it is written can't be run ("text file busy").
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
     /// A program that says what it is told to, as a child of a run does.
     fn started(script: &str) -> (tempfile::TempDir, Child<String>) {
+        let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let place = tempfile::tempdir().unwrap();
         let program = place.path().join("program");
         std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();

@@ -3,6 +3,11 @@
 //! written down first; it is put back at the end, or by the next start where a run was killed. It
 //! knows nothing of segments. Kernel documentation: Documentation/filesystems/resctrl.rst.
 
+mod error;
+
+pub(super) use error::CacheError;
+
+use error::{Result, io};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
@@ -10,59 +15,6 @@ use std::path::{Path, PathBuf};
 
 /// Name of the group.
 const GROUP: &str = "wakepath-loop";
-
-type Result<T> = std::result::Result<T, CacheError>;
-
-/// Why the loop has no share of the cache, or others not theirs again, with what would help.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum CacheError {
-    #[error("can't {what} {}: {source}", path.display())]
-    Io {
-        what: &'static str,
-        path: PathBuf,
-        source: std::io::Error,
-    },
-    #[error("no cache allocation here: this kernel or CPU has no resctrl")]
-    NoResctrl,
-    #[error("resctrl is not mounted: mount -t resctrl resctrl /sys/fs/resctrl")]
-    NotMounted,
-    #[error(
-        "no cache allocation here: resctrl has no L3 that can be divided, or divides code and data \
-         apart"
-    )]
-    NoL3,
-    #[error("another wakepath has a share of the cache at this moment")]
-    AnotherWakepath,
-    #[error("{}: {text:?} is no number", path.display())]
-    NoNumber { path: PathBuf, text: String },
-    #[error("{}: has no line for L3", path.display())]
-    NoL3Line { path: PathBuf },
-    #[error("{}: {line:?} can't be read", path.display())]
-    Unreadable { path: PathBuf, line: String },
-    #[error(
-        "the last-level cache has {ways} ways and can't be divided into {own} and {rest}: each part \
-         needs at least {least}"
-    )]
-    TooFewWays {
-        ways: u32,
-        own: u32,
-        rest: u32,
-        least: u32,
-    },
-    #[error(
-        "the default group has mask {mask:x} of cache {domain} alone, and nothing of it can be \
-         taken; set it back to {all:x}"
-    )]
-    TakenAlready { mask: u64, domain: String, all: u64 },
-    #[error("{}: the kernel did not take the masks that were written", path.display())]
-    MasksNotTaken { path: PathBuf },
-    #[error("{}: the loop is not in its group", path.display())]
-    NotInGroup { path: PathBuf },
-    #[error("{}: the masks from before could not be put back: {masks}", path.display())]
-    NotPutBack { path: PathBuf, masks: String },
-    #[error("{0}; and {1}")]
-    Both(Box<CacheError>, Box<CacheError>),
-}
 
 /// Where things are; a root other than `/` in tests.
 #[derive(Debug, Clone)]
@@ -188,10 +140,10 @@ pub(super) fn remove_leftover(places: &Places) -> Result<bool> {
     }
     let mut saved = String::new();
     file.read_to_string(&mut saved)
-        .map_err(io("read", &journal))?;
+        .map_err(io("read", journal))?;
     match saved.is_empty() {
         // It was killed before it changed anything.
-        true => fs::remove_file(journal).map_err(io("remove", &journal)),
+        true => fs::remove_file(journal).map_err(io("remove", journal)),
         false => restore(places, &saved),
     }
     .map(|()| true)
@@ -358,19 +310,11 @@ fn domains(line: &str, path: &Path) -> Result<Vec<(String, u64)>> {
 }
 
 fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).map_err(io("read", &path))
+    fs::read_to_string(path).map_err(io("read", path))
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(io("write", &path))
-}
-
-fn io(what: &'static str, path: &Path) -> impl Fn(std::io::Error) -> CacheError {
-    move |source| CacheError::Io {
-        what,
-        path: path.into(),
-        source,
-    }
+    fs::write(path, text).map_err(io("write", path))
 }
 
 #[cfg(test)]
