@@ -4,7 +4,6 @@
 
 mod beginning;
 mod command_line;
-mod explanation;
 mod internal;
 mod usage;
 mod verbs;

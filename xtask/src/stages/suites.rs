@@ -64,8 +64,8 @@ const ALONE: &[(&str, &str, &str)] = &[
     ),
     (
         "wakepath-report",
-        "page",
-        "size::ten_conditions_of_600_000_cycles_make_a_small_page_in_little_memory",
+        "report",
+        "page::size::ten_conditions_of_600_000_cycles_make_a_small_page_in_little_memory",
     ),
 ];
 

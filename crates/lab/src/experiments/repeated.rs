@@ -4,8 +4,9 @@
 use super::{Cell, Experiment, Figure, Guest};
 use serde::Serialize;
 use wakepath_archive::{KernelLatency, VirtualTime};
+use wakepath_assess::{Assessment, Picture};
 use wakepath_explain::{ConditionExplanation, Explanation};
-use wakepath_report::{Assessment, Figures, Picture};
+use wakepath_report::Figures;
 use wakepath_statistics::DistributionSummary;
 
 /// An experiment with the runs of its guests.

@@ -1,8 +1,8 @@
 //! An assessment as Markdown, for the description of a change or the summary of a pipeline: the
 //! verdict, the table, the reasons, in one screen.
 
-use crate::Assessment;
 use std::fmt::Write;
+use wakepath_assess::Assessment;
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_verdict::{Judgement, Outcome, fraction};
 

@@ -3,7 +3,9 @@
 mod csv;
 mod markdown;
 mod open_metrics;
+mod timelines;
 
 pub use csv::{CsvError, csv};
 pub use markdown::markdown;
 pub use open_metrics::open_metrics;
+pub use timelines::Timelines;

@@ -1,7 +1,7 @@
 //! An assessment as OpenMetrics 1.0 text, for a collector of metrics. One run, one set of gauges.
 
-use crate::Assessment;
 use std::fmt::Write;
+use wakepath_assess::Assessment;
 use wakepath_statistics::DistributionSummary;
 use wakepath_verdict::{Judgement, Outcome};
 

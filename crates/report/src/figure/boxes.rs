@@ -3,7 +3,7 @@
 use super::plot::{Plot, room, slug};
 use super::scale::Log;
 use super::{Drawn, Figure, MeasureName};
-use crate::Shape;
+use wakepath_assess::Shape;
 use wakepath_verdict::duration;
 
 const ROW: f64 = 24.0;

@@ -5,8 +5,8 @@
 use super::plot::{Plot, place, room, slug};
 use super::scale::Log;
 use super::{Drawn, Figure, distinct};
-use crate::{Measure, Picture, Shape};
 use std::fmt::Write;
+use wakepath_assess::{Measure, Picture, Shape};
 use wakepath_verdict::duration;
 
 /// Which of a condition's measured times.

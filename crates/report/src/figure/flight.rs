@@ -5,7 +5,7 @@ use super::plot::{Plot, room};
 use super::scale::Linear;
 use super::{Figure, distinct};
 use crate::page::words;
-use crate::{Assessment, FlownCondition};
+use wakepath_assess::{Assessment, FlownCondition};
 use wakepath_flight::replay::FlightReport;
 
 const ROW: f64 = 20.0;

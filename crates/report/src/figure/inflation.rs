@@ -3,7 +3,7 @@
 use super::plot::{Plot, room};
 use super::scale::Log;
 use super::{Figure, distinct};
-use crate::{Inflation, Ratio};
+use wakepath_assess::{Inflation, Ratio};
 use wakepath_verdict::duration;
 
 const ROW: f64 = 24.0;

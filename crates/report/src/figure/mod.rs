@@ -15,7 +15,7 @@ mod time;
 mod timeline;
 
 use crate::page::markup::Markup;
-use crate::{Assessment, Picture};
+use wakepath_assess::{Assessment, Picture};
 use wakepath_explain::Explanation;
 use wakepath_explain::window::Windows;
 

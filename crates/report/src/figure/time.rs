@@ -4,8 +4,8 @@
 use super::plot::{Plot, place, slug};
 use super::scale::Log;
 use super::{Drawn, Figure, distinct};
-use crate::{Level, Pyramid};
 use std::fmt::Write;
+use wakepath_assess::{Level, Pyramid};
 use wakepath_verdict::duration;
 
 /// Height of a strip, and of the room between two.

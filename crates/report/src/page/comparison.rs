@@ -5,9 +5,10 @@ use super::data::json_of_shapes;
 use super::document;
 use super::markup::Markup;
 use super::sections::{figures, scrolling};
-use crate::compare::text::{BANNER, cells, label, metric_label};
+use crate::Figure;
 use crate::figure::{Line, overlaid};
-use crate::{Bin, Comparison, ConditionComparison, Figure, Finding, RunFigures, Shape, Weight};
+use crate::text::{BANNER, cells, conclusions, label, method, metric_label, reasons};
+use wakepath_assess::{Bin, Comparison, ConditionComparison, Finding, RunFigures, Shape, Weight};
 
 /// The file.
 pub fn comparison_page(comparison: &Comparison) -> String {
@@ -40,7 +41,7 @@ pub fn comparison_page(comparison: &Comparison) -> String {
             },
         );
         section(markup, "method", "How this was compared", |markup| {
-            list(markup, comparison.method().into_iter());
+            list(markup, method(comparison).into_iter());
         });
         markup.raw("</article>\n");
     })
@@ -136,7 +137,7 @@ fn head(markup: &mut Markup, comparison: &Comparison) {
         list(markup, comparison.forced.iter().cloned());
         markup.raw("</div>");
     }
-    list(markup, comparison.conclusions().into_iter());
+    list(markup, conclusions(comparison).into_iter());
     let mut table = Markup::default();
     table.raw(
         "<table><caption>The runs</caption><thead><tr><th scope=\"col\">Side</th>\
@@ -244,7 +245,7 @@ fn metrics(markup: &mut Markup, comparison: &Comparison) {
     }
     table.raw("</tbody></table>");
     scrolling(markup, "What each metric shows", &table);
-    let reasons = comparison.reasons();
+    let reasons = reasons(comparison);
     if !reasons.is_empty() {
         list(markup, reasons.into_iter());
     }

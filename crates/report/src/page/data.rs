@@ -3,10 +3,10 @@
 
 use super::{Reported, words};
 use crate::figure::MeasureName;
-use crate::{Level, Measure, Picture, Shape};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;
+use wakepath_assess::{Level, Measure, Picture, Shape};
 use wakepath_verdict::duration;
 
 #[derive(Serialize)]
@@ -66,7 +66,7 @@ struct LevelData<'a> {
 }
 
 /// A bucket's number and the bucket, as a number of the column.
-type Cell = fn(u64, u64, &crate::Bucket) -> i64;
+type Cell = fn(u64, u64, &wakepath_assess::Bucket) -> i64;
 
 struct Column<'a> {
     level: &'a Level,

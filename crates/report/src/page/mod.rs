@@ -13,9 +13,9 @@ pub use comparison::{comparison_figures, comparison_page};
 pub use trial::trial_page;
 
 use crate::figure::{Figures, style_sheet};
-use crate::{Assessment, Picture};
 use markup::Markup;
 use wakepath_archive::Manifest;
+use wakepath_assess::{Assessment, Picture};
 use wakepath_explain::Explanation;
 
 /// A run as it is reported.

@@ -4,8 +4,8 @@
 use super::markup::Markup;
 use super::sections::{self, scrolling};
 use super::{Reported, data, document};
-use crate::trial::{Trial, TrialEffect, TrialRun};
 use std::fmt::Display;
+use wakepath_assess::{Trial, TrialEffect, TrialRun};
 
 const NUMBER: (&str, &dyn Display) = ("class", &"number");
 
@@ -124,7 +124,7 @@ fn steps(trial: &Trial) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::TriedStep;
+    use wakepath_assess::TriedStep;
 
     fn run(missed: u64) -> TrialRun {
         TrialRun {

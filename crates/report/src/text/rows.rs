@@ -1,7 +1,7 @@
 //! The rows of the table, for the terminal and for the page alike.
 
-use crate::Assessment;
 use crate::table::Table;
+use wakepath_assess::Assessment;
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_verdict::{Caution, CycleSummary, Judgement};
 
@@ -24,53 +24,58 @@ pub(crate) const SKIPPED: usize = 2;
 pub(crate) const MISSES: usize = 13;
 pub(crate) const IN_A_ROW: usize = 14;
 
-impl Assessment {
-    pub(super) fn table(&self) -> Table {
-        let mut table = Table::new(COLUMNS);
-        for phase in self.phases() {
-            table.row(phase, Vec::new());
-            for judgement in self.conditions.iter().filter(|c| c.name.phase == phase) {
-                table.row(format!("  {}", row_label(judgement)), self.row(judgement));
-                if judgement.cycles.skipped > 0 {
-                    table.row("    as executed", executed_row(&judgement.cycles));
-                }
-            }
-            for missing in self.not_measured.iter().filter(|m| m.phase == phase) {
-                let cells = vec![String::new(); 15].into_iter();
-                let cells = cells.chain(["not measured".into()]).collect();
-                table.row(format!("  {}", missing.condition), cells);
-            }
-        }
-        table
-    }
-
-    /// The phases in the order in which they were measured.
-    pub(crate) fn phases(&self) -> Vec<&str> {
-        let judged = self
+pub(super) fn table(assessment: &Assessment) -> Table {
+    let mut table = Table::new(COLUMNS);
+    for phase in phases(assessment) {
+        table.row(phase, Vec::new());
+        for judgement in assessment
             .conditions
             .iter()
-            .map(|judged| judged.name.phase.as_str());
-        let missing = self
-            .not_measured
-            .iter()
-            .map(|missing| missing.phase.as_str());
-        let mut phases: Vec<&str> = Vec::new();
-        for phase in judged.chain(missing) {
-            if !phases.contains(&phase) {
-                phases.push(phase);
+            .filter(|c| c.name.phase == phase)
+        {
+            table.row(
+                format!("  {}", row_label(judgement)),
+                row(assessment, judgement),
+            );
+            if judgement.cycles.skipped > 0 {
+                table.row("    as executed", executed_row(&judgement.cycles));
             }
         }
-        phases
-    }
-
-    /// What an imported run's tool does not record stands as not known, never as 0.
-    pub(crate) fn row(&self, judgement: &Judgement) -> Vec<String> {
-        let mut cells = row(judgement);
-        if let Some(imported) = &self.imported {
-            crate::imported::unknown_cells(&mut cells, imported);
+        for missing in assessment.not_measured.iter().filter(|m| m.phase == phase) {
+            let cells = vec![String::new(); 15].into_iter();
+            let cells = cells.chain(["not measured".into()]).collect();
+            table.row(format!("  {}", missing.condition), cells);
         }
-        cells
     }
+    table
+}
+
+/// The phases in the order in which they were measured.
+pub(crate) fn phases(assessment: &Assessment) -> Vec<&str> {
+    let judged = assessment
+        .conditions
+        .iter()
+        .map(|judged| judged.name.phase.as_str());
+    let missing = assessment
+        .not_measured
+        .iter()
+        .map(|missing| missing.phase.as_str());
+    let mut phases: Vec<&str> = Vec::new();
+    for phase in judged.chain(missing) {
+        if !phases.contains(&phase) {
+            phases.push(phase);
+        }
+    }
+    phases
+}
+
+/// What an imported run's tool does not record stands as not known, never as 0.
+pub(crate) fn row(assessment: &Assessment, judgement: &Judgement) -> Vec<String> {
+    let mut cells = all_cells(judgement);
+    if let Some(imported) = &assessment.imported {
+        super::imported::unknown_cells(&mut cells, imported);
+    }
+    cells
 }
 
 pub(crate) fn row_label(judgement: &Judgement) -> String {
@@ -93,7 +98,7 @@ pub(crate) fn row_label(judgement: &Judgement) -> String {
     }
 }
 
-fn row(judgement: &Judgement) -> Vec<String> {
+fn all_cells(judgement: &Judgement) -> Vec<String> {
     let cycles = &judgement.cycles;
     let mut cells = vec![
         cycles.scheduled.to_string(),

@@ -1,103 +1,114 @@
 //! The verdict on a run in words, with the criterion and what virtual time means for it.
 
 use super::{coloured, paint};
-use crate::{Assessment, Style};
+use crate::Style;
 use std::fmt::Write;
 use wakepath_archive::VirtualTime;
+use wakepath_assess::Assessment;
 use wakepath_verdict::{Outcome, duration};
 
-impl Assessment {
-    pub(super) fn write_verdict(&self, text: &mut String, style: Style) -> std::fmt::Result {
-        let outcome = self.outcome.to_string().to_uppercase();
-        let outcome = style.bold(&paint(self.outcome, &outcome, style));
-        write!(text, "verdict: {outcome}")?;
-        if let Some(recommendation) = &self.overall.recommendation {
-            write!(text, ": use {recommendation}")?;
+pub(super) fn write_verdict(
+    assessment: &Assessment,
+    text: &mut String,
+    style: Style,
+) -> std::fmt::Result {
+    let outcome = assessment.outcome.to_string().to_uppercase();
+    let outcome = style.bold(&paint(assessment.outcome, &outcome, style));
+    write!(text, "verdict: {outcome}")?;
+    if let Some(recommendation) = &assessment.overall.recommendation {
+        write!(text, ": use {recommendation}")?;
+    }
+    match (assessment.outcome, &assessment.virtual_time) {
+        (Outcome::VirtualTime, Some(time)) => {
+            write!(text, ": {}", virtual_time_text(time))?;
         }
-        match (self.outcome, &self.virtual_time) {
-            (Outcome::VirtualTime, Some(time)) => {
-                write!(text, ": {}", virtual_time_text(time))?;
-            }
-            (Outcome::NotJudged, _) => write!(text, ": {NO_CRITERION}")?,
-            _ => {}
-        }
-        writeln!(text)?;
-        for policy in &self.overall.policies {
-            let name = policy
-                .policy
-                .map_or("task set".into(), |policy| policy.to_string());
-            let where_ = match policy.outcome {
-                Outcome::Passed | Outcome::VirtualTime | Outcome::NotJudged => String::new(),
-                _ => format!(" ({})", policy.decided_by.join(", ")),
-            };
-            writeln!(
-                text,
-                "  {name:<16} {}{where_}",
-                coloured(policy.outcome, style)
-            )?;
-        }
-        for remark in &self.remarks {
-            writeln!(text, "  {remark}")?;
-        }
-        let more = self
-            .conditions
-            .iter()
-            .filter_map(|judgement| judgement.more);
-        let longest = more.map(|more| more.seconds).reduce(f64::max);
-        if let (Outcome::Undecided, Some(seconds)) = (self.outcome, longest) {
-            writeln!(
-                text,
-                "  measure each undecided condition {} s longer to decide",
-                seconds.ceil()
-            )?;
-        }
-        match (self.outcome, &self.virtual_time) {
-            (Outcome::NotJudged, _) => {
-                writeln!(text, "missed: skipped, or not ended after one period")?;
-            }
-            (_, Some(_)) => writeln!(text, "criterion, not judged: {}", self.criterion_text())?,
-            (_, None) => writeln!(text, "criterion: {}", self.criterion_text())?,
-        }
-        // The one assumption under every bound above that no run can check by itself.
+        (Outcome::NotJudged, _) => write!(text, ": {NO_CRITERION}")?,
+        _ => {}
+    }
+    writeln!(text)?;
+    for policy in &assessment.overall.policies {
+        let name = policy
+            .policy
+            .map_or("task set".into(), |policy| policy.to_string());
+        let where_ = match policy.outcome {
+            Outcome::Passed | Outcome::VirtualTime | Outcome::NotJudged => String::new(),
+            _ => format!(" ({})", policy.decided_by.join(", ")),
+        };
         writeln!(
             text,
-            "a maximum is the largest observed, not a bound; a stall too rare to have happened \
+            "  {name:<16} {}{where_}",
+            coloured(policy.outcome, style)
+        )?;
+    }
+    for remark in &assessment.remarks {
+        writeln!(text, "  {remark}")?;
+    }
+    let more = assessment
+        .conditions
+        .iter()
+        .filter_map(|judgement| judgement.more);
+    let longest = more.map(|more| more.seconds).reduce(f64::max);
+    if let (Outcome::Undecided, Some(seconds)) = (assessment.outcome, longest) {
+        writeln!(
+            text,
+            "  measure each undecided condition {} s longer to decide",
+            seconds.ceil()
+        )?;
+    }
+    match (assessment.outcome, &assessment.virtual_time) {
+        (Outcome::NotJudged, _) => {
+            writeln!(text, "missed: skipped, or not ended after one period")?;
+        }
+        (_, Some(_)) => writeln!(
+            text,
+            "criterion, not judged: {}",
+            criterion_text(assessment)
+        )?,
+        (_, None) => writeln!(text, "criterion: {}", criterion_text(assessment))?,
+    }
+    // The one assumption under every bound above that no run can check by itself.
+    writeln!(
+        text,
+        "a maximum is the largest observed, not a bound; a stall too rare to have happened \
              in the run is in no figure"
-        )
-    }
+    )
+}
 
-    /// The criterion in words.
-    pub fn criterion_text(&self) -> String {
-        let criterion = &self.criterion;
-        let mut parts = Vec::new();
-        if let Some(latency) = criterion.latency_ns {
-            parts.push(format!("wake-up latency ≤ {}", duration(latency as i64)));
-        }
-        parts.push(format!(
-            "response ≤ {}",
-            duration(criterion.deadline_ns as i64)
-        ));
-        parts.push(match (criterion.miss_fraction, criterion.evidence) {
-            (fraction, _) if fraction > 0.0 => {
-                format!("at most {} % of due times missed", fraction * 100.0)
-            }
-            (_, evidence) => format!(
-                "no due time missed, with a bound of {} on the probability",
-                evidence.unwrap_or(wakepath_verdict::DEFAULT_EVIDENCE)
-            ),
-        });
-        parts.push(format!("{} % confidence", criterion.confidence * 100.0));
-        if let Some(most) = criterion.consecutive_misses {
-            parts.push(format!("at most {most} in a row"));
-        }
-        if let Some(outage) = criterion.outage_ns {
-            parts.push(format!("outage ≤ {}", duration(outage as i64)));
-        }
-        if let Some(flight) = self.flights.as_ref().and_then(|flown| flown.criterion) {
-            parts.push(crate::flight::criterion_text(&flight));
-        }
-        parts.join(", ")
+/// The criterion in words.
+pub fn criterion_text(assessment: &Assessment) -> String {
+    let criterion = &assessment.criterion;
+    let mut parts = Vec::new();
+    if let Some(latency) = criterion.latency_ns {
+        parts.push(format!("wake-up latency ≤ {}", duration(latency as i64)));
     }
+    parts.push(format!(
+        "response ≤ {}",
+        duration(criterion.deadline_ns as i64)
+    ));
+    parts.push(match (criterion.miss_fraction, criterion.evidence) {
+        (fraction, _) if fraction > 0.0 => {
+            format!("at most {} % of due times missed", fraction * 100.0)
+        }
+        (_, evidence) => format!(
+            "no due time missed, with a bound of {} on the probability",
+            evidence.unwrap_or(wakepath_verdict::DEFAULT_EVIDENCE)
+        ),
+    });
+    parts.push(format!("{} % confidence", criterion.confidence * 100.0));
+    if let Some(most) = criterion.consecutive_misses {
+        parts.push(format!("at most {most} in a row"));
+    }
+    if let Some(outage) = criterion.outage_ns {
+        parts.push(format!("outage ≤ {}", duration(outage as i64)));
+    }
+    if let Some(flight) = assessment
+        .flights
+        .as_ref()
+        .and_then(|flown| flown.criterion)
+    {
+        parts.push(super::flights::criterion_text(&flight));
+    }
+    parts.join(", ")
 }
 
 /// What to do about a watched run without a verdict.

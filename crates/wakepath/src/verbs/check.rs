@@ -21,7 +21,7 @@ pub fn run(arguments: &Check) -> Outcome {
         measured::read_scenario(&text, "the scenario of `wakepath check`", &host)?;
     // A vehicle that no loop of this rate could fly says nothing about this machine.
     if let Some(terms) = &scenario.flight
-        && !wakepath_report::can_be_met(terms, scenario.period_ns)?
+        && !wakepath_assess::can_be_met(terms, scenario.period_ns)?
     {
         eprintln!(
             "note: at {} the vehicle of `check` could not be flown without any delay; no flight \

@@ -6,9 +6,8 @@ use crate::command_line::Compare;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wakepath_archive::Run;
-use wakepath_report::{
-    CompareOrder, Comparison, Margin, Metric, Style, comparison_figures, comparison_page,
-};
+use wakepath_assess::{CompareOrder, Comparison, Margin, Metric};
+use wakepath_report::{Style, ToText, comparison_figures, comparison_page, to_json};
 use wakepath_scenario::units::parse_duration;
 
 type Failure = Box<dyn std::error::Error>;
@@ -25,7 +24,7 @@ pub fn run(arguments: &Compare) -> Outcome {
     let (base, against) = (open(base)?, open(against)?);
     let comparison = Comparison::of(&base, &against, &order)?;
     print(&match arguments.json {
-        true => comparison.to_json(),
+        true => to_json(&comparison),
         false => comparison.to_text(Style::of_stdout()),
     })?;
     if let Some(output) = &arguments.output {

@@ -7,9 +7,9 @@ use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 use wakepath_archive::Run;
+use wakepath_assess::Assessment;
 use wakepath_machine::{Facts, Root};
 use wakepath_readiness::{Inspection, LoopAtHand, Report, all, explanation, named};
-use wakepath_report::Assessment;
 use wakepath_verdict::Outcome as Verdict;
 
 /// How long interrupts and page faults are counted.

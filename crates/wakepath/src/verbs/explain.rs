@@ -2,15 +2,14 @@
 
 use super::{Outcome, print};
 use crate::command_line::Explain;
-use crate::explanation::{
-    Along, ExplainedRun, Nobody, Order, SegmentLoops, Timelines, cycle_text, explain, text,
-};
 use std::process::ExitCode;
 use wakepath_archive::Run;
+use wakepath_assess::explanation::{
+    Along, ExplainError, ExplainedRun, Nobody, Order, SegmentLoops, explain,
+};
 use wakepath_explain::{Explained, LateCycle};
+use wakepath_report::{Timelines, cycle_text, explanation_text};
 use wakepath_scenario::units;
-
-type Failure = Box<dyn std::error::Error>;
 
 /// Explains and shows.
 pub fn run(arguments: &Explain) -> Outcome {
@@ -29,15 +28,16 @@ pub fn run(arguments: &Explain) -> Outcome {
     let ExplainedRun { explanation, .. } = match &arguments.perfetto {
         None => explain(&run, &order, &mut Nobody)?,
         Some(path) => {
-            let mut timelines = Timelines::create(path)?;
+            let failed = |error| format!("{}: {error}", path.display());
+            let mut timelines = Timelines::create(path).map_err(failed)?;
             let explained = explain(&run, &order, &mut timelines)?;
-            timelines.finish()?;
+            timelines.finish().map_err(failed)?;
             explained
         }
     };
     print(&match arguments.json {
         true => serde_json::to_string_pretty(&explanation)? + "\n",
-        false => text(&explanation, arguments.worst),
+        false => explanation_text(&explanation, arguments.worst),
     })?;
     if let Some(path) = arguments.perfetto.as_ref().filter(|_| !arguments.json) {
         print(&format!(
@@ -95,7 +95,7 @@ impl Along for Wanted {
         loops: &SegmentLoops<'_>,
         number: usize,
         cycle: &Explained,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ExplainError> {
         let record = loops.record;
         let is_segment = self.segment.is_none_or(|segment| segment == record.segment);
         if cycle.sample.cycle == self.cycle && is_segment {

@@ -5,13 +5,14 @@ use crate::command_line::Export;
 use std::io::{BufWriter, ErrorKind};
 use std::process::ExitCode;
 use wakepath_archive::Run;
-use wakepath_report::{Assessment, CsvError, csv, markdown, open_metrics};
+use wakepath_assess::Assessment;
+use wakepath_report::{CsvError, csv, markdown, open_metrics, to_json};
 
 /// Reads and writes.
 pub fn run(arguments: &Export) -> Outcome {
     let form: fn(&Assessment) -> String = match arguments.format.as_str() {
         "csv" => return samples(arguments),
-        "json" => Assessment::to_json,
+        "json" => to_json,
         "openmetrics" => open_metrics,
         "markdown" => markdown,
         other => {

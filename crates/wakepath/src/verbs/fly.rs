@@ -6,7 +6,8 @@ use crate::command_line::Fly;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use wakepath_archive::Run;
-use wakepath_report::{FlightOrder, Flights, Style};
+use wakepath_assess::{FlightOrder, Flights};
+use wakepath_report::{Style, ToText, to_json};
 use wakepath_scenario::{
     Course, FlightCriterion, FlightTerms, FlightVehicle, KnownCpus, Scenario, Word,
 };
@@ -23,7 +24,7 @@ pub fn run(arguments: &Fly) -> Outcome {
     progress.end();
     let flights = flights?;
     print(&match arguments.json {
-        true => flights.to_json(),
+        true => to_json(&flights),
         false => flights.to_text(Style::of_stdout()),
     })?;
     Ok(ExitCode::from(flights.exit_code()))

@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 use wakepath_archive::{Ending, Run};
+use wakepath_assess::explanation::{ExplainError, write_beside};
 use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::{HostCpus, Interrupt, Measurement, Plan, load_controllers};
 use wakepath_readiness::{Inspection, Report};
+use wakepath_report::{Style, ToText, to_json};
 use wakepath_scenario::{KnownCpus, Scenario, Warning, builtin, units};
 
 type Failure = Box<dyn std::error::Error>;
@@ -179,8 +181,8 @@ pub fn fitted(
 /// measurement: the events are there, and `wakepath explain` tries again.
 pub fn explain(directory: &Path) {
     let explained = Run::open(directory)
-        .map_err(Failure::from)
-        .and_then(|run| crate::explanation::write_beside(&run));
+        .map_err(ExplainError::from)
+        .and_then(|run| write_beside(&run));
     match explained {
         Ok(None) => {}
         Ok(Some(_)) => eprintln!(
@@ -196,8 +198,8 @@ fn show(directory: &Path, output: &Output) -> Outcome {
     let run = Run::open(directory)?;
     let (assessment, pictures) = assessed(&run, true)?;
     print(&match output.json {
-        true => assessment.to_json(),
-        false => assessment.to_text(wakepath_report::Style::of_stdout()),
+        true => to_json(&assessment),
+        false => assessment.to_text(Style::of_stdout()),
     })?;
     // A report that can't be written takes nothing from the verdict, and can be had again.
     match super::report::beside(&run, &assessment, &pictures) {

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use wakepath_archive::Run;
-use wakepath_report::{Assessment, AssessmentError, Picture};
+use wakepath_assess::{Assessment, AssessmentError, Picture};
 
 /// A run assessed, with its pictures where it is to be `drawn`; where its flights take long, how far
 /// they are is said meanwhile.

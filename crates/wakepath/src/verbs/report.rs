@@ -7,8 +7,9 @@ use crate::command_line::Report;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wakepath_archive::{Manifest, Run};
+use wakepath_assess::{Assessment, Picture, Trial};
 use wakepath_explain::Explanation;
-use wakepath_report::{Assessment, Figure, Figures, Picture, Reported, Trial, page, trial_page};
+use wakepath_report::{Figure, Figures, Reported, page, trial_page};
 
 type Failure = Box<dyn std::error::Error>;
 

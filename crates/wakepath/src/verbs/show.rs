@@ -5,7 +5,7 @@ use super::{Outcome, print};
 use crate::command_line::Show;
 use std::process::ExitCode;
 use wakepath_archive::Run;
-use wakepath_report::Style;
+use wakepath_report::{Style, ToText, to_json};
 
 /// Reads and judges.
 pub fn run(arguments: &Show) -> Outcome {
@@ -13,7 +13,7 @@ pub fn run(arguments: &Show) -> Outcome {
     let findings = run.check()?;
     let (assessment, _) = assessed(&run, false)?;
     print(&match arguments.json {
-        true => assessment.to_json(),
+        true => to_json(&assessment),
         false => assessment.to_text(Style::of_stdout()),
     })?;
     // An archive that is not as it was written says nothing, whatever its figures.

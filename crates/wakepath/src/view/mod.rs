@@ -4,9 +4,9 @@
 mod live;
 mod plain;
 
-use crate::explanation::{WorstCycle, worst_cycle};
 use std::io::IsTerminal;
 use std::path::Path;
+use wakepath_assess::explanation::{WorstCycle, worst_cycle};
 use wakepath_measure::{Observer, Plan, Segment};
 
 /// The view that fits: live on a terminal of a useful size, unless plain lines are wanted.

@@ -1,14 +1,12 @@
 //! Watching a program that was not written for wakepath: which threads it has, what the kernel's
 //! events say of them, and a run directory of it. What a person reads is in `text`.
 
-mod activity;
 mod figures;
 mod record;
 mod recover;
 mod seen;
 mod text;
 
-pub use activity::{activity, rows};
 pub use figures::{Figures, NotJudged, Watched, WokenBy};
 pub use record::record;
 pub use recover::{Recovered, recover};

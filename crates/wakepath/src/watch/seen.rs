@@ -1,8 +1,9 @@
 //! All threads of a watch with their figures: which are periodic, which not, each under a name of its
 //! own.
 
-use super::{Figures, NotJudged, Watched, activity};
+use super::{Figures, NotJudged, Watched};
 use wakepath_archive::{SegmentTraced, Trace};
+use wakepath_assess::activity;
 use wakepath_measure::watch::{Session, plain};
 use wakepath_scenario::units::format_duration;
 

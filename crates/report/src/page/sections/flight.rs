@@ -3,6 +3,7 @@
 use super::{figures, nothing, scrolling};
 use crate::page::Reported;
 use crate::page::markup::Markup;
+use crate::text::{headline, short_cells};
 use wakepath_verdict::Outcome;
 
 /// Writes the flight's figures and its table.
@@ -15,7 +16,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         );
         return;
     };
-    for line in flights.headline().lines() {
+    for line in headline(flights).lines() {
         let mut characters = line.chars();
         let first = characters
             .next()
@@ -31,7 +32,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         &run.figures.flight,
         "No condition could be flown; the table says why.",
     );
-    let (heads, rows) = flights.short_cells();
+    let (heads, rows) = short_cells(flights);
     let mut table = Markup::default();
     table.raw(
         "<table><caption>The flight of each condition beside the one without latency. Margins are \

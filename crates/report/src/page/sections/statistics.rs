@@ -3,7 +3,7 @@
 use super::{nothing, scrolling};
 use crate::page::Reported;
 use crate::page::markup::Markup;
-use crate::text::{IN_A_ROW, MISSES, SCHEDULED};
+use crate::text::{IN_A_ROW, MISSES, SCHEDULED, row};
 use wakepath_verdict::{CLUSTER_GAP, Caution};
 
 /// Writes every condition's evidence.
@@ -22,7 +22,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         for judgement in &assessment.conditions {
             table.raw("<tr>");
             table.element("th", &[("scope", &"row")], &judgement.name);
-            let cells = assessment.row(judgement);
+            let cells = row(assessment, judgement);
             let groups = match cells[IN_A_ROW].as_str() {
                 // Without the order of the values nobody knows which came together.
                 "–" => "–".to_owned(),

@@ -3,7 +3,7 @@
 use super::{nothing, outcome, scrolling};
 use crate::page::Reported;
 use crate::page::markup::Markup;
-use crate::text::{COLUMNS, executed_row, row_label};
+use crate::text::{COLUMNS, executed_row, phases, row, row_label};
 
 /// Writes the table.
 pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
@@ -36,7 +36,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     }
     table.raw("</tr></thead>");
     let all: usize = COLUMNS.iter().map(|(_, heads)| heads.len()).sum();
-    for phase in assessment.phases() {
+    for phase in phases(assessment) {
         table.raw("<tbody><tr class=\"phase\">");
         let span = all + 1;
         table.element("th", &[("scope", &"rowgroup"), ("colspan", &span)], phase);
@@ -46,7 +46,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
             .iter()
             .filter(|c| c.name.phase == phase)
         {
-            let mut cells = assessment.row(judgement);
+            let mut cells = row(assessment, judgement);
             // The verdict has a colour of its own.
             cells.pop();
             table.raw("<tr>");

@@ -3,7 +3,8 @@
 use super::{outcome, scrolling};
 use crate::page::Reported;
 use crate::page::markup::Markup;
-use crate::text::{NO_CRITERION, virtual_time_text};
+use crate::text::{NO_CRITERION, criterion_text, source, virtual_time_text};
+use wakepath_assess::more_may_be_late;
 use wakepath_verdict::{Judgement, Outcome, fraction};
 
 /// Writes the head of a run's report.
@@ -40,7 +41,7 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     markup.element("p", &[("class", &"about")], about.join(" · "));
     if let Some(imported) = &assessment.imported {
         markup.raw("<div class=\"remark\">");
-        let source = crate::imported::source(imported);
+        let source = source(imported);
         let how = match imported.is_watched() {
             true => "Watched from outside",
             false => "Imported",
@@ -87,7 +88,7 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     markup.raw(":</strong> ");
     match assessment.outcome {
         Outcome::NotJudged => markup.text(NO_CRITERION),
-        _ => markup.text(assessment.criterion_text()),
+        _ => markup.text(criterion_text(assessment)),
     };
     markup.raw(". A maximum is the largest observed, not a bound.</p><div class=\"decision\">");
     policies(markup, run);
@@ -132,7 +133,7 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
         table.element("td", &[], decided);
         let number = [("class", &"number" as &dyn std::fmt::Display)];
         let imported = run.assessment.imported.as_ref();
-        let at_least = match imported.is_some_and(crate::imported::more_may_be_late) {
+        let at_least = match imported.is_some_and(more_may_be_late) {
             true => "≥ ",
             false => "",
         };

@@ -3,7 +3,7 @@
 use super::{nothing, scrolling};
 use crate::page::markup::Markup;
 use crate::page::{Reported, words};
-use crate::{Picture, WorstCycle};
+use wakepath_assess::{Picture, WorstCycle};
 use wakepath_verdict::duration;
 
 /// So many cycles are listed.

@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 use std::fmt::Write;
-use wakepath_report::{Assessment, Style, Table, cpus_text};
+use wakepath_assess::Assessment;
+use wakepath_report::{Style, Table, cpus_text};
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_verdict::{CycleSummary, Judgement, Outcome};
 

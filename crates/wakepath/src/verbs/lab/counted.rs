@@ -4,11 +4,11 @@ use super::comparison::{Compared, condition_of, quantile};
 use crate::command_line::LabGuests;
 use std::collections::BTreeMap;
 use std::path::Path;
+use wakepath_assess::Assessment;
 use wakepath_explain::{ConditionExplanation, Explanation};
 use wakepath_lab::{
     BASELINE_VERSION, Baseline, BaselineOrder, ConditionCounts, GuestCounts, PathPart,
 };
-use wakepath_report::Assessment;
 use wakepath_scenario::Scenario;
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_verdict::CycleSummary;

@@ -10,8 +10,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_archive::Run;
+use wakepath_assess::Assessment;
 use wakepath_measure::{HostCpus, Interrupt};
-use wakepath_report::{Assessment, Style};
+use wakepath_report::Style;
 use wakepath_scenario::{Scenario, Warning};
 
 type Failure = Box<dyn std::error::Error>;

@@ -5,7 +5,6 @@ mod terms;
 
 use super::{Outcome, measured, print};
 use crate::command_line::Watch;
-use crate::explanation;
 use crate::watch::{Figures, record, text};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -15,6 +14,7 @@ use terms::{Terms, name, on_line, there, used};
 use wakepath_archive::{
     Ending, FactsTaken, LogWriter, MANIFEST_NAME, Run, SegmentTraced, Trace, When,
 };
+use wakepath_assess::explanation;
 use wakepath_machine::{CpuList, Facts, Root};
 use wakepath_measure::watch::{Session, Target, Threads};
 use wakepath_measure::{Interrupt, Watching, traced_cpus};
@@ -253,7 +253,7 @@ fn explain(directory: &Path, arguments: &Watch) -> Result<(), Failure> {
     let run = Run::open(directory)?;
     let explanation = explanation::write_beside(&run)?;
     if let Some(explanation) = explanation.filter(|_| !arguments.json) {
-        print(&explanation::late_text(&explanation, arguments.worst))?;
+        print(&wakepath_report::late_text(&explanation, arguments.worst))?;
     }
     let (assessment, pictures) = super::progress::assessed(&run, true)?;
     let report = super::report::beside(&run, &assessment, &pictures)?;

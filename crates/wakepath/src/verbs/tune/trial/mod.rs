@@ -9,8 +9,8 @@ use crate::verbs::report;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use wakepath_archive::Run;
+use wakepath_assess::{Assessment, Confounders, Trial, TrialEffect, TrialRun, TriedStep};
 use wakepath_measure::{Interrupt, own_executable};
-use wakepath_report::{Assessment, Confounders, Trial, TrialEffect, TrialRun, TriedStep};
 use wakepath_tuning::{Effect, EffectFinding, Step, System};
 
 type Failure = Box<dyn std::error::Error>;
@@ -230,7 +230,7 @@ impl Bench<'_> {
     fn figures(&mut self, directory: &Path) -> Result<TrialRun, Failure> {
         let assessment = Assessment::of(&Run::open(directory)?)?;
         self.confounders.take(&assessment);
-        self.criterion = assessment.criterion_text();
+        self.criterion = wakepath_report::criterion_text(&assessment);
         TrialRun::of(&assessment)
             .ok_or_else(|| format!("{}: no cycle was measured", directory.display()).into())
     }

@@ -2,7 +2,7 @@
 
 use crate::command_line::TuneTrial;
 use std::fmt::{Error, Write};
-use wakepath_report::{Trial, TrialEffect};
+use wakepath_assess::{Trial, TrialEffect};
 
 /// The table of the steps, before and after, and how to take it.
 pub fn of(trial: &Trial, arguments: &TuneTrial) -> Result<String, Error> {

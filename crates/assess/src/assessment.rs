@@ -1,0 +1,178 @@
+//! A run with its verdict and all that is said of it, put together from the recording alone, so that
+//! it says the same today and in ten years. How conditions are judged is in `judged`.
+
+use crate::conditions::NotMeasured;
+use crate::controllers::{self, ControllerFile};
+use crate::counters::{self, CounterFigures};
+use crate::error::AssessmentError;
+use crate::flight::{FlightOrder, FlownConditions, judge_flights};
+use crate::identity::{RunIdentity, identity, scenario_of};
+use crate::inflation::{Inflation, inflations};
+use crate::judged::{JudgedConditions, judged_conditions};
+use crate::loads::{LoadSummary, summarise};
+use crate::modules::{self, ModuleFigures};
+use crate::picture::Picture;
+use crate::probe_effect::{ProbeEffect, probe_effect};
+use crate::run_outcome::run_outcome;
+use serde::Serialize;
+use wakepath_archive::{Run, VirtualTime};
+use wakepath_scenario::Criterion;
+use wakepath_verdict::{Judgement, Outcome, Overall, overall};
+
+/// A run with its verdict.
+#[derive(Debug, Clone, Serialize)]
+pub struct Assessment {
+    /// Which run.
+    pub run: RunIdentity,
+    /// The verdict on the run.
+    pub outcome: Outcome,
+    /// The virtual time that the run is in, of which no criterion is judged; `None` for time that
+    /// passes.
+    pub virtual_time: Option<VirtualTime>,
+    /// Where an imported run comes from, and what its files don't hold; `None` for one that wakepath
+    /// measured. Of such a run, what was not recorded is `None` or 0 in the figures.
+    pub imported: Option<wakepath_archive::Imported>,
+    /// What bears on the run as a whole: an interruption, a recovery, lost segments.
+    pub remarks: Vec<String>,
+    /// What became of each policy, and which to use.
+    pub overall: Overall,
+    /// Every condition that was measured, with its figures and reasons.
+    pub conditions: Vec<Judgement>,
+    /// Conditions that could not be measured.
+    pub not_measured: Vec<NotMeasured>,
+    /// The vehicle flown through each condition; `None` where the scenario has no flight.
+    pub flights: Option<FlownConditions>,
+    /// How much longer the work takes under load than idle.
+    pub inflation: Vec<Inflation>,
+    /// The controllers of the user's own that were at work.
+    pub controllers: Vec<ControllerFile>,
+    /// Hardware counters of the loop's cycles, where they were asked for.
+    pub counters: Vec<CounterFigures>,
+    /// The parts of a controller that timed themselves.
+    pub modules: Vec<ModuleFigures>,
+    /// What each load did, by phase.
+    pub loads: Vec<LoadSummary>,
+    /// What tracing cost; `None` where nothing was traced.
+    pub probe_effect: Option<ProbeEffect>,
+    /// Page faults in the loop after its warm-up, summed over all segments.
+    pub page_faults: u64,
+    /// What changed on the machine while the run was under way.
+    pub machine_changes: Vec<wakepath_machine::Change>,
+    /// How ready the machine was for the loop when the run began; none in a run of a wakepath that
+    /// did not look, or looked in a way that this version can't read.
+    pub readiness: Option<wakepath_readiness::Report>,
+    /// The machine, as labelled lines.
+    pub machine: Vec<(String, String)>,
+    /// The criterion judged by.
+    pub criterion: Criterion,
+}
+
+fn readiness_of(run: &Run) -> Option<wakepath_readiness::Report> {
+    let first = run.manifest.facts.first()?;
+    serde_json::from_value(first.facts.get(wakepath_readiness::READINESS_KEY)?.clone()).ok()
+}
+
+impl Assessment {
+    /// Assesses a run by its own scenario.
+    ///
+    /// # Errors
+    /// When the run or its scenario can't be read.
+    pub fn of(run: &Run) -> Result<Self, AssessmentError> {
+        Ok(Self::assess(run, false, &|_, _| ())?.0)
+    }
+
+    /// As [`Assessment::of`], with what is drawn of every condition, in the same order. The
+    /// samples are read once.
+    ///
+    /// # Errors
+    /// When the run or its scenario can't be read.
+    pub fn with_pictures(run: &Run) -> Result<(Self, Vec<Picture>), AssessmentError> {
+        Self::assess(run, true, &|_, _| ())
+    }
+
+    /// As [`Assessment::of`], or as [`Assessment::with_pictures`] where it is to be `drawn`; `done`
+    /// is told how many pieces of work of how many are ready, where a vehicle is flown.
+    ///
+    /// # Errors
+    /// As [`Assessment::of`].
+    pub fn with_progress(
+        run: &Run,
+        drawn: bool,
+        done: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<(Self, Vec<Picture>), AssessmentError> {
+        Self::assess(run, drawn, done)
+    }
+
+    fn assess(
+        run: &Run,
+        drawn: bool,
+        done: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<(Self, Vec<Picture>), AssessmentError> {
+        let manifest = &run.manifest;
+        let scenario = scenario_of(run)?;
+        let JudgedConditions {
+            segments,
+            judgements: mut conditions,
+            pictures,
+            not_measured,
+            changes,
+        } = judged_conditions(run, &scenario, drawn)?;
+        let flights = match &scenario.flight {
+            None => None,
+            Some(terms) => {
+                let order = FlightOrder::quick(terms)?;
+                Some(judge_flights(
+                    run,
+                    &order,
+                    &segments,
+                    &mut conditions,
+                    done,
+                )?)
+            }
+        };
+        let mut overall = overall(scenario.criterion.policies, &conditions);
+        let (outcome, mut remarks) = run_outcome(run, &overall, &not_measured);
+        let controllers = controllers::files(&scenario);
+        remarks.extend(controllers.iter().filter_map(ControllerFile::remark));
+        if outcome != Outcome::Passed {
+            // A policy that passed where it was measured is no advice for where it was not.
+            overall.recommendation = None;
+        }
+        let page_faults = manifest
+            .segments
+            .iter()
+            .filter(|segment| !segment.traced)
+            .flat_map(|segment| &segment.threads)
+            .filter_map(|thread| thread.page_faults)
+            .map(|faults| faults.minor + faults.major)
+            .sum();
+        let assessment = Self {
+            controllers,
+            counters: counters::figures(&segments),
+            modules: modules::figures(&segments),
+            inflation: inflations(&scenario, &conditions),
+            run: identity(run),
+            outcome,
+            virtual_time: manifest.virtual_time.clone(),
+            imported: manifest.imported.clone(),
+            remarks,
+            overall,
+            conditions,
+            not_measured,
+            flights,
+            loads: summarise(&manifest.segments),
+            probe_effect: probe_effect(run)?,
+            page_faults,
+            machine_changes: changes.all,
+            readiness: readiness_of(run),
+            machine: changes.machine,
+            criterion: scenario.criterion,
+        };
+        Ok((assessment, pictures))
+    }
+
+    /// Exit code of the command that shows it: 0 passed, 1 invalid, 2 failed, 3 undecided.
+    pub fn exit_code(&self) -> u8 {
+        self.outcome.exit_code()
+    }
+}

@@ -1,0 +1,366 @@
+//! What differs between two runs in machine, kernel and scenario, and whether it forbids comparing
+//! them, may explain what is found, or is merely to be known.
+
+use crate::error::AssessmentError;
+use crate::identity::scenario_of;
+use crate::loads::{LoadSummary, summarise};
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use wakepath_archive::Run;
+use wakepath_machine::{Facts, Severity};
+use wakepath_scenario::{CpuSet, Scenario, Work};
+use wakepath_verdict::duration;
+
+/// What a difference means for comparing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weight {
+    /// The runs measured different things.
+    Forbids,
+    /// What is compared, or what may explain it.
+    Explains,
+    /// To be known.
+    Note,
+}
+
+/// One difference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Where it lies: `machine`, `settings`, `scenario`, `loads` or `tool`.
+    pub part: &'static str,
+    /// What differs.
+    pub what: String,
+    /// As it is in the one run.
+    pub base: String,
+    /// As it is in the other.
+    pub against: String,
+    /// What it means.
+    pub weight: Weight,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} against {}", self.what, self.base, self.against)
+    }
+}
+
+/// A run as far as it is compared with others.
+pub(crate) struct Subject {
+    pub(crate) directory: String,
+    pub(crate) scenario: Scenario,
+    tool: (String, String),
+    time: String,
+    facts: Option<Facts>,
+    loads: Vec<LoadSummary>,
+}
+
+/// A load that did this share more or less work than the other side's is told of.
+const LOAD_APART: f64 = 0.25;
+
+impl Subject {
+    pub(crate) fn of(run: &Run) -> Result<Self, AssessmentError> {
+        let manifest = &run.manifest;
+        let facts = manifest.facts.first().map(|looked| looked.facts.clone());
+        Ok(Self {
+            directory: run.directory().display().to_string(),
+            scenario: scenario_of(run)?,
+            tool: (manifest.tool.name.clone(), manifest.tool.version.clone()),
+            time: match &manifest.virtual_time {
+                Some(time) => format!("virtual, {} ns an instruction", time.ns_per_instruction),
+                None => "real".into(),
+            },
+            facts: facts.and_then(|facts| serde_json::from_value(facts).ok()),
+            loads: summarise(&manifest.segments),
+        })
+    }
+
+    /// What differs, gravest first.
+    pub(crate) fn differences_from(&self, other: &Self) -> Vec<Difference> {
+        let mut found = Found(Vec::new());
+        self.tools(other, &mut found);
+        scenarios(&self.scenario, &other.scenario, &mut found);
+        if let (Some(one), Some(two)) = (&self.facts, &other.facts) {
+            machines(one, two, &mut found);
+        }
+        self.loads(other, &mut found);
+        let mut found = found.0;
+        found.sort_by_key(|difference| match difference.weight {
+            Weight::Forbids => 0,
+            Weight::Explains => 1,
+            Weight::Note => 2,
+        });
+        found
+    }
+
+    fn tools(&self, other: &Self, found: &mut Found) {
+        found.differs(
+            "tool",
+            Weight::Forbids,
+            "measured by",
+            &self.tool.0,
+            &other.tool.0,
+        );
+        found.differs("tool", Weight::Forbids, "time", &self.time, &other.time);
+        if self.tool.0 == other.tool.0 {
+            let what = format!("version of {}", self.tool.0);
+            found.differs("tool", Weight::Note, &what, &self.tool.1, &other.tool.1);
+        }
+    }
+
+    fn loads(&self, other: &Self, found: &mut Found) {
+        for load in &self.loads {
+            let same =
+                |known: &&LoadSummary| (&known.phase, &known.load) == (&load.phase, &load.load);
+            let Some(twin) = other.loads.iter().find(same) else {
+                continue;
+            };
+            let (low, high) = (
+                load.per_second.min(twin.per_second),
+                load.per_second.max(twin.per_second),
+            );
+            if high > low * (1.0 + LOAD_APART) {
+                let text =
+                    |load: &LoadSummary| format!("{:.4} {}/s", Short(load.per_second), load.unit);
+                found.0.push(Difference {
+                    part: "loads",
+                    what: format!("work of load {}, {}", load.load, load.phase),
+                    base: text(load),
+                    against: text(twin),
+                    weight: Weight::Note,
+                });
+            }
+        }
+    }
+}
+
+/// A rate with three significant digits or more.
+struct Short(f64);
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            100.0.. => write!(f, "{:.0}", self.0),
+            10.0.. => write!(f, "{:.1}", self.0),
+            rate => write!(f, "{rate:.2}"),
+        }
+    }
+}
+
+fn machines(one: &Facts, two: &Facts, found: &mut Found) {
+    let apart = one.apart_from(two);
+    for change in apart.hardware {
+        let (what, base, against) = (&change.what, &change.before, &change.after);
+        found.differs("machine", Weight::Forbids, what, base, against);
+    }
+    for change in apart.settings {
+        // A log-in has a group of its own; what it limits is a fact of its own.
+        let incidental = change.what == "control group of wakepath";
+        let weight = match change.severity {
+            Severity::Serious if !incidental => Weight::Explains,
+            _ => Weight::Note,
+        };
+        found.differs(
+            "settings",
+            weight,
+            &change.what,
+            &change.before,
+            &change.after,
+        );
+    }
+}
+
+fn scenarios(one: &Scenario, two: &Scenario, found: &mut Found) {
+    let mut differs = |weight, what: &str, base: String, against: String| {
+        found.differs("scenario", weight, what, &base, &against);
+    };
+    let (forbids, explains, note) = (Weight::Forbids, Weight::Explains, Weight::Note);
+    let period = |scenario: &Scenario| duration(scenario.period_ns as i64);
+    differs(forbids, "period", period(one), period(two));
+    let threads = |scenario: &Scenario| scenario.tasks.len().to_string();
+    differs(forbids, "threads of the loop", threads(one), threads(two));
+    for (task, twin) in one.tasks.iter().zip(&two.tasks) {
+        let of = format!("of thread {}", task.name);
+        let work = |task: &wakepath_scenario::Task| said(&task.work);
+        differs(
+            releases(&task.work, &twin.work),
+            &format!("work {of}"),
+            work(task),
+            work(twin),
+        );
+        let period = |task: &wakepath_scenario::Task| duration(task.period_ns as i64);
+        differs(forbids, &format!("period {of}"), period(task), period(twin));
+        let cpus = |cpus: &Option<CpuSet>| {
+            cpus.as_ref()
+                .map_or("left to wakepath".into(), ToString::to_string)
+        };
+        differs(
+            explains,
+            &format!("CPUs {of}"),
+            cpus(&task.cpus),
+            cpus(&twin.cpus),
+        );
+    }
+    for phase in &one.phases {
+        let Some(twin) = two.phases.iter().find(|twin| twin.name == phase.name) else {
+            continue;
+        };
+        let loads = |phase: &wakepath_scenario::Phase| match phase.loads.as_slice() {
+            [] => "none".to_owned(),
+            loads => loads.iter().map(said).collect::<Vec<_>>().join(", "),
+        };
+        let what = format!("loads of phase {}", phase.name);
+        differs(forbids, &what, loads(phase), loads(twin));
+        let what = format!("work in phase {}", phase.name);
+        differs(forbids, &what, said(&phase.work), said(&twin.work));
+    }
+    differs(forbids, "wake-up", said(&one.wake_up), said(&two.wake_up));
+    differs(
+        forbids,
+        "after an overrun",
+        said(&one.overrun),
+        said(&two.overrun),
+    );
+    differs(
+        explains,
+        "timer slack",
+        said(&one.timer_slack),
+        said(&two.timer_slack),
+    );
+    let latency = |scenario: &Scenario| match scenario.cpu_dma_latency_us {
+        Some(us) => format!("{us} µs"),
+        None => "left alone".to_owned(),
+    };
+    differs(explains, "cpu-dma-latency", latency(one), latency(two));
+    differs(
+        explains,
+        "read at each cycle",
+        said(&one.accounting),
+        said(&two.accounting),
+    );
+    differs(
+        note,
+        "due times of a condition",
+        one.cycles.to_string(),
+        two.cycles.to_string(),
+    );
+    differs(
+        note,
+        "repetitions",
+        one.repetitions.to_string(),
+        two.repetitions.to_string(),
+    );
+    let warm_up = |scenario: &Scenario| duration(scenario.warm_up_ns as i64);
+    differs(note, "warm-up", warm_up(one), warm_up(two));
+    if one.criterion != two.criterion {
+        differs(
+            note,
+            "criterion",
+            "its own, used for all".into(),
+            "another".into(),
+        );
+    }
+}
+
+/// Two releases of a user's controller may be compared; other work is another measurement.
+fn releases(one: &Work, two: &Work) -> Weight {
+    match (one, two) {
+        (Work::Library(one), Work::Library(two))
+            if (one.is_python(), &one.flight) == (two.is_python(), &two.flight) =>
+        {
+            Weight::Explains
+        }
+        _ => Weight::Forbids,
+    }
+}
+
+/// A value of the scenario in its own words, as in the JSON form; a file's text by its digest.
+fn said(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        Ok(Value::Null) => "none".into(),
+        Ok(mut value) => {
+            name_texts(&mut value);
+            value.to_string()
+        }
+        Err(_) => "unknown".into(),
+    }
+}
+
+/// A vehicle or a table of tasks is many lines: which one it is, its digest tells.
+fn name_texts(value: &mut Value) {
+    match value {
+        Value::String(text) if text.contains('\n') => {
+            let digest = Sha256::digest(text.as_bytes());
+            let digest: String = digest[..6]
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            *text = format!("{} lines, SHA-256 {digest}…", text.lines().count());
+        }
+        Value::Array(values) => values.iter_mut().for_each(name_texts),
+        Value::Object(members) => members.values_mut().for_each(name_texts),
+        _ => {}
+    }
+}
+
+struct Found(Vec<Difference>);
+
+impl Found {
+    fn differs(
+        &mut self,
+        part: &'static str,
+        weight: Weight,
+        what: &str,
+        base: &str,
+        against: &str,
+    ) {
+        if base != against {
+            self.0.push(Difference {
+                part,
+                what: what.to_owned(),
+                base: base.to_owned(),
+                against: against.to_owned(),
+                weight,
+            });
+        }
+    }
+}
+
+/// What the differences leave open.
+pub(crate) fn cautions(
+    differences: &[Difference],
+    base: &[Subject],
+    against: &[Subject],
+) -> Vec<String> {
+    let mut cautions = Vec::new();
+    let explain = differences
+        .iter()
+        .filter(|d| d.weight == Weight::Explains)
+        .count();
+    match explain {
+        0 if differences.iter().all(|d| d.weight == Weight::Note) => cautions.push(
+            "the sides differ in nothing that was looked at: what is found here is chance, time \
+             or something else"
+                .to_owned(),
+        ),
+        0 | 1 => {}
+        several => cautions.push(format!(
+            "{several} settings differ between the sides: which of them did it can't be told from \
+             this"
+        )),
+    }
+    let blind = base
+        .iter()
+        .chain(against)
+        .filter(|subject| subject.facts.is_none());
+    for subject in blind {
+        cautions.push(format!(
+            "{} holds no facts of its machine: whether machine and kernel are the same can't be \
+             told",
+            subject.directory
+        ));
+    }
+    cautions
+}

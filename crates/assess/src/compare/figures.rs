@@ -1,0 +1,295 @@
+//! The figures of one run's conditions that are compared. Each run is read once; what is kept of it
+//! is small however long it was.
+
+use super::Metric;
+use crate::changes::run_changes;
+use crate::conditions::{ConditionSegments, group};
+use crate::error::AssessmentError;
+use crate::imported;
+use crate::judged::judged_with;
+use serde::Serialize;
+use wakepath_archive::{Run, SegmentRecord};
+use wakepath_scenario::{Criterion, Scenario};
+use wakepath_statistics::{
+    Distribution, LatencyHistogram, MissTally, Quantile, QuantileValue, ValueInterval,
+};
+use wakepath_timeline::Sample;
+use wakepath_verdict::{ConditionName, JudgedWindow, Outcome};
+
+/// One condition of one run.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunFigures {
+    /// Name of the run.
+    pub run_id: String,
+    /// The verdict on the condition, by the base's criterion.
+    pub outcome: Outcome,
+    /// Why it can't be trusted, where it can't.
+    pub invalid: Vec<String>,
+    /// Due times judged.
+    pub due_times: u64,
+    /// Median, 99 % and 99.9 % quantile of the wake-up latency over all due times, nanoseconds.
+    pub quantiles: Vec<QuantileFigure>,
+    /// Largest latency over the first due times, as many as every run has, in nanoseconds.
+    pub maximum_ns: Option<i64>,
+    /// Largest latency over all its due times, in nanoseconds. Does not compare where counts
+    /// differ.
+    pub whole_maximum_ns: Option<i64>,
+    /// Misses and how they cluster.
+    pub misses: MissTally,
+    /// Upper bound on the miss probability within this run, at the criterion's confidence.
+    pub miss_fraction_at_most: f64,
+}
+
+/// A quantile with what its own run knows of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct QuantileFigure {
+    /// Its value.
+    #[serde(flatten)]
+    pub value: QuantileValue,
+    /// 95 % interval from order statistics: within this run, if its due times were independent.
+    pub interval: ValueInterval,
+}
+
+/// A bin of a histogram: latencies from `low_ns` to `high_ns`, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Bin {
+    /// Lowest latency counted here, in nanoseconds.
+    pub low_ns: i64,
+    /// Highest, in nanoseconds.
+    pub high_ns: i64,
+    /// How many.
+    pub count: u64,
+}
+
+impl RunFigures {
+    /// The value of a metric: nanoseconds or a share. `None` where the run is too short for it.
+    pub(crate) fn value(&self, metric: Metric) -> Option<f64> {
+        if let Some(wanted) = metric.quantile() {
+            let found = self
+                .quantiles
+                .iter()
+                .find(|found| found.value.parts_per_million == wanted.parts_per_million())?;
+            return (!found.value.is_maximum).then_some(found.value.value as f64);
+        }
+        match metric {
+            Metric::Misses => (self.misses.due > 0).then(|| self.misses.fraction()),
+            _ => self.maximum_ns.map(|ns| ns as f64),
+        }
+    }
+}
+
+/// [`RunFigures`] before it is known over how many due times maxima are taken.
+pub(crate) struct Measured {
+    pub(crate) name: ConditionName,
+    pub(crate) figures: RunFigures,
+    /// Due times at which the largest latency so far was exceeded: its number from 0, the latency.
+    records: Vec<(u64, i64)>,
+    histogram: LatencyHistogram,
+    /// Whether only a histogram is known.
+    unordered: bool,
+}
+
+impl Measured {
+    /// Of a histogram: what came first is not known.
+    pub(crate) fn unordered(
+        name: ConditionName,
+        figures: RunFigures,
+        histogram: LatencyHistogram,
+    ) -> Self {
+        Self {
+            name,
+            figures,
+            records: Vec::new(),
+            histogram,
+            unordered: true,
+        }
+    }
+}
+
+impl Measured {
+    pub(crate) fn over_equal_counts(mut self, count: u64) -> RunFigures {
+        if self.unordered {
+            // Which values came first is not known.
+            let all = self.figures.due_times == count;
+            self.figures.maximum_ns = self.figures.whole_maximum_ns.filter(|_| all);
+            return self.figures;
+        }
+        let within = self.records.iter().rev().find(|(place, _)| *place < count);
+        self.figures.maximum_ns = within.map(|(_, latency)| *latency);
+        self.figures
+    }
+}
+
+/// The histogram over all runs of a side.
+pub(crate) fn merged(side: &[Measured]) -> Vec<Bin> {
+    let mut whole = LatencyHistogram::new();
+    for run in side {
+        whole.merge(&run.histogram);
+    }
+    let bins = whole.occupied();
+    bins.map(|(low_ns, high_ns, count)| Bin {
+        low_ns,
+        high_ns,
+        count,
+    })
+    .collect()
+}
+
+/// Every condition of a run that was measured.
+pub(crate) fn figures(
+    run: &Run,
+    scenario: &Scenario,
+    criterion: &Criterion,
+) -> Result<Vec<Measured>, AssessmentError> {
+    let changes = run_changes(&run.manifest.facts);
+    let scenario = &Scenario {
+        criterion: criterion.clone(),
+        ..scenario.clone()
+    };
+    let mut all = Vec::new();
+    for condition in group(&run.manifest, scenario) {
+        if condition.never_started().is_some() {
+            continue;
+        }
+        if let Some(measured) = of_histogram(run, scenario, &condition) {
+            all.push(measured);
+            continue;
+        }
+        let mut latencies = Vec::new();
+        let mut collect = |_: &SegmentRecord, window: JudgedWindow, samples: &[Sample]| {
+            latencies_of(window, samples, &mut |latency| latencies.push(latency));
+        };
+        let judgement = judged_with(run, scenario, &condition, &changes, &mut collect)?;
+        let misses = judgement.cycles.misses;
+        let mut records: Vec<(u64, i64)> = Vec::new();
+        let mut histogram = LatencyHistogram::new();
+        for (place, &latency) in (0..).zip(&latencies) {
+            histogram.record(latency);
+            if records.last().is_none_or(|(_, largest)| latency > *largest) {
+                records.push((place, latency));
+            }
+        }
+        let distribution = Distribution::new(latencies);
+        let quantiles = distribution.iter().flat_map(|distribution| {
+            let wanted = Metric::ALL.into_iter().filter_map(Metric::quantile);
+            wanted.map(|quantile| QuantileFigure {
+                value: distribution.quantile(quantile),
+                interval: distribution.quantile_interval(quantile, 0.95),
+            })
+        });
+        let against = |reason: &&wakepath_verdict::Reason| reason.bearing() == Outcome::Invalid;
+        let invalid = judgement.reasons.iter().filter(against);
+        all.push(Measured {
+            figures: RunFigures {
+                run_id: run.manifest.run_id.clone(),
+                outcome: judgement.outcome,
+                invalid: invalid.map(ToString::to_string).collect(),
+                due_times: judgement.cycles.scheduled,
+                quantiles: quantiles.collect(),
+                maximum_ns: None,
+                whole_maximum_ns: records.last().map(|(_, latency)| *latency),
+                misses,
+                miss_fraction_at_most: misses
+                    .upper_bound(criterion.confidence, judgement.cycles.threads),
+            },
+            name: judgement.name,
+            records,
+            histogram,
+            unordered: false,
+        });
+    }
+    Ok(all)
+}
+
+/// What a comparison takes of a histogram; `None` where there are samples.
+fn of_histogram(
+    run: &Run,
+    scenario: &Scenario,
+    condition: &ConditionSegments<'_>,
+) -> Option<Measured> {
+    let criterion = condition.criterion(&scenario.criterion);
+    let counted = imported::counted(&run.manifest, condition)?;
+    let judgement = imported::judged_by_histogram(&run.manifest, condition, &criterion)?;
+    let mut histogram = LatencyHistogram::new();
+    for bin in counted.bins.iter().filter(|bin| !bin.overflowed) {
+        histogram.record_many(bin.high_ns, bin.count);
+    }
+    let wanted = [Quantile::P50, Quantile::P99, Quantile::P999];
+    // How many of the overflowed values were late is not known.
+    let misses = match counted.bins.iter().any(|bin| bin.overflowed) {
+        true => MissTally::default(),
+        false => judgement.cycles.misses,
+    };
+    let figures = RunFigures {
+        run_id: run.manifest.run_id.clone(),
+        outcome: judgement.outcome,
+        invalid: Vec::new(),
+        due_times: counted.count,
+        quantiles: wanted
+            .map(|quantile| QuantileFigure {
+                value: counted.quantile(quantile),
+                interval: counted.interval(quantile),
+            })
+            .to_vec(),
+        maximum_ns: None,
+        whole_maximum_ns: Some(counted.max_ns),
+        misses,
+        miss_fraction_at_most: misses.upper_bound(criterion.confidence, counted.threads),
+    };
+    Some(Measured::unordered(judgement.name, figures, histogram))
+}
+
+/// Wake-up latency of every judged due time in order, as the verdict's record counts them: one at
+/// which no cycle ran counts with the next wake-up − its due time.
+fn latencies_of(window: JudgedWindow, samples: &[Sample], each: &mut dyn FnMut(i64)) {
+    let from = |instant_ns: u64, cycle| instant_ns.wrapping_sub(window.due.due_ns(cycle)) as i64;
+    let mut next = window.first_judged_cycle;
+    for sample in samples
+        .iter()
+        .filter(|sample| sample.cycle >= window.first_judged_cycle)
+    {
+        for cycle in next..sample.cycle.min(window.end_cycle) {
+            each(from(sample.wake_ns, cycle));
+        }
+        if sample.cycle >= window.end_cycle {
+            return;
+        }
+        each(sample.latency_ns());
+        next = sample.cycle + 1;
+    }
+    for cycle in next..window.end_cycle {
+        each(from(window.due.due_ns(window.end_cycle), cycle));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_timeline::DueTimes;
+
+    #[test]
+    fn skipped_due_times_stand_in_their_place_with_what_they_suffered() {
+        let due = DueTimes {
+            start_ns: 1_000,
+            period_ns: 100,
+        };
+        let sample = |cycle, latency| Sample {
+            cycle,
+            due_ns: due.due_ns(cycle),
+            wake_ns: due.due_ns(cycle) + latency,
+            end_ns: due.due_ns(cycle) + latency,
+            ..Sample::default()
+        };
+        let window = JudgedWindow {
+            due,
+            first_judged_cycle: 1,
+            end_cycle: 7,
+            thread: 0,
+        };
+        let mut found = Vec::new();
+        let samples = [sample(0, 9), sample(1, 5), sample(4, 20)];
+        latencies_of(window, &samples, &mut |latency| found.push(latency));
+        // 2 and 3 wait for cycle 4, which woke at 1420; 5 and 6 for the window's end at 1700.
+        assert_eq!(found, [5, 220, 120, 20, 200, 100]);
+    }
+}

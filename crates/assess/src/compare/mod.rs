@@ -1,0 +1,339 @@
+//! Runs against runs: what differs between them, and what may be said of their timing. The
+//! replicate is the run, not the sample: samples of one run share its boot, its memory layout and
+//! its hour. It measures nothing and changes no run.
+
+mod differences;
+mod figures;
+mod findings;
+mod metric;
+
+pub use differences::{Difference, Weight};
+pub use figures::{Bin, QuantileFigure, RunFigures};
+pub use findings::{Adjusted, Finding, MetricComparison, median};
+pub use metric::{Margin, Metric};
+
+use crate::error::AssessmentError;
+use crate::identity::{RunIdentity, identity};
+use differences::Subject;
+use figures::{Measured, figures};
+use serde::Serialize;
+use wakepath_archive::{Ending, Run, State};
+use wakepath_verdict::ConditionName;
+
+/// Probability of a false finding that is accepted: the usual one in twenty.
+pub const ALPHA: f64 = 0.05;
+
+/// What is compared and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompareOrder {
+    /// Differences within it don't matter.
+    pub margin: Margin,
+    /// What is compared; the fewer, the fewer runs are needed.
+    pub metrics: Vec<Metric>,
+    /// Compare runs that are not comparable, with a warning.
+    pub force: bool,
+    /// The k-th run of one side was measured beside the k-th of the other.
+    pub interleaved: bool,
+}
+
+/// Why runs are not compared.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// A run can't be read.
+    #[error(transparent)]
+    Assessment(#[from] AssessmentError),
+    /// A side has no run.
+    #[error("nothing to compare with: give runs for both sides")]
+    EmptySide,
+    /// One run twice.
+    #[error("{first} and {second} are the same run ({run_id}): a run is no evidence beside itself")]
+    SameRun {
+        /// The first directory.
+        first: String,
+        /// The second.
+        second: String,
+        /// Their name.
+        run_id: String,
+    },
+    /// The runs measured something else.
+    #[error("not comparable: {}; --force compares them all the same", reasons.join("; "))]
+    NotComparable {
+        /// Each with both values.
+        reasons: Vec<String>,
+    },
+    /// No condition is in every run.
+    #[error("no condition (policy and phase) is in all of these runs")]
+    NothingInCommon,
+    /// They were not measured in turn.
+    #[error("--interleaved: {why}")]
+    NotInterleaved {
+        /// What does not fit.
+        why: String,
+    },
+}
+
+/// Two sides of runs, compared.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// The finding on the whole: the gravest of all.
+    pub finding: Finding,
+    /// Runs of the one side.
+    pub base: Vec<RunIdentity>,
+    /// Runs of the other.
+    pub against: Vec<RunIdentity>,
+    /// What differs between the sides.
+    pub differences: Vec<Difference>,
+    /// Why the runs are not comparable, where `--force` compared them all the same.
+    pub forced: Vec<String>,
+    /// What a reader should know.
+    pub cautions: Vec<String>,
+    /// Whether runs were compared pair by pair.
+    pub interleaved: bool,
+    /// The margin within which differences don't matter.
+    pub margin: Margin,
+    /// Accepted probability of a false finding.
+    pub alpha: f64,
+    /// Wake-up latency above which a due time is missed, by the base's criterion, in nanoseconds.
+    pub latency_limit_ns: Option<i64>,
+    /// Every condition that is in all runs.
+    pub conditions: Vec<ConditionComparison>,
+    /// Runs a side from which on one metric alone among all compared could be told; `None` where
+    /// there are enough.
+    pub runs_needed: Option<u64>,
+}
+
+/// One condition on both sides.
+#[derive(Debug, Clone, Serialize)]
+pub struct ConditionComparison {
+    /// Which condition.
+    pub name: ConditionName,
+    /// Figures of each run of the base.
+    pub base: Vec<RunFigures>,
+    /// Figures of each run held against it.
+    pub against: Vec<RunFigures>,
+    /// Due times over which maxima were taken: the fewest of all runs.
+    pub equal_count: u64,
+    /// What each metric shows.
+    pub metrics: Vec<MetricComparison>,
+    /// Wake-up latencies over all due times and runs of the base, for drawing; bins up to 0.8 %
+    /// wide.
+    pub base_distribution: Vec<Bin>,
+    /// The same of the other side.
+    pub against_distribution: Vec<Bin>,
+}
+
+impl Comparison {
+    /// Compares `against` with `base`.
+    ///
+    /// # Errors
+    /// As [`CompareError`] says.
+    pub fn of(base: &[Run], against: &[Run], order: &CompareOrder) -> Result<Self, CompareError> {
+        if base.is_empty() || against.is_empty() {
+            return Err(CompareError::EmptySide);
+        }
+        refuse_the_same(base, against)?;
+        let (mut base, mut against) = (in_time(base), in_time(against));
+        if order.interleaved {
+            check_turns(&base, &against)?;
+        }
+        let subjects = |runs: &mut Vec<&Run>| -> Result<Vec<Subject>, AssessmentError> {
+            runs.iter().map(|run| Subject::of(run)).collect()
+        };
+        let (first, second) = (subjects(&mut base)?, subjects(&mut against)?);
+        let differences = first[0].differences_from(&second[0]);
+        let forced = reasons_against(&first, &second, &differences);
+        if !forced.is_empty() && !order.force {
+            return Err(CompareError::NotComparable { reasons: forced });
+        }
+        // One criterion for all: what counts as a miss must not differ between sides.
+        let criterion = first[0].scenario.criterion.clone();
+        let measured = |runs: &[&Run], subjects: &[Subject]| -> Result<Vec<_>, AssessmentError> {
+            let pairs = runs.iter().zip(subjects);
+            pairs
+                .map(|(run, of)| figures(run, &of.scenario, &criterion))
+                .collect()
+        };
+        let mut conditions = paired_up(measured(&base, &first)?, measured(&against, &second)?);
+        if conditions.is_empty() {
+            return Err(CompareError::NothingInCommon);
+        }
+        let runs_needed = findings::judge(&mut conditions, order, &criterion);
+        let finding = Finding::gravest(conditions.iter().flat_map(|c| &c.metrics));
+        let all = || base.iter().chain(&against).copied();
+        let mut cautions: Vec<String> = all().filter_map(incomplete).collect();
+        cautions.extend(differences::cautions(&differences, &first, &second));
+        cautions.extend(left_out(&conditions, all()));
+        Ok(Self {
+            finding,
+            base: base.iter().map(|run| identity(run)).collect(),
+            against: against.iter().map(|run| identity(run)).collect(),
+            differences,
+            forced,
+            cautions,
+            interleaved: order.interleaved,
+            margin: order.margin,
+            alpha: ALPHA,
+            latency_limit_ns: criterion.latency_ns.and_then(|ns| i64::try_from(ns).ok()),
+            conditions,
+            runs_needed,
+        })
+    }
+
+    /// Exit code of the command: 0 nothing regressed and evidence enough, 1 invalid, 2 regressed,
+    /// 3 inconclusive.
+    pub fn exit_code(&self) -> u8 {
+        self.finding.exit_code()
+    }
+}
+
+fn refuse_the_same(base: &[Run], against: &[Run]) -> Result<(), CompareError> {
+    let all: Vec<&Run> = base.iter().chain(against).collect();
+    for (place, first) in all.iter().enumerate() {
+        for second in &all[place + 1..] {
+            if first.manifest.run_id == second.manifest.run_id {
+                return Err(CompareError::SameRun {
+                    first: first.directory().display().to_string(),
+                    second: second.directory().display().to_string(),
+                    run_id: first.manifest.run_id.clone(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// In the order of their starts: RFC 3339 in UTC sorts as text.
+fn in_time(runs: &[Run]) -> Vec<&Run> {
+    let mut runs: Vec<&Run> = runs.iter().collect();
+    runs.sort_by(|a, b| a.manifest.started.cmp(&b.manifest.started));
+    runs
+}
+
+/// Whether the k-th run of each side were measured beside each other, pair after pair.
+fn check_turns(base: &[&Run], against: &[&Run]) -> Result<(), CompareError> {
+    let refused = |why: String| Err(CompareError::NotInterleaved { why });
+    if base.len() != against.len() {
+        return refused(format!(
+            "{} runs against {}: measured in turn there are as many on each side",
+            base.len(),
+            against.len()
+        ));
+    }
+    let start = |run: &Run| run.manifest.started.clone();
+    let pairs: Vec<_> = base
+        .iter()
+        .zip(against)
+        .map(|(a, b)| (start(a), start(b)))
+        .collect();
+    for (earlier, later) in pairs.iter().zip(pairs.iter().skip(1)) {
+        let end = earlier.0.clone().max(earlier.1.clone());
+        let begin = later.0.clone().min(later.1.clone());
+        if end > begin {
+            return refused(format!(
+                "a run started at {end} should come before those of {begin}: the sides were not \
+                 measured in turn"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Why the runs should not be compared: the sides measured different things, or the runs of one
+/// side are no repetitions of each other.
+fn reasons_against(base: &[Subject], against: &[Subject], between: &[Difference]) -> Vec<String> {
+    let forbids = between.iter().filter(|d| d.weight == Weight::Forbids);
+    let mut reasons: Vec<String> = forbids.map(ToString::to_string).collect();
+    for side in [base, against] {
+        for other in &side[1..] {
+            let apart = side[0].differences_from(other);
+            let named = apart
+                .iter()
+                .filter(|d| d.weight != Weight::Note)
+                .map(|difference| {
+                    format!(
+                        "{} and {} are no repetitions of each other: {difference}",
+                        side[0].directory, other.directory
+                    )
+                });
+            reasons.extend(named);
+        }
+    }
+    reasons
+}
+
+type OfRun = Vec<Measured>;
+
+/// The conditions that every run has, side by side, in the order of the first run.
+fn paired_up(mut base: Vec<OfRun>, mut against: Vec<OfRun>) -> Vec<ConditionComparison> {
+    let names: Vec<ConditionName> = base[0].iter().map(|found| found.name.clone()).collect();
+    let mut conditions = Vec::new();
+    for name in names {
+        let take = |side: &mut [OfRun]| -> Option<Vec<Measured>> {
+            let one = |run: &mut OfRun| {
+                let place = run.iter().position(|found| found.name == name)?;
+                Some(run.remove(place))
+            };
+            side.iter_mut().map(one).collect()
+        };
+        let (Some(first), Some(second)) = (take(&mut base), take(&mut against)) else {
+            continue;
+        };
+        let counts = first
+            .iter()
+            .chain(&second)
+            .map(|found| found.figures.due_times);
+        let equal_count = counts.min().unwrap_or(0);
+        let distribution = |side: &[Measured]| figures::merged(side);
+        let (base_distribution, against_distribution) =
+            (distribution(&first), distribution(&second));
+        let shown = |side: Vec<Measured>| -> Vec<RunFigures> {
+            side.into_iter()
+                .map(|found| found.over_equal_counts(equal_count))
+                .collect()
+        };
+        conditions.push(ConditionComparison {
+            name,
+            base: shown(first),
+            against: shown(second),
+            equal_count,
+            metrics: Vec::new(),
+            base_distribution,
+            against_distribution,
+        });
+    }
+    conditions
+}
+
+fn incomplete(run: &Run) -> Option<String> {
+    let what = match (run.state(), &run.manifest.ending) {
+        (State::Finished, _) if run.manifest.recovered.is_some() => "was cut short and recovered",
+        (State::Finished, Ending::Complete) => return None,
+        (State::Finished, Ending::Interrupted) => "was interrupted before its end",
+        (State::Finished, _) => "could not go on to its end",
+        (State::NotFinished, _) => "is not in its final form",
+        (State::BeingWritten { .. }, _) => "is still under way",
+    };
+    Some(format!("{} {what}", run.directory().display()))
+}
+
+/// Conditions of some runs that are not in all of them.
+fn left_out<'a>(
+    compared: &[ConditionComparison],
+    runs: impl Iterator<Item = &'a Run>,
+) -> Option<String> {
+    let mut missing: Vec<String> = Vec::new();
+    for run in runs {
+        for segment in &run.manifest.segments {
+            let known = compared.iter().any(|condition| {
+                let policy = condition.name.policy.map(|policy| policy.to_string());
+                condition.name.phase == segment.phase
+                    && policy.is_none_or(|policy| policy == segment.condition)
+            });
+            let name = format!("{}, {}", segment.condition, segment.phase);
+            if !known && !missing.contains(&name) {
+                missing.push(name);
+            }
+        }
+    }
+    (!missing.is_empty()).then(|| format!("not measured in every run: {}", missing.join("; ")))
+}

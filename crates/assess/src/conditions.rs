@@ -1,0 +1,114 @@
+//! Which segments and threads make up a condition: a policy under a phase's load, over all
+//! repetitions; task by task where tasks have periods of their own. It reads no samples.
+
+use serde::Serialize;
+use wakepath_archive::{Manifest, SegmentRecord, ThreadEnd, ThreadRecord};
+use wakepath_scenario::{Criterion, Scenario};
+use wakepath_timeline::Policy;
+
+/// A condition that could not be measured: a missing privilege, as a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotMeasured {
+    /// The condition.
+    pub condition: String,
+    /// The phase.
+    pub phase: String,
+    /// Why, and what would help.
+    pub reason: String,
+}
+
+/// The recording of one condition.
+pub(crate) struct ConditionSegments<'a> {
+    pub(crate) condition: String,
+    pub(crate) phase: String,
+    /// `None` for a task set.
+    pub(crate) policy: Option<Policy>,
+    /// The task, where tasks are judged one by one.
+    pub(crate) task: Option<String>,
+    pub(crate) threads: Vec<(&'a SegmentRecord, &'a ThreadRecord)>,
+    /// The shortest period of the scenario, in nanoseconds.
+    shortest_period_ns: u64,
+}
+
+/// Groups a run's segments into conditions, in the order in which they were first measured.
+pub(crate) fn group<'a>(manifest: &'a Manifest, scenario: &Scenario) -> Vec<ConditionSegments<'a>> {
+    let alike = Scenario::are_alike(&scenario.tasks);
+    let mut conditions: Vec<ConditionSegments<'a>> = Vec::new();
+    // A traced segment carries the cost of tracing: it explains, and judges nothing. A program that
+    // was watched has no other.
+    let watched = manifest
+        .imported
+        .as_ref()
+        .is_some_and(|from| from.is_watched());
+    let judges = |segment: &&SegmentRecord| watched || !segment.traced;
+    for segment in manifest.segments.iter().filter(judges) {
+        for thread in &segment.threads {
+            let policy = (!scenario.policies.is_empty()).then_some(thread.requested);
+            let task = (!alike).then(|| thread.name.clone());
+            let known = conditions.iter_mut().find(|known| {
+                known.condition == segment.condition
+                    && known.policy == policy
+                    && known.phase == segment.phase
+                    && known.task == task
+            });
+            match known {
+                Some(known) => known.threads.push((segment, thread)),
+                None => conditions.push(ConditionSegments {
+                    condition: segment.condition.clone(),
+                    phase: segment.phase.clone(),
+                    policy,
+                    task,
+                    threads: vec![(segment, thread)],
+                    shortest_period_ns: scenario.period_ns,
+                }),
+            }
+        }
+    }
+    // Phase by phase in the scenario's order, whatever the repetitions did to the order.
+    let place = |phase: &str| scenario.phases.iter().position(|known| known.name == phase);
+    let policy_place = |policy| {
+        scenario
+            .policies
+            .iter()
+            .position(|&known| Some(known) == policy)
+    };
+    conditions.sort_by_key(|c| (place(&c.phase), policy_place(c.policy)));
+    conditions
+}
+
+impl ConditionSegments<'_> {
+    /// Why no segment of it ever started, if none did: a missing privilege, as a rule. A load that
+    /// could not be started is not such a reason but makes the condition invalid.
+    pub(crate) fn never_started(&self) -> Option<String> {
+        let reason = |(segment, thread): &(&SegmentRecord, &ThreadRecord)| match &thread.ended {
+            Some(ThreadEnd::Failed { reason })
+                if thread.due.start_ns == 0 && segment.loads.is_empty() =>
+            {
+                Some(reason.clone())
+            }
+            _ => None,
+        };
+        let reasons: Vec<_> = self.threads.iter().map(reason).collect();
+        match reasons.iter().all(Option::is_some) {
+            true => reasons.into_iter().flatten().next(),
+            false => None,
+        }
+    }
+
+    /// The criterion for this condition's period. A deadline of one period is each task's own
+    /// period.
+    pub(crate) fn criterion(&self, criterion: &Criterion) -> Criterion {
+        let period_ns = self
+            .threads
+            .first()
+            .map_or(self.shortest_period_ns, |(_, thread)| thread.due.period_ns);
+        let deadline_ns = match criterion.deadline_ns == self.shortest_period_ns {
+            true => period_ns,
+            false => criterion.deadline_ns,
+        };
+        Criterion {
+            deadline_ns,
+            ..criterion.clone()
+        }
+    }
+}

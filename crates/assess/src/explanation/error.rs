@@ -1,0 +1,33 @@
+//! Why a run can't be explained.
+
+use std::io;
+use wakepath_archive::ArchiveError;
+use wakepath_scenario::ScenarioErrors;
+
+/// Why a run can't be explained.
+#[derive(Debug, thiserror::Error)]
+pub enum ExplainError {
+    /// The run or one of its traces can't be read.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// The scenario in the run can't be read by this version.
+    #[error("the run's own scenario can't be read: {0}")]
+    Scenario(#[from] ScenarioErrors),
+    /// It was not traced.
+    #[error("{directory}: the run holds no kernel events; measure again with --trace, as root")]
+    NoEvents {
+        /// The run directory.
+        directory: String,
+    },
+    /// The explanation can't be written beside the run.
+    #[error("{path}: {error}")]
+    Write {
+        /// The file.
+        path: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// What reads along can't go on.
+    #[error("while the run was explained: {0}")]
+    Along(#[from] io::Error),
+}

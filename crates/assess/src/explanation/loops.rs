@@ -1,0 +1,168 @@
+//! The loops of one segment with the samples that the trace covers, and their thread numbers. It
+//! explains nothing.
+
+use super::ExplainError;
+use super::covered::{Covered, Gaps};
+use wakepath_archive::{Run, SegmentRecord, ThreadRecord, Trace};
+use wakepath_explain::{Identifier, LoopThread};
+use wakepath_timeline::Sample;
+
+/// The loops of a segment.
+pub struct SegmentLoops<'a> {
+    /// The segment.
+    pub record: &'a SegmentRecord,
+    loops: Vec<Loop<'a>>,
+    covered: Covered,
+}
+
+struct Loop<'a> {
+    record: &'a ThreadRecord,
+    thread: Option<u32>,
+    samples: Vec<Sample>,
+    uncovered: u64,
+}
+
+/// Cycles that tell which thread a loop is, where the recording does not.
+const CYCLES_TO_IDENTIFY: usize = 200;
+
+impl<'a> SegmentLoops<'a> {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// When samples or trace can't be read.
+    pub fn read(
+        run: &'a Run,
+        record: &'a SegmentRecord,
+        trace: &Trace,
+    ) -> Result<Self, ExplainError> {
+        let covered = Covered::of(trace);
+        let mut loops = Vec::new();
+        let watched = run
+            .manifest
+            .imported
+            .as_ref()
+            .is_some_and(|from| from.is_watched());
+        // The archive has a watched program's cycles on even rows; its trace has them as they were.
+        let mut rows = match watched {
+            true => Some(crate::watched::rows(record, trace)?),
+            false => None,
+        };
+        for thread in &record.threads {
+            let mut samples = match (&mut rows, thread_number(thread)) {
+                (Some(rows), Some(number)) => {
+                    rows.remove(&number).map_or(Vec::new(), |row| row.samples)
+                }
+                _ => run.samples(record.segment, thread.thread)?,
+            };
+            let mut uncovered = 0;
+            samples.retain(|sample| {
+                let holds = covered.holds(sample);
+                uncovered += u64::from(!holds && !sample.is_warm_up());
+                holds
+            });
+            loops.push(Loop {
+                record: thread,
+                thread: thread_number(thread),
+                uncovered,
+                samples,
+            });
+        }
+        let mut new = Self {
+            record,
+            loops,
+            covered,
+        };
+        new.identify(trace)?;
+        Ok(new)
+    }
+
+    /// The loops as the explainer takes them.
+    pub fn to_explain(&self) -> Vec<LoopThread> {
+        let loop_thread = |of: &Loop<'_>| LoopThread {
+            // A thread that nobody is: its cycles come out without events.
+            thread: of.thread.unwrap_or(u32::MAX),
+            cpus: of.record.cpus.clone(),
+            samples: of.samples.clone(),
+        };
+        self.loops.iter().map(loop_thread).collect()
+    }
+
+    /// Name and period in nanoseconds of a loop.
+    pub fn name(&self, number: usize) -> &str {
+        &self.loops[number].record.name
+    }
+
+    /// Period of a loop, in nanoseconds.
+    pub fn period_ns(&self, number: usize) -> u64 {
+        self.loops[number].record.due.period_ns
+    }
+
+    /// How many loops there are.
+    pub fn count(&self) -> usize {
+        self.loops.len()
+    }
+
+    /// Judged cycles of a loop that the trace does not cover.
+    pub fn uncovered(&self, number: usize) -> u64 {
+        self.loops[number].uncovered
+    }
+
+    /// Samples of a loop that the trace covers.
+    pub fn samples(&self, number: usize) -> &[Sample] {
+        &self.loops[number].samples
+    }
+
+    /// What lies between the windows whose events were kept.
+    pub fn gaps(&self) -> Gaps<'_> {
+        self.covered.gaps()
+    }
+
+    /// Keeps, of all loops, only the cycles from `before` before the worst judged cycle to `after`
+    /// after it. Returns whose it is, that cycle, and the instants in between in nanoseconds.
+    pub fn keep_around_worst(
+        &mut self,
+        before: usize,
+        after: usize,
+    ) -> Option<(usize, Sample, (u64, u64))> {
+        let judged = self.loops.iter().enumerate().flat_map(|(number, of)| {
+            let samples = of.samples.iter().enumerate();
+            let judged = samples.filter(|(_, sample)| !sample.is_warm_up());
+            judged.map(move |(at, sample)| (number, at, *sample))
+        });
+        let (number, at, worst) = judged.max_by_key(|(.., sample)| sample.latency_ns())?;
+        let samples = &self.loops[number].samples;
+        let from_ns = samples[at.saturating_sub(before)].due_ns;
+        let to_ns = samples[(at + after).min(samples.len() - 1)].end_ns;
+        for of in &mut self.loops {
+            of.samples
+                .retain(|sample| sample.due_ns >= from_ns && sample.end_ns <= to_ns);
+        }
+        Some((number, worst, (from_ns, to_ns)))
+    }
+
+    fn identify(&mut self, trace: &Trace) -> Result<(), ExplainError> {
+        if self.loops.iter().all(|of| of.thread.is_some()) {
+            return Ok(());
+        }
+        let samples = self.loops.iter().map(|of| {
+            let first = of.samples.iter().take(CYCLES_TO_IDENTIFY);
+            first.copied().collect()
+        });
+        let mut identifier = Identifier::new(samples.collect());
+        for event in trace.events()? {
+            if !identifier.event(&event?) {
+                break;
+            }
+        }
+        for (of, thread) in self.loops.iter_mut().zip(identifier.threads()) {
+            of.thread = of.thread.or(thread);
+        }
+        Ok(())
+    }
+}
+
+/// The kernel's number of the thread, where the run says it.
+fn thread_number(record: &ThreadRecord) -> Option<u32> {
+    let number = record.effective.details.get("thread_id")?.as_u64()?;
+    u32::try_from(number).ok()
+}

@@ -1,0 +1,158 @@
+//! The explanation of a recorded run: its traces and samples through the explainer, condition by
+//! condition, as a stream.
+
+mod covered;
+mod error;
+mod files;
+mod loops;
+mod order;
+mod sums;
+mod worst;
+
+pub use error::ExplainError;
+pub use files::write_beside;
+pub use loops::SegmentLoops;
+pub use order::Order;
+pub use worst::{WorstCycle, worst_cycle};
+
+use sums::Sums;
+use wakepath_archive::{Run, Trace};
+use wakepath_explain::{
+    Activities, Explained, Explainer, Explanation, Options, OverheadTable, Overheads,
+};
+
+/// What reads along while a run is explained.
+pub trait Along {
+    /// The loops of the segment that comes next.
+    fn segment(&mut self, _loops: &SegmentLoops<'_>) -> Result<(), ExplainError> {
+        Ok(())
+    }
+
+    /// The next explained cycle of one of them, by its number among them.
+    fn cycle(
+        &mut self,
+        _loops: &SegmentLoops<'_>,
+        _number: usize,
+        _cycle: &Explained,
+    ) -> Result<(), ExplainError> {
+        Ok(())
+    }
+
+    /// What a CPU did from one instant to another.
+    fn span(&mut self, _cpu: u16, _span_ns: (u64, u64), _name: &str) -> Result<(), ExplainError> {
+        Ok(())
+    }
+
+    /// Whether spans are wanted: they cost time.
+    fn wants_spans(&self) -> bool {
+        false
+    }
+}
+
+/// Nobody reads along.
+pub struct Nobody;
+
+impl Along for Nobody {}
+
+/// What an explanation consists of.
+pub struct ExplainedRun {
+    /// The causes.
+    pub explanation: Explanation,
+    /// What the kernel's own work cost.
+    pub overheads: OverheadTable,
+}
+
+/// Explains a run.
+///
+/// # Errors
+/// When it can't be read, or holds no kernel events at all.
+pub fn explain(
+    run: &Run,
+    order: &Order,
+    along: &mut dyn Along,
+) -> Result<ExplainedRun, ExplainError> {
+    let mut sums = Sums::new(run, order)?;
+    let mut overheads = Overheads::default();
+    let (mut events, mut lost, mut untold, mut traced) = (0, 0, 0, 0);
+    for record in &run.manifest.segments {
+        let Some(trace) = Trace::open(run.directory(), record.segment)? else {
+            continue;
+        };
+        traced += 1;
+        let loops = SegmentLoops::read(run, record, &trace)?;
+        along.segment(&loops)?;
+        let explainer = one_segment(&loops, &trace, &mut sums, along)?;
+        events += explainer.events();
+        // perf may drop events without saying where: then only their counts tell.
+        let counted = trace
+            .end()
+            .map_or(0, |end| end.cpus.iter().map(|cpu| cpu.lost).sum());
+        lost += explainer.lost().max(counted);
+        untold += explainer.untold_switches();
+        overheads.merge(explainer.overheads());
+        sums.end_segment(&loops, &explainer);
+    }
+    if traced == 0 {
+        return Err(ExplainError::NoEvents {
+            directory: run.directory().display().to_string(),
+        });
+    }
+    Ok(ExplainedRun {
+        explanation: Explanation {
+            version: Explanation::VERSION,
+            events,
+            events_lost: lost,
+            switches_untold: untold,
+            conditions: sums.conditions(),
+        },
+        overheads: overheads.table(),
+    })
+}
+
+fn one_segment(
+    loops: &SegmentLoops<'_>,
+    trace: &Trace,
+    sums: &mut Sums,
+    along: &mut dyn Along,
+) -> Result<Explainer, ExplainError> {
+    let mut explainer = Explainer::new(loops.to_explain(), options());
+    let mut activities = along.wants_spans().then(Activities::default);
+    let mut cycles: Vec<(usize, Explained)> = Vec::new();
+    let mut spans: Vec<(u16, (u64, u64), String)> = Vec::new();
+    let mut gaps = loops.gaps();
+    for event in trace.events()? {
+        let event = event?;
+        if let Some(until_ns) = gaps.before(event.at_ns) {
+            explainer.gap(until_ns);
+            if let Some(activities) = &mut activities {
+                activities.gap(until_ns);
+            }
+        }
+        explainer.event(&event, |number, cycle| cycles.push((number, cycle)));
+        if let Some(activities) = &mut activities {
+            activities.event(&event, |cpu, from, to, name| {
+                spans.push((cpu, (from, to), name.to_owned()));
+            });
+        }
+        for (number, cycle) in cycles.drain(..) {
+            sums.add(loops, number, &cycle);
+            along.cycle(loops, number, &cycle)?;
+        }
+        for (cpu, span_ns, name) in spans.drain(..) {
+            along.span(cpu, span_ns, &name)?;
+        }
+    }
+    explainer.finish(|number, cycle| cycles.push((number, cycle)));
+    for (number, cycle) in cycles.drain(..) {
+        sums.add(loops, number, &cycle);
+        along.cycle(loops, number, &cycle)?;
+    }
+    Ok(explainer)
+}
+
+fn options() -> Options {
+    Options {
+        usual: None,
+        own_names: vec!["wakepath".into()],
+    }
+}

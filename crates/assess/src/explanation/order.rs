@@ -1,0 +1,36 @@
+//! What an explanation is asked for: the threshold of late cycles, how many of the worst to keep.
+
+use super::ExplainError;
+use wakepath_scenario::{KnownCpus, Scenario};
+
+/// The terms of an explanation.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// Latency above which a cycle is late, in nanoseconds; `None`: the 99.9th percentile of each
+    /// condition, or the 99th of fewer than 1000 cycles.
+    pub threshold_ns: Option<u64>,
+    /// Where the threshold comes from.
+    pub threshold_from: String,
+    /// How many of the worst cycles of each condition are kept.
+    pub worst: usize,
+}
+
+impl Order {
+    /// The run's own terms: its criterion's latency where it has one.
+    ///
+    /// # Errors
+    /// When the run's scenario can't be read.
+    pub fn of_run(run: &wakepath_archive::Run) -> Result<Self, ExplainError> {
+        let toml = &run.manifest.scenario.toml;
+        let scenario = Scenario::parse(toml, "scenario of the run", &KnownCpus::first(1024))?;
+        let threshold_ns = scenario.criterion.latency_ns;
+        Ok(Self {
+            threshold_ns,
+            threshold_from: match threshold_ns {
+                Some(_) => "the criterion".into(),
+                None => "a quantile of its own".into(),
+            },
+            worst: 10,
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! The sums of all conditions of a run, each over its repetitions.
+
+use super::{ExplainError, Order, SegmentLoops};
+use std::collections::HashMap;
+use wakepath_archive::{Run, Trace};
+use wakepath_explain::{Bands, ConditionExplanation, Explained, Explainer, Totals, Usual};
+
+/// One condition of one loop, over all repetitions.
+struct Condition {
+    phase: String,
+    condition: String,
+    thread: String,
+    threshold_from: String,
+    totals: Totals,
+    usual: Option<Usual>,
+    segments: HashMap<u64, u32>,
+    latencies: Vec<u64>,
+    uncovered: u64,
+}
+
+/// The conditions in the order in which they were first measured.
+pub struct Sums {
+    conditions: Vec<Condition>,
+    places: HashMap<(u32, String), usize>,
+}
+
+impl Sums {
+    /// Looks at all samples once: quantiles are needed before the first cycle is explained.
+    ///
+    /// # Errors
+    /// When the run can't be read.
+    pub fn new(run: &Run, order: &Order) -> Result<Self, ExplainError> {
+        let mut new = Self {
+            conditions: Vec::new(),
+            places: HashMap::new(),
+        };
+        for record in &run.manifest.segments {
+            let Some(trace) = Trace::open(run.directory(), record.segment)? else {
+                continue;
+            };
+            let loops = SegmentLoops::read(run, record, &trace)?;
+            for number in 0..loops.count() {
+                let place = new.place(&loops, number);
+                let judged = loops.samples(number).iter().filter(|s| !s.is_warm_up());
+                let latencies = judged.map(|s| u64::try_from(s.latency_ns()).unwrap_or(0));
+                new.conditions[place].latencies.extend(latencies);
+                new.conditions[place].uncovered += loops.uncovered(number);
+            }
+        }
+        for condition in &mut new.conditions {
+            let mut latencies = std::mem::take(&mut condition.latencies);
+            let bands = Bands::of(&mut latencies);
+            let quantile = || {
+                let share = if latencies.len() < 1000 { 0.99 } else { 0.999 };
+                let rank = (share * latencies.len() as f64).ceil() as usize;
+                latencies.get(rank.saturating_sub(1)).copied().unwrap_or(0)
+            };
+            let threshold_ns = order.threshold_ns.unwrap_or_else(quantile);
+            condition.threshold_from = match order.threshold_ns {
+                Some(_) => order.threshold_from.clone(),
+                None if latencies.len() < 1000 => "its own 99th percentile".into(),
+                None => "its own 99.9th percentile".into(),
+            };
+            condition.totals = Totals::new(threshold_ns, order.worst, bands);
+            condition.totals.not_covered = condition.uncovered;
+        }
+        Ok(new)
+    }
+
+    /// Adds a cycle of a segment's loop; those of the warm-up are left out, as everywhere.
+    pub fn add(&mut self, loops: &SegmentLoops<'_>, number: usize, cycle: &Explained) {
+        if cycle.sample.is_warm_up() {
+            return;
+        }
+        let place = self.place(loops, number);
+        let condition = &mut self.conditions[place];
+        condition.totals.add(cycle);
+        let worst = condition.totals.worst.iter();
+        if worst
+            .into_iter()
+            .any(|kept| kept.sample.due_ns == cycle.sample.due_ns)
+        {
+            let segment = loops.record.segment;
+            condition.segments.insert(cycle.sample.due_ns, segment);
+        }
+    }
+
+    /// Keeps what was usual in the first repetition, and adds what else ran on the loops' CPUs.
+    pub fn end_segment(&mut self, loops: &SegmentLoops<'_>, explainer: &Explainer) {
+        for number in 0..loops.count() {
+            let place = self.place(loops, number);
+            let usual = &mut self.conditions[place].usual;
+            *usual = usual.or(explainer.usual(number));
+            if let Some(found) = explainer.interference(number) {
+                self.conditions[place].totals.interference.merge(found);
+            }
+        }
+    }
+
+    /// The figures of all conditions.
+    pub fn conditions(&self) -> Vec<ConditionExplanation> {
+        let figures = |condition: &Condition| {
+            ConditionExplanation::of(
+                (&condition.phase, &condition.condition, &condition.thread),
+                &condition.threshold_from,
+                condition.usual.unwrap_or_default(),
+                &condition.totals,
+                |cycle| {
+                    condition
+                        .segments
+                        .get(&cycle.sample.due_ns)
+                        .copied()
+                        .unwrap_or(0)
+                },
+            )
+        };
+        self.conditions.iter().map(figures).collect()
+    }
+
+    fn place(&mut self, loops: &SegmentLoops<'_>, number: usize) -> usize {
+        let record = loops.record;
+        let name = loops.name(number);
+        if let Some(&place) = self.places.get(&(record.segment, name.to_owned())) {
+            return place;
+        }
+        let is_same = |of: &Condition| {
+            (&*of.phase, &*of.condition, &*of.thread) == (&*record.phase, &*record.condition, name)
+        };
+        let place = self.conditions.iter().position(is_same).unwrap_or_else(|| {
+            self.conditions.push(Condition {
+                phase: record.phase.clone(),
+                condition: record.condition.clone(),
+                thread: name.into(),
+                threshold_from: String::new(),
+                totals: Totals::new(0, 0, Bands::of(&mut [])),
+                usual: None,
+                segments: HashMap::new(),
+                latencies: Vec::new(),
+                uncovered: 0,
+            });
+            self.conditions.len() - 1
+        });
+        self.places.insert((record.segment, name.to_owned()), place);
+        place
+    }
+}

@@ -1,0 +1,75 @@
+//! The worst cycle of one traced segment and what it waited for, told as soon as the segment is over
+//! and long before the run is. Of the trace only what lies around that cycle is read; the whole
+//! segment is explained when the run has ended.
+
+use super::{ExplainError, SegmentLoops, options};
+use std::collections::HashMap;
+use std::path::Path;
+use wakepath_archive::{Run, Trace};
+use wakepath_explain::{Cause, Explained, Explainer};
+
+/// The worst cycle of a segment.
+#[derive(Debug, Clone)]
+pub struct WorstCycle {
+    /// Its wake-up latency, in nanoseconds.
+    pub latency_ns: u64,
+    /// What took most of it beside the wake-up itself, and how much in nanoseconds; `None` where
+    /// nothing interfered.
+    pub main_cause: Option<(String, u64)>,
+}
+
+/// Cycles before the worst that are explained with it: what is usual is measured on as many.
+const BEFORE: usize = 256;
+/// Cycles after it.
+const AFTER: usize = 16;
+/// Events of other CPUs may be stamped by so many nanoseconds later.
+const LATER_NS: u64 = 5_000_000;
+
+/// The worst judged cycle of a segment that has just ended; `None` where its trace covers none.
+///
+/// # Errors
+/// When log or trace can't be read.
+pub fn worst_cycle(directory: &Path, segment: u32) -> Result<Option<WorstCycle>, ExplainError> {
+    let run = Run::open(directory)?;
+    let mut records = run.manifest.segments.iter();
+    let record = records.find(|record| record.segment == segment);
+    let (Some(record), Some(trace)) = (record, Trace::open(directory, segment)?) else {
+        return Ok(None);
+    };
+    let mut loops = SegmentLoops::read(&run, record, &trace)?;
+    let Some((number, worst, (from_ns, to_ns))) = loops.keep_around_worst(BEFORE, AFTER) else {
+        return Ok(None);
+    };
+    let mut explainer = Explainer::new(loops.to_explain(), options());
+    let mut found = None;
+    let mut look = |of: usize, cycle: Explained| {
+        if of == number && cycle.sample.cycle == worst.cycle {
+            found = Some(cycle);
+        }
+    };
+    let mut gaps = loops.gaps();
+    // What ran before the first due time runs on into it.
+    let from_ns = from_ns.saturating_sub(loops.period_ns(number));
+    for event in trace.between(from_ns, to_ns.saturating_add(LATER_NS))? {
+        let event = event?;
+        if let Some(until_ns) = gaps.before(event.at_ns) {
+            explainer.gap(until_ns);
+        }
+        explainer.event(&event, &mut look);
+    }
+    explainer.finish(&mut look);
+    Ok(found.map(|cycle| WorstCycle {
+        latency_ns: cycle.latency_ns(),
+        main_cause: main_cause(&cycle),
+    }))
+}
+
+/// The interference with the most time in all its pieces together.
+fn main_cause(cycle: &Explained) -> Option<(String, u64)> {
+    let mut sums: HashMap<Cause, u64> = HashMap::new();
+    for piece in cycle.latency.iter().filter(|p| !p.cause.is_usual()) {
+        *sums.entry(piece.cause.grouped()).or_default() += piece.ns();
+    }
+    let most = sums.into_iter().max_by_key(|(_, ns)| *ns)?;
+    Some((most.0.to_string(), most.1))
+}

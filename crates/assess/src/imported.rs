@@ -1,0 +1,360 @@
+//! Runs that another tool measured: figures and verdicts of histograms, and what such a run can't
+//! show. An imported run never passes: what its tool does not record can't be judged. It may fail.
+
+use crate::conditions::ConditionSegments;
+use crate::picture::Shape;
+use std::collections::BTreeMap;
+use wakepath_archive::{Imported, Manifest, ThreadHistogram};
+use wakepath_scenario::Criterion;
+use wakepath_statistics::{
+    DistributionSummary, MissTally, Quantile, QuantileValue, RankInterval, ValueInterval,
+    quantile_rank_interval,
+};
+use wakepath_verdict::{
+    ConditionName, CycleRecord, CycleSummary, Judgement, Margin, Outcome, Reason,
+};
+
+/// The histograms of a condition's threads, added up; `None` where it has samples.
+pub(crate) fn counted(manifest: &Manifest, condition: &ConditionSegments<'_>) -> Option<Counted> {
+    let imported = manifest.imported.as_ref()?;
+    let of = |segment, thread| imported.histogram(segment, thread);
+    let all: Option<Vec<&ThreadHistogram>> = condition
+        .threads
+        .iter()
+        .map(|(segment, thread)| of(segment.segment, thread.thread))
+        .collect();
+    all.filter(|all| !all.is_empty())
+        .map(|all| Counted::of(&all))
+}
+
+/// Values between two ends.
+#[derive(Clone, Copy)]
+pub(crate) struct Counts {
+    low_ns: i64,
+    pub(crate) high_ns: i64,
+    pub(crate) count: u64,
+    /// Beyond the histogram's range: nothing is known of these but that they lie between.
+    pub(crate) overflowed: bool,
+}
+
+/// Counts by value over several threads.
+pub(crate) struct Counted {
+    /// Ascending by highest value.
+    pub(crate) bins: Vec<Counts>,
+    pub(crate) count: u64,
+    min_ns: i64,
+    pub(crate) max_ns: i64,
+    mean_ns: f64,
+    pub(crate) threads: u64,
+}
+
+impl Counted {
+    fn of(all: &[&ThreadHistogram]) -> Self {
+        let mut bins: Vec<Counts> = Vec::new();
+        for histogram in all {
+            bins.extend(
+                histogram
+                    .bins
+                    .iter()
+                    .map(|&(low_ns, high_ns, count)| Counts {
+                        low_ns,
+                        high_ns,
+                        count,
+                        overflowed: false,
+                    }),
+            );
+            if histogram.overflowed > 0 {
+                let last = histogram.bins.last().map_or(0, |bin| bin.1);
+                let low_ns = histogram.range_end_ns.unwrap_or(last);
+                bins.push(Counts {
+                    low_ns,
+                    high_ns: histogram.max_ns.unwrap_or(low_ns).max(low_ns),
+                    count: histogram.overflowed,
+                    overflowed: true,
+                });
+            }
+        }
+        bins.sort_unstable_by_key(|bin| (bin.high_ns, bin.low_ns));
+        let count = bins
+            .iter()
+            .fold(0_u64, |sum, bin| sum.saturating_add(bin.count));
+        let middle =
+            |bin: &Counts| (bin.low_ns as f64 + bin.high_ns as f64) / 2.0 * bin.count as f64;
+        let own = bins.iter().map(middle).sum::<f64>() / count.max(1) as f64;
+        let told = all
+            .iter()
+            .map(|h| Some((h.mean_ns? as f64, h.count() as f64)));
+        let told: Option<Vec<(f64, f64)>> = told.collect();
+        let mean_ns = told.map_or(own, |told| {
+            let sum: f64 = told.iter().map(|(mean, count)| mean * count).sum();
+            sum / count.max(1) as f64
+        });
+        let least = bins.iter().map(|bin| bin.low_ns).min().unwrap_or(0);
+        let most = bins.last().map_or(0, |bin| bin.high_ns);
+        Self {
+            count,
+            min_ns: all.iter().filter_map(|h| h.min_ns).min().unwrap_or(least),
+            max_ns: all.iter().filter_map(|h| h.max_ns).max().unwrap_or(most),
+            mean_ns,
+            threads: all.len() as u64,
+            bins,
+        }
+    }
+
+    /// The upper edge of the bin at this rank: never below the value, a bin above it at most. `None`
+    /// where a value that overflowed may stand there: its size is lost.
+    fn at_rank(&self, rank: u64) -> Option<i64> {
+        let lost = self.bins.iter().filter(|bin| bin.overflowed);
+        let lowest_lost = lost.map(|bin| bin.low_ns).min();
+        let mut seen = 0_u64;
+        for bin in &self.bins {
+            seen = seen.saturating_add(bin.count);
+            if seen >= rank {
+                let known = lowest_lost.is_none_or(|lost| bin.high_ns < lost);
+                let value = bin.high_ns.clamp(self.min_ns, self.max_ns.max(self.min_ns));
+                return known.then_some(value);
+            }
+        }
+        None
+    }
+
+    /// As it is drawn. What overflowed lies in one wide bin, from the range's end to the largest.
+    fn shape(&self) -> Option<Shape> {
+        let mut bins: BTreeMap<(i64, i64), u64> = BTreeMap::new();
+        for bin in &self.bins {
+            let high_ns = if bin.overflowed {
+                self.max_ns
+            } else {
+                bin.high_ns
+            };
+            let count = bins.entry((bin.low_ns, high_ns)).or_default();
+            *count = count.saturating_add(bin.count);
+        }
+        let bins: Vec<(i64, i64, u64)> = bins
+            .into_iter()
+            .map(|((low, high), count)| (low, high.max(low), count))
+            .collect();
+        let mut shape = Shape::of_counts(&bins, self.max_ns)?;
+        (shape.min, shape.mean) = (self.min_ns, self.mean_ns);
+        for value in &mut shape.quantiles {
+            if let Some(quantile) = Quantile::from_parts_per_million(value.parts_per_million) {
+                *value = self.quantile(quantile);
+            }
+        }
+        Some(shape)
+    }
+
+    pub(crate) fn quantile(&self, quantile: Quantile) -> QuantileValue {
+        let found = self.at_rank(quantile.rank(self.count));
+        QuantileValue {
+            parts_per_million: quantile.parts_per_million(),
+            value: found.unwrap_or(self.max_ns),
+            is_maximum: found.is_none() || !quantile.differs_from_maximum(self.count),
+        }
+    }
+
+    pub(crate) fn interval(&self, quantile: Quantile) -> ValueInterval {
+        let RankInterval {
+            lower,
+            upper,
+            coverage,
+        } = quantile_rank_interval(self.count, quantile, 0.95);
+        ValueInterval {
+            lower: lower.and_then(|rank| self.at_rank(rank)),
+            upper: upper.and_then(|rank| self.at_rank(rank)),
+            coverage,
+        }
+    }
+
+    fn summary(&self) -> DistributionSummary {
+        let shown = [
+            Quantile::P50,
+            Quantile::P90,
+            Quantile::P99,
+            Quantile::P999,
+            Quantile::P9999,
+        ];
+        DistributionSummary {
+            count: self.count,
+            min: self.min_ns,
+            max: self.max_ns,
+            mean: self.mean_ns,
+            quantiles: shown.map(|quantile| self.quantile(quantile)).to_vec(),
+        }
+    }
+
+    /// Values that were certainly late. How they cluster is not known.
+    fn misses(&self, criterion: &Criterion) -> MissTally {
+        let limit = criterion
+            .latency_ns
+            .unwrap_or(u64::MAX)
+            .min(criterion.deadline_ns);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let late = self.bins.iter().filter(|bin| bin.low_ns > limit);
+        let late: u64 = late.map(|bin| bin.count).sum();
+        // A bin on the limit may hold late values; the largest one is told apart.
+        let missed = late.max(u64::from(self.max_ns > limit));
+        MissTally {
+            due: self.count,
+            missed,
+            longest_run: 0,
+            clusters: missed,
+            largest_cluster: u64::from(missed > 0),
+        }
+    }
+}
+
+/// What is drawn of a condition's latencies; `None` where there are samples.
+pub(crate) fn shape(manifest: &Manifest, condition: &ConditionSegments<'_>) -> Option<Shape> {
+    counted(manifest, condition)?.shape()
+}
+
+/// The verdict on a condition of which histograms alone are known; `None` where there are samples.
+pub(crate) fn judged_by_histogram(
+    manifest: &Manifest,
+    condition: &ConditionSegments<'_>,
+    criterion: &Criterion,
+) -> Option<Judgement> {
+    let imported = manifest.imported.as_ref()?;
+    let counted = counted(manifest, condition)?;
+    let misses = counted.misses(criterion);
+    let judged_ns = condition
+        .threads
+        .iter()
+        .map(|(_, thread)| thread.expected as f64 * thread.due.period_ns as f64)
+        .sum::<f64>();
+    let cycles = CycleSummary {
+        scheduled: counted.count,
+        executed: counted.count,
+        executed_late: misses.missed,
+        misses,
+        judged_seconds: judged_ns / 1e9,
+        threads: counted.threads,
+        latency_as_executed: Some(counted.summary()),
+        latency_as_scheduled: Some(counted.summary()),
+        ..CycleRecord::new(criterion).summary()
+    };
+    let late = criterion.latency_ns.unwrap_or(criterion.deadline_ns).max(1) as f64;
+    let judgement = Judgement {
+        name: ConditionName {
+            policy: condition.policy,
+            phase: condition.phase.clone(),
+            task: condition.task.clone(),
+        },
+        outcome: Outcome::Undecided,
+        reasons: Vec::new(),
+        cautions: Vec::new(),
+        observations: Vec::new(),
+        more: None,
+        margin: Margin {
+            miss_fraction: misses.fraction(),
+            head_room: 1.0 - counted.max_ns as f64 / late,
+            count: counted.count,
+        },
+        cycles,
+    };
+    let at_least = misses.lower_bound(criterion.confidence);
+    let judgement = if criterion.miss_fraction <= 0.0 && misses.missed > 0 {
+        judgement.with(Reason::MissesObserved {
+            missed: misses.missed,
+            due: misses.due,
+            skipped: 0,
+        })
+    } else if at_least > criterion.miss_fraction {
+        judgement.with(Reason::MissFractionAbove {
+            missed: misses.missed,
+            due: misses.due,
+            at_least,
+            confidence: criterion.confidence,
+            criterion: criterion.miss_fraction,
+        })
+    } else {
+        judgement
+    };
+    Some(held_back(judgement, imported))
+}
+
+/// With what the tool does not record as a reason against passing, and without the figures that
+/// would rest on it.
+pub(crate) fn held_back(mut judgement: Judgement, imported: &Imported) -> Judgement {
+    if !imported.is_watched() {
+        let cycles = &mut judgement.cycles;
+        (cycles.execution, cycles.response, cycles.longest_outage) = (None, None, None);
+    }
+    judgement.more = None;
+    let lacks = wakepath_verdict::counted(imported.lacks.len() as u64, "thing", "things");
+    let what = format!("{lacks} that a verdict rests on, listed below");
+    judgement.with(Reason::NotRecorded { what })
+}
+
+/// Whether values were beyond the histogram's range: how late each was is lost.
+pub fn more_may_be_late(imported: &Imported) -> bool {
+    let mut histograms = imported.histograms.iter();
+    histograms.any(|histogram| histogram.overflowed > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_scenario::Scenario;
+
+    fn histogram() -> ThreadHistogram {
+        ThreadHistogram {
+            bins: vec![(1_000, 1_999, 990), (2_000, 2_999, 8)],
+            overflowed: 2,
+            range_end_ns: Some(3_000),
+            min_ns: Some(1_200),
+            max_ns: Some(40_000),
+            mean_ns: Some(1_600),
+            ..ThreadHistogram::default()
+        }
+    }
+
+    #[test]
+    fn quantiles_are_the_upper_edges_of_their_bins_by_nearest_rank() {
+        let counted = Counted::of(&[&histogram()]);
+        assert_eq!(counted.count, 1000);
+        assert_eq!(counted.quantile(Quantile::P50).value, 1_999);
+        assert_eq!(counted.at_rank(990), Some(1_999));
+        assert_eq!(counted.at_rank(991), Some(2_999));
+        assert!(!counted.quantile(Quantile::P99).is_maximum);
+        // Of what overflowed only the largest value is known: rank 999 is between it and the range.
+        assert_eq!(counted.at_rank(999), None);
+        assert!(counted.quantile(Quantile::P999).is_maximum);
+        assert_eq!((counted.min_ns, counted.max_ns), (1_200, 40_000));
+        assert_eq!(counted.mean_ns, 1_600.0);
+    }
+
+    #[test]
+    fn two_threads_add_up() {
+        let other = ThreadHistogram {
+            max_ns: Some(70_000),
+            mean_ns: Some(2_600),
+            ..histogram()
+        };
+        let counted = Counted::of(&[&histogram(), &other]);
+        assert_eq!(
+            (counted.count, counted.max_ns, counted.threads),
+            (2000, 70_000, 2)
+        );
+        assert_eq!(counted.mean_ns, 2_100.0);
+    }
+
+    #[test]
+    fn only_what_was_certainly_late_is_a_miss() {
+        let scenario = "name = \"a\"\nrate = \"1 kHz\"\ncycles = 1000\npolicies = [\"OTHER\"]";
+        let known = wakepath_scenario::KnownCpus::first(1);
+        let mut criterion = Scenario::parse(scenario, "a", &known).unwrap().criterion;
+        let counted = Counted::of(&[&histogram()]);
+        let mut missed = |latency_ns| {
+            criterion.latency_ns = Some(latency_ns);
+            counted.misses(&criterion).missed
+        };
+        // 10 lie above 1.999 µs; a limit within a bin leaves its values open.
+        assert_eq!(missed(1_999), 10);
+        assert_eq!(missed(2_500), 2);
+        // One overflowed value at least is the largest.
+        assert_eq!(missed(3_500), 1);
+        assert_eq!(missed(50_000), 0);
+    }
+}

@@ -1,0 +1,215 @@
+//! The conditions of a run, each judged by its cycles alone: samples and what the log says of their
+//! threads, handed to the verdict. What holds the run as a whole back is in `run_outcome`.
+
+use crate::changes::{RunChanges, run_changes};
+use crate::conditions::{ConditionSegments, NotMeasured, group};
+use crate::controllers::not_real_time;
+use crate::error::AssessmentError;
+use crate::imported;
+use crate::loads::statements;
+use crate::picture::{Gatherer, Picture, buckets_of_each};
+use wakepath_archive::{Run, SegmentRecord, ThreadEnd, ThreadRecord};
+use wakepath_scenario::Scenario;
+use wakepath_timeline::Sample;
+use wakepath_verdict::{
+    Condition, ConditionName, CycleRecord, EarlyEnd, EffectivePolicy, JudgedWindow, Judgement,
+    LoadProof, Provenance, ServedUntil, SkippedCounts, judge,
+};
+
+/// A run's conditions, each judged by its cycles alone.
+pub(crate) struct JudgedConditions<'a> {
+    /// Where each judged condition was recorded.
+    pub(crate) segments: Vec<ConditionSegments<'a>>,
+    /// The verdicts, in the same order.
+    pub(crate) judgements: Vec<Judgement>,
+    /// What is drawn of them, in the same order; empty where nothing is.
+    pub(crate) pictures: Vec<Picture>,
+    pub(crate) not_measured: Vec<NotMeasured>,
+    pub(crate) changes: RunChanges,
+}
+
+pub(crate) fn judged_conditions<'a>(
+    run: &'a Run,
+    scenario: &Scenario,
+    drawn: bool,
+) -> Result<JudgedConditions<'a>, AssessmentError> {
+    let changes = run_changes(&run.manifest.facts);
+    let (mut segments, mut judgements, mut not_measured) = (vec![], vec![], vec![]);
+    let mut pictures = vec![];
+    let conditions = group(&run.manifest, scenario);
+    let buckets = buckets_of_each(conditions.len() as u64);
+    for condition in conditions {
+        match condition.never_started() {
+            Some(reason) => not_measured.push(NotMeasured {
+                condition: condition.condition.clone(),
+                phase: condition.phase.clone(),
+                reason,
+            }),
+            None => {
+                let criterion = condition.criterion(&scenario.criterion);
+                let mut gatherer = drawn.then(|| Gatherer::new(&criterion));
+                let mut gather = |segment: &SegmentRecord, window, samples: &[Sample]| {
+                    if let Some(gatherer) = &mut gatherer {
+                        let place = (segment.segment, segment.repetition);
+                        gatherer.add(place, window, samples);
+                    }
+                };
+                let judgement = judged_with(run, scenario, &condition, &changes, &mut gather)?;
+                let name = || judgement.name.clone();
+                pictures.extend(gatherer.map(|gatherer| {
+                    let mut picture = gatherer.finish(name(), buckets);
+                    if let Some(shape) = imported::shape(&run.manifest, &condition) {
+                        picture.latency.shape = Some(shape);
+                    }
+                    picture
+                }));
+                judgements.push(judgement);
+                segments.push(condition);
+            }
+        }
+    }
+    Ok(JudgedConditions {
+        segments,
+        judgements,
+        pictures,
+        not_measured,
+        changes,
+    })
+}
+
+/// The verdict on a condition by its cycles alone, handing each judged window with its samples on.
+pub(crate) fn judged_with(
+    run: &Run,
+    scenario: &Scenario,
+    condition: &ConditionSegments<'_>,
+    changes: &RunChanges,
+    each: &mut dyn FnMut(&SegmentRecord, JudgedWindow, &[Sample]),
+) -> Result<Judgement, AssessmentError> {
+    let criterion = condition.criterion(&scenario.criterion);
+    if let Some(judgement) = imported::judged_by_histogram(&run.manifest, condition, &criterion) {
+        return Ok(judgement);
+    }
+    let mut record = CycleRecord::new(&criterion);
+    let mut provenance = Provenance {
+        changes: changes.fact_changes(&condition.phase),
+        not_real_time: not_real_time(scenario, condition),
+        virtual_ns_per_instruction: run
+            .manifest
+            .virtual_time
+            .as_ref()
+            .map(|time| time.ns_per_instruction),
+        ..Provenance::default()
+    };
+    for (segment, thread) in &condition.threads {
+        // What was never started missed nothing; why it was not is in the provenance.
+        if thread.due.start_ns == 0 {
+            add_provenance(&mut provenance, segment, thread);
+            continue;
+        }
+        let samples = run.samples(segment.segment, thread.thread)?;
+        let last = samples.last().map(|sample| sample.cycle);
+        let window = JudgedWindow {
+            due: thread.due,
+            first_judged_cycle: thread.first_judged_cycle,
+            end_cycle: window_end(thread, last),
+            thread: thread.thread.into(),
+        };
+        let until = served_until(thread);
+        let counts = SkippedCounts::of(thread.skipped, thread.lost, until, &samples);
+        provenance.skipped.extend(counts);
+        // The record remembers a contradiction; the verdict says it.
+        if record.add(window, &samples).is_ok() {
+            each(segment, window, &samples);
+        }
+        add_provenance(&mut provenance, segment, thread);
+    }
+    let name = ConditionName {
+        policy: condition.policy,
+        phase: condition.phase.clone(),
+        task: condition.task.clone(),
+    };
+    let judgement = judge(
+        Condition {
+            name: &name,
+            record: &record,
+            provenance: &provenance,
+        },
+        &criterion,
+    );
+    Ok(match &run.manifest.imported {
+        // Its scenario is made of what was seen: only a latency is the user's own word.
+        Some(imported) if imported.is_watched() && scenario.criterion.latency_ns.is_none() => {
+            judgement.without_criterion()
+        }
+        Some(imported) => imported::held_back(judgement, imported),
+        None => judgement,
+    })
+}
+
+/// One past the last due time to be judged. Where someone stopped the run, or its end was never
+/// recorded, that is where the recording stops; where the loop died, the rest counts as skipped.
+pub(crate) fn window_end(thread: &ThreadRecord, last_cycle: Option<u64>) -> u64 {
+    match thread.ended {
+        Some(ThreadEnd::Stopped) | None => last_cycle
+            .map_or(thread.first_judged_cycle, |cycle| cycle + 1)
+            .min(thread.expected),
+        _ => thread.expected,
+    }
+}
+
+/// How far the thread's own count of skipped due times goes.
+fn served_until(thread: &ThreadRecord) -> ServedUntil {
+    match thread.ended {
+        Some(ThreadEnd::AllCycles) => ServedUntil::End(thread.expected),
+        _ => ServedUntil::LastCycle,
+    }
+}
+
+fn add_provenance(provenance: &mut Provenance, segment: &SegmentRecord, thread: &ThreadRecord) {
+    let lost = thread.lost.unwrap_or(0);
+    // A run without its end knows only what was recorded; that it has no end is said elsewhere.
+    let written = thread
+        .written
+        .map_or(thread.recorded + lost, |written| written + lost);
+    provenance.written += written;
+    provenance.recorded += thread.recorded;
+    provenance.lost += lost;
+    let effective = thread.effective.details.get("policy").cloned();
+    let policy = EffectivePolicy {
+        task: thread.name.clone(),
+        requested: thread.requested,
+        effective: effective.and_then(|policy| serde_json::from_value(policy).ok()),
+    };
+    if thread.due.start_ns != 0 && !provenance.policies.contains(&policy) {
+        provenance.policies.push(policy);
+    }
+    let early = match &thread.ended {
+        None | Some(ThreadEnd::Stopped) => Some(EarlyEnd::Interrupted),
+        Some(ThreadEnd::Overrun) => Some(EarlyEnd::Overrun {
+            cycle: (thread.recorded + lost).saturating_sub(1),
+        }),
+        Some(ThreadEnd::Failed { reason }) if reason.starts_with("the guard") => {
+            Some(EarlyEnd::Guard {
+                detail: reason.clone(),
+            })
+        }
+        Some(ThreadEnd::Failed { reason }) => Some(EarlyEnd::Error {
+            detail: reason.clone(),
+        }),
+        Some(ThreadEnd::AllCycles | ThreadEnd::Unknown) => None,
+    };
+    provenance
+        .early_ends
+        .extend(early.filter(|early| !provenance.early_ends.contains(early)));
+    for load in statements(segment) {
+        if !load.working && !provenance.loads.iter().any(|known| known.load == load.name) {
+            provenance.loads.push(LoadProof {
+                load: load.name,
+                proven: false,
+                detail: load
+                    .reason
+                    .unwrap_or_else(|| "it says nothing of its work".into()),
+            });
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What a recorded run means, from its directory alone: every condition judged by the scenario's
+//! criterion, runs compared, the vehicle flown, late cycles explained. Whoever shows it is
+//! elsewhere; it measures nothing and changes no run but for the explanation that it writes beside
+//! one.
+
+mod assessment;
+mod changes;
+mod compare;
+mod conditions;
+mod controllers;
+mod counters;
+mod error;
+pub mod explanation;
+mod flight;
+mod identity;
+mod imported;
+mod inflation;
+mod judged;
+mod loads;
+mod modules;
+mod picture;
+mod probe_effect;
+mod run_outcome;
+mod trial;
+mod watched;
+
+pub use assessment::Assessment;
+pub use compare::{
+    ALPHA, Adjusted, Bin, CompareError, CompareOrder, Comparison, ConditionComparison, Difference,
+    Finding, Margin, Metric, MetricComparison, QuantileFigure, RunFigures, Weight, median,
+};
+pub use conditions::NotMeasured;
+pub use controllers::ControllerFile;
+pub use counters::{CounterFigures, PerCycle};
+pub use error::AssessmentError;
+pub use flight::{
+    FlightOrder, Flights, FlightsError, FlownCondition, FlownConditions, Search, can_be_met,
+    loss_text,
+};
+pub use identity::RunIdentity;
+pub use imported::more_may_be_late;
+pub use inflation::{Inflated, Inflation, Ratio};
+pub use loads::LoadSummary;
+pub use modules::ModuleFigures;
+pub use picture::{
+    Bucket, HistogramBin, LateCycle, Level, Measure, Picture, Pyramid, Shape, SkippedCycles,
+    Stretch, Tail, Violations, WorstCycle,
+};
+pub use probe_effect::{ProbeEffect, Shift, TracedCondition};
+pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep};
+pub use watched::{activity, rows};

@@ -1,0 +1,369 @@
+//! A comparison as text: what differs, the table, the finding with what it rests on.
+
+use super::wrapped;
+use crate::Style;
+use crate::table::Table;
+use std::fmt::Write;
+use wakepath_assess::{
+    Comparison, ConditionComparison, Finding, Metric, MetricComparison, RunFigures, Weight, median,
+};
+use wakepath_verdict::fraction;
+
+/// Above runs that are not comparable.
+pub(crate) const BANNER: &str = "NOT COMPARABLE, compared by --force: what follows is no evidence";
+
+/// The whole of it for a person.
+pub(super) fn to_text(comparison: &Comparison, style: Style) -> String {
+    let mut text = String::new();
+    // Writing to a String can't fail.
+    let _ = write_all(comparison, &mut text, style);
+    text
+}
+
+fn write_all(comparison: &Comparison, text: &mut String, style: Style) -> std::fmt::Result {
+    let mut head = String::new();
+    write_banner(comparison, &mut head, style)?;
+    for (side, runs) in [("base", &comparison.base), ("against", &comparison.against)] {
+        for run in runs {
+            writeln!(
+                head,
+                "{side:<8} {}  {}  {}",
+                run.directory, run.started, run.scenario
+            )?;
+        }
+    }
+    text.push_str(&wrapped(&head, style.columns));
+    text.push_str(&differences_table(comparison).render(style.columns));
+    writeln!(text)?;
+    text.push_str(&table(comparison).render(style.columns));
+    let mut prose = String::from("\n");
+    for reason in reasons(comparison) {
+        writeln!(prose, "{reason}")?;
+    }
+    for caution in &comparison.cautions {
+        writeln!(prose, "caution: {caution}")?;
+    }
+    write_finding(comparison, &mut prose, style)?;
+    text.push_str(&wrapped(&prose, style.columns));
+    Ok(())
+}
+
+fn write_banner(comparison: &Comparison, text: &mut String, style: Style) -> std::fmt::Result {
+    if comparison.forced.is_empty() {
+        return Ok(());
+    }
+    writeln!(text, "{}", style.bold(&style.bad(BANNER)))?;
+    for reason in &comparison.forced {
+        writeln!(text, "  {reason}")?;
+    }
+    writeln!(text)
+}
+
+fn differences_table(comparison: &Comparison) -> Table {
+    let mut table = Table::new(&[("", &["base"]), ("", &["against"])]);
+    if comparison.differences.is_empty() {
+        table.row("what differs: nothing that was looked at", Vec::new());
+        return table;
+    }
+    table.row("what differs", Vec::new());
+    for difference in &comparison.differences {
+        let mark = match difference.weight {
+            Weight::Forbids => " (forbids comparing)",
+            Weight::Explains | Weight::Note => "",
+        };
+        let label = format!("  {}{mark}", difference.what);
+        table.row(
+            label,
+            vec![shortened(&difference.base), shortened(&difference.against)],
+        );
+    }
+    table
+}
+
+fn table(comparison: &Comparison) -> Table {
+    let mut table = Table::new(&[
+        ("base", &["lowest", "median", "highest"]),
+        ("against", &["lowest", "median", "highest"]),
+        ("shift", &["estimate", "90 % from", "to", "margin"]),
+        ("p if", &["no worse", "no better", "apart"]),
+        ("", &["finding"]),
+    ]);
+    let mut phase = None;
+    for condition in &comparison.conditions {
+        if phase != Some(&condition.name.phase) {
+            phase = Some(&condition.name.phase);
+            table.row(condition.name.phase.clone(), Vec::new());
+        }
+        table.row(format!("  {}", label(condition)), Vec::new());
+        for metric in &condition.metrics {
+            table.row(
+                format!("    {}", metric_label(metric.metric)),
+                cells(condition, metric),
+            );
+        }
+    }
+    table
+}
+
+/// Why a metric of a condition shows nothing.
+pub(crate) fn reasons(comparison: &Comparison) -> Vec<String> {
+    let mut lines = Vec::new();
+    for condition in &comparison.conditions {
+        // A condition is invalid in all its metrics for one reason.
+        let mut told: Vec<&str> = Vec::new();
+        for metric in &condition.metrics {
+            let Some(why) = metric.why.as_deref() else {
+                continue;
+            };
+            match metric.finding {
+                Finding::Invalid if told.contains(&why) => continue,
+                Finding::Invalid => lines.push(format!("{}: invalid: {why}", condition.name)),
+                _ => lines.push(format!(
+                    "{}, {}: {why}",
+                    condition.name,
+                    metric.metric.word()
+                )),
+            }
+            told.push(why);
+        }
+    }
+    lines
+}
+
+fn write_finding(comparison: &Comparison, text: &mut String, style: Style) -> std::fmt::Result {
+    let word = comparison.finding.to_string().to_uppercase();
+    writeln!(
+        text,
+        "\nfinding: {}",
+        style.bold(&painted(comparison.finding, &word, style))
+    )?;
+    for line in conclusions(comparison) {
+        writeln!(text, "  {line}")?;
+    }
+    for line in method(comparison) {
+        writeln!(text, "{line}")?;
+    }
+    Ok(())
+}
+
+/// What the finding rests on: how many metrics show what, which changed by how much, and what
+/// so many runs can tell.
+pub(crate) fn conclusions(comparison: &Comparison) -> Vec<String> {
+    let all = || {
+        comparison.conditions.iter().flat_map(|condition| {
+            condition
+                .metrics
+                .iter()
+                .map(move |metric| (condition, metric))
+        })
+    };
+    let count = |finding| {
+        all()
+            .filter(|(_, metric)| metric.finding == finding)
+            .count()
+    };
+    let parts: Vec<String> = [
+        Finding::Regressed,
+        Finding::Improved,
+        Finding::Equivalent,
+        Finding::Inconclusive,
+        Finding::Invalid,
+    ]
+    .into_iter()
+    .filter(|&finding| count(finding) > 0)
+    .map(|finding| format!("{} {finding}", count(finding)))
+    .collect();
+    let mut lines = vec![format!(
+        "of {} metrics: {}",
+        all().count(),
+        parts.join(", ")
+    )];
+    let told = [Finding::Regressed, Finding::Improved];
+    let changed = all().filter(|(_, metric)| told.contains(&metric.finding));
+    lines.extend(changed.map(|(condition, metric)| sentence(condition, metric)));
+    lines.extend(what_runs_can_tell(comparison));
+    lines
+}
+
+/// How it was compared.
+pub(crate) fn method(comparison: &Comparison) -> [String; 2] {
+    let test = match comparison.interleaved {
+        true => "pairs measured in turn, Wilcoxon's exact signed-rank test",
+        false => "exact Mann–Whitney test",
+    };
+    [
+        format!(
+            "margin: {}; maxima over equal counts of due times; more is worse in every metric",
+            comparison.margin
+        ),
+        format!(
+            "{test} over runs, Hodges–Lehmann shift, Benjamini–Hochberg over all metrics; \
+                 two one-sided tests for equivalence; {} %",
+            comparison.alpha * 100.0
+        ),
+    ]
+}
+
+fn what_runs_can_tell(comparison: &Comparison) -> Vec<String> {
+    let (base, against) = (comparison.base.len(), comparison.against.len());
+    let mut lines = Vec::new();
+    if base == 1 || against == 1 {
+        lines.push(
+            "one run can't tell a difference between the sides from one between two runs of \
+                 the same side: samples of one run share its boot, its memory and its hour. The \
+                 figures are what these runs were; of the sides they prove nothing"
+                .to_owned(),
+        );
+    }
+    if let Some(needed) = comparison.runs_needed {
+        lines.push(format!(
+            "{} against {against}: a change of one metric alone could be told from \
+                 {needed} runs a side on; fewer metrics (--metric) or conditions need fewer",
+            wakepath_verdict::counted(base as u64, "run", "runs")
+        ));
+    }
+    lines
+}
+
+pub(crate) fn label(condition: &ConditionComparison) -> String {
+    let policy = condition.name.policy.map(|policy| policy.to_string());
+    let parts: Vec<String> = policy
+        .into_iter()
+        .chain(condition.name.task.clone())
+        .collect();
+    match parts.is_empty() {
+        true => "task set".into(),
+        false => parts.join(", "),
+    }
+}
+
+pub(crate) fn metric_label(metric: Metric) -> String {
+    match metric.is_time() {
+        true => format!("{}, µs", metric.word()),
+        false => format!("{}, %", metric.word()),
+    }
+}
+
+pub(crate) fn cells(condition: &ConditionComparison, metric: &MetricComparison) -> Vec<String> {
+    let shown = |value: f64| shown(metric.metric, value);
+    let missing = || "–".to_owned();
+    let side = |runs: &[RunFigures], values: &[f64]| -> Vec<String> {
+        if values.is_empty() {
+            return vec![missing(); 3];
+        }
+        // No miss seen is no risk of none: what the run proves is a bound.
+        let shown = |value: f64| match metric.metric == Metric::Misses && value == 0.0 {
+            true => format!("≤ {}", bound_without_misses(runs)),
+            false => shown(value),
+        };
+        let by = |choose: fn(f64, f64) -> f64| values.iter().copied().reduce(choose);
+        let lowest = by(f64::min).map_or_else(missing, shown);
+        let highest = by(f64::max).map_or_else(missing, shown);
+        vec![lowest, shown(median(values)), highest]
+    };
+    let mut cells = side(&condition.base, &metric.base);
+    cells.extend(side(&condition.against, &metric.against));
+    let shift = metric.shift;
+    let end = |value: Option<f64>| value.map_or_else(missing, |value| signed(shown, value));
+    cells.push(shift.map_or_else(missing, |shift| signed(shown, shift.estimate)));
+    cells.push(end(shift.and_then(|shift| shift.lower)));
+    cells.push(end(shift.and_then(|shift| shift.upper)));
+    cells.push(
+        metric
+            .margin
+            .map_or_else(missing, |margin| format!("±{}", shown(margin))),
+    );
+    let p = |p: Option<f64>| p.map_or_else(missing, probability);
+    cells.push(p(metric.adjusted.map(|p| p.worse)));
+    cells.push(p(metric.adjusted.map(|p| p.better)));
+    cells.push(p(metric.p_equivalent));
+    cells.push(metric.finding.to_string());
+    cells
+}
+
+/// The widest bound on the miss probability among the runs without a miss, in per cent.
+fn bound_without_misses(runs: &[RunFigures]) -> String {
+    let without = runs.iter().filter(|run| run.misses.missed == 0);
+    let widest = without
+        .map(|run| run.miss_fraction_at_most)
+        .fold(0.0, f64::max);
+    let percent = (widest * 1e6).ceil() / 1e4;
+    percent.to_string()
+}
+
+/// Microseconds, or per cent with as many digits as a miss in a million needs.
+fn shown(metric: Metric, value: f64) -> String {
+    match metric.is_time() {
+        true => format!("{:.1}", value / 1e3),
+        false => {
+            let digits = format!("{:.4}", value * 100.0);
+            digits
+                .trim_end_matches('0')
+                .trim_end_matches('.')
+                .to_owned()
+        }
+    }
+}
+
+fn signed(shown: impl Fn(f64) -> String, value: f64) -> String {
+    match value > 0.0 {
+        true => format!("+{}", shown(value)),
+        false => shown(value).replace('-', "−"),
+    }
+}
+
+fn probability(p: f64) -> String {
+    match p {
+        ..0.0001 => "< 0.0001".to_owned(),
+        ..0.1 => format!("{p:.4}"),
+        _ => format!("{p:.2}"),
+    }
+}
+
+/// A long text, of a load or a kernel's command line, is whole in the JSON form.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 44;
+    match text.chars().count() > MOST {
+        true => text.chars().take(MOST - 1).chain(['…']).collect(),
+        false => text.to_owned(),
+    }
+}
+
+fn sentence(condition: &ConditionComparison, metric: &MetricComparison) -> String {
+    let by = |value: f64| match metric.metric.is_time() {
+        true => wakepath_verdict::duration(value.round() as i64),
+        false => fraction(value),
+    };
+    let shift = metric.shift.map_or(0.0, |shift| shift.estimate);
+    let word = if shift > 0.0 { "worse" } else { "better" };
+    let interval = metric
+        .shift
+        .and_then(|shift| Some((shift.lower?, shift.upper?)));
+    let interval = interval.map_or(String::new(), |(lower, upper)| {
+        let (low, high) = if shift > 0.0 {
+            (lower, upper)
+        } else {
+            (-upper, -lower)
+        };
+        let sign = if low < 0.0 { "−" } else { "" };
+        format!(" (90 %: {sign}{} to {})", by(low.abs()), by(high))
+    });
+    let p = metric
+        .adjusted
+        .map_or(1.0, |p| if shift > 0.0 { p.worse } else { p.better });
+    format!(
+        "{}: {} {word} by {}{interval}, p = {}",
+        condition.name,
+        metric.metric.word(),
+        by(shift.abs()),
+        probability(p)
+    )
+}
+
+fn painted(finding: Finding, text: &str, style: Style) -> String {
+    match finding {
+        Finding::Improved | Finding::Equivalent => style.good(text),
+        Finding::Regressed | Finding::Invalid => style.bad(text),
+        Finding::Inconclusive => style.doubtful(text),
+    }
+}

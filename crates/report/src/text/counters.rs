@@ -1,0 +1,90 @@
+//! Hardware counters of the loop's cycles as a table.
+
+use crate::Style;
+use crate::table::Table;
+use wakepath_assess::CounterFigures;
+
+/// The table for a person, with an empty line after it; nothing where nothing was asked for. A
+/// reason why there are none is said once.
+pub(crate) fn to_text(counters: &[CounterFigures], style: Style) -> String {
+    let mut table = Table::new(&[(
+        "per cycle, in user space",
+        &["CPU cycles", "instructions", "last-level misses"],
+    )]);
+    let mut rows = 0;
+    for one in counters {
+        let Some(per_cycle) = one.per_cycle else {
+            continue;
+        };
+        let name = [Some(&one.condition), one.task.as_ref(), Some(&one.phase)];
+        let name: Vec<&str> = name.into_iter().flatten().map(String::as_str).collect();
+        let cells = vec![
+            format!("{:.0}", per_cycle.cpu_cycles),
+            format!("{:.0}", per_cycle.instructions),
+            format!("{:.1}", per_cycle.last_level_misses),
+        ];
+        table.row(name.join(", "), cells);
+        rows += 1;
+    }
+    let mut text = match rows {
+        0 => String::new(),
+        _ => format!("{}\n", table.render(style.columns)),
+    };
+    let mut reasons: Vec<&String> = counters
+        .iter()
+        .filter_map(|one| one.missing.as_ref())
+        .collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    for reason in reasons {
+        text += &format!("no hardware counters: {reason}\n\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_assess::PerCycle;
+
+    fn figures(per_cycle: Option<PerCycle>, missing: Option<&str>) -> CounterFigures {
+        CounterFigures {
+            condition: "FIFO 80".into(),
+            phase: "idle".into(),
+            task: None,
+            per_cycle,
+            missing: missing.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn means_are_shown_per_cycle_of_the_loop() {
+        let per_cycle = PerCycle {
+            cycles: 100,
+            cpu_cycles: 12_345.6,
+            instructions: 2_000.4,
+            last_level_misses: 3.25,
+        };
+        let text = to_text(&[figures(Some(per_cycle), None)], Style::default());
+        let row = text
+            .lines()
+            .find(|line| line.contains("FIFO 80, idle"))
+            .unwrap();
+        let words: Vec<&str> = row.split_whitespace().skip(3).collect();
+        assert_eq!(words, ["12346", "2000", "3.2"]);
+    }
+
+    #[test]
+    fn none_is_said_once_and_plainly() {
+        let none = figures(
+            None,
+            Some("this machine offers no hardware counter for CPU cycles"),
+        );
+        let text = to_text(&[none.clone(), none], Style::default());
+        assert_eq!(
+            text,
+            "no hardware counters: this machine offers no hardware counter for CPU cycles\n\n"
+        );
+        assert_eq!(to_text(&[], Style::default()), "");
+    }
+}

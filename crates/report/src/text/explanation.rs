@@ -1,0 +1,355 @@
+//! An explanation as text: causes ranked, the worst cycles in a line each, the way that a usual and
+//! a rare cycle take, one cycle as a timeline.
+
+use std::fmt::Write;
+use wakepath_explain::{
+    CauseFigures, ConditionExplanation, Explanation, LateCycle, LatePiece, WaterfallFigures,
+};
+
+/// Causes shown of a condition; JSON has all.
+const MOST_CAUSES: usize = 8;
+/// Names shown of each kind of what else ran; JSON has more.
+const MOST_NAMES: usize = 4;
+
+/// The whole explanation. `worst`: how many of the worst cycles of each condition.
+pub fn explanation_text(explanation: &Explanation, worst: usize) -> String {
+    let mut text = String::new();
+    let lost = match explanation.events_lost {
+        0 => "none lost".into(),
+        lost => format!("{lost} lost: the cycles they touch are unexplained"),
+    };
+    let _ = writeln!(text, "{} kernel events, {lost}", explanation.events);
+    if explanation.switches_untold > 0 {
+        let _ = writeln!(
+            text,
+            "{} switches out of idle were not told by this kernel; each is taken to be at the \
+             event before it",
+            explanation.switches_untold
+        );
+    }
+    for condition in &explanation.conditions {
+        text.push('\n');
+        of_condition(&mut text, condition, worst);
+    }
+    text
+}
+
+/// Causes and worst cycles alone, of the threads that were late.
+pub fn late_text(explanation: &Explanation, worst: usize) -> String {
+    let mut text = String::new();
+    for condition in explanation.conditions.iter().filter(|of| of.late > 0) {
+        text.push('\n');
+        heading(&mut text, condition);
+        causes(&mut text, condition);
+        worst_cycles(&mut text, condition, worst);
+    }
+    text
+}
+
+fn of_condition(text: &mut String, of: &ConditionExplanation, worst: usize) {
+    heading(text, of);
+    if of.cycles == 0 {
+        return;
+    }
+    if of.not_covered > 0 {
+        let _ = writeln!(
+            text,
+            "  {} more cycles have no events: their windows were not kept, or were overwritten",
+            of.not_covered
+        );
+    }
+    let woken: Vec<String> = of
+        .woken
+        .iter()
+        .map(|(word, count)| format!("{} {count}", word.replace('-', " ")))
+        .collect();
+    let _ = writeln!(text, "  woken: {}", woken.join(", "));
+    text.push('\n');
+    causes(text, of);
+    inflation(text, of);
+    interference(text, of);
+    worst_cycles(text, of, worst);
+    waterfall(text, "median", of.median.as_ref());
+    waterfall(text, "99.9th percentile", of.p999.as_ref());
+}
+
+/// Which thread, and how many of its cycles were late.
+fn heading(text: &mut String, of: &ConditionExplanation) {
+    let several = match of.thread.as_str() {
+        "" | "loop" => String::new(),
+        name => format!(", {name}"),
+    };
+    let _ = writeln!(text, "{}, {}{several}", of.condition, of.phase);
+    if of.cycles == 0 {
+        let _ = writeln!(text, "  no cycle with events");
+        return;
+    }
+    let share = |part: u64, whole: u64| match whole {
+        0 => "–".into(),
+        whole => format!("{:.1} %", 100.0 * part as f64 / whole as f64),
+    };
+    let _ = write!(
+        text,
+        "  {} of {} cycles later than {} ({})",
+        of.late,
+        of.cycles,
+        time(of.threshold_ns),
+        of.threshold_from,
+    );
+    let _ = match of.late {
+        0 => writeln!(
+            text,
+            "; {} of all latency explained",
+            share(of.all_explained_ns, of.all_ns)
+        ),
+        _ => writeln!(
+            text,
+            "; {} of their latency explained",
+            share(of.late_explained_ns, of.late_ns)
+        ),
+    };
+}
+
+fn worst_cycles(text: &mut String, of: &ConditionExplanation, worst: usize) {
+    if worst == 0 {
+        return;
+    }
+    let _ = writeln!(text, "\n  worst cycles");
+    for cycle in of.worst.iter().take(worst) {
+        let _ = writeln!(text, "    {}", line(cycle));
+    }
+}
+
+fn causes(text: &mut String, of: &ConditionExplanation) {
+    // Where nothing was late, all cycles are shown.
+    let late = of.late > 0;
+    let whole = if late { of.late_ns } else { of.all_ns };
+    let part = |cause: &CauseFigures| if late { cause.late_ns } else { cause.total_ns };
+    let shown: Vec<&CauseFigures> = of.causes.iter().filter(|cause| part(cause) > 0).collect();
+    let head = if late { "late cycles" } else { "cycles" };
+    let _ = writeln!(
+        text,
+        "  {:>11}  {:>10}  {:>10}  {:>6}  cause",
+        head, "total", "worst", "share"
+    );
+    for cause in shown.iter().take(MOST_CAUSES) {
+        let cycles = if late {
+            cause.late_cycles
+        } else {
+            cause.cycles
+        };
+        let _ = writeln!(
+            text,
+            "  {cycles:>11}  {:>10}  {:>10}  {:>4.1} %  {}",
+            time(part(cause)),
+            time(cause.worst_ns),
+            100.0 * part(cause) as f64 / whole.max(1) as f64,
+            cause.cause,
+        );
+    }
+    let (unlisted, unlisted_ns) = of.causes_rest.as_ref().map_or((0, 0), |rest| {
+        (rest.causes, if late { rest.late_ns } else { rest.total_ns })
+    });
+    // Those beyond the list may have no part in what is shown.
+    let unlisted = if unlisted_ns > 0 { unlisted } else { 0 };
+    let more = (shown.len().saturating_sub(MOST_CAUSES)) as u64 + unlisted;
+    if more > 0 {
+        let rest = shown.iter().skip(MOST_CAUSES).map(|cause| part(cause));
+        let rest = rest.sum::<u64>() + unlisted_ns;
+        let share = 100.0 * rest as f64 / whole.max(1) as f64;
+        let _ = writeln!(
+            text,
+            "  {:>11}  {:>10}  {:>10}  {share:>4.1} %  {more} more",
+            "",
+            time(rest),
+            ""
+        );
+    }
+    // A remedy is worth its line where the cause has a part that can be seen.
+    let mut said: Vec<&str> = Vec::new();
+    for cause in shown.iter().take(MOST_CAUSES) {
+        let counts = late && part(cause) * 20 >= whole;
+        if let Some(remedy) = cause.remedy.as_deref().filter(|_| counts)
+            && !said.contains(&remedy)
+        {
+            said.push(remedy);
+            let _ = writeln!(text, "  → {}: {remedy}", cause.cause);
+        }
+    }
+}
+
+/// What stretched the work, where it is more than a hundredth of it.
+fn inflation(text: &mut String, of: &ConditionExplanation) {
+    let counts = |cause: &&CauseFigures| cause.total_ns * 100 >= of.execution_ns.max(1);
+    let shown: Vec<&CauseFigures> = of.inflation.iter().filter(counts).collect();
+    if shown.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "\n  in the loop's own work, {} in all:",
+        time(of.execution_ns)
+    );
+    for cause in shown.iter().take(MOST_CAUSES) {
+        let _ = writeln!(
+            text,
+            "  {:>11}  {:>10}  {:>10}  {:>4.1} %  {}",
+            cause.cycles,
+            time(cause.total_ns),
+            time(cause.worst_ns),
+            100.0 * cause.total_ns as f64 / of.execution_ns.max(1) as f64,
+            cause.cause,
+        );
+    }
+}
+
+/// What else ran on the loop's CPUs, in cycles and between them.
+fn interference(text: &mut String, of: &ConditionExplanation) {
+    let Some(found) = &of.interference else {
+        return;
+    };
+    let cpus: Vec<String> = found.cpus.iter().map(u16::to_string).collect();
+    let _ = writeln!(
+        text,
+        "\n  what else ran on CPU {}, in {}:",
+        cpus.join(", "),
+        time(found.observed_ns)
+    );
+    for all in &found.kinds {
+        let _ = writeln!(
+            text,
+            "  {:>11}  {:>10}  {}: {}",
+            all.count,
+            time(all.total_ns),
+            all.kind.words(),
+            found.names(all, MOST_NAMES)
+        );
+    }
+    if found.kinds.is_empty() {
+        let _ = writeln!(text, "  nothing");
+    }
+}
+
+/// A cycle in one line: its stretches, and in each what is not the path's own.
+fn line(cycle: &LateCycle) -> String {
+    let mut stretches: Vec<(&str, u64, Vec<&LatePiece>)> = Vec::new();
+    for piece in &cycle.pieces {
+        match stretches.last_mut().filter(|last| last.0 == piece.stretch) {
+            Some((_, ns, pieces)) => {
+                *ns += piece.ns;
+                pieces.push(piece);
+            }
+            None => stretches.push((&piece.stretch, piece.ns, vec![piece])),
+        }
+    }
+    let shown = stretches.iter().map(|(stretch, ns, pieces)| {
+        let mut causes: Vec<&&LatePiece> = pieces
+            .iter()
+            .filter(|piece| !matches!(&*piece.kind, "path" | "timer-delivery"))
+            .collect();
+        causes.sort_by_key(|piece| std::cmp::Reverse(piece.ns));
+        let named: Vec<String> = causes
+            .iter()
+            .take(2)
+            .map(|piece| format!("{} {}", piece.cause, time(piece.ns)))
+            .collect();
+        match named.is_empty() {
+            true => format!("{stretch} {}", time(*ns)),
+            false => format!("{stretch} {} ({})", time(*ns), named.join(", ")),
+        }
+    });
+    let shown: Vec<String> = shown.collect();
+    format!(
+        "segment {} cycle {}: {}, {}: {}",
+        cycle.segment,
+        cycle.cycle,
+        time(cycle.latency_ns.unsigned_abs()),
+        cycle.woken.replace('-', " "),
+        shown.join(" · ")
+    )
+}
+
+fn waterfall(text: &mut String, name: &str, figures: Option<&WaterfallFigures>) {
+    let Some(figures) = figures else { return };
+    let _ = writeln!(
+        text,
+        "\n  where the cycles around the {name} spend their time: {} in the mean of {}",
+        micros(figures.mean_ns),
+        figures.cycles
+    );
+    let whole = figures.mean_ns.max(1.0);
+    let mut rest = 0.0;
+    let mut before = 0.0;
+    for part in &figures.parts {
+        let share = part.mean_ns / whole;
+        // What can't be seen on a bar of forty columns is put together.
+        if share < 0.01 {
+            rest += part.mean_ns;
+            before += part.mean_ns;
+            continue;
+        }
+        let at = (40.0 * before / whole).round() as usize;
+        let width = ((40.0 * share).round() as usize).max(1);
+        let _ = writeln!(
+            text,
+            "    {:>10}  {:<40}  {}: {}",
+            micros(part.mean_ns),
+            format!(
+                "{}{}",
+                " ".repeat(at),
+                "█".repeat(width.min(40 - at.min(39)))
+            ),
+            part.stretch,
+            part.cause
+        );
+        before += part.mean_ns;
+    }
+    if rest > 0.0 {
+        let _ = writeln!(text, "    {:>10}  {:<40}  the rest", micros(rest), "");
+    }
+}
+
+/// One cycle as a timeline: each piece with its begin, length and cause.
+pub fn cycle_text(cycle: &LateCycle, heading: &str) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "{heading}");
+    let _ = writeln!(
+        text,
+        "  latency {}, execution {}, woken: {}",
+        time(cycle.latency_ns.unsigned_abs()),
+        time(cycle.execution_ns.unsigned_abs()),
+        cycle.woken.replace('-', " ")
+    );
+    if cycle.latency_ns < 0 {
+        let _ = writeln!(text, "  it woke before it was due");
+    }
+    let _ = writeln!(text, "\n  {:>12}  {:>12}", "after due", "length");
+    let mut last = "";
+    for piece in cycle.pieces.iter().chain(&cycle.execution) {
+        if piece.stretch != last {
+            let _ = writeln!(text, "  {}", piece.stretch);
+            last = &piece.stretch;
+        }
+        let _ = writeln!(
+            text,
+            "  {:>12}  {:>12}  {}",
+            time(piece.from_ns),
+            time(piece.ns),
+            piece.cause
+        );
+    }
+    text
+}
+
+/// Nanoseconds in the unit that fits: never more than four digits before the point.
+fn time(ns: u64) -> String {
+    match ns {
+        0..10_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
+        10_000_000..10_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),
+        _ => format!("{:.2} s", ns as f64 / 1e9),
+    }
+}
+
+fn micros(ns: f64) -> String {
+    format!("{:.1} µs", ns / 1e3)
+}

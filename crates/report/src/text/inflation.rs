@@ -1,0 +1,82 @@
+//! How much longer the work takes under load, as a table.
+
+use crate::Style;
+use crate::table::Table;
+use wakepath_assess::{Inflated, Inflation};
+
+/// The table for a person, with an empty line after it; nothing where nothing can be compared.
+pub(crate) fn to_text(inflations: &[Inflation], style: Style) -> String {
+    if inflations.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&[
+        ("execution, µs", &["idle", "loaded", "×", "p99 ×"]),
+        ("controller alone, µs", &["idle", "loaded", "×", "p99 ×"]),
+    ]);
+    let mut phase = None;
+    for inflation in inflations {
+        if phase != Some(&inflation.phase) {
+            phase = Some(&inflation.phase);
+            let heading = format!("{} against {}", inflation.phase, inflation.idle_phase);
+            table.row(heading, Vec::new());
+        }
+        let policy = inflation.policy.map(|policy| policy.to_string());
+        let parts: Vec<String> = policy.into_iter().chain(inflation.task.clone()).collect();
+        let mut cells = cells(&inflation.execution);
+        cells.extend(inflation.work.as_ref().map_or(Vec::new(), self::cells));
+        table.row(format!("  {}", parts.join(", ")), cells);
+    }
+    format!("{}\n", table.render(style.columns))
+}
+
+fn cells(inflated: &Inflated) -> Vec<String> {
+    let Inflated { median, p99 } = inflated;
+    let times = |ratio: Option<f64>| ratio.map_or("–".into(), |ratio| format!("{ratio:.2}"));
+    vec![
+        format!("{:.2}", median.idle_ns as f64 / 1e3),
+        format!("{:.2}", median.loaded_ns as f64 / 1e3),
+        times(median.inflation),
+        times(p99.and_then(|p99| p99.inflation)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_assess::Ratio;
+    use wakepath_timeline::Policy;
+
+    fn inflation(p99: Option<Ratio>) -> Inflation {
+        let median = Ratio {
+            idle_ns: 2_000,
+            loaded_ns: 3_000,
+            inflation: Some(1.5),
+        };
+        Inflation {
+            policy: Some(Policy::Fifo { priority: 50 }),
+            task: None,
+            phase: "cpu large".into(),
+            idle_phase: "idle large".into(),
+            execution: Inflated { median, p99 },
+            work: None,
+        }
+    }
+
+    #[test]
+    fn a_loaded_condition_stands_beside_the_idle_one() {
+        let p99 = Ratio {
+            idle_ns: 2_000,
+            loaded_ns: 3_000,
+            inflation: Some(1.5),
+        };
+        let text = to_text(&[inflation(Some(p99))], Style::default());
+        assert!(text.contains("cpu large against idle large"), "{text}");
+        assert!(text.contains("2.00    3.00  1.50   1.50"), "{text}");
+    }
+
+    #[test]
+    fn a_p99_that_is_not_known_is_a_dash() {
+        assert!(to_text(&[inflation(None)], Style::default()).contains('–'));
+        assert_eq!(to_text(&[], Style::default()), "");
+    }
+}

@@ -1,0 +1,95 @@
+//! The parts of a controller that timed themselves, as a table.
+
+use crate::Style;
+use crate::table::Table;
+use wakepath_assess::ModuleFigures;
+
+/// The table for a person, with an empty line after it; nothing without modules.
+pub(crate) fn to_text(modules: &[ModuleFigures], style: Style) -> String {
+    if modules.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&[
+        ("rate, Hz", &["had", "wanted"]),
+        ("time, µs", &["avg", "max", "budget"]),
+        ("", &["load, %", "late", "over budget"]),
+    ]);
+    let mut of = None;
+    for module in modules {
+        let condition = (&module.condition, &module.phase);
+        if of != Some(condition) {
+            of = Some(condition);
+            table.row(format!("{}, {}", condition.0, condition.1), Vec::new());
+        }
+        let micros = |ns: f64| format!("{:.2}", ns / 1e3);
+        let budget_ns = module.times.budget_ns;
+        table.row(
+            format!("  {}", module.times.name),
+            vec![
+                format!("{:.1}", module.rate_hz),
+                module.wanted_hz.map_or("–".into(), |hz| format!("{hz:.1}")),
+                module.average_ns.map_or("–".into(), micros),
+                micros(module.times.max_ns as f64),
+                budget_ns.map_or("–".into(), |ns| micros(ns as f64)),
+                format!("{:.3}", module.load * 100.0),
+                module
+                    .times
+                    .late
+                    .map_or("–".into(), |late| late.to_string()),
+                budget_ns.map_or("–".into(), |_| module.times.over_budget.to_string()),
+            ],
+        );
+    }
+    format!("{}\n", table.render(style.columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_archive::ModuleTimes;
+
+    fn module(runs: u64, budget_ns: Option<u64>) -> ModuleFigures {
+        ModuleFigures {
+            condition: "FIFO 50".into(),
+            phase: "idle".into(),
+            thread: "loop".into(),
+            times: ModuleTimes {
+                name: "attitude".into(),
+                budget_ns,
+                runs,
+                sum_ns: 2_000 * runs,
+                max_ns: 5_000,
+                over_budget: 3,
+                every: Some(2),
+                late: Some(7),
+            },
+            rate_hz: 250.0,
+            wanted_hz: Some(125.0),
+            average_ns: (runs > 0).then_some(2_000.0),
+            load: 0.0005,
+        }
+    }
+
+    #[test]
+    fn each_figure_stands_in_its_column() {
+        let text = to_text(&[module(500, Some(4_000))], Style::default());
+        let row = text.trim_end().lines().last().unwrap_or_default();
+        let words: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(
+            words,
+            [
+                "attitude", "250.0", "125.0", "2.00", "5.00", "4.00", "0.050", "7", "3"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_module_that_never_ran_or_has_no_budget_shows_no_figure_for_it() {
+        let mut figures = module(0, None);
+        (figures.wanted_hz, figures.times.late) = (None, None);
+        assert_eq!(
+            to_text(&[figures], Style::default()).matches('–').count(),
+            5
+        );
+    }
+}

@@ -1,0 +1,3 @@
+//! Everything that is tested through what wakepath-report gives out.
+
+mod page;
