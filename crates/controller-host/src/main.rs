@@ -16,6 +16,14 @@ fn main() -> ExitCode {
         );
         return ExitCode::SUCCESS;
     }
+    if let [internal, verb, parent] = &arguments[..]
+        && internal == "internal"
+        && verb == "loop-policies"
+        && let Ok(parent) = parent.parse()
+    {
+        let (input, output) = (std::io::stdin().lock(), std::io::stdout());
+        return ended(wakepath_measured_loop::keep_for(parent, input, output));
+    }
     let numbers = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["internal", "loop", parent, shared] => parent.parse().ok().zip(shared.parse().ok()),
         _ => None,
@@ -28,7 +36,11 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(1);
     };
-    match wakepath_measured_loop::run_as_child(parent, shared) {
+    ended(wakepath_measured_loop::run_as_child(parent, shared))
+}
+
+fn ended(outcome: Result<(), Box<dyn std::error::Error>>) -> ExitCode {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("wakepath-controller-host: {error}");

@@ -16,6 +16,14 @@ pub enum LoadError {
         /// What to do about it, such as "install the package fio".
         remedy: String,
     },
+    /// The program of a load is only where others may have put it.
+    #[error("load {load}: {found}")]
+    DistrustedProgram {
+        /// Name of the load.
+        load: String,
+        /// Where it is, and why it is not taken.
+        found: wakepath_programs::NotFound,
+    },
     /// A command load without a program.
     #[error("load command: the command is empty; give a program and its arguments")]
     EmptyCommand,

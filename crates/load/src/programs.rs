@@ -1,45 +1,30 @@
-//! Finds installed programs and names the package of those that are missing. It runs none.
+//! Names the package of a program that is missing, and the job files of those that are there. It
+//! runs none.
 
 use crate::LoadError;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-
-/// System directories that an ordinary user's PATH may lack; bonnie++ is in the first. A laboratory
-/// guest's first process has no PATH at all.
-const ALSO: [&str; 5] = ["/usr/sbin", "/usr/local/sbin", "/sbin", "/usr/bin", "/bin"];
+use wakepath_programs::NotFound;
 
 /// The file of `program` for the load called `load`.
 ///
 /// # Errors
-/// [`LoadError::MissingProgram`] naming `package` where one is known to hold it.
+/// [`LoadError::MissingProgram`] naming `package` where one is known to hold it;
+/// [`LoadError::DistrustedProgram`].
 pub(crate) fn find(load: &str, program: &str, package: Option<&str>) -> Result<PathBuf, LoadError> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let directories = std::env::split_paths(&path).chain(ALSO.map(PathBuf::from));
-    find_in(program, directories).ok_or_else(|| LoadError::MissingProgram {
-        load: load.into(),
-        program: program.into(),
-        remedy: match package {
-            Some(package) => format!("install the package {package}"),
-            None => "give the path of an executable file or install it".into(),
+    wakepath_programs::find(program).map_err(|found| match found {
+        NotFound::Nowhere { program } => LoadError::MissingProgram {
+            load: load.into(),
+            program,
+            remedy: match package {
+                Some(package) => format!("install the package {package}"),
+                None => "give the path of an executable file or install it".into(),
+            },
+        },
+        NotFound::Distrusted { .. } => LoadError::DistrustedProgram {
+            load: load.into(),
+            found,
         },
     })
-}
-
-fn find_in(program: &str, directories: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
-    if program.contains('/') {
-        // Absolute, because the process that starts it may stand elsewhere.
-        return std::path::absolute(program)
-            .ok()
-            .filter(|path| is_executable(path));
-    }
-    directories
-        .map(|directory| directory.join(program))
-        .find(|path| is_executable(path))
-}
-
-fn is_executable(path: &Path) -> bool {
-    path.metadata()
-        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
 /// `argument` for a program that runs in another directory: the name of an existing file becomes
@@ -74,17 +59,5 @@ mod tests {
         assert!(as_seen_from_elsewhere("Cargo.toml").starts_with('/'));
         assert_eq!(as_seen_from_elsewhere("--size=8M"), "--size=8M");
         assert_eq!(as_seen_from_elsewhere("no-such.fio"), "no-such.fio");
-    }
-
-    #[test]
-    fn a_directory_or_plain_file_is_no_program() {
-        let name = format!("wakepath-programs-{}", std::process::id());
-        let plain = std::env::temp_dir().join(name);
-        std::fs::create_dir(&plain).unwrap();
-        std::fs::write(plain.join("sh"), "").unwrap();
-        let found = find_in("sh", [plain.clone(), PathBuf::from("/bin")].into_iter());
-        std::fs::remove_dir_all(&plain).unwrap();
-        assert_eq!(found, Some(PathBuf::from("/bin/sh")));
-        assert_eq!(find_in("/etc", std::iter::empty()), None);
     }
 }

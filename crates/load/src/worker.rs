@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
+use wakepath_programs::rights;
 
 /// Runs the worker that `arguments` (those after the verb) describe. It returns only when the work
 /// cannot be done, with a line about it on standard error.
@@ -34,6 +35,8 @@ fn run(argument: &str) -> Result<Infallible, String> {
         return Err("the parent is gone".into());
     }
     cpus::pin(&assignment.cpus)?;
+    // A load needs none, and a program of others least of all.
+    rights::give_up().map_err(|error| format!("cannot give up capabilities: {error}"))?;
     let counters = match assignment.slot {
         Some(slot) => Some((take_counters()?, slot)),
         None => None,

@@ -2,7 +2,8 @@
 //! library where wakepath is linked statically and can't.
 
 use crate::own_executable;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use wakepath_programs::NotFound;
 
 const HOST: &str = "wakepath-controller-host";
 
@@ -10,10 +11,11 @@ const HOST: &str = "wakepath-controller-host";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{library}: this wakepath is linked statically and can't load a shared library by itself; put \
-     {HOST} beside it or into a directory of PATH"
+     {HOST} beside it or into a directory of PATH ({found})"
 )]
 pub struct NoProgram {
     library: String,
+    found: NotFound,
 }
 
 /// The program for a loop that loads `library`, if it loads one.
@@ -24,21 +26,17 @@ pub(super) fn loop_program(library: Option<&str>) -> Result<PathBuf, NoProgram> 
     match library {
         Some(library) if cfg!(target_feature = "crt-static") => {
             let own = std::fs::read_link(own_executable()).unwrap_or_default();
-            let path = std::env::var_os("PATH").unwrap_or_default();
-            let places = own.parent().map(Path::to_path_buf).into_iter();
-            host_in(places.chain(std::env::split_paths(&path))).ok_or_else(|| NoProgram {
-                library: library.into(),
-            })
+            // Who can change what lies beside this program can change this program.
+            match own.parent().map(|place| place.join(HOST)) {
+                Some(beside) if beside.is_file() => Ok(beside),
+                _ => wakepath_programs::find(HOST).map_err(|found| NoProgram {
+                    library: library.into(),
+                    found,
+                }),
+            }
         }
         _ => Ok(own_executable()),
     }
-}
-
-fn host_in(mut places: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
-    places.find_map(|place| {
-        let program = place.join(HOST);
-        program.is_file().then_some(program)
-    })
 }
 
 #[cfg(test)]
@@ -51,22 +49,12 @@ mod tests {
     }
 
     #[test]
-    fn the_host_is_found_in_the_first_place_that_has_it() {
-        let here = std::env::temp_dir().join(format!("wakepath-host-{}", std::process::id()));
-        std::fs::create_dir_all(&here).unwrap();
-        let places = || [PathBuf::from("/nowhere"), here.clone()].into_iter();
-        assert_eq!(host_in(places()), None);
-        std::fs::write(here.join(HOST), "").unwrap();
-        assert_eq!(host_in(places()), Some(here.join(HOST)));
-        std::fs::remove_dir_all(&here).unwrap();
-    }
-
-    #[test]
     fn a_missing_host_is_said_with_what_to_do() {
-        let library = "./libmine.so".into();
-        let line = NoProgram { library }.to_string();
+        let (library, program) = ("./libmine.so".into(), HOST.into());
+        let found = NotFound::Nowhere { program };
+        let line = NoProgram { library, found }.to_string();
         assert!(
-            line.starts_with("./libmine.so: ") && line.contains(HOST),
+            line.starts_with("./libmine.so: ") && line.contains("beside it"),
             "{line}"
         );
     }

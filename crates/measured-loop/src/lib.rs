@@ -5,11 +5,13 @@
 //! load a controller from a shared library where wakepath is linked statically and can't.
 
 mod host;
+mod policies;
 mod process;
 mod protocol;
 mod work;
 
 pub use host::{die_with, is_child_of, run_as_child, shared_memory};
+pub use policies::keep_for;
 pub use process::run;
 pub use protocol::{
     ControllerSpec, Counted, FlightSpec, INTERFACE, LoopReply, LoopSpec, TableTaskSpec,

@@ -1,9 +1,11 @@
 //! The loop's process: prepares its threads, lets them run together from one instant, reports.
 
+use crate::policies::Policies;
 use crate::protocol::{LoopSpecVersion, Versions};
 use crate::work::LoopWork;
 use crate::{Counted, LoopReply, LoopSpec, ThreadEndReport, ThreadReady, ThreadSpec};
 use std::io::{BufRead, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use wakepath_archive::ThreadEnd;
@@ -42,10 +44,14 @@ pub fn run(
             },
         );
     }
+    let policies = Arc::new(Policies::before_threads(spec.library().is_some())?);
     let (ready_sender, ready) = mpsc::channel();
     let threads: Vec<_> = (0..)
         .zip(&spec.threads)
-        .map(|(number, thread)| Started::new(memory, number, thread.clone(), ready_sender.clone()))
+        .map(|(number, thread)| {
+            let (policies, ready) = (Arc::clone(&policies), ready_sender.clone());
+            Started::new(memory, number, thread.clone(), policies, ready)
+        })
         .collect::<Result<_, _>>()?;
 
     let mut prepared: Vec<Option<ThreadReady>> = vec![None; threads.len()];
@@ -60,6 +66,8 @@ pub fn run(
             }
         }
     }
+
+    policies.close();
 
     let start_ns = clock::monotonic_ns() + spec.lead_ns;
     for thread in &threads {
@@ -92,12 +100,13 @@ impl Started {
         memory: &'static SharedMemory,
         number: u32,
         spec: ThreadSpec,
+        policies: Arc<Policies>,
         ready: ReadySender,
     ) -> std::io::Result<Self> {
         let (go, start) = mpsc::channel();
         let thread = std::thread::Builder::new()
             .name(spec.name.clone())
-            .spawn(move || loop_thread(memory, number, &spec, &ready, &start))?;
+            .spawn(move || loop_thread(memory, number, &spec, &policies, &ready, &start))?;
         Ok(Self { go, thread })
     }
 
@@ -118,6 +127,7 @@ fn loop_thread(
     memory: &'static SharedMemory,
     number: u32,
     spec: &ThreadSpec,
+    policies: &Policies,
     ready: &ReadySender,
     start: &Receiver<u64>,
 ) -> ThreadEndReport {
@@ -136,7 +146,7 @@ fn loop_thread(
             return failed(reason);
         }
     };
-    let prepared = match spec.preparation.apply() {
+    let prepared = match spec.preparation.apply_with(|policy| policies.set(policy)) {
         Ok(prepared) => prepared,
         Err(error) => {
             // Whoever waits for it reads it, or is gone and needs nothing.

@@ -168,6 +168,18 @@ impl Preparation {
     /// # Errors
     /// When the policy or the affinity can't be had, or something else is in effect than was set.
     pub fn apply(&self) -> Result<Prepared, PrepareError> {
+        self.apply_with(|policy| attributes::set(0, policy))
+    }
+
+    /// As [`Preparation::apply`], with the policy set by `set_policy`: by another process, where
+    /// this one has no right to it. What is in effect is read back here all the same.
+    ///
+    /// # Errors
+    /// As [`Preparation::apply`].
+    pub fn apply_with(
+        &self,
+        set_policy: impl FnOnce(Policy) -> std::io::Result<()>,
+    ) -> Result<Prepared, PrepareError> {
         let mut shortfalls = Vec::new();
 
         let memory_locked = self.lock_memory
@@ -194,7 +206,7 @@ impl Preparation {
         if let Some(slack_ns) = self.timer_slack_ns {
             timer_slack::set(slack_ns).map_err(PrepareError::ReadBack)?;
         }
-        attributes::set(0, self.policy).map_err(|source| self.policy_error(source))?;
+        set_policy(self.policy).map_err(|source| self.policy_error(source))?;
 
         let effective = Effective {
             policy: attributes::get(0).map_err(PrepareError::ReadBack)?,

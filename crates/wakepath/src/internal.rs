@@ -21,6 +21,10 @@ pub fn load_worker_arguments() -> Option<impl Iterator<Item = std::ffi::OsString
 pub fn run(process: Internal) -> ExitCode {
     let outcome = match process {
         Internal::Loop { parent, shared } => wakepath_measured_loop::run_as_child(parent, shared),
+        Internal::LoopPolicies { parent } => {
+            let (input, output) = (std::io::stdin().lock(), std::io::stdout());
+            wakepath_measured_loop::keep_for(parent, input, output)
+        }
         Internal::Recorder {
             parent,
             shared,

@@ -24,6 +24,12 @@ fn main() -> ExitCode {
         Ok(line) => line,
         Err(said) => return usage::answer(&said),
     };
+    if !line.verb.uses_capabilities()
+        && let Err(error) = wakepath_programs::rights::give_up()
+    {
+        eprintln!("wakepath: capabilities can't be given up: {error}");
+        return ExitCode::from(1);
+    }
     let outcome = match line.verb {
         Verb::Check(arguments) => verbs::check::run(&arguments),
         Verb::Run(arguments) => verbs::run::run(&arguments),

@@ -27,7 +27,9 @@ pub(super) struct Found {
 impl Found {
     pub(super) fn of(interpreter: &str) -> Result<Self, String> {
         let remedy = "install Python 3, or name its interpreter with the key python";
-        let output = Command::new(interpreter)
+        let program = wakepath_programs::to_start(interpreter)
+            .map_err(|error| format!("no Python: {error}; {remedy}"))?;
+        let output = Command::new(program)
             .args(["-c", WHERE])
             .output()
             .map_err(|error| format!("no Python: {interpreter}: {error}; {remedy}"))?;

@@ -13,6 +13,11 @@ pub enum Internal {
         /// Descriptor of the shared memory.
         shared: i32,
     },
+    /// What sets the policies of a loop's threads whose process has given up its capabilities.
+    LoopPolicies {
+        /// The loop's process.
+        parent: i32,
+    },
     /// The recorder.
     Recorder {
         /// Process that it works for.

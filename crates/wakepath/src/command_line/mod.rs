@@ -105,6 +105,35 @@ pub enum Verb {
     Internal(Internal),
 }
 
+impl Verb {
+    /// Whether it does, or says whether it could do, what takes a capability. The others read,
+    /// compute and start tools of the system.
+    pub fn uses_capabilities(&self) -> bool {
+        match self {
+            Self::Check(_)
+            | Self::Run(_)
+            | Self::Watch(_)
+            | Self::Exec(_)
+            | Self::Recover(_)
+            | Self::Machine(_)
+            | Self::Doctor(_)
+            | Self::Tune(_)
+            | Self::Internal(_) => true,
+            Self::Show(_)
+            | Self::Report(_)
+            | Self::Fly(_)
+            | Self::Explain(_)
+            | Self::Compare(_)
+            | Self::Export(_)
+            | Self::Import(_)
+            | Self::Scenario(_)
+            | Self::Lab(_)
+            | Self::Completions { .. }
+            | Self::Man { .. } => false,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

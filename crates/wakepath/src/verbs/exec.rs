@@ -7,6 +7,7 @@ use rustix::process::{Resource, getrlimit};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use wakepath_machine::CpuList;
+use wakepath_programs::rights;
 use wakepath_rt::{Effective, Preparation, attributes};
 use wakepath_scenario::parse_policy;
 use wakepath_timeline::Policy;
@@ -42,7 +43,10 @@ pub fn run(arguments: &Exec) -> Outcome {
             eprintln!("wakepath: {line}");
         }
     }
-    let error = Command::new(program).args(rest).exec();
+    let file = wakepath_programs::to_start(program)?;
+    // The policy is set: the program needs no capability for it, and nobody asked to give it any.
+    rights::give_up().map_err(|error| format!("capabilities can't be given up: {error}"))?;
+    let error = Command::new(file).arg0(program).args(rest).exec();
     Err(format!("{}: {error}", program.display()).into())
 }
 

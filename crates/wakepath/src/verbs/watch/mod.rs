@@ -7,6 +7,7 @@ use super::{Outcome, measured, print};
 use crate::command_line::Watch;
 use crate::watch::{Figures, record, text};
 use std::io::{IsTerminal, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant, SystemTime};
@@ -19,6 +20,7 @@ use wakepath_machine::{CpuList, Facts, Root};
 use wakepath_measure::watch::{Session, Target, Threads};
 use wakepath_measure::{Interrupt, Watching, traced_cpus};
 use wakepath_probe::Ready;
+use wakepath_programs::rights;
 use wakepath_rt::{affinity, clock};
 
 type Failure = Box<dyn std::error::Error>;
@@ -277,8 +279,12 @@ enum Ended {
 
 fn start(command: &[std::ffi::OsString]) -> Result<std::process::Child, Failure> {
     let (program, rest) = command.split_first().ok_or("no program is named")?;
-    let child = Command::new(program).args(rest).spawn();
-    child.map_err(|error| format!("{}: {error}", program.display()).into())
+    let file = wakepath_programs::to_start(program)?;
+    // What watches needs capabilities, what is watched was given none.
+    let child = rights::without(|| Command::new(file).arg0(program).args(rest).spawn());
+    child
+        .flatten()
+        .map_err(|error| format!("{}: {error}", program.display()).into())
 }
 
 fn notes_of(ready: &Ready) -> Vec<String> {

@@ -11,6 +11,7 @@ mod loads;
 mod privileges;
 mod recorder;
 mod recording;
+mod rights;
 mod settings;
 mod stalls;
 mod traced;

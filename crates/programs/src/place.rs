@@ -1,0 +1,168 @@
+//! Finds a program by its name. As root it takes one only from where nobody else can have put it.
+
+use crate::trust;
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// System directories that an ordinary user's PATH may lack; bonnie++ is in the first. A laboratory
+/// guest's first process has no PATH at all.
+const ALSO: [&str; 5] = ["/usr/sbin", "/usr/local/sbin", "/sbin", "/usr/bin", "/bin"];
+
+/// Why there is no program of a name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotFound {
+    /// It is in no directory of PATH.
+    #[error("the program {program} is not installed")]
+    Nowhere {
+        /// Its name.
+        program: String,
+    },
+    /// It is only where others may have put it.
+    #[error(
+        "the program {program} is only at {}, and {why}: as root, name it by its path or install \
+         it where only root can write", path.display()
+    )]
+    Distrusted {
+        /// Its name.
+        program: String,
+        /// Where it is.
+        path: PathBuf,
+        /// Why it is not taken.
+        why: String,
+    },
+}
+
+/// The file of `program`: a path as it stands, a name from PATH's absolute directories and the
+/// system's own. As root, only a file that nobody else can have put there or changed counts, it
+/// and all directories above it; a path is the user's own word.
+///
+/// # Errors
+/// [`NotFound`], with what would be right.
+pub fn find(program: impl AsRef<OsStr>) -> Result<PathBuf, NotFound> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let directories = std::env::split_paths(&path).chain(ALSO.map(PathBuf::from));
+    let as_root = rustix::process::geteuid().is_root();
+    find_in(program.as_ref(), directories, as_root)
+}
+
+/// What to start for `program`: a name as [`find`] has it, a path as it stands, so that the kernel
+/// says what is wrong with it.
+///
+/// # Errors
+/// As [`find`], for a name.
+pub fn to_start(program: impl AsRef<OsStr>) -> Result<PathBuf, NotFound> {
+    let program = program.as_ref();
+    match program.as_encoded_bytes().contains(&b'/') {
+        true => Ok(PathBuf::from(program)),
+        false => find(program),
+    }
+}
+
+fn find_in(
+    program: &OsStr,
+    directories: impl Iterator<Item = PathBuf>,
+    as_root: bool,
+) -> Result<PathBuf, NotFound> {
+    let name = program.display().to_string();
+    if name.contains('/') {
+        // Absolute, because the process that starts it may stand elsewhere.
+        let path = std::path::absolute(program).ok();
+        let path = path.filter(|path| is_executable(path));
+        return path.ok_or(NotFound::Nowhere { program: name });
+    }
+    let mut distrusted = None;
+    for directory in directories.filter(|directory| directory.is_absolute()) {
+        let path = directory.join(program);
+        if !is_executable(&path) {
+            continue;
+        }
+        match as_root.then(|| trust::distrusted(&path)).flatten() {
+            None => return Ok(path),
+            Some(why) => {
+                distrusted.get_or_insert((path, why));
+            }
+        }
+    }
+    Err(match distrusted {
+        None => NotFound::Nowhere { program: name },
+        Some((path, why)) => NotFound::Distrusted {
+            program: name,
+            path,
+            why,
+        },
+    })
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A directory of its own that holds an executable `sh`.
+    fn with_a_shell() -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("sh");
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        directory
+    }
+
+    fn found(places: &[&Path], as_root: bool) -> Result<PathBuf, NotFound> {
+        let places = places.iter().map(|place| place.to_path_buf());
+        find_in(OsStr::new("sh"), places, as_root)
+    }
+
+    #[test]
+    fn root_passes_over_a_directory_that_others_may_write_to() {
+        // Everybody may write to the directory above it.
+        let theirs = with_a_shell();
+        let (first, system) = (theirs.path(), Path::new("/bin"));
+        assert_eq!(found(&[first, system], false), Ok(first.join("sh")));
+        assert_eq!(found(&[first, system], true), Ok(system.join("sh")));
+    }
+
+    #[test]
+    fn root_is_told_in_one_line_where_a_program_is_and_why_it_is_not_taken() {
+        let theirs = with_a_shell();
+        let line = found(&[theirs.path()], true).unwrap_err().to_string();
+        assert!(line.starts_with("the program sh is only at /"), "{line}");
+        // Its own mode, or as an ordinary user its owner.
+        assert!(
+            line.contains("others may write to") || line.contains("belongs to user"),
+            "{line}"
+        );
+        assert!(line.contains("name it by its path"), "{line}");
+        assert!(!line.contains('\n'), "{line}");
+    }
+
+    #[test]
+    fn where_one_stands_is_no_place_to_look() {
+        for relative in ["", ".", "bin"] {
+            let refused = found(&[Path::new(relative)], false).unwrap_err();
+            assert!(matches!(refused, NotFound::Nowhere { .. }), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_taken_at_its_word() {
+        let theirs = with_a_shell();
+        let path = theirs.path().join("sh");
+        let taken = find_in(path.as_os_str(), std::iter::empty(), true);
+        assert_eq!(taken, Ok(path));
+    }
+
+    #[test]
+    fn a_directory_or_plain_file_is_no_program() {
+        let plain = tempfile::tempdir().unwrap();
+        fs::write(plain.path().join("sh"), "").unwrap();
+        let found = found(&[plain.path(), Path::new("/bin")], false);
+        assert_eq!(found, Ok(PathBuf::from("/bin/sh")));
+        assert!(find_in(OsStr::new("/etc"), std::iter::empty(), false).is_err());
+    }
+}

@@ -1,0 +1,73 @@
+//! Whether only root can have put a file where it is. It reads owners and modes, nothing else.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Write permission for everybody.
+const OTHERS_WRITE: u32 = 0o002;
+
+/// Why `path` may be somebody else's; `None` if it and every directory above it, links followed,
+/// belong to root and are closed to everybody else. A group that root has let in is root's choice
+/// (Debian's `staff` in /usr/local).
+pub(crate) fn distrusted(path: &Path) -> Option<String> {
+    let real = match path.canonicalize() {
+        Ok(real) => real,
+        Err(error) => return Some(format!("{} can't be looked at: {error}", path.display())),
+    };
+    // In a user namespace the system's files may belong to a number that stands for nobody.
+    let system = Path::new("/").metadata().map_or(0, |data| data.uid());
+    real.ancestors().find_map(|part| {
+        let named = part.display();
+        match part.metadata() {
+            Err(error) => Some(format!("{named} can't be looked at: {error}")),
+            Ok(data) if data.uid() != 0 && data.uid() != system => {
+                Some(format!("{named} belongs to user {}", data.uid()))
+            }
+            Ok(data) if data.mode() & OTHERS_WRITE != 0 => {
+                Some(format!("others may write to {named}"))
+            }
+            Ok(_) => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+    #[test]
+    fn the_system_s_programs_are_root_s() {
+        assert_eq!(distrusted(Path::new("/bin/sh")), None);
+    }
+
+    #[test]
+    fn a_link_is_trusted_as_what_it_leads_to() {
+        let place = tempfile::tempdir().unwrap();
+        let link = place.path().join("sh");
+        symlink("/bin/sh", &link).unwrap();
+        assert_eq!(distrusted(&link), None);
+        let own = place.path().join("own");
+        fs::write(&own, "").unwrap();
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
+        fs::remove_file(&link).unwrap();
+        symlink(&own, &link).unwrap();
+        let why = distrusted(&link).unwrap();
+        assert!(why.ends_with("own"), "{why}");
+    }
+
+    #[test]
+    fn what_belongs_to_a_user_is_that_user_s() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("not run: giving a file away needs root");
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("theirs");
+        fs::write(&file, "").unwrap();
+        chown(&file, Some(65_534), None).unwrap();
+        let why = distrusted(&file).unwrap();
+        assert!(why.ends_with("theirs belongs to user 65534"), "{why}");
+    }
+}
