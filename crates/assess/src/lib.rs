@@ -34,8 +34,8 @@ pub use controllers::ControllerFile;
 pub use counters::{CounterFigures, PerCycle};
 pub use error::AssessmentError;
 pub use flight::{
-    FlightOrder, Flights, FlightsError, FlownCondition, FlownConditions, Search, can_be_met,
-    loss_text,
+    Brinks, FlightOrder, Flights, FlightsError, FlownCondition, FlownConditions, Search,
+    can_be_met, loss_text,
 };
 pub use identity::RunIdentity;
 pub use imported::more_may_be_late;

@@ -69,7 +69,7 @@ fn on_two_threads(vehicle: &Vehicle, schedule: &Schedule) -> FlightReport {
         (measured.join().expect("a flight ends"), ideal)
     });
     let ([a, b, c], [d, e, f]) = (measured, ideal);
-    join(vehicle, schedule, &settings, [a, b, c, d, e, f])
+    join(vehicle, schedule, &settings, &[a, b, c, d, e, f])
 }
 
 fn costs(criterion: &mut Criterion) {

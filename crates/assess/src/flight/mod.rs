@@ -104,6 +104,17 @@ pub struct Search {
     pub latency: Brink,
     /// The number of consecutive misses.
     pub misses: Brink,
+    /// The same without the rotors' drag, where a condition is near its delay margin.
+    pub without_rotor_drag: Option<Brinks>,
+}
+
+/// What loses a vehicle.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Brinks {
+    /// The sustained latency, in nanoseconds.
+    pub latency: Brink,
+    /// The number of consecutive misses.
+    pub misses: Brink,
 }
 
 impl Flights {
@@ -242,14 +253,24 @@ fn fly_all(
     let (vehicle, settings) = (&order.vehicle, &order.settings);
     let searched: &[u64] = if order.search { &periods } else { &[] };
     let all_terms: Vec<Terms> = searched.iter().map(|&of| terms(settings, of)).collect();
-    let searches = all_terms.iter().flat_map(|terms| -> [Piece<'_, Done>; 2] {
+    let needed: Vec<Vec<Part>> = flyable().map(|of| Part::needed(vehicle, of)).collect();
+    // Searched for again without drag where a flight is: the terms with the vehicle to search for.
+    let is_near = needed.iter().any(|parts| parts.len() > Part::ALL.len());
+    let without_drag = vehicle.without_rotor_drag().filter(|_| is_near);
+    let twice = || {
+        let again = without_drag
+            .iter()
+            .flat_map(|without| all_terms.iter().map(move |of| (without, of)));
+        all_terms.iter().map(move |of| (vehicle, of)).chain(again)
+    };
+    let searches = twice().flat_map(|(vehicle, terms)| -> [Piece<'_, Done>; 2] {
         [
-            Box::new(|| Done::Latency(largest_sustained_latency(vehicle, terms))),
-            Box::new(|| Done::Misses(most_consecutive_misses(vehicle, terms))),
+            Box::new(move || Done::Latency(largest_sustained_latency(vehicle, terms))),
+            Box::new(move || Done::Misses(most_consecutive_misses(vehicle, terms))),
         ]
     });
-    let flights = flyable().flat_map(|schedule| {
-        Part::ALL.map(|part| -> Piece<'_, Done> {
+    let flights = flyable().zip(&needed).flat_map(|(schedule, needed)| {
+        needed.iter().map(move |&part| -> Piece<'_, Done> {
             Box::new(move || Done::Part(fly_part(vehicle, schedule, settings, part)))
         })
     });
@@ -262,20 +283,30 @@ fn fly_all(
             Done::Part(part) => parts.push(part),
         }
     }
-    let brinks = latencies.into_iter().zip(misses);
+    let found = latencies.into_iter().zip(misses);
+    let mut brinks: Vec<Brinks> = found
+        .map(|(latency, misses)| Brinks { latency, misses })
+        .collect();
+    let again = brinks.split_off(all_terms.len());
+    let mut again = again.into_iter();
     let searches: Vec<Search> = all_terms
         .iter()
         .zip(brinks)
-        .map(|(terms, (latency, misses))| Search {
+        .map(|(terms, Brinks { latency, misses })| Search {
             terms: terms.clone(),
             latency,
             misses,
+            without_rotor_drag: again.next(),
         })
         .collect();
-    let (together, _) = parts.as_chunks();
+    let mut parts = parts.as_slice();
     let mut flights = flyable()
-        .zip(together)
-        .map(|(schedule, parts)| join(vehicle, schedule, settings, *parts))
+        .zip(&needed)
+        .map(|(schedule, needed)| {
+            let (own, others) = parts.split_at(needed.len());
+            parts = others;
+            join(vehicle, schedule, settings, own)
+        })
         .collect::<Vec<FlightReport>>()
         .into_iter();
     let conditions = schedules

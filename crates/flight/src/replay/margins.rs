@@ -39,6 +39,19 @@ pub struct RemainingMargins {
 }
 
 impl RemainingMargins {
+    /// Whether the mean delay takes more than half of the delay margin: from there on deviations
+    /// depend on how well the vehicle's damping is known.
+    pub fn is_near(&self) -> bool {
+        let axes = self.axes.iter().map(|axis| axis.delay_ns);
+        let all: Option<Vec<u64>> = axes.collect();
+        let whole = all.and_then(|all| all.into_iter().min());
+        match (self.delay_ns, whole) {
+            (Some(left), Some(whole)) => left < whole as i64 / 2,
+            // Unstable without any delay.
+            _ => true,
+        }
+    }
+
     /// Margins of `vehicle` against the run's `timing`.
     pub fn of(vehicle: &Vehicle, timing: &Timing) -> Self {
         let least = timing.reaction.min_ns;

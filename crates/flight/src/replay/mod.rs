@@ -71,6 +71,9 @@ impl Default for Settings {
 /// Flies `vehicle` through `schedule` and, beside it, through the ideal schedule of the same
 /// length. Deterministic: the same arguments give the same report.
 pub fn fly(vehicle: &Vehicle, schedule: &Schedule, settings: &Settings) -> FlightReport {
-    let parts = Part::ALL.map(|part| fly_part(vehicle, schedule, settings, part));
-    join(vehicle, schedule, settings, parts)
+    let parts = Part::needed(vehicle, schedule).into_iter();
+    let parts: Vec<_> = parts
+        .map(|part| fly_part(vehicle, schedule, settings, part))
+        .collect();
+    join(vehicle, schedule, settings, &parts)
 }

@@ -13,6 +13,8 @@ use crate::{Controller, Trajectory, Vehicle};
 pub struct Part {
     /// Through the ideal schedule instead of the measured one.
     ideal: bool,
+    /// By the vehicle without its rotors' drag.
+    without_drag: bool,
     which: Which,
 }
 
@@ -25,7 +27,19 @@ enum Which {
 
 impl Part {
     const fn of(ideal: bool, which: Which) -> Self {
-        Self { ideal, which }
+        Self {
+            ideal,
+            without_drag: false,
+            which,
+        }
+    }
+
+    const fn without_drag(which: Which) -> Self {
+        Self {
+            ideal: false,
+            without_drag: true,
+            which,
+        }
     }
 
     /// All of them, in the order in which [`join`] takes them.
@@ -37,6 +51,25 @@ impl Part {
         Self::of(true, Which::Noise),
         Self::of(true, Which::Kicks),
     ];
+
+    /// Those that show what hangs on the rotors' drag, in the order in which [`join`] takes them.
+    pub const WITHOUT_DRAG: [Self; 3] = [
+        Self::without_drag(Which::Tracking),
+        Self::without_drag(Which::Noise),
+        Self::without_drag(Which::Kicks),
+    ];
+
+    /// All that the report of `vehicle` on `schedule` is joined from: [`Part::ALL`], and near the
+    /// delay margin [`Part::WITHOUT_DRAG`] after them.
+    pub fn needed(vehicle: &Vehicle, schedule: &Schedule) -> Vec<Self> {
+        let has_drag = vehicle.without_rotor_drag().is_some();
+        let is_near = || RemainingMargins::of(vehicle, &Timing::of(schedule)).is_near();
+        let more = match has_drag && is_near() {
+            true => &Self::WITHOUT_DRAG[..],
+            false => &[],
+        };
+        [&Self::ALL[..], more].concat()
+    }
 }
 
 /// What came out of a part.
@@ -56,6 +89,8 @@ pub fn fly_part(
     settings: &Settings,
     part: Part,
 ) -> PartFlown {
+    let without = vehicle.without_rotor_drag().filter(|_| part.without_drag);
+    let vehicle = without.as_ref().unwrap_or(vehicle);
     let (controller, plant) = (Controller::new(vehicle), Plant::new(vehicle));
     let run_ns = schedule.end_ns();
     let flight = Flight {
@@ -96,7 +131,7 @@ pub fn fly_part(
     })
 }
 
-/// The report of a replay from its parts, in the order of [`Part::ALL`].
+/// The report of a replay from its parts, in the order of [`Part::needed`].
 ///
 /// # Panics
 /// When the parts are in another order.
@@ -104,7 +139,7 @@ pub fn join(
     vehicle: &Vehicle,
     schedule: &Schedule,
     settings: &Settings,
-    parts: [PartFlown; 6],
+    parts: &[PartFlown],
 ) -> FlightReport {
     let flown = |tracking: PartFlown, noise: PartFlown, kicks: PartFlown| match (
         tracking.0, noise.0, kicks.0,
@@ -112,7 +147,14 @@ pub fn join(
         (Outcome::Notes(tracking), Outcome::Notes(noise), Outcome::Kicks(kicks)) => {
             Flown::of(&tracking, &noise, kicks)
         }
-        _ => panic!("the parts of a replay are joined in the order of Part::ALL"),
+        _ => panic!("the parts of a replay are joined in the order of Part::needed"),
+    };
+    let [measured, ideal, without_drag] = {
+        let mut three = parts.chunks_exact(3).map(|of| flown(of[0], of[1], of[2]));
+        [three.next(), three.next(), three.next()]
+    };
+    let (Some(measured), Some(ideal)) = (measured, ideal) else {
+        panic!("a replay is joined from all of Part::needed");
     };
     let timing = Timing::of(schedule);
     FlightReport {
@@ -120,9 +162,7 @@ pub fn join(
         settings: settings.clone(),
         margins: RemainingMargins::of(vehicle, &timing),
         timing,
-        flights: Pair {
-            measured: flown(parts[0], parts[1], parts[2]),
-            ideal: flown(parts[3], parts[4], parts[5]),
-        },
+        flights: Pair { measured, ideal },
+        without_rotor_drag: without_drag,
     }
 }

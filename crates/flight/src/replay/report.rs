@@ -22,6 +22,9 @@ pub struct FlightReport {
     pub margins: RemainingMargins,
     /// The flights.
     pub flights: Pair<Flown>,
+    /// Under the recorded instants without the rotors' drag, for a vehicle that has any and a run
+    /// near its delay margin ([`RemainingMargins::is_near`]).
+    pub without_rotor_drag: Option<Flown>,
 }
 
 /// A figure of the run beside that of the ideal, zero-latency flight.

@@ -113,6 +113,15 @@ const BUILT_IN: [(&str, &str); 2] = [
 ];
 
 impl Vehicle {
+    /// The same vehicle without drag in the rotors' plane; `None` if it has none. That drag damps
+    /// what delay excites, and is the parameter that is known worst: k_d comes from a fit, and is
+    /// left out of many models, of the linearised one as well.
+    pub fn without_rotor_drag(&self) -> Option<Self> {
+        let mut without = self.clone();
+        without.rotor.drag = 0.0;
+        (self.rotor.drag > 0.0).then_some(without)
+    }
+
     /// Reads a vehicle from TOML `text`; `source` names it in messages (its path, say). A missing,
     /// unknown or non-physical value is an error with its line; a gain set that can't stabilise
     /// the vehicle is a warning, since losing it may be the point of an experiment.

@@ -4,13 +4,12 @@
 use super::{coloured, wrapped};
 use crate::Style;
 use crate::table::Table;
-use std::fmt::Write;
 use wakepath_assess::{
     ControllerFile, Flights, FlownCondition, FlownConditions, Search, loss_text,
 };
 use wakepath_flight::Trajectory;
 use wakepath_flight::replay::{FlightReport, Flown, Missed, OverrunRule, Sampling};
-use wakepath_flight::search::Brink;
+use wakepath_flight::search::{Brink, Terms};
 use wakepath_scenario::{FlightCriterion, Losses};
 use wakepath_verdict::{FlightFinding, Outcome, duration};
 
@@ -117,17 +116,25 @@ pub(crate) fn short_cells(flown: &FlownConditions) -> (Columns, Vec<ShortRow>) {
         .iter()
         .filter_map(|one| one.flight.as_ref());
     for report in reports {
-        let ideal = short_row(None, report, &report.flights.ideal);
+        let ideal = short_row(Row::Ideal, report, &report.flights.ideal);
         if !rows.iter().any(|(_, known, _)| *known == ideal) {
             rows.push(("without latency".into(), ideal, Vec::new()));
         }
     }
     for one in &flown.conditions {
         let cells = match &one.flight {
-            Some(report) => short_row(Some(one), report, &report.flights.measured),
+            Some(report) => short_row(Row::Measured(one), report, &report.flights.measured),
             None => vec![String::new(); SHORT.iter().map(|(_, heads)| heads.len()).sum()],
         };
         rows.push((one.name.to_string(), cells, one.findings.clone()));
+        let without = one.flight.as_ref().and_then(|report| {
+            let flown = report.without_rotor_drag.as_ref()?;
+            Some(short_row(Row::WithoutDrag, report, flown))
+        });
+        if let Some(cells) = without {
+            let name = format!("{}, without rotor drag", one.name);
+            rows.push((name, cells, Vec::new()));
+        }
     }
     (SHORT, rows)
 }
@@ -183,7 +190,7 @@ fn table(flown: &FlownConditions, columns: Columns, cells: CellsOf) -> Table {
         .conditions
         .iter()
         .filter_map(|one| one.flight.as_ref())
-        .map(|report| cells(None, report, &report.flights.ideal))
+        .map(|report| cells(Row::Ideal, report, &report.flights.ideal))
         .collect();
     // The same for runs of the same length, as a rule.
     let same = ideals.windows(2).all(|two| two[0] == two[1]);
@@ -203,9 +210,16 @@ fn table(flown: &FlownConditions, columns: Columns, cells: CellsOf) -> Table {
             table.row(label, empty);
             continue;
         };
-        table.row(label, cells(Some(one), report, &report.flights.measured));
+        table.row(
+            label,
+            cells(Row::Measured(one), report, &report.flights.measured),
+        );
+        if let Some(without) = &report.without_rotor_drag {
+            let cells = cells(Row::WithoutDrag, report, without);
+            table.row("    without rotor drag", cells);
+        }
         if !same {
-            let ideal = cells(None, report, &report.flights.ideal);
+            let ideal = cells(Row::Ideal, report, &report.flights.ideal);
             table.row("    without latency", ideal);
         }
     }
@@ -215,35 +229,52 @@ fn table(flown: &FlownConditions, columns: Columns, cells: CellsOf) -> Table {
 /// Name, cells and findings of a condition.
 type ShortRow = (String, Vec<String>, Vec<FlightFinding>);
 
-/// Cells of a measured flight; of the ideal one without a condition.
-type CellsOf = fn(Option<&FlownCondition>, &FlightReport, &Flown) -> Vec<String>;
+/// Which flight a row shows.
+#[derive(Clone, Copy)]
+enum Row<'a> {
+    /// Under the recorded instants.
+    Measured(&'a FlownCondition),
+    /// The same by the vehicle without its rotors' drag: the timing and the margins, which are
+    /// those of a loop without aerodynamics, stand in the row above.
+    WithoutDrag,
+    /// Without latency.
+    Ideal,
+}
 
-fn short_row(
-    measured: Option<&FlownCondition>,
-    report: &FlightReport,
-    flown: &Flown,
-) -> Vec<String> {
+impl Row<'_> {
+    /// `text` where it is the recorded instants' own.
+    fn of_run(self, text: String) -> String {
+        match self {
+            Self::Measured(_) => text,
+            Self::WithoutDrag | Self::Ideal => String::new(),
+        }
+    }
+}
+
+/// Cells of a flight.
+type CellsOf = fn(Row<'_>, &FlightReport, &Flown) -> Vec<String>;
+
+fn short_row(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<String> {
     let timing = &report.timing;
-    let of_run = |text: String| measured.map_or(String::new(), |_| text);
+    let of_run = |text: String| row.of_run(text);
     vec![
         of_run(timing.most_consecutive_missed.to_string()),
         of_run(millis(timing.reaction.max_ns as f64)),
-        delay_cell(measured, report),
+        delay_cell(row, report),
         of_run(margin(report.margins.jitter_ns)),
         decimal(flown.tilt_deviation_deg, 3),
         format!("{:.2}", flown.kicks.peak_tilt_deg),
-        fate(measured, report, flown),
+        fate(row, report, flown),
     ]
 }
 
-fn long_cells(
-    measured: Option<&FlownCondition>,
-    report: &FlightReport,
-    flown: &Flown,
-) -> Vec<String> {
+fn long_cells(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<String> {
     let timing = &report.timing;
-    let of_run = |text: String| measured.map_or(String::new(), |_| text);
-    let distance = measured.and_then(|one| one.distance);
+    let of_run = |text: String| row.of_run(text);
+    let distance = match row {
+        Row::Measured(one) => one.distance,
+        Row::WithoutDrag | Row::Ideal => None,
+    };
     let fresh = |of: fn(&wakepath_flight::replay::Spread) -> u64| {
         timing
             .freshness
@@ -257,7 +288,7 @@ fn long_cells(
         of_run(millis(timing.reaction.max_ns as f64)),
         fresh(|spread| spread.median_ns),
         fresh(|spread| spread.max_ns),
-        delay_cell(measured, report),
+        delay_cell(row, report),
         of_run(margin(report.margins.delay_if_worst_lasted_ns)),
         of_run(margin(report.margins.jitter_ns)),
         distance.map_or(String::new(), |one| margin(one.latency_ns)),
@@ -272,33 +303,35 @@ fn long_cells(
         millis_whole(flown.saturated_in_noise_ns),
         millis_whole(flown.saturated_tracking_ns),
         decimal(flown.tracking_rmse_m.map(|metres| metres * 1e3), 2),
-        fate(measured, report, flown),
+        fate(row, report, flown),
     ]
 }
 
 /// What is left of the delay margin; all of it without latency.
-fn delay_cell(measured: Option<&FlownCondition>, report: &FlightReport) -> String {
+fn delay_cell(row: Row<'_>, report: &FlightReport) -> String {
     let whole = || {
         let axes = report.margins.axes.iter().map(|axis| axis.delay_ns);
         let all: Option<Vec<u64>> = axes.collect();
         all.and_then(|all| all.into_iter().min())
             .and_then(|ns| i64::try_from(ns).ok())
     };
-    margin(match measured {
-        Some(_) => report.margins.delay_ns,
-        None => whole(),
-    })
+    match row {
+        Row::Measured(_) => margin(report.margins.delay_ns),
+        Row::WithoutDrag => String::new(),
+        Row::Ideal => margin(whole()),
+    }
 }
 
 /// How the flight ended. A vehicle that was not lost within the recording isn't said to fly where
 /// its delay is beyond the margin: the loss may only take longer.
-fn fate(measured: Option<&FlownCondition>, report: &FlightReport, flown: &Flown) -> String {
+fn fate(row: Row<'_>, report: &FlightReport, flown: &Flown) -> String {
     let margins = &report.margins;
     let beyond = |left: Option<i64>| left.is_none_or(|left| left < 0);
-    match measured {
+    match row {
         _ if flown.lost() => "LOST",
-        Some(_) if beyond(margins.delay_ns) => "unstable",
-        Some(_) if beyond(margins.delay_if_worst_lasted_ns) => "flew",
+        Row::Ideal => "flies",
+        _ if beyond(margins.delay_ns) => "unstable",
+        _ if beyond(margins.delay_if_worst_lasted_ns) => "flew",
         _ => "flies",
     }
     .into()
@@ -385,41 +418,43 @@ fn lines(condition: &FlownCondition, style: Style) -> String {
 
 fn search_text(search: &Search) -> String {
     let terms = &search.terms;
-    let mut text = String::new();
-    // Writing to a String can't fail.
-    let _ = writeln!(
-        text,
-        "loss at a period of {}: {}; {}",
+    let found = brinks_text(terms, &search.latency, &search.misses);
+    let without = search.without_rotor_drag.as_ref().map(|brinks| {
+        let found = brinks_text(terms, &brinks.latency, &brinks.misses);
+        format!("without rotor drag: {found}\n")
+    });
+    format!(
+        "loss at a period of {}: {found}\n{}",
         duration(terms.period_ns as i64),
-        match search.latency {
-            Brink { lost: None, .. } => format!(
-                "no sustained latency up to {} lost it",
-                duration((terms.most_periods * terms.period_ns) as i64)
-            ),
-            Brink {
-                lost: Some(lost), ..
-            } => format!(
-                "a sustained latency of {:.2} ms in {} s of flight",
-                lost as f64 / 1e6,
-                terms.flight_ns / 1_000_000_000
-            ),
-        },
-        match search.misses {
-            Brink { lost: None, .. } => format!(
-                "no number of consecutive misses up to {} lost it",
-                terms.most_misses
-            ),
-            Brink {
-                lost: Some(lost), ..
-            } => format!(
-                "{lost} consecutive misses ({}) when a kick of {} rad/s falls just after the \
-                     last sample",
-                duration((lost * terms.period_ns) as i64),
-                terms.kick_rad_s
-            ),
-        }
-    );
-    text
+        without.unwrap_or_default()
+    )
+}
+
+fn brinks_text(terms: &Terms, latency: &Brink, misses: &Brink) -> String {
+    let latency = match latency.lost {
+        None => format!(
+            "no sustained latency up to {} lost it",
+            duration((terms.most_periods * terms.period_ns) as i64)
+        ),
+        Some(lost) => format!(
+            "a sustained latency of {:.2} ms in {} s of flight",
+            lost as f64 / 1e6,
+            terms.flight_ns / 1_000_000_000
+        ),
+    };
+    let misses = match misses.lost {
+        None => format!(
+            "no number of consecutive misses up to {} lost it",
+            terms.most_misses
+        ),
+        Some(lost) => format!(
+            "{lost} consecutive misses ({}) when a kick of {} rad/s falls just after the last \
+             sample",
+            duration((lost * terms.period_ns) as i64),
+            terms.kick_rad_s
+        ),
+    };
+    format!("{latency}; {misses}")
 }
 
 /// The criterion in words.
