@@ -416,3 +416,25 @@ fn a_run_without_samples_is_refused_in_one_line() {
     assert!(line.contains("nothing to fly: "), "{line}");
     assert!(!line.contains('\n'), "{line}");
 }
+
+/// 6 ms from sample to actuation and every second due time served: a mean delay of 8 ms.
+fn close_to_the_margin(cycle: u64) -> Option<(u64, u64)> {
+    (cycle.is_multiple_of(2)).then_some((10_000, 6_000_000))
+}
+
+#[test]
+fn a_loop_near_the_margin_is_flown_without_rotor_drag_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = scenario(BOTH, "[flight]\nvehicle = \"crazyflie\"");
+    let run = write(
+        folder.path(),
+        &text,
+        &[(OTHER, close_to_the_margin, 1_000), (FIFO, clean, 1_000)],
+    );
+    let flights = flown(&run, 2).unwrap();
+    let without = |n: usize| {
+        let report = flights.flown.conditions[n].flight.as_ref().unwrap();
+        report.without_rotor_drag
+    };
+    assert!(without(0).is_some() && without(1).is_none());
+}

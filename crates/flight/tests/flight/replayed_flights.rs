@@ -121,6 +121,42 @@ fn tracking_error_says_nothing_until_the_vehicle_is_lost_but_noise_and_kicks_do(
     assert_eq!(lost.margins.jitter_ns, None);
 }
 
+/// Both sides of what hangs on the rotors' drag: 49 and 74 degrees/s near the margin of 8.39 ms,
+/// 18.6 and 18.8 without latency.
+#[test]
+fn near_its_margin_a_vehicle_is_flown_without_rotor_drag_too() {
+    let crazyflie = Vehicle::built_in("crazyflie").unwrap();
+    let at = |vehicle: &Vehicle, us: u64| {
+        let schedule = Schedule::constant(PERIOD, 10_000, us * 1_000);
+        fly(vehicle, &schedule, &quick())
+    };
+    let report = at(&crazyflie, 8_000);
+    let rate = |flown: &Flown| flown.rate_deviation_deg_s.unwrap();
+    let without = report.without_rotor_drag.expect("it is near its margin");
+    assert!(
+        rate(&without) > 1.25 * rate(&report.flights.measured),
+        "{report:#?}"
+    );
+
+    // The row is what the same flight gives a vehicle whose file says no drag.
+    let bare = crazyflie.without_rotor_drag().unwrap();
+    assert_eq!(at(&bare, 8_000).flights.measured, without);
+    assert_eq!(
+        at(&bare, 8_000).without_rotor_drag,
+        None,
+        "it has none to leave out"
+    );
+
+    // Half of the margin is 4.19 ms.
+    assert!(at(&crazyflie, 4_300).without_rotor_drag.is_some());
+    assert!(at(&crazyflie, 4_000).without_rotor_drag.is_none());
+    let hummingbird = Vehicle::built_in("hummingbird").unwrap();
+    assert!(
+        at(&hummingbird, 8_000).without_rotor_drag.is_none(),
+        "its margin is 21.46 ms"
+    );
+}
+
 /// A recording with microseconds of latency and one outage, as a loop that skips would leave it.
 fn recording(outage: u64) -> Vec<Sample> {
     let sample = |cycle: u64| {
