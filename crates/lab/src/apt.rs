@@ -3,7 +3,7 @@
 //! nothing is installed and no root is needed.
 
 use crate::cache::Cache;
-use crate::programs::last_line;
+use crate::said::last_line;
 use crate::{LabError, Result};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -110,26 +110,61 @@ fn align(archive: &mut Vec<u8>) {
     archive.resize(archive.len().next_multiple_of(4), 0);
 }
 
+/// Why bytes are no archive, or not all of one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnpackError {
+    /// It is cut between two files.
+    #[error("the archive ends at byte {at} without its end mark")]
+    Ends {
+        /// Where a file should begin.
+        at: usize,
+    },
+    /// Something else is where a file should begin.
+    #[error("byte {at} is not the head of a file")]
+    NoHead {
+        /// Where.
+        at: usize,
+    },
+    /// A file's head has something else for a number.
+    #[error("the head at byte {at} is not in hexadecimal digits")]
+    Digits {
+        /// Where the head begins.
+        at: usize,
+    },
+    /// A file's name is cut short or no text.
+    #[error("the name at byte {at} can't be read")]
+    Name {
+        /// Where it begins.
+        at: usize,
+    },
+    /// A file's content is cut short.
+    #[error("{name} is cut short")]
+    Cut {
+        /// The file.
+        name: String,
+    },
+}
+
 /// The plain files of an archive, by path. Anything else in it is left out.
 ///
 /// # Errors
 /// Where the archive is cut short or is none.
-pub fn unpack(archive: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
+pub fn unpack(archive: &[u8]) -> Result<Vec<(String, Vec<u8>)>, UnpackError> {
     let mut files = Vec::new();
     let mut at = 0;
     loop {
         let header = archive
             .get(at..at + HEADER)
-            .ok_or_else(|| format!("the archive ends at byte {at} without its end mark"))?;
+            .ok_or(UnpackError::Ends { at })?;
         if &header[..6] != MAGIC {
-            return Err(format!("byte {at} is not the head of a file"));
+            return Err(UnpackError::NoHead { at });
         }
         let field = |index: usize| {
             let digits = std::str::from_utf8(&header[6 + 8 * index..14 + 8 * index]).ok();
             digits
                 .and_then(|digits| u32::from_str_radix(digits, 16).ok())
                 .map(|value| value as usize)
-                .ok_or_else(|| format!("the head at byte {at} is not in hexadecimal digits"))
+                .ok_or(UnpackError::Digits { at })
         };
         let (mode, size, name_size) = (field(1)?, field(6)?, field(11)?);
         let name_at = at + HEADER;
@@ -137,11 +172,11 @@ pub fn unpack(archive: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
         let name = name
             .and_then(|name| name.strip_suffix(&[0]))
             .and_then(|name| std::str::from_utf8(name).ok())
-            .ok_or_else(|| format!("the name at byte {name_at} can't be read"))?;
+            .ok_or(UnpackError::Name { at: name_at })?;
         let bytes_at = (name_at + name_size).next_multiple_of(4);
         let bytes = archive
             .get(bytes_at..bytes_at + size)
-            .ok_or_else(|| format!("{name} is cut short"))?;
+            .ok_or_else(|| UnpackError::Cut { name: name.into() })?;
         if name == END {
             return Ok(files);
         }
@@ -244,6 +279,6 @@ mod tests {
         archive[54..62].copy_from_slice(b"ffffffff");
         assert!(unpack(&archive).is_err());
         archive[0] = b'x';
-        assert!(unpack(&archive).unwrap_err().contains("byte 0"));
+        assert_eq!(unpack(&archive), Err(UnpackError::NoHead { at: 0 }));
     }
 }

@@ -17,6 +17,25 @@ pub struct Program {
     pub loaded: usize,
 }
 
+/// Why a file is no program that a guest could run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ElfError {
+    /// It begins with something else.
+    #[error("not a little-endian ELF program")]
+    NoProgram,
+    /// It says more of itself than there is.
+    #[error("its head is cut short")]
+    Cut,
+    /// It is for a machine that no guest is.
+    #[error("a program for machine number {number} of {bits} bits")]
+    Machine {
+        /// The machine's number in ELF.
+        number: u64,
+        /// Of 32 or 64 bits.
+        bits: usize,
+    },
+}
+
 const SEGMENT_LOAD: u64 = 1;
 const SEGMENT_DYNAMIC: u64 = 2;
 const SEGMENT_INTERPRETER: u64 = 3;
@@ -72,20 +91,18 @@ struct Segment {
     length: usize,
 }
 
-fn layout(file: &[u8]) -> Result<Layout, String> {
+fn layout(file: &[u8]) -> Result<Layout, ElfError> {
     match file.get(..6) {
         Some(b"\x7fELF\x02\x01") => Ok(WIDE),
         Some(b"\x7fELF\x01\x01") => Ok(NARROW),
-        _ => Err("not a little-endian ELF program".into()),
+        _ => Err(ElfError::NoProgram),
     }
 }
 
-fn cut() -> String {
-    "its head is cut short".into()
-}
-
-fn number(file: &[u8], at: usize, length: usize) -> Result<u64, String> {
-    let bytes = file.get(at..at.saturating_add(length)).ok_or_else(cut)?;
+fn number(file: &[u8], at: usize, length: usize) -> Result<u64, ElfError> {
+    let bytes = file
+        .get(at..at.saturating_add(length))
+        .ok_or(ElfError::Cut)?;
     let value = |value, &byte| value << 8 | u64::from(byte);
     Ok(bytes.iter().rev().fold(0, value))
 }
@@ -94,17 +111,17 @@ fn number(file: &[u8], at: usize, length: usize) -> Result<u64, String> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn read(file: &[u8]) -> Result<Program, String> {
+pub fn read(file: &[u8]) -> Result<Program, ElfError> {
     let layout = layout(file)?;
     let architecture = match (number(file, 0x12, 2)?, layout.word) {
         (62, 8) => Architecture::X86_64,
         (183, 8) => Architecture::Aarch64,
         (40, 4) => Architecture::Armv7,
         (other, word) => {
-            let bits = word * 8;
-            return Err(format!(
-                "a program for machine number {other} of {bits} bits"
-            ));
+            return Err(ElfError::Machine {
+                number: other,
+                bits: word * 8,
+            });
         }
     };
     let table = number(file, layout.segments_at, layout.word)? as usize;
@@ -124,7 +141,7 @@ pub fn read(file: &[u8]) -> Result<Program, String> {
     let content = |segment: &Segment| {
         let end = segment.offset.checked_add(segment.length);
         let bytes = end.and_then(|end| file.get(segment.offset..end));
-        bytes.ok_or_else(cut)
+        bytes.ok_or(ElfError::Cut)
     };
     let mut program = Program {
         architecture,
@@ -150,7 +167,7 @@ pub fn read(file: &[u8]) -> Result<Program, String> {
         program.loaded = program.loaded.max(segment.offset + segment.length);
     }
     match program.loaded > file.len() {
-        true => Err(cut()),
+        true => Err(ElfError::Cut),
         false => Ok(program),
     }
 }
@@ -161,7 +178,7 @@ fn needed(
     dynamic: &[u8],
     word: usize,
     segments: &[Segment],
-) -> Result<Vec<String>, String> {
+) -> Result<Vec<String>, ElfError> {
     let entries = dynamic.chunks_exact(2 * word).map(|entry| {
         let tag = number(entry, 0, word).unwrap_or(DYNAMIC_END);
         (tag, number(entry, word, word).unwrap_or(0))
@@ -175,13 +192,13 @@ fn needed(
     let within = |one: &&Segment| {
         (one.address..one.address.saturating_add(one.length as u64)).contains(&strings)
     };
-    let segment = { loaded }.find(within).ok_or_else(cut)?;
+    let segment = { loaded }.find(within).ok_or(ElfError::Cut)?;
     let strings = segment.offset as u64 + (strings - segment.address);
     let names = entries.iter().filter(|entry| entry.0 == DYNAMIC_NEEDED);
     names
         .map(|&(_, at)| {
-            let at = usize::try_from(strings.saturating_add(at)).map_err(|_| cut())?;
-            let rest = file.get(at..).ok_or_else(cut)?;
+            let at = usize::try_from(strings.saturating_add(at)).map_err(|_| ElfError::Cut)?;
+            let rest = file.get(at..).ok_or(ElfError::Cut)?;
             let name = rest.split(|&byte| byte == 0).next().unwrap_or_default();
             Ok(String::from_utf8_lossy(name).into_owned())
         })

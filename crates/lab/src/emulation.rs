@@ -1,9 +1,11 @@
 //! One guest under way: the emulator's process, its console, its end. It dies with this process.
 
-use crate::guest::{BEGUN, ENDED, FAILED, from_console, is_data, receive};
+use crate::error::Unfinished;
 use crate::machine::{CONSOLE, SENT};
-use crate::programs::last_line;
-use crate::{LabError, Qemu, Result};
+use crate::qemu::Qemu;
+use crate::said::last_line;
+use crate::sending::{BEGUN, ENDED, FAILED, from_console, is_data, receive};
+use crate::{LabError, Result};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
@@ -33,6 +35,8 @@ pub struct Emulation<'a> {
     /// A program, with its first arguments, that makes itself die with the process whose number
     /// follows and then becomes the command that follows that.
     pub guard: &'a [PathBuf],
+    /// What its kernel starts from; the emulator reads it from [`crate::initramfs::INITRAMFS`].
+    pub initramfs: &'a File,
     /// Where it runs and leaves the console.
     pub directory: &'a Path,
     /// How long it may take on this host.
@@ -97,7 +101,7 @@ impl Emulation<'_> {
             Err(error) => return Err(LabError::io("read", sent, error)),
         };
         receive(&bytes).map_err(|why| LabError::Incomplete {
-            why,
+            why: why.into(),
             console: self.console(),
         })
     }
@@ -155,6 +159,9 @@ impl Emulation<'_> {
             Some(Ok(line)) => Stdio::from(OwnedFd::from(line)),
             Some(Err(error)) => return Err(LabError::io("share a line with", program, error)),
         };
+        let initramfs = self.initramfs.try_clone();
+        let initramfs =
+            initramfs.map_err(|e| LabError::io("share the initramfs with", program, e))?;
         Command::new(program)
             .args(first)
             .arg(std::process::id().to_string())
@@ -165,7 +172,8 @@ impl Emulation<'_> {
             // The terminal's Ctrl-C is for this process, which then ends its guests in order.
             .env_remove("QEMU_AUDIO_DRV")
             .stdin(input)
-            .stdout(Stdio::null())
+            // It says nothing there: what it reads there has no other name that could be left behind.
+            .stdout(Stdio::from(initramfs))
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|e| LabError::io("start", &self.qemu.program, e))
@@ -205,7 +213,9 @@ impl Emulation<'_> {
             return Err(LabError::NeverStarted { why, console: path });
         }
         if find(ENDED).is_none() {
-            let why = format!("it ended at: {}", console.last());
+            let why = Unfinished::EndedAt {
+                last: console.last(),
+            };
             return Err(LabError::Incomplete { why, console: path });
         }
         Ok(())
@@ -308,6 +318,7 @@ mod tests {
             },
             arguments: &[],
             guard: &[guard],
+            initramfs: &File::open("/dev/null").unwrap(),
             directory: directory.path(),
             limit: Duration::from_secs(2),
             cpu_limit: Duration::from_secs(1),
@@ -377,7 +388,7 @@ mod tests {
     #[test]
     fn what_a_guest_had_before_it_failed_comes_home_with_its_complaint() {
         let mut sent = Vec::new();
-        crate::guest::send(&mut sent, vec![("command-1.out".into(), b"half".to_vec())]).unwrap();
+        crate::sending::send(&mut sent, vec![("command-1.out".into(), b"half".to_vec())]).unwrap();
         let octal: String = sent.iter().map(|byte| format!("\\{byte:03o}")).collect();
         let lines = "printf 'wakepath-lab: begun\nwakepath-lab: failed: no\n' > console.log";
         let home = with_script(&format!("{lines}; printf '{octal}' > sent.partial")).unwrap();

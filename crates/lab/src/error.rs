@@ -1,8 +1,17 @@
 //! What can go wrong in the laboratory, each in one line with what would be right.
 
 use crate::architecture::Architecture;
+use crate::baseline::BaselineError;
+use crate::elf::ElfError;
+use crate::sending::ReceiveError;
+use crate::words::WordsError;
 use std::io;
 use std::path::{Path, PathBuf};
+use wakepath_archive::ArchiveError;
+use wakepath_assess::AssessmentError;
+use wakepath_scenario::ScenarioErrors;
+use wakepath_scenario::units::Complaint;
+use wakepath_verdict::Outcome;
 
 /// Result of the laboratory.
 pub type Result<T> = std::result::Result<T, LabError>;
@@ -152,7 +161,7 @@ pub enum LabError {
         /// The program.
         path: PathBuf,
         /// What is wrong with it.
-        why: String,
+        why: ProgramFault,
     },
     /// A parameter that a guest of the laboratory can't have.
     #[error(
@@ -206,7 +215,7 @@ pub enum LabError {
     #[error("what the guest sent did not arrive whole: {why}; its console: {}", console.display())]
     Incomplete {
         /// What is wrong.
-        why: String,
+        why: Unfinished,
         /// The whole console.
         console: PathBuf,
     },
@@ -224,9 +233,181 @@ pub enum LabError {
          one built with rustup's Rust has it"
     )]
     NoPlugin,
+    /// A command that guests shall run first can't be understood.
+    #[error("--before {0}")]
+    Before(WordsError),
+    /// No architecture that a guest has.
+    #[error(
+        "--architecture {name}: a guest is one of {}",
+        Architecture::ALL.map(|one| one.to_string()).join(", ")
+    )]
+    ArchitectureName {
+        /// What was given.
+        name: String,
+    },
+    /// What was given is no time.
+    #[error("--timeout {given}: {complaint}")]
+    Timeout {
+        /// What was given.
+        given: String,
+        /// What is wrong with it.
+        complaint: Complaint,
+    },
+    /// A load that no guest can carry.
+    #[error("load glmark2: a guest has no graphics; leave it out")]
+    NoGraphics,
+    /// Names of two guests that differ only in what a directory's name can't hold.
+    #[error("two guests would be called {}", directory.display())]
+    SameName {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The thread that should have run it is gone.
+    #[error("it never began")]
+    NeverBegan,
+    /// A run that says less than its guest should have measured.
+    #[error("{guest}: its run is {outcome}")]
+    NotWhole {
+        /// The guest.
+        guest: String,
+        /// What its run is instead.
+        outcome: Outcome,
+    },
+    /// A guest whose run there is not.
+    #[error("{guest}: {source}")]
+    NoRun {
+        /// The guest.
+        guest: String,
+        /// Why.
+        source: Box<LabError>,
+    },
+    /// A guest's directory tells of no command.
+    #[error("the guest ran no command")]
+    NoCommand,
+    /// A command did not end by itself.
+    #[error("{command}: a signal ended it")]
+    Signal {
+        /// The command.
+        command: String,
+    },
+    /// No experiment has that name.
+    #[error(
+        "{name}: no experiment; there are {}",
+        crate::experiments::all().iter().map(|one| one.name).collect::<Vec<_>>().join(", ")
+    )]
+    NoExperiment {
+        /// The name.
+        name: String,
+    },
+    /// Something else lies where an experiment's runs would.
+    #[error(
+        "{}: no whole run of this experiment; remove {} or give another --directory",
+        run.display(), place.display()
+    )]
+    OtherRuns {
+        /// Where a run should be.
+        run: PathBuf,
+        /// The experiment's directory.
+        place: PathBuf,
+    },
+    /// A run that only passed in real time.
+    #[error(
+        "{}: not in virtual time: two such runs part at once and by chance; `wakepath show` shows each",
+        run.display()
+    )]
+    RealTime {
+        /// The run directory.
+        run: PathBuf,
+    },
+    /// A file beside a run is not what its name says.
+    #[error("{}: {fault}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        fault: FileFault,
+    },
+    /// The baseline's own contradictions.
+    #[error("{}: {fault}", path.display())]
+    Baseline {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: BaselineError,
+    },
+    /// A run that can't be read or written.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// A run that can't be judged.
+    #[error(transparent)]
+    Assessment(#[from] AssessmentError),
+    /// A scenario that this version can't read.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioErrors),
     /// Someone asked for the end.
     #[error("interrupted: the guests are stopped, nothing is left running")]
     Interrupted,
+}
+
+/// What is wrong with a program that a guest needs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramFault {
+    /// Its file.
+    #[error(transparent)]
+    Elf(#[from] ElfError),
+    /// It is not where it should be.
+    #[error("the package holds no such program")]
+    NotInPackage,
+    /// Something that it loads is not there.
+    #[error("its library {name} is missing")]
+    LibraryMissing {
+        /// The library.
+        name: String,
+    },
+    /// What loads it is not there.
+    #[error("{name} is missing")]
+    LoaderMissing {
+        /// The loader.
+        name: String,
+    },
+    /// The guest's kernel has that place for itself.
+    #[error("the guest's kernel has this place for files of its own: copy the program elsewhere")]
+    OfTheKernel,
+}
+
+/// Why what a guest sent is not all of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unfinished {
+    /// It is damaged or cut short.
+    #[error(transparent)]
+    Sent(#[from] ReceiveError),
+    /// The guest ended before it had said that it sent everything.
+    #[error("it ended at: {last}")]
+    EndedAt {
+        /// The last of its console.
+        last: String,
+    },
+}
+
+/// What is wrong with a file that the laboratory itself wrote.
+#[derive(Debug, thiserror::Error)]
+pub enum FileFault {
+    /// It can't be read as one.
+    #[error("{is_not}: {source}{}", remedy.map(|remedy| format!("; {remedy}")).unwrap_or_default())]
+    NotUnderstood {
+        /// What it is not.
+        is_not: &'static str,
+        /// Why.
+        source: serde_json::Error,
+        /// What to do.
+        remedy: Option<&'static str>,
+    },
+    /// It has a later form.
+    #[error("written by a newer wakepath; {remedy}")]
+    Newer {
+        /// What to do.
+        remedy: &'static str,
+    },
 }
 
 impl LabError {

@@ -6,6 +6,7 @@ use crate::apt::Client;
 use crate::architecture::Architecture;
 use crate::cache::Cache;
 use crate::cpio::Entry;
+use crate::error::ProgramFault;
 use crate::{LabError, Result, elf, packages, programs};
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,7 +41,7 @@ pub(crate) fn add(
     let found = own.into_iter().find_map(at);
     let mut wanted = vec![found.ok_or_else(|| LabError::Program {
         path: root.join(program),
-        why: "the package holds no such program".into(),
+        why: ProgramFault::NotInPackage,
     })?];
     while let Some((place, path)) = wanted.pop() {
         if files.contains_key(&place) {
@@ -51,18 +52,24 @@ pub(crate) fn add(
             path: path.clone(),
             why,
         };
-        let head = elf::read(&bytes).map_err(wrong)?;
+        let head = elf::read(&bytes).map_err(|why| wrong(why.into()))?;
         for name in &head.needed {
             let below = LIBRARIES.iter().flat_map(|place| {
                 let own = architecture.libraries();
                 [format!("{place}/{own}/{name}"), format!("{place}/{name}")]
             });
             let library = { below }.find_map(at);
-            wanted.push(library.ok_or_else(|| wrong(format!("its library {name} is missing")))?);
+            wanted.push(library.ok_or_else(|| {
+                let name = name.clone();
+                wrong(ProgramFault::LibraryMissing { name })
+            })?);
         }
         if let Some(interpreter) = &head.interpreter {
             let place = interpreter.trim_start_matches('/').to_owned();
-            let loader = at(place).ok_or_else(|| wrong(format!("{interpreter} is missing")))?;
+            let loader = at(place).ok_or_else(|| {
+                let name = interpreter.clone();
+                wrong(ProgramFault::LoaderMissing { name })
+            })?;
             wanted.push(loader);
         }
         let entry = programs::entry(&place, bytes, &head);

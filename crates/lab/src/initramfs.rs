@@ -2,14 +2,17 @@
 //! content gives the same bytes.
 
 use crate::architecture::Architecture;
-use crate::cache::sha256_hex;
 use crate::cpio::{Entry, Kind, pack};
-use crate::guest::{ORDER_PATH, Order, PROGRAM_PATH};
+use crate::digest::sha256_hex;
+use crate::error::ProgramFault;
+use crate::order::{ORDER_PATH, Order, PROGRAM_PATH};
 use crate::programs::Wanted;
 use crate::{LabError, Result, foreign, programs};
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 /// An archive that a kernel starts from. Not compressed: a smaller file would cost the guest the
 /// unpacking, at an emulated CPU's pace.
@@ -20,6 +23,18 @@ pub struct Initramfs {
     /// Their SHA-256, in hexadecimal.
     pub sha256: String,
 }
+
+/// An initramfs in a file without a name: whatever ends this process takes the file with it.
+#[derive(Debug, Clone)]
+pub struct Packed {
+    /// To be read.
+    pub file: Arc<File>,
+    /// SHA-256 of its bytes, in hexadecimal.
+    pub sha256: String,
+}
+
+/// The path at which the emulator finds the file: its standard output, to which it writes nothing.
+pub(crate) const INITRAMFS: &str = "/proc/self/fd/1";
 
 /// Places where the guest mounts something or a program expects to find a directory.
 const DIRECTORIES: [&str; 7] = ["bin", "dev", "lab", "proc", "run", "sys", "tmp"];
@@ -61,6 +76,7 @@ impl Initramfs {
             programs::refuse_other(Path::new(library), architecture)?;
             programs::add(&mut files, Path::new(library), Path::new(library))?;
         }
+        put_under(&mut files)?;
         if let Some((config, name)) = config.and_then(|path| Some((path, path.file_name()?))) {
             let path = format!("boot/{}", name.to_string_lossy());
             let bytes = fs::read(config).map_err(|e| LabError::io("read", config, e))?;
@@ -89,6 +105,59 @@ impl Initramfs {
         let sha256 = sha256_hex(&bytes);
         Ok(Self { bytes, sha256 })
     }
+
+    /// Writes it into a file of `directory` that nobody finds there.
+    ///
+    /// # Errors
+    /// When the directory has no room.
+    pub fn keep_in(self, directory: &Path) -> Result<Packed> {
+        let path = directory.join(format!(".initramfs-{}", std::process::id()));
+        let failed = |action| move |error| (action, error);
+        let written = || {
+            let mut file = File::create_new(&path).map_err(failed("make"))?;
+            // Only to be read: what shares it can't change it.
+            let read = File::open(&path).map_err(failed("read"));
+            fs::remove_file(&path).map_err(failed("remove"))?;
+            file.write_all(&self.bytes).map_err(failed("write"))?;
+            read
+        };
+        let file = written().map_err(|(action, error)| LabError::io(action, &path, error))?;
+        Ok(Packed {
+            file: Arc::new(file),
+            sha256: self.sha256,
+        })
+    }
+}
+
+/// Where the guest finds what lies at places that it mounts something over, below the same path; it
+/// links each from its own place.
+pub(crate) const UNDER: &str = "lab/under";
+/// Those places: what is mounted there can be added to.
+const COVERED: [&str; 3] = ["dev", "run", "tmp"];
+/// Places where the guest's kernel shows files of its own and takes no others.
+const OF_THE_KERNEL: [&str; 2] = ["proc", "sys"];
+
+/// Puts what would be covered below [`UNDER`].
+fn put_under(files: &mut BTreeMap<String, Entry>) -> Result<()> {
+    let is_in = |path: &str, places: &[&str]| {
+        let first = path.split('/').next();
+        first.is_some_and(|first| places.contains(&first))
+    };
+    if let Some(path) = files.keys().find(|path| is_in(path, &OF_THE_KERNEL)) {
+        return Err(LabError::Program {
+            path: Path::new("/").join(path),
+            why: ProgramFault::OfTheKernel,
+        });
+    }
+    let covered = files.extract_if(.., |path, _| is_in(path, &COVERED));
+    let moved: Vec<Entry> = covered
+        .map(|(path, entry)| Entry {
+            path: format!("{UNDER}/{path}"),
+            ..entry
+        })
+        .collect();
+    files.extend(moved.into_iter().map(|entry| (entry.path.clone(), entry)));
+    Ok(())
 }
 
 /// Every directory above a file, and those that must be there; a directory sorts before what is in
@@ -108,6 +177,7 @@ fn add_directories(files: &mut BTreeMap<String, Entry>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::AsRawFd;
 
     #[cfg(target_arch = "x86_64")]
     const OWN: Architecture = Architecture::X86_64;
@@ -182,6 +252,43 @@ mod tests {
         assert!(at("bin") < at("bin/wakepath"));
         assert!(at("dev") < at("dev/console"));
         assert!(at("lab") < at("lab/order.json"));
+    }
+
+    #[test]
+    fn a_program_where_the_guest_mounts_something_is_put_where_it_stays_visible() {
+        let place = tempfile::tempdir_in("/tmp").unwrap();
+        let program = place.path().join("program");
+        fs::copy("/bin/true", &program).unwrap();
+        let own = std::env::current_exe().unwrap();
+        let wanted = [Wanted::OfThisHost {
+            program: program.display().to_string(),
+            package: "none",
+        }];
+        let archive = Initramfs::build(OWN, &own, &order(), &wanted, &[], None).unwrap();
+        let names = names(&archive.bytes);
+        let path = program.display().to_string();
+        assert!(names.contains(&format!("{UNDER}{path}")), "{names:?}");
+        assert!(!names.contains(&path[1..].to_owned()), "{names:?}");
+    }
+
+    #[test]
+    fn an_initramfs_has_no_name_that_a_killed_laboratory_could_leave() {
+        let place = tempfile::tempdir().unwrap();
+        let bytes = b"initramfs".to_vec();
+        let sha256 = sha256_hex(&bytes);
+        let packed = Initramfs { bytes, sha256 }.keep_in(place.path()).unwrap();
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+        let read = std::process::Command::new("cat")
+            .arg(INITRAMFS)
+            .stdout(packed.file.try_clone().unwrap())
+            .stderr(std::process::Stdio::piped())
+            .output();
+        // What it writes there is refused: nothing changes what another guest starts from.
+        assert!(!read.unwrap().status.success());
+        assert_eq!(
+            fs::read(format!("/proc/self/fd/{}", packed.file.as_raw_fd())).unwrap(),
+            b"initramfs"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Real kernels in virtual time: fetches kernels, builds the guest's initramfs, runs the emulator and
-//! brings the guest's files back. It measures nothing (the guest does) and judges nothing.
+//! brings the guest's files back; compares runs, counts for baselines, makes a run again to see its
+//! instructions, repeats published experiments. It measures nothing (the guest does) and judges nothing.
 //!
 //! An emulated CPU that counts instructions is a clock: the same kernel, initramfs, command line and
 //! seed give the same instants to the nanosecond, on any host.
@@ -7,47 +8,69 @@
 mod again;
 mod apt;
 mod architecture;
+mod asked;
 mod baseline;
 mod cache;
+mod checked;
+mod comparison;
+mod counted;
 mod cpio;
+mod digest;
 mod divergence;
 mod elf;
 mod emulation;
 mod error;
 pub mod experiments;
 mod foreign;
-mod guest;
+mod guests;
+mod host;
 mod initramfs;
+mod inside;
 mod kernel;
+mod kernel_name;
+mod laboratory;
 mod machine;
+mod measuring;
+mod needs;
+mod order;
 mod own_program;
 mod packages;
+mod place;
 mod programs;
 mod qemu;
 mod rate;
+mod recorded;
+mod repetition;
+mod said;
+mod sending;
+mod whole_file;
 pub mod window;
+mod words;
 
-pub use again::{KALLSYMS, Kept, Plugin, attend, keep_symbols, kept_symbols};
+pub use again::{
+    Again, AgainError, CyclesAsked, NoBlocks, Wanted, kept_windows, windows, windows_text,
+};
 pub use architecture::Architecture;
+pub use asked::{GuestsAsked, HostAsked};
 pub use baseline::{
     BASELINE_VERSION, Baseline, BaselineError, BaselineOrder, Change, ConditionCounts, GuestCounts,
-    PathPart, StretchChange, stretch_changes,
+    PathPart, StretchChange,
 };
-pub use cache::{Cache, sha256_hex};
-pub use cpio::{Entry, Kind, pack, unpack};
+pub use checked::{to_json as changes_json, to_text as changes_text};
+pub use comparison::{Compared, Whole, to_json as comparison_json, to_text as comparison_text};
+pub use counted::{baseline, order as baseline_order, read_baseline, write_baseline};
 pub use divergence::{Divergence, Stream, first_divergence};
-pub use emulation::{Emulation, Home, Watcher};
 pub use error::{LabError, Result};
-pub use foreign::fetch as fetch_programs;
-pub use guest::{
-    BEGUN, COMMANDS_NAME, CommandEnd, ENDED, FAILED, MAGIC, ORDER_PATH, Order, OrderedCommand,
-    PROGRAM_PATH, SEND_PORT, SPEAKER_ON, SPEAKER_PORT, complaint_name, output_name, receive, send,
-    send_by_console,
-};
-pub use initramfs::Initramfs;
-pub use kernel::{Kernel, KernelName};
-pub use machine::{Machine, parameters, shift_of, turn_ns};
-pub use own_program::{find as find_program, version_in};
-pub use programs::Wanted;
-pub use qemu::Qemu;
+pub use guests::{Guest, Limit, Stopped, carry_out};
+pub use host::Host;
+pub use inside::{InsideError, Ordered, first_process};
+pub use laboratory::{Laboratory, Task};
+pub use measuring::{Measuring, Recorded};
+pub use order::Order;
+pub use place::take as take_place;
 pub use rate::{BOARDS, Board, ns_per_instruction};
+pub use recorded::{CommandSaid, last_command, streams};
+pub use repetition::{
+    Repetition, chosen_experiments, guest_run, to_json as repetitions_json,
+    to_text as repetitions_text, write_page,
+};

@@ -2,7 +2,8 @@
 //! `docs/concepts/virtual-time.md` gives; without any of them two runs may part.
 
 use crate::architecture::Architecture;
-use crate::guest::{PROGRAM_PATH, SEND_PORT};
+use crate::order::PROGRAM_PATH;
+use crate::sending::SEND_PORT;
 use crate::{LabError, Result};
 use std::path::Path;
 

@@ -2,7 +2,8 @@
 //! unpacked into the cache, sealed there to the last file, never installed.
 
 use crate::apt::{Client, field, run};
-use crate::cache::{Cache, sha256_hex};
+use crate::cache::Cache;
+use crate::digest::sha256_hex;
 use crate::kernel::Kernel;
 use crate::{LabError, Result};
 use std::fs;

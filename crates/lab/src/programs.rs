@@ -4,6 +4,7 @@
 use crate::architecture::Architecture;
 use crate::cpio::{Entry, Kind};
 use crate::elf;
+use crate::said::last_line;
 use crate::{LabError, Result};
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +25,7 @@ pub enum Wanted {
     Unpacked {
         /// Its name.
         program: String,
-        /// Where [`crate::fetch_programs`] put them.
+        /// Where they were unpacked.
         root: PathBuf,
     },
 }
@@ -70,7 +71,7 @@ fn program(path: &Path, inside: &Path) -> Result<(Entry, Option<String>)> {
     let bytes = fs::read(path).map_err(|e| LabError::io("read", path, e))?;
     let program = elf::read(&bytes).map_err(|why| LabError::Program {
         path: path.to_owned(),
-        why,
+        why: why.into(),
     })?;
     let inside = inside.strip_prefix("/").unwrap_or(inside);
     let entry = entry(&inside.display().to_string(), bytes, &program);
@@ -107,13 +108,6 @@ pub(crate) fn installed(program: &str) -> Option<PathBuf> {
         .chain(["/usr/sbin", "/sbin"].map(PathBuf::from))
         .map(|directory| directory.join(program))
         .find(|path| path.is_file())
-}
-
-/// The last line that a program said, for a message.
-pub(crate) fn last_line(said: &[u8]) -> String {
-    let said = String::from_utf8_lossy(said);
-    let last = said.lines().rev().find(|line| !line.trim().is_empty());
-    last.unwrap_or("it said nothing").trim().to_owned()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use crate::apt::Client;
 use crate::architecture::Architecture;
 use crate::cache::Cache;
+use crate::said::last_line;
 use crate::{LabError, Result, packages, programs};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -67,7 +68,7 @@ impl Qemu {
             .map_err(|e| LabError::io("start", &program, e))?;
         if !output.status.success() {
             let command = format!("{} --version", program.display());
-            let said = programs::last_line(&output.stderr);
+            let said = last_line(&output.stderr);
             return Err(LabError::Command { command, said });
         }
         let said = String::from_utf8_lossy(&output.stdout);

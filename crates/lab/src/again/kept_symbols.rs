@@ -1,7 +1,8 @@
 //! A kernel's list of its functions, as it says it itself when it is booted (/proc/kallsyms), kept
 //! beside the downloads: without randomisation of addresses it is the same at every boot.
 
-use crate::cache::{Cache, sha256_hex};
+use crate::cache::Cache;
+use crate::digest::sha256_hex;
 use crate::{LabError, Result};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,14 +1,50 @@
-//! A run repeated with the emulator's plugin attached, so that the instructions of its latencies can
-//! be had. What they are is told by the folder `window`.
+//! A run made once more with the emulator noting what it executes, so that the instructions of its
+//! latencies can be had; the guest knows nothing of it. What the instructions are is told by the folder
+//! `window`.
 
+mod error;
 // The plugin is compiled by itself; what it decides by bytes is tested here.
 #[cfg(test)]
 #[path = "../../plugin/flow.rs"]
 mod flow;
+mod guest;
+mod kept;
 mod kept_symbols;
 mod line;
 mod plugin;
+mod repeat;
+mod text;
+mod told;
+mod wanted;
 
-pub use kept_symbols::{KALLSYMS, keep_symbols, kept_symbols};
-pub use line::{Kept, attend};
-pub use plugin::Plugin;
+pub use error::{AgainError, NoBlocks};
+pub use guest::Again;
+pub use kept::kept_windows;
+pub use text::text as windows_text;
+pub use wanted::{CyclesAsked, Wanted};
+
+use crate::guests::Stopped;
+use crate::host::Host;
+use wakepath_archive::Run;
+use wakepath_explain::window::Window;
+
+/// Makes the run again, finds the windows of the wanted cycles and keeps them in the run's directory.
+///
+/// # Errors
+/// Where the run does not come out the same, or a window can't be told.
+pub fn windows(
+    run: &Run,
+    again: &Again,
+    wanted: &Wanted,
+    host: &Host,
+    stopped: Stopped<'_>,
+) -> Result<Vec<Window>, AgainError> {
+    // Before anything boots: a file that can't be added to is said at once.
+    let earlier = kept_windows(run)?;
+    let repeated = repeat::repeat(again, wanted, host, stopped)?;
+    // A console that explains a failure stays.
+    again.clean_up();
+    let windows = told::windows(again, wanted, &repeated)?;
+    kept::keep(run.directory(), earlier, &windows)?;
+    Ok(windows)
+}

@@ -1,7 +1,8 @@
 //! The library that the emulator loads, as a file for one run. It is embedded in this program: there
 //! is nothing to install, and no compiler is needed where the laboratory is.
 
-use crate::{LabError, Qemu, Result};
+use crate::qemu::Qemu;
+use crate::{LabError, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -135,11 +135,22 @@ fn tried(repeated: &Repeated, test: &Test) -> (Agreement, String) {
         Test::FewerDisturbed { low, high } => disturbed(repeated, low, high),
         Test::NotVisible(why) => return (Agreement::NotVisible, why.to_owned()),
     };
-    outcome.unwrap_or_else(|missing| (Agreement::NotMeasured, missing))
+    outcome.unwrap_or_else(|missing| (Agreement::NotMeasured, missing.to_string()))
 }
 
 /// What the figures say, and the figures; or what is missing.
-type Tried = Result<(Agreement, String), String>;
+type Tried = Result<(Agreement, String), Missing>;
+
+/// What there is not, so that a claim can't be held against anything.
+#[derive(Debug, thiserror::Error)]
+enum Missing {
+    #[error("no figures of {}", told(*.0))]
+    Figures(Cell),
+    #[error("no kernel events of {}", told(*.0))]
+    Events(Cell),
+    #[error("too little of {} is explained", told(*.0))]
+    Explanation(Cell),
+}
 
 fn told_by(holds: bool) -> Agreement {
     match holds {
@@ -160,7 +171,7 @@ fn compared(
     let mut off = [Some(0.0); 2];
     for (at, cell) in cells.into_iter().enumerate() {
         let found = repeated.figure(cell, figure);
-        values[at] = found.ok_or_else(|| format!("no figures of {}", told(cell)))?;
+        values[at] = found.ok_or(Missing::Figures(cell))?;
         off[at] = repeated.guest(cell.guest).and_then(GuestRun::may_be_off_ns);
     }
     let shown = |cell: Cell, ns: f64| format!("{}: {}", told(cell), duration(ns.round() as i64));
@@ -187,11 +198,11 @@ fn compared(
     Ok((Agreement::Undecided, format!("{here}; {why}")))
 }
 
-fn explained(repeated: &Repeated, cell: Cell) -> Result<&ConditionExplanation, String> {
+fn explained(repeated: &Repeated, cell: Cell) -> Result<&ConditionExplanation, Missing> {
     repeated
         .guest(cell.guest)
         .and_then(|guest| guest.explained(cell.phase, cell.policy))
-        .ok_or_else(|| format!("no kernel events of {}", told(cell)))
+        .ok_or(Missing::Events(cell))
 }
 
 fn woken(repeated: &Repeated, cell: Cell, way: &str) -> Tried {
@@ -209,7 +220,7 @@ fn disturbed(repeated: &Repeated, low: Cell, high: Cell) -> Tried {
         let found = explained(repeated, cell)?;
         match found.all_explained_ns as f64 >= EXPLAINED * found.all_ns as f64 {
             true => Ok(disturbers(found)),
-            false => Err(format!("too little of {} is explained", told(cell))),
+            false => Err(Missing::Explanation(cell)),
         }
     };
     let (few, many) = (told_of(low)?, told_of(high)?);

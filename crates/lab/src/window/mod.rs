@@ -19,5 +19,4 @@ pub use block::{Block, Flow};
 pub use cut::{Counted, Cut};
 pub use fold::{Folded, fold};
 pub use follower::{Clock, Follower, Found, Loop, Mark};
-pub use symbols::{Place, Symbols};
-pub use wakepath_explain::window::{Check, StackCount, StretchCount, SymbolCount, Window, Windows};
+pub use symbols::{Place, Symbols, SymbolsError};

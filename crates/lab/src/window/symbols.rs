@@ -39,28 +39,58 @@ impl<'a> Place<'a> {
     }
 }
 
+/// Why nothing can be learnt from a list of functions.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SymbolsError {
+    /// A line is none of a list.
+    #[error("line {number}: {line:?} is no symbol")]
+    NoSymbol {
+        /// The line's number, from 1.
+        number: usize,
+        /// All of it.
+        line: String,
+    },
+    /// A line begins with something else.
+    #[error("line {number}: {word:?} is no address")]
+    NoAddress {
+        /// The line's number, from 1.
+        number: usize,
+        /// What stands there.
+        word: String,
+    },
+    /// All addresses are hidden, or there is no line.
+    #[error("no address of a function is in it")]
+    NoFunction,
+}
+
 impl Symbols {
     /// Reads lines of `ADDRESS KIND NAME`, as /proc/kallsyms has them; those of functions are kept.
     ///
     /// # Errors
     /// Why nothing can be learnt from it.
-    pub fn parse(kallsyms: &str) -> Result<Self, String> {
+    pub fn parse(kallsyms: &str) -> Result<Self, SymbolsError> {
         let mut functions = Vec::new();
         for (number, line) in kallsyms.lines().enumerate() {
             let mut words = line.split_whitespace();
             let (Some(address), Some(kind), Some(name)) =
                 (words.next(), words.next(), words.next())
             else {
-                return Err(format!("line {}: {line:?} is no symbol", number + 1));
+                return Err(SymbolsError::NoSymbol {
+                    number: number + 1,
+                    line: line.into(),
+                });
             };
-            let address = u64::from_str_radix(address, 16)
-                .map_err(|_| format!("line {}: {address:?} is no address", number + 1))?;
+            let address =
+                u64::from_str_radix(address, 16).map_err(|_| SymbolsError::NoAddress {
+                    number: number + 1,
+                    word: address.into(),
+                })?;
             if matches!(kind, "t" | "T" | "w" | "W") && address >= KERNEL {
                 functions.push((address, name.to_owned()));
             }
         }
         if functions.is_empty() {
-            return Err("no address of a function is in it".into());
+            return Err(SymbolsError::NoFunction);
         }
         // Of several names at one address the plainest: without what the compiler or the linker
         // added, then the shortest, then the first of the alphabet.
@@ -134,11 +164,14 @@ mod tests {
     fn a_list_with_hidden_addresses_and_one_that_is_none_are_refused() {
         // What an ordinary user sees of it.
         let hidden = "0000000000000000 T _text\n0000000000000000 T schedule\n";
-        let said = Symbols::parse(hidden).unwrap_err();
+        let said = Symbols::parse(hidden).unwrap_err().to_string();
         assert!(said.contains("no address of a function"), "{said}");
         assert!(Symbols::parse("").is_err());
-        let said = Symbols::parse("ffffffff81000000 T a\nnonsense\n").unwrap_err();
+        let said = Symbols::parse("ffffffff81000000 T a\nnonsense\n")
+            .unwrap_err()
+            .to_string();
         assert!(said.starts_with("line 2: "), "{said}");
-        assert!(Symbols::parse("xyz T a\n").unwrap_err().contains("\"xyz\""));
+        let said = Symbols::parse("xyz T a\n").unwrap_err().to_string();
+        assert!(said.contains("\"xyz\""), "{said}");
     }
 }

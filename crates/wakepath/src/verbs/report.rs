@@ -52,7 +52,7 @@ fn draw(directory: &Path) -> Result<Drawn, Failure> {
     let (assessment, pictures) = assessed(&run, true)?;
     let explanation = explanation(&run)?;
     let figures = Figures::of(&assessment, &pictures, explanation.as_ref())
-        .with_windows(&super::lab::kept_windows(&run)?);
+        .with_windows(&wakepath_lab::kept_windows(&run)?);
     Ok(Drawn {
         manifest: run.manifest,
         explanation,

@@ -1,40 +1,39 @@
 //! `wakepath lab exec`: a command in a guest, and what it wrote. The guest measures nothing but what
 //! the command measures.
 
-use super::guests::{Guest, carry_out};
-use super::prepare::{Laboratory, Task};
+use super::host;
 use crate::command_line::LabExec;
 use crate::verbs::{Outcome, measured};
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::SystemTime;
-use wakepath_lab::{COMMANDS_NAME, CommandEnd, complaint_name, output_name};
+use wakepath_lab::{Laboratory, Task, carry_out, last_command, take_place};
 use wakepath_measure::Interrupt;
-
-type Failure = Box<dyn std::error::Error>;
 
 /// A guest has one seed: nothing here asks for more.
 const SEED: u64 = 1;
 
-/// Boots, runs the commands, shows what they wrote.
+/// Boots, runs the commands, shows what the last wrote.
 pub fn run(arguments: &LabExec) -> Outcome {
-    if let Some(directory) = &arguments.directory {
-        measured::refuse_used(directory)?;
-    }
-    let laboratory = Laboratory::new(&arguments.guests)?;
+    let place = match &arguments.directory {
+        Some(directory) => {
+            take_place(directory)?;
+            directory.clone()
+        }
+        None => {
+            let here = format!("lab-exec-{}", std::process::id());
+            measured::default_directory(&here, SystemTime::now())
+        }
+    };
+    let host = host();
+    let (asked, on) = (arguments.guests.asked(), arguments.guests.host.asked());
+    let laboratory = Laboratory::new(&asked, &on, &host)?;
     let task = Task {
         command: Some(&arguments.command),
         scenario: None,
         seeds: &[SEED],
     };
     let limit = laboratory.limit(&task)?;
-    let place = match &arguments.directory {
-        Some(directory) => directory.clone(),
-        None => {
-            let here = format!("lab-exec-{}", std::process::id());
-            measured::default_directory(&here, SystemTime::now())
-        }
-    };
     let guests = laboratory.guests(&task, &place)?;
     let interrupt = Interrupt::listen()?;
     let ended = carry_out(
@@ -42,16 +41,26 @@ pub fn run(arguments: &LabExec) -> Outcome {
         &laboratory.qemu,
         laboratory.beside(),
         limit,
-        &interrupt,
+        &host,
+        &|| interrupt.requested(),
     );
     let mut code = 0;
     let mut failed = false;
     for (guest, outcome) in guests.iter().zip(ended) {
-        match outcome
-            .map_err(Failure::from)
-            .and_then(|()| show(guest, guests.len() > 1))
-        {
-            Ok(0) => {}
+        let said = match outcome.and_then(|()| last_command(&guest.directory)) {
+            Ok(said) => said,
+            Err(error) => {
+                eprintln!("wakepath: {}: {error}", guest.name);
+                failed = true;
+                continue;
+            }
+        };
+        if guests.len() > 1 {
+            println!("{}:", guest.name);
+        }
+        std::io::stdout().write_all(&said.output)?;
+        std::io::stderr().write_all(&said.complaint)?;
+        match said.exit_code {
             Ok(found) if code == 0 => code = found,
             Ok(_) => {}
             Err(error) => {
@@ -65,23 +74,4 @@ pub fn run(arguments: &LabExec) -> Outcome {
         let _ = std::fs::remove_dir_all(&place);
     }
     Ok(ExitCode::from(if failed { 1 } else { code }))
-}
-
-/// Writes what the last command wrote, and returns its exit code.
-fn show(guest: &Guest, named: bool) -> Result<u8, Failure> {
-    let read = |name: &str| {
-        let path = guest.directory.join(name);
-        std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
-    };
-    let ends: Vec<CommandEnd> = serde_json::from_slice(&read(COMMANDS_NAME)?)?;
-    if named {
-        println!("{}:", guest.name);
-    }
-    std::io::stdout().write_all(&read(&output_name(ends.len()))?)?;
-    std::io::stderr().write_all(&read(&complaint_name(ends.len()))?)?;
-    let last = ends.last().ok_or("the guest ran no command")?;
-    match last.exit_code.map(u8::try_from) {
-        Some(Ok(code)) => Ok(code),
-        _ => Err(format!("{}: a signal ended it", last.command.join(" ")).into()),
-    }
 }

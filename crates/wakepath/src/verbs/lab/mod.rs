@@ -1,26 +1,20 @@
-//! `wakepath lab`: scenarios on real kernels in virtual time. Kernels, initramfs and emulator are in
-//! the crate `wakepath-lab`; here is what a person asks for and sees.
+//! `wakepath lab`: scenarios on real kernels in virtual time. All of it is in the crate `wakepath-lab`;
+//! here is what a person asks for and sees.
 
 mod check;
-mod commands;
-mod comparison;
-mod counted;
 mod diff;
-mod effective;
 mod exec;
 mod experiments;
 mod guest;
-mod guests;
-mod prepare;
 mod run;
 mod window;
-mod words;
 
 pub use guest::main as guest_main;
-pub use window::kept as kept_windows;
 
 use super::Outcome;
-use crate::command_line::Lab;
+use crate::command_line::{Lab, LabGuests, LabHost, VERSION};
+use wakepath_lab::{GuestsAsked, Host, HostAsked};
+use wakepath_measure::own_executable;
 
 /// Boots, compares, finds where runs part.
 pub fn run(verb: &Lab) -> Outcome {
@@ -31,5 +25,41 @@ pub fn run(verb: &Lab) -> Outcome {
         Lab::Diff(arguments) => diff::run(arguments),
         Lab::Experiments(arguments) => experiments::run(arguments),
         Lab::Window(arguments) => window::run(arguments),
+    }
+}
+
+/// This program, as the laboratory uses it.
+fn host() -> Host {
+    Host {
+        program: own_executable(),
+        version: VERSION.into(),
+        tell: |line| eprintln!("{line}"),
+    }
+}
+
+impl LabGuests {
+    /// The guests as the laboratory takes them.
+    fn asked(&self) -> GuestsAsked {
+        GuestsAsked {
+            kernels: self.kernel.clone(),
+            variants: self.variant.clone(),
+            architecture: self.architecture.clone(),
+            cpus: self.cpus,
+            before: self.before.clone(),
+            ns_per_instruction: self.ns_per_instruction,
+            memory_mib: self.memory,
+        }
+    }
+}
+
+impl LabHost {
+    /// The same of this host.
+    fn asked(&self) -> HostAsked {
+        HostAsked {
+            beside: self.beside,
+            timeout: self.timeout.clone(),
+            program: self.program.clone(),
+            emulator: self.emulator.clone(),
+        }
     }
 }

@@ -1,16 +1,15 @@
 //! `wakepath lab run`: a scenario on each kernel, each variant and each seed.
 
-use super::comparison::{self, Compared};
-use super::counted;
-use super::guests::carry_out;
-use super::prepare::{Laboratory, Task};
-use crate::command_line::{LabGuests, LabRun};
+use super::host;
+use crate::command_line::LabRun;
 use crate::verbs::{Outcome, measured, print};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
-use wakepath_archive::Run;
-use wakepath_assess::Assessment;
+use wakepath_lab::{
+    Compared, GuestsAsked, HostAsked, Laboratory, Measuring, baseline, baseline_order,
+    comparison_json, comparison_text, take_place, write_baseline,
+};
 use wakepath_measure::{HostCpus, Interrupt};
 use wakepath_report::Style;
 use wakepath_scenario::{Scenario, Warning};
@@ -19,42 +18,25 @@ type Failure = Box<dyn std::error::Error>;
 
 /// Boots, measures, compares.
 pub fn run(arguments: &LabRun) -> Outcome {
-    let options = &arguments.guests;
-    let cpus = guest_cpus(options.cpus);
-    let (text, source) = measured::scenario_text(&arguments.scenario)?;
-    let (mut scenario, mut warnings) = measured::read_scenario(&text, &source, &cpus)
-        .map_err(|error| format!("{error} (--cpus {}: the guest's)", options.cpus))?;
-    if arguments.trace {
-        scenario.trace.get_or_insert_default();
-    }
-    let scenario = match &arguments.duration {
-        None => scenario,
-        Some(duration) => {
-            let (fitted, kept) = measured::fitted(&scenario, warnings, duration)?;
-            warnings = kept;
-            fitted
-        }
-    };
-    // No criterion is judged.
-    warnings.retain(|warning| !matches!(warning, Warning::TooShortToPass { .. }));
-    for warning in &warnings {
-        eprintln!("warning: {warning}");
-    }
-    let directory = match &arguments.directory {
-        Some(directory) => directory.clone(),
-        None => measured::default_directory(&format!("lab-{}", scenario.name), SystemTime::now()),
-    };
-    measured::refuse_used(&directory)?;
-    let compared = measure(options, &scenario, &arguments.seed, &directory)?;
+    let guests = arguments.guests.asked();
+    let scenario = scenario(arguments)?;
+    let directory = place(arguments.directory.as_deref(), &scenario.name);
+    take_place(&directory)?;
+    let on = arguments.guests.host.asked();
+    let compared = measure(&guests, &on, &scenario, &arguments.seed, &directory)?;
     print(&match arguments.json {
-        true => comparison::to_json(&compared),
-        false => comparison::to_text(&compared, Style::of_stdout()),
+        true => comparison_json(&compared),
+        false => comparison_text(&compared, Style::of_stdout()),
     })?;
-    let whole = compared.iter().all(Compared::is_whole);
+    let all_whole = compared.iter().all(Compared::is_whole);
     match &arguments.baseline {
-        Some(file) if whole => {
-            let order = counted::order(options, &scenario, &arguments.seed);
-            counted::write(file, &counted::baseline(order, &compared)?)?;
+        Some(file) if all_whole => {
+            let whole: Vec<_> = compared
+                .into_iter()
+                .map(Compared::into_whole)
+                .collect::<Result<_, _>>()?;
+            let order = baseline_order(&guests, &scenario, &arguments.seed);
+            write_baseline(file, &baseline(order, &whole)?)?;
             eprintln!("baseline: {}", file.display());
         }
         Some(file) => eprintln!(
@@ -63,62 +45,59 @@ pub fn run(arguments: &LabRun) -> Outcome {
         ),
         None => (),
     }
-    Ok(ExitCode::from(u8::from(!whole)))
+    Ok(ExitCode::from(u8::from(!all_whole)))
 }
 
-/// The CPUs of a guest, none isolated as far as the host knows.
-pub fn guest_cpus(cpus: u16) -> HostCpus {
-    HostCpus {
-        allowed: (0..cpus).collect(),
+fn scenario(arguments: &LabRun) -> Result<Scenario, Failure> {
+    // None is isolated as far as this host knows.
+    let cpus = HostCpus {
+        allowed: (0..arguments.guests.cpus).collect(),
         isolated: Vec::new(),
+    };
+    let (text, source) = measured::scenario_text(&arguments.scenario)?;
+    let (mut scenario, mut warnings) = measured::read_scenario(&text, &source, &cpus)
+        .map_err(|error| format!("{error} (--cpus {}: the guest's)", arguments.guests.cpus))?;
+    if arguments.trace {
+        scenario.trace.get_or_insert_default();
+    }
+    if let Some(duration) = &arguments.duration {
+        (scenario, warnings) = measured::fitted(&scenario, warnings, duration)?;
+    }
+    // No criterion is judged.
+    warnings.retain(|warning| !matches!(warning, Warning::TooShortToPass { .. }));
+    for warning in &warnings {
+        eprintln!("warning: {warning}");
+    }
+    Ok(scenario)
+}
+
+/// Where the runs of a scenario go.
+pub fn place(given: Option<&Path>, scenario: &str) -> PathBuf {
+    match given {
+        Some(directory) => directory.to_owned(),
+        None => measured::default_directory(&format!("lab-{scenario}"), SystemTime::now()),
     }
 }
 
 /// Carries a scenario out in each guest and reads what came back.
 pub fn measure(
-    options: &LabGuests,
+    guests: &GuestsAsked,
+    on: &HostAsked,
     scenario: &Scenario,
     seeds: &[u64],
     directory: &Path,
 ) -> Result<Vec<Compared>, Failure> {
-    let laboratory = Laboratory::new(options)?;
-    let task = Task {
-        command: None,
-        scenario: Some(scenario),
-        seeds,
-    };
-    let limit = laboratory.limit(&task)?;
-    let guests = laboratory.guests(&task, directory)?;
+    let host = host();
+    let laboratory = Laboratory::new(guests, on, &host)?;
+    let measuring = Measuring::prepare(&laboratory, scenario, seeds, directory)?;
     let interrupt = Interrupt::listen()?;
-    eprintln!(
-        "{} of {:.1} s virtual time each, {} at a time, with {}",
-        match guests.len() {
-            1 => "1 guest".to_owned(),
-            number => format!("{number} guests"),
-        },
-        scenario.estimated_run_ns() as f64 / 1e9,
-        laboratory.beside().min(guests.len()),
-        laboratory.qemu.version
-    );
-    let beside = laboratory.beside();
-    let ended = carry_out(&guests, &laboratory.qemu, beside, limit, &interrupt);
-    let mut compared = Vec::new();
-    for (guest, outcome) in guests.iter().zip(ended) {
-        let finished = outcome.and_then(|()| {
-            wakepath_archive::finish(&guest.directory).map_err(|error| error.to_string())
-        });
-        let assessment = match finished {
-            Ok(_) => {
-                measured::explain(&guest.directory);
-                Assessment::of(&Run::open(&guest.directory)?).map_err(|e| e.to_string())
-            }
-            Err(error) => Err(error),
-        };
-        compared.push(Compared {
-            guest: guest.name.clone(),
-            directory: guest.directory.display().to_string(),
-            assessment,
-        });
-    }
-    Ok(compared)
+    eprintln!("{}", measuring.announcement());
+    let recorded = measuring.carry_out(&|| interrupt.requested());
+    let compared = recorded.into_iter().map(|recorded| {
+        if recorded.outcome.is_ok() {
+            measured::explain(&recorded.directory);
+        }
+        Compared::of(recorded)
+    });
+    Ok(compared.collect())
 }

@@ -1,15 +1,16 @@
 //! In the guest: commands, one after the other, and the files that they leave. What they write is kept,
 //! not shown: the console is slow and belongs to the guest's own words.
 
+use super::InsideError;
+use crate::order::{
+    COMMANDS_NAME, CommandEnd, OrderedCommand, PROGRAM_PATH, complaint_name, output_name,
+};
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use wakepath_lab::{
-    COMMANDS_NAME, CommandEnd, OrderedCommand, PROGRAM_PATH, complaint_name, output_name,
-};
 
-type Files = Vec<(String, Vec<u8>)>;
+pub(super) type Files = Vec<(String, Vec<u8>)>;
 
 /// Where commands run and leave what shall come home.
 const WORKPLACE: &str = "/tmp";
@@ -18,26 +19,29 @@ const KEPT: &str = "/run/commands";
 
 /// Runs them and adds what there is to send. One that fails and may not ends it; what all wrote until
 /// then is sent all the same.
-pub fn run(commands: &[OrderedCommand], files: &mut Files) -> Result<(), String> {
+pub(super) fn run(commands: &[OrderedCommand], files: &mut Files) -> Result<(), InsideError> {
     if commands.is_empty() {
         return Ok(());
     }
-    fs::create_dir_all(KEPT).map_err(|error| format!("{KEPT}: {error}"))?;
+    fs::create_dir_all(KEPT).map_err(|error| InsideError::at(KEPT, error))?;
     let mut ends = Vec::new();
     let outcome = commands.iter().try_for_each(|command| {
         let (number, words) = (ends.len() + 1, &command.words);
-        let end = one(number, words).map_err(|error| format!("{}: {error}", words.join(" ")))?;
+        let end = one(number, words).map_err(|source| InsideError::NotStarted {
+            command: words.join(" "),
+            source,
+        })?;
         ends.push(end.clone());
         match end.exit_code == Some(0) || command.may_fail {
             true => Ok(()),
             false => Err(failure(number, &end)),
         }
     });
-    let ends = serde_json::to_vec_pretty(&ends).map_err(|error| error.to_string())?;
+    let ends = serde_json::to_vec_pretty(&ends).expect("plain data is JSON");
     files.push((COMMANDS_NAME.to_owned(), ends));
     for (place, prefix) in [(KEPT, ""), (WORKPLACE, "tmp/")] {
         let found = files_in(Path::new(place), prefix);
-        files.extend(found.map_err(|error| format!("{place}: {error}"))?);
+        files.extend(found.map_err(|error| InsideError::at(place, error))?);
     }
     outcome
 }
@@ -64,7 +68,7 @@ fn one(number: usize, words: &[String]) -> io::Result<CommandEnd> {
 }
 
 /// What a command that had to succeed said when it did not.
-fn failure(number: usize, end: &CommandEnd) -> String {
+fn failure(number: usize, end: &CommandEnd) -> InsideError {
     let said = |name: String| fs::read_to_string(Path::new(KEPT).join(name)).unwrap_or_default();
     let said = [said(output_name(number)), said(complaint_name(number))].concat();
     let last = said.lines().rev().find(|line| !line.trim().is_empty());
@@ -72,12 +76,15 @@ fn failure(number: usize, end: &CommandEnd) -> String {
         Some(code) => format!("exit code {code}"),
         None => "ended by a signal".to_owned(),
     };
-    let (command, last) = (end.command.join(" "), last.unwrap_or("it said nothing"));
-    format!("{command}: {code}: {last}")
+    InsideError::Failed {
+        command: end.command.join(" "),
+        how: code,
+        said: last.unwrap_or("it said nothing").to_owned(),
+    }
 }
 
 /// Every plain file below a directory, by its path from there.
-pub fn files_in(directory: &Path, prefix: &str) -> io::Result<Files> {
+pub(super) fn files_in(directory: &Path, prefix: &str) -> io::Result<Files> {
     let mut files = Vec::new();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;

@@ -11,7 +11,7 @@ const UNKNOWN: &str = "Unknown kernel command line parameters \"";
 const OF_EVERY_GUEST: [&str; 3] = ["nokaslr", "random.trust_cpu=off", "tsc=reliable"];
 
 /// The kernel's log from its first line on, as far as it is kept.
-pub fn log() -> String {
+pub(super) fn log() -> String {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mut log = String::new();
     let Ok(file) = rustix::fs::open(LOG, flags, Mode::empty()) else {
@@ -29,7 +29,7 @@ pub fn log() -> String {
 }
 
 /// What was asked for in vain, a sentence for each.
-pub fn ignored(facts: &Facts, log: &str) -> Vec<String> {
+pub(super) fn ignored(facts: &Facts, log: &str) -> Vec<String> {
     let mut ignored = Vec::new();
     let line = &facts.fixed.command_line;
     if let Some(wanted) = line.value("preempt") {

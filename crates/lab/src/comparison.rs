@@ -1,8 +1,12 @@
 //! Guests beside each other: one row for each kernel under each policy in each phase. What is shown
 //! are path lengths; nothing is judged.
 
+use crate::measuring::Recorded;
+use crate::{LabError, Result};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::path::PathBuf;
+use wakepath_archive::Run;
 use wakepath_assess::Assessment;
 use wakepath_report::{Style, Table, cpus_text};
 use wakepath_statistics::{DistributionSummary, Quantile};
@@ -13,12 +17,61 @@ pub struct Compared {
     /// Kernel and variant.
     pub guest: String,
     /// Its run directory.
-    pub directory: String,
+    pub directory: PathBuf,
     /// Its run, or why there is none.
-    pub assessment: Result<Assessment, String>,
+    pub assessment: Result<Assessment>,
+}
+
+/// A guest whose run says what it should.
+pub struct Whole {
+    /// Kernel and variant.
+    pub guest: String,
+    /// Its run directory.
+    pub directory: PathBuf,
+    /// Its run.
+    pub assessment: Assessment,
 }
 
 impl Compared {
+    /// Reads and assesses what a guest recorded.
+    pub fn of(recorded: Recorded) -> Self {
+        let Recorded {
+            guest,
+            directory,
+            outcome,
+        } = recorded;
+        let assessed = || Ok(Assessment::of(&Run::open(&directory)?)?);
+        Self {
+            assessment: outcome.and_then(|()| assessed()),
+            guest,
+            directory,
+        }
+    }
+
+    /// The same, if its run says what it should.
+    ///
+    /// # Errors
+    /// [`LabError::NoRun`] and [`LabError::NotWhole`].
+    pub fn into_whole(self) -> Result<Whole> {
+        let is_whole = self.is_whole();
+        let guest = self.guest;
+        match self.assessment {
+            Ok(assessment) if is_whole => Ok(Whole {
+                guest,
+                directory: self.directory,
+                assessment,
+            }),
+            Ok(assessment) => Err(LabError::NotWhole {
+                guest,
+                outcome: assessment.outcome,
+            }),
+            Err(error) => Err(LabError::NoRun {
+                guest,
+                source: Box::new(error),
+            }),
+        }
+    }
+
     /// Whether its run says what it should: there, in virtual time, nothing invalid.
     pub fn is_whole(&self) -> bool {
         let outcome = self.assessment.as_ref().map(|found| found.outcome);
@@ -61,7 +114,7 @@ pub fn to_text(compared: &[Compared], style: Style) -> String {
                         one.guest, missing.condition, missing.phase, missing.reason
                     );
                 }
-                writeln!(text, "{}: {}", one.guest, one.directory)
+                writeln!(text, "{}: {}", one.guest, one.directory.display())
             }
         };
     }
@@ -147,7 +200,7 @@ fn conditions(known: &[(&str, &Assessment)]) -> Vec<(String, String)> {
 }
 
 /// Phase and condition of a judgement, as tables call them.
-pub fn condition_of(judged: &Judgement) -> (String, String) {
+pub(crate) fn condition_of(judged: &Judgement) -> (String, String) {
     let policy = judged.name.policy.map(|policy| policy.to_string());
     let parts: Vec<String> = policy.into_iter().chain(judged.name.task.clone()).collect();
     let condition = match parts.is_empty() {
@@ -175,7 +228,10 @@ fn row(cycles: &CycleSummary) -> Vec<String> {
 }
 
 /// A quantile of a distribution, where there is one.
-pub fn quantile(distribution: &Option<DistributionSummary>, wanted: Quantile) -> Option<i64> {
+pub(crate) fn quantile(
+    distribution: &Option<DistributionSummary>,
+    wanted: Quantile,
+) -> Option<i64> {
     let mut all = distribution.as_ref()?.quantiles.iter();
     let found = all.find(|q| q.parts_per_million == wanted.parts_per_million())?;
     Some(found.value)
@@ -186,11 +242,11 @@ pub fn to_json(compared: &[Compared]) -> String {
     let guest = |one: &Compared| -> Value {
         let (assessment, error) = match &one.assessment {
             Ok(found) => (Some(found), None),
-            Err(error) => (None, Some(error)),
+            Err(error) => (None, Some(error.to_string())),
         };
         json!({
             "guest": one.guest,
-            "directory": one.directory,
+            "directory": one.directory.display().to_string(),
             "whole": one.is_whole(),
             "error": error,
             "assessment": assessment,

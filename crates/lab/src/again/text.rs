@@ -1,9 +1,9 @@
 //! Windows for a terminal.
 
-use super::folded_name;
+use super::kept::folded_name;
 use std::fmt::Write;
 use std::path::Path;
-use wakepath_lab::window::{Check, Window};
+use wakepath_explain::window::{Check, Window};
 
 /// So many functions of a window are listed, and of a stretch.
 const LISTED: usize = 12;

@@ -1,49 +1,42 @@
 //! What guests counted, as a baseline's figures, and the file that holds them.
 
-use super::comparison::{Compared, condition_of, quantile};
-use crate::command_line::LabGuests;
+use crate::asked::GuestsAsked;
+use crate::baseline::{
+    BASELINE_VERSION, Baseline, BaselineOrder, ConditionCounts, GuestCounts, PathPart,
+};
+use crate::comparison::{Whole, condition_of, quantile};
+use crate::error::FileFault;
+use crate::whole_file::whole_or_not;
+use crate::{LabError, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
 use wakepath_assess::Assessment;
 use wakepath_explain::{ConditionExplanation, Explanation};
-use wakepath_lab::{
-    BASELINE_VERSION, Baseline, BaselineOrder, ConditionCounts, GuestCounts, PathPart,
-};
 use wakepath_scenario::Scenario;
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_verdict::CycleSummary;
 
-type Failure = Box<dyn std::error::Error>;
-
 /// What was asked for.
-pub fn order(options: &LabGuests, scenario: &Scenario, seeds: &[u64]) -> BaselineOrder {
+pub fn order(guests: &GuestsAsked, scenario: &Scenario, seeds: &[u64]) -> BaselineOrder {
     BaselineOrder {
-        kernels: options.kernel.clone(),
-        variants: options.variant.clone(),
-        architecture: options.architecture.clone(),
+        guests: guests.clone(),
         seeds: seeds.to_vec(),
-        cpus: options.cpus,
-        before: options.before.clone(),
-        ns_per_instruction: options.ns_per_instruction,
-        memory_mib: options.memory,
         scenario: scenario.to_toml(),
     }
 }
 
 /// All of it.
-pub fn baseline(order: BaselineOrder, compared: &[Compared]) -> Result<Baseline, Failure> {
+///
+/// # Errors
+/// Where an explanation beside a run can't be read.
+pub fn baseline(order: BaselineOrder, whole: &[Whole]) -> Result<Baseline> {
     let mut guests = Vec::new();
-    for one in compared {
-        let assessment = match &one.assessment {
-            Ok(assessment) if one.is_whole() => assessment,
-            Ok(_) => return Err(format!("{}: its run is not whole", one.guest).into()),
-            Err(error) => return Err(format!("{}: {error}", one.guest).into()),
-        };
-        let explanation = explanation(Path::new(&one.directory))?;
+    for one in whole {
+        let explanation = explanation(&one.directory)?;
         guests.push(GuestCounts {
             guest: one.guest.clone(),
-            provenance: provenance(assessment),
-            conditions: conditions(assessment, explanation.as_ref()),
+            provenance: provenance(&one.assessment),
+            conditions: conditions(&one.assessment, explanation.as_ref()),
         });
     }
     let version = BASELINE_VERSION;
@@ -55,32 +48,53 @@ pub fn baseline(order: BaselineOrder, compared: &[Compared]) -> Result<Baseline,
 }
 
 /// Reads the file.
-pub fn read(path: &Path) -> Result<Baseline, Failure> {
-    let said = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let text = std::fs::read_to_string(path).map_err(|error| said(&error))?;
-    let read: Result<Baseline, _> = serde_json::from_str(&text);
-    let read = read.map_err(|error| said(&format!("no baseline of the laboratory: {error}")))?;
+///
+/// # Errors
+/// Where it can't be read or understood, or no run could have counted so.
+pub fn read_baseline(path: &Path) -> Result<Baseline> {
+    let text = std::fs::read(path).map_err(|error| LabError::io("read", path, error))?;
+    let read: serde_json::Result<Baseline> = serde_json::from_slice(&text);
+    let read = read.map_err(|source| LabError::File {
+        path: path.to_owned(),
+        fault: FileFault::NotUnderstood {
+            is_not: "no baseline of the laboratory",
+            source,
+            remedy: None,
+        },
+    })?;
     // Before anything boots.
-    read.check().map_err(|error| said(&error))?;
+    read.check().map_err(|fault| LabError::Baseline {
+        path: path.to_owned(),
+        fault,
+    })?;
     Ok(read)
 }
 
 /// Writes it, whole or not at all.
-pub fn write(path: &Path, baseline: &Baseline) -> Result<(), Failure> {
-    let partial = path.with_added_extension("partial");
-    let text = serde_json::to_string_pretty(baseline)? + "\n";
-    std::fs::write(&partial, text)
-        .and_then(|()| std::fs::rename(&partial, path))
-        .map_err(|error| format!("{}: {error}", path.display()).into())
+///
+/// # Errors
+/// When it can't be written.
+pub fn write_baseline(path: &Path, baseline: &Baseline) -> Result<()> {
+    let text = serde_json::to_string_pretty(baseline).expect("its keys are text") + "\n";
+    whole_or_not(path, &text)
 }
 
-fn explanation(directory: &Path) -> Result<Option<Explanation>, Failure> {
+fn explanation(directory: &Path) -> Result<Option<Explanation>> {
     let path = directory.join(Explanation::FILE_NAME);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some(serde_json::from_str(&text)?)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("{}: {error}", path.display()).into()),
-    }
+    let text = match std::fs::read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(LabError::io("read", &path, error)),
+    };
+    let found = serde_json::from_slice(&text).map_err(|source| LabError::File {
+        path,
+        fault: FileFault::NotUnderstood {
+            is_not: "not an explanation",
+            source,
+            remedy: None,
+        },
+    })?;
+    Ok(Some(found))
 }
 
 fn provenance(assessment: &Assessment) -> BTreeMap<String, String> {

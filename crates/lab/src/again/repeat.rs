@@ -1,16 +1,23 @@
 //! The run made once more, with the emulator noting what it executes; and whether it was the same.
 
-use super::Failure;
-use super::again::Again;
+use super::error::{AgainError, NoBlocks};
+use super::guest::Again;
+use super::kept_symbols::keep_symbols;
+use super::line::{Kept, attend};
+use super::plugin::Plugin;
 use super::wanted::Wanted;
-use crate::verbs::lab::diff;
-use crate::verbs::lab::guests::{self, Guest, Limit, absolute, carry_out, guard, keep};
+use crate::LabError;
+use crate::divergence::first_divergence;
+use crate::emulation::Emulation;
+use crate::guests::{self, Guest, Limit, Stopped, carry_out, keep};
+use crate::host::Host;
+use crate::order::output_name;
+use crate::qemu::Qemu;
+use crate::recorded::streams;
+use crate::window::{Clock, Follower, Found};
 use std::os::unix::net::UnixStream;
-use wakepath_lab::window::{Clock, Follower, Found};
-use wakepath_lab::{
-    Emulation, Kept, Plugin, Qemu, attend, first_divergence, keep_symbols, output_name,
-};
-use wakepath_measure::Interrupt;
+
+type Result<T> = std::result::Result<T, AgainError>;
 
 /// Instructions before a latency that are kept too: what was called there tells who called later.
 const BEFORE: u64 = 300_000;
@@ -27,36 +34,40 @@ pub struct Repeated {
 
 impl Repeated {
     /// The blocks behind a wanted cycle.
-    pub fn of(&self, number: usize, sample: usize) -> Result<&Kept, &'static str> {
+    pub fn of(&self, number: usize, sample: usize) -> std::result::Result<&Kept, NoBlocks> {
         let complete = self.follower.complete(number);
         if complete.is_empty() {
-            return Err("the loop can't be told among the guest's readings of the clock");
+            return Err(NoBlocks::NoTrail);
         }
         let right = |found: &Found| {
             (found.of, found.sample) == (number, sample) && complete.contains(&found.trail)
         };
         let mut kept = self.kept.iter().filter(|kept| right(&kept.found));
-        let first = kept.next().ok_or("its blocks were not kept")?;
+        let first = kept.next().ok_or(NoBlocks::NotKept)?;
         // Trails may differ in their beginning, and meet; here they must not.
         match kept.all(|other| other.found.wake == first.found.wake) {
             true => Ok(first),
-            false => Err("several readings of the clock fit the loop's samples"),
+            false => Err(NoBlocks::Several),
         }
     }
 }
 
 /// Carries the guest out once more. The kernel's list of its functions is asked for beside it, where
 /// it is not known.
-pub fn repeat(again: &Again, wanted: &Wanted, interrupt: &Interrupt) -> Result<Repeated, Failure> {
+pub fn repeat(
+    again: &Again,
+    wanted: &Wanted,
+    host: &Host,
+    stopped: Stopped<'_>,
+) -> Result<Repeated> {
     let (noted, symbols) = std::thread::scope(|scope| {
         let telling = again.telling.as_ref();
-        let telling = telling.map(|(guest, limit)| {
-            scope.spawn(move || told(again, guest, *limit, interrupt).map_err(|e| e.to_string()))
-        });
-        let noted = noted(again, wanted, interrupt);
+        let telling = telling
+            .map(|(guest, limit)| scope.spawn(move || told(again, guest, *limit, host, stopped)));
+        let noted = noted(again, wanted, host, stopped);
         let symbols = telling.map(|telling| match telling.join() {
             Ok(symbols) => symbols,
-            Err(_) => Err("the guest that tells its functions was not followed".into()),
+            Err(_) => Err(AgainError::NoSymbols),
         });
         (noted, symbols)
     });
@@ -65,7 +76,7 @@ pub fn repeat(again: &Again, wanted: &Wanted, interrupt: &Interrupt) -> Result<R
     let symbols = match (symbols, &again.symbols) {
         (Some(symbols), _) => symbols?,
         (None, Some(known)) => known.clone(),
-        (None, None) => return Err("the kernel's functions are not known".into()),
+        (None, None) => return Err(AgainError::NoSymbols),
     };
     Ok(Repeated {
         kept,
@@ -77,16 +88,14 @@ pub fn repeat(again: &Again, wanted: &Wanted, interrupt: &Interrupt) -> Result<R
 fn noted(
     again: &Again,
     wanted: &Wanted,
-    interrupt: &Interrupt,
-) -> Result<(Vec<Kept>, Follower), Failure> {
+    host: &Host,
+    stopped: Stopped<'_>,
+) -> Result<(Vec<Kept>, Follower)> {
     let guest = &again.guest;
     let directory = &guest.directory;
-    std::fs::create_dir_all(directory)
-        .map_err(|error| format!("{}: {error}", directory.display()))?;
+    std::fs::create_dir_all(directory).map_err(|error| LabError::io("make", directory, error))?;
     let plugin = Plugin::place(&again.qemu, directory)?;
-    let kernel = absolute(&guest.kernel.path)?;
-    let initramfs = absolute(&guest.initramfs.0)?;
-    let mut arguments = guest.machine.arguments(&kernel, &initramfs)?;
+    let mut arguments = guest.arguments()?;
     arguments.extend(Plugin::arguments());
     let ns = u64::from(again.ns_per_instruction);
     let clock = Clock {
@@ -100,46 +109,50 @@ fn noted(
         let latency = u64::try_from(sample.latency_ns()).unwrap_or(0) / ns;
         found.wake.count.saturating_sub(latency + BEFORE)
     };
-    eprintln!("{}: once more, noting what is executed", guest.name);
+    (host.tell)(&format!(
+        "{}: once more, noting what is executed",
+        guest.name
+    ));
     let (home, kept) = std::thread::scope(|scope| {
         let attending = scope.spawn(|| attend(ours, &mut follower, since));
         let home = Emulation {
             qemu: &again.qemu,
             arguments: &arguments,
-            guard: &guard(),
+            guard: &host.guard(),
+            initramfs: &guest.initramfs.file,
             directory,
             limit: again.limit.elapsed,
             cpu_limit: again.limit.cpu_time,
             input: Some(&theirs),
         }
-        .run(&mut guests::Follower { guest, interrupt });
+        .run(&mut guests::Follower {
+            guest,
+            host,
+            stopped,
+        });
         // The other end is closed with this one: the emulator is gone.
         drop(theirs);
         (home, attending.join())
     });
     drop(plugin);
-    // Its digest is in the manifest; the same order makes the same again.
-    let _ = std::fs::remove_file(&initramfs);
     let home = home.map_err(|error| without_plugins(error, &again.qemu))?;
     if let Some(complaint) = home.complaint {
-        return Err(Box::new(complaint));
+        return Err(complaint.into());
     }
-    let kept = kept.map_err(|_| "the emulator was not attended to")??;
+    let kept = kept.map_err(|_| AgainError::Unattended)??;
     keep(directory, home.files)?;
     wakepath_archive::finish(directory)?;
     Ok((kept, follower))
 }
 
 /// An emulator that was built without plugins refuses the option.
-fn without_plugins(error: wakepath_lab::LabError, qemu: &Qemu) -> String {
-    let said = error.to_string();
-    match said.contains("plugin") {
-        true => format!(
-            "{said}: a window needs an emulator built with plugins, as Debian's, Ubuntu's and \
-             Fedora's are; here is {}",
-            qemu.version
-        ),
-        false => said,
+fn without_plugins(said: LabError, qemu: &Qemu) -> AgainError {
+    match said.to_string().contains("plugin") {
+        true => AgainError::NoPlugins {
+            said,
+            version: qemu.version.clone(),
+        },
+        false => said.into(),
     }
 }
 
@@ -148,30 +161,27 @@ fn told(
     again: &Again,
     guest: &Guest,
     limit: Limit,
-    interrupt: &Interrupt,
-) -> Result<String, Failure> {
+    host: &Host,
+    stopped: Stopped<'_>,
+) -> Result<String> {
     let guests = std::slice::from_ref(guest);
-    let ended = carry_out(guests, &again.qemu, 1, limit, interrupt);
-    ended.into_iter().collect::<Result<Vec<()>, _>>()?;
+    let ended = carry_out(guests, &again.qemu, 1, limit, host, stopped);
+    ended.into_iter().collect::<crate::Result<Vec<()>>>()?;
     let path = guest.directory.join(output_name(1));
     let list =
-        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    keep_symbols(&again.cache, &guest.kernel.sha256, &list)?;
+        std::fs::read_to_string(&path).map_err(|error| LabError::io("read", &path, error))?;
+    keep_symbols(&host.cache(), &guest.kernel.sha256, &list)?;
     Ok(list)
 }
 
 /// Only the same run has the same windows.
-fn refuse_another_run(again: &Again) -> Result<(), Failure> {
-    let (first, second) = (
-        diff::streams(&again.run)?,
-        diff::streams(&again.guest.directory)?,
-    );
+fn refuse_another_run(again: &Again) -> Result<()> {
+    let (first, second) = (streams(&again.run)?, streams(&again.guest.directory)?);
     match first_divergence(&first, &second) {
         None => Ok(()),
-        Some(found) => Err(format!(
-            "{}: made once more, it is another run, so no window of it is shown: {found}",
-            again.run.display()
-        )
-        .into()),
+        Some(found) => Err(AgainError::AnotherRun {
+            run: again.run.clone(),
+            found,
+        }),
     }
 }

@@ -1,11 +1,27 @@
 //! A command as a person writes it in one argument, taken apart into words: spaces divide, quotes hold
 //! together. No shell: nothing is expanded.
 
+/// Why a command can't be taken apart.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WordsError {
+    /// A quote without its end.
+    #[error("{command:?}: the quote {quote} is not closed")]
+    OpenQuote {
+        /// All of the command.
+        command: String,
+        /// The quote.
+        quote: char,
+    },
+    /// There is no word.
+    #[error("an empty command")]
+    Empty,
+}
+
 /// The words.
 ///
 /// # Errors
 /// A quote that is not closed, or no word at all.
-pub fn words(command: &str) -> Result<Vec<String>, String> {
+pub(crate) fn words(command: &str) -> Result<Vec<String>, WordsError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -23,8 +39,11 @@ pub fn words(command: &str) -> Result<Vec<String>, String> {
     }
     words.extend(word);
     match (quote, words.is_empty()) {
-        (Some(open), _) => Err(format!("{command:?}: the quote {open} is not closed")),
-        (None, true) => Err("an empty command".into()),
+        (Some(quote), _) => Err(WordsError::OpenQuote {
+            command: command.into(),
+            quote,
+        }),
+        (None, true) => Err(WordsError::Empty),
         (None, false) => Ok(words),
     }
 }
@@ -42,7 +61,8 @@ mod tests {
 
     #[test]
     fn an_open_quote_and_an_empty_command_are_refused() {
-        assert!(words("doctor 'a").unwrap_err().contains("not closed"));
-        assert!(words("  ").is_err());
+        let said = words("doctor 'a").unwrap_err().to_string();
+        assert_eq!(said, "\"doctor 'a\": the quote ' is not closed");
+        assert!(words("  ") == Err(WordsError::Empty));
     }
 }

@@ -1,13 +1,18 @@
 //! Which guests a laboratory run is made of, and carrying them out side by side.
 
+use crate::emulation::{Emulation, Watcher};
+use crate::host::Host;
+use crate::initramfs::{INITRAMFS, Packed};
+use crate::kernel::Kernel;
+use crate::machine::Machine;
+use crate::qemu::Qemu;
+use crate::{LabError, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 use wakepath_archive::{EMULATOR_NAME, Emulator};
-use wakepath_lab::{Emulation, Kernel, LabError, Machine, Qemu, Watcher};
-use wakepath_measure::{Interrupt, own_executable};
 
 /// One guest.
 #[derive(Debug, Clone)]
@@ -18,8 +23,8 @@ pub struct Guest {
     pub kernel: Kernel,
     /// The machine it runs on.
     pub machine: Machine,
-    /// Its initramfs and the SHA-256 of that.
-    pub initramfs: (PathBuf, String),
+    /// Its initramfs.
+    pub initramfs: Packed,
     /// Its run directory.
     pub directory: PathBuf,
     /// Commands that run in it first, as the user gave them.
@@ -27,6 +32,16 @@ pub struct Guest {
 }
 
 impl Guest {
+    /// What the emulator is told. It runs in the guest's directory: paths lead there from anywhere.
+    ///
+    /// # Errors
+    /// As [`Machine::arguments`].
+    pub(crate) fn arguments(&self) -> Result<Vec<String>> {
+        let kernel = &self.kernel.path;
+        let kernel = std::path::absolute(kernel).map_err(|e| LabError::io("find", kernel, e))?;
+        self.machine.arguments(&kernel, Path::new(INITRAMFS))
+    }
+
     /// The name of a directory for a guest: what is special to a shell or a path becomes a dash.
     pub fn directory_name(name: &str) -> String {
         let plain = |c: char| c.is_ascii_alphanumeric() || "._=+".contains(c);
@@ -47,8 +62,8 @@ pub struct Limit {
     pub cpu_time: Duration,
 }
 
-/// What became of a guest.
-pub type Ended = Result<(), String>;
+/// Whether someone asked for the end.
+pub type Stopped<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// Runs all guests, `beside` at a time, and returns what became of each, in their order.
 pub fn carry_out(
@@ -56,10 +71,11 @@ pub fn carry_out(
     qemu: &Qemu,
     beside: usize,
     limit: Limit,
-    interrupt: &Interrupt,
-) -> Vec<Ended> {
+    host: &Host,
+    stopped: Stopped<'_>,
+) -> Vec<Result<()>> {
     let next = AtomicUsize::new(0);
-    let ended: Mutex<HashMap<usize, Ended>> = Mutex::default();
+    let ended: Mutex<HashMap<usize, Result<()>>> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..beside.clamp(1, guests.len().max(1)) {
             scope.spawn(|| {
@@ -68,11 +84,11 @@ pub fn carry_out(
                     let Some(guest) = guests.get(index) else {
                         break;
                     };
-                    let outcome = one(guest, qemu, limit, interrupt).map_err(|e| e.to_string());
-                    match &outcome {
-                        Ok(()) => eprintln!("{}: done", guest.name),
-                        Err(error) => eprintln!("{}: {error}", guest.name),
-                    }
+                    let outcome = one(guest, qemu, limit, host, stopped);
+                    (host.tell)(&match &outcome {
+                        Ok(()) => format!("{}: done", guest.name),
+                        Err(error) => format!("{}: {error}", guest.name),
+                    });
                     if let Ok(mut ended) = ended.lock() {
                         ended.insert(index, outcome);
                     }
@@ -80,30 +96,19 @@ pub fn carry_out(
             });
         }
     });
-    for guest in guests {
-        // Its digest is in the manifest; the same order makes the same again.
-        let _ = std::fs::remove_file(&guest.initramfs.0);
-    }
     let mut ended = ended.into_inner().unwrap_or_default();
     (0..guests.len())
-        .map(|index| ended.remove(&index).unwrap_or(Err("it never began".into())))
+        .map(|index| ended.remove(&index).unwrap_or(Err(LabError::NeverBegan)))
         .collect()
 }
 
-type Failure = Box<dyn std::error::Error>;
-
-fn one(guest: &Guest, qemu: &Qemu, limit: Limit, interrupt: &Interrupt) -> Result<(), Failure> {
-    if interrupt.requested() {
-        return Err(Box::new(LabError::Interrupted));
+fn one(guest: &Guest, qemu: &Qemu, limit: Limit, host: &Host, stopped: Stopped<'_>) -> Result<()> {
+    if stopped() {
+        return Err(LabError::Interrupted);
     }
     let directory = &guest.directory;
-    std::fs::create_dir_all(directory)
-        .map_err(|error| format!("{}: {error}", directory.display()))?;
-    let (initramfs, initramfs_sha256) = &guest.initramfs;
-    // The emulator runs in the guest's directory: paths must lead there from anywhere.
-    let arguments = guest
-        .machine
-        .arguments(&absolute(&guest.kernel.path)?, &absolute(initramfs)?)?;
+    std::fs::create_dir_all(directory).map_err(|error| LabError::io("make", directory, error))?;
+    let arguments = guest.arguments()?;
     let emulator = Emulator {
         version: qemu.version.clone(),
         arguments: [
@@ -115,74 +120,69 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Limit, interrupt: &Interrupt) -> Resul
         kernel: guest.name.clone(),
         kernel_sha256: guest.kernel.sha256.clone(),
         kernel_package: guest.kernel.package.clone(),
-        initramfs_sha256: initramfs_sha256.clone(),
+        initramfs_sha256: guest.initramfs.sha256.clone(),
         before: guest.before.clone(),
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
     };
-    let guard = guard();
     let home = Emulation {
         qemu,
         arguments: &arguments,
-        guard: &guard,
+        guard: &host.guard(),
         directory,
+        initramfs: &guest.initramfs.file,
         limit: limit.elapsed,
         cpu_limit: limit.cpu_time,
         input: None,
     }
-    .run(&mut Follower { guest, interrupt })?;
+    .run(&mut Follower {
+        guest,
+        host,
+        stopped,
+    })?;
     write(
         &directory.join(EMULATOR_NAME),
-        &serde_json::to_vec_pretty(&emulator)?,
+        &serde_json::to_vec_pretty(&emulator).expect("plain data is JSON"),
     )?;
     keep(directory, home.files)?;
     match home.complaint {
         None => Ok(()),
-        Some(complaint) => Err(Box::new(complaint)),
+        Some(complaint) => Err(complaint),
     }
 }
 
 /// Writes the files that a guest sent.
-pub fn keep(directory: &Path, files: Vec<(String, Vec<u8>)>) -> Result<(), String> {
+pub(crate) fn keep(directory: &Path, files: Vec<(String, Vec<u8>)>) -> Result<()> {
     for (name, bytes) in files {
         let path = directory.join(name);
         if let Some(above) = path.parent() {
-            std::fs::create_dir_all(above)
-                .map_err(|error| format!("{}: {error}", above.display()))?;
+            std::fs::create_dir_all(above).map_err(|error| LabError::io("make", above, error))?;
         }
         write(&path, &bytes)?;
     }
     Ok(())
 }
 
-/// The process that the emulator dies with.
-pub fn guard() -> [PathBuf; 3] {
-    [own_executable(), "internal".into(), "lab-emulator".into()]
-}
-
-/// A path that leads there from anywhere.
-pub fn absolute(path: &Path) -> Result<PathBuf, String> {
-    std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    std::fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    std::fs::write(path, bytes).map_err(|error| LabError::io("write", path, error))
 }
 
 /// Passes the guest's lines on.
-pub struct Follower<'a> {
+pub(crate) struct Follower<'a> {
     /// Whose.
     pub guest: &'a Guest,
+    /// Who hears them.
+    pub host: &'a Host,
     /// What stops it.
-    pub interrupt: &'a Interrupt,
+    pub stopped: Stopped<'a>,
 }
 
 impl Watcher for Follower<'_> {
     fn line(&mut self, line: &str) {
-        eprintln!("{}: {line}", self.guest.name);
+        (self.host.tell)(&format!("{}: {line}", self.guest.name));
     }
 
     fn stopped(&self) -> bool {
-        self.interrupt.requested()
+        (self.stopped)()
     }
 }
 

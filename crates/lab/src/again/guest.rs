@@ -1,15 +1,19 @@
 //! The guest of a run, prepared once more. Everything that the run's manifest says of it must come out
 //! the same; what a manifest says is never started as it stands.
 
-use super::{Failure, said};
-use crate::command_line::{LabGuests, LabHost, LabWindow};
-use crate::verbs::lab::guests::{Guest, Limit};
-use crate::verbs::lab::prepare::{Laboratory, Task};
-use crate::verbs::lab::run::guest_cpus;
-use crate::verbs::measured;
+use super::error::AgainError;
+use super::kept_symbols::{KALLSYMS, kept_symbols};
+use crate::architecture::Architecture;
+use crate::asked::{GuestsAsked, HostAsked};
+use crate::guests::{Guest, Limit};
+use crate::host::Host;
+use crate::laboratory::{Laboratory, Task};
+use crate::qemu::Qemu;
 use std::path::{Path, PathBuf};
 use wakepath_archive::{Emulator, Run, VirtualTime};
-use wakepath_lab::{Architecture, Cache, KALLSYMS, Qemu, kept_symbols};
+use wakepath_scenario::{KnownCpus, Scenario};
+
+type Result<T> = std::result::Result<T, AgainError>;
 
 /// Where the guest runs, inside the run's own directory.
 const PLACE: &str = "window.partial";
@@ -30,19 +34,14 @@ pub struct Again {
     pub symbols: Option<String>,
     /// Else a guest that says it.
     pub telling: Option<(Guest, Limit)>,
-    /// Where that is kept.
-    pub cache: Cache,
 }
 
 impl Again {
-    /// Prepares it.
-    pub fn of(run: &Run, arguments: &LabWindow, cache: &Cache) -> Result<Self, Failure> {
-        let place = said(&arguments.run);
-        let no_laboratory = || {
-            format!(
-                "{place}: no run of the laboratory: only an emulated machine does the same again \
-                 (`wakepath lab run`); `wakepath explain` tells causes of a traced run"
-            )
+    /// Prepares it: with `kernel` in place of the run's own name for it, where that leads elsewhere now.
+    pub fn of(run: &Run, kernel: Option<&str>, on: &HostAsked, host: &Host) -> Result<Self> {
+        let place = run.directory();
+        let no_laboratory = || AgainError::NoLaboratory {
+            run: place.to_owned(),
         };
         let time = run
             .manifest
@@ -51,25 +50,29 @@ impl Again {
             .ok_or_else(no_laboratory)?;
         let emulator = time.emulator.as_ref().ok_or_else(no_laboratory)?;
         if time.cpus != 1 {
-            let why = "CPUs that count instructions take turns: what one of them executed is not the \
-                       time that passed";
-            return Err(format!("{place}: {} CPUs: {why}", time.cpus).into());
+            return Err(AgainError::Cpus {
+                run: place.to_owned(),
+                cpus: time.cpus,
+            });
         }
         let guests = architecture(emulator);
         if guests != Architecture::X86_64 {
-            return Err(
-                format!("{place}: an {guests} guest: only x86-64 guests have windows").into(),
-            );
+            return Err(AgainError::Architecture {
+                run: place.to_owned(),
+                architecture: guests,
+            });
         }
-        let parameters = parameters(emulator).ok_or_else(|| unlike(&place, "its machine"))?;
+        let parameters = parameters(emulator).ok_or_else(|| unlike(place, "its machine"))?;
         let memory = behind(&emulator.arguments, "-m").and_then(|m| m.parse().ok());
-        let memory = memory.ok_or_else(|| unlike(&place, "its memory"))?;
-        let options = options(time, emulator, &parameters, memory, arguments);
-        let scenario = run.manifest.scenario.toml.as_str();
-        let (scenario, _) = measured::read_scenario(scenario, &place, &guest_cpus(1))?;
-        let directory = arguments.run.join(PLACE);
+        let memory = memory.ok_or_else(|| unlike(place, "its memory"))?;
+        let asked = asked(time, emulator, &parameters, memory, kernel);
+        let source = place.display().to_string();
+        let known = KnownCpus::first(1);
+        let scenario = &run.manifest.scenario.toml;
+        let scenario = Scenario::parse(scenario, &source, &known).map_err(crate::LabError::from)?;
+        let directory = place.join(PLACE);
         let _ = std::fs::remove_dir_all(&directory);
-        let laboratory = Laboratory::new(&options)?;
+        let laboratory = Laboratory::new(&asked, on, host)?;
         let task = Task {
             command: None,
             scenario: Some(&scenario),
@@ -77,31 +80,28 @@ impl Again {
         };
         let guests = laboratory.guests(&task, &directory)?;
         let limit = laboratory.limit(&task)?;
-        let [guest] = <[Guest; 1]>::try_from(guests).map_err(|_| unlike(&place, "its guest"))?;
-        if let Err(error) = refuse_other(&place, &guest, &laboratory.qemu, emulator) {
+        let prepared = <[Guest; 1]>::try_from(guests)
+            .map_err(|_| unlike(place, "its guest"))
+            .and_then(|[guest]| {
+                refuse_other(place, &guest, &laboratory.qemu, emulator)?;
+                let symbols = kept_symbols(&host.cache(), &guest.kernel.sha256)?;
+                let telling = match &symbols {
+                    Some(_) => None,
+                    None => Some(telling(&asked, on, host, &directory)?),
+                };
+                Ok((guest, symbols, telling))
+            });
+        let (guest, symbols, telling) = prepared.inspect_err(|_| {
             let _ = std::fs::remove_dir_all(&directory);
-            return Err(error);
-        }
-        let symbols = kept_symbols(cache, &guest.kernel.sha256)?;
-        let telling = match &symbols {
-            Some(_) => None,
-            None => match telling(&options, &directory) {
-                Ok(telling) => Some(telling),
-                Err(error) => {
-                    let _ = std::fs::remove_dir_all(&directory);
-                    return Err(error);
-                }
-            },
-        };
+        })?;
         Ok(Self {
             guest,
             qemu: laboratory.qemu,
             limit,
-            run: arguments.run.clone(),
+            run: place.to_owned(),
             ns_per_instruction: time.ns_per_instruction,
             symbols,
             telling,
-            cache: cache.clone(),
         })
     }
 
@@ -111,27 +111,33 @@ impl Again {
     }
 }
 
-fn unlike(place: &str, what: &str) -> String {
-    format!("{place}: {what} is none that this wakepath makes: use the wakepath that made the run")
+fn unlike(run: &Path, what: &'static str) -> AgainError {
+    AgainError::Unlike {
+        run: run.to_owned(),
+        what,
+    }
 }
 
 /// A guest of the same kernel that says its list of functions.
-fn telling(options: &LabGuests, directory: &Path) -> Result<(Guest, Limit), Failure> {
-    let options = LabGuests {
-        variant: Vec::new(),
+fn telling(
+    asked: &GuestsAsked,
+    on: &HostAsked,
+    host: &Host,
+    directory: &Path,
+) -> Result<(Guest, Limit)> {
+    let asked = GuestsAsked {
+        variants: Vec::new(),
         before: Vec::new(),
         ns_per_instruction: 1,
-        kernel: options.kernel.clone(),
-        architecture: options.architecture.clone(),
-        host: LabHost {
-            beside: None,
-            timeout: None,
-            program: None,
-            emulator: options.host.emulator.clone(),
-        },
-        ..*options
+        kernels: asked.kernels.clone(),
+        architecture: asked.architecture.clone(),
+        ..*asked
     };
-    let laboratory = Laboratory::new(&options)?;
+    let on = HostAsked {
+        emulator: on.emulator.clone(),
+        ..HostAsked::default()
+    };
+    let laboratory = Laboratory::new(&asked, &on, host)?;
     let command = ["/bin/cat".to_owned(), KALLSYMS.to_owned()];
     let task = Task {
         command: Some(&command),
@@ -140,7 +146,9 @@ fn telling(options: &LabGuests, directory: &Path) -> Result<(Guest, Limit), Fail
     };
     let mut guests = laboratory.guests(&task, &directory.join("symbols"))?;
     let limit = laboratory.limit(&task)?;
-    let guest = guests.pop().ok_or("no kernel")?;
+    let guest = guests
+        .pop()
+        .ok_or_else(|| unlike(directory, "its kernel"))?;
     Ok((guest, limit))
 }
 
@@ -171,80 +179,61 @@ fn parameters(emulator: &Emulator) -> Option<String> {
 }
 
 /// What the user asked for then.
-fn options(
+fn asked(
     time: &VirtualTime,
     emulator: &Emulator,
     parameters: &str,
-    memory: u32,
-    arguments: &LabWindow,
-) -> LabGuests {
+    memory_mib: u32,
+    kernel: Option<&str>,
+) -> GuestsAsked {
     // Kernel and variant are its name; a seed of several is not.
     let seed = format!(" seed {}", time.seed);
     let name = emulator.kernel.as_str();
     let name = name.strip_suffix(&seed).unwrap_or(name);
-    let kernel = match &arguments.kernel {
+    let kernel = match kernel {
         Some(given) => format!("{given} {parameters}"),
         None => name.to_owned(),
     };
-    LabGuests {
-        kernel: vec![kernel.trim_end().to_owned()],
-        variant: Vec::new(),
+    GuestsAsked {
+        kernels: vec![kernel.trim_end().to_owned()],
+        variants: Vec::new(),
         architecture: architecture(emulator).to_string(),
         cpus: 1,
         before: emulator.before.clone(),
         ns_per_instruction: time.ns_per_instruction,
-        memory,
-        host: LabHost {
-            beside: None,
-            timeout: arguments.timeout.clone(),
-            program: arguments.program.clone(),
-            emulator: arguments.emulator.clone(),
-        },
+        memory_mib,
     }
 }
 
 /// Whatever is not the same makes another guest: it would sample other instants.
-fn refuse_other(
-    place: &str,
-    guest: &Guest,
-    qemu: &Qemu,
-    emulator: &Emulator,
-) -> Result<(), Failure> {
+fn refuse_other(run: &Path, guest: &Guest, qemu: &Qemu, emulator: &Emulator) -> Result<()> {
+    let run_of = || run.to_owned();
     if guest.kernel.sha256 != emulator.kernel_sha256 {
-        let had = match &emulator.kernel_package {
-            Some(package) => format!(" It was {package}."),
-            None => String::new(),
-        };
-        return Err(format!(
-            "{place}: the run's kernel is another one than {} now is.{had} Give the same with \
-             --kernel (package:NAME=VERSION, or a path)",
-            emulator.kernel
-        )
-        .into());
+        return Err(AgainError::Kernel {
+            run: run_of(),
+            kernel: emulator.kernel.clone(),
+            package: emulator.kernel_package.clone(),
+        });
     }
     if qemu.version != emulator.version {
-        let (is, was) = (&qemu.version, &emulator.version);
-        return Err(format!(
-            "{place}: made with {was}, here is {is}: give that one with --emulator"
-        )
-        .into());
+        return Err(AgainError::Emulator {
+            run: run_of(),
+            was: emulator.version.clone(),
+            is: qemu.version.clone(),
+        });
     }
-    if guest.initramfs.1 != emulator.initramfs_sha256 {
-        return Err(format!(
-            "{place}: what runs in the guest is not the same as then: give the wakepath that made \
-             the run with --program; programs that loads start must be the same, too"
-        )
-        .into());
+    if guest.initramfs.sha256 != emulator.initramfs_sha256 {
+        return Err(AgainError::Initramfs { run: run_of() });
     }
     let paths = ["-kernel", "-initrd"].map(|name| behind(&emulator.arguments, name));
     let [Some(kernel), Some(initramfs)] = paths else {
-        return Err(unlike(place, "its machine").into());
+        return Err(unlike(run, "its machine"));
     };
     let machine = guest
         .machine
         .arguments(Path::new(kernel), Path::new(initramfs))?;
     match emulator.arguments.ends_with(&machine) {
         true => Ok(()),
-        false => Err(unlike(place, "its machine").into()),
+        false => Err(unlike(run, "its machine")),
     }
 }

@@ -1,20 +1,14 @@
-//! What host and guest say to each other: the order inside the initramfs, lines on the console, and
-//! the run's files, byte by byte, at an I/O port of the emulator's debugging console. Pure but for
-//! the writing of them.
+//! How a guest says how far it is and sends its files: lines on the console, and the files' bytes at an
+//! I/O port of the emulator's debugging console. Pure but for the writing of them.
 //!
 //! A port because it needs no driver and no interrupt: disks, 9p and virtio are modules in Debian's
 //! kernels, and a serial line's interrupt is switched off by PREEMPT_RT as one that nobody serves.
 
-use crate::cache::sha256_hex;
-use crate::cpio::{Entry, Kind, pack, unpack};
-use serde::{Deserialize, Serialize};
+use crate::cpio::{Entry, Kind, UnpackError, pack, unpack};
+use crate::digest::sha256_hex;
 use std::io::{self, Write};
 use std::path::{Component, Path};
 
-/// Where the guest finds its order.
-pub const ORDER_PATH: &str = "/lab/order.json";
-/// Where the guest finds wakepath.
-pub const PROGRAM_PATH: &str = "/bin/wakepath";
 /// The I/O port that the guest writes what it sends to (QEMU: isa-debugcon).
 pub const SEND_PORT: u64 = 0xe9;
 /// The I/O port at which a guest of several CPUs switches the emulator's fast timer on, by writing
@@ -30,42 +24,6 @@ pub const ENDED: &str = "wakepath-lab: ended";
 pub const FAILED: &str = "wakepath-lab: failed: ";
 /// The first word of what is sent.
 pub const MAGIC: &str = "wakepath-lab-files";
-
-/// What the guest is to do. It holds nothing of the host: another directory must not make another
-/// guest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Order {
-    /// Commands that run first, one after the other.
-    pub commands: Vec<OrderedCommand>,
-    /// The scenario that is then measured, resolved, as TOML.
-    pub scenario: Option<String>,
-    /// Virtual nanoseconds that pass with each instruction.
-    pub ns_per_instruction: u32,
-    /// Seed of the emulator's random numbers.
-    pub seed: u64,
-    /// CPUs of the guest.
-    pub cpus: u16,
-    /// Bytes of each level's data cache where the guest's kernel knows none; 0 for none.
-    #[serde(default)]
-    pub caches_bytes: Option<[u64; 3]>,
-    /// The longest turn of one of several CPUs, in virtual nanoseconds, where something bounds it.
-    pub turn_ns: Option<u64>,
-}
-
-impl Order {
-    /// As JSON.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        serde_json::to_vec_pretty(self).expect("plain data without maps is JSON")
-    }
-
-    /// From JSON.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub fn from_bytes(bytes: &[u8]) -> serde_json::Result<Self> {
-        serde_json::from_slice(bytes)
-    }
-}
 
 /// Sends files: a line with length and SHA-256, then an archive.
 ///
@@ -135,65 +93,75 @@ pub(crate) fn from_console(console: &str) -> (Vec<u8>, String) {
 ///
 /// # Errors
 /// Why they are not whole, or that nothing was sent.
-pub fn receive(sent: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
+pub fn receive(sent: &[u8]) -> Result<Vec<(String, Vec<u8>)>, ReceiveError> {
     if sent.is_empty() {
-        return Err("nothing was sent".into());
+        return Err(ReceiveError::Nothing);
     }
     let end = sent.iter().position(|&byte| byte == b'\n');
-    let (head, archive) = sent.split_at(end.ok_or("its first line is cut short")? + 1);
+    let (head, archive) = sent.split_at(end.ok_or(ReceiveError::FirstLineCut)? + 1);
     let head = String::from_utf8_lossy(head);
     let words: Vec<&str> = head.split_whitespace().collect();
     let [MAGIC, length, digest] = words[..] else {
-        return Err(format!("its first line is {:?}", head.trim_end()));
+        let line = head.trim_end().to_owned();
+        return Err(ReceiveError::FirstLine { line });
     };
     if length != archive.len().to_string() {
-        return Err(format!("{} of {length} bytes came", archive.len()));
+        return Err(ReceiveError::Length {
+            came: archive.len(),
+            promised: length.to_owned(),
+        });
     }
     if sha256_hex(archive) != digest {
-        return Err("its SHA-256 does not match".into());
+        return Err(ReceiveError::Digest);
     }
     let files = unpack(archive)?;
     // What comes out of a guest is not to be trusted with paths.
     match files.iter().find(|(path, _)| !stays_below(path)) {
-        Some((path, _)) => Err(format!("{path:?} leads out of the directory")),
+        Some((path, _)) => Err(ReceiveError::Climbs { path: path.clone() }),
         None => Ok(files),
     }
+}
+
+/// Why what was sent is not what a guest sends.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReceiveError {
+    /// There is nothing.
+    #[error("nothing was sent")]
+    Nothing,
+    /// It ends before its first line does.
+    #[error("its first line is cut short")]
+    FirstLineCut,
+    /// It begins with something else.
+    #[error("its first line is {line:?}")]
+    FirstLine {
+        /// What it begins with.
+        line: String,
+    },
+    /// It is longer or shorter than its first line says.
+    #[error("{came} of {promised} bytes came")]
+    Length {
+        /// Bytes that are there.
+        came: usize,
+        /// Bytes that should be.
+        promised: String,
+    },
+    /// It was altered.
+    #[error("its SHA-256 does not match")]
+    Digest,
+    /// Its files can't be told apart.
+    #[error(transparent)]
+    Archive(#[from] UnpackError),
+    /// A file would be written somewhere else.
+    #[error("{path:?} leads out of the directory")]
+    Climbs {
+        /// Its path.
+        path: String,
+    },
 }
 
 fn stays_below(path: &str) -> bool {
     let mut parts = Path::new(path).components();
     !path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
-}
-
-/// A command for a guest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OrderedCommand {
-    /// Its words.
-    pub words: Vec<String>,
-    /// Whether the guest goes on where it ends with anything but 0.
-    pub may_fail: bool,
-}
-
-/// What became of a command in a guest; what it wrote is in the file `command-N.out` or `.err`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CommandEnd {
-    /// Its words.
-    pub command: Vec<String>,
-    /// Its exit code; none where a signal ended it.
-    pub exit_code: Option<i32>,
-}
-
-/// Name of the file that says what became of the commands, in their order.
-pub const COMMANDS_NAME: &str = "commands.json";
-
-/// Name of the file with what the command of that number (from 1) wrote on standard output.
-pub fn output_name(number: usize) -> String {
-    format!("command-{number}.out")
-}
-
-/// Name of the file with what it wrote on standard error.
-pub fn complaint_name(number: usize) -> String {
-    format!("command-{number}.err")
 }
 
 #[cfg(test)]

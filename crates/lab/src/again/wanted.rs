@@ -1,10 +1,20 @@
 //! Which cycles are looked into: those that were named, else the worst of each condition.
 
-use super::{Failure, said};
-use crate::command_line::LabWindow;
+use super::error::AgainError;
+use crate::window::Loop;
 use wakepath_archive::{Run, SegmentRecord};
-use wakepath_lab::window::Loop;
 use wakepath_timeline::{Sample, SampleFlags};
+
+type Result<T> = std::result::Result<T, AgainError>;
+
+/// Which cycles are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CyclesAsked {
+    /// These, each as SEGMENT:CYCLE.
+    Named(Vec<String>),
+    /// So many of the worst of each condition.
+    Worst(usize),
+}
 
 /// A thread of a segment, as tables call it.
 pub struct Thread {
@@ -29,7 +39,7 @@ pub struct Wanted {
 
 impl Wanted {
     /// Reads the samples and chooses.
-    pub fn of(run: &Run, arguments: &LabWindow) -> Result<Self, Failure> {
+    pub fn of(run: &Run, asked: &CyclesAsked) -> Result<Self> {
         let mut all = Self {
             loops: Vec::new(),
             threads: Vec::new(),
@@ -37,21 +47,23 @@ impl Wanted {
         for segment in &run.manifest.segments {
             all.add(run, segment)?;
         }
-        match arguments.cycle.as_slice() {
-            [] => all.choose_worst(usize::from(arguments.worst)),
-            named => {
-                for name in named {
+        match asked {
+            CyclesAsked::Worst(count) => all.choose_worst(*count),
+            CyclesAsked::Named(names) => {
+                for name in names {
                     all.choose(name)?;
                 }
             }
         }
         if all.loops.iter().all(|of| of.wanted.is_empty()) {
-            return Err(format!("{}: no cycle was late at all", said(&arguments.run)).into());
+            return Err(AgainError::NoneLate {
+                run: run.directory().to_owned(),
+            });
         }
         Ok(all)
     }
 
-    fn add(&mut self, run: &Run, segment: &SegmentRecord) -> Result<(), Failure> {
+    fn add(&mut self, run: &Run, segment: &SegmentRecord) -> Result<()> {
         for thread in &segment.threads {
             self.loops.push(Loop {
                 samples: run.samples(segment.segment, thread.thread)?,
@@ -73,8 +85,8 @@ impl Wanted {
     }
 
     /// A cycle as SEGMENT:CYCLE.
-    fn choose(&mut self, name: &str) -> Result<(), String> {
-        let wrong = || format!("--cycle {name}: give it as SEGMENT:CYCLE, such as 3:217");
+    fn choose(&mut self, name: &str) -> Result<()> {
+        let wrong = || AgainError::CycleName { name: name.into() };
         let (segment, cycle) = name.split_once(':').ok_or_else(wrong)?;
         let segment: u32 = segment.parse().map_err(|_| wrong())?;
         let cycle: u64 = cycle.parse().map_err(|_| wrong())?;
@@ -84,7 +96,7 @@ impl Wanted {
             if let (Some(index), true) = (index, thread.segment == segment) {
                 let sample = &of.samples[index];
                 if sample.latency_ns() <= 0 {
-                    return Err(format!("--cycle {name}: it was not late at all"));
+                    return Err(AgainError::NotLate { name: name.into() });
                 }
                 of.wanted.push(index);
                 found = true;
@@ -92,13 +104,10 @@ impl Wanted {
         }
         match found {
             true => Ok(()),
-            false => {
-                let segments = self.threads.last().map_or(0, |thread| thread.segment);
-                Err(format!(
-                    "--cycle {name}: the run has no such cycle; its segments are 0 to {segments}, \
-                     and a skipped cycle has no wake-up"
-                ))
-            }
+            false => Err(AgainError::NoCycle {
+                name: name.into(),
+                last_segment: self.threads.last().map_or(0, |thread| thread.segment),
+            }),
         }
     }
 

@@ -1,0 +1,54 @@
+//! Windows in a run's directory: all of them in one file, and the stacks of each in one of its own.
+
+use crate::error::FileFault;
+use crate::whole_file::whole_or_not;
+use crate::{LabError, Result};
+use std::path::Path;
+use wakepath_archive::Run;
+use wakepath_explain::window::{Window, Windows};
+
+const REMEDY: &str = "remove it; `wakepath lab window` makes it anew";
+
+/// The windows that were found of a run before.
+///
+/// # Errors
+/// Where the file can't be read or understood.
+pub fn kept_windows(run: &Run) -> Result<Windows> {
+    let path = run.directory().join(Windows::FILE_NAME);
+    let text = match std::fs::read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(Windows::default());
+        }
+        Err(error) => return Err(LabError::io("read", &path, error)),
+    };
+    let fault = match serde_json::from_slice::<Windows>(&text) {
+        Ok(found) if found.version <= Windows::VERSION => return Ok(found),
+        Ok(_) => FileFault::Newer { remedy: REMEDY },
+        Err(source) => FileFault::NotUnderstood {
+            is_not: "no windows",
+            source,
+            remedy: Some(REMEDY),
+        },
+    };
+    Err(LabError::File { path, fault })
+}
+
+/// Adds windows to those of `earlier`; of one cycle the newer stay.
+pub(super) fn keep(run: &Path, earlier: Windows, windows: &[Window]) -> Result<()> {
+    for window in windows {
+        whole_or_not(&run.join(folded_name(window)), &window.folded())?;
+    }
+    let all = earlier.with(windows.to_vec());
+    let text = serde_json::to_string_pretty(&all).expect("plain data is JSON");
+    whole_or_not(&run.join(Windows::FILE_NAME), &(text + "\n"))
+}
+
+/// Name of the file with a window's stacks.
+pub(super) fn folded_name(window: &Window) -> String {
+    let (segment, thread, cycle) = (window.segment, window.thread, window.cycle);
+    match thread {
+        0 => format!("window-{segment}-{cycle}.folded"),
+        _ => format!("window-{segment}-{thread}-{cycle}.folded"),
+    }
+}

@@ -1,0 +1,43 @@
+//! What a person asks the laboratory for: which guests, and what of this host carries them out.
+
+use crate::architecture::Architecture;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The guests: each kernel with each variant. Together with seeds and a scenario this is all that a
+/// run can be made again from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuestsAsked {
+    /// Kernels, as a person names them, each with parameters of its own after a space.
+    pub kernels: Vec<String>,
+    /// Further parameters of the kernels.
+    pub variants: Vec<String>,
+    /// Architecture of the guests; before version 2 of a baseline there was one.
+    #[serde(default = "first_architecture")]
+    pub architecture: String,
+    /// CPUs of each guest.
+    pub cpus: u16,
+    /// Commands that run first; a dash before one lets it fail.
+    pub before: Vec<String>,
+    /// Virtual nanoseconds that pass with each instruction.
+    pub ns_per_instruction: u32,
+    /// Memory of each guest in MiB.
+    pub memory_mib: u32,
+}
+
+fn first_architecture() -> String {
+    Architecture::X86_64.to_string()
+}
+
+/// What of this host the guests use; none of it changes what they count.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostAsked {
+    /// Guests that run side by side; as many as this host has CPUs where none is given.
+    pub beside: Option<u16>,
+    /// Time that each guest may take on this host, with its unit.
+    pub timeout: Option<String>,
+    /// The wakepath that runs in the guests.
+    pub program: Option<PathBuf>,
+    /// The emulator's program.
+    pub emulator: Option<PathBuf>,
+}

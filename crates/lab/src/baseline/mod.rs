@@ -1,0 +1,227 @@
+//! What a laboratory run counted, as a file for a repository; where a later run counts more is in
+//! `changes`. Pure; it boots nothing and judges no criterion: a path is longer than it was, or it isn't.
+
+mod changes;
+
+pub use changes::{Change, StretchChange, stretch_changes};
+
+use crate::asked::GuestsAsked;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of the file's format; older files can be read. Since 2 the architecture
+/// is in it.
+pub const BASELINE_VERSION: u32 = 2;
+/// The oldest that can be read.
+const OLDEST_BASELINE: u32 = 1;
+
+/// The file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// [`BASELINE_VERSION`].
+    pub version: u32,
+    /// What was asked for: with it alone the run can be made again.
+    pub order: BaselineOrder,
+    /// What each guest counted, in the order of kernels, variants and seeds.
+    pub guests: Vec<GuestCounts>,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BaselineOrder {
+    /// The guests.
+    #[serde(flatten)]
+    pub guests: GuestsAsked,
+    /// Seeds of the emulator's random numbers.
+    pub seeds: Vec<u64>,
+    /// The scenario, resolved, as TOML.
+    pub scenario: String,
+}
+
+/// What one guest counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GuestCounts {
+    /// Kernel, variant and seed, as tables call it.
+    pub guest: String,
+    /// What it ran on: `kernel`, `emulator` …; where the counts differ, these say what else does.
+    pub provenance: BTreeMap<String, String>,
+    /// Its conditions, in the order in which they were measured.
+    pub conditions: Vec<ConditionCounts>,
+}
+
+/// What one condition counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConditionCounts {
+    /// Policy and phase.
+    pub condition: String,
+    /// Counts and times by name; times in virtual nanoseconds end with `_ns`.
+    pub counts: BTreeMap<String, i64>,
+    /// Where cycles around the median spend their latency; empty where the run was not traced.
+    pub median_path: Vec<PathPart>,
+    /// Where the worst cycle spent it; likewise.
+    pub worst_path: Vec<PathPart>,
+}
+
+/// A part of a wake-up path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathPart {
+    /// Stretch of the path.
+    pub stretch: String,
+    /// What took the time.
+    pub cause: String,
+    /// Time in virtual nanoseconds.
+    pub ns: i64,
+}
+
+/// Why two files can't be held against each other.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BaselineError {
+    /// Of another version.
+    #[error(
+        "baseline of version {0}: this wakepath reads {OLDEST_BASELINE} to {BASELINE_VERSION}; write it \
+         anew with `lab run --baseline`"
+    )]
+    Version(u32),
+    /// Not what its own order gives.
+    #[error(
+        "the baseline was cut or edited: {0}; write it anew with `lab run --baseline` or `lab check --write`"
+    )]
+    Contradiction(String),
+    /// Other guests or conditions.
+    #[error("the baseline has {before}, this run {now}: write the baseline anew")]
+    Other {
+        /// In the baseline.
+        before: String,
+        /// Now.
+        now: String,
+    },
+}
+
+/// A quantile that is below a lower one, if there is any.
+fn falling(counts: &BTreeMap<String, i64>) -> Option<String> {
+    const RISING: [&str; 4] = ["min", "median", "p99", "max"];
+    ["latency", "execution", "response"]
+        .iter()
+        .find_map(|time| {
+            let names = RISING.map(|which| format!("{time}_{which}_ns"));
+            let known: Vec<_> = names
+                .iter()
+                .filter_map(|name| Some((name, counts.get(name)?)))
+                .collect();
+            let mut pairs = known.windows(2);
+            let wrong = pairs.find(|pair| pair[0].1 > pair[1].1)?;
+            let [(low, is), (high, other)] = [wrong[0], wrong[1]];
+            Some(format!("{low} {is} is above {high} {other}"))
+        })
+}
+
+impl Baseline {
+    /// Whether it can be understood.
+    ///
+    /// # Errors
+    /// [`BaselineError::Version`]; [`BaselineError::Contradiction`] where no run could have counted so.
+    pub fn check(&self) -> Result<(), BaselineError> {
+        if !(OLDEST_BASELINE..=BASELINE_VERSION).contains(&self.version) {
+            return Err(BaselineError::Version(self.version));
+        }
+        let order = &self.order;
+        let ordered =
+            order.guests.kernels.len() * (1 + order.guests.variants.len()) * order.seeds.len();
+        if self.guests.len() != ordered {
+            let there = self.guests.len();
+            let why = format!("{ordered} guests are ordered in it, and it has figures of {there}");
+            return Err(BaselineError::Contradiction(why));
+        }
+        for guest in &self.guests {
+            for condition in &guest.conditions {
+                if let Some(why) = falling(&condition.counts) {
+                    let why = format!("{}: {}: {why}", guest.guest, condition.condition);
+                    return Err(BaselineError::Contradiction(why));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(super) fn baseline(latency: i64, skipped: i64) -> Baseline {
+        let counts = [
+            ("executed", 200 - skipped),
+            ("latency_max_ns", latency),
+            ("skipped", skipped),
+        ];
+        let counts = counts.map(|(name, value)| (name.to_owned(), value));
+        Baseline {
+            version: BASELINE_VERSION,
+            order: BaselineOrder {
+                guests: GuestsAsked {
+                    kernels: vec!["debian:rt".into()],
+                    variants: Vec::new(),
+                    architecture: "x86-64".into(),
+                    cpus: 1,
+                    before: Vec::new(),
+                    ns_per_instruction: 1,
+                    memory_mib: 1024,
+                },
+                seeds: vec![1],
+                scenario: "name = \"a\"\n".into(),
+            },
+            guests: vec![GuestCounts {
+                guest: "debian:rt".into(),
+                provenance: BTreeMap::new(),
+                conditions: vec![ConditionCounts {
+                    condition: "FIFO 80, idle".into(),
+                    counts: counts.into(),
+                    median_path: Vec::new(),
+                    worst_path: Vec::new(),
+                }],
+            }],
+        }
+    }
+
+    #[test]
+    fn a_file_of_the_first_version_is_read_as_one_of_the_only_architecture_there_was() {
+        let mut old = serde_json::to_value(baseline(5_000, 0)).unwrap();
+        old["version"] = 1.into();
+        old["order"].as_object_mut().unwrap().remove("architecture");
+        let old: Baseline = serde_json::from_value(old).unwrap();
+        assert_eq!(old.order.guests.architecture, "x86-64");
+        assert_eq!(old.changes(&baseline(5_000, 0), 0.0), Ok(Vec::new()));
+        let newer = BASELINE_VERSION + 1;
+        let newer = Baseline {
+            version: newer,
+            ..old
+        };
+        let said = newer.check().unwrap_err().to_string();
+        assert!(
+            said.contains("version 3: this wakepath reads 1 to 2"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_baseline_that_no_run_could_have_counted_is_refused_before_anything_boots() {
+        let mut cut = baseline(5_000, 0);
+        cut.guests.clear();
+        let said = cut.check().unwrap_err().to_string();
+        assert!(
+            said.contains("1 guests are ordered in it, and it has figures of 0"),
+            "{said}"
+        );
+        let mut edited = baseline(10, 0);
+        let counts = &mut edited.guests[0].conditions[0].counts;
+        counts.insert("latency_median_ns".into(), 10);
+        assert_eq!(edited.check(), Ok(()));
+        let counts = &mut edited.guests[0].conditions[0].counts;
+        counts.insert("latency_median_ns".into(), 4_154);
+        let said = edited.check().unwrap_err().to_string();
+        assert!(
+            said.contains("latency_median_ns 4154 is above latency_max_ns 10"),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! What can go wrong in a guest, each in one line: it is said on the guest's console.
+
+use std::error::Error;
+use std::fmt::Display;
+use std::io;
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum InsideError {
+    /// Started by somebody.
+    #[error("this is the first process of a laboratory's guest and nothing else")]
+    NotFirst,
+    /// The kernel lacks what every guest needs.
+    #[error("{place} can't be mounted: {source}")]
+    Mount {
+        /// Where.
+        place: &'static str,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// The kernel has no network.
+    #[error("loopback can't be brought up: {0}")]
+    Loopback(io::Error),
+    /// The order is none.
+    #[error(
+        "{path}: {0} (is this wakepath of another version than the host's?)",
+        path = crate::order::ORDER_PATH
+    )]
+    Order(serde_json::Error),
+    /// The system refused something about a file.
+    #[error("{place}: {source}")]
+    File {
+        /// The file.
+        place: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A command can't be started, or its output not kept.
+    #[error("{command}: {source}")]
+    NotStarted {
+        /// The command.
+        command: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A command that had to succeed did not.
+    #[error("{command}: {how}: {said}")]
+    Failed {
+        /// The command.
+        command: String,
+        /// Its exit code, or that a signal ended it.
+        how: String,
+        /// Its last words.
+        said: String,
+    },
+    /// The measurement failed.
+    #[error("{0}")]
+    Measuring(Box<dyn Error>),
+}
+
+impl InsideError {
+    pub(super) fn at(place: impl Display, source: io::Error) -> Self {
+        Self::File {
+            place: place.to_string(),
+            source,
+        }
+    }
+}

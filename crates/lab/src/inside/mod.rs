@@ -1,0 +1,138 @@
+//! In the guest: its first process. It mounts what Linux keeps its facts in, follows the order, sends the
+//! files home and ends the machine. How a run is measured is told to it; it judges nothing and finishes
+//! nothing.
+
+mod commands;
+mod effective;
+mod error;
+mod mounted;
+mod network;
+
+pub use error::InsideError;
+
+use crate::order::{ORDER_PATH, Order};
+use crate::sending::{
+    BEGUN, ENDED, FAILED, SEND_PORT, SPEAKER_ON, SPEAKER_PORT, send, send_by_console,
+};
+use commands::Files;
+use rustix::system::RebootCommand;
+use rustix::termios;
+use std::error::Error;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use wakepath_machine::{Facts, Root};
+
+/// A PC's I/O ports. Other machines may have the file too, and nothing behind it.
+const PORTS: &str = "/dev/port";
+/// Where a measurement's run lies meanwhile.
+const RUN: &str = "/run/run";
+
+/// A measurement that an order asks for.
+pub struct Ordered<'a> {
+    /// The order.
+    pub order: &'a Order,
+    /// Its scenario, as TOML.
+    pub scenario: &'a str,
+    /// The directory that the run is to lie in.
+    pub directory: &'a Path,
+    /// What the guest's kernel is.
+    pub facts: &'a Facts,
+    /// What was asked of it in vain, a sentence for each.
+    pub in_vain: Vec<String>,
+}
+
+/// Carries a measurement out.
+pub type Measure<'a> = &'a dyn Fn(Ordered<'_>) -> Result<(), Box<dyn Error>>;
+
+/// Runs as the first process: returns only where the machine can't be ended.
+///
+/// # Errors
+/// [`InsideError::NotFirst`] in any other process.
+pub fn first_process(measure: Measure<'_>) -> Result<(), InsideError> {
+    if std::process::id() != 1 {
+        return Err(InsideError::NotFirst);
+    }
+    println!("{BEGUN}");
+    match guest(measure) {
+        Ok(()) => println!("{ENDED}"),
+        Err(error) => println!("{FAILED}{error}"),
+    }
+    let _ = termios::tcdrain(std::io::stdout());
+    // Without a first process the kernel panics, which tells the host as well.
+    let _ = rustix::system::reboot(RebootCommand::Restart);
+    Ok(())
+}
+
+fn guest(measure: Measure<'_>) -> Result<(), InsideError> {
+    mounted::mount_all()?;
+    network::bring_loopback_up().map_err(InsideError::Loopback)?;
+    let order = std::fs::read(ORDER_PATH).map_err(|error| InsideError::at(ORDER_PATH, error))?;
+    let order = Order::from_bytes(&order).map_err(InsideError::Order)?;
+    if order.turn_ns.is_some() {
+        ports()?
+            .write_all_at(&[SPEAKER_ON], SPEAKER_PORT)
+            .map_err(|error| InsideError::at(PORTS, error))?;
+    }
+    let facts = Facts::read(&Root::host());
+    let in_vain = effective::ignored(&facts, &effective::log());
+    for vain in &in_vain {
+        println!("warning: {vain}");
+    }
+    let mut files = Vec::new();
+    // What there is comes home even where something failed.
+    let outcome = follow(&order, &facts, in_vain, measure, &mut files);
+    send_home(files)?;
+    outcome
+}
+
+fn follow(
+    order: &Order,
+    facts: &Facts,
+    in_vain: Vec<String>,
+    measure: Measure<'_>,
+    files: &mut Files,
+) -> Result<(), InsideError> {
+    commands::run(&order.commands, files)?;
+    let Some(scenario) = &order.scenario else {
+        return Ok(());
+    };
+    let outcome = measure(Ordered {
+        order,
+        scenario,
+        directory: Path::new(RUN),
+        facts,
+        in_vain,
+    });
+    // A measurement that never began has no directory.
+    if outcome.is_ok() || Path::new(RUN).exists() {
+        let found = commands::files_in(Path::new(RUN), "");
+        files.extend(found.map_err(|error| InsideError::at(RUN, error))?);
+    }
+    outcome.map_err(InsideError::Measuring)
+}
+
+fn send_home(mut files: Files) -> Result<(), InsideError> {
+    files.sort();
+    if !cfg!(target_arch = "x86_64") {
+        // No line of the kernel's own may come between.
+        let _ = std::fs::write("/proc/sys/kernel/printk", "0");
+        return send_by_console(std::io::stdout().lock(), files)
+            .map_err(|error| InsideError::at("the console", error));
+    }
+    let mut sent = Vec::new();
+    send(&mut sent, files).expect("memory takes what is written");
+    let ports = ports()?;
+    // More than one byte at once would go to as many ports.
+    for byte in sent {
+        ports
+            .write_all_at(&[byte], SEND_PORT)
+            .map_err(|error| InsideError::at(PORTS, error))?;
+    }
+    Ok(())
+}
+
+fn ports() -> Result<File, InsideError> {
+    let ports = File::options().write(true).open(PORTS);
+    ports.map_err(|error| InsideError::at(PORTS, error))
+}

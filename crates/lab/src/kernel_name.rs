@@ -1,0 +1,188 @@
+//! Which kernel: what a user may write, and the file that it leads to.
+
+use crate::apt::Client;
+use crate::architecture::Architecture;
+use crate::cache::Cache;
+use crate::digest::sha256_hex;
+use crate::kernel::{Kernel, refuse_other};
+use crate::{LabError, Result, packages};
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A kernel as a user names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KernelName {
+    /// A file.
+    Path(PathBuf),
+    /// A package of the system's package client.
+    Package {
+        /// As the user called it.
+        called: String,
+        /// Name of the package, or of one that depends on it.
+        package: String,
+        /// Version; the newest where none is given.
+        version: Option<String>,
+    },
+}
+
+impl KernelName {
+    /// Reads `debian:stock`, `debian:rt`, `package:NAME`, `package:NAME=VERSION`, or a path.
+    ///
+    /// # Errors
+    /// [`LabError::KernelName`].
+    pub fn parse(text: &str, architecture: Architecture) -> Result<Self> {
+        let architecture = architecture.of_kernels();
+        let package = |package: String, version: Option<&str>| Self::Package {
+            called: text.to_owned(),
+            package,
+            version: version.map(str::to_owned),
+        };
+        let wrong = || LabError::KernelName {
+            name: text.to_owned(),
+        };
+        match text.split_once(':') {
+            Some(("debian", "stock")) => Ok(package(format!("linux-image-{architecture}"), None)),
+            Some(("debian", "rt")) => Ok(package(format!("linux-image-rt-{architecture}"), None)),
+            Some(("package", wanted)) => {
+                let (name, version) = match wanted.split_once('=') {
+                    Some((name, version)) => (name, Some(version)),
+                    None => (wanted, None),
+                };
+                let plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+                // It becomes an argument of the package client: no option, no path.
+                match name.starts_with(|c: char| c.is_ascii_alphanumeric())
+                    && name.chars().all(plain)
+                {
+                    true => Ok(package(name.to_owned(), version)),
+                    false => Err(wrong()),
+                }
+            }
+            Some(("debian", _)) => Err(wrong()),
+            _ if text.is_empty() => Err(wrong()),
+            _ => match PathBuf::from(text) {
+                path if path.is_file() => Ok(Self::Path(path)),
+                _ => Err(wrong()),
+            },
+        }
+    }
+
+    /// The kernel's file; packages are downloaded, checked and kept in `cache`.
+    ///
+    /// # Errors
+    /// Where it can't be had, and why.
+    pub fn fetch(&self, architecture: Architecture, cache: &Cache) -> Result<Kernel> {
+        match self {
+            Self::Path(path) => {
+                let bytes = fs::read(path).map_err(|e| LabError::io("read", path, e))?;
+                refuse_other(path, &bytes, architecture)?;
+                Ok(Kernel {
+                    path: path.clone(),
+                    sha256: sha256_hex(&bytes),
+                    package: None,
+                    config: config_beside(path),
+                })
+            }
+            Self::Package {
+                package, version, ..
+            } => {
+                let client = match architecture {
+                    Architecture::X86_64 => Client::of_the_system(),
+                    other => Client::for_architecture(other.of_debian(), "", cache)?,
+                };
+                packages::kernel(package, version.as_deref(), &client, cache)
+            }
+        }
+    }
+}
+
+impl fmt::Display for KernelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => path.display().fmt(f),
+            Self::Package { called, .. } => called.fmt(f),
+        }
+    }
+}
+
+/// `config-RELEASE` beside a kernel that is called `vmlinuz-RELEASE`, as in /boot.
+fn config_beside(kernel: &Path) -> Option<PathBuf> {
+    let release = kernel.file_name()?.to_str()?.strip_prefix("vmlinuz-")?;
+    let config = kernel.with_file_name(format!("config-{release}"));
+    config.is_file().then_some(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::IMAGES;
+
+    #[test]
+    fn names_lead_to_packages() {
+        let of = |text| match KernelName::parse(text, Architecture::X86_64).unwrap() {
+            KernelName::Package {
+                package, version, ..
+            } => (package, version),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(of("debian:stock"), ("linux-image-amd64".into(), None));
+        assert_eq!(of("debian:rt"), ("linux-image-rt-amd64".into(), None));
+        assert_eq!(
+            of("package:linux-image-6.1.0-56-cloud-amd64=6.1.192-2"),
+            (
+                "linux-image-6.1.0-56-cloud-amd64".into(),
+                Some("6.1.192-2".into())
+            )
+        );
+    }
+
+    #[test]
+    fn what_is_neither_a_file_nor_a_known_name_is_refused_with_what_there_is() {
+        for text in [
+            "",
+            "no-such-file",
+            "debian:xenomai",
+            "package:",
+            "package:--help",
+            "package:../a",
+        ] {
+            let error = KernelName::parse(text, Architecture::X86_64)
+                .unwrap_err()
+                .to_string();
+            assert!(
+                error.contains(&format!("{text:?} is no kernel: give")),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_kernel_or_another_architectures_is_refused_by_what_it_is() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("image");
+        let cache = Cache::at(place.path());
+        let fetched = |bytes: &[u8], architecture| {
+            fs::write(&path, bytes).unwrap();
+            let fetched = KernelName::Path(path.clone()).fetch(architecture, &cache);
+            fetched.map(drop).map_err(|error| error.to_string())
+        };
+        for (own, at, magic) in IMAGES {
+            let mut image = vec![0; at];
+            image.extend_from_slice(magic);
+            assert_eq!(fetched(&image, own), Ok(()), "{own}");
+            for other in Architecture::ALL.into_iter().filter(|&other| other != own) {
+                let said = fetched(&image, other).unwrap_err();
+                let expected = format!("is a kernel for {own}, the guest is {other}");
+                assert!(said.contains(&expected), "{said}");
+            }
+        }
+        for bytes in [b"".as_slice(), b"# a letter", &[0; 0x203]] {
+            let said = fetched(bytes, Architecture::X86_64).unwrap_err();
+            assert!(
+                said.contains("is no bzImage, the guest is x86-64"),
+                "{said}"
+            );
+        }
+        assert_eq!(fetched(&[0x1f, 0x8b], Architecture::Aarch64), Ok(()));
+    }
+}

@@ -1,0 +1,92 @@
+//! A scenario carried out in each guest of a laboratory, and the runs that come of it. What they say is
+//! in `comparison`.
+
+use crate::Result;
+use crate::guests::{Guest, Limit, Stopped, carry_out};
+use crate::laboratory::{Laboratory, Task};
+use std::path::{Path, PathBuf};
+use wakepath_scenario::Scenario;
+
+/// Guests that are ready to measure.
+pub struct Measuring<'a> {
+    laboratory: &'a Laboratory<'a>,
+    guests: Vec<Guest>,
+    limit: Limit,
+    run_ns: u64,
+}
+
+/// What became of a guest that should measure.
+#[derive(Debug)]
+pub struct Recorded {
+    /// Kernel and variant.
+    pub guest: String,
+    /// Its run directory.
+    pub directory: PathBuf,
+    /// Whether its run is there, in its final form.
+    pub outcome: Result<()>,
+}
+
+impl<'a> Measuring<'a> {
+    /// Prepares a guest for each kernel, variant and seed.
+    ///
+    /// # Errors
+    /// What a guest would lack.
+    pub fn prepare(
+        laboratory: &'a Laboratory<'a>,
+        scenario: &Scenario,
+        seeds: &[u64],
+        directory: &Path,
+    ) -> Result<Self> {
+        let task = Task {
+            command: None,
+            scenario: Some(scenario),
+            seeds,
+        };
+        Ok(Self {
+            limit: laboratory.limit(&task)?,
+            guests: laboratory.guests(&task, directory)?,
+            run_ns: scenario.estimated_run_ns(),
+            laboratory,
+        })
+    }
+
+    /// What a person is told before a wait.
+    pub fn announcement(&self) -> String {
+        format!(
+            "{} of {:.1} s virtual time each, {} at a time, with {}",
+            match self.guests.len() {
+                1 => "1 guest".to_owned(),
+                number => format!("{number} guests"),
+            },
+            self.run_ns as f64 / 1e9,
+            self.laboratory.beside().min(self.guests.len()),
+            self.laboratory.qemu.version
+        )
+    }
+
+    /// Boots the guests and puts their runs into their final form.
+    pub fn carry_out(self, stopped: Stopped<'_>) -> Vec<Recorded> {
+        let Self {
+            laboratory,
+            guests,
+            limit,
+            ..
+        } = self;
+        let ended = carry_out(
+            &guests,
+            &laboratory.qemu,
+            laboratory.beside(),
+            limit,
+            laboratory.host,
+            stopped,
+        );
+        let runs = guests.into_iter().zip(ended);
+        runs.map(|(guest, outcome)| Recorded {
+            outcome: outcome
+                .and_then(|()| Ok(wakepath_archive::finish(&guest.directory).map(drop)?)),
+            guest: guest.name,
+            directory: guest.directory,
+        })
+        .collect()
+    }
+}

@@ -1,0 +1,75 @@
+//! What a guest is told to do, in a file inside its initramfs, and what it says of its commands
+//! afterwards. Pure.
+
+use serde::{Deserialize, Serialize};
+
+/// Where the guest finds its order.
+pub const ORDER_PATH: &str = "/lab/order.json";
+/// Where the guest finds wakepath.
+pub const PROGRAM_PATH: &str = "/bin/wakepath";
+/// What the guest is to do. It holds nothing of the host: another directory must not make another
+/// guest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// Commands that run first, one after the other.
+    pub commands: Vec<OrderedCommand>,
+    /// The scenario that is then measured, resolved, as TOML.
+    pub scenario: Option<String>,
+    /// Virtual nanoseconds that pass with each instruction.
+    pub ns_per_instruction: u32,
+    /// Seed of the emulator's random numbers.
+    pub seed: u64,
+    /// CPUs of the guest.
+    pub cpus: u16,
+    /// Bytes of each level's data cache where the guest's kernel knows none; 0 for none.
+    #[serde(default)]
+    pub caches_bytes: Option<[u64; 3]>,
+    /// The longest turn of one of several CPUs, in virtual nanoseconds, where something bounds it.
+    pub turn_ns: Option<u64>,
+}
+
+impl Order {
+    /// As JSON.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec_pretty(self).expect("plain data without maps is JSON")
+    }
+
+    /// From JSON.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn from_bytes(bytes: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(bytes)
+    }
+}
+
+/// A command for a guest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderedCommand {
+    /// Its words.
+    pub words: Vec<String>,
+    /// Whether the guest goes on where it ends with anything but 0.
+    pub may_fail: bool,
+}
+
+/// What became of a command in a guest; what it wrote is in the file `command-N.out` or `.err`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandEnd {
+    /// Its words.
+    pub command: Vec<String>,
+    /// Its exit code; none where a signal ended it.
+    pub exit_code: Option<i32>,
+}
+
+/// Name of the file that says what became of the commands, in their order.
+pub const COMMANDS_NAME: &str = "commands.json";
+
+/// Name of the file with what the command of that number (from 1) wrote on standard output.
+pub fn output_name(number: usize) -> String {
+    format!("command-{number}.out")
+}
+
+/// Name of the file with what it wrote on standard error.
+pub fn complaint_name(number: usize) -> String {
+    format!("command-{number}.err")
+}

@@ -1,0 +1,120 @@
+//! The directory of a laboratory's runs: empty, or holding only what a laboratory leaves whose guests
+//! never sent anything home, because it was killed or failed. Such remains are removed; anything else
+//! belongs to somebody.
+
+use crate::machine::{CONSOLE, SENT};
+use crate::{LabError, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+use wakepath_archive::ArchiveError;
+
+/// Makes sure that runs may be put into `directory`.
+///
+/// # Errors
+/// [`ArchiveError::DirectoryNotEmpty`] where it holds anything but such remains; then nothing is removed.
+pub fn take(directory: &Path) -> Result<()> {
+    match is_free(directory)? {
+        true => Ok(()),
+        false => Err(LabError::Archive(ArchiveError::DirectoryNotEmpty {
+            path: directory.into(),
+        })),
+    }
+}
+
+/// Whether runs may be put into `directory`, with such remains removed.
+pub(crate) fn is_free(directory: &Path) -> Result<bool> {
+    let Some(remains) = remains(directory) else {
+        return Ok(false);
+    };
+    for path in remains {
+        let removed = match path.is_dir() {
+            true => fs::remove_dir(&path),
+            false => fs::remove_file(&path),
+        };
+        removed.map_err(|error| LabError::io("remove", &path, error))?;
+    }
+    Ok(true)
+}
+
+/// Everything in a directory, what is in a directory before the directory, if it is all remains. One
+/// that is not there has none.
+fn remains(directory: &Path) -> Option<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten() {
+        let entry = entry.ok()?;
+        let (path, kind) = (entry.path(), entry.file_type().ok()?);
+        if kind.is_dir() {
+            found.extend(of_a_guest(&path)?);
+        } else if !kind.is_file() || !is_initramfs(&entry.file_name().to_string_lossy()) {
+            return None;
+        }
+        found.push(path);
+    }
+    Some(found)
+}
+
+/// What the emulator leaves of a guest under way.
+const OF_A_GUEST: [&str; 3] = [CONSOLE, SENT, "window-plugin.so"];
+
+fn of_a_guest(directory: &Path) -> Option<Vec<PathBuf>> {
+    let entries = fs::read_dir(directory).ok()?;
+    let mine = entries.map(|entry| {
+        let entry = entry.ok()?;
+        let is_one = OF_A_GUEST.iter().any(|name| entry.file_name() == *name);
+        (is_one && entry.file_type().ok()?.is_file()).then(|| entry.path())
+    });
+    mine.collect()
+}
+
+/// `.initramfs-PROCESS`, where the process was killed before it had taken the name away; versions
+/// before that left `initramfs-KERNEL-SEED.cpio`.
+fn is_initramfs(name: &str) -> bool {
+    let earlier = name.strip_suffix(".cpio");
+    name.starts_with(".initramfs-") || earlier.is_some_and(|name| name.starts_with("initramfs-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_laboratory_left_makes_no_directory_useless() {
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path().join("runs");
+        take(&place).unwrap();
+        fs::create_dir_all(place.join("debian-rt")).unwrap();
+        for left in [
+            ".initramfs-4711",
+            "initramfs-0-1.cpio",
+            "debian-rt/console.log",
+            "debian-rt/sent.partial",
+        ] {
+            fs::write(place.join(left), "x").unwrap();
+        }
+        take(&place).unwrap();
+        assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_directory_with_anything_else_is_refused_and_keeps_all_that_it_holds() {
+        for other in [
+            "letter",
+            "debian-rt/samples.log",
+            "debian-rt/below/console.log",
+        ] {
+            let place = tempfile::tempdir().unwrap();
+            let console = place.path().join("debian-rt/console.log");
+            let other = place.path().join(other);
+            for path in [&console, &other] {
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, "x").unwrap();
+            }
+            let said = take(place.path()).unwrap_err().to_string();
+            assert!(said.contains("not empty"), "{said}");
+            assert!(console.exists() && other.exists());
+        }
+        let place = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/etc", place.path().join("debian-rt")).unwrap();
+        assert!(take(place.path()).is_err());
+    }
+}
