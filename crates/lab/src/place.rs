@@ -110,7 +110,7 @@ mod tests {
                 fs::write(path, "x").unwrap();
             }
             let said = take(place.path()).unwrap_err().to_string();
-            assert!(said.contains("not empty"), "{said}");
+            assert!(said.contains("already holds files"), "{said}");
             assert!(console.exists() && other.exists());
         }
         let place = tempfile::tempdir().unwrap();
