@@ -14,10 +14,10 @@ pub enum Cause {
     TimerDelivery,
     /// The kernel put the wake-up off to join it with others; not for real-time policies.
     TimerSlack,
-    /// The timer's interrupt did not come while this thread was running: it had interrupts off, or
-    /// the machine stood still.
+    /// The timer's interrupt did not come while this thread was current: it had interrupts off, or
+    /// the CPU stood still, too shortly to tell.
     InterruptsOff(Thread),
-    /// Nothing ran although something could: the hypervisor, the firmware or the hardware.
+    /// The CPU stood still: the hypervisor, the firmware or the hardware had it.
     NothingRan,
     /// A device's interrupt, or a vector of the CPU.
     Interrupt(Interrupt),
@@ -205,10 +205,10 @@ impl fmt::Display for Cause {
             Self::TimerSlack => f.write_str("timer slack"),
             Self::InterruptsOff(thread) => write!(
                 f,
-                "no timer interrupt while {} ran: interrupts off, or the machine stood still",
+                "no timer interrupt while {} was current: it had interrupts off, or the CPU stood still",
                 Named(thread)
             ),
-            Self::NothingRan => f.write_str("nothing ran: hypervisor, firmware or hardware"),
+            Self::NothingRan => f.write_str("the CPU stood still: hypervisor, firmware or hardware"),
             Self::Interrupt(interrupt) => write!(f, "interrupt {}", InterruptName(interrupt)),
             Self::Ipi { kind, sender } => {
                 write!(f, "IPI {}", InterruptName(kind))?;

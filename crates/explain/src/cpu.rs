@@ -10,6 +10,8 @@ use wakepath_timeline::{Interrupt, KernelEvent, SoftIrq, Thread, What};
 #[derive(Debug, Clone)]
 pub(crate) struct Span {
     pub from_ns: u64,
+    /// The last event in it, which changed nothing.
+    pub last_ns: u64,
     pub doing: Doing,
     /// The thread in whose time it was; `None` where unknown.
     pub current: Option<u32>,
@@ -206,6 +208,7 @@ impl Cpu {
             if until > at {
                 let unknown = Span {
                     from_ns: at,
+                    last_ns: at,
                     doing: Doing::Unknown,
                     current: None,
                 };
@@ -298,6 +301,7 @@ impl Cpu {
         let current = self.current.as_ref().map(|thread| thread.id);
         self.push(Span {
             from_ns: at_ns,
+            last_ns: at_ns,
             doing,
             current,
         });
@@ -306,6 +310,7 @@ impl Cpu {
     fn push(&mut self, span: Span) {
         if let Some(last) = self.spans.back_mut() {
             if last.doing == span.doing && last.current == span.current {
+                last.last_ns = span.from_ns;
                 return;
             }
             if last.from_ns == span.from_ns {
@@ -326,12 +331,14 @@ impl Cpu {
         let from_ns = self.last_ns;
         self.push(Span {
             from_ns,
+            last_ns: from_ns,
             doing: Doing::Lost,
             current: None,
         });
         self.last_ns = at_ns;
         self.push(Span {
             from_ns: at_ns,
+            last_ns: at_ns,
             doing: Doing::Unknown,
             current: None,
         });
@@ -343,6 +350,7 @@ impl Cpu {
         let from_ns = self.last_ns;
         self.push(Span {
             from_ns,
+            last_ns: from_ns,
             doing: Doing::Unknown,
             current: None,
         });

@@ -33,14 +33,6 @@ impl Explained {
             .filter(|piece| piece.cause.is_explained());
         explained.map(Piece::ns).sum()
     }
-
-    /// The cause that took most of the latency, beside what every wake-up has.
-    pub fn main_cause(&self) -> Option<&Cause> {
-        let interference = self.latency.iter().filter(|piece| !piece.cause.is_usual());
-        interference
-            .max_by_key(|piece| piece.ns())
-            .map(|piece| &piece.cause)
-    }
 }
 
 /// A part of a cycle's time that has one cause.

@@ -4,8 +4,11 @@
 use crate::cause::SentBy;
 use crate::cpu::Cpu;
 use crate::cycle::Explained;
+use crate::idle_exit::IdleExits;
 use crate::interference::{Counting, Interference};
+use crate::loop_thread::LoopThread;
 use crate::overheads::Overheads;
+use crate::own::Own;
 use crate::path::{self, Window};
 use crate::resolve::{Raw, Usual, resolve};
 use crate::track::{Happened, Mark, Track};
@@ -13,24 +16,15 @@ use crate::untold::Untold;
 use std::collections::HashMap;
 use wakepath_timeline::{KernelEvent, Sample, Thread, What};
 
-/// A loop whose cycles are to be explained.
-#[derive(Debug, Clone, Default)]
-pub struct LoopThread {
-    /// Its thread number.
-    pub thread: u32,
-    /// CPUs that it may run on: events lost elsewhere don't touch it. Empty: all.
-    pub cpus: Vec<u16>,
-    /// Its samples, by cycle.
-    pub samples: Vec<Sample>,
-}
-
 /// How to explain.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// What is usual; `None`: the medians of each loop's first cycles.
     pub usual: Option<Usual>,
-    /// Names of wakepath's own processes, besides the loops.
-    pub own_names: Vec<String>,
+    /// Wakepath's own threads, besides the loops.
+    pub own: Own,
+    /// What leaving an idle state takes, by its driver's word.
+    pub idle_exits: IdleExits,
 }
 
 /// Cycles over which the usual is measured.
@@ -75,7 +69,7 @@ impl Explainer {
     pub fn new(loops: Vec<LoopThread>, options: Options) -> Self {
         let by_thread = (0..).zip(&loops).map(|(at, of)| (of.thread, at)).collect();
         let loops = loops.into_iter().map(|of| Loop {
-            counting: Counting::of(&of, &options.own_names),
+            counting: Counting::of(&of, &options.own),
             thread: of.thread,
             cpus: of.cpus,
             samples: of.samples.into_iter().peekable(),
@@ -287,11 +281,9 @@ impl Explainer {
 
     fn raw(&self, number: usize, sample: Sample) -> Raw {
         let of = &self.loops[number];
-        let own_names = &self.options.own_names;
-        let is_own_tool = |thread: &Thread| {
-            let name = thread.name.bytes();
-            own_names.iter().any(|own| own.as_bytes() == name)
-                && !self.by_thread.contains_key(&thread.id)
+        let own = &self.options.own;
+        let is_own_tool = |thread: &Thread, at_ns: u64| {
+            own.is_own(thread, at_ns) && !self.by_thread.contains_key(&thread.id)
         };
         let window = Window {
             cpus: &self.cpus,
@@ -299,6 +291,7 @@ impl Explainer {
             thread: of.thread,
             previous_end_ns: of.previous_end_ns.unwrap_or(sample.due_ns),
             is_own_tool: &is_own_tool,
+            idle_exits: &self.options.idle_exits,
         };
         let (latency, woken) = path::latency(&window, &sample);
         let execution = path::execution(&window, &sample);

@@ -4,7 +4,8 @@
 
 use crate::cause::Cause;
 use crate::cpu::{Cpu, Doing, Span, is_ipi};
-use crate::explainer::LoopThread;
+use crate::loop_thread::LoopThread;
+use crate::own::Own;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wakepath_timeline::{Interrupt, KernelEvent, Thread, What};
@@ -179,14 +180,14 @@ pub(crate) struct Counting {
     thread: u32,
     from_ns: u64,
     to_ns: u64,
-    own_names: Vec<String>,
+    own: Own,
     cpus: BTreeMap<u16, Cpu>,
     found: Interference,
 }
 
 impl Counting {
     /// For a loop; none for one whose thread or cycles are not known.
-    pub fn of(of: &LoopThread, own_names: &[String]) -> Option<Self> {
+    pub fn of(of: &LoopThread, own: &Own) -> Option<Self> {
         let judged = || of.samples.iter().filter(|sample| !sample.is_warm_up());
         let (from_ns, to_ns) = (judged().next()?.due_ns, judged().next_back()?.end_ns);
         let cpus: BTreeSet<u16> = match of.cpus.is_empty() {
@@ -197,7 +198,7 @@ impl Counting {
             thread: of.thread,
             from_ns,
             to_ns,
-            own_names: own_names.to_vec(),
+            own: own.clone(),
             found: Interference {
                 cpus: cpus.clone(),
                 ..Interference::default()
@@ -227,7 +228,7 @@ impl Counting {
             self.spent(&span, until_ns);
         }
         let inside = (self.from_ns..self.to_ns).contains(&at_ns);
-        if let Some((kind, name)) = self.begun(&event.what).filter(|_| inside) {
+        if let Some((kind, name)) = self.begun(&event.what, at_ns).filter(|_| inside) {
             self.found.sum(kind, name).count += 1;
         }
     }
@@ -252,7 +253,7 @@ impl Counting {
         }
         self.found.observed_ns += ns;
         let who = match &span.doing {
-            Doing::Thread(thread) => self.other(thread),
+            Doing::Thread(thread) => self.other(thread, from_ns),
             Doing::Interrupt(interrupt, _) => Some(interrupted(interrupt)),
             Doing::SoftIrq(vector, _) => Some((Kind::Softirq, vector.name().to_owned())),
             Doing::Idle(_) | Doing::Timer(_) | Doing::Unknown | Doing::Lost => None,
@@ -262,22 +263,21 @@ impl Counting {
         }
     }
 
-    fn begun(&self, what: &What) -> Option<(Kind, String)> {
+    fn begun(&self, what: &What, at_ns: u64) -> Option<(Kind, String)> {
         match what {
             What::InterruptEntry(interrupt) => Some(interrupted(interrupt)),
             What::SoftIrqEntry(vector) => Some((Kind::Softirq, vector.name().to_owned())),
-            What::Switch { next, .. } => self.other(next),
+            What::Switch { next, .. } => self.other(next, at_ns),
             _ => None,
         }
     }
 
-    /// A thread that is neither the loop nor idle.
-    fn other(&self, thread: &Thread) -> Option<(Kind, String)> {
+    /// A thread that is neither the loop nor idle, at an instant.
+    fn other(&self, thread: &Thread, at_ns: u64) -> Option<(Kind, String)> {
         if thread.id == 0 || thread.id == self.thread {
             return None;
         }
-        let mut own = self.own_names.iter();
-        let kind = match own.any(|own| own.as_bytes() == thread.name.bytes()) {
+        let kind = match self.own.is_own(thread, at_ns) {
             true => Kind::OwnTool,
             false => Kind::Thread,
         };

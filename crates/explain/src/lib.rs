@@ -15,12 +15,17 @@ mod cpu;
 mod cycle;
 mod explainer;
 mod identify;
+mod idle_exit;
 mod interference;
+mod late_cycle;
+mod loop_thread;
 mod overheads;
+mod own;
 mod path;
 pub mod perfetto;
 mod remedy;
 mod resolve;
+mod share;
 mod summary;
 mod totals;
 mod track;
@@ -31,17 +36,21 @@ pub mod window;
 pub use activity::Activities;
 pub use cause::{Cause, Relation, SentBy};
 pub use cycle::{Explained, Piece, Stretch, WokenBy};
-pub use explainer::{Explainer, LoopThread, Options};
+pub use explainer::{Explainer, Options};
 pub use identify::{Identifier, identify};
+pub use idle_exit::IdleExits;
 pub use interference::{
     Interference, InterferenceFigures, InterfererFigures, Kind as InterfererKind, KindFigures,
 };
+pub use late_cycle::{LateCycle, LatePiece, LateShare};
+pub use loop_thread::LoopThread;
 pub use overheads::{Distribution, OverheadTable, Overheads};
+pub use own::{Own, OwnThread};
 pub use remedy::remedy;
 pub use resolve::Usual;
+pub use share::{Share, shares};
 pub use summary::{
-    CauseFigures, ConditionExplanation, Explanation, LateCycle, LatePiece, RestFigures,
-    StretchFigures, WaterfallFigures,
+    CauseFigures, ConditionExplanation, Explanation, RestFigures, StretchFigures, WaterfallFigures,
 };
 pub use totals::{Bands, Totals};
 pub use untold::Untold;

@@ -2,12 +2,14 @@
 //! the path is taken out afterwards, in `resolve`.
 
 mod asleep;
+mod queued;
 
-use crate::cause::{Cause, Relation, SentBy};
+use crate::cause::Cause;
 use crate::cpu::{Context, Cpu, Doing, Span, is_ipi};
 use crate::cycle::{Piece, Stretch, WokenBy};
+use crate::idle_exit::IdleExits;
 use crate::track::{Happened, Interval, State, Track};
-use wakepath_timeline::{Sample, SampleFlags, Thread, ThreadName};
+use wakepath_timeline::{Sample, SampleFlags, Thread};
 
 /// The window that explains a cycle.
 pub(crate) struct Window<'a> {
@@ -17,7 +19,9 @@ pub(crate) struct Window<'a> {
     pub thread: u32,
     /// End of the cycle before, or its due time where there was none.
     pub previous_end_ns: u64,
-    pub is_own_tool: &'a dyn Fn(&Thread) -> bool,
+    /// Whether a thread that ran at an instant is wakepath's own.
+    pub is_own_tool: &'a dyn Fn(&Thread, u64) -> bool,
+    pub idle_exits: &'a IdleExits,
 }
 
 /// Pieces of the latency, and how the thread was woken.
@@ -147,6 +151,9 @@ impl<'a> Cut<'a> {
     }
 
     fn push(&mut self, from_ns: u64, to_ns: u64, stretch: Stretch, cause: Cause) {
+        if to_ns <= from_ns {
+            return;
+        }
         if let Some(last) = self.pieces.last_mut()
             && last.stretch == stretch
             && last.cause == cause
@@ -160,47 +167,6 @@ impl<'a> Cut<'a> {
             to_ns,
             stretch,
             cause,
-        });
-    }
-
-    /// Ready to run, and something else runs.
-    fn runnable(&mut self, interval: &Interval, stretch: Stretch) {
-        let Some(queues) = self.window.track.queues(interval.from_ns, interval.to_ns) else {
-            self.unexplained(interval.from_ns, interval.to_ns, stretch);
-            return;
-        };
-        let mut from_ns = interval.from_ns;
-        for (to_ns, cpu) in queues {
-            self.queued(cpu, from_ns, to_ns, stretch);
-            from_ns = to_ns;
-        }
-    }
-
-    /// Ready to run on a CPU's queue.
-    fn queued(&mut self, cpu: u16, from_ns: u64, to_ns: u64, stretch: Stretch) {
-        if cpu != self.own_cpu {
-            // What interrupts this CPU is not the interrupt that woke the thread on that one.
-            self.own_interrupt_ns = None;
-        }
-        let priority = self.priority_at(to_ns);
-        self.spans(cpu, from_ns, to_ns, |cut, from, to, span| {
-            let cause = match (&span.doing, priority) {
-                // It is switched in already; the event's stamp is a little earlier than the mark's.
-                (Doing::Thread(thread), _) if thread.id == cut.window.thread => Cause::Path,
-                (Doing::Thread(thread), Some(priority)) => cut.instead(thread, priority, from_ns),
-                (Doing::Thread(_), None) => Cause::NoEvents,
-                (Doing::Interrupt(interrupt, sender), _)
-                    if is_ipi(interrupt)
-                        && cut.brings_wake_up(cpu, span.from_ns, sender.as_ref()) =>
-                {
-                    cut.sent_wake_up_ns = Some(span.from_ns);
-                    Cause::WokenFrom(cut.own_cpu)
-                }
-                // Idle was entered although the loop was ready.
-                (Doing::Idle(_), _) if cut.was_busy(cpu, from_ns) => Cause::Throttled(nobody()),
-                _ => cut.cause(span, from),
-            };
-            cut.push(from, to, stretch, cause);
         });
     }
 
@@ -272,29 +238,6 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Who ran while the loop was ready, and by what right. `ready_ns`: since when it was.
-    fn instead(&self, thread: &Thread, waiting: i32, ready_ns: u64) -> Cause {
-        if (self.window.is_own_tool)(thread) {
-            return Cause::OwnTool(thread.clone());
-        }
-        let relation = match thread.priority.cmp(&waiting) {
-            std::cmp::Ordering::Less if thread.priority < 100 => Relation::MoreUrgent,
-            std::cmp::Ordering::Equal if thread.priority < 100 => Relation::SamePriority,
-            _ if waiting >= 100 => Relation::Shared,
-            _ => {
-                return match self.was_running_before(thread.id, ready_ns) {
-                    true => Cause::NotPreemptible(thread.clone()),
-                    // The scheduler chose it although the loop was ready.
-                    false => Cause::Throttled(thread.clone()),
-                };
-            }
-        };
-        Cause::Thread {
-            thread: thread.clone(),
-            relation,
-        }
-    }
-
     /// What a span means wherever it does not depend on the loop's own state.
     fn cause(&self, span: &Span, from_ns: u64) -> Cause {
         match &span.doing {
@@ -318,16 +261,17 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Whether an interrupt of another CPU is the one that brought the thread's own wake-up to `cpu`:
-    /// the first behind a waking elsewhere, not known to be sent by a third CPU.
-    fn brings_wake_up(&self, cpu: u16, entry_ns: u64, sender: Option<&SentBy>) -> bool {
-        let Some((woken_on, waking_ns)) = self.woken_at else {
-            return false;
+    /// A CPU that was idle. Where it stayed so for far longer than its driver says that leaving the
+    /// state takes, only the end is the state's.
+    fn idle(&mut self, cpu: u16, span_ns: (u64, u64), stretch: Stretch, state: Option<u32>) {
+        let (from_ns, to_ns) = span_ns;
+        let idle_exits = self.window.idle_exits;
+        let leaving_ns = match idle_exits.exceeded(cpu, state, to_ns - from_ns) {
+            Some(figure_ns) => to_ns - figure_ns,
+            None => from_ns,
         };
-        cpu != woken_on
-            && entry_ns >= waking_ns
-            && self.sent_wake_up_ns.is_none_or(|first| first == entry_ns)
-            && sender.is_none_or(|sender| sender.cpu == woken_on)
+        self.push(from_ns, leaving_ns, stretch, Cause::NothingRan);
+        self.push(leaving_ns, to_ns, stretch, Cause::IdleExit { state });
     }
 
     /// Whether an instant lies in the interrupt that woke the thread: nothing but interrupt and
@@ -367,6 +311,7 @@ impl<'a> Cut<'a> {
                 to_ns,
                 &Span {
                     from_ns,
+                    last_ns: from_ns,
                     doing: Doing::Unknown,
                     current: None,
                 },
@@ -388,42 +333,6 @@ impl<'a> Cut<'a> {
         self.push(from_ns, to_ns, stretch, cause);
     }
 
-    /// Whether a thread was current just before an instant; at the instant itself the switch may
-    /// have been made.
-    fn was_running_before(&self, thread: u32, at_ns: u64) -> bool {
-        let before_ns = at_ns.saturating_sub(1);
-        let running = |cpu: &Cpu| {
-            cpu.at(before_ns)
-                .is_some_and(|span| span.current == Some(thread))
-        };
-        self.window.cpus.iter().any(running)
-    }
-
-    /// Whether something other than idle was current on a CPU just before an instant.
-    fn was_busy(&self, cpu: u16, at_ns: u64) -> bool {
-        let before_ns = at_ns.saturating_sub(1);
-        let span = self
-            .window
-            .cpus
-            .get(usize::from(cpu))
-            .and_then(|cpu| cpu.at(before_ns));
-        span.is_some_and(|span| span.current.is_some_and(|id| id != 0))
-    }
-
-    /// The loop's priority when it was next switched in or last woken.
-    fn priority_at(&self, until_ns: u64) -> Option<i32> {
-        let mut found = None;
-        for mark in self.window.track.marks() {
-            if let Happened::Waking { priority, .. } | Happened::In { priority } = mark.what {
-                found = Some(priority);
-            }
-            if mark.at_ns >= until_ns && found.is_some() {
-                break;
-            }
-        }
-        found
-    }
-
     fn has_fault(&self, from_ns: u64, to_ns: u64) -> bool {
         let mut marks = self.window.track.marks().iter();
         marks.any(|mark| mark.what == Happened::Fault && (from_ns..=to_ns).contains(&mark.at_ns))
@@ -432,15 +341,6 @@ impl<'a> Cut<'a> {
 
 /// A fault that has to wait for its page does so within this time of the fault.
 const FAULT_TO_WAIT_NS: u64 = 100_000;
-
-/// Idle, where the scheduler chose it.
-fn nobody() -> Thread {
-    Thread {
-        id: 0,
-        name: ThreadName::default(),
-        priority: 120,
-    }
-}
 
 /// An overrun whose cause is not known yet; `resolve` puts it in.
 pub(crate) fn overrun() -> Cause {

@@ -58,8 +58,11 @@ pub fn remedy(cause: &Cause) -> Option<String> {
         Cause::NotPreemptible(_) => {
             "a kernel with PREEMPT_RT, or preempt=full, makes such code shorter".into()
         }
-        Cause::InterruptsOff(_) | Cause::NothingRan => {
-            "wakepath doctor names what can hold a machine up: a hypervisor, firmware (SMI); a kernel with PREEMPT_RT keeps interrupts on for longer".into()
+        Cause::NothingRan => {
+            "no setting of this kernel gives the CPU back. In a virtual machine: give it CPUs of its own on the host (pinned, not shared); on metal: switch off in the firmware what interrupts it (SMI). wakepath doctor names which of the two this is".into()
+        }
+        Cause::InterruptsOff(_) => {
+            "wakepath doctor names what can hold a CPU up: a hypervisor, firmware (SMI); a kernel with PREEMPT_RT keeps interrupts on for longer".into()
         }
         Cause::Throttled(_) => {
             "the loop, or a DEADLINE reservation, has used up its share of CPU time: shorten the work, enlarge the reservation, or see /proc/sys/kernel/sched_rt_runtime_us and /sys/kernel/debug/sched/fair_server".into()

@@ -4,6 +4,7 @@
 use crate::Cause;
 use crate::cycle::{Explained, Stretch};
 use crate::interference::InterferenceFigures;
+use crate::late_cycle::LateCycle;
 use crate::remedy::remedy;
 use crate::resolve::Usual;
 use crate::totals::{CauseSum, Totals, Way};
@@ -126,42 +127,6 @@ pub struct RestFigures {
 /// Causes that are listed one by one.
 const MOST_LISTED: usize = 50;
 
-/// One late cycle with its pieces.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LateCycle {
-    /// Segment of the run.
-    pub segment: u32,
-    /// Number of the cycle.
-    pub cycle: u64,
-    /// When it was due, in nanoseconds on `CLOCK_MONOTONIC`.
-    pub due_ns: u64,
-    /// Its latency, in nanoseconds.
-    pub latency_ns: i64,
-    /// Its execution time, in nanoseconds.
-    pub execution_ns: i64,
-    /// How it was woken: `direct`, `deferred`, …
-    pub woken: String,
-    /// Pieces of the latency; they add up to it.
-    pub pieces: Vec<LatePiece>,
-    /// Pieces of the execution; they add up to it.
-    pub execution: Vec<LatePiece>,
-}
-
-/// A piece of a late cycle.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LatePiece {
-    /// Part of the wake-up path.
-    pub stretch: String,
-    /// Kind of cause.
-    pub kind: String,
-    /// As a person reads it.
-    pub cause: String,
-    /// Begin after the due time, in nanoseconds.
-    pub from_ns: u64,
-    /// Length in nanoseconds.
-    pub ns: u64,
-}
-
 /// Where some cycles spend their latency, in the mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WaterfallFigures {
@@ -229,33 +194,6 @@ impl ConditionExplanation {
                 .collect(),
             median: WaterfallFigures::of(&totals.median),
             p999: WaterfallFigures::of(&totals.p999),
-        }
-    }
-}
-
-impl LateCycle {
-    /// A cycle as it is written.
-    pub fn of(cycle: &Explained, segment: u32) -> Self {
-        let due_ns = cycle.sample.due_ns;
-        let pieces = |pieces: &[crate::Piece]| {
-            let written = pieces.iter().map(|piece| LatePiece {
-                stretch: piece.stretch.to_string(),
-                kind: piece.cause.kind().into(),
-                cause: piece.cause.to_string(),
-                from_ns: piece.from_ns.saturating_sub(due_ns),
-                ns: piece.ns(),
-            });
-            written.collect()
-        };
-        Self {
-            segment,
-            cycle: cycle.sample.cycle,
-            due_ns,
-            latency_ns: cycle.sample.latency_ns(),
-            execution_ns: cycle.sample.execution_ns(),
-            woken: cycle.woken.word().into(),
-            pieces: pieces(&cycle.latency),
-            execution: pieces(&cycle.execution),
         }
     }
 }

@@ -2,15 +2,20 @@
 //! whether interrupts were off or the timer late where the interrupt did not come.
 
 use super::{Cut, woken_by};
-use crate::cause::Cause;
-use crate::cpu::{Context, Doing};
+use crate::cause::{Cause, is_stopper};
+use crate::cpu::{Context, Doing, Span};
 use crate::cycle::{Stretch, WokenBy};
 use crate::track::{Happened, Interval};
-use wakepath_timeline::Interrupt;
+use wakepath_timeline::{Interrupt, Thread};
 
 /// A thread that runs this long behind an interrupt's end, in nanoseconds, runs with interrupts on;
 /// less is the way from one interrupt into the next.
 const RAN_ON_NS: u64 = 2_000;
+
+/// A thread under which nothing at all happened for so long, in nanoseconds, although a timer's
+/// interrupt was due, did not run: no code of a kernel keeps interrupts off for anything like it.
+/// The hypervisor had taken the CPU away, or its firmware.
+const STILL_NS: u64 = 1_000_000;
 
 /// The instants that cut a wake-up into stretches, as far as the events tell them.
 struct Landmarks {
@@ -111,7 +116,7 @@ impl Cut<'_> {
             |cut, from, to, span| {
                 let cause = match (&span.doing, landmarks.deferred_priority) {
                     (Doing::Thread(thread), Some(priority)) => {
-                        cut.instead(thread, priority, interrupt_ns)
+                        cut.instead(thread, priority, interrupt_ns, from)
                     }
                     // The SoftIRQ that expires the timer, and the thread for it, are the path itself.
                     (Doing::SoftIrq(vector, _), Some(_))
@@ -142,15 +147,23 @@ impl Cut<'_> {
     fn late_timer(&mut self, from_ns: u64, to_ns: u64, cpu: u16) {
         let on_ns = self.interrupts_on_until(from_ns, to_ns, cpu);
         self.spans(cpu, from_ns, to_ns, |cut, from, to, span| {
+            let stretch = Stretch::DueToInterrupt;
             let cause = match &span.doing {
                 Doing::Thread(_) if on_ns.is_some_and(|on_ns| to <= on_ns) => Cause::NothingRan,
-                Doing::Thread(thread) if (cut.window.is_own_tool)(thread) => {
-                    Cause::OwnTool(thread.clone())
+                Doing::Thread(thread) => {
+                    let still_ns = stood_still_from(thread, span, from, to);
+                    let cause = match (cut.window.is_own_tool)(thread, from) {
+                        true => Cause::OwnTool(thread.clone()),
+                        false => Cause::InterruptsOff(thread.clone()),
+                    };
+                    cut.push(from, still_ns, stretch, cause);
+                    cut.push(still_ns, to, stretch, Cause::NothingRan);
+                    return;
                 }
-                Doing::Thread(thread) => Cause::InterruptsOff(thread.clone()),
+                Doing::Idle(state) => return cut.idle(cpu, (from, to), stretch, *state),
                 _ => cut.cause(span, from),
             };
-            cut.push(from, to, Stretch::DueToInterrupt, cause);
+            cut.push(from, to, stretch, cause);
         });
     }
 
@@ -190,5 +203,17 @@ impl Cut<'_> {
             // Another timer's slack, or another clock's, says nothing here.
             .filter(|(asked, until)| asked.abs_diff(due_ns) < 1_000 && *until > due_ns)
             .map(|(_, until)| until)
+    }
+}
+
+/// From when on a CPU on which a thread was current stood still, between two instants; the end where
+/// it did not. Before its last event the thread ran.
+fn stood_still_from(thread: &Thread, span: &Span, from_ns: u64, to_ns: u64) -> u64 {
+    let silent_ns = span.last_ns.max(from_ns);
+    // That one does keep interrupts off, for as long as CPUs are stopped.
+    let still = to_ns.saturating_sub(silent_ns) >= STILL_NS && !is_stopper(thread);
+    match still {
+        true => silent_ns,
+        false => to_ns,
     }
 }

@@ -1,11 +1,8 @@
-//! What a thread did each time a timer woke it, and each time something else did. Whether it is
-//! periodic is not asked here.
+//! One turn of a thread, and all that is seen of one. Types only.
 
-use super::turns::Turns;
-use super::waker::{Key, Open, Waker};
-use std::collections::{BTreeMap, HashMap};
+use super::waker::Waker;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use wakepath_timeline::{KernelEvent, Left, What};
 
 /// One turn of a thread: woken by a timer, or by something else, until it sleeps for the last time
 /// before the next such wake-up.
@@ -17,7 +14,8 @@ pub struct Activation {
     /// When the timer's callback began, or the wake-up by something else, in nanoseconds on
     /// `CLOCK_MONOTONIC`.
     pub expiry_ns: u64,
-    /// When the thread was switched in, in nanoseconds on `CLOCK_MONOTONIC`.
+    /// When the thread was switched in, in nanoseconds on `CLOCK_MONOTONIC`; where it did not sleep
+    /// before, when it asked for its timer.
     pub switched_in_ns: u64,
     /// When it left its CPU for the last time, in nanoseconds on `CLOCK_MONOTONIC`.
     pub end_ns: u64,
@@ -40,6 +38,9 @@ pub struct ThreadActivity {
     pub other_wake_ups: u64,
     /// Who those came from, and how often, most often first.
     pub wakers: Vec<(Waker, u64)>,
+    /// Activations by timers that began without sleep: the timer had expired in the one before, and
+    /// the thread asked for it then. Served late, but not lost.
+    pub served_late: u64,
     /// Switch-ins of a sleeping thread whose wake-up was not seen: it came from a CPU that is not
     /// traced.
     pub unseen_wake_ups: u64,
@@ -59,266 +60,4 @@ pub struct ThreadActivity {
     pub cpus: BTreeMap<u16, u64>,
     /// Callbacks of the timers that woke it, and how often.
     pub timers: BTreeMap<Arc<str>, u64>,
-}
-
-/// A programmed time is taken for one of `CLOCK_MONOTONIC` where the timer expires after it and not
-/// later than this, in nanoseconds; clocks that count from 1970 are decades away.
-const LATEST_EXPIRY_NS: u64 = 60_000_000_000;
-/// Stamps and clocks of different CPUs may disagree by this, in nanoseconds.
-const EARLIER_NS: u64 = 50_000;
-
-/// Collects the activations of some threads while events go by.
-#[derive(Debug)]
-pub struct Activations {
-    threads: HashMap<u32, Thread>,
-    cpus: HashMap<u16, Vec<Expiry>>,
-    open: Open,
-    /// Thread that is believed to be current on each CPU, and the instant of its last event.
-    current: HashMap<u16, (u32, u64)>,
-    /// Asked times of timers that were programmed, by address.
-    programmed: HashMap<u64, u64>,
-}
-
-/// A timer's callback under way.
-#[derive(Debug, Clone)]
-struct Expiry {
-    timer: u64,
-    function: Arc<str>,
-    at_ns: u64,
-    programmed_ns: Option<u64>,
-}
-
-#[derive(Debug, Default)]
-struct Thread {
-    activity: ThreadActivity,
-    running_since: Option<u64>,
-    /// Whether it sleeps and nobody has been seen waking it.
-    asleep: bool,
-    by_timers: Turns,
-    handed: Turns,
-    wakers: HashMap<Key, u64>,
-}
-
-impl Activations {
-    /// Of the threads with these numbers.
-    pub fn new(threads: impl IntoIterator<Item = u32>) -> Self {
-        Self {
-            threads: threads
-                .into_iter()
-                .map(|id| (id, Thread::default()))
-                .collect(),
-            cpus: HashMap::new(),
-            open: Open::default(),
-            current: HashMap::new(),
-            programmed: HashMap::new(),
-        }
-    }
-
-    /// Takes the next event.
-    pub fn event(&mut self, event: &KernelEvent) {
-        let (at_ns, cpu) = (event.at_ns, event.cpu);
-        self.contradiction(event);
-        self.open.event(event);
-        match &event.what {
-            What::TimerStart {
-                timer,
-                soft_expires_ns,
-                ..
-            } => {
-                self.programmed.insert(*timer, *soft_expires_ns);
-            }
-            What::TimerExpiryEntry { timer, function } => {
-                let programmed = self.programmed.remove(timer);
-                let is_monotonic = |asked: &u64| {
-                    *asked <= at_ns + EARLIER_NS && at_ns.saturating_sub(*asked) < LATEST_EXPIRY_NS
-                };
-                self.cpus.entry(cpu).or_default().push(Expiry {
-                    timer: *timer,
-                    function: Arc::clone(function),
-                    at_ns,
-                    programmed_ns: programmed.filter(is_monotonic),
-                });
-            }
-            What::TimerExpiryExit { timer } => {
-                // What lies above it has lost its exit.
-                let open = self.cpus.entry(cpu).or_default();
-                if let Some(at) = open.iter().rposition(|of| of.timer == *timer) {
-                    open.truncate(at);
-                }
-            }
-            What::Waking { thread, .. } => {
-                let expiry = self.cpus.get(&cpu).and_then(|open| open.last());
-                // The tick wakes threads on others' behalf.
-                let expiry = expiry.filter(|of| !of.function.starts_with("tick_"));
-                if let Some(of) = self.threads.get_mut(&thread.id) {
-                    match expiry {
-                        Some(expiry) => of.woken_by_timer(at_ns, cpu, expiry),
-                        None => of.handed(at_ns, cpu, self.open.by(event)),
-                    }
-                }
-            }
-            What::Switch {
-                previous,
-                left,
-                next,
-            } => {
-                if let Some(of) = self.threads.get_mut(&previous.id) {
-                    of.out(at_ns, *left);
-                }
-                if let Some(of) = self.threads.get_mut(&next.id) {
-                    of.switched_in(at_ns, cpu);
-                    *of.activity.priorities.entry(next.priority).or_default() += 1;
-                }
-            }
-            What::Lost { .. } => {
-                self.cpus.remove(&cpu);
-                self.current.remove(&cpu);
-                self.programmed.clear();
-                for of in self.threads.values_mut() {
-                    of.lose();
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Takes a switch that the kernel did not tell and that must have been: see
-    /// [`crate::Untold`].
-    pub fn untold(&mut self, switch: &KernelEvent) {
-        if let What::Switch { next, .. } = &switch.what
-            && let Some(of) = self.threads.get_mut(&next.id)
-        {
-            of.activity.untold_switches += 1;
-        }
-        self.event(switch);
-    }
-
-    /// Every event names the thread that is current: where that is another than the last switch
-    /// made it, a switch was not told.
-    fn contradiction(&mut self, event: &KernelEvent) {
-        let (told, next) = match &event.what {
-            What::Lost { .. } => return,
-            What::Switch { previous, next, .. } => (previous.id, next.id),
-            _ => (event.current, event.current),
-        };
-        let before = self.current.insert(event.cpu, (next, event.at_ns));
-        let Some((believed, last_ns)) = before.filter(|&(believed, _)| believed != told) else {
-            return;
-        };
-        if let Some(of) = self.threads.get_mut(&believed) {
-            of.out(last_ns, Left::Stopped);
-        }
-        if let Some(of) = self.threads.get_mut(&told) {
-            of.activity.untold_switches += 1;
-            of.switched_in(event.at_ns, event.cpu);
-        }
-    }
-
-    /// What was seen, by thread number; an activation that had not ended is left out.
-    pub fn finish(self) -> BTreeMap<u32, ThreadActivity> {
-        let (threads, open) = (self.threads.into_iter(), self.open);
-        threads.map(|(id, of)| (id, of.finish(&open))).collect()
-    }
-}
-
-impl Thread {
-    fn woken_by_timer(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry) {
-        let timers = &mut self.activity.timers;
-        *timers.entry(Arc::clone(&expiry.function)).or_default() += 1;
-        let is_on_cpu = self.woken(at_ns);
-        let activation = Activation {
-            programmed_ns: expiry.programmed_ns,
-            expiry_ns: expiry.at_ns,
-            ..woken(at_ns, cpu)
-        };
-        self.by_timers.begin(activation, is_on_cpu);
-    }
-
-    /// Woken by something else than a timer.
-    fn handed(&mut self, at_ns: u64, cpu: u16, by: Key) {
-        self.activity.other_wake_ups += 1;
-        *self.wakers.entry(by).or_default() += 1;
-        let is_on_cpu = self.woken(at_ns);
-        self.handed.begin(woken(at_ns, cpu), is_on_cpu);
-    }
-
-    /// Whether it is on its CPU already: what wakes a thread that is still on its way to sleep ends
-    /// its turn too.
-    fn woken(&mut self, at_ns: u64) -> bool {
-        self.asleep = false;
-        if let Some(since) = self.running_since {
-            self.ran(since, at_ns);
-            self.running_since = Some(at_ns);
-        }
-        self.running_since.is_some()
-    }
-
-    fn switched_in(&mut self, at_ns: u64, cpu: u16) {
-        if self.asleep {
-            // What follows is of a turn of its own, whose beginning is not known.
-            self.activity.unseen_wake_ups += 1;
-            self.each(Turns::close);
-        }
-        self.asleep = false;
-        self.running_since = Some(at_ns);
-        *self.activity.cpus.entry(cpu).or_default() += 1;
-        self.each(|turns| turns.switched_in(at_ns, cpu));
-    }
-
-    fn out(&mut self, at_ns: u64, left: Left) {
-        if let Some(since) = self.running_since.take() {
-            self.ran(since, at_ns);
-        }
-        self.asleep = matches!(left, Left::Sleeping | Left::Blocked);
-        match left {
-            Left::Runnable => self.each(Turns::preempted),
-            Left::Dead => self.each(Turns::close),
-            _ => {}
-        }
-    }
-
-    fn ran(&mut self, since_ns: u64, until_ns: u64) {
-        let ns = until_ns.saturating_sub(since_ns);
-        self.activity.run_ns += ns;
-        self.each(|turns| turns.ran(ns, until_ns));
-    }
-
-    fn each(&mut self, mut told: impl FnMut(&mut Turns)) {
-        told(&mut self.by_timers);
-        told(&mut self.handed);
-    }
-
-    fn lose(&mut self) {
-        self.activity.cut_by_loss += u64::from(self.by_timers.lose());
-        self.activity.handed_cut_by_loss += u64::from(self.handed.lose());
-        (self.running_since, self.asleep) = (None, false);
-    }
-
-    fn finish(self, open: &Open) -> ThreadActivity {
-        let mut wakers: Vec<(Waker, u64)> = self
-            .wakers
-            .into_iter()
-            .map(|(key, count)| (open.named(key), count))
-            .collect();
-        wakers.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        ThreadActivity {
-            activations: self.by_timers.ended,
-            handed: self.handed.ended,
-            wakers,
-            ..self.activity
-        }
-    }
-}
-
-/// An activation at whose beginning a thread is woken at an instant.
-fn woken(at_ns: u64, cpu: u16) -> Activation {
-    Activation {
-        programmed_ns: None,
-        expiry_ns: at_ns,
-        switched_in_ns: at_ns,
-        end_ns: at_ns,
-        run_ns: 0,
-        preemptions: 0,
-        cpu,
-    }
 }

@@ -3,12 +3,14 @@
 //! says nothing of causes.
 
 mod activation;
+mod activations;
 mod rhythm;
 mod row;
 mod turns;
 mod waker;
 
-pub use activation::{Activation, Activations, ThreadActivity};
+pub use activation::{Activation, ThreadActivity};
+pub use activations::Activations;
 pub use rhythm::{NotPeriodic, Rhythm};
 pub use row::{Row, row};
 pub use waker::Waker;

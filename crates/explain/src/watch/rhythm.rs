@@ -1,6 +1,6 @@
 //! Whether activations come with a period, and with which. It judges no lateness.
 
-use super::{Activation, ThreadActivity};
+use super::activation::{Activation, ThreadActivity};
 
 /// How a thread's turns come round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Activations as the samples of a loop: due when the timer was to expire, woken at the switch-in.
 
-use super::rhythm::expiry_ns;
-use super::{Activation, Rhythm};
+use super::activation::Activation;
+use super::rhythm::{Rhythm, expiry_ns};
 use wakepath_timeline::{DueTimes, Sample, SampleFlags};
 
 /// A thread's activations as samples.

@@ -1,7 +1,7 @@
 //! A thread's turns, one after the other, while its scheduling goes by. What begins a turn is the
 //! caller's to say.
 
-use super::Activation;
+use super::activation::Activation;
 
 /// Turns that have ended, and the one under way.
 #[derive(Debug, Default)]

@@ -33,8 +33,7 @@ fn a_timer_that_comes_late_while_a_thread_runs_means_interrupts_off_in_it() {
         .timer(DUE + 302 * US)
         .run(DUE + 307 * US, DUE, Left::Runnable);
     let cycle = &stream.explain()[0];
-    let name =
-        "no timer interrupt while hog-200 (OTHER) ran: interrupts off, or the machine stood still";
+    let name = "no timer interrupt while hog-200 (OTHER) was current: it had interrupts off, or the CPU stood still";
     assert_eq!(beyond_usual(cycle), [(name.into(), 300_000)]);
 }
 
@@ -54,7 +53,7 @@ fn a_device_s_interrupt_during_the_wait_shows_that_the_timer_itself_was_late() {
         beyond_usual(cycle),
         [
             (
-                "nothing ran: hypervisor, firmware or hardware".into(),
+                "the CPU stood still: hypervisor, firmware or hardware".into(),
                 200_000
             ),
             ("interrupt 36 eth0".into(), 10_000),
@@ -64,9 +63,8 @@ fn a_device_s_interrupt_during_the_wait_shows_that_the_timer_itself_was_late() {
 
 #[test]
 fn a_softirq_or_an_ipi_with_code_behind_it_shows_that_interrupts_were_on() {
-    let nothing = "nothing ran: hypervisor, firmware or hardware".to_owned();
-    let off =
-        "no timer interrupt while hog-200 (OTHER) ran: interrupts off, or the machine stood still";
+    let nothing = "the CPU stood still: hypervisor, firmware or hardware".to_owned();
+    let off = "no timer interrupt while hog-200 (OTHER) was current: it had interrupts off, or the CPU stood still";
     // A SoftIRQ begins with interrupts on: 200 µs are the timer's, the 90 µs behind it are not told.
     let mut stream = Stream::with(hog(), fifo());
     stream.softirq(DUE + 200 * US, DUE + 210 * US, 9);
@@ -417,18 +415,6 @@ fn a_changed_frequency_is_named_where_the_work_took_longer() {
     stream.samples[0].end_ns = DUE + 8 * US + 90 * US;
     let cycle = &stream.explain()[0];
     assert_eq!(of_kind(cycle, "frequency"), 40_000);
-}
-
-#[test]
-fn the_own_tool_is_not_spared() {
-    let recorder = thread(400, "wakepath", 120);
-    let mut stream = Stream::with(recorder, fifo());
-    stream
-        .timer(DUE + 2 * US)
-        .run(DUE + 57 * US, DUE, Left::Runnable);
-    let cycle = &stream.explain()[0];
-    let name = "wakepath itself: wakepath-400 (OTHER)";
-    assert_eq!(beyond_usual(cycle), [(name.into(), 50_000)]);
 }
 
 #[test]

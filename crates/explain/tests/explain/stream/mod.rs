@@ -1,7 +1,7 @@
 //! Streams made by hand: a clock, CPUs, one loop, and the events that the kernel would write.
 
 use std::sync::Arc;
-use wakepath_explain::{Explained, Explainer, LoopThread, Options, Stretch, Usual};
+use wakepath_explain::{Explained, Explainer, IdleExits, LoopThread, Options, Own, Stretch, Usual};
 use wakepath_timeline::{
     Interrupt, KernelEvent, Left, Sample, SampleFlags, SoftIrq, Thread, ThreadName, What,
 };
@@ -49,6 +49,8 @@ pub struct Stream {
     pub current: Thread,
     pub the_loop: Thread,
     pub cpus: Vec<u16>,
+    pub own: Own,
+    pub idle_exits: IdleExits,
 }
 
 impl Stream {
@@ -61,6 +63,8 @@ impl Stream {
             current: the_loop.clone(),
             the_loop,
             cpus: vec![1],
+            own: Own::default(),
+            idle_exits: IdleExits::default(),
         };
         new.switch(DUE - 5 * MS, running, Left::Sleeping);
         new
@@ -174,8 +178,12 @@ impl Stream {
             cpus: self.cpus.clone(),
             samples: self.samples.clone(),
         };
-        let own_names = vec!["wakepath".into()];
-        Explainer::new(vec![thread], Options { usual, own_names })
+        let options = Options {
+            usual,
+            own: self.own.clone(),
+            idle_exits: self.idle_exits.clone(),
+        };
+        Explainer::new(vec![thread], options)
     }
 
     pub fn explain(&self) -> Vec<Explained> {

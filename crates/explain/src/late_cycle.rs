@@ -1,0 +1,97 @@
+//! A late cycle as it is written to `explanation.json` and shown.
+
+use crate::cycle::{Explained, Piece};
+use crate::share::shares;
+use serde::{Deserialize, Serialize};
+
+/// One late cycle with its pieces.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LateCycle {
+    /// Segment of the run.
+    pub segment: u32,
+    /// Number of the cycle.
+    pub cycle: u64,
+    /// When it was due, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub due_ns: u64,
+    /// Its latency, in nanoseconds.
+    pub latency_ns: i64,
+    /// Its execution time, in nanoseconds.
+    pub execution_ns: i64,
+    /// How it was woken: `direct`, `deferred`, …
+    pub woken: String,
+    /// The latency by stretch and cause; the shares add up to it. Absent from runs that older
+    /// versions explained.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<LateShare>,
+    /// Pieces of the latency; they add up to it.
+    pub pieces: Vec<LatePiece>,
+    /// Pieces of the execution; they add up to it.
+    pub execution: Vec<LatePiece>,
+}
+
+/// A piece of a late cycle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatePiece {
+    /// Part of the wake-up path.
+    pub stretch: String,
+    /// Kind of cause.
+    pub kind: String,
+    /// As a person reads it.
+    pub cause: String,
+    /// Begin after the due time, in nanoseconds.
+    pub from_ns: u64,
+    /// Length in nanoseconds.
+    pub ns: u64,
+}
+
+/// What one cause has of a stretch of a late cycle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LateShare {
+    /// Part of the wake-up path.
+    pub stretch: String,
+    /// Kind of cause.
+    pub kind: String,
+    /// As a person reads it; without a thread's number where several of a name are put together.
+    pub cause: String,
+    /// In how many pieces.
+    pub times: u64,
+    /// Their time, in nanoseconds.
+    pub ns: u64,
+}
+
+impl LateCycle {
+    /// A cycle as it is written.
+    pub fn of(cycle: &Explained, segment: u32) -> Self {
+        let due_ns = cycle.sample.due_ns;
+        let pieces = |pieces: &[Piece]| {
+            let written = pieces.iter().map(|piece| LatePiece {
+                stretch: piece.stretch.to_string(),
+                kind: piece.cause.kind().into(),
+                cause: piece.cause.to_string(),
+                from_ns: piece.from_ns.saturating_sub(due_ns),
+                ns: piece.ns(),
+            });
+            written.collect()
+        };
+        Self {
+            segment,
+            cycle: cycle.sample.cycle,
+            due_ns,
+            latency_ns: cycle.sample.latency_ns(),
+            execution_ns: cycle.sample.execution_ns(),
+            woken: cycle.woken.word().into(),
+            shares: shares(&cycle.latency)
+                .into_iter()
+                .map(|share| LateShare {
+                    stretch: share.stretch.to_string(),
+                    kind: share.cause.kind().into(),
+                    cause: share.cause.to_string(),
+                    times: share.times,
+                    ns: share.ns,
+                })
+                .collect(),
+            pieces: pieces(&cycle.latency),
+            execution: pieces(&cycle.execution),
+        }
+    }
+}

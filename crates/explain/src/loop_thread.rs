@@ -1,0 +1,14 @@
+//! A loop as the explainer is told of it.
+
+use wakepath_timeline::Sample;
+
+/// A loop whose cycles are to be explained.
+#[derive(Debug, Clone, Default)]
+pub struct LoopThread {
+    /// Its thread number.
+    pub thread: u32,
+    /// CPUs that it may run on: events lost elsewhere don't touch it. Empty: all.
+    pub cpus: Vec<u16>,
+    /// Its samples, by cycle.
+    pub samples: Vec<Sample>,
+}

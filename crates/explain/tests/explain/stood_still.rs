@@ -1,0 +1,95 @@
+//! A CPU that is not given to this kernel for a while: nobody who was current then is to blame, and
+//! no idle state.
+
+use crate::stream::*;
+use wakepath_explain::{Explained, IdleExits, Own, OwnThread, remedy};
+use wakepath_timeline::{Left, SoftIrq, Thread, What};
+
+const STILL: &str = "the CPU stood still: hypervisor, firmware or hardware";
+
+/// The timer's interrupt comes 5.3 ms late, and nothing happens until then.
+fn silent_under(current: Thread) -> Stream {
+    let mut stream = Stream::with(current, fifo());
+    stream
+        .timer(DUE + 5_302 * US)
+        .run(DUE + 5_307 * US, DUE, Left::Runnable);
+    stream
+}
+
+#[test]
+fn a_thread_that_was_current_while_nothing_happened_for_milliseconds_is_innocent() {
+    let cycle = &silent_under(hog()).explain()[0];
+    assert_eq!(beyond_usual(cycle), [(STILL.into(), 5_300_000)]);
+}
+
+#[test]
+fn so_are_wakepath_s_own_threads() {
+    let mut stream = silent_under(thread(400, "wakepath", 120));
+    stream.own = Own::Threads(vec![OwnThread {
+        thread: 400,
+        from_ns: 0,
+        to_ns: u64::MAX,
+    }]);
+    let cycle = &stream.explain()[0];
+    assert_eq!(beyond_usual(cycle), [(STILL.into(), 5_300_000)]);
+}
+
+#[test]
+fn what_a_thread_did_with_interrupts_off_before_the_silence_stays_its_own() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream.at(DUE + 300 * US, What::SoftIrqRaise(SoftIrq(9)));
+    stream
+        .timer(DUE + 5_302 * US)
+        .run(DUE + 5_307 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    let off = "no timer interrupt while hog-200 (OTHER) was current: it had interrupts off, or the \
+        CPU stood still";
+    assert_eq!(
+        beyond_usual(cycle),
+        [(off.into(), 300_000), (STILL.into(), 5_000_000)]
+    );
+}
+
+#[test]
+fn a_thread_that_goes_on_writing_events_has_interrupts_off_for_as_long() {
+    let mut stream = Stream::with(hog(), fifo());
+    for step in 1..11 {
+        stream.at(DUE + step * 500 * US, What::SoftIrqRaise(SoftIrq(9)));
+    }
+    stream
+        .timer(DUE + 5_302 * US)
+        .run(DUE + 5_307 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    assert_eq!(of_kind(cycle, "interrupts-off"), 5_300_000);
+    assert_eq!(of_kind(cycle, "nothing-ran"), 0);
+}
+
+/// Idle state 1, whose driver says 1 µs, left so late.
+fn idle_for(late_us: u64) -> Explained {
+    let mut stream = Stream::with(idle(), fifo());
+    stream.idle_exits = IdleExits::new([((1, 1), 1_000)]);
+    stream.at(DUE - 2 * MS, What::IdleEntry { state: 1 });
+    stream.timer(DUE + late_us * US);
+    stream.at(DUE + (late_us + 3) * US + 500, What::IdleExit);
+    stream.run(DUE + (late_us + 5) * US, DUE, Left::Runnable);
+    stream.explain().remove(0)
+}
+
+#[test]
+fn a_wait_far_above_what_an_idle_state_takes_is_not_the_state_s() {
+    let cycle = idle_for(8_000);
+    assert_eq!(of_kind(&cycle, "nothing-ran"), 7_999_000);
+    // The state's own microsecond, and the half one behind the interrupt.
+    assert_eq!(of_kind(&cycle, "idle-exit"), 1_500);
+    let (cause, ns) = cycle.main_cause().unwrap();
+    assert_eq!((cause.to_string(), ns), (STILL.into(), 7_999_000));
+    let advice = remedy(&cause).unwrap();
+    assert!(advice.contains("virtual machine") && !advice.contains("cpuidle"));
+}
+
+#[test]
+fn a_wait_that_the_driver_s_figure_may_explain_stays_the_state_s() {
+    let cycle = idle_for(90);
+    assert_eq!(of_kind(&cycle, "nothing-ran"), 0);
+    assert_eq!(of_kind(&cycle, "idle-exit"), 90_500);
+}

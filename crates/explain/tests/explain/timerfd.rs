@@ -1,0 +1,157 @@
+//! A loop on a periodic timerfd, as the kernel's events tell of it: the timer is not started again
+//! before the loop has read how often it expired. What is served late is not lost.
+
+use wakepath_explain::watch::{Activations, ThreadActivity, row};
+use wakepath_timeline::{
+    Interrupt, KernelEvent, Left, Sample, SampleFlags, Thread, ThreadName, What,
+};
+
+const LOOP: u32 = 100;
+const START: u64 = 5_000_000_000;
+const MS: u64 = 1_000_000;
+const US: u64 = 1_000;
+const TIMER: u64 = 0xffff_8880_1234_5678;
+
+fn thread(id: u32) -> Thread {
+    Thread {
+        id,
+        name: ThreadName::new(b"loop"),
+        priority: 120,
+    }
+}
+
+/// What the loop knows of itself: the due times that it served, and how many it lost, by what each
+/// read returned.
+#[derive(Default)]
+struct Truth {
+    served: Vec<u64>,
+    lost: u64,
+}
+
+/// Due times `0..dues` of a millisecond each; `work_us` of a cycle follows its read.
+fn run(dues: u64, work_us: impl Fn(u64) -> u64) -> (Vec<KernelEvent>, Truth) {
+    let mut events = Vec::new();
+    let mut truth = Truth::default();
+    let mut at = |at_ns: u64, current: u32, what: What| {
+        events.push(KernelEvent {
+            at_ns,
+            cpu: 1,
+            current,
+            what,
+        });
+    };
+    let switch = |from: u32, left: Left, to: u32| What::Switch {
+        previous: thread(from),
+        left,
+        next: thread(to),
+    };
+    let due_ns = |cycle: u64| START + cycle * MS;
+    let starts = |cycle: u64| What::TimerStart {
+        timer: TIMER,
+        function: "timerfd_tmrproc".into(),
+        expires_ns: due_ns(cycle),
+        soft_expires_ns: due_ns(cycle),
+        soft: false,
+    };
+    at(START - MS, 1, starts(0));
+    let (mut cycle, mut asleep, mut free_ns) = (0, true, 0);
+    while cycle < dues {
+        let due = due_ns(cycle);
+        let current = if asleep { 0 } else { LOOP };
+        let entry = What::TimerExpiryEntry {
+            timer: TIMER,
+            function: "timerfd_tmrproc".into(),
+        };
+        let interrupt = Interrupt::LocalTimer;
+        at(
+            due + 2 * US,
+            current,
+            What::InterruptEntry(interrupt.clone()),
+        );
+        at(due + 3 * US, current, entry);
+        if asleep {
+            let waking = What::Waking {
+                thread: thread(LOOP),
+                target_cpu: 1,
+            };
+            at(due + 4 * US, current, waking);
+        }
+        at(
+            due + 5 * US,
+            current,
+            What::TimerExpiryExit { timer: TIMER },
+        );
+        at(due + 6 * US, current, What::InterruptExit(interrupt));
+        let read_ns = match asleep {
+            true => due + 8 * US,
+            false => free_ns,
+        };
+        if asleep {
+            at(due + 7 * US, 0, switch(0, Left::Runnable, LOOP));
+        }
+        // read(): the timer goes on from here, and so many expiries were there.
+        let next = cycle + (read_ns - due) / MS + 1;
+        at(read_ns, LOOP, starts(next));
+        truth.served.push(due);
+        truth.lost += next - cycle - 1;
+        free_ns = read_ns + work_us(cycle) * US;
+        asleep = free_ns < due_ns(next);
+        if asleep {
+            at(free_ns, LOOP, switch(LOOP, Left::Sleeping, 0));
+        }
+        cycle = next;
+    }
+    events.sort_by_key(|event| event.at_ns);
+    (events, truth)
+}
+
+fn watched(events: &[KernelEvent]) -> (ThreadActivity, Vec<Sample>) {
+    let mut activations = Activations::new([LOOP]);
+    for event in events {
+        activations.event(event);
+    }
+    let activity = activations.finish().remove(&LOOP).unwrap();
+    let rhythm = activity.rhythm().unwrap();
+    assert_eq!((rhythm.period_ns, rhythm.programmed), (MS, true));
+    let samples = row(activity.turns(rhythm), rhythm).samples;
+    (activity, samples)
+}
+
+#[test]
+fn cycles_that_a_timerfd_serves_late_are_told_from_those_that_it_loses() {
+    // Fifteen cycles run into the next one, four over the next two.
+    let work_us = |cycle| match cycle {
+        20..=580 if cycle % 40 == 20 => 1_500,
+        700..=760 if cycle % 20 == 0 => 2_500,
+        _ => 100,
+    };
+    let (events, truth) = run(800, work_us);
+    assert_eq!((truth.served.len(), truth.lost), (796, 4));
+    let (activity, mut samples) = watched(&events);
+    // Its last turn has not ended.
+    let mut served = truth.served;
+    served.pop();
+    assert_eq!(activity.served_late, 19);
+    let dues: Vec<u64> = samples.iter().map(|sample| sample.due_ns).collect();
+    assert_eq!(dues, served);
+    samples.retain(|sample| sample.flags.contains(SampleFlags::DUE_ALREADY_PAST));
+    assert_eq!(samples.len(), 19);
+    // Read 1.508 ms after its due time, 508 µs after the next one's.
+    let late = samples.iter().find(|sample| sample.cycle == 21).unwrap();
+    assert_eq!(late.latency_ns(), 508_000);
+    assert_eq!(late.execution_ns(), 100_000);
+}
+
+#[test]
+fn a_timer_that_another_thread_sets_anew_serves_nobody() {
+    let (mut events, truth) = run(20, |cycle| if cycle == 10 { 1_500 } else { 100 });
+    let read = events.iter_mut().find(|event| {
+        let starts = matches!(event.what, What::TimerStart { .. });
+        starts && event.at_ns == START + 10 * MS + 1_508 * US
+    });
+    read.unwrap().current = 999;
+    let (activity, samples) = watched(&events);
+    assert_eq!(activity.served_late, 0);
+    // Without cycle 11, and the last, which has not ended.
+    assert_eq!(samples.len(), truth.served.len() - 2);
+}
