@@ -2,6 +2,7 @@
 //! everything the manifest says; they judge nothing.
 
 use crate::imported::Imported;
+use crate::own_process::OwnProcess;
 use crate::virtual_time::VirtualTime;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -344,6 +345,10 @@ pub struct SegmentTraced {
     pub cpu_time_ns: u64,
     /// How long recording went on, in nanoseconds.
     pub wall_ns: u64,
+    /// Wakepath's own processes meanwhile, told by whoever had the segment traced; none in runs of
+    /// versions that did not record them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Vec<OwnProcess>>,
 }
 
 /// What the kernel's own tracer (`timerlat`) measured under a phase's loads: how late a timer's

@@ -17,6 +17,7 @@ mod imported;
 mod lock;
 mod log;
 mod manifest;
+mod own_process;
 mod recover;
 mod run;
 mod samples;
@@ -39,6 +40,7 @@ pub use log::{Block, Content, Damage, Gap, LOG_NAME, LogReader, LogWriter, Tail,
 pub use manifest::{
     FileProblem, FileRecord, MANIFEST_NAME, Manifest, Recovered, SegmentRecord, ThreadRecord,
 };
+pub use own_process::{OwnProcess, OwnProcessThread, OwnRole};
 pub use recover::{RecoveryReport, recover};
 pub use run::{Finding, Run, SampleBatches, State};
 pub use samples::PARQUET_NAME;

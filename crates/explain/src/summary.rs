@@ -23,6 +23,10 @@ pub struct Explanation {
     /// Switches out of idle that the kernel did not tell, each placed at the event before it.
     #[serde(default)]
     pub switches_untold: u64,
+    /// Whether a segment does not say which processes were wakepath's own, so that whatever is called
+    /// wakepath is taken for one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_by_name: bool,
     /// Each condition in each phase, by loop thread, all repetitions together.
     pub conditions: Vec<ConditionExplanation>,
 }

@@ -15,6 +15,7 @@ mod load_proofs;
 mod measurement;
 mod observer;
 mod own_group;
+mod own_processes;
 mod plan;
 mod program;
 pub mod recorder;

@@ -3,6 +3,7 @@
 
 use crate::cache_allocation::{self, Places};
 use crate::load_proofs::PhaseLoads;
+use crate::own_processes::OwnProcesses;
 use crate::plan::{PhaseRun, Plan, segment_ns};
 use crate::recording::Recording;
 use crate::segment::{NotMeasured, UnderWay};
@@ -91,6 +92,7 @@ impl Measurement<'_> {
             unavailable: HashMap::new(),
             said_once: HashSet::new(),
             tracing: None,
+            own: OwnProcesses::default(),
         };
         let outcome = running.all_phases(self.start, self.readiness, traced);
         // The probe leaves before the log ends: nothing of it outlives the run.
@@ -128,6 +130,8 @@ pub(crate) struct Running<'a> {
     /// Notes that need saying only once.
     said_once: HashSet<String>,
     pub(crate) tracing: Option<Tracing>,
+    /// Wakepath's own processes while a traced segment runs.
+    pub(crate) own: OwnProcesses,
 }
 
 impl Running<'_> {

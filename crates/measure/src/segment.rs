@@ -187,6 +187,10 @@ impl UnderWay<'_, '_> {
             threads: spec.threads.len() as u16,
         })?;
         self.run.observer.segment_begun(self.segment);
+        if self.segment.planned.traced && self.run.tracing.is_some() {
+            // The loop's own process is there now, and gone when the trace ends.
+            self.run.own.look();
+        }
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 //! Whatever becomes of it, the measurement goes on, and the record says what is missing.
 
 use crate::measurement::Running;
+use crate::own_processes::OwnProcesses;
 use crate::plan::Segment;
 use crate::supervisor::{Child, NoAnswer};
 use crate::{MeasureError, NotTraced, own_executable, own_group};
@@ -98,7 +99,10 @@ impl Drop for Tracing {
 }
 
 /// A probe by itself, beside a program that is not measured but watched.
-pub struct Watching(Tracing);
+pub struct Watching {
+    tracing: Tracing,
+    own: OwnProcesses,
+}
 
 impl Watching {
     /// Starts the probe for these CPUs, drained.
@@ -122,7 +126,8 @@ impl Watching {
         // There is no shared memory, and the probe leaves it alone.
         let nothing = std::fs::File::open("/dev/null").map_err(NotTraced::NotStarted)?;
         let (tracing, ready) = Tracing::start(&order, directory, nothing)?;
-        Ok((Self(tracing), ready))
+        let own = OwnProcesses::default();
+        Ok((Self { tracing, own }, ready))
     }
 
     /// Records from now on.
@@ -131,7 +136,9 @@ impl Watching {
     /// When the probe is gone.
     pub fn begin(&mut self) -> Result<(), NotTraced> {
         let begin = Command::Begin { segment: 0 };
-        self.0.ask(&begin, SET_UP_PATIENCE).map(drop)
+        self.tracing.ask(&begin, SET_UP_PATIENCE)?;
+        self.own.look();
+        Ok(())
     }
 
     /// Stops, and writes the trace.
@@ -139,11 +146,15 @@ impl Watching {
     /// # Errors
     /// When there is no trace, or not all of it.
     pub fn end(&mut self) -> Result<SegmentTraced, NotTraced> {
-        match self.0.ask(&Command::End, WRITE_PATIENCE)? {
+        self.own.look();
+        match self.tracing.ask(&Command::End, WRITE_PATIENCE)? {
             Reply::Ended {
                 trace: Some(trace),
                 problem: None,
-            } => Ok(trace),
+            } => Ok(SegmentTraced {
+                own: Some(self.own.all()),
+                ..trace
+            }),
             Reply::Ended { problem, .. } => Err(NotTraced::NotWritten(
                 problem.unwrap_or_else(|| "the probe wrote no trace".into()),
             )),
@@ -159,7 +170,11 @@ impl Running<'_> {
             return Ok(());
         };
         match tracing.ask(&Command::Begin { segment }, SET_UP_PATIENCE) {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                self.own = OwnProcesses::default();
+                self.own.look();
+                Ok(())
+            }
             Err(why) => self.give_up_tracing(&why),
         }
     }
@@ -169,12 +184,14 @@ impl Running<'_> {
         let Some(tracing) = &mut self.tracing else {
             return Ok(());
         };
+        self.own.look();
         let (trace, problem) = match tracing.ask(&Command::End, WRITE_PATIENCE) {
             Ok(Reply::Ended { trace, problem }) => (trace, problem),
             Ok(_) => return self.give_up_tracing(&NotTraced::Misunderstood),
             Err(why) => return self.give_up_tracing(&why),
         };
-        if let Some(trace) = trace {
+        if let Some(mut trace) = trace {
+            trace.own = Some(self.own.all());
             self.recording.append(Event::SegmentTraced(trace))?;
             self.observer.traced(segment, self.directory);
         }

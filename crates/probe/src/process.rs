@@ -316,6 +316,7 @@ impl Probe {
             bytes: 0,
             cpu_time_ns,
             wall_ns,
+            own: None,
         };
         let end = TraceEnd {
             ended_ns,

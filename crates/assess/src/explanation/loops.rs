@@ -97,6 +97,11 @@ impl<'a> SegmentLoops<'a> {
         self.loops[number].record.due.period_ns
     }
 
+    /// The loops' thread numbers, where they are known.
+    pub fn threads(&self) -> Vec<Option<u32>> {
+        self.loops.iter().map(|of| of.thread).collect()
+    }
+
     /// How many loops there are.
     pub fn count(&self) -> usize {
         self.loops.len()

@@ -7,6 +7,7 @@ mod files;
 mod loops;
 mod order;
 mod sums;
+mod terms;
 mod worst;
 
 pub use error::ExplainError;
@@ -18,7 +19,7 @@ pub use worst::{WorstCycle, worst_cycle};
 use sums::Sums;
 use wakepath_archive::{Run, Trace};
 use wakepath_explain::{
-    Activities, Explained, Explainer, Explanation, Options, OverheadTable, Overheads,
+    Activities, Explained, Explainer, Explanation, Options, OverheadTable, Overheads, Own,
 };
 
 /// What reads along while a run is explained.
@@ -74,6 +75,7 @@ pub fn explain(
     let mut sums = Sums::new(run, order)?;
     let mut overheads = Overheads::default();
     let (mut events, mut lost, mut untold, mut traced) = (0, 0, 0, 0);
+    let mut own_by_name = false;
     for record in &run.manifest.segments {
         let Some(trace) = Trace::open(run.directory(), record.segment)? else {
             continue;
@@ -81,7 +83,9 @@ pub fn explain(
         traced += 1;
         let loops = SegmentLoops::read(run, record, &trace)?;
         along.segment(&loops)?;
-        let explainer = one_segment(&loops, &trace, &mut sums, along)?;
+        let options = terms::options(run, record, &loops.threads());
+        own_by_name |= matches!(options.own, Own::Named(_));
+        let explainer = one_segment(&loops, &trace, options, &mut sums, along)?;
         events += explainer.events();
         // perf may drop events without saying where: then only their counts tell.
         let counted = trace
@@ -103,6 +107,7 @@ pub fn explain(
             events,
             events_lost: lost,
             switches_untold: untold,
+            own_by_name,
             conditions: sums.conditions(),
         },
         overheads: overheads.table(),
@@ -112,10 +117,11 @@ pub fn explain(
 fn one_segment(
     loops: &SegmentLoops<'_>,
     trace: &Trace,
+    options: Options,
     sums: &mut Sums,
     along: &mut dyn Along,
 ) -> Result<Explainer, ExplainError> {
-    let mut explainer = Explainer::new(loops.to_explain(), options());
+    let mut explainer = Explainer::new(loops.to_explain(), options);
     let mut activities = along.wants_spans().then(Activities::default);
     let mut cycles: Vec<(usize, Explained)> = Vec::new();
     let mut spans: Vec<(u16, (u64, u64), String)> = Vec::new();
@@ -148,11 +154,4 @@ fn one_segment(
         along.cycle(loops, number, &cycle)?;
     }
     Ok(explainer)
-}
-
-fn options() -> Options {
-    Options {
-        usual: None,
-        own_names: vec!["wakepath".into()],
-    }
 }

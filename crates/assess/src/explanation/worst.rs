@@ -2,11 +2,11 @@
 //! and long before the run is. Of the trace only what lies around that cycle is read; the whole
 //! segment is explained when the run has ended.
 
-use super::{ExplainError, SegmentLoops, options};
-use std::collections::HashMap;
+use super::terms::options;
+use super::{ExplainError, SegmentLoops};
 use std::path::Path;
 use wakepath_archive::{Run, Trace};
-use wakepath_explain::{Cause, Explained, Explainer};
+use wakepath_explain::{Explained, Explainer};
 
 /// The worst cycle of a segment.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub fn worst_cycle(directory: &Path, segment: u32) -> Result<Option<WorstCycle>,
     let Some((number, worst, (from_ns, to_ns))) = loops.keep_around_worst(BEFORE, AFTER) else {
         return Ok(None);
     };
-    let mut explainer = Explainer::new(loops.to_explain(), options());
+    let mut explainer = Explainer::new(loops.to_explain(), options(&run, record, &loops.threads()));
     let mut found = None;
     let mut look = |of: usize, cycle: Explained| {
         if of == number && cycle.sample.cycle == worst.cycle {
@@ -60,16 +60,8 @@ pub fn worst_cycle(directory: &Path, segment: u32) -> Result<Option<WorstCycle>,
     explainer.finish(&mut look);
     Ok(found.map(|cycle| WorstCycle {
         latency_ns: cycle.latency_ns(),
-        main_cause: main_cause(&cycle),
+        main_cause: cycle
+            .main_cause()
+            .map(|(cause, ns)| (cause.to_string(), ns)),
     }))
-}
-
-/// The interference with the most time in all its pieces together.
-fn main_cause(cycle: &Explained) -> Option<(String, u64)> {
-    let mut sums: HashMap<Cause, u64> = HashMap::new();
-    for piece in cycle.latency.iter().filter(|p| !p.cause.is_usual()) {
-        *sums.entry(piece.cause.grouped()).or_default() += piece.ns();
-    }
-    let most = sums.into_iter().max_by_key(|(_, ns)| *ns)?;
-    Some((most.0.to_string(), most.1))
 }

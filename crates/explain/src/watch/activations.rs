@@ -26,8 +26,8 @@ pub struct Activations {
     open: Open,
     /// Thread that is believed to be current on each CPU, and the instant of its last event.
     current: HashMap<u16, (u32, u64)>,
-    /// Asked times of timers that were programmed, by address.
-    programmed: HashMap<u64, u64>,
+    /// Timers that were programmed, by address: for when, and when that was done.
+    programmed: HashMap<u64, (u64, u64)>,
     /// Whom a timer that outlives a sleep last woke, by address.
     owners: HashMap<u64, u32>,
     /// Such timers that have expired while their owners ran, by address.
@@ -41,6 +41,8 @@ struct Expiry {
     function: Arc<str>,
     at_ns: u64,
     programmed_ns: Option<u64>,
+    /// Whether that time had passed already when it was programmed.
+    was_past: bool,
     has_woken: bool,
 }
 
@@ -95,7 +97,7 @@ impl Activations {
                 soft_expires_ns,
                 ..
             } => {
-                self.programmed.insert(*timer, *soft_expires_ns);
+                self.programmed.insert(*timer, (*soft_expires_ns, at_ns));
                 self.asked_for(event, *timer);
             }
             What::TimerExpiryEntry { timer, function } => {
@@ -107,7 +109,8 @@ impl Activations {
                     timer: *timer,
                     function: Arc::clone(function),
                     at_ns,
-                    programmed_ns: programmed.filter(is_monotonic),
+                    programmed_ns: programmed.map(|(asked, _)| asked).filter(is_monotonic),
+                    was_past: programmed.is_some_and(|(asked, started)| asked <= started),
                     has_woken: false,
                 });
             }
@@ -118,7 +121,11 @@ impl Activations {
                     let ended = open.drain(at..).next();
                     let unserved = ended.filter(|of| of.outlives_sleep() && !of.has_woken);
                     if let Some(expiry) = unserved {
+                        let is_asked_for = expiry.was_past;
                         self.unserved.insert(*timer, expiry);
+                        if is_asked_for {
+                            self.asked_for(event, *timer);
+                        }
                     }
                 }
             }
@@ -168,8 +175,8 @@ impl Activations {
         }
     }
 
-    /// A timer is started: where its owner does it, and it has expired while that ran, the owner
-    /// serves the expiry now.
+    /// A timer is started anew, or was started for a time that had passed: where its owner does it,
+    /// and it has expired while that ran, the owner serves the expiry now.
     fn asked_for(&mut self, event: &KernelEvent, timer: u64) {
         let expiry = self.unserved.remove(&timer);
         let owner = self.owners.get(&timer);

@@ -155,3 +155,74 @@ fn a_timer_that_another_thread_sets_anew_serves_nobody() {
     // Without cycle 11, and the last, which has not ended.
     assert_eq!(samples.len(), truth.served.len() - 2);
 }
+
+#[test]
+fn a_timer_that_is_set_for_a_time_that_has_passed_is_served_at_once() {
+    // Each cycle sets the timer once, for its due time, before it reads; cycle 10 is over 1.4 ms
+    // behind its own, so that the time of cycle 11 has passed when it is set.
+    let mut events = Vec::new();
+    let mut at = |at_ns: u64, current: u32, what: What| {
+        events.push(KernelEvent {
+            at_ns,
+            cpu: 1,
+            current,
+            what,
+        });
+    };
+    let switch = |from: u32, left: Left, to: u32| What::Switch {
+        previous: thread(from),
+        left,
+        next: thread(to),
+    };
+    let due_ns = |cycle: u64| START + cycle * MS;
+    let mut free_ns = START - MS;
+    for cycle in 0..20 {
+        let due = due_ns(cycle);
+        at(
+            free_ns,
+            LOOP,
+            What::TimerStart {
+                timer: TIMER,
+                function: "timerfd_tmrproc".into(),
+                expires_ns: due,
+                soft_expires_ns: due,
+                soft: false,
+            },
+        );
+        let asleep = free_ns < due;
+        let expiry_ns = due.max(free_ns) + 3 * US;
+        let current = if asleep { 0 } else { LOOP };
+        if asleep {
+            at(free_ns + US, LOOP, switch(LOOP, Left::Sleeping, 0));
+        }
+        let entry = What::TimerExpiryEntry {
+            timer: TIMER,
+            function: "timerfd_tmrproc".into(),
+        };
+        at(expiry_ns, current, entry);
+        if asleep {
+            let waking = What::Waking {
+                thread: thread(LOOP),
+                target_cpu: 1,
+            };
+            at(expiry_ns + US, 0, waking);
+        }
+        at(
+            expiry_ns + 2 * US,
+            current,
+            What::TimerExpiryExit { timer: TIMER },
+        );
+        if asleep {
+            at(expiry_ns + 4 * US, 0, switch(0, Left::Runnable, LOOP));
+        }
+        free_ns = expiry_ns + 5 * US + if cycle == 10 { 1_400 } else { 100 } * US;
+    }
+    let (activity, samples) = watched(&events);
+    assert_eq!(activity.served_late, 1);
+    let cycles: Vec<u64> = samples.iter().map(|sample| sample.cycle).collect();
+    // The last has not ended.
+    assert_eq!(cycles, (0..19).collect::<Vec<_>>());
+    let late = samples[11];
+    // Free 1.408 ms after the due time of cycle 10, set then, expired 3 µs later, done 2 µs after.
+    assert_eq!(late.latency_ns(), 413_000);
+}

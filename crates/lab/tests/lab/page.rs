@@ -209,6 +209,7 @@ fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
         events: 1_000,
         events_lost: 0,
         switches_untold: 0,
+        own_by_name: false,
         conditions: vec![condition],
     }
 }

@@ -1,10 +1,9 @@
 //! An explanation as text: causes ranked, the worst cycles in a line each, the way that a usual and
-//! a rare cycle take, one cycle as a timeline.
+//! a rare cycle take. One cycle by itself is in `cycle_text`.
 
+use super::cycle_text::line;
 use std::fmt::Write;
-use wakepath_explain::{
-    CauseFigures, ConditionExplanation, Explanation, LateCycle, LatePiece, WaterfallFigures,
-};
+use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation, WaterfallFigures};
 
 /// Causes shown of a condition; JSON has all.
 const MOST_CAUSES: usize = 8;
@@ -25,6 +24,13 @@ pub fn explanation_text(explanation: &Explanation, worst: usize) -> String {
             "{} switches out of idle were not told by this kernel; each is taken to be at the \
              event before it",
             explanation.switches_untold
+        );
+    }
+    if explanation.own_by_name {
+        let _ = writeln!(
+            text,
+            "this run does not say which processes were wakepath's own: whatever is called wakepath \
+             is taken for one"
         );
     }
     for condition in &explanation.conditions {
@@ -230,45 +236,6 @@ fn interference(text: &mut String, of: &ConditionExplanation) {
     }
 }
 
-/// A cycle in one line: its stretches, and in each what is not the path's own.
-fn line(cycle: &LateCycle) -> String {
-    let mut stretches: Vec<(&str, u64, Vec<&LatePiece>)> = Vec::new();
-    for piece in &cycle.pieces {
-        match stretches.last_mut().filter(|last| last.0 == piece.stretch) {
-            Some((_, ns, pieces)) => {
-                *ns += piece.ns;
-                pieces.push(piece);
-            }
-            None => stretches.push((&piece.stretch, piece.ns, vec![piece])),
-        }
-    }
-    let shown = stretches.iter().map(|(stretch, ns, pieces)| {
-        let mut causes: Vec<&&LatePiece> = pieces
-            .iter()
-            .filter(|piece| !matches!(&*piece.kind, "path" | "timer-delivery"))
-            .collect();
-        causes.sort_by_key(|piece| std::cmp::Reverse(piece.ns));
-        let named: Vec<String> = causes
-            .iter()
-            .take(2)
-            .map(|piece| format!("{} {}", piece.cause, time(piece.ns)))
-            .collect();
-        match named.is_empty() {
-            true => format!("{stretch} {}", time(*ns)),
-            false => format!("{stretch} {} ({})", time(*ns), named.join(", ")),
-        }
-    });
-    let shown: Vec<String> = shown.collect();
-    format!(
-        "segment {} cycle {}: {}, {}: {}",
-        cycle.segment,
-        cycle.cycle,
-        time(cycle.latency_ns.unsigned_abs()),
-        cycle.woken.replace('-', " "),
-        shown.join(" · ")
-    )
-}
-
 fn waterfall(text: &mut String, name: &str, figures: Option<&WaterfallFigures>) {
     let Some(figures) = figures else { return };
     let _ = writeln!(
@@ -309,40 +276,8 @@ fn waterfall(text: &mut String, name: &str, figures: Option<&WaterfallFigures>) 
     }
 }
 
-/// One cycle as a timeline: each piece with its begin, length and cause.
-pub fn cycle_text(cycle: &LateCycle, heading: &str) -> String {
-    let mut text = String::new();
-    let _ = writeln!(text, "{heading}");
-    let _ = writeln!(
-        text,
-        "  latency {}, execution {}, woken: {}",
-        time(cycle.latency_ns.unsigned_abs()),
-        time(cycle.execution_ns.unsigned_abs()),
-        cycle.woken.replace('-', " ")
-    );
-    if cycle.latency_ns < 0 {
-        let _ = writeln!(text, "  it woke before it was due");
-    }
-    let _ = writeln!(text, "\n  {:>12}  {:>12}", "after due", "length");
-    let mut last = "";
-    for piece in cycle.pieces.iter().chain(&cycle.execution) {
-        if piece.stretch != last {
-            let _ = writeln!(text, "  {}", piece.stretch);
-            last = &piece.stretch;
-        }
-        let _ = writeln!(
-            text,
-            "  {:>12}  {:>12}  {}",
-            time(piece.from_ns),
-            time(piece.ns),
-            piece.cause
-        );
-    }
-    text
-}
-
 /// Nanoseconds in the unit that fits: never more than four digits before the point.
-fn time(ns: u64) -> String {
+pub(super) fn time(ns: u64) -> String {
     match ns {
         0..10_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
         10_000_000..10_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),

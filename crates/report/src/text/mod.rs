@@ -2,6 +2,7 @@
 
 mod comparison;
 mod counters;
+mod cycle_text;
 mod explanation;
 mod flights;
 mod imported;
@@ -20,7 +21,8 @@ use wakepath_assess::{Assessment, Comparison, Flights, LoadSummary, NotMeasured}
 use wakepath_verdict::{Caution, Outcome};
 
 pub(crate) use comparison::{BANNER, cells, conclusions, label, method, metric_label, reasons};
-pub use explanation::{cycle_text, explanation_text, late_text};
+pub use cycle_text::cycle_text;
+pub use explanation::{explanation_text, late_text};
 pub(crate) use flights::{headline, short_cells};
 pub(crate) use imported::source;
 pub(crate) use rows::{COLUMNS, IN_A_ROW, MISSES, SCHEDULED, executed_row, phases, row, row_label};

@@ -3,7 +3,7 @@
 
 use crate::started::{Start, ask, is_root, loop_cpu, not_run, wait_until};
 use std::time::Duration;
-use wakepath_archive::TraceMode;
+use wakepath_archive::{OwnRole, TraceMode};
 use wakepath_explain::Explanation;
 use wakepath_probe::Tracefs;
 
@@ -98,6 +98,20 @@ fn what_is_drained_while_the_run_goes_on_explains_it() {
         .sum();
     assert!(condition.cycles > 0, "{}", finished.said());
     assert_eq!(condition.cycles + condition.not_covered, judged);
+    // Whose the measuring processes are is known by number and start, and not by their name.
+    let traced = run.manifest.segments.iter().find(|segment| segment.traced);
+    let own = traced.unwrap().trace.as_ref().unwrap().own.clone().unwrap();
+    for role in [
+        OwnRole::Measuring,
+        OwnRole::Recorder,
+        OwnRole::Probe,
+        OwnRole::Loop,
+    ] {
+        let of_role: Vec<_> = own.iter().filter(|of| of.role == role).collect();
+        assert_eq!(of_role.len(), 1, "{role:?} in {own:#?}");
+        assert!(of_role[0].start_ticks > 0 && !of_role[0].threads.is_empty());
+    }
+    assert!(!explanation.own_by_name);
     // The worst was told when its segment was over, while the run went on.
     let worst_ns = condition.worst[0].latency_ns as f64;
     let worst = match worst_ns < 1e6 {

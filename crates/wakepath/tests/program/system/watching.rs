@@ -2,6 +2,10 @@
 //! wake-ups are known because they note them.
 
 use crate::started::{Finished, Start, is_root, loop_cpu, not_run};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -49,6 +53,93 @@ impl Beat {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap()
     }
+}
+
+/// A thread on a periodic timerfd, some of whose cycles run over the next due times; it reads how
+/// often the timer has expired, and so knows which due times it served and which it lost.
+fn on_a_timerfd(period_ns: u64, stop: Arc<AtomicBool>) -> JoinHandle<Vec<u64>> {
+    let body = move || {
+        affinity::pin(&[loop_cpu()]).unwrap();
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC).unwrap();
+        let start_ns = clock::monotonic_ns() + 10_000_000;
+        let time = |ns: u64| Timespec {
+            tv_sec: (ns / 1_000_000_000) as i64,
+            tv_nsec: (ns % 1_000_000_000) as _,
+        };
+        let setting = Itimerspec {
+            it_interval: time(period_ns),
+            it_value: time(start_ns),
+        };
+        timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &setting).unwrap();
+        let (mut served, mut expired) = (Vec::new(), 0);
+        while !stop.load(Ordering::Relaxed) {
+            let mut count = [0_u8; 8];
+            rustix::io::read(&timer, &mut count).unwrap();
+            // The first of them is the one that is served.
+            served.push(start_ns + expired * period_ns);
+            expired += u64::from_ne_bytes(count);
+            let periods_in_tenths = match served.len() {
+                cycle if cycle % 40 == 20 => 13,
+                cycle if cycle % 100 == 70 => 26,
+                _ => 1,
+            };
+            let until_ns = clock::monotonic_ns() + period_ns * periods_in_tenths / 10;
+            while clock::monotonic_ns() < until_ns {
+                std::hint::spin_loop();
+            }
+        }
+        served
+    };
+    let thread = std::thread::Builder::new().name("timerfd".into());
+    thread.spawn(body).unwrap()
+}
+
+#[test]
+fn a_timerfd_s_late_cycles_are_told_from_those_it_lost() {
+    let what = "watching a timerfd";
+    if !is_root() {
+        return not_run(what, "only root may trace");
+    }
+    let period_ns = 5_000_000;
+    let stop = Arc::new(AtomicBool::new(false));
+    let beat = on_a_timerfd(period_ns, Arc::clone(&stop));
+    let pid = std::process::id().to_string();
+    let words = [
+        "watch",
+        "-p",
+        &pid,
+        "--for",
+        "2s",
+        "--json",
+        "--directory",
+        "run",
+    ];
+    let finished = Start::command(&words).finish();
+    stop.store(true, Ordering::Relaxed);
+    let served = beat.join().unwrap();
+    if finished.complaints.contains("can't watch") {
+        return not_run(what, finished.complaints.trim());
+    }
+    finished.assert_code(0);
+    let json = finished.json();
+    let mut threads = json["threads"].as_array().unwrap().iter();
+    let seen = threads.find(|thread| thread["name"] == "timerfd").unwrap();
+    let run = watched(&finished);
+    let mut records = run.manifest.segments[0].threads.iter();
+    let record = records.find(|thread| thread.name == "timerfd").unwrap();
+    let samples = run.samples(0, record.thread).unwrap();
+    let (first, last) = (samples[0].due_ns, samples[samples.len() - 1].due_ns);
+    // What was lost by the tracer is said, and then nothing is known of skipped periods.
+    if json["events_lost"] != 0 {
+        return not_run(what, "events were lost");
+    }
+    let dues: Vec<u64> = samples.iter().map(|sample| sample.due_ns).collect();
+    let within = |due: &&u64| (first..=last).contains(due);
+    let known: Vec<u64> = served.iter().filter(within).copied().collect();
+    assert_eq!(dues, known);
+    let lost = (last - first) / period_ns + 1 - known.len() as u64;
+    assert!(lost >= 2, "too few to tell: {lost} of {}", known.len());
+    assert_eq!(seen["skipped"], lost);
 }
 
 fn watched(finished: &Finished) -> Run {

@@ -1,0 +1,59 @@
+//! Which processes were wakepath's own while a segment was traced: by number and start time, since
+//! any program may have its name.
+
+use serde::{Deserialize, Serialize};
+
+/// One of wakepath's own processes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnProcess {
+    /// What it is for.
+    pub role: OwnRole,
+    /// Its number.
+    pub process: u32,
+    /// When it started, in clock ticks since boot: field 22 of `/proc/PID/stat`. No other process
+    /// has both.
+    pub start_ticks: u64,
+    /// Its threads, as far as they were seen.
+    pub threads: Vec<OwnProcessThread>,
+}
+
+/// A thread of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnProcessThread {
+    /// Its number.
+    pub thread: u32,
+    /// When it started, in nanoseconds on `CLOCK_MONOTONIC`, early by a clock tick at most.
+    pub from_ns: u64,
+    /// When it was found gone, in nanoseconds on `CLOCK_MONOTONIC`; none where it was there to the
+    /// segment's end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_ns: Option<u64>,
+}
+
+/// What a process of wakepath is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OwnRole {
+    /// It measures, or watches: it plans, starts and waits.
+    Measuring,
+    /// It moves samples to disk.
+    Recorder,
+    /// It takes kernel events.
+    Probe,
+    /// The loop's process, besides the loop's threads.
+    Loop,
+    /// It keeps the loads.
+    LoadSupervisor,
+    /// It is a load: what it does to the loop was asked for.
+    LoadWorker,
+    /// A later version knows it.
+    #[serde(other)]
+    Other,
+}
+
+impl OwnRole {
+    /// Whether it is the tool itself, and not the load that was asked for.
+    pub fn is_tool(self) -> bool {
+        self != Self::LoadWorker
+    }
+}

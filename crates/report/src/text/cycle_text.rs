@@ -1,0 +1,221 @@
+//! One late cycle as text: in a line, or as a timeline. What comes many times is summed, and a long
+//! list is cut where it is shown, never where it is counted.
+
+use super::explanation::time;
+use std::fmt::Write;
+use wakepath_explain::{LateCycle, LatePiece, LateShare};
+
+/// Causes that a line names of each stretch.
+const MOST_OF_STRETCH: usize = 2;
+/// Causes in the sums of one cycle.
+const MOST_SHARES: usize = 12;
+/// Pieces in the timeline of one cycle, latency and execution each.
+const MOST_PIECES: usize = 40;
+
+/// A cycle in one line: its stretches, and in each what is not the path's own, largest first.
+pub fn line(cycle: &LateCycle) -> String {
+    let mut stretches: Vec<(&str, u64, Vec<&LateShare>)> = Vec::new();
+    for share in &cycle.shares {
+        match stretches.last_mut().filter(|last| last.0 == share.stretch) {
+            Some((_, ns, shares)) => {
+                *ns += share.ns;
+                shares.push(share);
+            }
+            None => stretches.push((&share.stretch, share.ns, vec![share])),
+        }
+    }
+    let shown = stretches.iter().map(|(stretch, ns, shares)| {
+        let causes = shares
+            .iter()
+            .filter(|share| !matches!(&*share.kind, "path" | "timer-delivery"));
+        let causes: Vec<&&LateShare> = causes.collect();
+        let mut named: Vec<String> = causes
+            .iter()
+            .take(MOST_OF_STRETCH)
+            .map(|share| format!("{} {}", counted(share), time(share.ns)))
+            .collect();
+        let rest = causes.get(MOST_OF_STRETCH..).unwrap_or_default();
+        if !rest.is_empty() {
+            let rest_ns = rest.iter().map(|share| share.ns).sum();
+            named.push(format!("{} more {}", rest.len(), time(rest_ns)));
+        }
+        match named.is_empty() {
+            true => format!("{stretch} {}", time(*ns)),
+            false => format!("{stretch} {} ({})", time(*ns), named.join(", ")),
+        }
+    });
+    let shown: Vec<String> = shown.collect();
+    format!(
+        "segment {} cycle {}: {}, {}: {}",
+        cycle.segment,
+        cycle.cycle,
+        time(cycle.latency_ns.unsigned_abs()),
+        cycle.woken.replace('-', " "),
+        shown.join(" · ")
+    )
+}
+
+/// "27 × wakepath-load": a cause with how often it came, where that is more than once.
+fn counted(share: &LateShare) -> String {
+    match share.times {
+        0 | 1 => share.cause.clone(),
+        times => format!("{times} × {}", share.cause),
+    }
+}
+
+/// One cycle: its causes summed, then each piece with its begin, length and cause.
+pub fn cycle_text(cycle: &LateCycle, heading: &str) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "{heading}");
+    let _ = writeln!(
+        text,
+        "  latency {}, execution {}, woken: {}",
+        time(cycle.latency_ns.unsigned_abs()),
+        time(cycle.execution_ns.unsigned_abs()),
+        cycle.woken.replace('-', " ")
+    );
+    if cycle.latency_ns < 0 {
+        let _ = writeln!(text, "  it woke before it was due");
+    }
+    sums(&mut text, &cycle.shares);
+    let _ = writeln!(text, "\n  {:>12}  {:>12}", "after due", "length");
+    let mut last = String::new();
+    for pieces in [&cycle.pieces, &cycle.execution] {
+        timeline(&mut text, pieces, &mut last);
+    }
+    text
+}
+
+/// The causes, largest first, where any came more than once: else the timeline says as much.
+fn sums(text: &mut String, shares: &[LateShare]) {
+    if shares.iter().all(|share| share.times < 2) {
+        return;
+    }
+    let _ = writeln!(text, "\n  {:>12}", "in all");
+    let mut ranked: Vec<&LateShare> = shares.iter().collect();
+    ranked.sort_by_key(|share| std::cmp::Reverse(share.ns));
+    for share in ranked.iter().take(MOST_SHARES) {
+        let _ = writeln!(
+            text,
+            "  {:>12}  {}: {}",
+            time(share.ns),
+            share.stretch,
+            counted(share)
+        );
+    }
+    let rest = ranked.get(MOST_SHARES..).unwrap_or_default();
+    if !rest.is_empty() {
+        let rest_ns = rest.iter().map(|share| share.ns).sum();
+        let _ = writeln!(text, "  {:>12}  {} more", time(rest_ns), rest.len());
+    }
+}
+
+/// The pieces in their order; of a long row the longest ones, and the others between them together.
+fn timeline(text: &mut String, pieces: &[LatePiece], last: &mut String) {
+    let mut lengths: Vec<u64> = pieces.iter().map(|piece| piece.ns).collect();
+    lengths.sort_unstable_by_key(|&ns| std::cmp::Reverse(ns));
+    let shortest_ns = match pieces.len() > MOST_PIECES {
+        true => lengths[MOST_PIECES - 1],
+        false => 0,
+    };
+    let mut left_out = (0_u64, 0_u64);
+    for piece in pieces {
+        if piece.ns < shortest_ns {
+            left_out = (left_out.0 + 1, left_out.1 + piece.ns);
+            continue;
+        }
+        say_left_out(text, &mut left_out);
+        if piece.stretch != *last {
+            let _ = writeln!(text, "  {}", piece.stretch);
+            last.clone_from(&piece.stretch);
+        }
+        let _ = writeln!(
+            text,
+            "  {:>12}  {:>12}  {}",
+            time(piece.from_ns),
+            time(piece.ns),
+            piece.cause
+        );
+    }
+    say_left_out(text, &mut left_out);
+}
+
+fn say_left_out(text: &mut String, (count, ns): &mut (u64, u64)) {
+    if *count > 0 {
+        let _ = writeln!(
+            text,
+            "  {:>12}  {:>12}  {count} shorter ones",
+            "…",
+            time(*ns)
+        );
+        (*count, *ns) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAITING: &str = "waking → switch-in";
+
+    fn share(cause: &str, times: u64, ns: u64) -> LateShare {
+        LateShare {
+            stretch: WAITING.into(),
+            kind: "thread".into(),
+            cause: cause.into(),
+            times,
+            ns,
+        }
+    }
+
+    /// 5.9 ms behind 54 short runs.
+    fn crowded() -> LateCycle {
+        let piece = |number: u64| LatePiece {
+            stretch: WAITING.into(),
+            kind: "thread".into(),
+            cause: format!("thread {number}"),
+            from_ns: number * 100_000,
+            ns: 100_000 + number,
+        };
+        LateCycle {
+            segment: 1,
+            cycle: 7,
+            due_ns: 0,
+            latency_ns: 5_900_000,
+            execution_ns: 50_000,
+            woken: "direct".into(),
+            shares: vec![
+                share("wakepath-load (OTHER)", 27, 5_100_000),
+                share("hog-200 (OTHER)", 1, 400_000),
+                share("a", 13, 300_000),
+                share("b", 13, 100_000),
+            ],
+            pieces: (0..54).map(piece).collect(),
+            execution: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_line_names_what_many_short_runs_of_one_program_took_together() {
+        let line = line(&crowded());
+        let expected = "(27 × wakepath-load (OTHER) 5100.0 µs, hog-200 (OTHER) 400.0 µs, 2 more \
+            400.0 µs)";
+        assert!(line.contains(expected), "{line}");
+    }
+
+    #[test]
+    fn the_text_of_a_cycle_begins_with_sums_and_cuts_its_list() {
+        let text = cycle_text(&crowded(), "cycle 7");
+        assert!(
+            text.contains("5100.0 µs  waking → switch-in: 27 × wakepath-load"),
+            "{text}"
+        );
+        let shown = text
+            .lines()
+            .filter(|line| line.contains("µs  thread "))
+            .count();
+        assert_eq!(shown, MOST_PIECES, "{text}");
+        // 100 000 + 0 … 13.
+        assert!(text.contains("1400.1 µs  14 shorter ones"), "{text}");
+    }
+}
