@@ -28,7 +28,7 @@ Usage: cargo xtask <command>
         [--duration TIME]  the run's own length, as in `wakepath check --duration`
   bench flight             controller, plant and replay, beside RotorPy's same law
         [--without-rotorpy]
-  bench probe              what tracing costs a loop, beside trace-cmd and bpftrace
+  bench probe              what tracing costs a loop, beside plain tracefs and perf
         [--rounds N] [--seconds S] [--cpu C] [--program PATH]
   docs [--check]           write the generated documents, or fail where they drifted
   release                  static programs, controller hosts, check sums, completions, man pages

@@ -1,5 +1,5 @@
-//! An instance of tracefs as anyone sets it up by hand, or trace-cmd does: the same events, the
-//! kernel's default options, nobody who reads.
+//! An instance of tracefs as anyone sets it up by hand: the same events, the kernel's default options,
+//! nobody who reads.
 
 use super::tracer::INSTANCES;
 use std::fs;

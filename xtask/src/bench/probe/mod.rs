@@ -1,6 +1,6 @@
-//! What recording kernel events costs a 1 kHz FIFO loop: wakepath's probe in each of its ways, and
-//! other tracers with the same events, turn by turn with the untraced loop, so that what changes on
-//! the machine meanwhile changes for all.
+//! What recording kernel events costs a 1 kHz FIFO loop: wakepath's probe, a plain instance of
+//! tracefs and perf, with the same events, turn by turn with the untraced loop, so that what changes on the
+//! machine meanwhile changes for all.
 
 mod figures;
 mod instance;

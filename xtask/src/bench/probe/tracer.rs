@@ -1,6 +1,6 @@
-//! What records the events: nothing, wakepath's probe, a plain instance of tracefs, trace-cmd,
-//! bpftrace. Each is started, left to record while a loop runs beside it, and stopped; what it says
-//! it recorded and lost is read.
+//! What records the events: nothing, wakepath's probe, a plain instance of tracefs, perf. Each is
+//! started, left to record while a loop runs beside it, and stopped; what it says it recorded and lost
+//! is read.
 
 use super::instance::Instance;
 use crate::descendants::with_descendants;
@@ -8,7 +8,7 @@ use crate::tools::has_program;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -34,12 +34,11 @@ const EVENTS: [&str; 19] = [
     "exceptions:page_fault_user",
     "exceptions:page_fault_kernel",
 ];
-/// Each CPU's buffer, for every tracer alike: five seconds of 500 000 events a second, 60 bytes each;
-/// bpftrace wants a power of two.
+/// Each CPU's buffer, for every tracer alike: five seconds of 500 000 events a second, 60 bytes each.
 const BUFFER_BYTES: u64 = 256 << 20;
-/// How long a tracer may take to begin: a compiler of programs, some fifty events.
+/// How long perf may take to write what it has.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long one may take to switch its events on once it runs.
+/// How long it may take to switch its events on once it runs.
 const SETTLING: Duration = Duration::from_secs(2);
 /// Where instances of tracefs are.
 pub const INSTANCES: &str = "/sys/kernel/tracing/instances";
@@ -50,49 +49,30 @@ const INSTANCE: &str = "xtask-bench-probe";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tracer {
     Nothing,
-    /// wakepath's own, by its words for backend and buffer.
-    Own(&'static str, &'static str),
-    /// What trace-cmd would set up, without it: some kernels refuse it the function tracer, which it
-    /// opens in any case.
+    /// wakepath's own, as `--trace` chooses it for segments that fit.
+    Own,
+    /// Tracefs as anyone sets it up.
     Instance,
-    TraceCmd,
     Perf,
-    Bpftrace,
 }
 
 /// All of them; the first is what the others are compared with.
-pub const ALL: [Tracer; 8] = [
-    Tracer::Nothing,
-    Tracer::Own("tracefs", "flight-recorder"),
-    Tracer::Own("tracefs", "drained"),
-    Tracer::Own("perf", "flight-recorder"),
-    Tracer::Instance,
-    Tracer::TraceCmd,
-    Tracer::Perf,
-    Tracer::Bpftrace,
-];
+pub const ALL: [Tracer; 4] = [Tracer::Nothing, Tracer::Own, Tracer::Instance, Tracer::Perf];
 
 impl Tracer {
-    pub fn name(self) -> String {
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Nothing => "untraced".into(),
-            Self::Own(backend, mode) => format!("wakepath {backend}, {mode}"),
-            Self::Instance => "tracefs, as trace-cmd".into(),
-            Self::TraceCmd => "trace-cmd".into(),
-            Self::Perf => "perf record".into(),
-            Self::Bpftrace => "bpftrace".into(),
+            Self::Nothing => "untraced",
+            Self::Own => "wakepath",
+            Self::Instance => "plain tracefs",
+            Self::Perf => "perf record",
         }
     }
 
     /// Why it can't run here.
     pub fn missing(self) -> Option<String> {
-        let program = match self {
-            Self::Nothing | Self::Own(..) | Self::Instance => return None,
-            Self::TraceCmd => "trace-cmd",
-            Self::Perf => "perf",
-            Self::Bpftrace => "bpftrace",
-        };
-        (!has_program(program)).then(|| format!("{program} is not installed"))
+        let is_there = self != Self::Perf || has_program("perf");
+        (!is_there).then(|| "perf is not installed".into())
     }
 
     /// Starts it on one CPU; returns when it records.
@@ -101,17 +81,13 @@ impl Tracer {
         fs::create_dir_all(directory).map_err(said)?;
         let recording = match self {
             Self::Nothing => Recording::None,
-            Self::Own(backend, mode) => own(program, backend, mode, cpu, directory)?,
+            Self::Own => own(program, cpu, directory)?,
             Self::Instance => {
                 Recording::Instance(Instance::start(INSTANCE, cpu, BUFFER_BYTES, &events())?)
             }
-            Self::TraceCmd => trace_cmd(cpu, directory)?,
             Self::Perf => perf(cpu, directory)?,
-            Self::Bpftrace => bpftrace(cpu, directory)?,
         };
         let running = Running {
-            tracer: self,
-            directory: directory.to_owned(),
             cpu_time_ns: 0,
             since: Instant::now(),
             recording,
@@ -125,8 +101,6 @@ impl Tracer {
 
 /// A tracer that records.
 pub struct Running {
-    tracer: Tracer,
-    directory: PathBuf,
     /// CPU time that its processes had when recording began.
     cpu_time_ns: u64,
     since: Instant,
@@ -137,7 +111,7 @@ enum Recording {
     None,
     Own(Child, ChildStdin, BufReader<ChildStdout>),
     Instance(Instance),
-    Other(Child),
+    Perf(Child),
 }
 
 /// What a tracer did.
@@ -156,7 +130,7 @@ impl Running {
     fn cpu_time_ns(&self) -> u64 {
         let child = match &self.recording {
             Recording::None | Recording::Instance(_) => return 0,
-            Recording::Own(child, ..) | Recording::Other(child) => child,
+            Recording::Own(child, ..) | Recording::Perf(child) => child,
         };
         let of = |process: u32| {
             let text = fs::read_to_string(format!("/proc/{process}/schedstat")).ok()?;
@@ -174,14 +148,7 @@ impl Running {
             Recording::None => (None, None),
             Recording::Own(child, input, output) => finish_own(child, input, output)?,
             Recording::Instance(instance) => instance.finish()?,
-            Recording::Other(child) => {
-                let said = interrupted(child, self.tracer)?;
-                match self.tracer {
-                    Tracer::TraceCmd => trace_cmd_counts(&said),
-                    Tracer::Perf => perf_counts(&said),
-                    _ => bpftrace_counts(&self.directory, &said)?,
-                }
-            }
+            Recording::Perf(child) => perf_counts(&interrupted(child)?),
         };
         Ok(Traced {
             events,
@@ -191,15 +158,9 @@ impl Running {
     }
 }
 
-fn own(
-    program: &Path,
-    backend: &str,
-    mode: &str,
-    cpu: usize,
-    directory: &Path,
-) -> Result<Recording, String> {
+fn own(program: &Path, cpu: usize, directory: &Path) -> Result<Recording, String> {
     let setting = json!({
-        "cpus": [cpu], "segment_ns": 5_000_000_000_u64, "backend": backend, "mode": mode,
+        "cpus": [cpu], "segment_ns": 5_000_000_000_u64, "backend": "tracefs", "mode": "flight-recorder",
         "buffer_bytes": BUFFER_BYTES, "keep_above_ns": null,
     });
     let mut child = Command::new(program)
@@ -271,55 +232,8 @@ fn events() -> Vec<String> {
     common.filter(there).chain(vectors).collect()
 }
 
-fn trace_cmd(cpu: usize, directory: &Path) -> Result<Recording, String> {
-    let mut command = bounded("trace-cmd");
-    // -d: it need not touch the function tracer, which some kernels refuse.
-    command.args(["record", "-d", "-B", INSTANCE, "-C", "mono"]);
-    command.args(["-M", &format!("{:x}", 1_u64 << cpu)]);
-    command.args(["-b", &(BUFFER_BYTES / 1024).to_string()]);
-    for event in events() {
-        command.args(["-e", &event]);
-    }
-    recording(command.arg("-o").arg(directory.join("trace.dat")), || true)
-}
-
-/// Its statistics of each CPU, as it prints them in the end.
-fn trace_cmd_counts(said: &str) -> (Option<u64>, Option<u64>) {
-    let sum = |key: &str| {
-        let values = said
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix(key));
-        values
-            .filter_map(|value| value.trim().parse::<u64>().ok())
-            .sum::<u64>()
-    };
-    let lost = sum("overrun:") + sum("commit overrun:") + sum("dropped events:");
-    (Some(sum("read events:") + sum("entries:")), Some(lost))
-}
-
-fn bpftrace(cpu: usize, directory: &Path) -> Result<Recording, String> {
-    let probes: Vec<String> = events()
-        .iter()
-        .map(|event| format!("tracepoint:{event}"))
-        .collect();
-    // A line for each event, as a recording needs one: which, when, whose.
-    let text = format!(
-        "BEGIN {{ printf(\"begun\\n\"); }}\n{} /cpu == {cpu}/ {{ printf(\"%s %llu %d\\n\", probe, nsecs, tid); }}\n",
-        probes.join(",\n")
-    );
-    let file = directory.join("events.bt");
-    fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
-    let output = directory.join("events.txt");
-    let mut command = bounded("bpftrace");
-    command.env("BPFTRACE_PERF_RB_PAGES", (BUFFER_BYTES / 4096).to_string());
-    // The first line is written when every probe is attached.
-    recording(command.arg("-o").arg(&output).arg(&file), || {
-        fs::metadata(&output).is_ok_and(|metadata| metadata.len() > 0)
-    })
-}
-
 fn perf(cpu: usize, directory: &Path) -> Result<Recording, String> {
-    let mut command = bounded("perf");
+    let mut command = Command::new("perf");
     command.args(["record", "-C", &cpu.to_string(), "-k", "mono", "-c", "1"]);
     command.args(["-m", &format!("{}M", BUFFER_BYTES >> 20)]);
     // The kernel refuses this one to perf.
@@ -329,7 +243,7 @@ fn perf(cpu: usize, directory: &Path) -> Result<Recording, String> {
     {
         command.args(["-e", event]);
     }
-    recording(command.arg("-o").arg(directory.join("perf.data")), || true)
+    recording(command.arg("-o").arg(directory.join("perf.data")))
 }
 
 /// What it says in the end: `… (1234 samples) …`, and `… lost 5 …` where some were.
@@ -347,97 +261,47 @@ fn perf_counts(said: &str) -> (Option<u64>, Option<u64>) {
     (samples, Some(lost.sum()))
 }
 
-fn bpftrace_counts(directory: &Path, said: &str) -> Result<(Option<u64>, Option<u64>), String> {
-    let file = directory.join("events.txt");
-    let text = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-    let text = String::from_utf8_lossy(&text);
-    let number = |line: &str| {
-        let rest = line.split_once("Lost ")?.1;
-        rest.split(' ').next()?.parse::<u64>().ok()
-    };
-    let lost = text.lines().chain(said.lines()).filter_map(number).sum();
-    let events = text
-        .lines()
-        .filter(|line| line.starts_with("tracepoint:"))
-        .count();
-    Ok((Some(events as u64), Some(lost)))
-}
-
-/// A tracer that records: started, `begun`, and still there a while later.
-fn recording(command: &mut Command, begun: impl Fn() -> bool) -> Result<Recording, String> {
+/// perf that records: started, and still there a while later, since it does not say when it begins.
+fn recording(command: &mut Command) -> Result<Recording, String> {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("timeout: {error}"))?;
-    let since = Instant::now();
-    // None of them but bpftrace says when it has begun.
-    let mut settled = None;
-    while settled.is_none_or(|at: Instant| at.elapsed() < SETTLING) {
-        if child.try_wait().is_ok_and(|status| status.is_some()) {
-            kill_group(child.id());
-            let output = child
-                .wait_with_output()
-                .map_err(|error| error.to_string())?;
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            let _ = fs::remove_dir(Path::new(INSTANCES).join(INSTANCE));
-            return Err(format!(
-                "it ended at once, {}: {}",
-                output.status,
-                said.trim().replace('\n', " ")
-            ));
-        }
-        if settled.is_none() && begun() {
-            settled = Some(Instant::now());
-        }
-        if since.elapsed() > PATIENCE {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err("it does not begin".into());
-        }
-        std::thread::sleep(Duration::from_millis(50));
+        .map_err(|error| format!("perf: {error}"))?;
+    std::thread::sleep(SETTLING);
+    if child.try_wait().is_ok_and(|status| status.is_none()) {
+        return Ok(Recording::Perf(child));
     }
-    Ok(Recording::Other(child))
+    let output = child
+        .wait_with_output()
+        .map_err(|error| error.to_string())?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(format!(
+        "it ended at once, {}: {}",
+        output.status,
+        said.trim().replace('\n', " ")
+    ))
 }
 
 /// Ends it as Ctrl-C would, and returns all that it said.
-fn interrupted(mut child: Child, tracer: Tracer) -> Result<String, String> {
+fn interrupted(mut child: Child) -> Result<String, String> {
     let process = i32::try_from(child.id()).ok();
-    let process = process.and_then(rustix::process::Pid::from_raw);
-    if let Some(process) = process {
+    if let Some(process) = process.and_then(rustix::process::Pid::from_raw) {
         rustix::process::kill_process(process, rustix::process::Signal::INT)
-            .map_err(|error| format!("{}: {error}", tracer.name()))?;
+            .map_err(|error| format!("perf: {error}"))?;
     }
-    // trace-cmd has been seen to wait for ever on a kernel that refuses it the function tracer.
     let asked = Instant::now();
     while child.try_wait().is_ok_and(|status| status.is_none()) && asked.elapsed() < PATIENCE {
         std::thread::sleep(Duration::from_millis(50));
     }
-    kill_group(child.id());
+    // One that has ended needs no killing.
+    let _ = child.kill();
     let output = child
         .wait_with_output()
-        .map_err(|error| format!("{}: {error}", tracer.name()))?;
-    // trace-cmd keeps its instance.
-    let _ = fs::remove_dir(Path::new(INSTANCES).join(INSTANCE));
+        .map_err(|error| format!("perf: {error}"))?;
     let text = [output.stdout, output.stderr].concat();
     Ok(String::from_utf8_lossy(&text).into_owned())
-}
-
-/// A program in a group of its own, which is ended as a whole: trace-cmd's readers outlive it and
-/// would hold what it says open for ever. `timeout` ends it if nobody else does.
-fn bounded(program: &str) -> Command {
-    let mut command = Command::new("timeout");
-    command.args(["--signal=INT", "--kill-after=5", "600", program]);
-    command
-}
-
-/// Whatever is left of a [`bounded`] program.
-fn kill_group(leader: u32) {
-    let leader = i32::try_from(leader).ok();
-    if let Some(leader) = leader.and_then(rustix::process::Pid::from_raw) {
-        let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
-    }
 }
 
 #[cfg(test)]
@@ -450,12 +314,5 @@ mod tests {
             Processed 9 events and lost 2 chunks!\n\
             [ perf record: Captured and wrote 0.3 MB x (2034 samples) ]\n";
         assert_eq!(perf_counts(said), (Some(2034), Some(2)));
-    }
-
-    #[test]
-    fn trace_cmds_counts_are_summed_over_its_cpus() {
-        let said = "CPU: 0\nentries: 0\noverrun: 0\ncommit overrun: 0\nread events: 7\n\n\
-            CPU: 1\nentries: 2\noverrun: 5\ncommit overrun: 1\ndropped events: 3\nread events: 40\n";
-        assert_eq!(trace_cmd_counts(said), (Some(49), Some(9)));
     }
 }
