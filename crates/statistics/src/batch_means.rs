@@ -51,7 +51,7 @@ pub fn batch_mean_interval(series: &[i64], batches: u32, confidence: f64) -> Opt
         confidence,
         batches,
         batch_size: size as u64,
-        batch_correlation: crate::autocorrelations(&means, 1).map_or(0.0, |rho| rho[0]),
+        batch_correlation: crate::correlation::first_autocorrelation(&means).unwrap_or(0.0),
     })
 }
 

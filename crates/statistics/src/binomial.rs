@@ -4,16 +4,6 @@
 
 use crate::special::beta_quantile;
 
-/// A two-sided confidence interval of a miss probability.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct MissInterval {
-    /// Lower end, 0 to 1.
-    pub lower: f64,
-    /// Upper end, 0 to 1.
-    pub upper: f64,
-}
-
 /// One-sided upper bound on the miss probability at `confidence` after `missed` of `due`: the
 /// `confidence` quantile of Beta(missed + 1, due − missed) (Clopper & Pearson 1934). 1 where
 /// nothing was due or everything was missed.
@@ -34,15 +24,6 @@ pub fn miss_lower_bound(missed: f64, due: f64, confidence: f64) -> f64 {
         0.0
     } else {
         beta_quantile(1.0 - confidence, missed, (due - missed).max(0.0) + 1.0)
-    }
-}
-
-/// Two-sided Clopper–Pearson interval: each side leaves out half of 1 − `confidence`.
-pub fn miss_interval(missed: f64, due: f64, confidence: f64) -> MissInterval {
-    let side = 1.0 - (1.0 - confidence) / 2.0;
-    MissInterval {
-        lower: miss_lower_bound(missed, due, side),
-        upper: miss_upper_bound(missed, due, side),
     }
 }
 
@@ -75,9 +56,10 @@ mod tests {
             let of = format!("{missed} of {due}");
             assert_close(miss_lower_bound(missed, due, confidence), lower, &of);
             assert_close(miss_upper_bound(missed, due, confidence), upper, &of);
-            let interval = miss_interval(missed, due, confidence);
-            assert_close(interval.lower, low, &of);
-            assert_close(interval.upper, high, &of);
+            // Two-sided: each side leaves out half.
+            let side = 1.0 - (1.0 - confidence) / 2.0;
+            assert_close(miss_lower_bound(missed, due, side), low, &of);
+            assert_close(miss_upper_bound(missed, due, side), high, &of);
         }
     }
 

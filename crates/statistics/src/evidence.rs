@@ -7,7 +7,7 @@ use crate::special::beta_tails;
 /// Due times without a miss after which the upper bound on the miss probability is at most
 /// `target` at `confidence`: the smallest n with 1 − α^{1/n} ≤ target. `None` when target is 0
 /// or not a probability.
-pub fn due_times_needed_without_misses(target: f64, confidence: f64) -> Option<u64> {
+pub(crate) fn due_times_needed_without_misses(target: f64, confidence: f64) -> Option<u64> {
     if !(target > 0.0 && target <= 1.0 && confidence > 0.0 && confidence < 1.0) {
         return None;
     }

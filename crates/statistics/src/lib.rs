@@ -18,7 +18,6 @@ mod false_discovery;
 mod histogram;
 mod normal;
 mod order_statistics;
-mod permutation;
 mod quantile;
 mod rank_sum;
 #[cfg(test)]
@@ -32,17 +31,13 @@ mod student;
 mod subset_sums;
 
 pub use batch_means::{MeanInterval, batch_mean_interval};
-pub use binomial::{
-    MissInterval, miss_bound_without_misses, miss_interval, miss_lower_bound, miss_upper_bound,
-};
+pub use binomial::{miss_bound_without_misses, miss_lower_bound, miss_upper_bound};
 pub use clusters::{MissClusters, MissTally};
-pub use correlation::{LjungBox, autocorrelations, effective_count_for_mean, ljung_box};
 pub use distribution::{Distribution, DistributionSummary, QuantileValue};
-pub use evidence::{due_times_needed, due_times_needed_without_misses};
+pub use evidence::due_times_needed;
 pub use false_discovery::adjusted_for_many;
 pub use histogram::LatencyHistogram;
 pub use order_statistics::{RankInterval, ValueInterval, quantile_rank_interval};
-pub use permutation::{Block, Counted, Permutation, permutation_test};
 pub use quantile::Quantile;
 pub use rank_sum::{RankTest, least_rank_sum_p, rank_sum_test};
 pub use shift::{Shift, equivalence_p, equivalence_p_of_pairs, shift_between, shift_of_pairs};

@@ -1,25 +1,14 @@
 //! Quantiles of Student's t, for intervals of means.
 
-use crate::special::beta_quantile;
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The `probability` quantile of Student's t with `degrees` > 0 degrees of freedom, through the
-/// incomplete beta function (Abramowitz & Stegun 26.7.1). `NaN` outside 0 < probability < 1.
+/// The `probability` quantile of Student's t with `degrees` > 0 degrees of freedom. `NaN` outside
+/// 0 < probability < 1.
 pub fn student_t_quantile(probability: f64, degrees: f64) -> f64 {
-    if !(probability > 0.0 && probability < 1.0 && degrees > 0.0) {
-        return f64::NAN;
-    }
-    if probability < 0.5 {
-        return -student_t_quantile(1.0 - probability, degrees);
-    }
-    let both_tails = 2.0 * (1.0 - probability);
-    if both_tails < 0.5 {
-        let x = beta_quantile(both_tails, degrees / 2.0, 0.5);
-        (degrees * (1.0 - x) / x).sqrt()
-    } else if both_tails < 1.0 {
-        let y = beta_quantile(1.0 - both_tails, 0.5, degrees / 2.0);
-        (degrees * y / (1.0 - y)).sqrt()
-    } else {
-        0.0
+    let inside = probability > 0.0 && probability < 1.0;
+    match StudentsT::new(0.0, 1.0, degrees) {
+        Ok(distribution) if inside => distribution.inverse_cdf(probability),
+        _ => f64::NAN,
     }
 }
 
@@ -51,6 +40,8 @@ mod tests {
             assert!((student_t_quantile(p, degrees) - printed).abs() < 5e-4);
         }
         assert_eq!(student_t_quantile(0.5, 3.0), 0.0);
+        assert!(student_t_quantile(1.0, 3.0).is_nan());
+        assert!(student_t_quantile(0.5, 0.0).is_nan());
         assert!((student_t_quantile(0.025, 10.0) + 2.228).abs() < 5e-4);
     }
 }

@@ -6,16 +6,9 @@ use serde::Serialize;
 use std::fmt;
 use wakepath_scenario::Criterion;
 use wakepath_statistics::{
-    Block, Permutation, RankTest, Shift, adjusted_for_many, equivalence_p, equivalence_p_of_pairs,
-    least_rank_sum_p, least_signed_rank_p, permutation_test, rank_sum_test, shift_between,
-    shift_of_pairs, signed_rank_test,
+    RankTest, Shift, adjusted_for_many, equivalence_p, equivalence_p_of_pairs, least_rank_sum_p,
+    least_signed_rank_p, rank_sum_test, shift_between, shift_of_pairs, signed_rank_test,
 };
-
-/// Arrangements up to which all are tried: 10 runs against 10.
-const ENUMERATE_UP_TO: u64 = 200_000;
-const DRAWS: u64 = 100_000;
-/// Any; a fixed one gives the same figures each time.
-const SEED: u64 = 1;
 
 /// What a metric of a condition shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -87,8 +80,6 @@ pub struct MetricComparison {
     pub shift: Option<Shift>,
     /// Exact rank test: Mann–Whitney, or Wilcoxon's for pairs measured in turn.
     pub test: Option<RankTest>,
-    /// Permutation test of the difference of means; shown, not decided by.
-    pub permutation: Option<Permutation>,
     /// Probability of what was seen if the sides differed by the margin or more.
     pub p_equivalent: Option<f64>,
     /// The probabilities adjusted for all metrics of all conditions.
@@ -180,7 +171,6 @@ fn compared(
         margin: None,
         shift: None,
         test: None,
-        permutation: None,
         p_equivalent: None,
         adjusted: None,
         finding: Finding::Inconclusive,
@@ -206,36 +196,22 @@ fn compared(
     let (base, against) = (&found.base, &found.against);
     let margin = order.margin.of(metric, median(base), criterion);
     let confidence = 1.0 - 2.0 * ALPHA;
-    let (shift, test, p_equivalent, blocks) = if order.interleaved {
-        let pairs = || base.iter().zip(against);
-        let differences: Vec<f64> = pairs().map(|(base, against)| against - base).collect();
-        let blocks = pairs().map(|(&base, &against)| Block {
-            first: vec![base],
-            second: vec![against],
-        });
+    (found.shift, found.test, found.p_equivalent) = if order.interleaved {
+        let pairs = base.iter().zip(against);
+        let differences: Vec<f64> = pairs.map(|(base, against)| against - base).collect();
         (
             shift_of_pairs(&differences, confidence),
             signed_rank_test(&differences),
             equivalence_p_of_pairs(&differences, margin),
-            blocks.collect(),
         )
     } else {
-        let block = Block {
-            first: base.clone(),
-            second: against.clone(),
-        };
         (
             shift_between(base, against, confidence),
             rank_sum_test(base, against),
             equivalence_p(base, against, margin),
-            vec![block],
         )
     };
-    found.permutation = permutation_test(&blocks, ENUMERATE_UP_TO, DRAWS, SEED);
     found.margin = Some(margin);
-    found.shift = shift;
-    found.test = test;
-    found.p_equivalent = p_equivalent;
     found
 }
 
