@@ -436,12 +436,45 @@ pub enum ThreadEnd {
     Stopped,
     /// It could not go on.
     Failed {
+        /// What kept it from going on, as far as judging tells it apart.
+        #[serde(default, skip_serializing_if = "Obstacle::is_other")]
+        obstacle: Obstacle,
         /// One line for a person.
         reason: String,
     },
     /// A reason that this version does not know. Never written.
     #[serde(other)]
     Unknown,
+}
+
+impl ThreadEnd {
+    /// It could not go on, for a reason that is like no other.
+    pub fn failed(reason: impl Into<String>) -> Self {
+        Self::Failed {
+            obstacle: Obstacle::Other,
+            reason: reason.into(),
+        }
+    }
+}
+
+/// What keeps a loop thread from beginning or from going on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Obstacle {
+    /// The guard stopped it: it took its CPU without sleeping.
+    Guard,
+    /// A right is missing.
+    MissingRight,
+    /// Anything else, and everything in runs of before obstacles were told apart.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl Obstacle {
+    fn is_other(&self) -> bool {
+        *self == Self::Other
+    }
 }
 
 /// How a run ended.

@@ -30,7 +30,7 @@ pub use digest::sha256_of_file;
 pub use error::{ArchiveError, Result};
 pub use event::{
     CountersRead, Effective, Ending, Event, FactsTaken, KernelLatency, KernelNoise, ModuleTimes,
-    PageFaults, PlannedSegment, RunStarted, ScenarioText, SegmentEnded, SegmentStarted,
+    Obstacle, PageFaults, PlannedSegment, RunStarted, ScenarioText, SegmentEnded, SegmentStarted,
     SegmentTraced, SelfTestFound, StageLatency, ThreadEnd, ThreadEnded, ThreadStarted, Tool,
     TracingSetUp, When, run_id,
 };

@@ -9,8 +9,9 @@ use crate::flight::{FlightOrder, FlownConditions, judge_flights};
 use crate::identity::{RunIdentity, identity, scenario_of};
 use crate::inflation::{Inflation, inflations};
 use crate::judged::{JudgedConditions, judged_conditions};
-use crate::loads::{LoadSummary, summarise};
+use crate::loads::{self, LoadSummary, summarise};
 use crate::modules::{self, ModuleFigures};
+use crate::next_step::{NextStep, next_steps};
 use crate::picture::Picture;
 use crate::probe_effect::{ProbeEffect, probe_effect};
 use crate::run_outcome::run_outcome;
@@ -34,6 +35,8 @@ pub struct Assessment {
     pub imported: Option<wakepath_archive::Imported>,
     /// What bears on the run as a whole: an interruption, a recovery, lost segments.
     pub remarks: Vec<String>,
+    /// What would decide the run, where it is undecided.
+    pub next_steps: Vec<NextStep>,
     /// What became of each policy, and which to use.
     pub overall: Overall,
     /// Every condition that was measured, with its figures and reasons.
@@ -134,6 +137,8 @@ impl Assessment {
         let (outcome, mut remarks) = run_outcome(run, &overall, &not_measured);
         let controllers = controllers::files(&scenario);
         remarks.extend(controllers.iter().filter_map(ControllerFile::remark));
+        remarks.extend(loads::remarks_of_traced(&manifest.segments));
+        let next_steps = next_steps(outcome, &overall, &not_measured, &scenario);
         if outcome != Outcome::Passed {
             // A policy that passed where it was measured is no advice for where it was not.
             overall.recommendation = None;
@@ -156,6 +161,7 @@ impl Assessment {
             virtual_time: manifest.virtual_time.clone(),
             imported: manifest.imported.clone(),
             remarks,
+            next_steps,
             overall,
             conditions,
             not_measured,

@@ -2,7 +2,7 @@
 //! repetitions; task by task where tasks have periods of their own. It reads no samples.
 
 use serde::Serialize;
-use wakepath_archive::{Manifest, SegmentRecord, ThreadEnd, ThreadRecord};
+use wakepath_archive::{Manifest, Obstacle, SegmentRecord, ThreadEnd, ThreadRecord};
 use wakepath_scenario::{Criterion, Scenario};
 use wakepath_timeline::Policy;
 
@@ -15,6 +15,8 @@ pub struct NotMeasured {
     pub phase: String,
     /// Why, and what would help.
     pub reason: String,
+    /// Whether it is for want of a right.
+    pub lacks_right: bool,
 }
 
 /// The recording of one condition.
@@ -79,12 +81,12 @@ pub(crate) fn group<'a>(manifest: &'a Manifest, scenario: &Scenario) -> Vec<Cond
 impl ConditionSegments<'_> {
     /// Why no segment of it ever started, if none did: a missing privilege, as a rule. A load that
     /// could not be started is not such a reason but makes the condition invalid.
-    pub(crate) fn never_started(&self) -> Option<String> {
+    pub(crate) fn never_started(&self) -> Option<(Obstacle, String)> {
         let reason = |(segment, thread): &(&SegmentRecord, &ThreadRecord)| match &thread.ended {
-            Some(ThreadEnd::Failed { reason })
+            Some(ThreadEnd::Failed { obstacle, reason })
                 if thread.due.start_ns == 0 && segment.loads.is_empty() =>
             {
-                Some(reason.clone())
+                Some((*obstacle, reason.clone()))
             }
             _ => None,
         };

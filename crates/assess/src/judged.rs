@@ -8,7 +8,7 @@ use crate::error::AssessmentError;
 use crate::imported;
 use crate::loads::statements;
 use crate::picture::{Gatherer, Picture, buckets_of_each};
-use wakepath_archive::{Run, SegmentRecord, ThreadEnd, ThreadRecord};
+use wakepath_archive::{Obstacle, Run, SegmentRecord, ThreadEnd, ThreadRecord};
 use wakepath_scenario::Scenario;
 use wakepath_timeline::Sample;
 use wakepath_verdict::{
@@ -40,9 +40,10 @@ pub(crate) fn judged_conditions<'a>(
     let buckets = buckets_of_each(conditions.len() as u64);
     for condition in conditions {
         match condition.never_started() {
-            Some(reason) => not_measured.push(NotMeasured {
+            Some((obstacle, reason)) => not_measured.push(NotMeasured {
                 condition: condition.condition.clone(),
                 phase: condition.phase.clone(),
+                lacks_right: obstacle == Obstacle::MissingRight,
                 reason,
             }),
             None => {
@@ -151,7 +152,9 @@ pub(crate) fn judged_with(
 pub(crate) fn window_end(thread: &ThreadRecord, last_cycle: Option<u64>) -> u64 {
     match thread.ended {
         Some(ThreadEnd::Stopped) | None => last_cycle
-            .map_or(thread.first_judged_cycle, |cycle| cycle + 1)
+            .map_or(0, |cycle| cycle + 1)
+            // Stopped in the warm-up it holds nothing to judge, which is no contradiction.
+            .max(thread.first_judged_cycle)
             .min(thread.expected),
         _ => thread.expected,
     }
@@ -188,13 +191,13 @@ fn add_provenance(provenance: &mut Provenance, segment: &SegmentRecord, thread: 
         Some(ThreadEnd::Overrun) => Some(EarlyEnd::Overrun {
             cycle: (thread.recorded + lost).saturating_sub(1),
         }),
-        Some(ThreadEnd::Failed { reason }) if reason.starts_with("the guard") => {
-            Some(EarlyEnd::Guard {
+        Some(ThreadEnd::Failed { obstacle, reason }) => Some(match obstacle {
+            Obstacle::Guard => EarlyEnd::Guard {
                 detail: reason.clone(),
-            })
-        }
-        Some(ThreadEnd::Failed { reason }) => Some(EarlyEnd::Error {
-            detail: reason.clone(),
+            },
+            Obstacle::MissingRight | Obstacle::Other => EarlyEnd::Error {
+                detail: reason.clone(),
+            },
         }),
         Some(ThreadEnd::AllCycles | ThreadEnd::Unknown) => None,
     };

@@ -18,6 +18,7 @@ mod inflation;
 mod judged;
 mod loads;
 mod modules;
+mod next_step;
 mod picture;
 mod probe_effect;
 mod run_outcome;
@@ -42,6 +43,7 @@ pub use imported::more_may_be_late;
 pub use inflation::{Inflated, Inflation, Ratio};
 pub use loads::LoadSummary;
 pub use modules::ModuleFigures;
+pub use next_step::NextStep;
 pub use picture::{
     Bucket, HistogramBin, LateCycle, Level, Measure, Picture, Pyramid, Shape, SkippedCycles,
     Stretch, Tail, Violations, WorstCycle,

@@ -63,6 +63,43 @@ pub(crate) fn statements(segment: &SegmentRecord) -> impl Iterator<Item = Statem
     })
 }
 
+/// What each load without proof says of itself in these segments, once.
+pub(crate) fn unproven<'a>(segments: impl Iterator<Item = &'a SegmentRecord>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for statement in segments.flat_map(statements).filter(|of| !of.working) {
+        let why = statement.reason.as_deref();
+        let why = why.unwrap_or("it says nothing of its work");
+        let line = format!("the load {} did not prove its work: {why}", statement.name);
+        if !all.contains(&line) {
+            all.push(line);
+        }
+    }
+    all
+}
+
+/// A traced segment judges nothing, and so no verdict tells that its load was not there: a line for
+/// each condition whose traced figures are not those of its load.
+pub(crate) fn remarks_of_traced(segments: &[SegmentRecord]) -> Vec<String> {
+    let traced = || segments.iter().filter(|segment| segment.traced);
+    let mut remarks = Vec::new();
+    for segment in traced() {
+        let same = |of: &&SegmentRecord| {
+            (&of.condition, &of.phase) == (&segment.condition, &segment.phase)
+        };
+        for why in unproven(traced().filter(same)) {
+            let (condition, phase) = (&segment.condition, &segment.phase);
+            let remark = format!(
+                "{condition}, {phase}, while it was traced: {why}; what is explained of it, and what \
+                 tracing cost, is not under this load"
+            );
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        }
+    }
+    remarks
+}
+
 pub(crate) fn summarise(segments: &[SegmentRecord]) -> Vec<LoadSummary> {
     let mut summaries: Vec<LoadSummary> = Vec::new();
     // What is shown is the load beside the judged cycles.

@@ -55,6 +55,9 @@ pub struct ConditionExplanation {
     pub cycles: u64,
     /// Judged cycles whose events were not kept, or overwritten: nothing is said of them.
     pub not_covered: u64,
+    /// Loads that did not prove their work in the traced segments: what is said is not under them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unproven_loads: Vec<String>,
     /// Cycles by how they were woken: `direct`, `deferred`, `not-asleep`, …
     pub woken: BTreeMap<String, u64>,
     /// Late cycles.
@@ -176,6 +179,7 @@ impl ConditionExplanation {
             threshold_from: threshold_from.into(),
             cycles: totals.cycles,
             not_covered: totals.not_covered,
+            unproven_loads: Vec::new(),
             woken: woken
                 .map(|(word, count)| ((*word).into(), *count))
                 .collect(),

@@ -110,7 +110,7 @@ fn load(library: &str, spec: &LoopSpec, interrupt: &Interrupt) -> Result<(), Con
             // Ready, and so loaded; its end shows whether it can be let go.
             Heard::Said(LoopReply::Ready { .. }) => {}
             Heard::Said(LoopReply::Ended { .. }) => break Ok(()),
-            Heard::Said(LoopReply::CannotRun { reason }) => {
+            Heard::Said(LoopReply::CannotRun { reason, .. }) => {
                 break Err(ControllerError::Refused(reason));
             }
             Heard::Gone => {

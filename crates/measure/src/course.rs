@@ -4,6 +4,7 @@
 use crate::plan::segment_ns;
 use crate::supervisor::Heard;
 use std::time::Duration;
+use wakepath_archive::Obstacle;
 use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadEndReport, ThreadReady};
 
 /// How long threads may take to get ready: locking and touching memory on a slow, loaded board.
@@ -34,7 +35,7 @@ pub(crate) enum Step {
     /// Its threads are ready, and cycle 0 is due at this instant.
     Begin(u64, Vec<ThreadReady>),
     /// It can't run.
-    Refused(String),
+    Refused(Obstacle, String),
     /// Its process ended too early: before it was ready, or before it had told its end.
     Died {
         /// Whether it had been ready.
@@ -83,8 +84,8 @@ impl Course {
                 self.deadline = noticed.at + self.still_needed();
                 return Step::Begin(start_ns, threads);
             }
-            Heard::Said(LoopReply::CannotRun { reason }) if !self.is_ready => {
-                return Step::Refused(reason);
+            Heard::Said(LoopReply::CannotRun { obstacle, reason }) if !self.is_ready => {
+                return Step::Refused(obstacle, reason);
             }
             Heard::Said(LoopReply::Ended { threads }) if self.is_ready => {
                 return Step::Ended(threads);

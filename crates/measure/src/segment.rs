@@ -14,7 +14,7 @@ use crate::{MeasureError, own_group};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use wakepath_archive::{Event, SegmentEnded, SegmentStarted, ThreadEnd, ThreadStarted};
+use wakepath_archive::{Event, Obstacle, SegmentEnded, SegmentStarted, ThreadEnd, ThreadStarted};
 use wakepath_measured_loop::{LoopReply, ThreadReady};
 
 /// Between two looks at the interrupt and at the recorder, for the watcher too.
@@ -31,8 +31,8 @@ pub(crate) enum NotMeasured {
     GroupClosed(String),
     #[error("{0}")]
     NoCacheShare(String),
-    #[error("{0}")]
-    Refused(String),
+    #[error("{1}")]
+    Refused(Obstacle, String),
     #[error("the loop's process died{within} before it was ready: {how}")]
     Died { within: String, how: String },
     #[error("the loop was not ready after {} s", READY_PATIENCE.as_secs())]
@@ -150,7 +150,9 @@ impl UnderWay<'_, '_> {
                     self.begin_cycles(start_ns, &ready)?;
                     begun = Some((ready, snapshot(self.loads)));
                 }
-                Step::Refused(reason) => return Ok(Outcome::Not(NotMeasured::Refused(reason))),
+                Step::Refused(obstacle, reason) => {
+                    return Ok(Outcome::Not(NotMeasured::Refused(obstacle, reason)));
+                }
                 Step::NotReady => return Ok(Outcome::Not(NotMeasured::NotReady)),
                 Step::Died { was_ready: false } => {
                     let (within, how) = (self.in_controller(), child.end());
@@ -158,7 +160,8 @@ impl UnderWay<'_, '_> {
                 }
                 Step::Died { was_ready: true } => {
                     let (within, how) = (self.in_controller(), child.end());
-                    break LoopEnd::Failed(format!("the loop's process died{within}: {how}"));
+                    let reason = format!("the loop's process died{within}: {how}");
+                    break LoopEnd::Of(ThreadEnd::failed(reason));
                 }
                 Step::Ended(threads) => break LoopEnd::Reported(threads),
                 Step::Overdue { guard_tripped } => {
@@ -196,12 +199,17 @@ impl UnderWay<'_, '_> {
 
     fn overdue(&self, guard_tripped: bool) -> LoopEnd {
         let within = self.in_controller();
-        LoopEnd::Failed(match guard_tripped {
-            true => format!("the guard stopped a loop that took the CPU without sleeping{within}"),
-            false => format!(
+        LoopEnd::Of(match guard_tripped {
+            true => ThreadEnd::Failed {
+                obstacle: Obstacle::Guard,
+                reason: format!(
+                    "the guard stopped a loop that took the CPU without sleeping{within}"
+                ),
+            },
+            false => ThreadEnd::failed(format!(
                 "the loop had not ended{within} {} s after its last due time and was killed",
                 END_PATIENCE.as_secs()
-            ),
+            )),
         })
     }
 
@@ -229,7 +237,7 @@ impl UnderWay<'_, '_> {
         let spec = &self.segment.loop_spec;
         let threads = ended_threads(spec, end, recorded, no_counters, memory);
         let problem = threads.iter().find_map(|thread| match &thread.ended {
-            ThreadEnd::Failed { reason } => Some(reason.clone()),
+            ThreadEnd::Failed { reason, .. } => Some(reason.clone()),
             ThreadEnd::Overrun => Some("stopped at its first overrun".into()),
             _ => None,
         });
@@ -256,7 +264,14 @@ impl UnderWay<'_, '_> {
             }
             _ => Vec::new(),
         };
-        let end = LoopEnd::Failed(why.to_string());
+        let obstacle = match why {
+            NotMeasured::Refused(obstacle, _) => *obstacle,
+            _ => Obstacle::Other,
+        };
+        let end = LoopEnd::Of(ThreadEnd::Failed {
+            obstacle,
+            reason: why.to_string(),
+        });
         self.finish(&end, &[], loads, Vec::new())
     }
 

@@ -10,7 +10,8 @@ use wakepath_timeline::DueTimes;
 /// How a loop's process ended.
 pub(super) enum LoopEnd {
     Reported(Vec<ThreadEndReport>),
-    Failed(String),
+    /// It told nothing of its threads, or never ran: this is the end of each.
+    Of(ThreadEnd),
 }
 
 /// The threads of a loop; without an instant to begin at (0) they never ran.
@@ -75,21 +76,12 @@ pub(super) fn ended_threads(
                 counted,
             )
         }),
-        LoopEnd::Failed(reason) => Some((
-            ThreadEnd::Failed {
-                reason: reason.clone(),
-            },
-            None,
-            Vec::new(),
-            None,
-        )),
+        LoopEnd::Of(end) => Some((end.clone(), None, Vec::new(), None)),
     };
     (0..spec.threads.len())
         .map(|thread| {
             let (ended, page_faults, modules, counted) = ended(thread).unwrap_or((
-                ThreadEnd::Failed {
-                    reason: "the loop said nothing of this thread".into(),
-                },
+                ThreadEnd::failed("the loop said nothing of this thread"),
                 None,
                 Vec::new(),
                 None,

@@ -8,6 +8,7 @@ mod host;
 mod policies;
 mod process;
 mod protocol;
+mod refusal;
 mod work;
 
 pub use host::{die_with, is_child_of, run_as_child, shared_memory};

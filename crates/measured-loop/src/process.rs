@@ -2,13 +2,14 @@
 
 use crate::policies::Policies;
 use crate::protocol::{LoopSpecVersion, Versions};
+use crate::refusal::Refusal;
 use crate::work::LoopWork;
 use crate::{Counted, LoopReply, LoopSpec, ThreadEndReport, ThreadReady, ThreadSpec};
 use std::io::{BufRead, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use wakepath_archive::ThreadEnd;
+use wakepath_archive::{Obstacle, ThreadEnd};
 use wakepath_rt::counters::Counters;
 use wakepath_rt::ring::Writer;
 use wakepath_rt::shared::SharedMemory;
@@ -32,17 +33,13 @@ pub fn run(
     };
     let theirs = serde_json::from_str::<LoopSpecVersion>(&line)?.versions;
     if let Some(reason) = Versions::own().apart_from(&theirs) {
-        return say(&mut output, &LoopReply::CannotRun { reason });
+        let refused = Refusal::OtherVersion(reason);
+        return say(&mut output, &refused.into());
     }
     let spec: LoopSpec = serde_json::from_str(&line)?;
 
     if let Err(error) = guard::set(spec.guard_us, Some(&memory.words().guard_tripped)) {
-        return say(
-            &mut output,
-            &LoopReply::CannotRun {
-                reason: error.to_string(),
-            },
-        );
+        return say(&mut output, &Refusal::Guard(error).into());
     }
     let policies = Arc::new(Policies::before_threads(spec.library().is_some())?);
     let (ready_sender, ready) = mpsc::channel();
@@ -58,7 +55,7 @@ pub fn run(
     for _ in &threads {
         match ready.recv() {
             Ok((number, Ok(thread))) => prepared[number as usize] = Some(thread),
-            Ok((_, Err(reason))) => return say(&mut output, &LoopReply::CannotRun { reason }),
+            Ok((_, Err(refused))) => return say(&mut output, &refused.into()),
             Err(_) => {
                 return Err(std::io::Error::other(
                     "a loop thread ended before it was ready",
@@ -93,7 +90,7 @@ struct Started {
     thread: std::thread::JoinHandle<ThreadEndReport>,
 }
 
-type ReadySender = Sender<(u32, Result<ThreadReady, String>)>;
+type ReadySender = Sender<(u32, Result<ThreadReady, Refusal>)>;
 
 impl Started {
     fn new(
@@ -112,9 +109,7 @@ impl Started {
 
     fn join(self) -> ThreadEndReport {
         self.thread.join().unwrap_or_else(|_| ThreadEndReport {
-            why: ThreadEnd::Failed {
-                reason: "the loop's thread panicked".into(),
-            },
+            why: ThreadEnd::failed("the loop's thread panicked"),
             page_faults: PageFaults::default(),
             counted: None,
             modules: Vec::new(),
@@ -132,27 +127,25 @@ fn loop_thread(
     start: &Receiver<u64>,
 ) -> ThreadEndReport {
     // The work's memory is had before it is locked, and before real-time priority.
-    let failed = |reason: String| ThreadEndReport {
-        why: ThreadEnd::Failed { reason },
+    let failed = |why: ThreadEnd| ThreadEndReport {
+        why,
         page_faults: PageFaults::default(),
         counted: None,
         modules: Vec::new(),
     };
+    let refuse = |refusal: Refusal| {
+        let why = refusal.thread_end();
+        // Whoever waits for it reads it, or is gone and needs nothing.
+        let _ = ready.send((number, Err(refusal)));
+        failed(why)
+    };
     let mut work = match LoopWork::new(&spec.work, spec.period_ns) {
         Ok(work) => work,
-        Err(reason) => {
-            // Whoever waits for it reads it, or is gone and needs nothing.
-            let _ = ready.send((number, Err(reason.clone())));
-            return failed(reason);
-        }
+        Err(error) => return refuse(Refusal::Work(error)),
     };
     let prepared = match spec.preparation.apply_with(|policy| policies.set(policy)) {
         Ok(prepared) => prepared,
-        Err(error) => {
-            // Whoever waits for it reads it, or is gone and needs nothing.
-            let _ = ready.send((number, Err(error.to_string())));
-            return failed(error.to_string());
-        }
+        Err(error) => return refuse(Refusal::Preparation(error)),
     };
     guard::watch_this_thread();
     let (counters, no_counters) = match spec.counters.then(Counters::open) {
@@ -173,7 +166,7 @@ fn loop_thread(
         }),
     ));
     let Ok(start_ns) = start.recv() else {
-        return failed("the loop was given up before it began".into());
+        return failed(ThreadEnd::failed("the loop was given up before it began"));
     };
 
     let due = DueTimes {
@@ -189,7 +182,7 @@ fn loop_thread(
     );
     let mut cycles = match cycles {
         Ok(cycles) => cycles,
-        Err(error) => return failed(error.to_string()),
+        Err(error) => return failed(ThreadEnd::failed(error.to_string())),
     };
     // SAFETY: ring `number` belongs to this thread alone; the measuring process resets it only
     // when no loop's process is there.
@@ -231,6 +224,7 @@ fn measure(
         }
         if guard::has_tripped() {
             break ThreadEnd::Failed {
+                obstacle: Obstacle::Guard,
                 reason: "the guard stopped the loop: it took the CPU without sleeping".into(),
             };
         }
@@ -249,8 +243,8 @@ fn measure(
         if let (Some(before), Some(after), false) = (counted_before, counted_after, warming_up) {
             counted.add(after.since(before));
         }
-        if let Err(reason) = work.after(&sample, due.due_ns(cycles.next_cycle())) {
-            break ThreadEnd::Failed { reason };
+        if let Err(error) = work.after(&sample, due.due_ns(cycles.next_cycle())) {
+            break ThreadEnd::failed(error.to_string());
         }
         if warming_up && cycles.next_cycle() >= spec.first_judged_cycle {
             warming_up = false;

@@ -1,7 +1,7 @@
 //! What the measuring process and the loop's process say to each other, one line of JSON each.
 
 use serde::{Deserialize, Serialize};
-use wakepath_archive::{CountersRead, ModuleTimes, ThreadEnd};
+use wakepath_archive::{CountersRead, ModuleTimes, Obstacle, ThreadEnd};
 use wakepath_flight::Trajectory;
 use wakepath_rt::counters::Counts;
 use wakepath_rt::{Accounting, Effective, PageFaults, Preparation, Shortfall};
@@ -223,6 +223,8 @@ pub enum LoopReply {
     },
     /// A thread could not be made ready: nothing was run.
     CannotRun {
+        /// What stands in the way.
+        obstacle: Obstacle,
         /// One line: what is missing and how to get it.
         reason: String,
     },

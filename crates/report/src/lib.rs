@@ -4,6 +4,7 @@
 mod export;
 mod figure;
 mod json;
+mod next_step;
 mod page;
 mod style;
 mod table;

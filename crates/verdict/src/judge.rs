@@ -32,8 +32,15 @@ pub fn judge(condition: Condition<'_>, criterion: &Criterion) -> Judgement {
     } = condition;
     let mut reasons = provenance_reasons(record, provenance);
     let mut more = None;
+    let interrupted = Reason::EndedEarly {
+        cause: EarlyEnd::Interrupted,
+    };
     if record.scheduled() == 0 {
-        reasons.push(Reason::NoDueTimes);
+        match reasons.iter().position(|reason| *reason == interrupted) {
+            // The interruption is why there is nothing, and the whole of the reason.
+            Some(place) => reasons[place] = Reason::InterruptedInWarmUp,
+            None => reasons.push(Reason::NoDueTimes),
+        }
     } else {
         let miss_fraction = miss_fraction(record, criterion);
         more = more_in(&miss_fraction);

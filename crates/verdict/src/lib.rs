@@ -2,6 +2,7 @@
 //! counts against the criterion and refuses runs that can't be trusted. Pure: it measures
 //! nothing, reads nothing and prints nothing.
 
+mod advice;
 mod caution;
 mod condition;
 mod cycles;
@@ -17,6 +18,7 @@ mod skips;
 mod summary;
 mod wording;
 
+pub use advice::Advice;
 pub use caution::Caution;
 pub use condition::{Condition, ConditionName, Judgement, Margin};
 pub use cycles::{CycleRecord, JudgedWindow, Outage};

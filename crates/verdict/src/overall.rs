@@ -1,6 +1,7 @@
 //! From the verdicts on all conditions to the verdict on the run. A policy holds when it holds
 //! under every load; whether one policy or all must hold is the criterion's choice.
 
+use crate::advice::{Advice, advice};
 use crate::wording::{count, fraction};
 use crate::{Judgement, Margin, Outcome};
 use serde::Serialize;
@@ -34,6 +35,8 @@ pub struct PolicyOutcome {
     pub decided_by: Vec<String>,
     /// Its worst margin over all phases.
     pub margin: Margin,
+    /// What would bring it to an answer, where it has none yet and something would.
+    pub advice: Option<Advice>,
 }
 
 /// The policy that passed with the largest margin.
@@ -136,6 +139,7 @@ fn policies(judgements: &[Judgement]) -> Vec<PolicyOutcome> {
         let found = order
             .into_iter()
             .find(|&outcome| own.iter().any(|judgement| judgement.outcome == outcome));
+        let lacks_places = !not_run.is_empty();
         let (outcome, decided_by) = match found {
             None if !not_run.is_empty() => (Outcome::Undecided, not_run),
             found => {
@@ -144,6 +148,14 @@ fn policies(judgements: &[Judgement]) -> Vec<PolicyOutcome> {
                 (outcome, with_it.map(|judgement| place(judgement)).collect())
             }
         };
+        let undecided: Vec<(String, &Judgement)> = own
+            .iter()
+            .filter(|judgement| judgement.outcome == Outcome::Undecided)
+            .map(|judgement| (place(judgement), *judgement))
+            .collect();
+        let advice = (outcome == Outcome::Undecided)
+            .then(|| advice(&undecided, lacks_places))
+            .flatten();
         let worst = own.iter().map(|judgement| judgement.margin).reduce(worse);
         let margin = worst.unwrap_or(Margin {
             miss_fraction: 1.0,
@@ -155,6 +167,7 @@ fn policies(judgements: &[Judgement]) -> Vec<PolicyOutcome> {
             outcome,
             decided_by,
             margin,
+            advice,
         }
     };
     names.into_iter().map(of).collect()

@@ -30,6 +30,8 @@ pub enum Reason {
     InconsistentSamples { inconsistency: Inconsistency },
     /// The judged windows hold no due time.
     NoDueTimes,
+    /// Nothing could be measured: someone ended the run in the warm-up.
+    InterruptedInWarmUp,
     /// Samples were lost on the way to the recording.
     SamplesLost { lost: u64, written: u64 },
     /// Written samples are not those recorded and lost.
@@ -164,6 +166,7 @@ impl Reason {
             | Self::ConsecutiveMissesAbove { .. }
             | Self::OutageAbove { .. } => Outcome::Failed,
             Self::MissFractionUndecided { .. }
+            | Self::InterruptedInWarmUp
             | Self::EvidenceMissing { .. }
             | Self::NotRecorded { .. } => Outcome::Undecided,
             Self::MissFractionWithin { .. }
@@ -185,6 +188,10 @@ impl fmt::Display for Reason {
             }
             Self::NotRecorded { what } => write!(f, "not recorded: {what}"),
             Self::NoDueTimes => write!(f, "nothing to judge: no due time outside the warm-up"),
+            Self::InterruptedInWarmUp => write!(
+                f,
+                "the run was interrupted in the warm-up: nothing was measured"
+            ),
             Self::SamplesLost { lost, written } => {
                 write!(
                     f,

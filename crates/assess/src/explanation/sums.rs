@@ -1,6 +1,7 @@
 //! The sums of all conditions of a run, each over its repetitions.
 
 use super::{ExplainError, Order, SegmentLoops};
+use crate::loads::unproven;
 use std::collections::HashMap;
 use wakepath_archive::{Run, Trace};
 use wakepath_explain::{Bands, ConditionExplanation, Explained, Explainer, Totals, Usual};
@@ -16,6 +17,7 @@ struct Condition {
     segments: HashMap<u64, u32>,
     latencies: Vec<u64>,
     uncovered: u64,
+    unproven_loads: Vec<String>,
 }
 
 /// The conditions in the order in which they were first measured.
@@ -87,8 +89,15 @@ impl Sums {
 
     /// Keeps what was usual in the first repetition, and adds what else ran on the loops' CPUs.
     pub fn end_segment(&mut self, loops: &SegmentLoops<'_>, explainer: &Explainer) {
+        let unproven = unproven(std::iter::once(loops.record));
         for number in 0..loops.count() {
             let place = self.place(loops, number);
+            for why in &unproven {
+                let known = &mut self.conditions[place].unproven_loads;
+                if !known.contains(why) {
+                    known.push(why.clone());
+                }
+            }
             let usual = &mut self.conditions[place].usual;
             *usual = usual.or(explainer.usual(number));
             if let Some(found) = explainer.interference(number) {
@@ -99,8 +108,9 @@ impl Sums {
 
     /// The figures of all conditions.
     pub fn conditions(&self) -> Vec<ConditionExplanation> {
-        let figures = |condition: &Condition| {
-            ConditionExplanation::of(
+        let figures = |condition: &Condition| ConditionExplanation {
+            unproven_loads: condition.unproven_loads.clone(),
+            ..ConditionExplanation::of(
                 (&condition.phase, &condition.condition, &condition.thread),
                 &condition.threshold_from,
                 condition.usual.unwrap_or_default(),
@@ -137,6 +147,7 @@ impl Sums {
                 segments: HashMap::new(),
                 latencies: Vec::new(),
                 uncovered: 0,
+                unproven_loads: Vec::new(),
             });
             self.conditions.len() - 1
         });

@@ -4,8 +4,8 @@
 use serde_json::json;
 use std::path::Path;
 use wakepath_archive::{
-    Effective, Emulator, Ending, Event, LogWriter, Run, RunStarted, ScenarioText, SegmentEnded,
-    SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted, VirtualTime,
+    Effective, Emulator, Ending, Event, LogWriter, Obstacle, Run, RunStarted, ScenarioText,
+    SegmentEnded, SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted, VirtualTime,
 };
 use wakepath_assess::Assessment;
 use wakepath_report::{Style, ToText, to_json};
@@ -34,6 +34,15 @@ outage = "20 ms"
 policies = "any"
 "#;
 
+const COMMAND: [&str; 6] = [
+    "wakepath",
+    "run",
+    "made-up.toml",
+    "--duration=20s",
+    "--directory",
+    "here",
+];
+
 /// One condition of a made-up run.
 struct Segment {
     phase: &'static str,
@@ -43,6 +52,7 @@ struct Segment {
     skipped: Option<u64>,
     ended: ThreadEnd,
     load_works: bool,
+    traced: bool,
 }
 
 const OTHER: Policy = Policy::Other { nice: 0 };
@@ -85,6 +95,7 @@ fn clean(phase: &'static str, policy: Policy) -> Segment {
         skipped: None,
         ended: ThreadEnd::AllCycles,
         load_works: true,
+        traced: false,
     }
 }
 
@@ -113,6 +124,16 @@ fn write_in(
     ending: Option<Ending>,
     virtual_time: Option<VirtualTime>,
 ) {
+    write_cycles(directory, segments, ending, virtual_time, CYCLES);
+}
+
+fn write_cycles(
+    directory: &Path,
+    segments: &[Segment],
+    ending: Option<Ending>,
+    virtual_time: Option<VirtualTime>,
+    cycles: u64,
+) {
     let mut log = LogWriter::create(directory).unwrap();
     log.append_event(&Event::RunStarted(Box::new(RunStarted {
         run_id: "made-up".into(),
@@ -120,6 +141,7 @@ fn write_in(
             name: "made-up".into(),
             toml: SCENARIO.into(),
         },
+        command: COMMAND.map(String::from).into(),
         virtual_time,
         ..RunStarted::default()
     })))
@@ -127,7 +149,7 @@ fn write_in(
     for (number, segment) in (0..).zip(segments) {
         let never_started = segment.samples.is_empty();
         log.append_event(&Event::SegmentStarted(SegmentStarted {
-            traced: false,
+            traced: segment.traced,
             segment: number,
             phase: segment.phase.into(),
             repetition: 0,
@@ -150,7 +172,7 @@ fn write_in(
                 },
                 cpus: vec![1],
                 first_judged_cycle: WARM_UP,
-                end_cycle: CYCLES,
+                end_cycle: cycles,
             }],
         }))
         .unwrap();
@@ -184,6 +206,12 @@ fn write_in(
     if let Some(ending) = ending {
         log.end(ending).unwrap();
     }
+}
+
+/// As [`write`], finished, its segments planned to be as long as they are.
+fn write_short(directory: &Path, segments: &[Segment]) {
+    write_cycles(directory, segments, Some(Ending::Complete), None, 300);
+    wakepath_archive::finish(directory).unwrap();
 }
 
 fn assessed(segments: &[Segment], ending: Ending) -> Assessment {
@@ -251,6 +279,7 @@ fn a_policy_that_could_not_be_measured_leaves_a_failing_run_undecided() {
     for number in [1, 3] {
         segments[number].samples.clear();
         segments[number].ended = ThreadEnd::Failed {
+            obstacle: Obstacle::MissingRight,
             reason: "FIFO 50 needs a privilege".into(),
         };
     }
@@ -322,13 +351,118 @@ fn a_loop_that_was_killed_is_not_passed() {
     let mut segments = everything_clean();
     for segment in &mut segments {
         segment.samples.truncate(1_500);
-        segment.ended = ThreadEnd::Failed {
-            reason: "the loop's process died: signal 9".into(),
-        };
+        segment.ended = ThreadEnd::failed("the loop's process died: signal 9");
     }
     let assessment = assessed(&segments, Ending::Complete);
     assert_eq!(assessment.outcome, Outcome::Invalid);
     assert_eq!(assessment.conditions[0].cycles.skipped_at_end, 500);
+}
+
+/// What a run says is to be done next, a line each.
+fn next_steps(assessment: &Assessment) -> Vec<String> {
+    let text = assessment.to_text(Style::default());
+    let lines = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("  next, for "));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_run_interrupted_in_its_warm_up_says_so_and_contradicts_nothing() {
+    let mut segments = vec![clean("idle", OTHER)];
+    segments[0].samples.truncate(4);
+    segments[0].ended = ThreadEnd::Stopped;
+    let assessment = assessed(&segments, Ending::Interrupted);
+    assert_eq!(assessment.outcome, Outcome::Undecided);
+    let reasons = assessment.conditions[0].reasons.iter();
+    let reasons: Vec<String> = reasons.map(ToString::to_string).collect();
+    assert_eq!(
+        reasons,
+        ["the run was interrupted in the warm-up: nothing was measured"]
+    );
+    assert_eq!(
+        next_steps(&assessment),
+        [
+            "OTHER nice 0: the run did not get to its end; the same again: wakepath run made-up.toml \
+             --duration=20s"
+        ]
+    );
+}
+
+/// Conditions with so few cycles that they are undecided, `misses` of them missed.
+fn short(phase: &'static str, policy: Policy, misses: u64) -> Segment {
+    let mut segment = clean(phase, policy);
+    for (n, sample_) in (0..).zip(&mut segment.samples[100..]).take(misses as usize) {
+        *sample_ = sample(100 + n, 200_000);
+    }
+    segment.samples.truncate(300);
+    segment
+}
+
+#[test]
+fn advice_is_each_policys_own_as_a_command_to_type() {
+    // OTHER could pass with more due times; FIFO misses more than a longer run would excuse.
+    let mut segments = vec![
+        short("idle", OTHER, 0),
+        short("idle", FIFO, 0),
+        short("stress", OTHER, 0),
+        short("stress", FIFO, 2),
+    ];
+    let judge = |segments: &[Segment]| {
+        let directory = tempfile::tempdir().unwrap();
+        let run = directory.path().join("run");
+        write_short(&run, segments);
+        Assessment::of(&Run::open(&run).unwrap()).unwrap()
+    };
+    let assessment = judge(&segments);
+    assert_eq!(assessment.outcome, Outcome::Undecided);
+    let steps = next_steps(&assessment);
+    assert_eq!(steps.len(), 2, "{steps:?}");
+    assert!(
+        steps[0].starts_with("OTHER nice 0: 1 s more of each condition would decide: wakepath run made-up.toml --duration "),
+        "{steps:?}"
+    );
+    assert!(
+        !steps[0].contains("20s") && !steps[0].contains("here"),
+        "{steps:?}"
+    );
+    assert_eq!(
+        steps[1],
+        "FIFO 50: with so many misses no longer run would pass (stress); see what makes cycles late: \
+         wakepath run made-up.toml --duration=20s --trace"
+    );
+    for number in [1, 3] {
+        segments[number].samples.clear();
+        segments[number].ended = ThreadEnd::Failed {
+            obstacle: Obstacle::MissingRight,
+            reason: "FIFO 50 needs a privilege".into(),
+        };
+    }
+    let steps = next_steps(&judge(&segments));
+    assert_eq!(
+        steps[1],
+        "FIFO 50: a right is missing: sudo wakepath run made-up.toml --duration=20s"
+    );
+}
+
+#[test]
+fn a_load_that_was_gone_while_it_was_traced_is_said_beside_the_verdict() {
+    let mut segments = everything_clean();
+    let mut traced = clean("stress", FIFO);
+    traced.traced = true;
+    traced.load_works = false;
+    segments.push(traced);
+    let assessment = assessed(&segments, Ending::Complete);
+    // The untraced segments judge, and their load worked.
+    assert_eq!(assessment.outcome, Outcome::Passed);
+    let text = assessment.to_text(Style::default());
+    assert!(
+        text.contains(
+            "FIFO 50, stress, while it was traced: the load cpu did not prove its work: no rounds were \
+             done"
+        ),
+        "{text}"
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! misses that depend on where it ran. Done here the flight depends on the loop's own instants
 //! and on nothing else.
 
+use super::WorkError;
 use super::working_set::WorkingSet;
 use crate::FlightSpec;
 use std::hint::black_box;
@@ -90,11 +91,9 @@ impl Steps for BuiltIn {
 }
 
 /// The vehicle of a specification.
-pub(super) fn vehicle(spec: &FlightSpec) -> Result<Vehicle, String> {
-    match Vehicle::parse(&spec.vehicle, "vehicle") {
-        Ok((vehicle, _)) => Ok(vehicle),
-        Err(error) => Err(error.to_string()),
-    }
+pub(super) fn vehicle(spec: &FlightSpec) -> Result<Vehicle, WorkError> {
+    let (vehicle, _) = Vehicle::parse(&spec.vehicle, "vehicle")?;
+    Ok(vehicle)
 }
 
 /// A controller, the vehicle that it flies, and the way.

@@ -4,6 +4,7 @@
 // Loading foreign code has no safe form.
 #![allow(unsafe_code)]
 
+use super::error::PythonFault;
 use std::ffi::{CString, c_void};
 use std::path::Path;
 use std::process::Command;
@@ -25,24 +26,24 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn of(interpreter: &str) -> Result<Self, String> {
-        let remedy = "install Python 3, or name its interpreter with the key python";
+    pub(super) fn of(interpreter: &str) -> Result<Self, PythonFault> {
+        let none = |why: String| PythonFault::NoInterpreter {
+            interpreter: interpreter.into(),
+            why,
+        };
         let program = wakepath_programs::to_start(interpreter)
-            .map_err(|error| format!("no Python: {error}; {remedy}"))?;
+            .map_err(|error| PythonFault::NotToStart(error.to_string()))?;
         let output = Command::new(program)
             .args(["-c", WHERE])
             .output()
-            .map_err(|error| format!("no Python: {interpreter}: {error}; {remedy}"))?;
+            .map_err(|error| none(error.to_string()))?;
         let said = String::from_utf8_lossy(&output.stdout);
         Self::parse(&said)
             .filter(|_| output.status.success())
             .ok_or_else(|| {
                 let error = String::from_utf8_lossy(&output.stderr);
                 let last = error.lines().last().unwrap_or("it said nothing");
-                format!(
-                    "no Python: {interpreter}: {last} ({}); {remedy}",
-                    output.status
-                )
+                none(format!("{last} ({})", output.status))
             })
     }
 
@@ -60,7 +61,7 @@ impl Found {
 
     /// Loads the library from the first place that has it. Its symbols are for all: modules in C
     /// look for them there.
-    pub(super) fn open(&self, interpreter: &str) -> Result<*mut c_void, String> {
+    pub(super) fn open(&self, interpreter: &str) -> Result<*mut c_void, PythonFault> {
         let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL;
         let named = self.name.contains(".so");
         for place in self.places.iter().filter(|_| named) {
@@ -79,12 +80,11 @@ impl Found {
             }
         }
         let short: Vec<&str> = self.version.split('.').take(2).collect();
-        Err(format!(
-            "{interpreter} (Python {}) has no shared library; install it (Debian: libpython{}), or \
-             name another interpreter with the key python",
-            self.version,
-            short.join(".")
-        ))
+        Err(PythonFault::NoLibrary {
+            interpreter: interpreter.into(),
+            version: self.version.clone(),
+            short: short.join("."),
+        })
     }
 }
 
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     fn refused(interpreter: &str) -> String {
-        Found::of(interpreter).unwrap_err()
+        Found::of(interpreter).unwrap_err().to_string()
     }
 
     #[test]
@@ -114,7 +114,8 @@ mod tests {
     #[test]
     fn an_interpreter_without_a_shared_library_says_which_package_has_it() {
         let said = "3.11.2\n/usr:/usr\nlibpython3.11.a\n/usr/lib\t\n/usr/lib/python3.11\n";
-        let line = Found::parse(said).unwrap().open("python3").unwrap_err();
+        let found = Found::parse(said).unwrap();
+        let line = found.open("python3").unwrap_err().to_string();
         assert!(
             line.contains("python3 (Python 3.11.2) has no shared library")
                 && line.contains("libpython3.11"),

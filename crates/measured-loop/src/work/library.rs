@@ -4,6 +4,7 @@
 // Loading foreign code and calling it has no safe form.
 #![allow(unsafe_code)]
 
+use super::error::{LibraryFault, WorkError};
 use super::flight::{Answer, Input, Steps};
 use super::tally::{self, Tallies};
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -98,23 +99,26 @@ impl Library {
         settings: &str,
         vehicle: &Vehicle,
         period_ns: u64,
-    ) -> Result<Self, String> {
-        let c_text = |text: &str| CString::new(text).map_err(|_| format!("{path}: holds a NUL"));
+    ) -> Result<Self, WorkError> {
+        let wrong = |why| WorkError::Library {
+            library: path.into(),
+            why,
+        };
+        let c_text = |text: &str| CString::new(text).map_err(|_| wrong(LibraryFault::Nul));
         let (c_path, settings) = (c_text(path)?, c_text(settings)?);
         // SAFETY: the path is NUL-terminated. That the library's own start-up code is sound is the
         // promise of whoever names it in a scenario.
         let library = unsafe { libc::dlopen(c_path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if library.is_null() {
-            return Err(format!("{path}: can't be loaded: {}", last_error()));
+            return Err(wrong(LibraryFault::NotLoaded(last_error())));
         }
         let symbol = |name: &CStr| {
             // SAFETY: a handle that dlopen gave, and a NUL-terminated name.
             let found = unsafe { libc::dlsym(library, name.as_ptr()) };
             match found.is_null() {
-                true => Err(format!(
-                    "{path}: is no controller: it doesn't export {}; see wakepath_controller.h",
-                    name.to_string_lossy()
-                )),
+                true => Err(wrong(LibraryFault::NoController(
+                    name.to_string_lossy().into_owned(),
+                ))),
                 false => Ok(found),
             }
         };
@@ -133,19 +137,14 @@ impl Library {
         // SAFETY: as above.
         let version = unsafe { version() };
         if version != VERSION {
-            return Err(format!(
-                "{path}: was built for version {version} of the controller interface, and this \
-                 wakepath has version {VERSION}; build it with this wakepath's \
-                 wakepath_controller.h"
-            ));
+            let (found, own) = (version, VERSION);
+            return Err(wrong(LibraryFault::OtherInterface { found, own }));
         }
         let setup = setup(vehicle, period_ns, &settings);
         // SAFETY: as above; the structure outlives the call, which is all that the header promises.
         let controller = unsafe { init(&setup) };
         match controller.is_null() {
-            true => Err(format!(
-                "{path}: its wakepath_controller_init refused (it returned NULL)"
-            )),
+            true => Err(wrong(LibraryFault::Refused)),
             false => {
                 // SAFETY: a handle that dlopen gave, and a NUL-terminated name.
                 let found =
@@ -342,9 +341,10 @@ mod tests {
     fn a_file_that_is_no_library_is_named_with_the_loaders_reason() {
         let vehicle = Vehicle::built_in("hummingbird").unwrap();
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-        let Err(line) = Library::load(path, "", &vehicle, 4_000_000) else {
+        let Err(error) = Library::load(path, "", &vehicle, 4_000_000) else {
             panic!("a text file was loaded")
         };
+        let line = error.to_string();
         assert!(line.contains("Cargo.toml: can't be loaded: "), "{line}");
         assert!(!line.contains('\n'), "{line}");
     }

@@ -1,5 +1,6 @@
 //! What a measured loop does in a cycle. All memory is had before the first cycle.
 
+mod error;
 mod flight;
 mod interpreter;
 mod lateness;
@@ -9,6 +10,8 @@ mod python;
 mod tally;
 mod tasks;
 mod working_set;
+
+pub(crate) use error::WorkError;
 
 use crate::{ControllerSpec, FlightSpec, WorkSpec};
 use flight::{BuiltIn, Flight, Steps};
@@ -53,7 +56,7 @@ impl LoopWork {
     ///
     /// # Errors
     /// One line: what is missing or wrong.
-    pub(crate) fn new(spec: &WorkSpec, period_ns: u64) -> Result<Self, String> {
+    pub(crate) fn new(spec: &WorkSpec, period_ns: u64) -> Result<Self, WorkError> {
         match spec {
             WorkSpec::Nothing => Ok(Self::Nothing),
             WorkSpec::WorkingSet { bytes } => Ok(Self::WorkingSet(WorkingSet::new(*bytes))),
@@ -61,7 +64,7 @@ impl LoopWork {
         }
     }
 
-    fn flight(spec: &FlightSpec, period_ns: u64) -> Result<Self, String> {
+    fn flight(spec: &FlightSpec, period_ns: u64) -> Result<Self, WorkError> {
         let vehicle = &flight::vehicle(spec)?;
         Ok(match &spec.controller {
             ControllerSpec::BuiltIn => Self::Flight(boxed(spec, vehicle, BuiltIn::new(vehicle))),
@@ -124,10 +127,13 @@ impl LoopWork {
     /// # Errors
     /// One line: why the work can't go on.
     #[inline]
-    pub(crate) fn after(&mut self, sample: &Sample, next_due_ns: u64) -> Result<(), String> {
+    pub(crate) fn after(&mut self, sample: &Sample, next_due_ns: u64) -> Result<(), WorkError> {
         flown!(self, flight => {
             flight.after(sample.end_ns, next_due_ns);
-            flight.controller_mut().failure().map_or(Ok(()), Err)
+            flight
+                .controller_mut()
+                .failure()
+                .map_or(Ok(()), |complaint| Err(WorkError::Complaint(complaint)))
         }, else Ok(()))
     }
 }
@@ -138,16 +144,17 @@ fn boxed<C: Steps>(spec: &FlightSpec, vehicle: &Vehicle, controller: C) -> Box<F
 
 /// Refuses a file that was replaced since the scenario was read: all conditions of a run are of
 /// one controller, or of none.
-fn is_the_same(file: &str, sha256: Option<&str>) -> Result<(), String> {
+fn is_the_same(file: &str, sha256: Option<&str>) -> Result<(), WorkError> {
     let Some(wanted) = sha256 else {
         return Ok(());
     };
-    let found = sha256_of_file(Path::new(file)).map_err(|error| error.to_string())?;
+    let found = sha256_of_file(Path::new(file))?;
     match found == wanted {
         true => Ok(()),
-        false => Err(format!(
-            "{file}: is another file than when the run began: its SHA-256 is {found}, and was \
-             {wanted}"
-        )),
+        false => Err(WorkError::Replaced {
+            file: file.into(),
+            found,
+            wanted: wanted.into(),
+        }),
     }
 }

@@ -7,6 +7,7 @@
 // thread that holds Python's lock.
 #![allow(unsafe_code)]
 
+use super::error::{PythonFault, WorkError};
 use super::flight::{Answer, Input, Steps};
 use super::interpreter::Found;
 use super::library::{InputC, OutputC, SetupC, setup};
@@ -53,7 +54,7 @@ unsafe impl Send for Python {}
 unsafe impl Sync for Python {}
 
 /// One Python for each process.
-static PYTHON: OnceLock<Result<Python, String>> = OnceLock::new();
+static PYTHON: OnceLock<Result<Python, PythonFault>> = OnceLock::new();
 
 /// Start and end of a text for `Py_CompileString`: a file's statements.
 const FILE_INPUT: c_int = 257;
@@ -85,18 +86,15 @@ impl PythonController {
         settings: &str,
         vehicle: &Vehicle,
         period_ns: u64,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, WorkError> {
         let interpreter = interpreter.unwrap_or(USUAL);
         let python = match PYTHON.get_or_init(|| Python::load(interpreter)) {
             Ok(python) if python.interpreter == interpreter => python,
             Ok(python) => {
-                return Err(format!(
-                    "{file}: a loop has one Python, and {} is loaded already; give all its tasks \
-                     the same",
-                    python.interpreter
-                ));
+                let loaded = python.interpreter.clone();
+                return Err(wrong(file, PythonFault::AnotherLoaded(loaded)));
             }
-            Err(reason) => return Err(format!("{file}: {reason}")),
+            Err(why) => return Err(wrong(file, why.clone())),
         };
         let given = Box::into_raw(Box::new(InputC::default()));
         let answer = Box::into_raw(Box::new(OutputC::default()));
@@ -167,18 +165,18 @@ impl Steps for PythonController {
 impl Python {
     /// Finds and loads the interpreter's library, and initialises it. The lock is free afterwards.
     #[allow(clippy::missing_transmute_annotations)] // The type stands at the field that is filled.
-    fn load(interpreter: &str) -> Result<Self, String> {
+    fn load(interpreter: &str) -> Result<Self, PythonFault> {
         let found = Found::of(interpreter)?;
         let library = found.open(interpreter)?;
         let symbol = |name: &CStr| {
             // SAFETY: a handle that dlopen gave, and a NUL-terminated name.
             let address = unsafe { libc::dlsym(library, name.as_ptr()) };
             match address.is_null() {
-                true => Err(format!(
-                    "the library of {interpreter} ({}) has no {}; Python 3.8 or newer is needed",
-                    found.version,
-                    name.to_string_lossy()
-                )),
+                true => Err(PythonFault::TooOld {
+                    interpreter: interpreter.into(),
+                    version: found.version.clone(),
+                    symbol: name.to_string_lossy().into_owned(),
+                }),
                 false => Ok(address),
             }
         };
@@ -236,8 +234,8 @@ impl Python {
         given: *mut InputC,
         answer: *mut OutputC,
         parts: Parts,
-    ) -> Result<Object, String> {
-        let failed = || format!("{file}: Python can't run wakepath's side of the interface");
+    ) -> Result<Object, WorkError> {
+        let failed = || wrong(file, PythonFault::NoSeam);
         let source = CString::new(SEAM).map_err(|_| failed())?;
         let path = self.path.to_str().unwrap_or_default();
         // SAFETY: the caller's promise; each object is checked before it is used.
@@ -278,9 +276,9 @@ impl Python {
             (self.release)(tuple);
             // A text is a complaint, anything else the function.
             match started.is_null() {
-                true => Err(self.text_of(started)),
+                true => Err(WorkError::Complaint(self.text_of(started))),
                 false => match self.text(started) {
-                    Some(complaint) => Err(complaint),
+                    Some(complaint) => Err(WorkError::Complaint(complaint)),
                     None => Ok(started),
                 },
             }
@@ -321,6 +319,13 @@ impl Python {
             (self.release)(bytes);
             text
         }
+    }
+}
+
+fn wrong(file: &str, why: PythonFault) -> WorkError {
+    WorkError::Python {
+        file: file.into(),
+        why,
     }
 }
 

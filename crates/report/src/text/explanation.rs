@@ -4,6 +4,7 @@
 use super::cycle_text::line;
 use std::fmt::Write;
 use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation, WaterfallFigures};
+use wakepath_timeline::one_line;
 
 /// Causes shown of a condition; JSON has all.
 const MOST_CAUSES: usize = 8;
@@ -86,6 +87,9 @@ fn heading(text: &mut String, of: &ConditionExplanation) {
         name => format!(", {name}"),
     };
     let _ = writeln!(text, "{}, {}{several}", of.condition, of.phase);
+    for why in &of.unproven_loads {
+        let _ = writeln!(text, "  INVALID under load: {}", one_line(why));
+    }
     if of.cycles == 0 {
         let _ = writeln!(text, "  no cycle with events");
         return;

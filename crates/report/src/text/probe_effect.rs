@@ -6,6 +6,7 @@ use crate::table::Table;
 use std::fmt::Write;
 use wakepath_archive::TracingSetUp;
 use wakepath_assess::{ProbeEffect, Shift};
+use wakepath_timeline::one_line;
 
 /// What records wherever it can be had.
 const USUAL_BACKEND: &str = "tracefs instance";
@@ -46,6 +47,17 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
                 + "conditions are judged by untraced segments, taken in turns with traced ones\n"
         }
     };
+    for condition in &effect.conditions {
+        for why in &condition.unproven_loads {
+            let (of, phase) = (&condition.condition, &condition.phase);
+            let why = one_line(why);
+            // Writing to a String can't fail.
+            let _ = writeln!(
+                text,
+                "{of}, {phase}: INVALID under load while traced: {why}"
+            );
+        }
+    }
     let TracingSetUp {
         backend,
         because,

@@ -2,6 +2,7 @@
 
 use super::{coloured, paint};
 use crate::Style;
+use crate::next_step::next_steps;
 use std::fmt::Write;
 use wakepath_archive::VirtualTime;
 use wakepath_assess::Assessment;
@@ -43,17 +44,8 @@ pub(super) fn write_verdict(
     for remark in &assessment.remarks {
         writeln!(text, "  {remark}")?;
     }
-    let more = assessment
-        .conditions
-        .iter()
-        .filter_map(|judgement| judgement.more);
-    let longest = more.map(|more| more.seconds).reduce(f64::max);
-    if let (Outcome::Undecided, Some(seconds)) = (assessment.outcome, longest) {
-        writeln!(
-            text,
-            "  measure each undecided condition {} s longer to decide",
-            seconds.ceil()
-        )?;
+    for step in next_steps(assessment) {
+        writeln!(text, "  next, for {step}")?;
     }
     match (assessment.outcome, &assessment.virtual_time) {
         (Outcome::NotJudged, _) => {

@@ -36,6 +36,10 @@ fn what_else_ran(markup: &mut Markup, explanation: &Explanation) {
             continue;
         };
         any = true;
+        for why in &condition.unproven_loads {
+            let why = format!("{}, {}: {why}", condition.condition, condition.phase);
+            markup.element("p", &[("class", &"remark")], why);
+        }
         let cpus: Vec<String> = found.cpus.iter().map(u16::to_string).collect();
         let title = format!(
             "{}, {}, {}: CPU {}, {} observed",

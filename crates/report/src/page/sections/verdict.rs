@@ -1,6 +1,7 @@
 //! The verdict and its reasons, in one screen.
 
 use super::{outcome, scrolling};
+use crate::next_step::next_steps;
 use crate::page::Reported;
 use crate::page::markup::Markup;
 use crate::text::{NO_CRITERION, criterion_text, source, virtual_time_text};
@@ -70,13 +71,8 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     for remark in &assessment.remarks {
         markup.element("p", &[("class", &"remark")], remark);
     }
-    let longest = assessment.conditions.iter().filter_map(|one| one.more);
-    let longest = longest.map(|more| more.seconds).reduce(f64::max);
-    if let (Outcome::Undecided, Some(seconds)) = (assessment.outcome, longest) {
-        let text = format!(
-            "Measuring each undecided condition {} s longer would decide.",
-            seconds.ceil()
-        );
+    for step in next_steps(assessment) {
+        let text = format!("Next, for {step}");
         markup.element("p", &[("class", &"remark")], text);
     }
     markup.open("p", &[]);

@@ -1,0 +1,58 @@
+//! Why a loop does not run, in types; the words for it go to the measuring process.
+
+use crate::LoopReply;
+use crate::work::WorkError;
+use rustix::process::geteuid;
+use wakepath_archive::{Obstacle, ThreadEnd};
+use wakepath_rt::PrepareError;
+use wakepath_rt::guard::GuardError;
+
+/// What a loop's process refuses to run for.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refusal {
+    /// It is not of the version of who told it what to run.
+    #[error("{0}")]
+    OtherVersion(String),
+    /// No guard can be set.
+    #[error(transparent)]
+    Guard(GuardError),
+    /// The work can't be had.
+    #[error(transparent)]
+    Work(WorkError),
+    /// A thread can't be made ready.
+    #[error(transparent)]
+    Preparation(PrepareError),
+}
+
+impl Refusal {
+    fn obstacle(&self) -> Obstacle {
+        let denied = matches!(
+            self,
+            Self::Preparation(
+                PrepareError::PolicyDenied { .. } | PrepareError::DeadlineDenied { .. }
+            )
+        );
+        // Who has every right and is denied all the same lacks something else: room in a cpuset, say.
+        match denied && !geteuid().is_root() {
+            true => Obstacle::MissingRight,
+            false => Obstacle::Other,
+        }
+    }
+
+    /// The end of a thread that never began.
+    pub(crate) fn thread_end(&self) -> ThreadEnd {
+        ThreadEnd::Failed {
+            obstacle: self.obstacle(),
+            reason: self.to_string(),
+        }
+    }
+}
+
+impl From<Refusal> for LoopReply {
+    fn from(refusal: Refusal) -> Self {
+        Self::CannotRun {
+            obstacle: refusal.obstacle(),
+            reason: refusal.to_string(),
+        }
+    }
+}

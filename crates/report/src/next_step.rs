@@ -1,0 +1,105 @@
+//! What to do next, in words and as a command to type: the run's own command with what the advice
+//! changes in it.
+
+use wakepath_assess::{Assessment, NextStep};
+use wakepath_timeline::one_line;
+use wakepath_verdict::Advice;
+
+/// The steps that would decide the run, one line each.
+pub(crate) fn next_steps(assessment: &Assessment) -> Vec<String> {
+    let steps = assessment.next_steps.iter();
+    steps.map(|step| line(assessment, step)).collect()
+}
+
+fn line(assessment: &Assessment, step: &NextStep) -> String {
+    let (what, command) = match &step.advice {
+        Advice::MeasureLonger { more, .. } => (
+            format!(
+                "{} s more of each condition would decide",
+                more.seconds.ceil()
+            ),
+            step.run_ns.and_then(|run_ns| {
+                let seconds = format!("{}s", run_ns.div_ceil(1_000_000_000));
+                again(assessment, &["--duration", &seconds])
+            }),
+        ),
+        Advice::MeasureToTheEnd => (
+            "the run did not get to its end; the same again".to_owned(),
+            again(assessment, &[]),
+        ),
+        Advice::FindCauses { places } => (
+            format!(
+                "with so many misses no longer run would pass ({}); see what makes cycles late",
+                places.join(", ")
+            ),
+            match assessment.probe_effect {
+                Some(_) => Some(format!(
+                    "wakepath explain {}",
+                    word(&assessment.run.directory)
+                )),
+                None => again(assessment, &["--trace"]),
+            },
+        ),
+        Advice::GetRight => (
+            "a right is missing".to_owned(),
+            again(assessment, &[]).map(|command| format!("sudo {command}")),
+        ),
+    };
+    let of = one_line(&step.of.join(", "));
+    match command {
+        Some(command) => format!("{of}: {what}: {command}"),
+        None => format!("{of}: {what}"),
+    }
+}
+
+/// The command that measured, with other options and without its directory, which is taken now;
+/// `None` for a run that no command can repeat.
+fn again(assessment: &Assessment, options: &[&str]) -> Option<String> {
+    let command = &assessment.run.command;
+    let verb = command.get(1)?;
+    if !matches!(verb.as_str(), "check" | "run") {
+        return None;
+    }
+    let replaced = ["--directory", options.first().copied().unwrap_or_default()];
+    let mut words: Vec<String> = Vec::new();
+    let mut rest = command.iter();
+    while let Some(next) = rest.next() {
+        let (name, value) = match next.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (next.as_str(), None),
+        };
+        match replaced.contains(&name) && name.starts_with("--") {
+            // Its value is the word behind it, but for the option that has none.
+            true if value.is_none() && name != "--trace" => {
+                rest.next();
+            }
+            true => {}
+            false => words.push(word(next)),
+        }
+    }
+    words.extend(options.iter().map(|option| word(option)));
+    Some(words.join(" "))
+}
+
+/// A word as a shell reads it, and as a terminal may show it: the command comes from a file.
+fn word(text: &str) -> String {
+    let text = one_line(text);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell_where_they_have_to_be() {
+        assert_eq!(word("--rate=1kHz"), "--rate=1kHz");
+        assert_eq!(word("FIFO 80"), "'FIFO 80'");
+        assert_eq!(word("it's; rm"), r"'it'\''s; rm'");
+        assert_eq!(word("\x1b[2J"), "'\u{fffd}[2J'");
+    }
+}
