@@ -4,11 +4,13 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 use wakepath_rt::{Preparation, guard};
+use wakepath_test_program::not_run;
 use wakepath_timeline::Policy;
+
+wakepath_test_program::tests![a_spinning_real_time_loop_is_given_back_to_the_time_sharing_policy,];
 
 const CHILD: &str = "WAKEPATH_TEST_SPINS";
 
-#[test]
 fn a_spinning_real_time_loop_is_given_back_to_the_time_sharing_policy() {
     if std::env::var_os(CHILD).is_some() {
         std::process::exit(spin());
@@ -23,7 +25,7 @@ fn a_spinning_real_time_loop_is_given_back_to_the_time_sharing_policy() {
         .status()
         .unwrap();
     match status.code() {
-        Some(77) => println!("not run: SCHED_FIFO needs a privilege that this process lacks"),
+        Some(77) => not_run("SCHED_FIFO needs a privilege that this process lacks"),
         code => assert_eq!(code, Some(0), "the child ended with {status}"),
     }
     assert!(started.elapsed() < Duration::from_secs(10));
@@ -52,3 +54,5 @@ fn spin() -> i32 {
         _ => 2,
     }
 }
+
+wakepath_test_program::program![TESTS];

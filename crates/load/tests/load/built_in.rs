@@ -8,6 +8,20 @@ use std::time::Duration;
 use wakepath_load::{Disturbance, LoadError, LoadProof, Loads};
 use wakepath_scenario::{LoadKind, LoadSpec, WorkingSet};
 
+wakepath_test_program::tests![
+    the_cpu_load_computes_and_uses_cpu_time,
+    the_memory_load_has_the_working_set_that_was_asked_for,
+    the_message_load_passes_messages_between_processes,
+    the_process_load_creates_processes,
+    the_file_load_writes_to_storage,
+    the_network_load_moves_bytes_over_loopback,
+    the_timer_load_keeps_the_rate_of_its_timer,
+    all_loads_together_run_as_ordinary_processes_of_ordinary_priority,
+    a_worker_that_is_killed_makes_its_load_invalid,
+    an_idle_phase_needs_no_process,
+    a_cpu_that_does_not_exist_is_refused_before_anything_starts,
+];
+
 /// Starts `spec` alone, proves a segment of it on CPU 0 only, and leaves nothing.
 fn prove(kind: LoadKind) -> LoadProof {
     let scratch = Scratch::new();
@@ -42,7 +56,6 @@ fn prove(kind: LoadKind) -> LoadProof {
     proof
 }
 
-#[test]
 fn the_cpu_load_computes_and_uses_cpu_time() {
     let proof = prove(LoadKind::Cpu);
     assert!(
@@ -52,7 +65,6 @@ fn the_cpu_load_computes_and_uses_cpu_time() {
     assert_eq!(proof.disturbs, [Disturbance::Cpu]);
 }
 
-#[test]
 fn the_memory_load_has_the_working_set_that_was_asked_for() {
     let scratch = Scratch::new();
     for (working_set, bytes) in [
@@ -84,18 +96,15 @@ fn the_memory_load_has_the_working_set_that_was_asked_for() {
     }
 }
 
-#[test]
 fn the_message_load_passes_messages_between_processes() {
     let proof = prove(LoadKind::Messages);
     assert!(proof.per_second > 1000.0, "{proof:?}");
 }
 
-#[test]
 fn the_process_load_creates_processes() {
     assert!(prove(LoadKind::Processes).work_done >= 1.0);
 }
 
-#[test]
 fn the_file_load_writes_to_storage() {
     let proof = prove(LoadKind::Files);
     assert!(proof.work_done >= 1.0, "{proof:?}");
@@ -106,12 +115,10 @@ fn the_file_load_writes_to_storage() {
     );
 }
 
-#[test]
 fn the_network_load_moves_bytes_over_loopback() {
     assert!(prove(LoadKind::Network).work_done > 1.0);
 }
 
-#[test]
 fn the_timer_load_keeps_the_rate_of_its_timer() {
     let proof = prove(LoadKind::Timers);
     // 5000 expiries and two signals for each, at most; expiries run together when it is late.
@@ -121,7 +128,6 @@ fn the_timer_load_keeps_the_rate_of_its_timer() {
     );
 }
 
-#[test]
 fn all_loads_together_run_as_ordinary_processes_of_ordinary_priority() {
     let scratch = Scratch::new();
     let memory = LoadKind::Memory {
@@ -189,7 +195,6 @@ fn all_loads_together_run_as_ordinary_processes_of_ordinary_priority() {
     drop(loads);
 }
 
-#[test]
 fn a_worker_that_is_killed_makes_its_load_invalid() {
     let scratch = Scratch::new();
     let mut loads = Loads::start(&[spec(LoadKind::Cpu, 2, None)], &options(&scratch)).unwrap();
@@ -209,7 +214,6 @@ fn a_worker_that_is_killed_makes_its_load_invalid() {
     );
 }
 
-#[test]
 fn an_idle_phase_needs_no_process() {
     let mut loads = Loads::start(&[], &options(&Scratch::new())).unwrap();
     loads.wait_until_working(Duration::ZERO).unwrap();
@@ -217,7 +221,6 @@ fn an_idle_phase_needs_no_process() {
     assert!(segment(&mut loads).is_empty() && loads.stop().is_empty());
 }
 
-#[test]
 fn a_cpu_that_does_not_exist_is_refused_before_anything_starts() {
     let spec = spec(LoadKind::Cpu, 1, Some(vec![0, 1000]));
     let error = Loads::start(&[spec], &options(&Scratch::new()))

@@ -10,6 +10,16 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use wakepath_load::{Containment, LoadError, Loads, reap_orphans};
 use wakepath_scenario::LoadKind;
+use wakepath_test_program::not_run;
+
+wakepath_test_program::tests![
+    killing_the_measuring_process_leaves_nothing,
+    killing_the_supervisor_leaves_nothing_and_is_told,
+    killing_both_at_once_leaves_nothing_after_the_next_run_has_looked,
+    stopping_leaves_nothing_even_of_a_program_that_will_not_end,
+    dropping_the_loads_leaves_nothing,
+    a_run_in_progress_is_not_reaped_and_a_dead_runs_directory_is,
+];
 
 /// A shell whose busy grandchild has a session of its own and ignores what it can: the hardest to
 /// get rid of.
@@ -58,7 +68,6 @@ fn in_each_way(test: impl Fn(bool)) {
     }
 }
 
-#[test]
 fn killing_the_measuring_process_leaves_nothing() {
     in_each_way(|namespace| {
         let scratch = Scratch::new();
@@ -72,7 +81,6 @@ fn killing_the_measuring_process_leaves_nothing() {
     });
 }
 
-#[test]
 fn killing_the_supervisor_leaves_nothing_and_is_told() {
     in_each_way(|namespace| {
         let scratch = Scratch::new();
@@ -97,7 +105,6 @@ fn killing_the_supervisor_leaves_nothing_and_is_told() {
     });
 }
 
-#[test]
 fn killing_both_at_once_leaves_nothing_after_the_next_run_has_looked() {
     in_each_way(|namespace| {
         let scratch = Scratch::new();
@@ -113,7 +120,6 @@ fn killing_both_at_once_leaves_nothing_after_the_next_run_has_looked() {
     });
 }
 
-#[test]
 fn stopping_leaves_nothing_even_of_a_program_that_will_not_end() {
     in_each_way(|namespace| {
         let scratch = Scratch::new();
@@ -128,7 +134,6 @@ fn stopping_leaves_nothing_even_of_a_program_that_will_not_end() {
     });
 }
 
-#[test]
 fn dropping_the_loads_leaves_nothing() {
     in_each_way(|namespace| {
         let mut options = options(&Scratch::new());
@@ -145,7 +150,6 @@ fn dropping_the_loads_leaves_nothing() {
     });
 }
 
-#[test]
 fn a_run_in_progress_is_not_reaped_and_a_dead_runs_directory_is() {
     let scratch = Scratch::new();
     let arguments = "--name=t --size=1M --rw=write --time_based=1 --runtime=60";
@@ -155,7 +159,7 @@ fn a_run_in_progress_is_not_reaped_and_a_dead_runs_directory_is() {
         &options(&scratch),
     ) {
         Ok(loads) => loads,
-        Err(error) => return eprintln!("not run: {error}"),
+        Err(error) => not_run(error),
     };
     loads.wait_until_working(running::PATIENCE).unwrap();
     // What a killed run of the same machine leaves: a directory whose owner is gone.

@@ -4,3 +4,5 @@ mod built_in;
 mod death;
 mod programs;
 mod running;
+
+wakepath_test_program::program![built_in::TESTS, death::TESTS, programs::TESTS,];

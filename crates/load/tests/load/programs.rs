@@ -7,16 +7,29 @@ use crate::running::{
 use std::time::Duration;
 use wakepath_load::{LoadError, LoadProof, Loads};
 use wakepath_scenario::LoadKind;
+use wakepath_test_program::not_run;
 
-/// Runs `kind` and proves a segment; `None` when the program is not installed.
-fn prove(kind: LoadKind) -> Option<(LoadProof, LoadProof)> {
+wakepath_test_program::tests![
+    stress_ng_is_proven_by_cpu_time_and_reports_its_own_operations,
+    a_short_fio_job_is_started_again_and_its_files_are_removed,
+    hackbench_is_proven,
+    bonnie_runs_even_as_root,
+    iperf3_talks_to_its_own_server,
+    wget_reads_from_the_local_server,
+    a_missing_gpu_program_names_the_package_to_install,
+    a_command_that_sleeps_is_not_working,
+    a_command_that_ends_at_once_is_started_again_but_is_not_working,
+    a_command_that_fails_is_not_started_again_and_says_why,
+    a_load_that_worked_at_first_and_then_stopped_is_caught_in_the_segment,
+    work_of_short_lived_grandchildren_counts,
+];
+
+/// Runs `kind` and proves a segment, where its program is installed.
+fn prove(kind: LoadKind) -> (LoadProof, LoadProof) {
     let scratch = Scratch::new();
     let mut loads = match Loads::start(&[spec(kind, 0, None)], &options(&scratch)) {
         Ok(loads) => loads,
-        Err(error @ LoadError::MissingProgram { .. }) => {
-            eprintln!("not run: {error}");
-            return None;
-        }
+        Err(error @ LoadError::MissingProgram { .. }) => not_run(error),
         Err(error) => panic!("{error}"),
     };
     loads.wait_until_working(PATIENCE).unwrap();
@@ -26,21 +39,18 @@ fn prove(kind: LoadKind) -> Option<(LoadProof, LoadProof)> {
     assert_nobody_left(&mark);
     assert!(scratch.is_empty(), "its files are gone");
     assert!(proof.working && !proof.died_early, "{proof:?}");
-    Some((proof, whole))
+    (proof, whole)
 }
 
 fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
 
-#[test]
 fn stress_ng_is_proven_by_cpu_time_and_reports_its_own_operations() {
     let kind = LoadKind::StressNg {
         arguments: words("--cpu 1 --switch 1"),
     };
-    let Some((proof, whole)) = prove(kind) else {
-        return;
-    };
+    let (proof, whole) = prove(kind);
     assert!(proof.cpu_seconds > 0.05, "{proof:?}");
     assert!(whole.version.unwrap().contains("stress-ng"));
     let names: Vec<&str> = whole
@@ -52,7 +62,6 @@ fn stress_ng_is_proven_by_cpu_time_and_reports_its_own_operations() {
     assert!(whole.reported.iter().all(|reported| reported.amount > 0.0));
 }
 
-#[test]
 fn a_short_fio_job_is_started_again_and_its_files_are_removed() {
     let arguments = words("--name=t --size=2M --rw=write --fsync=8");
     let scratch = Scratch::new();
@@ -61,7 +70,7 @@ fn a_short_fio_job_is_started_again_and_its_files_are_removed() {
         &options(&scratch),
     ) {
         Ok(loads) => loads,
-        Err(error) => return eprintln!("not run: {error}"),
+        Err(error) => not_run(error),
     };
     loads.wait_until_working(PATIENCE).unwrap();
     let deadline = std::time::Instant::now() + PATIENCE;
@@ -85,40 +94,29 @@ fn a_short_fio_job_is_started_again_and_its_files_are_removed() {
     assert!(whole.version.unwrap().starts_with("fio-"));
 }
 
-#[test]
 fn hackbench_is_proven() {
     let kind = LoadKind::Hackbench {
         arguments: words("-g 1 -l 100000"),
     };
-    let Some((proof, whole)) = prove(kind) else {
-        return;
-    };
+    let (proof, whole) = prove(kind);
     assert!(proof.cpu_seconds > 0.05, "{proof:?}");
     assert!(whole.version.unwrap().contains("hackbench"));
 }
 
-#[test]
 fn bonnie_runs_even_as_root() {
     prove(LoadKind::Bonnie { arguments: vec![] });
 }
 
-#[test]
 fn iperf3_talks_to_its_own_server() {
-    let Some((proof, _)) = prove(LoadKind::Iperf3 { arguments: vec![] }) else {
-        return;
-    };
+    let (proof, _) = prove(LoadKind::Iperf3 { arguments: vec![] });
     assert!(proof.io_bytes > 1 << 20, "{proof:?}");
 }
 
-#[test]
 fn wget_reads_from_the_local_server() {
-    let Some((proof, _)) = prove(LoadKind::Wget) else {
-        return;
-    };
+    let (proof, _) = prove(LoadKind::Wget);
     assert!(proof.io_bytes > 1 << 20 && proof.restarts == 0, "{proof:?}");
 }
 
-#[test]
 fn a_missing_gpu_program_names_the_package_to_install() {
     match Loads::start(
         &[spec(LoadKind::Glmark2 { arguments: vec![] }, 0, None)],
@@ -128,11 +126,10 @@ fn a_missing_gpu_program_names_the_package_to_install() {
             error.to_string(),
             "load glmark2: the program glmark2 is not installed; install the package glmark2"
         ),
-        Ok(_) => eprintln!("not run: glmark2 is installed here"),
+        Ok(_) => not_run("glmark2 is installed here"),
     }
 }
 
-#[test]
 fn a_command_that_sleeps_is_not_working() {
     let scratch = Scratch::new();
     let mut loads = Loads::start(&[command(&["sleep", "100"])], &options(&scratch)).unwrap();
@@ -152,7 +149,6 @@ fn a_command_that_sleeps_is_not_working() {
     assert!(!loads.stop()[0].working);
 }
 
-#[test]
 fn a_command_that_ends_at_once_is_started_again_but_is_not_working() {
     let mut loads = Loads::start(&[command(&["true"])], &options(&Scratch::new())).unwrap();
     let error = loads
@@ -161,7 +157,6 @@ fn a_command_that_ends_at_once_is_started_again_but_is_not_working() {
     assert!(error.to_string().contains("was started again"), "{error}");
 }
 
-#[test]
 fn a_command_that_fails_is_not_started_again_and_says_why() {
     let words = ["sh", "-c", "echo no such stressor >&2; exit 3"];
     let mut loads = Loads::start(&[command(&words)], &options(&Scratch::new())).unwrap();
@@ -174,7 +169,6 @@ fn a_command_that_fails_is_not_started_again_and_says_why() {
     assert!(proof.died_early && proof.restarts == 0, "{proof:?}");
 }
 
-#[test]
 fn a_load_that_worked_at_first_and_then_stopped_is_caught_in_the_segment() {
     // Seconds by the clock, not a count of rounds: on a stalling machine a count was done before
     // the proof began to look.
@@ -193,7 +187,6 @@ fn a_load_that_worked_at_first_and_then_stopped_is_caught_in_the_segment() {
     assert!(loads.stop()[0].cpu_seconds > 0.0);
 }
 
-#[test]
 fn work_of_short_lived_grandchildren_counts() {
     let words = [
         "sh",

@@ -2,6 +2,21 @@
 
 use wakepath_machine::{Change, ClockReadings, Facts, MemoryActivity, Reading, Root, Severity};
 
+wakepath_test_program::tests![
+    a_clock_rate_that_moves_within_its_bounds_is_no_change,
+    a_governor_or_a_bound_that_changes_is_serious,
+    a_cpu_that_goes_off_line_is_serious,
+    a_fan_that_starts_is_noted_and_throttling_warns,
+    stolen_time_is_given_in_ticks_and_as_a_share,
+    a_counter_that_went_backwards_says_nothing,
+    pages_read_back_from_swap_are_a_warning,
+    a_stepped_wall_clock_is_reported_and_a_slewed_or_suspended_one_is_not_taken_for_it,
+    another_boot_is_one_change_and_not_a_hundred,
+    a_setting_that_vanishes_is_a_change_and_one_never_read_is_not,
+    the_most_severe_change_comes_first,
+    idle_states_and_limits_are_compared_on_the_cpus_that_are_in_both,
+];
+
 fn machine(name: &str) -> Facts {
     Facts::read(&Root::at(format!(
         "{}/../../fixtures/machines/{name}",
@@ -26,7 +41,6 @@ fn only_change(name: &str, edit: impl FnOnce(&mut Facts)) -> Change {
     changes.remove(0)
 }
 
-#[test]
 fn a_clock_rate_that_moves_within_its_bounds_is_no_change() {
     let before = machine("raspberry-pi-5");
     let mut after = before.clone();
@@ -37,7 +51,6 @@ fn a_clock_rate_that_moves_within_its_bounds_is_no_change() {
     assert_eq!(after.changes_since(&before), []);
 }
 
-#[test]
 fn a_governor_or_a_bound_that_changes_is_serious() {
     let change = only_change("raspberry-pi-5", |facts| {
         let policy = &mut facts.varying.frequency.policies[0];
@@ -64,7 +77,6 @@ fn a_governor_or_a_bound_that_changes_is_serious() {
     assert_eq!(bound.severity, Severity::Serious);
 }
 
-#[test]
 fn a_cpu_that_goes_off_line_is_serious() {
     let change = only_change("raspberry-pi-5", |facts| {
         set(&mut facts.varying.cpu_time.online, |list| {
@@ -78,7 +90,6 @@ fn a_cpu_that_goes_off_line_is_serious() {
     assert_eq!(change.severity, Severity::Serious);
 }
 
-#[test]
 fn a_fan_that_starts_is_noted_and_throttling_warns() {
     let fan = only_change("jetson-orin-nano", |facts| {
         set(&mut facts.varying.cooling.devices[0].state, |state| {
@@ -104,7 +115,6 @@ fn a_fan_that_starts_is_noted_and_throttling_warns() {
     );
 }
 
-#[test]
 fn stolen_time_is_given_in_ticks_and_as_a_share() {
     let change = only_change("raspberry-pi-5", |facts| {
         set(&mut facts.varying.cpu_time.ticks, |cpus| {
@@ -119,7 +129,6 @@ fn stolen_time_is_given_in_ticks_and_as_a_share() {
     assert_eq!(change.severity, Severity::Serious);
 }
 
-#[test]
 fn a_counter_that_went_backwards_says_nothing() {
     let before = machine("fedora-desktop");
     let mut after = before.clone();
@@ -134,7 +143,6 @@ fn a_counter_that_went_backwards_says_nothing() {
     assert_eq!(after.changes_since(&before), []);
 }
 
-#[test]
 fn pages_read_back_from_swap_are_a_warning() {
     let change = only_change("fedora-desktop", |facts| {
         set(&mut facts.varying.memory.activity, |counts| {
@@ -147,7 +155,6 @@ fn pages_read_back_from_swap_are_a_warning() {
     );
 }
 
-#[test]
 fn a_stepped_wall_clock_is_reported_and_a_slewed_or_suspended_one_is_not_taken_for_it() {
     let second = 1_000_000_000;
     let start = ClockReadings {
@@ -177,7 +184,6 @@ fn a_stepped_wall_clock_is_reported_and_a_slewed_or_suspended_one_is_not_taken_f
     assert_eq!(suspended[0].what, "the machine was suspended");
 }
 
-#[test]
 fn another_boot_is_one_change_and_not_a_hundred() {
     let change = only_change("fedora-desktop", |facts| {
         set(&mut facts.fixed.kernel.boot_id, |id| {
@@ -188,7 +194,6 @@ fn another_boot_is_one_change_and_not_a_hundred() {
     assert_eq!(change.what, "the machine was booted again");
 }
 
-#[test]
 fn a_setting_that_vanishes_is_a_change_and_one_never_read_is_not() {
     let vanished = only_change("fedora-desktop", |facts| {
         let path = "/sys/kernel/sched_ext/state".to_owned();
@@ -201,7 +206,6 @@ fn a_setting_that_vanishes_is_a_change_and_one_never_read_is_not() {
     assert_eq!(after.changes_since(&before), []);
 }
 
-#[test]
 fn the_most_severe_change_comes_first() {
     let before = machine("jetson-orin-nano");
     let mut after = before.clone();
@@ -220,7 +224,6 @@ fn the_most_severe_change_comes_first() {
     assert_eq!(changes[1].severity, Severity::Note);
 }
 
-#[test]
 fn idle_states_and_limits_are_compared_on_the_cpus_that_are_in_both() {
     let change = only_change("fedora-desktop", |facts| {
         set(&mut facts.varying.idle.groups, |groups| {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use wakepath_machine::{Facts, Root};
 
+wakepath_test_program::tests![a_damaged_tree_is_read_compared_and_summed_up_without_panic,];
+
 /// Every file of a recorded machine, relative to its tree.
 fn files(folder: &Path, below: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder.join(below)).unwrap() {
@@ -49,7 +51,6 @@ fn damaged(seed: u64, original: &[u8]) -> Vec<u8> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
-    #[test]
     fn a_damaged_tree_is_read_compared_and_summed_up_without_panic(
         seed: u64,
         name in prop::sample::select(vec!["virtual-two-cpus", "fedora-desktop", "beaglebone-black"]),

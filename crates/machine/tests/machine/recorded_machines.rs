@@ -5,6 +5,17 @@ use wakepath_machine::{
     Standing, VirtualisedBy,
 };
 
+wakepath_test_program::tests![
+    the_virtual_machine_is_recognised_and_its_preemption_is_not_taken_as_confirmed,
+    the_raspberry_pi_has_one_policy_for_four_cores_and_no_supply_alarm,
+    the_beaglebone_has_one_cpu_and_refuses_fifo_even_to_root,
+    the_fedora_desktop_follows_what_was_chosen_at_run_time_not_what_was_requested,
+    the_jetson_shows_its_power_mode_the_cpus_off_line_and_who_holds_the_latency_device,
+    every_machine_survives_the_archive_and_shows_no_change_against_itself,
+    facts_of_an_older_or_a_newer_version_can_still_be_read,
+    a_summary_names_what_matters_on_each_machine,
+];
+
 fn machine(name: &str) -> Facts {
     let folder = format!(
         "{}/../../fixtures/machines/{name}",
@@ -34,7 +45,6 @@ fn known<T: Clone>(reading: &Reading<T>) -> T {
         .clone()
 }
 
-#[test]
 fn the_virtual_machine_is_recognised_and_its_preemption_is_not_taken_as_confirmed() {
     let facts = machine("virtual-two-cpus");
     assert_eq!(known(&facts.fixed.kernel.release), "6.18.44");
@@ -71,7 +81,6 @@ fn the_virtual_machine_is_recognised_and_its_preemption_is_not_taken_as_confirme
     assert_eq!(known(&facts.varying.interrupts).len(), 2);
 }
 
-#[test]
 fn the_raspberry_pi_has_one_policy_for_four_cores_and_no_supply_alarm() {
     let facts = machine("raspberry-pi-5");
     assert_eq!(
@@ -118,7 +127,6 @@ fn the_raspberry_pi_has_one_policy_for_four_cores_and_no_supply_alarm() {
     ));
 }
 
-#[test]
 fn the_beaglebone_has_one_cpu_and_refuses_fifo_even_to_root() {
     let facts = machine("beaglebone-black");
     assert_eq!(known(&facts.varying.cpu_time.online).len(), 1);
@@ -157,7 +165,6 @@ fn the_beaglebone_has_one_cpu_and_refuses_fifo_even_to_root() {
     assert!(privileges.nice.is_allowed() && privileges.memory_lock.is_allowed());
 }
 
-#[test]
 fn the_fedora_desktop_follows_what_was_chosen_at_run_time_not_what_was_requested() {
     let facts = machine("fedora-desktop");
     let preemption = &facts.varying.preemption;
@@ -214,7 +221,6 @@ fn the_fedora_desktop_follows_what_was_chosen_at_run_time_not_what_was_requested
     assert!(privileges.filtered);
 }
 
-#[test]
 fn the_jetson_shows_its_power_mode_the_cpus_off_line_and_who_holds_the_latency_device() {
     let facts = machine("jetson-orin-nano");
     let present = known(&facts.fixed.cpus.present);
@@ -247,7 +253,6 @@ fn the_jetson_shows_its_power_mode_the_cpus_off_line_and_who_holds_the_latency_d
     assert!(facts.privileges().fifo.is_allowed());
 }
 
-#[test]
 fn every_machine_survives_the_archive_and_shows_no_change_against_itself() {
     for name in ALL {
         let facts = machine(name);
@@ -259,7 +264,6 @@ fn every_machine_survives_the_archive_and_shows_no_change_against_itself() {
     }
 }
 
-#[test]
 fn facts_of_an_older_or_a_newer_version_can_still_be_read() {
     let sparse: Facts = serde_json::from_str(r#"{"fixed":{"kernel":{}}}"#).unwrap();
     assert_eq!(sparse.fixed.kernel.release, Reading::NotRead);
@@ -273,7 +277,6 @@ fn facts_of_an_older_or_a_newer_version_can_still_be_read() {
     assert!(!sparse.summary().is_empty());
 }
 
-#[test]
 fn a_summary_names_what_matters_on_each_machine() {
     let expected = [
         (

@@ -2,10 +2,19 @@
 //! runs the tests.
 
 use std::time::{Duration, Instant};
+use wakepath_test_program::not_run;
 
 use wakepath_machine::{Facts, Root};
 
-#[test]
+wakepath_test_program::tests![
+    the_release_is_the_one_that_uname_reports,
+    the_affinity_is_the_one_the_scheduler_reports,
+    memory_and_uptime_are_those_the_kernel_reports,
+    the_limits_are_those_the_system_call_reports,
+    reading_is_quick_and_two_readings_differ_in_no_setting,
+    whoever_may_use_fifo_according_to_the_facts_can,
+];
+
 fn the_release_is_the_one_that_uname_reports() {
     let facts = Facts::read(&Root::host());
     let uname = rustix::system::uname();
@@ -19,7 +28,6 @@ fn the_release_is_the_one_that_uname_reports() {
     );
 }
 
-#[test]
 fn the_affinity_is_the_one_the_scheduler_reports() {
     let facts = Facts::read(&Root::host());
     let affinity = facts
@@ -53,7 +61,6 @@ fn the_affinity_is_the_one_the_scheduler_reports() {
     assert_eq!(counted, online.len());
 }
 
-#[test]
 fn memory_and_uptime_are_those_the_kernel_reports() {
     let facts = Facts::read(&Root::host());
     let info = rustix::system::sysinfo();
@@ -66,7 +73,6 @@ fn memory_and_uptime_are_those_the_kernel_reports() {
     assert!((uptime - info.uptime as f64).abs() < 5.0);
 }
 
-#[test]
 fn the_limits_are_those_the_system_call_reports() {
     use rustix::process::{Resource, getrlimit};
     use wakepath_machine::Limit;
@@ -82,7 +88,6 @@ fn the_limits_are_those_the_system_call_reports() {
     assert_eq!(limits.locked_memory, expected(Resource::Memlock));
 }
 
-#[test]
 fn reading_is_quick_and_two_readings_differ_in_no_setting() {
     let first = Facts::read(&Root::host());
     // The best of several: other tests share the machine.
@@ -105,7 +110,6 @@ fn reading_is_quick_and_two_readings_differ_in_no_setting() {
     assert_eq!(changes, []);
 }
 
-#[test]
 fn whoever_may_use_fifo_according_to_the_facts_can() {
     // The kernel is the judge: `chrt` asks it in a process of its own.
     let facts = Facts::read(&Root::host());
@@ -113,13 +117,11 @@ fn whoever_may_use_fifo_according_to_the_facts_can() {
         .args(["-f", "1", "true"])
         .output();
     let Ok(output) = asked else {
-        eprintln!("not run: chrt is not installed");
-        return;
+        not_run("chrt is not installed");
     };
     let privileges = facts.privileges();
     if privileges.filtered {
-        eprintln!("not run: a system call filter may refuse what the rights allow");
-        return;
+        not_run("a system call filter may refuse what the rights allow");
     }
     assert_eq!(
         privileges.fifo.is_allowed(),

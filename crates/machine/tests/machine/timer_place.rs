@@ -4,6 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use wakepath_machine::{CpuList, Root, timers_elsewhere};
 
+wakepath_test_program::tests![
+    a_cpu_without_a_tick_has_its_timers_on_the_housekeeping_cpus,
+    timers_stay_where_they_are_armed_otherwise,
+];
+
 /// A machine of four CPUs, removed at its end.
 struct Machine(PathBuf);
 
@@ -39,14 +44,12 @@ fn elsewhere(tickless: &str, migration: &str, cpus: &str) -> String {
     timers_elsewhere(&Root::at(&machine.0), &cpus).to_string()
 }
 
-#[test]
 fn a_cpu_without_a_tick_has_its_timers_on_the_housekeeping_cpus() {
     assert_eq!(elsewhere("2-3\n", "1\n", "3"), "0-1");
     // A loop on a housekeeping CPU as well: that one is measured in any case.
     assert_eq!(elsewhere("2-3\n", "1\n", "1,3"), "0");
 }
 
-#[test]
 fn timers_stay_where_they_are_armed_otherwise() {
     assert_eq!(elsewhere("2-3\n", "0\n", "3"), "");
     assert_eq!(elsewhere("2-3\n", "1\n", "1"), "");

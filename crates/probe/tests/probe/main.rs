@@ -2,3 +2,5 @@
 
 mod recorded_pages;
 mod this_kernel;
+
+wakepath_test_program::program![recorded_pages::TESTS, this_kernel::TESTS,];

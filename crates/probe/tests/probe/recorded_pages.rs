@@ -13,6 +13,13 @@ use wakepath_probe::{EventSource, Instance, Symbols, Tracefs, complete_paths};
 use wakepath_rt::{affinity, clock};
 use wakepath_timeline::{KernelEvent, ThreadName};
 
+wakepath_test_program::tests![
+    recorded_pages_show_every_sleep_and_nothing_that_is_not_understood,
+    altered_pages_are_decoded_without_a_panic,
+    ;
+    write_the_fixture,
+];
+
 const NAME: &str = "fixture-sleeps";
 
 fn fixture() -> PathBuf {
@@ -50,7 +57,6 @@ fn decode(pages: &[u8], page_bytes: usize) -> (Vec<KernelEvent>, u64) {
     (events, decoder.not_understood())
 }
 
-#[test]
 fn recorded_pages_show_every_sleep_and_nothing_that_is_not_understood() {
     let pages = fs::read(fixture().join("pages.bin")).unwrap();
     let (events, not_understood) = decode(&pages, 4096);
@@ -72,7 +78,6 @@ fn recorded_pages_show_every_sleep_and_nothing_that_is_not_understood() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
 
-    #[test]
     fn altered_pages_are_decoded_without_a_panic(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40),
     ) {
@@ -86,8 +91,7 @@ proptest! {
     }
 }
 
-#[test]
-#[ignore = "writes the fixture from the kernel that runs it, as root"]
+// Ignored: writes the fixture from the kernel that runs it, as root.
 fn write_the_fixture() {
     let tracefs = Tracefs::find_or_mount().unwrap();
     let cpu = *affinity::current().unwrap().last().unwrap();

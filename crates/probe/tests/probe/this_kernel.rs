@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use wakepath_test_program::not_run;
 
 use wakepath_archive::{EventKind, Trace, TraceDescription, TraceEnd, TraceMode, TraceWriter};
 use wakepath_probe::stream::Decoder;
@@ -14,6 +15,19 @@ use wakepath_probe::{
 use wakepath_rt::clock;
 use wakepath_timeline::What;
 
+wakepath_test_program::tests![
+    every_sleep_shows_its_path_and_the_instance_goes_with_its_owner,
+    an_instance_goes_too_where_the_probe_is_left_alone_while_it_drains,
+    what_is_recorded_comes_back_from_the_file_with_its_counts,
+    a_buffer_that_is_too_small_says_how_much_was_overwritten,
+    an_instance_of_a_killed_process_is_removed_and_others_stay,
+    perf_gives_the_same_events_of_a_wake_up_in_both_modes,
+    perf_counts_each_event_as_read_or_lost,
+    where_no_instance_can_be_made_perf_records_and_says_why,
+    ;
+    on_a_read_only_tracefs,
+];
+
 /// A thread of its own for what may part from the others' mount namespace.
 fn with_tracefs(test: impl FnOnce(&Tracefs) + Send + 'static) {
     // A process has one instance, named after it.
@@ -21,7 +35,7 @@ fn with_tracefs(test: impl FnOnce(&Tracefs) + Send + 'static) {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let thread = std::thread::spawn(move || match Tracefs::find_or_mount() {
         Ok(tracefs) => test(&tracefs),
-        Err(error) => eprintln!("not run: {error}"),
+        Err(error) => not_run(error),
     });
     thread
         .join()
@@ -32,13 +46,12 @@ fn last_cpu() -> u16 {
     *wakepath_rt::affinity::current().unwrap().last().unwrap()
 }
 
-#[test]
 fn every_sleep_shows_its_path_and_the_instance_goes_with_its_owner() {
     with_tracefs(|tracefs| {
         let cpu = last_cpu();
         let (instance, mut decoder) = match Instance::create(tracefs, &[cpu], 4 << 20) {
             Ok(made) => made,
-            Err(error) => return eprintln!("not run: {error}"),
+            Err(error) => not_run(error),
         };
         let directory = instance.directory().to_owned();
         assert!(directory.exists());
@@ -62,7 +75,6 @@ fn every_sleep_shows_its_path_and_the_instance_goes_with_its_owner() {
     });
 }
 
-#[test]
 fn an_instance_goes_too_where_the_probe_is_left_alone_while_it_drains() {
     with_tracefs(|tracefs| {
         let directory = tempfile::tempdir().unwrap();
@@ -88,7 +100,7 @@ fn an_instance_goes_too_where_the_probe_is_left_alone_while_it_drains() {
         wakepath_probe::run(directory.path(), commands, &mut replies).unwrap();
         let replies = String::from_utf8(replies).unwrap();
         if replies.contains("unavailable") {
-            return eprintln!("not run: {replies}");
+            not_run(replies);
         }
         assert!(replies.contains("begun"), "{replies}");
         let own = format!("wakepath-{}-", std::process::id());
@@ -98,13 +110,12 @@ fn an_instance_goes_too_where_the_probe_is_left_alone_while_it_drains() {
     });
 }
 
-#[test]
 fn what_is_recorded_comes_back_from_the_file_with_its_counts() {
     with_tracefs(|tracefs| {
         let cpus = wakepath_rt::affinity::current().unwrap();
         let (instance, mut decoder) = match Instance::create(tracefs, &cpus, 4 << 20) {
             Ok(made) => made,
-            Err(error) => return eprintln!("not run: {error}"),
+            Err(error) => not_run(error),
         };
         let scratch = tempfile::tempdir().unwrap();
         let before_ns = clock::monotonic_ns();
@@ -148,13 +159,12 @@ fn what_is_recorded_comes_back_from_the_file_with_its_counts() {
     });
 }
 
-#[test]
 fn a_buffer_that_is_too_small_says_how_much_was_overwritten() {
     with_tracefs(|tracefs| {
         let cpu = last_cpu();
         let (instance, mut decoder) = match Instance::create(tracefs, &[cpu], 1) {
             Ok(made) => made,
-            Err(error) => return eprintln!("not run: {error}"),
+            Err(error) => not_run(error),
         };
         let cost = EventCost::measure(&instance).unwrap();
         instance.start().unwrap();
@@ -186,7 +196,6 @@ fn a_buffer_that_is_too_small_says_how_much_was_overwritten() {
     });
 }
 
-#[test]
 fn an_instance_of_a_killed_process_is_removed_and_others_stay() {
     with_tracefs(|tracefs| {
         let instances = Path::new(&instances_of(tracefs)).to_owned();
@@ -201,7 +210,7 @@ fn an_instance_of_a_killed_process_is_removed_and_others_stay() {
             let _ = std::fs::remove_dir(left);
         }
         if let Err(error) = std::fs::create_dir(&dead) {
-            return eprintln!("not run: {error}");
+            not_run(error);
         }
         std::fs::create_dir(&foreign).unwrap();
         std::fs::create_dir(&elsewhere).unwrap();
@@ -218,13 +227,10 @@ fn an_instance_of_a_killed_process_is_removed_and_others_stay() {
 }
 
 /// perf's rings on the last CPU, or why there are none here.
-fn rings(tracefs: &Tracefs, bytes: u64, mode: TraceMode) -> Option<(PerfRings, Decoder)> {
+fn rings(tracefs: &Tracefs, bytes: u64, mode: TraceMode) -> (PerfRings, Decoder) {
     match PerfRings::create(tracefs, &[last_cpu()], bytes, mode) {
-        Ok(made) => Some(made),
-        Err(error) => {
-            eprintln!("not run: {error}");
-            None
-        }
+        Ok(made) => made,
+        Err(error) => not_run(error),
     }
 }
 
@@ -265,15 +271,12 @@ impl Drop for NeverIdle {
     }
 }
 
-#[test]
 fn perf_gives_the_same_events_of_a_wake_up_in_both_modes() {
     with_tracefs(|tracefs| {
         for mode in [TraceMode::FlightRecorder, TraceMode::Drained] {
             // Closing some fifty events takes the kernel a second: once is enough for the cost.
             let is_first = mode == TraceMode::FlightRecorder;
-            let Some((rings, mut decoder)) = rings(tracefs, 4 << 20, mode) else {
-                return;
-            };
+            let (rings, mut decoder) = rings(tracefs, 4 << 20, mode);
             let found = SelfTest::run(&rings, &mut decoder, last_cpu()).unwrap();
             println!("{mode:?}: {found}");
             // In idle some kernels drop perf's events on some CPUs: then the self-test must say so.
@@ -289,16 +292,13 @@ fn perf_gives_the_same_events_of_a_wake_up_in_both_modes() {
     });
 }
 
-#[test]
 fn perf_counts_each_event_as_read_or_lost() {
     with_tracefs(|tracefs| {
         for (mode, bytes) in [
             (TraceMode::FlightRecorder, 1 << 18),
             (TraceMode::Drained, 1 << 18),
         ] {
-            let Some((rings, mut decoder)) = rings(tracefs, bytes, mode) else {
-                return;
-            };
+            let (rings, mut decoder) = rings(tracefs, bytes, mode);
             for times in [5, 2_000] {
                 let busy = NeverIdle::begin();
                 rings.start().unwrap();
@@ -329,7 +329,6 @@ fn perf_counts_each_event_as_read_or_lost() {
     });
 }
 
-#[test]
 fn where_no_instance_can_be_made_perf_records_and_says_why() {
     // As in many a container: tracefs is there to be read only. Where it is not mounted it has to be,
     // else the program mounts its own beside the empty directory. The mounts are the child's alone.
@@ -346,15 +345,14 @@ fn where_no_instance_can_be_made_perf_records_and_says_why() {
             print!("{}", String::from_utf8_lossy(&output.stdout));
         }
         Ok(output) if !String::from_utf8_lossy(&output.stdout).contains("running 1 test") => {
-            eprintln!("not run: {}", String::from_utf8_lossy(&output.stderr));
+            not_run(String::from_utf8_lossy(&output.stderr));
         }
         Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stdout)),
-        Err(error) => eprintln!("not run: unshare: {error}"),
+        Err(error) => not_run(format!("unshare: {error}")),
     }
 }
 
-#[test]
-#[ignore = "started by the test above, where tracefs is read-only"]
+// Ignored: started by the test above, where tracefs is read-only.
 fn on_a_read_only_tracefs() {
     with_tracefs(|tracefs| {
         let cpus = [last_cpu()];

@@ -4,6 +4,18 @@ use std::path::Path;
 use wakepath_machine::Root;
 use wakepath_tuning::{BootChange, BootError, Loader, prepare, remove, write};
 
+wakepath_test_program::tests![
+    a_raspberry_pi_tries_another_command_line_by_tryboot,
+    somebody_else_s_trial_on_a_raspberry_pi_is_left_alone,
+    a_jetson_gets_a_second_label_and_keeps_its_default,
+    an_eleventh_label_that_the_loader_would_not_read_is_refused,
+    a_beaglebone_gets_a_copy_beside_its_uenv,
+    entries_are_copied_for_systemd_boot_with_tries_and_for_fedora_without,
+    grub_gets_a_copy_of_its_first_entry_in_the_file_that_its_menu_reads,
+    each_typed_board_has_its_own_loader,
+    files_that_are_not_as_expected_are_refused,
+];
+
 const PARAMETERS: &str = "rcu_nocbs=3 irqaffinity=0-2";
 
 fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -52,7 +64,6 @@ fn written(files: &[(&str, &str)], loader: Loader) -> Vec<(String, String)> {
     new
 }
 
-#[test]
 fn a_raspberry_pi_tries_another_command_line_by_tryboot() {
     let new = written(
         &[
@@ -80,7 +91,6 @@ fn a_raspberry_pi_tries_another_command_line_by_tryboot() {
     );
 }
 
-#[test]
 fn somebody_else_s_trial_on_a_raspberry_pi_is_left_alone() {
     let error = prepared(&[
         ("boot/config.txt", "a=1\n"),
@@ -104,7 +114,6 @@ const EXTLINUX: &str = "TIMEOUT 30\nDEFAULT primary\n\nMENU TITLE L4T boot optio
                         LABEL primary\n      MENU LABEL primary kernel\n      LINUX /boot/Image\n      \
                         INITRD /boot/initrd\n      APPEND ${cbootargs} root=/dev/mmcblk0p1 rw\n";
 
-#[test]
 fn a_jetson_gets_a_second_label_and_keeps_its_default() {
     let new = written(
         &[("boot/extlinux/extlinux.conf", EXTLINUX)],
@@ -120,7 +129,6 @@ fn a_jetson_gets_a_second_label_and_keeps_its_default() {
     ));
 }
 
-#[test]
 fn an_eleventh_label_that_the_loader_would_not_read_is_refused() {
     let mut text = EXTLINUX.to_owned();
     for number in 0..9 {
@@ -130,7 +138,6 @@ fn an_eleventh_label_that_the_loader_would_not_read_is_refused() {
     assert!(error.to_string().contains("ten entries"), "{error}");
 }
 
-#[test]
 fn a_beaglebone_gets_a_copy_beside_its_uenv() {
     let file = "uname_r=5.10.168-ti-r71\ncmdline=coherent_pool=1M net.ifnames=0\n";
     let new = written(&[("boot/uEnv.txt", file)], Loader::UEnv);
@@ -142,7 +149,6 @@ fn a_beaglebone_gets_a_copy_beside_its_uenv() {
     );
 }
 
-#[test]
 fn entries_are_copied_for_systemd_boot_with_tries_and_for_fedora_without() {
     let entry = "title Debian\nversion 6.12\nlinux /vmlinuz\noptions root=UUID=1 quiet\n";
     let new = written(
@@ -176,7 +182,6 @@ const GRUB: &str = "if [ \"${next_entry}\" ] ; then\n  set default=\"${next_entr
                     if [ -f  ${config_directory}/custom.cfg ]; then\n  source \
                     ${config_directory}/custom.cfg\nfi\n";
 
-#[test]
 fn grub_gets_a_copy_of_its_first_entry_in_the_file_that_its_menu_reads() {
     let new = written(&[("boot/grub/grub.cfg", GRUB)], Loader::Grub);
     assert_eq!(
@@ -191,7 +196,6 @@ fn grub_gets_a_copy_of_its_first_entry_in_the_file_that_its_menu_reads() {
     );
 }
 
-#[test]
 fn each_typed_board_has_its_own_loader() {
     for (name, loader) in [
         ("raspberry-pi-5", Loader::RaspberryPi),
@@ -215,7 +219,6 @@ fn each_typed_board_has_its_own_loader() {
     }
 }
 
-#[test]
 fn files_that_are_not_as_expected_are_refused() {
     assert!(matches!(prepared(&[]), Err(BootError::NoLoader(_))));
     let error = prepared(&[("boot/grub/grub.cfg", "menuentry 'a' {\n\tlinux /x\n}\n")]);

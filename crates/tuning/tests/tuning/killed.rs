@@ -7,7 +7,21 @@ use std::process::Command;
 use std::time::Duration;
 use wakepath_machine::Root;
 use wakepath_readiness::{Inspection, InterruptLines, LoopAtHand, Processes, Report};
+use wakepath_test_program::not_run;
 use wakepath_tuning::{Event, Options, Plan, Step, System, apply, revert};
+
+wakepath_test_program::tests![
+    applies_and_is_killed_when_told,
+    a_tree_is_as_before_after_a_kill_at_every_step_and_a_revert,
+    what_somebody_else_changed_meanwhile_is_left_and_told,
+    a_change_that_fails_takes_back_those_before_it,
+    a_journal_that_a_link_stands_for_or_others_may_write_is_refused,
+    a_last_line_that_was_cut_off_counts_as_not_written,
+    a_journal_of_another_boot_restores_nothing,
+    a_journal_that_somebody_wrote_in_reaches_no_other_file,
+    a_journal_below_a_directory_that_everybody_writes_is_refused,
+    this_machine_is_as_before_after_a_kill_at_every_step_and_a_revert,
+];
 
 const WHERE: &str = "WAKEPATH_TUNING_TEST_ROOT";
 const WHEN: &str = "WAKEPATH_TUNING_TEST_KILL_AT";
@@ -92,7 +106,6 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, String> {
 }
 
 /// The part that is killed; as a test of its own it does nothing.
-#[test]
 fn applies_and_is_killed_when_told() {
     let Some(root) = std::env::var_os(WHERE) else {
         return;
@@ -139,7 +152,6 @@ fn killed_at(root: &Path, event: usize) -> bool {
     output.status.success()
 }
 
-#[test]
 fn a_tree_is_as_before_after_a_kill_at_every_step_and_a_revert() {
     let directory = tree();
     let system = System::at(directory.path());
@@ -157,7 +169,6 @@ fn a_tree_is_as_before_after_a_kill_at_every_step_and_a_revert() {
     assert_eq!(files(directory.path()), before);
 }
 
-#[test]
 fn what_somebody_else_changed_meanwhile_is_left_and_told() {
     let directory = tree();
     let system = System::at(directory.path());
@@ -176,7 +187,6 @@ fn what_somebody_else_changed_meanwhile_is_left_and_told() {
     assert!(revert(&system).unwrap().is_none());
 }
 
-#[test]
 fn a_change_that_fails_takes_back_those_before_it() {
     let directory = tree();
     let system = System::at(directory.path());
@@ -192,7 +202,6 @@ fn a_change_that_fails_takes_back_those_before_it() {
     assert_eq!(files(directory.path()), before);
 }
 
-#[test]
 fn a_journal_that_a_link_stands_for_or_others_may_write_is_refused() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let directory = tree();
@@ -224,7 +233,6 @@ fn a_journal_that_a_link_stands_for_or_others_may_write_is_refused() {
     assert!(error.contains("wakepath tune revert"), "{error}");
 }
 
-#[test]
 fn a_last_line_that_was_cut_off_counts_as_not_written() {
     let directory = tree();
     let system = System::at(directory.path());
@@ -248,7 +256,6 @@ fn a_last_line_that_was_cut_off_counts_as_not_written() {
     );
 }
 
-#[test]
 fn a_journal_of_another_boot_restores_nothing() {
     let directory = tree();
     let system = System::at(directory.path());
@@ -265,7 +272,6 @@ fn a_journal_of_another_boot_restores_nothing() {
 }
 
 /// What somebody made of the journal's text is refused, or restores nothing that is not a setting.
-#[test]
 fn a_journal_that_somebody_wrote_in_reaches_no_other_file() {
     let directory = tree();
     let system = System::at(directory.path());
@@ -315,7 +321,6 @@ fn a_journal_that_somebody_wrote_in_reaches_no_other_file() {
     assert!(revert(&system).unwrap().unwrap().left.is_empty());
 }
 
-#[test]
 fn a_journal_below_a_directory_that_everybody_writes_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let directory = tree();
@@ -390,14 +395,12 @@ fn differences(before: &BTreeMap<String, String>, after: &BTreeMap<String, Strin
         .collect()
 }
 
-#[test]
 fn this_machine_is_as_before_after_a_kill_at_every_step_and_a_revert() {
     if std::env::var_os(THIS_MACHINE).is_none() || !rustix::process::geteuid().is_root() {
-        eprintln!(
-            "not run: this changes the settings of this machine for some seconds; as root, with \
+        not_run(format!(
+            "this changes the settings of this machine for some seconds; as root, with \
              {THIS_MACHINE}=1, it does"
-        );
-        return;
+        ));
     }
     let system = System::host();
     let before = snapshot();

@@ -6,6 +6,18 @@ use wakepath_machine::Root;
 use wakepath_readiness::{Inspection, LoopAtHand, Program, Report};
 use wakepath_tuning::{Action, Options, Plan, Step};
 
+wakepath_test_program::tests![
+    one_cpu_gets_an_honest_plan,
+    the_cpu_that_shares_the_loop_s_core_is_emptied_too,
+    on_the_only_core_a_sibling_is_left_for_the_rest,
+    each_kind_of_bad_setting_has_its_exact_command,
+    rivals_are_paused_but_for_the_one_that_guards_against_heat,
+    control_groups_of_version_1_move_the_programs_apart,
+    the_interrupt_that_the_program_waits_for_comes_to_the_loop,
+    nothing_that_is_bad_is_dropped_without_a_word,
+    cpus_of_threads_that_the_kernel_changes_by_itself_are_noted_before_it_does,
+];
+
 fn subject(cpu: u32) -> LoopAtHand {
     LoopAtHand {
         period_ns: 4_000_000,
@@ -59,7 +71,6 @@ fn stat(pid: u32, name: &str, state: char, flags: u32) -> String {
     )
 }
 
-#[test]
 fn one_cpu_gets_an_honest_plan() {
     let plan = plan_for(&machine("beaglebone-black"), subject(0));
     assert!(plan.others.is_empty());
@@ -89,7 +100,6 @@ fn one_cpu_gets_an_honest_plan() {
     assert!(!parameters.contains("isolcpus") && !parameters.contains("irqaffinity"));
 }
 
-#[test]
 fn the_cpu_that_shares_the_loop_s_core_is_emptied_too() {
     let plan = plan_for(&machine("fedora-desktop"), subject(3));
     assert!(!plan.idle.is_empty(), "{plan}");
@@ -113,7 +123,6 @@ fn the_cpu_that_shares_the_loop_s_core_is_emptied_too() {
     assert_eq!(plan.now[0].id, "rivals");
 }
 
-#[test]
 fn on_the_only_core_a_sibling_is_left_for_the_rest() {
     let place = "sys/devices/system/cpu/cpu1/topology/thread_siblings_list";
     let directory = tree(&[("sys/devices/system/cpu/smt/active", "1"), (place, "0-1")]);
@@ -125,7 +134,6 @@ fn on_the_only_core_a_sibling_is_left_for_the_rest() {
     );
 }
 
-#[test]
 fn each_kind_of_bad_setting_has_its_exact_command() {
     let directory = tree(&[
         ("proc/sys/kernel/watchdog", "1"),
@@ -189,7 +197,6 @@ fn each_kind_of_bad_setting_has_its_exact_command() {
     assert!(plan.parameters().contains("isolcpus=domain,managed_irq,1"));
 }
 
-#[test]
 fn rivals_are_paused_but_for_the_one_that_guards_against_heat() {
     let names = [
         (50, "irqbalance"),
@@ -226,7 +233,6 @@ fn rivals_are_paused_but_for_the_one_that_guards_against_heat() {
     assert!(plan.now.iter().all(|step| step.id != "rivals") && plan.rivals.is_empty());
 }
 
-#[test]
 fn control_groups_of_version_1_move_the_programs_apart() {
     let program = stat(60, "flyer", 'S', 0x40_0000);
     let directory = tree(&[
@@ -252,7 +258,6 @@ fn control_groups_of_version_1_move_the_programs_apart() {
     );
 }
 
-#[test]
 fn the_interrupt_that_the_program_waits_for_comes_to_the_loop() {
     let program = stat(60, "flyer", 'S', 0x40_0000);
     let directory = tree(&[
@@ -282,7 +287,6 @@ fn the_interrupt_that_the_program_waits_for_comes_to_the_loop() {
     );
 }
 
-#[test]
 fn nothing_that_is_bad_is_dropped_without_a_word() {
     for (name, cpu) in [
         ("beaglebone-black", 0),
@@ -314,7 +318,6 @@ fn nothing_that_is_bad_is_dropped_without_a_word() {
     }
 }
 
-#[test]
 fn cpus_of_threads_that_the_kernel_changes_by_itself_are_noted_before_it_does() {
     let kernel = 0x0020_0000;
     let threads = [

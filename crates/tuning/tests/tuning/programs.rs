@@ -4,7 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use wakepath_machine::Root;
 use wakepath_readiness::Process;
+use wakepath_test_program::not_run;
 use wakepath_tuning::{Action, System};
+
+wakepath_test_program::tests![
+    a_paused_program_goes_on_as_before,
+    another_program_with_the_same_number_is_left_alone,
+    programs_are_moved_apart_and_back_and_a_group_is_emptied_before_it_goes,
+];
 
 /// A program that sleeps, and is ended with the test.
 struct Sleeper(Child);
@@ -49,7 +56,6 @@ fn becomes(sleeper: &Sleeper, paused: bool) -> bool {
     })
 }
 
-#[test]
 fn a_paused_program_goes_on_as_before() {
     let sleeper = Sleeper::start();
     let system = System::host();
@@ -62,7 +68,6 @@ fn a_paused_program_goes_on_as_before() {
     assert!(becomes(&sleeper, false));
 }
 
-#[test]
 fn another_program_with_the_same_number_is_left_alone() {
     let sleeper = Sleeper::start();
     let system = System::host();
@@ -113,11 +118,9 @@ impl Drop for Groups {
     }
 }
 
-#[test]
 fn programs_are_moved_apart_and_back_and_a_group_is_emptied_before_it_goes() {
     let Some(groups) = Groups::make() else {
-        eprintln!("not run: needs root, and cpusets of control groups version 1");
-        return;
+        not_run("needs root, and cpusets of control groups version 1");
     };
     let (first, second) = (Sleeper::start(), Sleeper::start());
     let all = [

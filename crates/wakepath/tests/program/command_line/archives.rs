@@ -3,6 +3,14 @@
 use crate::started::{Finished, Start, ask, loop_cpu};
 use std::path::Path;
 
+wakepath_test_program::tests![
+    a_changed_byte_anywhere_in_the_samples_is_noticed,
+    truncated_and_missing_files_are_named,
+    a_verdict_can_not_be_bought_by_editing_the_manifest,
+    what_is_no_run_is_refused_in_one_line,
+    a_report_is_one_file_and_its_figures_are_files_of_their_own,
+];
+
 /// A short run that passes.
 fn a_run() -> Finished {
     let finished = Start::scenario(&format!(
@@ -52,7 +60,6 @@ fn assert_refused(directory: &Path, file: &str) {
     assert!(!directory.join("report.html").exists());
 }
 
-#[test]
 fn a_changed_byte_anywhere_in_the_samples_is_noticed() {
     let finished = a_run();
     let path = finished.directory.join("samples.parquet");
@@ -67,7 +74,6 @@ fn a_changed_byte_anywhere_in_the_samples_is_noticed() {
     ask("show", &finished.directory).assert_code(0);
 }
 
-#[test]
 fn truncated_and_missing_files_are_named() {
     let finished = a_run();
     for name in ["samples.parquet", "manifest.json"] {
@@ -83,7 +89,6 @@ fn truncated_and_missing_files_are_named() {
     }
 }
 
-#[test]
 fn a_verdict_can_not_be_bought_by_editing_the_manifest() {
     let finished = a_run();
     let path = finished.directory.join("manifest.json");
@@ -99,7 +104,6 @@ fn a_verdict_can_not_be_bought_by_editing_the_manifest() {
     }
 }
 
-#[test]
 fn what_is_no_run_is_refused_in_one_line() {
     let place = crate::started::Place::new();
     std::fs::write(place.path().join("file"), "text").unwrap();
@@ -132,7 +136,6 @@ fn what_is_no_run_is_refused_in_one_line() {
     assert_eq!(names, ["file"], "something was made or removed");
 }
 
-#[test]
 fn a_report_is_one_file_and_its_figures_are_files_of_their_own() {
     let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/format-1");
     let place = crate::started::Place::new();

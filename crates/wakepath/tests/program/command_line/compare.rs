@@ -3,6 +3,13 @@
 use crate::started::{Finished, Place, Start, loop_cpu};
 use std::path::PathBuf;
 
+wakepath_test_program::tests![
+    two_runs_are_shown_beside_each_other_and_prove_nothing,
+    several_runs_a_side_of_one_thing_are_equivalent_within_a_wide_margin,
+    what_is_not_comparable_is_refused_with_the_reason_unless_forced,
+    a_changed_archive_and_bad_words_are_refused_in_one_line,
+];
+
 /// A run of 400 cycles at this rate into `name` below `place`.
 fn measure(place: &Place, name: &str, rate: &str) -> PathBuf {
     let file = place.path().join("scenario.toml");
@@ -29,7 +36,6 @@ fn compare(directories: &[&PathBuf], words: &[&str]) -> Finished {
         .finish()
 }
 
-#[test]
 fn two_runs_are_shown_beside_each_other_and_prove_nothing() {
     let place = Place::new();
     let (first, second) = (
@@ -57,7 +63,6 @@ fn two_runs_are_shown_beside_each_other_and_prove_nothing() {
     );
 }
 
-#[test]
 fn several_runs_a_side_of_one_thing_are_equivalent_within_a_wide_margin() {
     let place = Place::new();
     let runs: Vec<PathBuf> = ["a", "b", "c", "d", "e", "f"]
@@ -81,7 +86,6 @@ fn several_runs_a_side_of_one_thing_are_equivalent_within_a_wide_margin() {
     );
 }
 
-#[test]
 fn what_is_not_comparable_is_refused_with_the_reason_unless_forced() {
     let place = Place::new();
     let (first, second) = (
@@ -106,7 +110,6 @@ fn what_is_not_comparable_is_refused_with_the_reason_unless_forced() {
     );
 }
 
-#[test]
 fn a_changed_archive_and_bad_words_are_refused_in_one_line() {
     let place = Place::new();
     let run = measure(&place, "a", "500 Hz");

@@ -3,6 +3,13 @@
 use crate::started::{Finished, Place, Start, is_root, not_run};
 use std::path::Path;
 
+wakepath_test_program::tests![
+    a_directory_with_files_is_refused_and_left_alone,
+    a_file_in_its_place_is_refused,
+    a_directory_that_can_not_be_made_is_named,
+    a_directory_that_may_not_be_written_is_named,
+];
+
 fn run_into(place: Place, directory: &Path) -> Finished {
     Start::command_in(place, &["run", "quick", "--directory"])
         .with(&[directory])
@@ -28,7 +35,6 @@ fn assert_refused(finished: &Finished, expected: &[&str]) {
     );
 }
 
-#[test]
 fn a_directory_with_files_is_refused_and_left_alone() {
     let place = Place::new();
     let directory = place.path().join("mine");
@@ -47,7 +53,6 @@ fn a_directory_with_files_is_refused_and_left_alone() {
     );
 }
 
-#[test]
 fn a_file_in_its_place_is_refused() {
     let place = Place::new();
     let file = place.path().join("a-file");
@@ -57,7 +62,6 @@ fn a_file_in_its_place_is_refused() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "content");
 }
 
-#[test]
 fn a_directory_that_can_not_be_made_is_named() {
     let place = Place::new();
     assert_refused(
@@ -66,10 +70,9 @@ fn a_directory_that_can_not_be_made_is_named() {
     );
 }
 
-#[test]
 fn a_directory_that_may_not_be_written_is_named() {
     if !is_root() {
-        return not_run(
+        not_run(
             "a directory of another user",
             "only root may become another user",
         );

@@ -2,7 +2,12 @@
 
 use crate::started::{Place, Start};
 
-#[test]
+wakepath_test_program::tests![
+    completions_of_every_shell_know_the_verbs,
+    man_pages_are_written_for_every_verb_and_no_hidden_one,
+    a_missing_directory_for_man_pages_is_named,
+];
+
 fn completions_of_every_shell_know_the_verbs() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let finished = Start::command(&["completions", shell]).finish();
@@ -16,7 +21,6 @@ fn completions_of_every_shell_know_the_verbs() {
     }
 }
 
-#[test]
 fn man_pages_are_written_for_every_verb_and_no_hidden_one() {
     let place = Place::new();
     let directory = place.path().join("man");
@@ -47,7 +51,6 @@ fn man_pages_are_written_for_every_verb_and_no_hidden_one() {
     assert!(page.contains("duration") && page.contains(".TH"), "{page}");
 }
 
-#[test]
 fn a_missing_directory_for_man_pages_is_named() {
     let finished = Start::command(&["man", "not-there"]).finish();
     finished.assert_code(1);

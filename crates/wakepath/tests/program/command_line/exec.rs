@@ -2,10 +2,15 @@
 
 use crate::started::{Start, loop_cpu};
 
+wakepath_test_program::tests![
+    the_program_has_the_policy_the_cpus_and_the_slack_that_were_said,
+    the_exit_code_is_the_programs_and_quiet_says_nothing,
+    what_can_t_be_started_is_one_line,
+];
+
 /// The shell that is started says under what it runs.
 const SHELL: &str = "grep Cpus_allowed_list /proc/$$/status; cut -d' ' -f19 /proc/$$/stat; cat /proc/$$/timerslack_ns";
 
-#[test]
 fn the_program_has_the_policy_the_cpus_and_the_slack_that_were_said() {
     let cpu = loop_cpu().to_string();
     let words = ["exec", "--policy", "OTHER nice 5", "--cpu", &cpu, "--"];
@@ -22,7 +27,6 @@ fn the_program_has_the_policy_the_cpus_and_the_slack_that_were_said() {
     }
 }
 
-#[test]
 fn the_exit_code_is_the_programs_and_quiet_says_nothing() {
     let words = ["exec", "--quiet", "--policy", "OTHER", "--", "sh", "-c"];
     let finished = Start::command(&words).with(&["exit 42"]).finish();
@@ -30,7 +34,6 @@ fn the_exit_code_is_the_programs_and_quiet_says_nothing() {
     assert_eq!(finished.complaints, "");
 }
 
-#[test]
 fn what_can_t_be_started_is_one_line() {
     for (words, part) in [
         (&["--policy", "FIFO 100", "--", "true"][..], "99"),

@@ -3,6 +3,13 @@
 use crate::started::{Finished, Place, Start, loop_cpu};
 use std::path::{Path, PathBuf};
 
+wakepath_test_program::tests![
+    csv_has_every_sample_of_the_archive,
+    json_metrics_and_markdown_say_the_same,
+    the_reference_names_every_member_and_column,
+    an_unknown_format_and_a_closed_pipe,
+];
+
 fn a_run(place: &Place) -> PathBuf {
     let file = place.path().join("scenario.toml");
     let scenario = format!(
@@ -28,7 +35,6 @@ fn export(run: &Path, format: &str) -> Finished {
     finished
 }
 
-#[test]
 fn csv_has_every_sample_of_the_archive() {
     let place = Place::new();
     let directory = a_run(&place);
@@ -46,7 +52,6 @@ fn csv_has_every_sample_of_the_archive() {
     }
 }
 
-#[test]
 fn json_metrics_and_markdown_say_the_same() {
     let place = Place::new();
     let directory = a_run(&place);
@@ -72,7 +77,6 @@ fn json_metrics_and_markdown_say_the_same() {
     assert!(markdown.contains(&row), "{row}\n{markdown}");
 }
 
-#[test]
 fn the_reference_names_every_member_and_column() {
     let place = Place::new();
     let directory = a_run(&place);
@@ -102,7 +106,6 @@ fn the_reference_names_every_member_and_column() {
     assert_eq!(missing, [""; 0], "not in exports.md");
 }
 
-#[test]
 fn an_unknown_format_and_a_closed_pipe() {
     let place = Place::new();
     let directory = a_run(&place);

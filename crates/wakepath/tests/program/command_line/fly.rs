@@ -3,6 +3,12 @@
 use crate::started::{Finished, Start, loop_cpu};
 use std::path::Path;
 
+wakepath_test_program::tests![
+    a_run_is_flown_with_the_vehicle_asked_for_beside_the_ideal_flight,
+    a_criterion_that_the_flight_does_not_meet_is_exit_code_2_of_run_show_and_fly,
+    what_can_not_be_flown_is_refused_in_one_line,
+];
+
 fn a_run(flight: &str) -> Finished {
     let finished = Start::scenario(&format!(
         "rate = \"250 Hz\"\nduration = \"400 ms\"\nwarm-up = \"100 ms\"\npolicies = [\"OTHER\"]\ncpu = {}\n\
@@ -18,7 +24,6 @@ fn fly(run: &Path, options: &[&str]) -> Finished {
     Start::command(&["fly"]).with(&[run]).with(options).finish()
 }
 
-#[test]
 fn a_run_is_flown_with_the_vehicle_asked_for_beside_the_ideal_flight() {
     let run = a_run("");
     let text = fly(&run.directory, &[]);
@@ -53,7 +58,6 @@ fn a_run_is_flown_with_the_vehicle_asked_for_beside_the_ideal_flight() {
     assert!(json["searches"][0]["latency"]["lost"].is_u64());
 }
 
-#[test]
 fn a_criterion_that_the_flight_does_not_meet_is_exit_code_2_of_run_show_and_fly() {
     let run = a_run("[flight]\nvehicle = \"crazyflie\"\ndelay-margin = \"5 periods\"\n");
     run.assert_code(2);
@@ -69,7 +73,6 @@ fn a_criterion_that_the_flight_does_not_meet_is_exit_code_2_of_run_show_and_fly(
     assert!(flown.output.contains("20 ms asked for"), "{}", flown.said());
 }
 
-#[test]
 fn what_can_not_be_flown_is_refused_in_one_line() {
     let run = a_run("");
     let folder = run.directory.parent().unwrap();

@@ -3,6 +3,16 @@
 use crate::started::{Finished, Place, Start, ask};
 use std::path::{Path, PathBuf};
 
+wakepath_test_program::tests![
+    every_form_becomes_a_run_that_is_shown_and_does_not_pass,
+    what_a_form_has_no_use_for_is_refused,
+    an_imported_run_may_fail,
+    the_page_shows_what_an_import_does_not_know_as_not_known,
+    what_a_file_does_not_say_must_be_given,
+    a_broken_file_is_named_with_its_line_and_leaves_nothing,
+    imported_runs_are_compared_with_each_other_and_with_no_other_tools,
+];
+
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../import/tests/fixtures")
@@ -22,7 +32,6 @@ const PERF: [&str; 6] = [
     "--thread", "23061", "--period", "2ms", "--policy", "FIFO 80",
 ];
 
-#[test]
 fn every_form_becomes_a_run_that_is_shown_and_does_not_pass() {
     let given = ["--period", "1ms", "--policy", "FIFO 80"];
     // Recorded in an emulated machine, which was late by tens of milliseconds.
@@ -61,7 +70,6 @@ fn every_form_becomes_a_run_that_is_shown_and_does_not_pass() {
     }
 }
 
-#[test]
 fn what_a_form_has_no_use_for_is_refused() {
     let place = Place::new();
     for (option, why) in [
@@ -80,7 +88,6 @@ fn what_a_form_has_no_use_for_is_refused() {
     assert!(refused.said().contains(why), "{}", refused.said());
 }
 
-#[test]
 fn an_imported_run_may_fail() {
     let place = Place::new();
     let words = ["--latency", "10us", "--miss-fraction", "1%"];
@@ -91,7 +98,6 @@ fn an_imported_run_may_fail() {
     assert!(shown.output.contains("verdict: FAILED"), "{}", shown.said());
 }
 
-#[test]
 fn the_page_shows_what_an_import_does_not_know_as_not_known() {
     let place = Place::new();
     let file = fixture("cyclictest-h.txt");
@@ -114,7 +120,6 @@ fn the_page_shows_what_an_import_does_not_know_as_not_known() {
     assert!(cells[13].starts_with("≥ "), "{cells:?}");
 }
 
-#[test]
 fn what_a_file_does_not_say_must_be_given() {
     let place = Place::new();
     let file = fixture("cyclictest-h.txt");
@@ -135,7 +140,6 @@ fn what_a_file_does_not_say_must_be_given() {
     assert!(!place.path().join("run").exists(), "a directory was made");
 }
 
-#[test]
 fn a_broken_file_is_named_with_its_line_and_leaves_nothing() {
     let place = Place::new();
     let whole = std::fs::read_to_string(fixture("cyclictest-h.txt")).unwrap();
@@ -167,7 +171,6 @@ fn a_broken_file_is_named_with_its_line_and_leaves_nothing() {
     assert!(!place.path().join("run").exists(), "a directory was made");
 }
 
-#[test]
 fn imported_runs_are_compared_with_each_other_and_with_no_other_tools() {
     let place = Place::new();
     let given = ["--period", "1ms", "--policy", "FIFO 80"];

@@ -1,14 +1,14 @@
 //! The command line itself: what it answers to good and bad words, files and pipes. Little is
 //! measured here, and nothing about its quality asserted.
 
-mod archives;
-mod compare;
-mod directories;
-mod documentation;
-mod exec;
-mod export;
-mod fly;
-mod import;
-mod output;
-mod scenarios;
-mod usage;
+pub mod archives;
+pub mod compare;
+pub mod directories;
+pub mod documentation;
+pub mod exec;
+pub mod export;
+pub mod fly;
+pub mod import;
+pub mod output;
+pub mod scenarios;
+pub mod usage;

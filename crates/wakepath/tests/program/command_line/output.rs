@@ -3,6 +3,15 @@
 use crate::started::{Place, Start, ask, loop_cpu};
 use std::process::{Command, Stdio};
 
+wakepath_test_program::tests![
+    json_is_all_of_standard_output_and_says_the_same_when_shown_again,
+    what_is_not_a_terminal_gets_no_escape_codes,
+    a_terminal_gets_colours_unless_no_color_is_set,
+    a_closed_pipe_is_no_panic_and_no_complaint,
+    a_run_whose_reader_is_gone_is_still_recorded,
+    without_a_directory_the_run_goes_below_the_working_directory_and_says_where,
+];
+
 const SCENARIO: &str = "rate = \"500 Hz\"\nduration = \"400 ms\"\nwarm-up = \"100 ms\"\n\
                         policies = [\"OTHER\"]\ncriterion = { miss-fraction = \"90 %\" }\n";
 
@@ -10,7 +19,6 @@ fn scenario() -> String {
     format!("cpu = {}\n{SCENARIO}", loop_cpu())
 }
 
-#[test]
 fn json_is_all_of_standard_output_and_says_the_same_when_shown_again() {
     let finished = Start::scenario(&scenario()).finish();
     finished.assert_code(0);
@@ -30,7 +38,6 @@ fn json_is_all_of_standard_output_and_says_the_same_when_shown_again() {
     assert!(machine.json().is_object());
 }
 
-#[test]
 fn what_is_not_a_terminal_gets_no_escape_codes() {
     let place = Place::new();
     std::fs::write(
@@ -57,7 +64,6 @@ fn what_is_not_a_terminal_gets_no_escape_codes() {
     }
 }
 
-#[test]
 fn a_terminal_gets_colours_unless_no_color_is_set() {
     let finished = Start::scenario(&scenario()).finish();
     let shown = |environment: &str| {
@@ -74,7 +80,7 @@ fn a_terminal_gets_colours_unless_no_color_is_set() {
         script.env_remove("NO_COLOR").output()
     };
     let Ok(plain) = shown("NO_COLOR=1") else {
-        return crate::started::not_run("colours on a terminal", "script is not installed");
+        crate::started::not_run("colours on a terminal", "script is not installed");
     };
     let plain = String::from_utf8_lossy(&plain.stdout).into_owned();
     assert!(plain.contains("verdict: PASSED"), "{plain:?}");
@@ -83,7 +89,6 @@ fn a_terminal_gets_colours_unless_no_color_is_set() {
     assert!(coloured.contains('\u{1b}'), "{coloured:?}");
 }
 
-#[test]
 fn a_closed_pipe_is_no_panic_and_no_complaint() {
     let run = Start::scenario(&scenario()).finish();
     let directory = run.directory.to_string_lossy().into_owned();
@@ -105,7 +110,6 @@ fn a_closed_pipe_is_no_panic_and_no_complaint() {
     }
 }
 
-#[test]
 fn a_run_whose_reader_is_gone_is_still_recorded() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -117,7 +121,6 @@ fn a_run_whose_reader_is_gone_is_still_recorded() {
     ask("show", &finished.directory).assert_code(0);
 }
 
-#[test]
 fn without_a_directory_the_run_goes_below_the_working_directory_and_says_where() {
     let place = Place::new();
     std::fs::write(

@@ -3,6 +3,15 @@
 
 use crate::started::{Finished, Place, Start};
 
+wakepath_test_program::tests![
+    a_missing_file_is_named_with_what_is_built_in,
+    a_bad_file_is_refused_with_file_and_line,
+    a_directory_or_a_binary_in_place_of_a_file_is_an_error_of_one_line,
+    every_scenario_that_is_listed_can_be_shown_and_what_is_shown_can_be_checked,
+    an_unknown_scenario_is_answered_with_those_that_there_are,
+    the_schema_is_json,
+];
+
 fn check_file(text: &str) -> Finished {
     let place = Place::new();
     std::fs::write(place.path().join("my.toml"), text).unwrap();
@@ -28,7 +37,6 @@ fn assert_refused(finished: &Finished, expected: &[&str]) {
 
 const GOOD: &str = "name = \"my\"\nrate = \"100 Hz\"\nduration = \"1 s\"\npolicies = [\"OTHER\"]\n";
 
-#[test]
 fn a_missing_file_is_named_with_what_is_built_in() {
     let finished = Start::command(&["run", "missing.toml"]).finish();
     finished.assert_code(1);
@@ -43,7 +51,6 @@ fn a_missing_file_is_named_with_what_is_built_in() {
     }
 }
 
-#[test]
 fn a_bad_file_is_refused_with_file_and_line() {
     assert_refused(&check_file("rate = \n"), &["my.toml", "1"]);
     assert_refused(
@@ -60,7 +67,6 @@ fn a_bad_file_is_refused_with_file_and_line() {
     );
 }
 
-#[test]
 fn a_directory_or_a_binary_in_place_of_a_file_is_an_error_of_one_line() {
     for name in ["/", "/proc/self/exe"] {
         let finished = Start::command(&["run", name]).finish();
@@ -75,7 +81,6 @@ fn a_directory_or_a_binary_in_place_of_a_file_is_an_error_of_one_line() {
     }
 }
 
-#[test]
 fn every_scenario_that_is_listed_can_be_shown_and_what_is_shown_can_be_checked() {
     let list = Start::command(&["scenario", "list"]).finish();
     list.assert_code(0);
@@ -106,7 +111,6 @@ fn every_scenario_that_is_listed_can_be_shown_and_what_is_shown_can_be_checked()
     assert!(checked.output.contains("takes about"), "{}", checked.output);
 }
 
-#[test]
 fn an_unknown_scenario_is_answered_with_those_that_there_are() {
     let finished = Start::command(&["scenario", "show", "nonsense"]).finish();
     finished.assert_code(1);
@@ -119,7 +123,6 @@ fn an_unknown_scenario_is_answered_with_those_that_there_are() {
     assert!(finished.complaints.contains("quick"), "{}", finished.said());
 }
 
-#[test]
 fn the_schema_is_json() {
     let finished = Start::command(&["scenario", "schema"]).finish();
     finished.assert_code(0);

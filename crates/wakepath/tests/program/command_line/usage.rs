@@ -3,6 +3,14 @@
 
 use crate::started::{Finished, Start};
 
+wakepath_test_program::tests![
+    the_version_names_the_commit,
+    help_has_examples_and_exit_codes,
+    a_wrong_command_line_is_an_error_and_not_a_verdict,
+    a_bad_value_is_named_with_its_option_and_what_would_be_right,
+    a_cpu_that_is_not_there_is_refused_and_those_that_are_named,
+];
+
 fn said_by(words: &[&str]) -> Finished {
     Start::command(words).finish()
 }
@@ -28,7 +36,6 @@ fn assert_one_line(words: &[&str], expected: &[&str]) {
     }
 }
 
-#[test]
 fn the_version_names_the_commit() {
     let finished = said_by(&["--version"]);
     finished.assert_code(0);
@@ -41,7 +48,6 @@ fn the_version_names_the_commit() {
     );
 }
 
-#[test]
 fn help_has_examples_and_exit_codes() {
     for words in [
         &["--help"][..],
@@ -58,7 +64,6 @@ fn help_has_examples_and_exit_codes() {
     assert!(said_by(&["recover", "--help"]).output.contains("Example"));
 }
 
-#[test]
 fn a_wrong_command_line_is_an_error_and_not_a_verdict() {
     for words in [
         &["--bad"][..],
@@ -85,7 +90,6 @@ fn a_wrong_command_line_is_an_error_and_not_a_verdict() {
     );
 }
 
-#[test]
 fn a_bad_value_is_named_with_its_option_and_what_would_be_right() {
     assert_one_line(&["check", "--rate", "fast"], &["--rate", "fast", "Hz"]);
     assert_one_line(
@@ -104,7 +108,6 @@ fn a_bad_value_is_named_with_its_option_and_what_would_be_right() {
     assert_one_line(&["run", "quick", "--duration=-1s"], &["--duration"]);
 }
 
-#[test]
 fn a_cpu_that_is_not_there_is_refused_and_those_that_are_named() {
     let finished = said_by(&["check", "--cpu", "5000"]);
     finished.assert_code(1);

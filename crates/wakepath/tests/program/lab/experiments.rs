@@ -4,7 +4,12 @@
 use super::{Place, lacking, text};
 use serde_json::Value;
 
-#[test]
+wakepath_test_program::tests![
+    experiments_are_listed_and_wrong_ones_refused_before_anything_boots,
+    ;
+    a_repeated_experiment_writes_its_page_and_is_not_repeated_again,
+];
+
 fn experiments_are_listed_and_wrong_ones_refused_before_anything_boots() {
     let place = Place::new("experiments-refused");
     let listed = text(&place.wakepath(&["lab", "experiments", "--list"]).stdout);
@@ -35,8 +40,7 @@ fn experiments_are_listed_and_wrong_ones_refused_before_anything_boots() {
     assert_eq!(kept.count(), 1);
 }
 
-#[test]
-#[ignore = "the stage `lab` runs it: minutes of a CPU"]
+// Ignored: the stage `lab` runs it: minutes of a CPU.
 fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
     let place = Place::new("experiments");
     let words = [
@@ -50,8 +54,7 @@ fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
     let words = [&words[..], &["--directory", "runs"]].concat();
     let first = place.wakepath(&words);
     if let Some(why) = lacking(&first) {
-        eprintln!("not run: {why}");
-        return;
+        wakepath_test_program::not_run(why);
     }
     assert!(first.status.success(), "{}", text(&first.stderr));
     let result: Value = serde_json::from_slice(&first.stdout).unwrap();

@@ -1,15 +1,23 @@
 //! The laboratory with a real emulator and real kernels: what it promises is repetition, and that
 //! nothing is left behind. The stage `lab` runs these, because each takes minutes of a CPU.
 
-mod experiments;
-mod tuned;
+pub mod experiments;
+pub mod tuned;
 
+use crate::started::binary;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-const WAKEPATH: &str = env!("CARGO_BIN_EXE_wakepath");
+wakepath_test_program::tests![
+    a_wrong_kernel_a_wrong_rate_and_a_real_run_are_refused_in_one_line,
+    ;
+    two_runs_of_a_scenario_are_the_same_to_the_nanosecond_on_stock_and_rt_kernels,
+    a_guest_dies_with_its_wakepath_and_an_interrupted_run_leaves_no_guest,
+    a_guest_of_two_cpus_isolates_one_as_its_variant_says,
+    two_runs_in_an_aarch64_guest_are_the_same_to_the_nanosecond,
+];
 
 const SCENARIO: &str = r#"
 name = "repeated"
@@ -42,7 +50,7 @@ impl Place {
     }
 
     fn lab_run(&self, directory: &str, more: &[&str]) -> Command {
-        let mut command = Command::new(WAKEPATH);
+        let mut command = Command::new(binary());
         command
             .current_dir(&self.0)
             .args(["lab", "run", "scenario.toml"]);
@@ -51,7 +59,7 @@ impl Place {
     }
 
     fn wakepath(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(WAKEPATH);
+        let mut command = Command::new(binary());
         command
             .current_dir(&self.0)
             .args(arguments)
@@ -86,8 +94,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-#[test]
-#[ignore = "the stage `lab` runs it: minutes of a CPU"]
+// Ignored: the stage `lab` runs it: minutes of a CPU.
 fn two_runs_of_a_scenario_are_the_same_to_the_nanosecond_on_stock_and_rt_kernels() {
     let place = Place::new("repeated");
     let kernels = [
@@ -101,8 +108,7 @@ fn two_runs_of_a_scenario_are_the_same_to_the_nanosecond_on_stock_and_rt_kernels
     ];
     let first = place.lab_run("first", &kernels).output().unwrap();
     if let Some(why) = lacking(&first) {
-        eprintln!("not run: {why}");
-        return;
+        wakepath_test_program::not_run(why);
     }
     assert!(first.status.success(), "{}", text(&first.stderr));
     let check = ["lab", "check", "baseline.json", "--directory", "second"];
@@ -230,8 +236,7 @@ fn virtual_time_judges_nothing(place: &Place, first: &Output) {
     assert!(!shown.to_lowercase().contains("passed"), "{shown}");
 }
 
-#[test]
-#[ignore = "the stage `lab` runs it: minutes of a CPU"]
+// Ignored: the stage `lab` runs it: minutes of a CPU.
 fn a_guest_dies_with_its_wakepath_and_an_interrupted_run_leaves_no_guest() {
     for (name, signal, code) in [("killed", "-KILL", None), ("interrupted", "-INT", Some(1))] {
         let place = Place::new(name);
@@ -250,8 +255,7 @@ fn a_guest_dies_with_its_wakepath_and_an_interrupted_run_leaves_no_guest() {
             let again = place.lab_run("again", &["--kernel", "debian:stock"]);
             let output = { again }.output().unwrap();
             let why = lacking(&output).unwrap_or_else(|| panic!("{}", text(&output.stderr)));
-            eprintln!("not run: {why}");
-            return;
+            wakepath_test_program::not_run(why);
         }
         assert!(emulator_of(&place.0), "a guest runs");
         kill(&running, signal);
@@ -263,8 +267,7 @@ fn a_guest_dies_with_its_wakepath_and_an_interrupted_run_leaves_no_guest() {
     }
 }
 
-#[test]
-#[ignore = "the stage `lab` runs it: minutes of a CPU"]
+// Ignored: the stage `lab` runs it: minutes of a CPU.
 fn a_guest_of_two_cpus_isolates_one_as_its_variant_says() {
     let place = Place::new("isolated");
     let output = place.wakepath(&[
@@ -284,8 +287,7 @@ fn a_guest_of_two_cpus_isolates_one_as_its_variant_says() {
         "/sys/devices/system/cpu/isolated",
     ]);
     if let Some(why) = lacking(&output) {
-        eprintln!("not run: {why}");
-        return;
+        wakepath_test_program::not_run(why);
     }
     let said = text(&output.stdout);
     assert_eq!(
@@ -299,8 +301,7 @@ fn a_guest_of_two_cpus_isolates_one_as_its_variant_says() {
     assert!(ends.contains("\"exit_code\": 0"), "{ends}");
 }
 
-#[test]
-#[ignore = "the stage `lab` runs it: minutes of a CPU"]
+// Ignored: the stage `lab` runs it: minutes of a CPU.
 fn two_runs_in_an_aarch64_guest_are_the_same_to_the_nanosecond() {
     let place = Place::new("arm");
     let scenario = SCENARIO.replace("cycles = 300", "cycles = 100");
@@ -313,8 +314,7 @@ fn two_runs_in_an_aarch64_guest_are_the_same_to_the_nanosecond() {
     for run in ["first", "second"] {
         let output = place.lab_run(run, &guest).output().unwrap();
         if let Some(why) = lacking(&output) {
-            eprintln!("not run: {why}");
-            return;
+            wakepath_test_program::not_run(why);
         }
         assert!(output.status.success(), "{}", text(&output.stderr));
     }
@@ -350,7 +350,6 @@ fn wait_for(mut met: impl FnMut() -> bool) -> bool {
     false
 }
 
-#[test]
 fn a_wrong_kernel_a_wrong_rate_and_a_real_run_are_refused_in_one_line() {
     let place = Place::new("refused");
     let said = |arguments: &[&str]| {

@@ -5,6 +5,11 @@ use super::{Place, lacking, text};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+wakepath_test_program::tests![
+    ;
+    after_a_revert_no_setting_and_no_thread_s_cpus_differ_on_an_rt_kernel,
+];
+
 /// Folders of settings.
 const SETTINGS: &str = "/proc/sys /proc/irq /sys/devices/virtual/workqueue /sys/kernel/mm \
                         /sys/kernel/rcu_expedited /sys/devices/system/cpu /sys/fs/cgroup \
@@ -31,8 +36,7 @@ const NO_SETTINGS: [&str; 16] = [
     "/effective_affinity",
 ];
 
-#[test]
-#[ignore = "the stage `lab` runs it: half a minute of a CPU"]
+// Ignored: the stage `lab` runs it: half a minute of a CPU.
 fn after_a_revert_no_setting_and_no_thread_s_cpus_differ_on_an_rt_kernel() {
     let place = Place::new("tuned");
     let settings = format!("-/bin/grep -rsI '' {SETTINGS}");
@@ -61,8 +65,7 @@ fn after_a_revert_no_setting_and_no_thread_s_cpus_differ_on_an_rt_kernel() {
     arguments.extend(&last);
     let output = place.wakepath(&arguments);
     if let Some(why) = lacking(&output) {
-        eprintln!("not run: {why}");
-        return;
+        wakepath_test_program::not_run(why);
     }
     assert!(output.status.success(), "{}", text(&output.stderr));
     let guest = place.0.join("out/debian-rt");

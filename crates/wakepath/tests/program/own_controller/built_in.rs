@@ -2,7 +2,13 @@
 
 use super::*;
 
-#[test]
+wakepath_test_program::tests![
+    the_built_in_controller_is_timed_apart_and_its_recording_repeats_without_the_vehicle_file,
+    a_bad_vehicle_file_is_refused_with_its_line_before_anything_runs,
+    a_table_of_tasks_runs_at_its_rates_and_its_recording_repeats_without_the_file,
+    counters_that_are_asked_for_are_in_the_json_as_numbers_or_as_a_reason,
+];
+
 fn the_built_in_controller_is_timed_apart_and_its_recording_repeats_without_the_vehicle_file() {
     let place = Place::new("built-in");
     std::fs::copy(
@@ -20,7 +26,6 @@ fn the_built_in_controller_is_timed_apart_and_its_recording_repeats_without_the_
     assert!(!manifest.contains("mine.toml\\\""), "its path is not");
 }
 
-#[test]
 fn a_bad_vehicle_file_is_refused_with_its_line_before_anything_runs() {
     let place = Place::new("bad-vehicle");
     let text = std::fs::read_to_string(format!("{ROOT}/vehicles/crazyflie.toml")).expect("a file");
@@ -37,7 +42,6 @@ fn a_bad_vehicle_file_is_refused_with_its_line_before_anything_runs() {
     assert!(!place.path("run").exists());
 }
 
-#[test]
 fn a_table_of_tasks_runs_at_its_rates_and_its_recording_repeats_without_the_file() {
     let place = Place::new("tasks");
     let table = "[[tasks]]\nname = \"often\"\nrate = \"250 Hz\"\nbudget = \"50 us\"\npriority = 1\n\
@@ -77,7 +81,6 @@ fn a_table_of_tasks_runs_at_its_rates_and_its_recording_repeats_without_the_file
     assert!(manifest.contains("too large") && !manifest.contains("mine.toml\\\""));
 }
 
-#[test]
 fn counters_that_are_asked_for_are_in_the_json_as_numbers_or_as_a_reason() {
     let place = Place::new("counters");
     let output = place.run("\"flight\"\naccounting = { counters = true }");
@@ -88,7 +91,7 @@ fn counters_that_are_asked_for_are_in_the_json_as_numbers_or_as_a_reason() {
                 reason.contains("counter") && counted["per_cycle"].is_null(),
                 "{counted:#}"
             );
-            let shown = Command::new(env!("CARGO_BIN_EXE_wakepath"))
+            let shown = Command::new(crate::started::binary())
                 .arg("show")
                 .arg(place.path("run"))
                 .output()

@@ -2,7 +2,18 @@
 
 use super::*;
 
-#[test]
+wakepath_test_program::tests![
+    the_example_in_c_flies_the_circle,
+    the_example_in_cpp_holds_its_height,
+    the_example_in_rust_hovers,
+    a_library_of_another_version_is_refused_and_says_which,
+    a_library_that_refuses_or_is_no_controller_says_so,
+    a_controller_that_crashes_ends_the_loop_and_not_the_run,
+    modules_that_a_controller_times_are_shown_with_their_budgets,
+    a_fault_that_a_controller_reports_is_counted,
+    what_a_library_prints_stays_out_of_the_processes_talk,
+];
+
 fn the_example_in_c_flies_the_circle() {
     let place = Place::new("c");
     let source = example("geometric.c");
@@ -11,7 +22,6 @@ fn the_example_in_c_flies_the_circle() {
     assert_eq!(flown(&output)["work_faults"], 0);
 }
 
-#[test]
 fn the_example_in_cpp_holds_its_height() {
     let place = Place::new("cpp");
     let source = example("altitude.cpp");
@@ -23,7 +33,6 @@ fn the_example_in_cpp_holds_its_height() {
     assert_eq!(flown(&output)["work_faults"], 0);
 }
 
-#[test]
 fn the_example_in_rust_hovers() {
     let place = Place::new("rust");
     let source = example("hover.rs");
@@ -48,7 +57,6 @@ fn library(version: &str, init: &str, step: &str) -> String {
 
 const WRONG: &str = "{ kind = \"library\", library = \"libwrong.so\" }";
 
-#[test]
 fn a_library_of_another_version_is_refused_and_says_which() {
     let place = Place::new("version");
     let text = library(
@@ -64,7 +72,6 @@ fn a_library_of_another_version_is_refused_and_says_which() {
     );
 }
 
-#[test]
 fn a_library_that_refuses_or_is_no_controller_says_so() {
     let place = Place::new("refuses");
     place.build_text(
@@ -101,7 +108,6 @@ fn a_library_that_refuses_or_is_no_controller_says_so() {
     );
 }
 
-#[test]
 fn a_controller_that_crashes_ends_the_loop_and_not_the_run() {
     let place = Place::new("crash");
     let crash = "if (in->time_ns > 500000000) { *(volatile int *)0 = 0; } return 0;";
@@ -119,7 +125,6 @@ fn a_controller_that_crashes_ends_the_loop_and_not_the_run() {
     assert!(matches!(output.status.code(), Some(1..=3)), "{error}");
 }
 
-#[test]
 fn modules_that_a_controller_times_are_shown_with_their_budgets() {
     let place = Place::new("modules");
     let step = "parts[0].ran = 1; parts[0].time_ns = 3000; parts[1].ran = in->time_ns / 4000000 % 2;\n\
@@ -160,7 +165,6 @@ fn modules_that_a_controller_times_are_shown_with_their_budgets() {
     assert!(inner.get("late").is_none(), "{inner:#}");
 }
 
-#[test]
 fn a_fault_that_a_controller_reports_is_counted() {
     let place = Place::new("fault");
     let step = "for (int n = 0; n < 4; n++) out->rotor_speed_rad_s[n] = 469.2;\n return 1;";
@@ -169,7 +173,6 @@ fn a_fault_that_a_controller_reports_is_counted() {
     assert_eq!(cycles["work_faults"], cycles["executed"]);
 }
 
-#[test]
 fn what_a_library_prints_stays_out_of_the_processes_talk() {
     let place = Place::new("prints");
     let step = "printf(\"{}\\n\"); fflush(stdout);\n\

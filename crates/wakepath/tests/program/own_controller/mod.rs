@@ -2,9 +2,9 @@
 //! flown; libraries that are wrong, refuse or crash; Python behind the same seam. Needs cc, g++ and
 //! rustc, and python3 with its shared library.
 
-mod built_in;
-mod library;
-mod python;
+pub mod built_in;
+pub mod library;
+pub mod python;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ impl Place {
              miss-fraction = \"5 %\"\n"
         );
         std::fs::write(&scenario, text).expect("the scenario is written");
-        Command::new(env!("CARGO_BIN_EXE_wakepath"))
+        Command::new(crate::started::binary())
             .arg("run")
             .arg(&scenario)
             .arg("--json")

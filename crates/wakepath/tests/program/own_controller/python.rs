@@ -2,9 +2,17 @@
 
 use super::*;
 
-/// Whether there is a Python that can be loaded. A machine without one can't run these tests, and
-/// says so; it is no failure of wakepath's.
-fn python_is_there(test: &str) -> bool {
+wakepath_test_program::tests![
+    the_example_in_python_hovers_and_is_labelled_not_real_time_everywhere,
+    a_python_controller_that_raises_or_answers_wrongly_ends_the_loop_with_one_line,
+    modules_that_a_python_controller_times_are_shown_with_their_budgets,
+    a_python_file_that_is_no_controller_is_refused_before_the_loop,
+    a_library_other_than_the_scenario_wants_is_refused_before_anything_runs,
+];
+
+/// A Python that can be loaded. A machine without one can't run these tests, and says so; it is no
+/// failure of wakepath's.
+fn needs_python(test: &str) {
     let place = Place::new(&format!("probe-{test}"));
     std::fs::write(place.path("mine.py"), PYTHON_HOVER).expect("a Python file");
     let output = place.run("{ kind = \"library\", library = \"mine.py\" }");
@@ -13,9 +21,8 @@ fn python_is_there(test: &str) -> bool {
         .lines()
         .find(|line| line.contains("no Python: ") || line.contains("has no shared library"));
     if let Some(reason) = missing {
-        eprintln!("not run: {test}: {reason}");
+        wakepath_test_program::not_run(reason);
     }
-    missing.is_none()
 }
 
 const PYTHON_HOVER: &str = "class Controller:\n    def __init__(self, setup):\n        \
@@ -27,11 +34,8 @@ fn python(place: &Place, text: &str) -> Output {
     place.run("{ kind = \"library\", library = \"mine.py\", trajectory = \"hover\" }")
 }
 
-#[test]
 fn the_example_in_python_hovers_and_is_labelled_not_real_time_everywhere() {
-    if !python_is_there("hover.py") {
-        return;
-    }
+    needs_python("hover.py");
     let place = Place::new("python");
     let file = example("hover.py");
     let output = place.run(&format!(
@@ -54,7 +58,7 @@ fn the_example_in_python_hovers_and_is_labelled_not_real_time_everywhere() {
         "{cautions:?}"
     );
 
-    let mut show = Command::new(env!("CARGO_BIN_EXE_wakepath"));
+    let mut show = Command::new(crate::started::binary());
     let shown = show
         .arg("show")
         .arg(place.path("run"))
@@ -71,11 +75,8 @@ fn the_example_in_python_hovers_and_is_labelled_not_real_time_everywhere() {
     assert!(!file.with_file_name("__pycache__").exists());
 }
 
-#[test]
 fn a_python_controller_that_raises_or_answers_wrongly_ends_the_loop_with_one_line() {
-    if !python_is_there("wrong Python") {
-        return;
-    }
+    needs_python("wrong Python");
     let class = |step: &str| {
         format!(
             "class Controller:\n    def __init__(self, setup):\n        self.calls = 0\n    \
@@ -110,11 +111,8 @@ fn a_python_controller_that_raises_or_answers_wrongly_ends_the_loop_with_one_lin
     }
 }
 
-#[test]
 fn modules_that_a_python_controller_times_are_shown_with_their_budgets() {
-    if !python_is_there("Python's modules") {
-        return;
-    }
+    needs_python("Python's modules");
     let place = Place::new("python-modules");
     let text = "class Controller:\n    def __init__(self, setup):\n        \
         self.speed = setup.hover_speed_rad_s\n        self.cycle = 0\n        \
@@ -146,11 +144,8 @@ fn modules_that_a_python_controller_times_are_shown_with_their_budgets() {
     );
 }
 
-#[test]
 fn a_python_file_that_is_no_controller_is_refused_before_the_loop() {
-    if !python_is_there("no controller") {
-        return;
-    }
+    needs_python("no controller");
     for (text, line) in [
         (
             "x = 1\n",
@@ -193,7 +188,6 @@ fn a_python_file_that_is_no_controller_is_refused_before_the_loop() {
     );
 }
 
-#[test]
 fn a_library_other_than_the_scenario_wants_is_refused_before_anything_runs() {
     let place = Place::new("digest");
     std::fs::write(place.path("mine.py"), PYTHON_HOVER).expect("a Python file");

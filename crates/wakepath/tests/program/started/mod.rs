@@ -14,7 +14,6 @@ pub use running::Running;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -39,10 +38,9 @@ pub fn binary() -> PathBuf {
     }
 }
 
-/// Says that something could not be tested, past the test harness's capture: it must not look
-/// like a pass.
-pub fn not_run(what: &str, why: &str) {
-    let _ = writeln!(std::io::stdout(), "\nNOT RUN: {what}: {why}");
+/// Ends a test as not run, with what could not be tested and why.
+pub fn not_run(what: &str, why: &str) -> ! {
+    wakepath_test_program::not_run(format!("{what}: {why}"))
 }
 
 /// Whether this process is root with all that a test may need of it.
@@ -50,8 +48,8 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Whether this process may use real-time policies; says so where it may not.
-pub fn may_use_real_time(what: &str) -> bool {
+/// The right to use real-time policies: where this process lacks it, the test ends as not run.
+pub fn needs_real_time(what: &str) {
     let outcome = std::thread::spawn(|| {
         wakepath_rt::Preparation {
             policy: wakepath_timeline::Policy::Fifo { priority: 99 },
@@ -61,12 +59,8 @@ pub fn may_use_real_time(what: &str) -> bool {
         .apply()
         .map(drop)
     });
-    match outcome.join().unwrap() {
-        Ok(()) => true,
-        Err(error) => {
-            not_run(what, &error.to_string());
-            false
-        }
+    if let Err(error) = outcome.join().unwrap() {
+        not_run(what, &error.to_string());
     }
 }
 

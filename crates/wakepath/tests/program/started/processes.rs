@@ -9,6 +9,7 @@ use std::fs;
 pub enum Role {
     Loop,
     Recorder,
+    Probe,
     LoadSupervisor,
     LoadWorker,
 }
@@ -18,6 +19,7 @@ impl Role {
         match self {
             Self::Loop => "loop",
             Self::Recorder => "recorder",
+            Self::Probe => "probe",
             Self::LoadSupervisor => "load-supervisor",
             Self::LoadWorker => "load-worker",
         }

@@ -4,6 +4,8 @@ use crate::started::{Start, loop_cpu, not_run};
 use crate::system::recording::{judged, largest_gap};
 use std::time::Duration;
 
+wakepath_test_program::tests![a_step_of_the_wall_clock_moves_no_sample_and_is_said,];
+
 /// Steps CLOCK_REALTIME by whole seconds, exactly, and back when dropped.
 struct Step {
     seconds: i64,
@@ -40,7 +42,6 @@ mod step {
     }
 }
 
-#[test]
 fn a_step_of_the_wall_clock_moves_no_sample_and_is_said() {
     let running = Start::scenario(&format!(
         "rate = \"500 Hz\"\ncycles = 1000\nwarm-up = \"200 ms\"\npolicies = [\"OTHER\"]\ncpu = {}\n",
@@ -56,7 +57,7 @@ fn a_step_of_the_wall_clock_moves_no_sample_and_is_said() {
         }
         Err(error) => {
             drop(running);
-            return not_run(
+            not_run(
                 "a step of the wall clock",
                 &format!("it can't be set: {error}"),
             );

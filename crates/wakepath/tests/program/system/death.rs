@@ -8,6 +8,16 @@ use std::time::Duration;
 use wakepath_archive::{Ending, State};
 use wakepath_rt::clock;
 
+wakepath_test_program::tests![
+    a_killed_loop_makes_its_condition_invalid_and_the_run_goes_on,
+    a_killed_recorder_ends_the_run_with_one_line_and_leaves_a_readable_log,
+    a_killed_command_takes_loop_and_loads_with_it_and_the_recorder_writes_the_rest,
+    a_killed_load_supervisor_takes_the_loads_with_it_and_makes_the_phase_invalid,
+    when_all_are_killed_at_once_the_log_is_there_up_to_the_last_second,
+    recovery_of_a_live_run_is_refused_and_disturbs_nothing,
+    a_live_run_can_be_looked_at_and_does_not_pass_yet,
+];
+
 /// Time for those who outlive a kill to notice it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -91,7 +101,6 @@ impl Finished {
     }
 }
 
-#[test]
 fn a_killed_loop_makes_its_condition_invalid_and_the_run_goes_on() {
     for load in [IDLE, LOADED] {
         let running = in_mid_run(load);
@@ -117,7 +126,6 @@ fn a_killed_loop_makes_its_condition_invalid_and_the_run_goes_on() {
     }
 }
 
-#[test]
 fn a_killed_recorder_ends_the_run_with_one_line_and_leaves_a_readable_log() {
     for load in [IDLE, LOADED] {
         let running = in_mid_run(load);
@@ -146,7 +154,6 @@ fn a_killed_recorder_ends_the_run_with_one_line_and_leaves_a_readable_log() {
     }
 }
 
-#[test]
 fn a_killed_command_takes_loop_and_loads_with_it_and_the_recorder_writes_the_rest() {
     for load in [IDLE, LOADED] {
         let running = in_mid_run(load);
@@ -171,7 +178,6 @@ fn a_killed_command_takes_loop_and_loads_with_it_and_the_recorder_writes_the_res
     }
 }
 
-#[test]
 fn a_killed_load_supervisor_takes_the_loads_with_it_and_makes_the_phase_invalid() {
     let running = in_mid_run(LOADED);
     kill(running.the(Role::LoadSupervisor), Signal::KILL);
@@ -194,7 +200,6 @@ fn a_killed_load_supervisor_takes_the_loads_with_it_and_makes_the_phase_invalid(
     assert_not_passed(&finished, "did not prove its work");
 }
 
-#[test]
 fn when_all_are_killed_at_once_the_log_is_there_up_to_the_last_second() {
     for load in [IDLE, LOADED] {
         let running = in_mid_run(load);
@@ -214,7 +219,6 @@ fn when_all_are_killed_at_once_the_log_is_there_up_to_the_last_second() {
     }
 }
 
-#[test]
 fn recovery_of_a_live_run_is_refused_and_disturbs_nothing() {
     let running = in_mid_run(LOADED);
     let refused = ask("recover", running.directory());
@@ -231,7 +235,6 @@ fn recovery_of_a_live_run_is_refused_and_disturbs_nothing() {
     assert_eq!(finished.json()["outcome"], "passed");
 }
 
-#[test]
 fn a_live_run_can_be_looked_at_and_does_not_pass_yet() {
     let running = in_mid_run(IDLE);
     let shown = ask("show", running.directory());

@@ -1,10 +1,12 @@
 //! The disk fills up while a fast loop runs: recording ends with a clear word, the loop is not
 //! disturbed, and what was written can be read.
 
-use crate::started::{Place, Start, ask, loop_cpu, may_use_real_time, not_run};
+use crate::started::{Place, Start, ask, loop_cpu, needs_real_time, not_run};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
+
+wakepath_test_program::tests![a_full_disk_ends_the_recording_and_disturbs_no_cycle,];
 
 /// A file system in memory of a few megabytes, unmounted when dropped.
 struct SmallDisk(PathBuf);
@@ -41,16 +43,13 @@ impl Drop for SmallDisk {
     }
 }
 
-#[test]
 fn a_full_disk_ends_the_recording_and_disturbs_no_cycle() {
     let what = "a full disk under a running loop";
-    if !may_use_real_time(what) {
-        return;
-    }
+    needs_real_time(what);
     let place = Place::new();
     let disk = match SmallDisk::mount(&place) {
         Ok(disk) => disk,
-        Err(why) => return not_run(what, &why),
+        Err(why) => not_run(what, &why),
     };
     let text = format!(
         "name = \"test\"\nrate = \"10 kHz\"\nduration = \"60 s\"\nwarm-up = \"0 ms\"\nthreads = 4\n\

@@ -1,12 +1,17 @@
 //! Loops that never sleep under the highest real-time priority: the machine must stay usable, and
 //! the verdict must say who ended the loop.
 
-use crate::started::{Start, loop_cpu, may_use_real_time};
+use crate::started::{Start, loop_cpu, needs_real_time};
 use crate::system::recording::{only_condition, reasons};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wakepath_rt::affinity;
+
+wakepath_test_program::tests![
+    the_guard_ends_a_loop_that_can_never_catch_up,
+    the_guard_ends_a_loop_under_round_robin_too,
+];
 
 /// The longest that an ordinary thread on the loop's CPU had to wait, until `done`.
 fn longest_wait(done: &AtomicBool) -> Duration {
@@ -58,11 +63,8 @@ fn assert_guarded(scenario: &str) {
     finished.assert_archive_is_complete();
 }
 
-#[test]
 fn the_guard_ends_a_loop_that_can_never_catch_up() {
-    if !may_use_real_time("the guard") {
-        return;
-    }
+    needs_real_time("the guard");
     assert_guarded(&format!(
         "rate = \"1 kHz\"\nduration = \"60 s\"\nwarm-up = \"0 ms\"\npolicies = [\"FIFO 99\"]\n\
          cpu = {}\noverrun = \"catch-up\"\nwork = {{ kind = \"working-set\", bytes = \"128 MiB\" }}\n",
@@ -70,11 +72,8 @@ fn the_guard_ends_a_loop_that_can_never_catch_up() {
     ));
 }
 
-#[test]
 fn the_guard_ends_a_loop_under_round_robin_too() {
-    if !may_use_real_time("the guard under round robin") {
-        return;
-    }
+    needs_real_time("the guard under round robin");
     assert_guarded(&format!(
         "rate = \"20 kHz\"\nduration = \"60 s\"\nwarm-up = \"0 ms\"\npolicies = [\"RR 99\"]\n\
          cpu = {}\noverrun = \"catch-up\"\nwork = {{ kind = \"working-set\", bytes = \"16 MiB\" }}\n",

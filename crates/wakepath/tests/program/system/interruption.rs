@@ -6,6 +6,13 @@ use rustix::process::Signal;
 use std::time::{Duration, Instant};
 use wakepath_archive::Ending;
 
+wakepath_test_program::tests![
+    ctrl_c_ends_in_order_and_shows_what_there_is,
+    the_other_requests_to_end_do_the_same_and_the_json_says_so,
+    an_interruption_does_not_whitewash_a_criterion_that_is_not_met,
+    a_second_ctrl_c_ends_at_once,
+];
+
 /// A long run of two phases that would pass if it were let.
 fn started(load: &str, json: bool) -> Running {
     let place = crate::started::Place::new();
@@ -45,7 +52,6 @@ fn assert_ended_in_order(finished: &Finished, took: Duration) {
     ask("show", &finished.directory).assert_code(3);
 }
 
-#[test]
 fn ctrl_c_ends_in_order_and_shows_what_there_is() {
     for load in ["", "\"cpu\", \"messages\""] {
         let (finished, took) = ended_by(started(load, false), Signal::INT);
@@ -68,7 +74,6 @@ fn ctrl_c_ends_in_order_and_shows_what_there_is() {
     }
 }
 
-#[test]
 fn the_other_requests_to_end_do_the_same_and_the_json_says_so() {
     for signal in [Signal::TERM, Signal::HUP] {
         let (finished, took) = ended_by(started("", true), signal);
@@ -82,7 +87,6 @@ fn the_other_requests_to_end_do_the_same_and_the_json_says_so() {
     }
 }
 
-#[test]
 fn an_interruption_does_not_whitewash_a_criterion_that_is_not_met() {
     let running = Start::scenario(&format!(
         "rate = \"200 Hz\"\nduration = \"60 s\"\nwarm-up = \"100 ms\"\npolicies = [\"OTHER\"]\n\
@@ -96,7 +100,6 @@ fn an_interruption_does_not_whitewash_a_criterion_that_is_not_met() {
     assert_eq!(finished.json()["outcome"], "failed");
 }
 
-#[test]
 fn a_second_ctrl_c_ends_at_once() {
     let running = started("\"cpu\"", false);
     // A loop that can't answer holds the orderly end up.

@@ -6,6 +6,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+wakepath_test_program::tests![
+    the_live_view_shows_the_run_and_leaves_the_result_and_a_usable_terminal,
+    ctrl_c_in_the_live_view_leaves_the_table_and_a_usable_terminal,
+];
+
 /// A terminal of 120 by 40 with a shell in it, on a tmux server of its own.
 struct Terminal {
     socket: String,
@@ -153,11 +158,10 @@ fn keep(name: &str, parts: &[(&str, &str)]) {
     }
 }
 
-#[test]
 fn the_live_view_shows_the_run_and_leaves_the_result_and_a_usable_terminal() {
     let terminal = match Terminal::open() {
         Ok(terminal) => terminal,
-        Err(why) => return not_run("the live view", &why),
+        Err(why) => not_run("the live view", &why),
     };
     terminal.start_run("3 s");
     terminal.wait_for("1/4 segments", 20);
@@ -194,11 +198,10 @@ fn the_live_view_shows_the_run_and_leaves_the_result_and_a_usable_terminal() {
     }
 }
 
-#[test]
 fn ctrl_c_in_the_live_view_leaves_the_table_and_a_usable_terminal() {
     let terminal = match Terminal::open() {
         Ok(terminal) => terminal,
-        Err(why) => return not_run("Ctrl-C in the live view", &why),
+        Err(why) => not_run("Ctrl-C in the live view", &why),
     };
     terminal.start_run("20 s");
     terminal.wait_for("0/4 segments", 20);

@@ -6,6 +6,15 @@ use crate::system::recording::{condition_in, reasons};
 use rustix::process::Signal;
 use serde_json::Value;
 
+wakepath_test_program::tests![
+    a_missing_program_is_named_with_its_package_and_invalidates_its_phase_alone,
+    a_phase_that_was_never_measured_shows_no_misses,
+    a_load_that_does_nothing_invalidates_its_phase,
+    a_load_that_stops_working_after_its_start_invalidates_what_follows,
+    a_load_killed_from_outside_invalidates_its_phase,
+    working_loads_say_what_they_did,
+];
+
 /// An idle phase and one with this load, and a criterion that this machine can't fail.
 fn scenario(load: &str) -> String {
     format!(
@@ -31,7 +40,6 @@ fn assert_only_the_loaded_phase_is_invalid(finished: &Finished) -> Value {
     loaded
 }
 
-#[test]
 fn a_missing_program_is_named_with_its_package_and_invalidates_its_phase_alone() {
     // Without a search path no package's program is there, wherever this test runs.
     let finished = Start::scenario(&scenario("\"glmark2\""))
@@ -43,7 +51,6 @@ fn a_missing_program_is_named_with_its_package_and_invalidates_its_phase_alone()
     assert!(said.contains("install"), "no hint at the package: {said}");
 }
 
-#[test]
 fn a_phase_that_was_never_measured_shows_no_misses() {
     let finished = Start::scenario(&scenario("\"glmark2\""))
         .environment("PATH", "/nowhere")
@@ -57,7 +64,6 @@ fn a_phase_that_was_never_measured_shows_no_misses() {
     assert_eq!(loaded["cycles"]["misses"]["missed"], 0, "{loaded:#}");
 }
 
-#[test]
 fn a_load_that_does_nothing_invalidates_its_phase() {
     let finished = Start::scenario(&scenario(
         "{ kind = \"command\", command = [\"sleep\", \"100\"] }",
@@ -70,7 +76,6 @@ fn a_load_that_does_nothing_invalidates_its_phase() {
     );
 }
 
-#[test]
 fn a_load_that_stops_working_after_its_start_invalidates_what_follows() {
     // Busy for long enough to be seen working, then still there and idle.
     let busy_then_idle = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exec sleep 100";
@@ -92,7 +97,6 @@ fn a_load_that_stops_working_after_its_start_invalidates_what_follows() {
     assert!(reasons(second.unwrap()).contains(&"load-not-proven"));
 }
 
-#[test]
 fn a_load_killed_from_outside_invalidates_its_phase() {
     let running = Start::scenario(&scenario("\"cpu\"")).start();
     running.wait_until_recorded(1, 100);
@@ -102,7 +106,6 @@ fn a_load_killed_from_outside_invalidates_its_phase() {
     assert_only_the_loaded_phase_is_invalid(&running.finish());
 }
 
-#[test]
 fn working_loads_say_what_they_did() {
     let finished = Start::scenario(&scenario("\"cpu\", \"messages\"")).finish();
     finished.assert_code(0);

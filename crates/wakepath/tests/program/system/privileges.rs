@@ -2,13 +2,16 @@
 
 use crate::started::{Start, is_root, not_run};
 
+wakepath_test_program::tests![
+    without_privileges_the_ordinary_policies_are_measured_and_the_others_explained,
+];
+
 const NOBODY: u32 = 65_534;
 
-#[test]
 fn without_privileges_the_ordinary_policies_are_measured_and_the_others_explained() {
     let what = "a run as an unprivileged user";
     if !is_root() {
-        return not_run(what, "only root may become another user");
+        not_run(what, "only root may become another user");
     }
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap();
     let priority = limits
@@ -16,7 +19,7 @@ fn without_privileges_the_ordinary_policies_are_measured_and_the_others_explaine
         .find(|line| line.starts_with("Max realtime priority"))
         .unwrap();
     if !priority.split_whitespace().any(|word| word == "0") {
-        return not_run(
+        not_run(
             what,
             "RLIMIT_RTPRIO is not 0 here, so that nobody may use FIFO",
         );

@@ -1,10 +1,15 @@
 //! A recorder that stands still, as one does in front of a stalled disk: the loop must not notice,
 //! and what did not fit into memory meanwhile must be said.
 
-use crate::started::{Finished, Role, Start, kill, loop_cpu, may_use_real_time};
+use crate::started::{Finished, Role, Start, kill, loop_cpu, needs_real_time};
 use crate::system::recording::{count, judged, largest_gap, only_condition, reasons};
 use rustix::process::Signal;
 use std::time::Duration;
+
+wakepath_test_program::tests![
+    a_disk_that_stalls_for_seconds_costs_neither_cycles_nor_samples,
+    samples_that_found_no_room_are_counted_and_keep_the_run_from_passing,
+];
 
 /// Runs a loop of 1.6 kHz, whose ring holds 16384 samples or 10.24 s, and stops the recorder.
 fn recorder_stopped_for(seconds: u64, duration: &str) -> Finished {
@@ -22,11 +27,8 @@ fn recorder_stopped_for(seconds: u64, duration: &str) -> Finished {
     running.finish()
 }
 
-#[test]
 fn a_disk_that_stalls_for_seconds_costs_neither_cycles_nor_samples() {
-    if !may_use_real_time("a stalled disk") {
-        return;
-    }
+    needs_real_time("a stalled disk");
     let finished = recorder_stopped_for(3, "4 s");
     finished.assert_code(0);
     finished.assert_archive_is_complete();
@@ -43,11 +45,8 @@ fn a_disk_that_stalls_for_seconds_costs_neither_cycles_nor_samples() {
     );
 }
 
-#[test]
 fn samples_that_found_no_room_are_counted_and_keep_the_run_from_passing() {
-    if !may_use_real_time("a disk that stalls for longer than the rings hold") {
-        return;
-    }
+    needs_real_time("a disk that stalls for longer than the rings hold");
     let finished = recorder_stopped_for(12, "14 s");
     finished.assert_code(1);
     let run = finished.run();

@@ -6,6 +6,11 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+wakepath_test_program::tests![
+    a_program_that_exec_starts_has_the_policy_and_no_capability,
+    loads_have_no_capability_and_a_controller_the_one_that_locks_its_memory,
+];
+
 const NOBODY: u32 = 65_534;
 const NONE: &str = "0000000000000000";
 /// CAP_IPC_LOCK alone: a controller's memory is locked with the loop's.
@@ -97,10 +102,9 @@ fn said(output: &Output) -> String {
     )
 }
 
-#[test]
 fn a_program_that_exec_starts_has_the_policy_and_no_capability() {
     if !is_root() {
-        return not_run("capabilities of a started program", "it needs root");
+        not_run("capabilities of a started program", "it needs root");
     }
     for granted in [Granted::ByItsFile, Granted::ByItsStarter] {
         let place = Place::new();
@@ -173,10 +177,9 @@ fn built(place: &Path) -> Option<PathBuf> {
     }
 }
 
-#[test]
 fn loads_have_no_capability_and_a_controller_the_one_that_locks_its_memory() {
     if !is_root() {
-        return not_run("capabilities of loads and controllers", "it needs root");
+        not_run("capabilities of loads and controllers", "it needs root");
     }
     for granted in [Granted::ByItsFile, Granted::ByItsStarter] {
         let place = Place::new();

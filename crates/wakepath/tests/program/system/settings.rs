@@ -1,9 +1,14 @@
 //! What the kernel says of the running loop's thread: policy, priority, CPUs. Read from /proc while
 //! it runs, and compared with what was asked for and with what wakepath says.
 
-use crate::started::{Role, Start, Task, loop_cpu, may_use_real_time, tasks_of};
+use crate::started::{Role, Start, Task, loop_cpu, needs_real_time, tasks_of};
 use std::collections::HashMap;
 use std::time::Duration;
+
+wakepath_test_program::tests![
+    the_kernel_shows_for_the_running_loop_what_was_asked_for,
+    threads_of_a_task_set_run_where_and_as_each_of_them_was_told,
+];
 
 /// A condition, and what the kernel must show for it: policy number (sched(7)), nice, real-time
 /// priority.
@@ -17,11 +22,8 @@ const ASKED: [(&str, i64, i64, i64); 7] = [
     ("DEADLINE 300us", 6, 0, 0),
 ];
 
-#[test]
 fn the_kernel_shows_for_the_running_loop_what_was_asked_for() {
-    if !may_use_real_time("policies as the kernel shows them") {
-        return;
-    }
+    needs_real_time("policies as the kernel shows them");
     let names: Vec<String> = ASKED
         .iter()
         .map(|(name, ..)| format!("\"{name}\""))
@@ -88,11 +90,8 @@ fn the_kernel_shows_for_the_running_loop_what_was_asked_for() {
     }
 }
 
-#[test]
 fn threads_of_a_task_set_run_where_and_as_each_of_them_was_told() {
-    if !may_use_real_time("a task set") {
-        return;
-    }
+    needs_real_time("a task set");
     let cpus = crate::started::cpus();
     let (first, last) = (cpus[0], *cpus.last().unwrap());
     let running = Start::scenario(&format!(

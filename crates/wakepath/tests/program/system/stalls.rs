@@ -1,7 +1,7 @@
 //! Stalls of known length, injected from outside: what is reported must be what was done. The
 //! stalls are hundreds of times longer than a noisy virtual machine's own.
 
-use crate::started::{Finished, Role, Start, kill, loop_cpu, may_use_real_time};
+use crate::started::{Finished, Role, Start, kill, loop_cpu, needs_real_time};
 use crate::system::recording::{
     count, judged, largest_gap, milliseconds, only_condition, quantile, reasons,
 };
@@ -9,6 +9,13 @@ use rustix::process::Signal;
 use std::time::{Duration, Instant};
 use wakepath_rt::{Preparation, clock};
 use wakepath_timeline::{Policy, Sample, SampleFlags};
+
+wakepath_test_program::tests![
+    a_stopped_loop_is_one_late_cycle_and_the_rest_skipped,
+    a_stopped_loop_that_catches_up_is_late_in_every_cycle_and_skips_none,
+    a_loop_that_stops_at_an_overrun_fails_and_names_the_cycle,
+    a_thread_of_higher_priority_causes_an_outage_of_the_time_it_takes,
+];
 
 const STALL: Duration = Duration::from_millis(300);
 
@@ -55,11 +62,8 @@ fn assert_skips_are_counted(finished: &Finished) {
     assert_eq!(thread.skipped, Some(left_out), "{}", finished.said());
 }
 
-#[test]
 fn a_stopped_loop_is_one_late_cycle_and_the_rest_skipped() {
-    if !may_use_real_time("a loop stopped by a signal") {
-        return;
-    }
+    needs_real_time("a loop stopped by a signal");
     let (finished, stopped) = stopped_once(&scenario(""));
     let samples = judged(&finished, 0);
     let late: Vec<_> = samples
@@ -120,11 +124,8 @@ fn a_stopped_loop_is_one_late_cycle_and_the_rest_skipped() {
     finished.assert_archive_is_complete();
 }
 
-#[test]
 fn a_stopped_loop_that_catches_up_is_late_in_every_cycle_and_skips_none() {
-    if !may_use_real_time("a loop stopped by a signal that catches up") {
-        return;
-    }
+    needs_real_time("a loop stopped by a signal that catches up");
     let (finished, stopped) = stopped_once(&scenario("overrun = \"catch-up\""));
     let samples = judged(&finished, 0);
     let json = finished.json();
@@ -161,11 +162,8 @@ fn a_stopped_loop_that_catches_up_is_late_in_every_cycle_and_skips_none() {
     finished.assert_code(2);
 }
 
-#[test]
 fn a_loop_that_stops_at_an_overrun_fails_and_names_the_cycle() {
-    if !may_use_real_time("a loop that stops at an overrun") {
-        return;
-    }
+    needs_real_time("a loop that stops at an overrun");
     // 20 ms of period: this machine's own stalls must not end the loop first.
     let scenario = format!(
         "rate = \"50 Hz\"\nduration = \"30 s\"\nwarm-up = \"100 ms\"\npolicies = [\"FIFO 50\"]\n\
@@ -193,11 +191,8 @@ fn a_loop_that_stops_at_an_overrun_fails_and_names_the_cycle() {
     finished.assert_code(2);
 }
 
-#[test]
 fn a_thread_of_higher_priority_causes_an_outage_of_the_time_it_takes() {
-    if !may_use_real_time("a hog of higher priority") {
-        return;
-    }
+    needs_real_time("a hog of higher priority");
     const BUSY_MS: u64 = 50;
     // Beyond what this machine does to a loop by itself: only the hog makes due times missed.
     let criterion = "[criterion]\nlatency = \"500 us\"";

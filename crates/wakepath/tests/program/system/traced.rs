@@ -7,6 +7,12 @@ use wakepath_archive::{OwnRole, TraceMode};
 use wakepath_explain::Explanation;
 use wakepath_probe::Tracefs;
 
+wakepath_test_program::tests![
+    a_traced_run_that_is_killed_leaves_no_instance_after_its_recovery,
+    what_is_drained_while_the_run_goes_on_explains_it,
+    without_privilege_a_traced_run_is_measured_and_says_why_it_is_not_traced,
+];
+
 const NOBODY: u32 = 65_534;
 
 fn scenario(mode: &str) -> String {
@@ -38,11 +44,10 @@ fn new_since(before: &[String]) -> Vec<String> {
     names
 }
 
-#[test]
 fn a_traced_run_that_is_killed_leaves_no_instance_after_its_recovery() {
     let what = "killing a traced run";
     let Some(before) = instances().filter(|_| is_root()) else {
-        return not_run(what, "there is no tracefs that this user may use");
+        not_run(what, "there is no tracefs that this user may use");
     };
     // While the probe sets up; in the untraced or traced half of the run; in the other.
     for moment in ["set-up", "first segment", "second segment"] {
@@ -71,11 +76,10 @@ fn a_traced_run_that_is_killed_leaves_no_instance_after_its_recovery() {
     }
 }
 
-#[test]
 fn what_is_drained_while_the_run_goes_on_explains_it() {
     let what = "a drained traced run";
     if instances().filter(|_| is_root()).is_none() {
-        return not_run(what, "there is no tracefs that this user may use");
+        not_run(what, "there is no tracefs that this user may use");
     }
     let finished = Start::scenario(&scenario("drained")).finish();
     finished.assert_archive_is_complete();
@@ -130,11 +134,10 @@ fn what_is_drained_while_the_run_goes_on_explains_it() {
     }
 }
 
-#[test]
 fn without_privilege_a_traced_run_is_measured_and_says_why_it_is_not_traced() {
     let what = "a traced run as an unprivileged user";
     if !is_root() {
-        return not_run(what, "only root may become another user");
+        not_run(what, "only root may become another user");
     }
     let text = scenario("flight-recorder");
     let finished = Start::scenario(&text).by_user(NOBODY).finish();
@@ -146,7 +149,7 @@ fn without_privilege_a_traced_run_is_measured_and_says_why_it_is_not_traced() {
     finished.assert_archive_is_complete();
     let run = finished.run();
     if run.manifest.tracing.is_some() {
-        return not_run(what, "any user may trace here");
+        not_run(what, "any user may trace here");
     }
     let notes = finished.json()["run"]["notes"].to_string();
     assert!(notes.contains("not traced: "), "{notes}");

@@ -5,6 +5,8 @@ use rustix::process::Signal;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+wakepath_test_program::tests![a_trial_that_is_ended_in_the_middle_leaves_no_setting_behind,];
+
 const SETTING: &str = "/proc/sys/vm/stat_interval";
 
 fn setting() -> String {
@@ -37,12 +39,11 @@ fn applied(before: &str) -> Running {
     running
 }
 
-#[test]
 fn a_trial_that_is_ended_in_the_middle_leaves_no_setting_behind() {
     let what = "a trial that is ended in the middle";
     let before = setting();
     if !is_root() || before == "10" || Path::new("/run/wakepath/journal").exists() {
-        return not_run(what, "needs root, and a machine that is not tuned");
+        not_run(what, "needs root, and a machine that is not tuned");
     }
     let trial = applied(&before);
     trial.signal(Signal::INT);

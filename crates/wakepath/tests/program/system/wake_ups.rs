@@ -1,8 +1,15 @@
 //! How a loop is woken, what it counts of itself, and whether the recorder keeps up.
 
-use crate::started::{Start, loop_cpu, may_use_real_time, not_run};
+use crate::started::{Start, loop_cpu, needs_real_time, not_run};
 use crate::system::recording::{judged, only_condition, quantile};
 use wakepath_timeline::SampleFlags;
+
+wakepath_test_program::tests![
+    an_ordinary_loop_wakes_later_by_the_timer_slack_that_is_left_to_it,
+    every_way_of_waking_runs_all_its_cycles,
+    accounting_is_what_the_kernel_can_have_given,
+    the_recorder_keeps_up_with_forty_thousand_samples_a_second,
+];
 
 fn scenario(policy: &str, more: &str) -> String {
     format!(
@@ -12,10 +19,9 @@ fn scenario(policy: &str, more: &str) -> String {
     )
 }
 
-#[test]
 fn an_ordinary_loop_wakes_later_by_the_timer_slack_that_is_left_to_it() {
     if rustix::thread::current_timer_slack().unwrap() != 50_000 {
-        return not_run("timer slack", "this process was not given the usual 50 us");
+        not_run("timer slack", "this process was not given the usual 50 us");
     }
     // Taken in turns and the best of each, against whatever else this machine does: in an hour in
     // which it swings by as much as the slack, it takes more turns until both have had a good one.
@@ -41,11 +47,8 @@ fn an_ordinary_loop_wakes_later_by_the_timer_slack_that_is_left_to_it() {
     );
 }
 
-#[test]
 fn every_way_of_waking_runs_all_its_cycles() {
-    if !may_use_real_time("ways of waking") {
-        return;
-    }
+    needs_real_time("ways of waking");
     for wake_up in ["clock-nanosleep", "timerfd", "futex"] {
         let text = scenario("FIFO 50", &format!("wake-up = \"{wake_up}\""));
         let finished = Start::scenario(&text).finish();
@@ -66,11 +69,8 @@ fn every_way_of_waking_runs_all_its_cycles() {
     }
 }
 
-#[test]
 fn accounting_is_what_the_kernel_can_have_given() {
-    if !may_use_real_time("accounting") {
-        return;
-    }
+    needs_real_time("accounting");
     let more = "accounting = { cpu-time = true, switches = true }\n\
                 work = { kind = \"working-set\", bytes = \"256 KiB\" }";
     let finished = Start::scenario(&scenario("FIFO 50", more)).finish();
@@ -111,11 +111,8 @@ fn accounting_is_what_the_kernel_can_have_given() {
     );
 }
 
-#[test]
 fn the_recorder_keeps_up_with_forty_thousand_samples_a_second() {
-    if !may_use_real_time("four threads at 10 kHz") {
-        return;
-    }
+    needs_real_time("four threads at 10 kHz");
     let finished = Start::scenario(&format!(
         "rate = \"10 kHz\"\nduration = \"3 s\"\nwarm-up = \"100 ms\"\npolicies = [\"FIFO 50\"]\n\
          threads = 4\ncpu = {}\ncriterion = {{ miss-fraction = \"90 %\" }}\n",

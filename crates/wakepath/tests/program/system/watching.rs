@@ -13,6 +13,14 @@ use wakepath_archive::Run;
 use wakepath_rt::{Cycles, affinity, clock};
 use wakepath_timeline::{DueTimes, Sample};
 
+wakepath_test_program::tests![
+    the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree,
+    a_killed_watch_is_recovered_with_what_it_had_seen,
+    a_watch_killed_before_it_saw_a_period_leaves_nothing_and_recovery_says_what_it_found,
+    a_program_without_a_period_leaves_no_run_and_its_exit_is_told_apart,
+    without_privilege_the_remedy_is_said_in_one_line_and_nothing_is_started,
+];
+
 const NOBODY: u32 = 65_534;
 
 /// A thread that notes its own samples until it is told to stop.
@@ -146,11 +154,10 @@ fn watched(finished: &Finished) -> Run {
     Run::open(&finished.place.path().join("run")).unwrap()
 }
 
-#[test]
 fn the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree() {
     let what = "watching a program";
     if !is_root() {
-        return not_run(what, "only root may trace");
+        not_run(what, "only root may trace");
     }
     let beats = [
         Beat::start("fast beat", 3_000_000),
@@ -170,7 +177,7 @@ fn the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree() {
     let finished = Start::command(&words).finish();
     let [fast, slow] = beats.map(Beat::end);
     if finished.complaints.contains("can't watch") {
-        return not_run(what, finished.complaints.trim());
+        not_run(what, finished.complaints.trim());
     }
     finished.assert_code(0);
     let json = finished.json();
@@ -229,11 +236,10 @@ fn the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree() {
     assert!(directory.join("report.html").is_file());
 }
 
-#[test]
 fn a_killed_watch_is_recovered_with_what_it_had_seen() {
     let what = "killing a watch";
     if !is_root() {
-        return not_run(what, "only root may trace");
+        not_run(what, "only root may trace");
     }
     let beat = Beat::start("beat", 5_000_000);
     let pid = std::process::id().to_string();
@@ -255,7 +261,7 @@ fn a_killed_watch_is_recovered_with_what_it_had_seen() {
     }
     if !enough() {
         running.kill_all();
-        return not_run(what, running.finish().complaints.trim());
+        not_run(what, running.finish().complaints.trim());
     }
     running.kill_all();
     let finished = running.finish();
@@ -278,11 +284,10 @@ fn a_killed_watch_is_recovered_with_what_it_had_seen() {
     assert!(run.manifest.segments[0].threads[0].recorded > 0);
 }
 
-#[test]
 fn a_watch_killed_before_it_saw_a_period_leaves_nothing_and_recovery_says_what_it_found() {
     let what = "killing a watch at once";
     if !is_root() {
-        return not_run(what, "only root may trace");
+        not_run(what, "only root may trace");
     }
     let mut sleeper = std::process::Command::new("sleep")
         .arg("60")
@@ -301,7 +306,7 @@ fn a_watch_killed_before_it_saw_a_period_leaves_nothing_and_recovery_says_what_i
     sleeper.wait().unwrap();
     let directory = finished.place.path().join("run");
     if finished.complaints.contains("can't watch") {
-        return not_run(what, finished.complaints.trim());
+        not_run(what, finished.complaints.trim());
     }
     // Somebody else's file is left alone.
     std::fs::write(directory.join("notes"), "mine").unwrap();
@@ -319,31 +324,29 @@ fn a_watch_killed_before_it_saw_a_period_leaves_nothing_and_recovery_says_what_i
     assert_eq!(left, ["notes"]);
 }
 
-#[test]
 fn a_program_without_a_period_leaves_no_run_and_its_exit_is_told_apart() {
     let what = "watching a program without a period";
     if !is_root() {
-        return not_run(what, "only root may trace");
+        not_run(what, "only root may trace");
     }
     let finished = Start::command(&["watch", "--directory", "run", "--", "sleep", "0.3"]).finish();
     if finished.complaints.contains("can't watch") {
-        return not_run(what, finished.complaints.trim());
+        not_run(what, finished.complaints.trim());
     }
     finished.assert_code(3);
     assert!(finished.output.contains("sleep-"), "{}", finished.said());
     assert!(!finished.place.path().join("run").exists());
 }
 
-#[test]
 fn without_privilege_the_remedy_is_said_in_one_line_and_nothing_is_started() {
     let what = "watching as an unprivileged user";
     if !is_root() {
-        return not_run(what, "only root may become another user");
+        not_run(what, "only root may become another user");
     }
     let words = ["watch", "--directory", "run", "--", "touch", "started"];
     let finished = Start::command(&words).by_user(NOBODY).finish();
     if finished.code() == Some(3) {
-        return not_run(what, "any user may trace here");
+        not_run(what, "any user may trace here");
     }
     finished.assert_code(1);
     let complaints = &finished.complaints;
