@@ -1,7 +1,9 @@
-//! Runs a stage's commands, one after the other, into one log and within one time limit.
+//! Runs a stage's commands, one after the other, into one log and within one time limit, and adds up
+//! the CPU time that they and all that they waited for have taken.
 
 use crate::descendants::with_descendants;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use std::cell::Cell;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,7 @@ use std::time::{Duration, Instant};
 pub struct Job {
     log: PathBuf,
     until: Instant,
+    cpu: Cell<Duration>,
 }
 
 /// How a command ended.
@@ -33,12 +36,18 @@ impl Job {
         Ok(Self {
             log,
             until: Instant::now() + limit,
+            cpu: Cell::default(),
         })
     }
 
     /// Where the log lies.
     pub fn log(&self) -> &Path {
         &self.log
+    }
+
+    /// CPU time of the commands that have ended, in user and kernel mode.
+    pub fn cpu(&self) -> Duration {
+        self.cpu.get()
     }
 
     /// Runs a command to its end, or to the limit. It has no standard input.
@@ -53,6 +62,11 @@ impl Job {
                 }
             }
         }
+    }
+
+    /// Runs a command whose output nobody reads but in the log.
+    pub fn carry_out(&self, command: &mut Command) -> Result<(), String> {
+        self.run(command).failure.map_or(Ok(()), Err)
     }
 
     fn attempt(&self, command: &mut Command) -> std::io::Result<Finished> {
@@ -76,12 +90,26 @@ impl Job {
         Ok(Finished { output, failure })
     }
 
+    /// Whether the process has ended; if so, its CPU time is counted while the kernel still tells it.
+    fn has_ended(&self, process: u32) -> bool {
+        let of = |process: u32| Pid::from_raw(i32::try_from(process).ok()?);
+        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let state = of(process).map(|process| waitid(WaitId::Pid(process), ended));
+        // What can't be asked is waited for.
+        let has_ended = !matches!(state, Some(Ok(None)));
+        if has_ended {
+            let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+            self.cpu.set(self.cpu.get() + cpu_time(&stat));
+        }
+        has_ended
+    }
+
     /// Waits for the end; at the limit, ends the command with everything that it started. All stay in
     /// this process's group, so that Ctrl-C ends them too.
     fn wait(&self, child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
         loop {
-            if let Some(status) = child.try_wait()? {
-                return Ok(Some(status));
+            if self.has_ended(child.id()) {
+                return child.wait().map(Some);
             }
             if Instant::now() >= self.until {
                 for process in with_descendants(child.id()) {
@@ -94,6 +122,15 @@ impl Job {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
+}
+
+/// CPU time of a process and of the children that it waited for: fields 14 to 17 of its `stat`, in
+/// hundredths of a second on every machine that Linux runs on.
+fn cpu_time(stat: &str) -> Duration {
+    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let fields = after_name.split_whitespace().skip(11).take(4);
+    let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 10)
 }
 
 /// A command as a person would type it, with the variables set for it.
@@ -124,6 +161,21 @@ mod tests {
         let second = job.run(Command::new("sh").args(["-c", "echo second >&2; exit 3"]));
         assert_eq!(second.output.trim(), "second");
         assert!(second.failure.expect("it failed").contains('3'));
+        fs::remove_file(job.log()).expect("the log is there");
+    }
+
+    #[test]
+    fn cpu_time_is_the_commands_own_and_its_childrens() {
+        let stat = "7 (a name) with) Z 1 7 7 0 -1 4 0 0 0 0 150 25 1000 3 20 0 1 0 99";
+        assert_eq!(cpu_time(stat), Duration::from_millis(11_780));
+        let job = job("job-cpu", Duration::from_secs(60));
+        let busy = "sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'; true";
+        assert!(
+            job.run(Command::new("sh").args(["-c", busy]))
+                .failure
+                .is_none()
+        );
+        assert!(job.cpu() > Duration::ZERO);
         fs::remove_file(job.log()).expect("the log is there");
     }
 

@@ -19,7 +19,8 @@ const USAGE: &str = "\
 Usage: cargo xtask <command>
 
   list                     the stages of the tests
-  test [--only STAGE]...   run all stages, or only these, one after the other
+  test [--only STAGE]...   run all stages, or only these
+        [--deep]           the long ones too: kills, fuzzing, Arm as released
   bench peer               wakepath beside cyclictest
         [--rounds N] [--seconds S] [--cpu C] [--program PATH]
   bench rate               the highest rate that a loop keeps on this machine

@@ -17,8 +17,8 @@ pub struct Build {
     architecture: &'static str,
     /// C compiler, for zstd; on 32-bit Arm the linker too.
     compiler: &'static str,
-    /// Takes debugging lines out of what is released: four fifths of its size.
-    strip: &'static str,
+    /// Takes symbols and debugging lines out of what is released, into a file beside it.
+    objcopy: &'static str,
     emulator: &'static str,
 }
 
@@ -28,7 +28,7 @@ impl Build {
         triple: "x86_64-unknown-linux-musl",
         architecture: "x86_64",
         compiler: "musl-gcc",
-        strip: "strip",
+        objcopy: "objcopy",
         emulator: "qemu-x86_64-static",
     };
     /// 64-bit Arm: Raspberry Pi, Jetson.
@@ -36,7 +36,7 @@ impl Build {
         triple: "aarch64-unknown-linux-musl",
         architecture: "aarch64",
         compiler: "aarch64-linux-gnu-gcc",
-        strip: "aarch64-linux-gnu-strip",
+        objcopy: "aarch64-linux-gnu-objcopy",
         emulator: "qemu-aarch64-static",
     };
     /// 32-bit Arm: BeagleBone. With glibc, because no standard library for
@@ -45,10 +45,18 @@ impl Build {
         triple: "armv7-unknown-linux-gnueabihf",
         architecture: "arm",
         compiler: "arm-linux-gnueabihf-gcc",
-        strip: "arm-linux-gnueabihf-strip",
+        objcopy: "arm-linux-gnueabihf-objcopy",
         emulator: "qemu-arm-static",
     };
     const ALL: [&Self; 3] = [&Self::X86_64, &Self::AARCH64, &Self::ARMV7];
+
+    /// The one that runs on this machine.
+    pub fn of_this_machine() -> &'static Self {
+        match std::env::consts::ARCH {
+            "aarch64" => &Self::AARCH64,
+            _ => &Self::X86_64,
+        }
+    }
 
     /// Programs that the build needs, as names on the path.
     pub fn programs(&self) -> &[&str] {
@@ -62,9 +70,48 @@ impl Build {
         command
     }
 
+    /// The command that builds it quickly, to see that it links and starts: not what is released.
+    pub fn quick_command(&self) -> Command {
+        let mut command = cargo(&["build", "--locked", "--package", "wakepath"]);
+        command.args(["--target", self.triple]);
+        command
+    }
+
     /// Where it lies when built.
     pub fn program(&self) -> PathBuf {
         place::program(self.triple)
+    }
+
+    /// Where it lies when built quickly.
+    pub fn quick_program(&self) -> PathBuf {
+        place::target().join(self.triple).join("debug/wakepath")
+    }
+
+    /// Puts a built program into `directory` without its debugging information, and that beside it, in
+    /// a file that debuggers find by the program's own note; the program's size.
+    fn split(&self, built: &Path, directory: &Path, name: &str) -> Result<u64, String> {
+        let (program, lines) = (
+            directory.join(name),
+            directory.join(format!("{name}.debug")),
+        );
+        let objcopy = || {
+            let mut command = Command::new(self.objcopy);
+            command.current_dir(directory);
+            command
+        };
+        succeed(
+            objcopy()
+                .args(["--only-keep-debug", "--compress-debug-sections"])
+                .args([built, &lines]),
+        )?;
+        succeed(
+            objcopy()
+                .arg("--strip-all")
+                .arg(format!("--add-gnu-debuglink={name}.debug"))
+                .args([built, &program]),
+        )?;
+        let size = fs::metadata(&program).map(|of| of.len());
+        size.map_err(|error| format!("{}: {error}", program.display()))
     }
 
     /// What it has to be started by on this machine.
@@ -159,17 +206,23 @@ fn wanted(only: &[String]) -> Result<Vec<&'static Build>, String> {
 }
 
 fn artefact(build: &Build, directory: &Path) -> Result<String, String> {
-    succeed(&mut build.command())?;
+    succeed(with_lines(&mut build.command()))?;
     is_static(&build.program())?;
     let name = format!("wakepath-{}", build.triple);
-    let (from, to) = (build.program(), directory.join(&name));
-    succeed(
-        Command::new(build.strip)
-            .arg("--strip-debug")
-            .arg("-o")
-            .args([to, from]),
-    )?;
-    Ok(name)
+    let size = build.split(&build.program(), directory, &name)?;
+    Ok(format!("{name}, {}", megabytes(size)))
+}
+
+/// Has a build keep its line tables, which change no instruction: they make a crash readable.
+fn with_lines(command: &mut Command) -> &mut Command {
+    command
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only")
+        .env("CARGO_PROFILE_RELEASE_STRIP", "none")
+}
+
+/// A size as people read it.
+pub fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
 /// Completions and man pages, from the program for this machine.

@@ -13,26 +13,32 @@ use crate::arguments::Arguments;
 use crate::place;
 use crate::release::Build;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-/// The released static program, built anew where it is out of date.
-pub fn released_program() -> Result<PathBuf, String> {
-    let build = match std::env::consts::ARCH {
-        "aarch64" => Build::AARCH64,
-        _ => Build::X86_64,
-    };
-    let status = build.command().stdin(Stdio::null()).status();
-    if !status.is_ok_and(|status| status.success()) {
-        return Err(format!("{} can't be built", build.triple));
-    }
+/// The released static program for this machine, built anew where it is out of date. What the build
+/// says goes where `carry_out` puts it.
+pub fn released_program(
+    carry_out: impl FnOnce(&mut Command) -> Result<(), String>,
+) -> Result<PathBuf, String> {
+    let build = Build::of_this_machine();
+    carry_out(&mut build.command())?;
     Ok(place::program(build.triple))
+}
+
+/// Carries a build out before the eyes of whoever started this.
+fn shown(command: &mut Command) -> Result<(), String> {
+    let status = command.stdin(Stdio::null()).status();
+    match status.is_ok_and(|status| status.success()) {
+        true => Ok(()),
+        false => Err("the released program can't be built".into()),
+    }
 }
 
 /// The program named by `--program`, or the released one.
 fn program(arguments: &mut Arguments) -> Result<PathBuf, String> {
     match arguments.texts("--program")?.pop() {
         Some(path) => Ok(PathBuf::from(path)),
-        None => released_program(),
+        None => released_program(shown),
     }
 }
 

@@ -2,11 +2,11 @@
 //! since a static one can't load a controller's library. Beside it goes the header that controllers
 //! are written against.
 
-use super::{Build, succeed};
+use super::{Build, megabytes, succeed, with_lines};
 use crate::place;
 use crate::tools::{cargo, missing_program, missing_target};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Where the header lies in the repository, and its name beside the program.
@@ -78,7 +78,7 @@ impl Host {
             format!("CC_{}", self.triple.replace('-', "_")),
             self.compiler,
         );
-        succeed(&mut build)?;
+        succeed(with_lines(&mut build))?;
 
         let program = target
             .join(self.triple)
@@ -86,14 +86,11 @@ impl Host {
             .join("wakepath-controller-host");
         let needed = glibc(&program)?;
         let name = format!("wakepath-controller-host-{}", self.triple);
-        let to: PathBuf = directory.join(&name);
-        succeed(
-            Command::new(self.of.strip)
-                .arg("--strip-debug")
-                .arg("-o")
-                .args([&to, &program]),
-        )?;
-        Ok(format!("{name}, needs glibc {needed} or newer"))
+        let size = self.of.split(&program, directory, &name)?;
+        Ok(format!(
+            "{name}, {}, needs glibc {needed} or newer",
+            megabytes(size)
+        ))
     }
 }
 

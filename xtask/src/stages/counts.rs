@@ -46,8 +46,16 @@ impl Tests {
         let mut current: Option<(usize, &str)> = None;
         let mut failures = false;
         let mut runner = 0;
+        let mut last_begun = "";
         for line in output.lines() {
-            if let Some(result) = line.strip_prefix("test result: ") {
+            if let Some((name, rest)) = begun(line) {
+                last_begun = name;
+                if let Some(why) = ignored(rest) {
+                    said.push(format!("{name}: {why}"));
+                }
+            } else if let Some(why) = ignored(line) {
+                said.push(format!("{last_begun}: {why}"));
+            } else if let Some(result) = line.strip_prefix("test result: ") {
                 counts = counts + of_result(result);
                 (runner, current, failures) = (runner + 1, None, false);
             } else if let Some(name) = section(line) {
@@ -86,9 +94,23 @@ impl Tests {
 /// Length after which no further line of a failed test is repeated: its message and not its log.
 const FAILURE_BYTES: usize = 500;
 
-/// The test whose output follows: `---- name stdout ----`.
+/// The test whose output follows: `---- name stdout ----`, or `---- name ----` from a runner that
+/// captures nothing.
 fn section(line: &str) -> Option<&str> {
-    line.strip_prefix("---- ")?.strip_suffix(" stdout ----")
+    let name = line.strip_prefix("---- ")?.strip_suffix(" ----")?;
+    Some(name.strip_suffix(" stdout").unwrap_or(name))
+}
+
+/// A test that begins, and what follows on its line: `test name ... ok`.
+fn begun(line: &str) -> Option<(&str, &str)> {
+    let (name, rest) = line.strip_prefix("test ")?.split_once(" ...")?;
+    Some((name.trim_end(), rest.trim_start()))
+}
+
+/// Why a test was not run, where its runner says so: `ignored (why)`. Rust's own writes `ignored, why`
+/// of tests that are ignored as they stand in the source, which is no want of this machine.
+fn ignored(result: &str) -> Option<&str> {
+    result.strip_prefix("ignored (")?.strip_suffix(')')
 }
 
 fn reason(line: &str) -> &str {
@@ -203,6 +225,35 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out
                 "FAILED archive::a_size: thread 'archive::a_size' panicked at \
               crates/archive/tests/size.rs:12:5: assertion failed: bytes < 3"
             ]
+        );
+    }
+
+    #[test]
+    fn a_test_that_its_runner_calls_ignored_for_a_reason_is_named_with_it() {
+        let output = "\
+test this_kernel::one      ... ignored (tracefs can't be mounted)
+test this_kernel::another  ... some output
+ignored (no right)
+test this_kernel::third    ... ok
+test result: ok. 1 passed; 0 failed; 3 ignored; 0 measured; 0 filtered out
+
+failures:
+
+---- this_kernel::fourth ----
+panicked at x.rs:3:4: no
+";
+        let found = Tests::of_cargo_test(output);
+        assert_eq!((found.counts.passed, found.counts.skipped), (1, 3));
+        assert_eq!(
+            found.not_run,
+            [
+                "this_kernel::one: tracefs can't be mounted",
+                "this_kernel::another: no right"
+            ]
+        );
+        assert_eq!(
+            found.failed,
+            ["FAILED this_kernel::fourth: panicked at x.rs:3:4: no"]
         );
     }
 

@@ -1,26 +1,18 @@
 //! The generated documents, compared with those committed.
 
 use super::outcome::Outcome;
+use super::programs;
+use crate::documents;
 use crate::job::Job;
-use crate::release::Build;
-use crate::tools::missing_target;
-use crate::{documents, place};
 
-/// Each generated document is what it was made from. The program whose help is compared is the
-/// static one that later stages use too.
+/// Each generated document is what it was made from. The help is that of the program which is built
+/// with the tests: optimisation makes no difference to it.
 pub fn check(job: &Job) -> Outcome {
-    let build = match std::env::consts::ARCH {
-        "aarch64" => Build::AARCH64,
-        _ => Build::X86_64,
+    let program = match programs::beside_the_tests(job, "wakepath") {
+        Ok(program) => program,
+        Err(outcome) => return outcome,
     };
-    if let Some(why) = missing_target(build.triple) {
-        return Outcome::not_run(why);
-    }
-    let built = job.run(&mut build.command());
-    if built.failure.is_some() {
-        return Outcome::of(built.failure);
-    }
-    match documents::all(&place::program(build.triple)) {
+    match documents::all(&program) {
         Err(error) => Outcome::of(Some(error)),
         Ok(documents) => documents
             .iter()

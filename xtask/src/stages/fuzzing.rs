@@ -18,8 +18,18 @@ const FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Ccodegen-units=1 -Cpasses
                      -Cllvm-args=-sanitizer-coverage-pc-table \
                      -Cllvm-args=-sanitizer-coverage-trace-compares";
 
-/// Each target.
+/// Each target for some seconds: that it builds, sees coverage, and finds nothing at once.
 pub fn fuzz(job: &Job) -> Outcome {
+    each(job, 5, 5)
+}
+
+/// Each target for minutes. What strangers hand over gets longest.
+pub fn fuzz_long(job: &Job) -> Outcome {
+    each(job, 300, 120)
+}
+
+/// Each target, for these seconds what strangers hand over and what is the machine's own.
+fn each(job: &Job, of_strangers: u32, own: u32) -> Outcome {
     if let Some(why) = missing_program(&["g++"]) {
         return Outcome::not_run(format!("libFuzzer can't be compiled: {why}"));
     }
@@ -54,12 +64,11 @@ pub fn fuzz(job: &Job) -> Outcome {
     let folders = ["proc", "proc/self", "sys/devices/virtual/workqueue"];
     let kernel_files = folders.map(|folder| format!("{machine}/{folder}"));
     let kernel_files: Vec<&str> = kernel_files.iter().map(String::as_str).collect();
-    // What strangers hand over gets longest.
     let targets: [(&str, u32, &[&str]); 4] = [
-        ("scenario", 30, &scenario),
-        ("recording", 30, &recording),
-        ("journal", 12, &["crates/tuning/tests/journals"]),
-        ("kernel_files", 12, &kernel_files),
+        ("scenario", of_strangers, &scenario),
+        ("recording", of_strangers, &recording),
+        ("journal", own, &["crates/tuning/tests/journals"]),
+        ("kernel_files", own, &kernel_files),
     ];
     targets
         .into_iter()

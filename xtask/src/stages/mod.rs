@@ -1,5 +1,5 @@
-//! The stages of the tests, in the order in which they run: cheap ones first, those that measure
-//! time last, and never two at once.
+//! The stages of the tests. Those that compile or compute run in two rows side by side; those that
+//! measure time run last, one after the other, with the machine to themselves.
 
 mod concurrency;
 mod counts;
@@ -8,6 +8,7 @@ mod fuzzing;
 mod lints;
 mod outcome;
 mod peer;
+mod programs;
 mod runner;
 mod static_builds;
 mod suites;
@@ -25,123 +26,57 @@ pub struct Stage {
     pub name: &'static str,
     /// What it shows.
     about: &'static str,
+    /// With what it shares the machine.
+    place: Place,
     /// The longest that it may take.
     limit: Duration,
     run: fn(&Job) -> Outcome,
 }
 
-const fn stage(
-    name: &'static str,
-    about: &'static str,
-    minutes: u64,
-    run: fn(&Job) -> Outcome,
-) -> Stage {
-    Stage {
-        name,
-        about,
-        limit: Duration::from_secs(minutes * 60),
-        run,
-    }
+/// With what a stage shares the machine.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In the first row: the workspace's own build directory.
+    First,
+    /// In the second row, beside the first: a build directory of its own, or little to build.
+    Beside,
+    /// With nothing, after both rows: time is measured, or memory.
+    Alone,
+    /// As [`Self::Alone`], and with `--deep` only.
+    Deep,
 }
 
+/// Minutes that a stage may take.
+const fn minutes(minutes: u64) -> Duration {
+    Duration::from_secs(minutes * 60)
+}
+
+use Place::{Alone, Beside, Deep, First};
+
+#[rustfmt::skip] // One line for each stage.
 const STAGES: &[Stage] = &[
-    stage("format", "rustfmt changes nothing", 2, lints::format),
-    stage(
-        "clippy",
-        "clippy finds nothing, tests and benchmarks included",
-        15,
-        lints::clippy,
-    ),
-    stage(
-        "tests",
-        "unit and integration tests, all features",
-        25,
-        suites::tests,
-    ),
-    stage(
-        "default-features",
-        "the same without optional features",
-        10,
-        suites::default_features,
-    ),
-    stage(
-        "alone",
-        "tests that need the machine's memory for themselves",
-        10,
-        suites::alone,
-    ),
-    stage(
-        "documentation",
-        "rustdoc warns of nothing; its examples run",
-        10,
-        lints::documentation,
-    ),
-    stage(
-        "documents",
-        "generated documents are those committed",
-        10,
-        documents::check,
-    ),
-    stage(
-        "loom",
-        "the ring, under every order of its memory accesses",
-        10,
-        concurrency::loom,
-    ),
-    stage(
-        "miri",
-        "undefined behaviour in the ring and the vocabulary",
-        15,
-        concurrency::miri,
-    ),
-    stage(
-        "32-bit",
-        "what only computes passes on 32 bits, the loop's library too",
-        15,
-        suites::narrow,
-    ),
-    stage(
-        "static-x86_64",
-        "static program for x86-64, started",
-        15,
-        static_builds::x86_64,
-    ),
-    stage(
-        "static-aarch64",
-        "static program for 64-bit Arm, started",
-        15,
-        static_builds::aarch64,
-    ),
-    stage(
-        "static-armv7",
-        "static program for 32-bit Arm, started",
-        15,
-        static_builds::armv7,
-    ),
-    stage(
-        "fuzz",
-        "random scenarios and recordings (30 s each), journals and kernel files (12 s each)",
-        10,
-        fuzzing::fuzz,
-    ),
-    stage(
-        "system",
-        "the released program, as its users start it",
-        25,
-        suites::system,
-    ),
-    stage(
-        "lab",
-        "stock and RT kernels in virtual time, twice the same",
-        15,
-        suites::lab,
-    ),
-    stage(
-        "peer",
-        "wakepath beside cyclictest, in short",
-        5,
-        peer::smoke,
-    ),
+    Stage { name: "format", about: "rustfmt changes nothing", place: First, limit: minutes(2), run: lints::format },
+    Stage { name: "tests", about: "unit and integration tests, all features", place: First, limit: minutes(30), run: suites::tests },
+    Stage { name: "documents", about: "generated documents are those committed", place: First, limit: minutes(30), run: documents::check },
+    Stage { name: "static-x86_64", about: "static program for x86-64 as released: started, under 15 MB", place: First, limit: minutes(20), run: static_builds::x86_64 },
+    Stage { name: "clippy", about: "clippy finds nothing, tests and benchmarks included", place: First, limit: minutes(15), run: lints::clippy },
+    Stage { name: "documentation", about: "rustdoc warns of nothing; its examples run", place: First, limit: minutes(15), run: lints::documentation },
+    Stage { name: "default-features", about: "tests of what has optional features, without them", place: First, limit: minutes(10), run: suites::default_features },
+    Stage { name: "static-aarch64", about: "static program for 64-bit Arm, started", place: First, limit: minutes(15), run: static_builds::aarch64 },
+    Stage { name: "static-armv7", about: "static program for 32-bit Arm, started", place: First, limit: minutes(15), run: static_builds::armv7 },
+    Stage { name: "32-bit", about: "what only computes passes on 32 bits, the loop's library too", place: First, limit: minutes(15), run: suites::narrow },
+    Stage { name: "commands", about: "the released program's command line, and users' controllers", place: First, limit: minutes(30), run: suites::commands },
+    Stage { name: "loom", about: "the ring, under every order of its memory accesses", place: Beside, limit: minutes(15), run: concurrency::loom },
+    Stage { name: "miri", about: "undefined behaviour in the ring and the vocabulary", place: Beside, limit: minutes(20), run: concurrency::miri },
+    Stage { name: "fuzz", about: "random scenarios, recordings, journals and kernel files, 5 s each", place: Beside, limit: minutes(15), run: fuzzing::fuzz },
+    Stage { name: "lab", about: "stock and RT kernels in virtual time, twice the same", place: Beside, limit: minutes(40), run: suites::lab },
+    Stage { name: "machine", about: "rooms whose tests run real loops, loads and tracers", place: Alone, limit: minutes(30), run: suites::machine },
+    Stage { name: "alone", about: "tests that need the machine's memory for themselves", place: Alone, limit: minutes(10), run: suites::alone },
+    Stage { name: "system", about: "the released program, as its users start it", place: Alone, limit: minutes(30), run: suites::system },
+    Stage { name: "peer", about: "wakepath beside cyclictest, in short", place: Alone, limit: minutes(5), run: peer::smoke },
+    Stage { name: "kills", about: "some 200 kills of processes of runs, watches and tunings, counted", place: Deep, limit: minutes(40), run: suites::kills },
+    Stage { name: "long-fuzz", about: "the fuzz targets for 14 minutes", place: Deep, limit: minutes(25), run: fuzzing::fuzz_long },
+    Stage { name: "released-arm", about: "static programs for Arm as released: started, under 15 MB", place: Deep, limit: minutes(30), run: static_builds::released_arm },
 ];
 
 /// Lists the stages.
@@ -154,9 +89,10 @@ pub fn list() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs all stages, or those named by `--only`.
+/// Runs all stages, with `--deep` the long ones too, or those named by `--only`.
 pub fn test(mut arguments: Arguments) -> Result<ExitCode, String> {
     let only = arguments.texts("--only")?;
+    let deep = arguments.flag("--deep");
     arguments.end()?;
     for name in &only {
         if !STAGES.iter().any(|stage| stage.name == name) {
@@ -165,6 +101,9 @@ pub fn test(mut arguments: Arguments) -> Result<ExitCode, String> {
             ));
         }
     }
-    let chosen = |stage: &&Stage| only.is_empty() || only.iter().any(|name| name == stage.name);
+    let chosen = |stage: &&Stage| match only.is_empty() {
+        true => deep || stage.place != Deep,
+        false => only.iter().any(|name| name == stage.name),
+    };
     runner::run(&STAGES.iter().filter(chosen).collect::<Vec<_>>())
 }

@@ -69,6 +69,32 @@ impl Outcome {
         }
     }
 
+    /// A run of one test program, which may have no test of its own.
+    pub fn of_test_program(finished: &Finished) -> Self {
+        match &finished.failure {
+            None if Tests::of_cargo_test(&finished.output).counts == Counts::default() => {
+                Self::default()
+            }
+            _ => Self::of_tests(finished),
+        }
+    }
+
+    /// With this name before each remark.
+    pub fn named(mut self, name: &str) -> Self {
+        for note in &mut self.notes {
+            *note = format!("{name}: {note}");
+        }
+        self
+    }
+
+    /// A failure where not one test was run.
+    pub fn of_some(self) -> Self {
+        match self.counts == Counts::default() {
+            true => self.and(Self::of(Some("no test was run".into()))),
+            false => self,
+        }
+    }
+
     /// Both together.
     pub fn and(mut self, other: Self) -> Self {
         self.counts = self.counts + other.counts;

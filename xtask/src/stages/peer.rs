@@ -34,7 +34,7 @@ pub fn smoke(job: &Job) -> Outcome {
             seconds: 2,
             cpu: highest_cpu()?,
         };
-        let program = released_program()?;
+        let program = released_program(|build| job.carry_out(build))?;
         let conditions = peer::measure(&program, extent, &mut |line| log(&line))?;
         log(&peer::report(&conditions, extent));
         let slow = conditions

@@ -1,42 +1,51 @@
-//! Runs stages one after the other, goes on after a failure, and ends with a table and a count.
+//! Runs the stages in their rows, goes on after a failure, and ends with a table and a count.
 
-use super::Stage;
 use super::counts::Counts;
 use super::outcome::Outcome;
+use super::{Place, Stage};
 use crate::job::Job;
 use crate::{place, table};
-use std::io::Write;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// How many lines of a failed stage's log are shown.
+/// How many lines of a log are shown where no failed test can be named.
 const LOG_LINES: usize = 40;
+
+/// What came of one stage.
+struct Done<'a> {
+    stage: &'a Stage,
+    outcome: Outcome,
+    took: Duration,
+    cpu: Duration,
+}
 
 /// Runs the stages. Fails when anything failed, and when nothing passed.
 pub fn run(stages: &[&Stage]) -> Result<ExitCode, String> {
-    let logs = place::target().join("test-logs");
     let began = Instant::now();
-    let mut total = Counts::default();
-    let mut rows = Vec::new();
-    for stage in stages {
-        print!("{:18}{} … ", stage.name, stage.about);
-        let _ = std::io::stdout().flush();
-        let job = Job::new(logs.join(format!("{}.log", stage.name)), stage.limit)?;
-        let start = Instant::now();
-        let outcome = (stage.run)(&job);
-        let seconds = format!("{:.0} s", start.elapsed().as_secs_f64());
-        println!("{} ({seconds})", outcome.word());
-        if outcome.failed() {
-            show_end_of_log(&job);
-        }
-        total = total + outcome.counts;
-        rows.extend(rows_of(stage.name, &outcome, seconds));
-    }
-    println!("\n{}", table::aligned(&rows, &[2, 3, 4, 5]));
+    let of = |place: Place| stages.iter().filter(move |stage| stage.place == place);
+    let in_turn = |place: Place| of(place).map(|stage| carry_out(stage)).collect::<Vec<_>>();
+    let (first, beside) = std::thread::scope(|scope| {
+        let beside = scope.spawn(|| in_turn(Place::Beside));
+        let first = in_turn(Place::First);
+        (first, beside.join())
+    });
+    let beside = beside.map_err(|_| "the second row of stages broke off".to_owned())?;
+    let rows = first.into_iter().chain(beside);
+    let alone = in_turn(Place::Alone)
+        .into_iter()
+        .chain(in_turn(Place::Deep));
+    let done = rows.chain(alone).collect::<Result<Vec<Done>, _>>()?;
+
+    let total = done.iter().map(|done| done.outcome.counts);
+    let total = total.fold(Counts::default(), |sum, counts| sum + counts);
+    let cpu: Duration = done.iter().map(|done| done.cpu).sum();
+    let rows: Vec<_> = done.iter().flat_map(rows_of).collect();
+    println!("\n{}", table::aligned(&rows, &[2, 3, 4, 5, 6]));
     println!(
-        "Logs: {}; {:.0} s in all",
-        logs.display(),
-        began.elapsed().as_secs_f64()
+        "Logs: {}; {:.0} s in all, {:.0} s of CPU",
+        logs().display(),
+        began.elapsed().as_secs_f64(),
+        cpu.as_secs_f64()
     );
     println!("{}", closing_line(total));
     Ok(match total.failed > 0 || total.passed == 0 {
@@ -45,7 +54,53 @@ pub fn run(stages: &[&Stage]) -> Result<ExitCode, String> {
     })
 }
 
-fn rows_of(name: &str, outcome: &Outcome, seconds: String) -> Vec<Vec<String>> {
+fn logs() -> std::path::PathBuf {
+    place::target().join("test-logs")
+}
+
+fn carry_out(stage: &Stage) -> Result<Done<'_>, String> {
+    let job = Job::new(logs().join(format!("{}.log", stage.name)), stage.limit)?;
+    let start = Instant::now();
+    let outcome = (stage.run)(&job);
+    let took = start.elapsed();
+    let mut said = format!(
+        "{:18}{}: {} ({:.0} s)",
+        stage.name,
+        stage.about,
+        outcome.word(),
+        took.as_secs_f64()
+    );
+    if outcome.failed() {
+        for line in evidence(&outcome, &job) {
+            said += &format!("\n    | {line}");
+        }
+    }
+    // At once, so that two rows don't mix their lines.
+    println!("{said}");
+    Ok(Done {
+        stage,
+        outcome,
+        took,
+        cpu: job.cpu(),
+    })
+}
+
+/// The failed tests by name, with what they said; the end of the log where none is named.
+fn evidence(outcome: &Outcome, job: &Job) -> Vec<String> {
+    let named = outcome.notes.iter().filter(|note| note.contains("FAILED "));
+    let named: Vec<_> = named.cloned().collect();
+    if !named.is_empty() {
+        return named;
+    }
+    let text = std::fs::read(job.log()).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    let end = &lines[lines.len().saturating_sub(LOG_LINES)..];
+    end.iter().map(ToString::to_string).collect()
+}
+
+fn rows_of(done: &Done) -> Vec<Vec<String>> {
+    let outcome = &done.outcome;
     let Counts {
         passed,
         failed,
@@ -53,12 +108,13 @@ fn rows_of(name: &str, outcome: &Outcome, seconds: String) -> Vec<Vec<String>> {
     } = outcome.counts;
     let counted = |count: u64, word: &str| format!("{count} {word}");
     let mut rows = vec![vec![
-        name.to_owned(),
+        done.stage.name.to_owned(),
         outcome.word().to_owned(),
         counted(passed, "passed"),
         counted(failed, "failed"),
         counted(skipped, "skipped"),
-        seconds,
+        format!("{:.0} s", done.took.as_secs_f64()),
+        format!("{:.0} s CPU", done.cpu.as_secs_f64()),
     ]];
     rows.extend(
         outcome
@@ -83,18 +139,25 @@ fn closing_line(total: Counts) -> String {
     format!("{passed} passed, {failed} failed{skipped}")
 }
 
-fn show_end_of_log(job: &Job) {
-    let text = std::fs::read(job.log()).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    let lines: Vec<&str> = text.lines().collect();
-    for line in &lines[lines.len().saturating_sub(LOG_LINES)..] {
-        println!("    | {line}");
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_shows_the_failed_test_and_not_the_end_of_the_log() {
+        let log = std::env::temp_dir().join(format!("evidence-{}.log", std::process::id()));
+        let job = Job::new(log.clone(), Duration::from_secs(9)).expect("a log");
+        std::fs::write(&log, "much\nthe end of the last test's output\n").expect("a log");
+        let named = "probe/probe: FAILED a_test: assertion failed".to_owned();
+        let outcome = Outcome::of(Some("exit 101".into())).noting(named.clone());
+        assert_eq!(evidence(&outcome, &job), [named]);
+        let unnamed = Outcome::of(Some("exit 101".into()));
+        assert_eq!(
+            evidence(&unnamed, &job).last().map(String::as_str),
+            Some("the end of the last test's output")
+        );
+        std::fs::remove_file(log).expect("the log is there");
+    }
 
     #[test]
     fn the_closing_line_names_skipped_tests_only_when_there_are_some() {

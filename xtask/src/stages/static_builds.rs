@@ -3,38 +3,80 @@
 
 use super::outcome::Outcome;
 use crate::job::Job;
-use crate::release::{Build, is_static};
+use crate::release::{Build, is_static, megabytes};
 use crate::tools::{missing_program, missing_target};
+use std::path::Path;
 use std::process::Command;
 
-/// x86-64.
+/// No program may be larger, debugging information apart: it is copied to robots.
+const LARGEST: u64 = 15_000_000;
+
+/// x86-64: as it is released.
 pub fn x86_64(job: &Job) -> Outcome {
-    proven(job, &Build::X86_64)
+    let build = &Build::X86_64;
+    proven(job, build, &mut build.command(), &build.program(), true)
 }
 
-/// 64-bit Arm: Raspberry Pi, Jetson.
+/// 64-bit Arm: Raspberry Pi, Jetson. Not optimised: this shows that it links, is static and starts.
 pub fn aarch64(job: &Job) -> Outcome {
-    proven(job, &Build::AARCH64)
+    quickly(job, &Build::AARCH64)
 }
 
-/// 32-bit Arm: BeagleBone.
+/// 32-bit Arm: BeagleBone. As above.
 pub fn armv7(job: &Job) -> Outcome {
-    proven(job, &Build::ARMV7)
+    quickly(job, &Build::ARMV7)
 }
 
-fn proven(job: &Job, build: &Build) -> Outcome {
+/// Arm as it is released, and its size.
+pub fn released_arm(job: &Job) -> Outcome {
+    let of = |build: &Build| proven(job, build, &mut build.command(), &build.program(), true);
+    of(&Build::AARCH64).and(of(&Build::ARMV7))
+}
+
+fn quickly(job: &Job, build: &Build) -> Outcome {
+    proven(
+        job,
+        build,
+        &mut build.quick_command(),
+        &build.quick_program(),
+        false,
+    )
+}
+
+/// The size of a program as it is released, and a failure where it is too large.
+fn sized(program: &Path) -> Outcome {
+    match std::fs::metadata(program) {
+        Err(error) => Outcome::of(Some(format!("{}: {error}", program.display()))),
+        Ok(of) => {
+            let size = megabytes(of.len());
+            let too_large = of.len() > LARGEST;
+            let failure = too_large.then(|| format!("above {}", megabytes(LARGEST)));
+            Outcome::of(failure).noting(format!("{} {size}", program.display()))
+        }
+    }
+}
+
+fn proven(
+    job: &Job,
+    build: &Build,
+    command: &mut Command,
+    program: &Path,
+    as_released: bool,
+) -> Outcome {
     if let Some(why) = missing_target(build.triple) {
         return Outcome::not_run(why);
     }
     if let Some(why) = missing_program(build.programs()) {
         return Outcome::not_run(why);
     }
-    let built = job.run(&mut build.command());
+    let built = job.run(command);
     if built.failure.is_some() {
         return Outcome::of(built.failure);
     }
-    let program = build.program();
-    let outcome = Outcome::of(is_static(&program).err());
+    let mut outcome = Outcome::of(is_static(program).err());
+    if as_released {
+        outcome = outcome.and(sized(program));
+    }
     match build.emulator() {
         Some(emulator) if missing_program(&[emulator]).is_some() => outcome.and(Outcome::not_run(
             format!("built, but not started: no {emulator} here"),
@@ -48,10 +90,10 @@ fn proven(job: &Job, build: &Build) -> Outcome {
         .map(|arguments| {
             let mut command = match emulator {
                 Some(emulator) => Command::new(emulator),
-                None => Command::new(&program),
+                None => Command::new(program),
             };
             if emulator.is_some() {
-                command.arg(&program);
+                command.arg(program);
             }
             Outcome::of(job.run(command.args(*arguments)).failure)
         })

@@ -1,34 +1,36 @@
-//! The suites of cargo's own test runner. `--show-output` makes a test's "not run" visible, so that
-//! it is counted as skipped.
+//! The suites of tests. `--show-output` makes a test's "not run" visible, so that it is counted as
+//! skipped.
 
 use super::outcome::Outcome;
+use super::programs::{self, Program};
+use crate::bench::released_program;
 use crate::job::Job;
 use crate::place;
 use crate::tools::{cargo, missing_target};
+use std::path::Path;
 
-/// All crates with all features; the command's system tests are a stage of their own.
+/// All rooms but those whose tests measure time, and but the command.
 pub fn tests(job: &Job) -> Outcome {
-    let rooms = [
-        "test",
-        "--locked",
-        "--no-fail-fast",
-        "--workspace",
-        "--all-features",
-    ];
-    let rooms = [
-        &rooms[..],
-        &["--exclude", "wakepath", "--lib", "--bins", "--tests"],
-    ]
-    .concat();
-    let command = [
-        "test",
-        "--locked",
-        "--no-fail-fast",
-        "--package",
-        "wakepath",
-        "--bins",
-    ];
-    suite(job, &rooms).and(suite(job, &command))
+    of_programs(job, |program| {
+        !program.measures_time() && !program.starts_the_program()
+    })
+}
+
+/// The rooms whose tests run real loops, loads and tracers on this machine.
+pub fn machine(job: &Job) -> Outcome {
+    of_programs(job, |program| {
+        program.measures_time() && !program.starts_the_program()
+    })
+}
+
+fn of_programs(job: &Job, wanted: impl Fn(&Program) -> bool) -> Outcome {
+    let programs = match programs::all(job) {
+        Ok(programs) => programs,
+        Err(outcome) => return outcome,
+    };
+    let wanted = programs.iter().filter(|program| wanted(program));
+    let outcomes = wanted.map(|program| program.run(job, &[]));
+    outcomes.fold(Outcome::default(), Outcome::and).of_some()
 }
 
 /// The crates that have optional features, without them.
@@ -41,73 +43,99 @@ pub fn default_features(job: &Job) -> Outcome {
 
 /// Tests that read their own process's memory and so can't share it with other tests.
 pub fn alone(job: &Job) -> Outcome {
-    let outcomes = ALONE.iter().map(|(package, program, test)| {
-        let arguments = ["test", "--locked", "--package", package, "--test", program];
-        let only = [
-            "--",
-            "--ignored",
-            "--exact",
-            "--test-threads=1",
-            "--show-output",
-        ];
-        Outcome::of_tests(&job.run(cargo(&arguments).args(only).arg(test)))
-    });
+    let programs = match programs::all(job) {
+        Ok(programs) => programs,
+        Err(outcome) => return outcome,
+    };
+    let outcomes =
+        ALONE.iter().map(
+            |test| match programs.iter().find(|program| program.has(job, test)) {
+                Some(program) => {
+                    let only = ["--include-ignored", "--exact", "--test-threads=1", test];
+                    program.run(job, &only).of_some()
+                }
+                None => Outcome::of(Some(format!("no test program has {test}"))),
+            },
+        );
     outcomes.fold(Outcome::default(), Outcome::and)
 }
 
-/// The tests of `alone`: package, test program, test.
-const ALONE: &[(&str, &str, &str)] = &[
-    (
-        "wakepath-archive",
-        "archive",
-        "size::six_million_samples_are_finished_and_read_within_300_mb",
-    ),
-    (
-        "wakepath-report",
-        "report",
-        "page::size::ten_conditions_of_600_000_cycles_make_a_small_page_in_little_memory",
-    ),
+/// The tests of `alone`, each in whichever program has it.
+const ALONE: &[&str] = &[
+    "size::six_million_samples_are_finished_and_read_within_300_mb",
+    "page::size::ten_conditions_of_600_000_cycles_make_a_small_page_in_little_memory",
 ];
 
-/// The program in which users' libraries run.
-const HOST: &str = "wakepath-controller-host";
+/// The released program's command line: nothing is measured, so two tests run at once.
+pub fn commands(job: &Job) -> Outcome {
+    released(job, &["command_line::", "own_controller::"])
+}
 
-/// The released program as its users start it, one test after the other.
+/// The released program as its users start it, one test after the other: they measure time.
 pub fn system(job: &Job) -> Outcome {
-    let target = place::static_target();
-    if let Some(why) = missing_target(&target) {
-        return Outcome::not_run(why);
-    }
-    // A static program can't load a user's library; this one beside it can.
-    let host = ["build", "--locked", "--release", "--package", HOST];
-    if let Some(failure) = job.run(&mut cargo(&host)).failure {
-        return Outcome::of(Some(failure));
-    }
-    let arguments = [
-        "test",
-        "--locked",
-        "--no-fail-fast",
-        "--release",
-        "--target",
-        &target,
-    ];
-    let mut command = cargo(&arguments);
-    command.env("PATH", place::path_with(&place::target().join("release")));
-    command.args(["--package", "wakepath", "--test", "*", "--"]);
-    Outcome::of_tests(&job.run(command.args(["--test-threads=1", "--show-output"])))
+    released(job, &["system::", "--test-threads=1"])
 }
 
 /// The laboratory, with a real emulator and Debian's kernels: guests boot for minutes.
 pub fn lab(job: &Job) -> Outcome {
-    let target = place::static_target();
-    if let Some(why) = missing_target(&target) {
+    released(job, &["lab::", "--ignored", "--test-threads=1"])
+}
+
+/// Processes killed at random points of runs, watches and changed settings, with their counts.
+pub fn kills(job: &Job) -> Outcome {
+    let arguments = ["kills::", "--ignored", "--test-threads=1", "--nocapture"];
+    let outcome = released(job, &arguments).and(killed_tuning(job));
+    let log = std::fs::read_to_string(job.log()).unwrap_or_default();
+    let counts = log.lines().filter_map(|line| line.strip_prefix("kills: "));
+    counts.fold(outcome, |outcome, count| outcome.noting(count))
+}
+
+/// Tuning of this machine itself, killed after every step and taken back.
+fn killed_tuning(job: &Job) -> Outcome {
+    let programs = match programs::all(job) {
+        Ok(programs) => programs,
+        Err(outcome) => return outcome,
+    };
+    match programs.iter().find(|program| program.has(job, TUNING)) {
+        Some(program) => {
+            let mut command = program.command(&["--exact", TUNING, "--show-output"]);
+            program.outcome(job, command.env("WAKEPATH_TUNE_THIS_MACHINE", "1"))
+        }
+        None => Outcome::of(Some(format!("no test program has {TUNING}"))),
+    }
+}
+
+const TUNING: &str = "killed::this_machine_is_as_before_after_a_kill_at_every_step_and_a_revert";
+
+/// Runs tests that start the program, with the released one. A static program can't load a user's
+/// library: the controller host beside the tests does.
+fn released(job: &Job, arguments: &[&str]) -> Outcome {
+    if let Some(why) = missing_target(&place::static_target()) {
         return Outcome::not_run(why);
     }
-    let arguments = ["test", "--locked", "--release", "--target", &target];
-    let mut command = cargo(&arguments);
-    command.args(["--package", "wakepath", "--test", "lab", "--"]);
-    command.args(["--ignored", "--test-threads=1", "--show-output"]);
-    Outcome::of_tests(&job.run(&mut command))
+    let (programs, host) = match (
+        programs::all(job),
+        programs::beside_the_tests(job, "wakepath-controller-host"),
+    ) {
+        (Ok(programs), Ok(host)) => (programs, host),
+        (Err(outcome), _) | (_, Err(outcome)) => return outcome,
+    };
+    let program = match released_program(|build| job.carry_out(build)) {
+        Ok(program) => program,
+        Err(error) => return Outcome::of(Some(error)),
+    };
+    let Some(tests) = programs.iter().find(|program| program.starts_the_program()) else {
+        return Outcome::of(Some("the program has no tests".into()));
+    };
+    let mut command = tests.command(arguments);
+    command
+        .arg("--show-output")
+        .env("WAKEPATH_BINARY", program)
+        .env(
+            "PATH",
+            place::path_with(host.parent().unwrap_or(Path::new("/"))),
+        );
+    tests.outcome(job, &mut command).of_some()
 }
 
 /// On 32 bits: what needs no C compiler compiles, and the crates that only compute pass their

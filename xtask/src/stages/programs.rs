@@ -1,0 +1,154 @@
+//! The test programs: built once, with all features, for every stage that runs some of them. One
+//! build of the workspace instead of one for each selection of packages, whose features differ.
+
+use super::outcome::Outcome;
+use crate::job::Job;
+use crate::place;
+use crate::tools::cargo;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The line of a package's manifest that says that its tests run real loops, loads or tracers, and
+/// so must have the machine's CPUs for themselves.
+const MEASURES: &str = "measures-time = true";
+
+/// One test program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// The package.
+    pub package: String,
+    /// Its target in the package.
+    pub name: String,
+    file: PathBuf,
+    /// Where cargo would start it.
+    directory: PathBuf,
+}
+
+impl Program {
+    /// A program that an artefact of cargo is, if it is one with tests.
+    fn of(artefact: &Value) -> Option<Self> {
+        if artefact["reason"] != "compiler-artifact" || artefact["profile"]["test"] != true {
+            return None;
+        }
+        let manifest = Path::new(artefact["manifest_path"].as_str()?);
+        let directory = manifest.parent()?.to_owned();
+        Some(Self {
+            package: directory.file_name()?.to_str()?.to_owned(),
+            name: artefact["target"]["name"].as_str()?.to_owned(),
+            file: artefact["executable"].as_str()?.into(),
+            directory,
+        })
+    }
+
+    /// Whether it must have the CPUs for itself.
+    pub fn measures_time(&self) -> bool {
+        let manifest = std::fs::read_to_string(self.directory.join("Cargo.toml"));
+        manifest.is_ok_and(|manifest| manifest.lines().any(|line| line == MEASURES))
+    }
+
+    /// Whether its tests start the program that users start.
+    pub fn starts_the_program(&self) -> bool {
+        self.package == "wakepath" && self.name == "program"
+    }
+
+    /// The command that runs it.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.file);
+        command.current_dir(&self.directory).args(arguments);
+        command
+    }
+
+    /// Runs it.
+    pub fn run(&self, job: &Job, arguments: &[&str]) -> Outcome {
+        let mut command = self.command(arguments);
+        self.outcome(job, command.arg("--show-output"))
+    }
+
+    /// Runs it by a command of [`Self::command`], and names it where it fails.
+    pub fn outcome(&self, job: &Job, command: &mut Command) -> Outcome {
+        Outcome::of_test_program(&job.run(command))
+            .named(&format!("{}/{}", self.package, self.name))
+    }
+
+    /// Whether it has this test, ignored or not.
+    pub fn has(&self, job: &Job, test: &str) -> bool {
+        let listed = job.run(&mut self.command(&["--list", "--exact", test]));
+        let mut lines = listed.output.lines();
+        lines.any(|line| line.strip_suffix(": test") == Some(test))
+    }
+}
+
+/// All of them, or what building them said. Built by the first stage that asks.
+pub fn all(job: &Job) -> Result<&'static [Program], Outcome> {
+    static BUILT: OnceLock<Result<Vec<Program>, Outcome>> = OnceLock::new();
+    match BUILT.get_or_init(|| build(job)) {
+        Ok(programs) => Ok(programs),
+        Err(outcome) => Err(outcome.clone()),
+    }
+}
+
+fn build(job: &Job) -> Result<Vec<Program>, Outcome> {
+    let arguments = [
+        "test",
+        "--locked",
+        "--no-run",
+        "--workspace",
+        "--all-features",
+        "--lib",
+        "--bins",
+        "--tests",
+        "--message-format=json-render-diagnostics",
+    ];
+    let finished = job.run(&mut cargo(&arguments));
+    if finished.failure.is_some() {
+        return Err(Outcome::of(finished.failure));
+    }
+    let programs = read(&finished.output);
+    match programs.is_empty() {
+        true => Err(Outcome::of(Some("cargo names no test program".into()))),
+        false => Ok(programs),
+    }
+}
+
+fn read(output: &str) -> Vec<Program> {
+    let artefacts = output.lines().filter(|line| line.starts_with('{'));
+    let artefacts = artefacts.filter_map(|line| serde_json::from_str(line).ok());
+    artefacts
+        .filter_map(|artefact: Value| Program::of(&artefact))
+        .collect()
+}
+
+/// A program that is built with the tests because some of them start it: not optimised as released.
+pub fn beside_the_tests(job: &Job, name: &str) -> Result<PathBuf, Outcome> {
+    all(job)?;
+    let program = place::target().join("debug").join(name);
+    match program.is_file() {
+        true => Ok(program),
+        false => Err(Outcome::of(Some(format!(
+            "{} was not built with the tests",
+            program.display()
+        )))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_programs_are_told_from_libraries_and_words() {
+        let output = r#"   Compiling wakepath-rt v0.1.0
+{"reason":"compiler-artifact","manifest_path":"/x/crates/rt/Cargo.toml","target":{"name":"wakepath_rt"},"profile":{"test":false},"executable":null}
+{"reason":"compiler-artifact","manifest_path":"/x/crates/rt/Cargo.toml","target":{"name":"guard"},"profile":{"test":true},"executable":"/x/target/debug/deps/guard-1"}
+{"reason":"build-finished","success":true}
+"#;
+        let found = read(output);
+        let names = found
+            .iter()
+            .map(|program| (program.package.as_str(), program.name.as_str()));
+        assert_eq!(names.collect::<Vec<_>>(), [("rt", "guard")]);
+        assert_eq!(found[0].directory, Path::new("/x/crates/rt"));
+    }
+}
