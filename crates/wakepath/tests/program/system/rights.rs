@@ -25,8 +25,11 @@ enum Granted {
     ByItsStarter,
 }
 
-/// Runs wakepath as nobody, with the two capabilities; `None`, and said, where that can't be done.
-fn as_nobody(granted: Granted, place: &Place, arguments: &[&str]) -> Option<Output> {
+/// What can be had nearly everywhere comes first: where the second can't be, the first has been tried.
+const EACH: [Granted; 2] = [Granted::ByItsStarter, Granted::ByItsFile];
+
+/// Runs wakepath as nobody, with the two capabilities.
+fn as_nobody(granted: Granted, place: &Place, arguments: &[&str]) -> Output {
     let copy = place.path().join("wakepath");
     std::fs::copy(crate::started::binary(), &copy).unwrap();
     chown(place.path(), Some(NOBODY), Some(NOBODY)).unwrap();
@@ -51,7 +54,6 @@ fn as_nobody(granted: Granted, place: &Place, arguments: &[&str]) -> Option<Outp
                 "a program with capabilities of its own",
                 "setcap does not work here",
             );
-            return None;
         }
     }
     let started = Command::new(tool)
@@ -62,11 +64,8 @@ fn as_nobody(granted: Granted, place: &Place, arguments: &[&str]) -> Option<Outp
         .current_dir(place.path())
         .output();
     match started {
-        Ok(output) => Some(output),
-        Err(error) => {
-            not_run("a user with capabilities", &format!("{tool}: {error}"));
-            None
-        }
+        Ok(output) => output,
+        Err(error) => not_run("a user with capabilities", &format!("{tool}: {error}")),
     }
 }
 
@@ -106,7 +105,7 @@ fn a_program_that_exec_starts_has_the_policy_and_no_capability() {
     if !is_root() {
         not_run("capabilities of a started program", "it needs root");
     }
-    for granted in [Granted::ByItsFile, Granted::ByItsStarter] {
+    for granted in EACH {
         let place = Place::new();
         let arguments = [
             "exec",
@@ -118,9 +117,7 @@ fn a_program_that_exec_starts_has_the_policy_and_no_capability() {
             "-c",
             "cat /proc/self/status; cut -d' ' -f40,41 /proc/self/stat",
         ];
-        let Some(output) = as_nobody(granted, &place, &arguments) else {
-            continue;
-        };
+        let output = as_nobody(granted, &place, &arguments);
         let said = said(&output);
         assert_eq!(sets(&said), holding(NONE), "{granted:?}: {said}");
         assert!(said.ends_with("\n10 1\n"), "FIFO 10 is in effect: {said}");
@@ -157,7 +154,7 @@ int32_t wakepath_controller_step(void *controller, const wakepath_controller_inp
 }
 "#;
 
-fn built(place: &Path) -> Option<PathBuf> {
+fn built(place: &Path) -> PathBuf {
     let (source, library) = (place.join("keep.c"), place.join("libkeep.so"));
     std::fs::write(&source, CONTROLLER).unwrap();
     let include = concat!(env!("CARGO_MANIFEST_DIR"), "/../measured-loop/include");
@@ -168,12 +165,9 @@ fn built(place: &Path) -> Option<PathBuf> {
     match built {
         Ok(status) => {
             assert!(status.success());
-            Some(library)
+            library
         }
-        Err(error) => {
-            not_run("capabilities of a controller", &format!("cc: {error}"));
-            None
-        }
+        Err(error) => not_run("capabilities of a controller", &format!("cc: {error}")),
     }
 }
 
@@ -181,11 +175,9 @@ fn loads_have_no_capability_and_a_controller_the_one_that_locks_its_memory() {
     if !is_root() {
         not_run("capabilities of loads and controllers", "it needs root");
     }
-    for granted in [Granted::ByItsFile, Granted::ByItsStarter] {
+    for granted in EACH {
         let place = Place::new();
-        let Some(library) = built(place.path()) else {
-            return;
-        };
+        let library = built(place.path());
         let load = place.path().join("load");
         std::fs::write(
             &load,
@@ -205,9 +197,7 @@ fn loads_have_no_capability_and_a_controller_the_one_that_locks_its_memory() {
         );
         std::fs::write(place.path().join("scenario.toml"), scenario).unwrap();
         let arguments = ["run", "scenario.toml", "--directory", "run"];
-        let Some(output) = as_nobody(granted, &place, &arguments) else {
-            continue;
-        };
+        let output = as_nobody(granted, &place, &arguments);
         let said = said(&output);
         let kept = |name| std::fs::read_to_string(place.path().join(name)).unwrap_or_default();
         assert!(said.contains("FIFO 10"), "{granted:?}: {said}");
