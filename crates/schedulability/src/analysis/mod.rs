@@ -1,0 +1,126 @@
+//! A whole set on a whole machine: tasks grouped by the CPUs that they share, inflated by overheads,
+//! analysed group by group, and one outcome over all.
+
+mod group;
+mod outcome;
+
+pub use outcome::{Analysis, Outcome, Refuted, TaskAnswer};
+
+use crate::bound::Bound;
+use crate::method::Method;
+use crate::overheads::{Costs, Releases};
+use crate::task::{Impossible, Task};
+use group::Group;
+
+/// What is asked.
+#[derive(Clone)]
+pub struct Question<'a> {
+    /// The tasks.
+    pub tasks: &'a [Task],
+    /// How they are scheduled.
+    pub method: Method,
+    /// On how many CPUs, numbered from 0.
+    pub cpus: u16,
+    /// What the kernel costs; `None`: nothing is put in, and the answer says so.
+    pub overheads: Option<&'a dyn Overheads>,
+}
+
+/// Where costs come from: they depend on how many tasks a scheduler has.
+pub trait Overheads {
+    /// The costs with so many tasks.
+    fn costs(&self, tasks: usize) -> Costs;
+
+    /// The cache-related delay of a job with so large a working set, in nanoseconds.
+    fn cache_delay_ns(&self, working_set_bytes: u64) -> u64;
+}
+
+impl Overheads for Costs {
+    fn costs(&self, _tasks: usize) -> Costs {
+        *self
+    }
+
+    fn cache_delay_ns(&self, _working_set_bytes: u64) -> u64 {
+        0
+    }
+}
+
+/// Why a set was not analysed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotAnalysed {
+    /// A task or a sum that can't be.
+    #[error(transparent)]
+    Impossible(#[from] Impossible),
+    /// A task without a CPU under a policy that needs one.
+    #[error("{task}: has no CPU, and {method} pins every task; give `cpu`, or let tasks be placed")]
+    NoCpu {
+        /// Its name.
+        task: String,
+        /// The policy.
+        method: Method,
+    },
+    /// A CPU that the machine doesn't have.
+    #[error("{task}: is on CPU {cpu}, and the CPUs are 0 to {last}; give one of those")]
+    NoSuchCpu {
+        /// Its name.
+        task: String,
+        /// Its CPU.
+        cpu: u16,
+        /// The last there is.
+        last: u16,
+    },
+    /// Two tasks of one name.
+    #[error("{0}: two tasks have this name; give each a name of its own")]
+    SameName(String),
+}
+
+/// Analyses a set.
+///
+/// # Errors
+/// [`NotAnalysed`] where the question itself is wrong.
+pub fn analyse(question: &Question<'_>) -> Result<Analysis, NotAnalysed> {
+    for (place, task) in question.tasks.iter().enumerate() {
+        task.check()?;
+        if question.tasks[..place]
+            .iter()
+            .any(|other| other.name == task.name)
+        {
+            return Err(NotAnalysed::SameName(task.name.clone()));
+        }
+    }
+    let mut bounds: Vec<Option<TaskAnswer>> = vec![None; question.tasks.len()];
+    let mut outcome = Outcome::Schedulable;
+    let mut groups = 0;
+    for group in Group::all(question)? {
+        groups += 1;
+        let answer = group.analyse(question)?;
+        outcome = outcome.and(answer.outcome);
+        for bound in answer.tasks {
+            let place = bound.bound.task;
+            bounds[place] = Some(bound);
+        }
+    }
+    debug_assert!(groups > 0 || question.tasks.is_empty());
+    Ok(Analysis {
+        tasks: bounds.into_iter().flatten().collect(),
+        outcome,
+    })
+}
+
+/// As if each CPU's release interrupts came where its tasks run, or anywhere among several.
+fn releases_of(cluster: u16) -> Releases {
+    match cluster {
+        1 => Releases::Local,
+        _ => Releases::Anywhere,
+    }
+}
+
+/// Puts the answer of a group's own numbering back into the set's.
+fn renumbered(mut bound: Bound, members: &[usize]) -> Bound {
+    bound.task = members[bound.task];
+    for part in &mut bound.made_of {
+        if let crate::What::Preemption { by, .. } = &mut part.what {
+            *by = members[*by];
+        }
+    }
+    bound
+}

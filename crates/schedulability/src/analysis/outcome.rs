@@ -1,0 +1,75 @@
+//! What an analysis says: proved, refuted, or neither.
+
+use crate::bound::Bound;
+
+/// The answer for a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Analysis {
+    /// One for each task, in the set's order.
+    pub tasks: Vec<TaskAnswer>,
+    /// Over all tasks.
+    pub outcome: Outcome,
+}
+
+/// The answer for one task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskAnswer {
+    /// The bound on its response.
+    pub bound: Bound,
+    /// Whether every job is done by its deadline. Under EDF this can be known without a response:
+    /// it is the whole CPU's demand that decides.
+    pub schedulable: bool,
+    /// The most by which a deadline can be missed, in nanoseconds, where that is bounded although
+    /// the deadline itself is not proved.
+    pub tardiness_ns: Option<u64>,
+}
+
+/// Over a set, or one CPU's part of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Every deadline is met.
+    Schedulable,
+    /// The tests at hand can't show that all deadlines are met; no counterexample is known.
+    NotProvable,
+    /// A deadline is missed when jobs come as they may.
+    NotSchedulable(Refuted),
+}
+
+/// What refutes a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refuted {
+    /// More execution than CPU time.
+    Overload,
+    /// This task's response, exact, is beyond its deadline.
+    Response {
+        /// Place of the task.
+        task: usize,
+    },
+    /// In a stretch of time more is due than it holds.
+    Demand {
+        /// The stretch, in nanoseconds.
+        length_ns: u64,
+        /// What is due in it, in nanoseconds.
+        needed_ns: u64,
+    },
+    /// Played through from a common release, this task misses.
+    Played {
+        /// Place of the task.
+        task: usize,
+        /// The missed deadline, in nanoseconds from the common release.
+        deadline_ns: u64,
+    },
+}
+
+impl Outcome {
+    /// Of two parts: the graver.
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (refuted @ Self::NotSchedulable(_), _) | (_, refuted @ Self::NotSchedulable(_)) => {
+                refuted
+            }
+            (Self::NotProvable, _) | (_, Self::NotProvable) => Self::NotProvable,
+            _ => Self::Schedulable,
+        }
+    }
+}

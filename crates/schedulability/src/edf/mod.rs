@@ -1,0 +1,8 @@
+//! Earliest deadline first on one CPU: SCHED_DEADLINE with each thread on a CPU of its own root
+//! domain, or any EDF scheduler. Exact for sporadic tasks that neither block nor suspend.
+
+mod demand;
+mod response;
+
+pub use demand::{DemandTask, Verdict, demand_holds};
+pub use response::responses;

@@ -1,0 +1,179 @@
+//! Bounds on response times by what others can do within a job's window: at most as much as they
+//! have, and only where all CPUs are busy at once.
+//!
+//! Bertogna and Cirinei, "Response-time analysis for globally scheduled symmetric multiprocessor
+//! platforms" (RTSS 2007), iterated over slack; for fixed priorities with at most M − 1 carried-in
+//! jobs after Guan, Stigge, Yi and Yu (RTSS 2009).
+
+use super::GlobalTask;
+
+/// Which job comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// The one with the earliest deadline.
+    EarliestDeadline,
+    /// The one whose task stands first in the list.
+    FixedPriority,
+}
+
+/// Rounds after which slack that still grows is taken as it is: it is right at each round.
+const MOST_ROUNDS: u32 = 1000;
+
+/// A bound on each task's response, in nanoseconds; `None` for a task for which none below its
+/// deadline was found. The bounds hold only if there is one for every task before it (fixed
+/// priorities) or for all (earliest deadline first).
+pub fn responses(tasks: &[GlobalTask], cpus: u32, order: Order) -> Vec<Option<u64>> {
+    match order {
+        Order::FixedPriority => fixed_priority(tasks, cpus),
+        Order::EarliestDeadline => earliest_deadline(tasks, cpus),
+    }
+}
+
+/// From the highest priority down: what comes before is bounded already.
+fn fixed_priority(tasks: &[GlobalTask], cpus: u32) -> Vec<Option<u64>> {
+    let mut found: Vec<Option<u64>> = Vec::with_capacity(tasks.len());
+    for (rank, task) in tasks.iter().enumerate() {
+        let before: Option<Vec<(GlobalTask, u64)>> = (0..rank)
+            .map(|other| Some((tasks[other], found[other]?)))
+            .collect();
+        found.push(before.and_then(|before| {
+            below_deadline(
+                task,
+                |window_ns| limited_carry_in(task, &before, cpus, window_ns),
+                cpus,
+            )
+        }));
+    }
+    found
+}
+
+/// All others interfere; what they leave unused before their deadlines makes their next bound
+/// tighter, until nothing changes.
+fn earliest_deadline(tasks: &[GlobalTask], cpus: u32) -> Vec<Option<u64>> {
+    let mut slack: Vec<u64> = vec![0; tasks.len()];
+    let mut found: Vec<Option<u64>> = vec![None; tasks.len()];
+    for _ in 0..MOST_ROUNDS {
+        let mut changed = false;
+        for (place, task) in tasks.iter().enumerate() {
+            let others = || {
+                tasks
+                    .iter()
+                    .zip(&slack)
+                    .enumerate()
+                    .filter(move |(other, _)| *other != place)
+                    .map(|(_, (other, slack))| (other, *slack))
+            };
+            let response = below_deadline(
+                task,
+                |window_ns| {
+                    let most = window_ns.checked_sub(task.execution_ns)?.checked_add(1)?;
+                    others().try_fold(0_u64, |sum, (other, slack)| {
+                        let work = workload(other, slack, window_ns)?.min(until_deadline(
+                            other,
+                            slack,
+                            task.deadline_ns,
+                        ));
+                        sum.checked_add(work.min(most))
+                    })
+                },
+                cpus,
+            );
+            let left = response.map_or(0, |response| task.deadline_ns - response);
+            changed |= left > slack[place] || (response.is_some() && found[place].is_none());
+            slack[place] = slack[place].max(left);
+            found[place] = response;
+        }
+        if !changed {
+            break;
+        }
+    }
+    found
+}
+
+/// The least R = C + ⌊I(R) / M⌋, if it is within the deadline.
+fn below_deadline(
+    task: &GlobalTask,
+    interference: impl Fn(u64) -> Option<u64>,
+    cpus: u32,
+) -> Option<u64> {
+    let mut reached = task.execution_ns;
+    while reached <= task.deadline_ns {
+        let delay = interference(reached)? / u64::from(cpus);
+        let next = task.execution_ns.checked_add(delay)?;
+        if next <= reached {
+            return Some(reached);
+        }
+        reached = next;
+    }
+    None
+}
+
+/// The most that a task does in a window of `window_ns`, its first job ending as late as its slack
+/// allows.
+fn workload(task: &GlobalTask, slack_ns: u64, window_ns: u64) -> Option<u64> {
+    let reach = window_ns
+        .checked_add(task.deadline_ns)?
+        .checked_sub(task.execution_ns)?
+        .saturating_sub(slack_ns);
+    let jobs = reach / task.period_ns;
+    let rest = reach % task.period_ns;
+    jobs.checked_mul(task.execution_ns)?
+        .checked_add(rest.min(task.execution_ns))
+}
+
+/// The most that a task does before the end of a window that ends with the other job's deadline:
+/// under EDF only jobs with deadlines before that interfere.
+fn until_deadline(task: &GlobalTask, slack_ns: u64, window_ns: u64) -> u64 {
+    let jobs = match window_ns.checked_sub(task.deadline_ns) {
+        None => 0,
+        Some(beyond) => beyond / task.period_ns + 1,
+    };
+    let whole = jobs.saturating_mul(task.execution_ns);
+    // The deadline of the job before those lies so far into the window.
+    let carried = window_ns.saturating_sub(jobs.saturating_mul(task.period_ns));
+    whole.saturating_add(carried.saturating_sub(slack_ns).min(task.execution_ns))
+}
+
+/// Interference with at most M − 1 jobs carried in.
+fn limited_carry_in(
+    task: &GlobalTask,
+    before: &[(GlobalTask, u64)],
+    cpus: u32,
+    window_ns: u64,
+) -> Option<u64> {
+    let most = window_ns.checked_sub(task.execution_ns)?.checked_add(1)?;
+    let mut sum = 0_u64;
+    let mut more: Vec<u64> = Vec::with_capacity(before.len());
+    for (other, response_ns) in before {
+        let fresh = not_carried(other, window_ns)?.min(most);
+        let carried = carried(other, *response_ns, window_ns)?.min(most);
+        sum = sum.checked_add(fresh)?;
+        more.push(carried.saturating_sub(fresh));
+    }
+    more.sort_unstable_by(|a, b| b.cmp(a));
+    more.iter()
+        .take(cpus.saturating_sub(1) as usize)
+        .try_fold(sum, |sum, more| sum.checked_add(*more))
+}
+
+/// The most of a task that is released first at the window's start.
+fn not_carried(task: &GlobalTask, window_ns: u64) -> Option<u64> {
+    let rest = window_ns % task.period_ns;
+    (window_ns / task.period_ns)
+        .checked_mul(task.execution_ns)?
+        .checked_add(rest.min(task.execution_ns))
+}
+
+/// The most of a task of which one job is under way at the window's start, and ends as late as its
+/// response allows.
+fn carried(task: &GlobalTask, response_ns: u64, window_ns: u64) -> Option<u64> {
+    let Some(beyond) = window_ns.checked_sub(task.execution_ns) else {
+        return Some(window_ns);
+    };
+    let late = task.period_ns.saturating_sub(response_ns);
+    let rest = (beyond % task.period_ns).saturating_sub(late);
+    (beyond / task.period_ns)
+        .checked_add(1)?
+        .checked_mul(task.execution_ns)?
+        .checked_add(rest.min(task.execution_ns))
+}

@@ -1,0 +1,29 @@
+//! Whether a set of tasks always meets its deadlines: bounds on response times by the published
+//! analyses, with the overheads that were measured on a machine. Pure: no clock, no files, no
+//! randomness without a seed.
+//!
+//! Every time is a whole number of nanoseconds. What rounds, rounds to the safe side: costs up,
+//! periods and deadlines down. A sum that doesn't fit 64 bits is an error and never wraps.
+
+mod analysis;
+pub mod arithmetic;
+mod arrivals;
+mod bound;
+pub mod edf;
+pub mod fixed_priority;
+pub mod global;
+mod method;
+pub mod overheads;
+mod placement;
+mod sensitivity;
+pub mod simulate;
+mod task;
+
+pub use analysis::{
+    Analysis, NotAnalysed, Outcome, Overheads, Question, Refuted, TaskAnswer, analyse,
+};
+pub use bound::{Bound, Part, What};
+pub use method::{Method, NoSuchMethod};
+pub use placement::{Fit, NotPlaced, place};
+pub use sensitivity::{Limits, limits};
+pub use task::{Arrivals, Impossible, Task};
