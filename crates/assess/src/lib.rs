@@ -22,6 +22,7 @@ mod next_step;
 mod picture;
 mod probe_effect;
 mod run_outcome;
+mod schedulability;
 mod trial;
 mod watched;
 
@@ -49,5 +50,6 @@ pub use picture::{
     Stretch, Tail, Violations, WorstCycle,
 };
 pub use probe_effect::{ProbeEffect, Shift, TracedCondition};
+pub use schedulability::{KnownOverheads, OverheadsError, Schedulability, Taken};
 pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep};
 pub use watched::{activity, rows};

@@ -5,12 +5,14 @@ mod flight;
 mod loads;
 mod policies;
 mod tables;
+mod task_set;
 mod work;
 
 pub(crate) use flight::{FLIGHT, LONGEST_VEHICLE};
 pub(crate) use loads::LOAD;
 pub(crate) use policies::POLICY;
 pub(crate) use tables::{ACCOUNTING, CRITERION, LONGEST_NAME, PHASE, SCENARIO, TASK, TRACE};
+pub(crate) use task_set::{MOST_SET_TASKS, SET_OVERHEADS, SET_TASK, TASK_SET};
 pub(crate) use work::{MOST_TABLE_TASKS, TABLE_FILE, TABLE_TASK, TRAJECTORY, WAYPOINT, WORK};
 
 use crate::document::Section;

@@ -16,6 +16,7 @@ mod policy;
 mod read;
 mod reference;
 mod schema;
+mod task_set;
 mod task_table;
 pub mod units;
 mod warning;
@@ -34,6 +35,7 @@ pub use model::{
 pub use policy::parse_policy;
 pub use reference::reference;
 pub use schema::json_schema;
+pub use task_set::{SetOverheads, TaskSet};
 pub use task_table::{TableSource, TableTask};
 pub use warning::Warning;
 pub use work::{Flight, Library, TaskTable, Work};

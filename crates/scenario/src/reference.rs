@@ -1,8 +1,9 @@
 //! The reference page of all keys, made from the same table as the reader.
 
 use crate::keys::{
-    ACCOUNTING, CRITERION, FLIGHT, Form, Key, LOAD, PHASE, POLICY, Presence, SCENARIO, TABLE_TASK,
-    TASK, TRACE, TRAJECTORY, Table, Variants, WAYPOINT, WORK,
+    ACCOUNTING, CRITERION, FLIGHT, Form, Key, LOAD, PHASE, POLICY, Presence, SCENARIO,
+    SET_OVERHEADS, SET_TASK, TABLE_TASK, TASK, TASK_SET, TRACE, TRAJECTORY, Table, Variants,
+    WAYPOINT, WORK,
 };
 
 const HEAD: &str = "\
@@ -56,6 +57,14 @@ pub fn reference() -> String {
         ("`[trace]`", &TRACE),
         ("`[criterion]`", &CRITERION),
         ("`[flight]`", &FLIGHT),
+    ] {
+        page += &table_section(heading, inner);
+    }
+    page += "\n# Task sets for analysis\n";
+    for (heading, inner) in [
+        ("A task set", &TASK_SET),
+        ("A task of it", &SET_TASK),
+        ("Its overheads", &SET_OVERHEADS),
     ] {
         page += &table_section(heading, inner);
     }

@@ -11,6 +11,7 @@ mod kernel_measures;
 mod modules;
 mod probe_effect;
 mod rows;
+mod schedulability;
 mod verdict;
 
 use crate::Style;

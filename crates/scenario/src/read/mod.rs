@@ -6,12 +6,14 @@ mod flight;
 mod loads;
 mod placement;
 mod settings;
+mod task_set;
 mod task_table;
 mod tasks;
 mod text;
 mod trace;
 mod work;
 
+pub(crate) use task_set::task_set_file;
 pub(crate) use task_table::task_table_file;
 
 use crate::document::{Node, Section};

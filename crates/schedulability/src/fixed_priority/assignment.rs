@@ -34,10 +34,9 @@ pub fn assign(
         let mut found = None;
         for (position, &place) in left.iter().enumerate() {
             // This one last of those that are left; what has a priority already comes after it.
-            let mut next = lowest + level + 1;
-            for &other in left.iter().filter(|&&other| other != place) {
-                trial[other].priority = next;
-                next += 1;
+            let others = left.iter().filter(|&&other| other != place);
+            for (priority, &other) in (lowest + level + 1..).zip(others) {
+                trial[other].priority = priority;
             }
             trial[place].priority = lowest + level;
             let bounds = responses(&trial, tasks, interference)?;

@@ -1,6 +1,7 @@
 //! The command line as data: one definition that help, completions and man pages come from. What a
 //! verb does is in `verbs`.
 
+mod analysis;
 mod experiments;
 mod internal;
 mod laboratory;
@@ -9,6 +10,7 @@ mod measuring;
 mod recordings;
 mod tuning;
 
+pub use analysis::*;
 use clap::{Parser, Subcommand};
 pub use experiments::*;
 pub use internal::*;
@@ -69,6 +71,8 @@ pub enum Verb {
     Watch(Watch),
     /// Start a program on the right CPUs under the right policy, and say what is in effect.
     Exec(Exec),
+    /// Say whether a set of tasks always meets its deadlines, overheads included.
+    Schedulability(Schedulability),
     /// Compare runs: what differs, and what got worse or better.
     Compare(Compare),
     /// Write a run in another form: CSV, JSON, OpenMetrics or Markdown.

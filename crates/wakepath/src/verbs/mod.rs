@@ -20,6 +20,7 @@ pub mod recover;
 pub mod report;
 pub mod run;
 pub mod scenario;
+pub mod schedulability;
 pub mod show;
 mod subject;
 pub mod tune;

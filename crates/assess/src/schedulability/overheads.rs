@@ -1,0 +1,365 @@
+//! Overheads from recorded runs or from a file, each cost known or named as unknown. Zero is never
+//! taken for what was not measured without saying so.
+
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use wakepath_archive::Run;
+use wakepath_explain::{Distribution, OverheadTable};
+use wakepath_scenario::SetOverheads;
+use wakepath_schedulability::Overheads;
+use wakepath_schedulability::overheads::Costs;
+
+/// The shortest time between ticks that Linux can be built with, in nanoseconds: taken where ticks
+/// were seen and their period was not.
+const SHORTEST_TICK_PERIOD_NS: u64 = 1_000_000;
+
+/// Which value of a measured distribution is taken as the cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// The largest that was observed.
+    Maximum,
+    /// The 99.9th percentile, where a thousand were seen.
+    P999,
+    /// The 99th percentile, where a hundred were seen.
+    P99,
+    /// The median.
+    Median,
+}
+
+impl Taken {
+    /// In words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Maximum => "the largest observed",
+            Self::P999 => "the 99.9th percentile",
+            Self::P99 => "the 99th percentile",
+            Self::Median => "the median",
+        }
+    }
+
+    fn of(self, distribution: &Distribution) -> Option<u64> {
+        let value = match self {
+            Self::Maximum => distribution.max,
+            Self::P999 => distribution.p999,
+            Self::P99 => distribution.p99,
+            Self::Median => distribution.median,
+        };
+        value.map(|value| u64::try_from(value).unwrap_or(0))
+    }
+}
+
+/// Costs, with the names of those that are not known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownOverheads {
+    /// Costs at numbers of tasks, ascending and never falling.
+    points: Vec<(usize, Costs)>,
+    cache_delay_ns: u64,
+    /// What is not known and counts as 0, in words.
+    pub unknown: Vec<&'static str>,
+    /// Where they come from, in words; empty: there are none.
+    pub source: String,
+}
+
+/// Why a run's overheads can't be had.
+#[derive(Debug, thiserror::Error)]
+pub enum OverheadsError {
+    /// The run was not traced.
+    #[error(
+        "{0}: holds no overheads; measure it with --trace, as root, and they are written beside it"
+    )]
+    NotTraced(PathBuf),
+    /// The file is not what it should be.
+    #[error("{path}: {source}; `wakepath explain` writes it anew")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// The file can't be read.
+    #[error("{path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: std::io::Error,
+    },
+    /// Runs of different machines.
+    #[error(
+        "{first} and {other} were measured on different machines; give runs of the machine that the \
+         tasks will run on"
+    )]
+    TwoMachines {
+        /// One of them.
+        first: PathBuf,
+        /// The other.
+        other: PathBuf,
+    },
+}
+
+const ALL: [&str; 9] = [
+    "timer lateness (event)",
+    "release",
+    "scheduling",
+    "context switch",
+    "inter-processor interrupt",
+    "timer tick",
+    "tick period",
+    "longest kernel section",
+    "cache-related delay",
+];
+
+impl KnownOverheads {
+    /// None at all: all are named as unknown.
+    pub fn none() -> Self {
+        Self {
+            unknown: ALL.to_vec(),
+            ..Self::default()
+        }
+    }
+
+    /// Those that a task set's file gives.
+    pub fn of_file(given: &SetOverheads) -> Self {
+        let costs = [
+            given.event_ns,
+            given.release_ns,
+            given.scheduling_ns,
+            given.switch_ns,
+            given.ipi_ns,
+            given.tick_ns,
+            given.tick_period_ns,
+            given.section_ns,
+            given.cache_delay_ns,
+        ];
+        let unknown = ALL.iter().zip(&costs).filter(|(_, cost)| cost.is_none());
+        Self {
+            unknown: unknown.map(|(name, _)| *name).collect(),
+            points: vec![(0, costs_of(costs.map(|cost| cost.unwrap_or(0))))],
+            cache_delay_ns: given.cache_delay_ns.unwrap_or(0),
+            source: "given in the file".into(),
+        }
+    }
+
+    /// Those that recorded runs tell, each for its number of threads; between them the costs are
+    /// interpolated, and they never fall as tasks are added.
+    ///
+    /// # Errors
+    /// [`OverheadsError`].
+    pub fn of_runs(runs: &[Run], taken: Taken) -> Result<Self, OverheadsError> {
+        let mut known = Self::none();
+        known.source = format!("measured: {} of each", taken.word());
+        known
+            .unknown
+            .retain(|name| matches!(*name, "longest kernel section" | "cache-related delay"));
+        let mut tick_seen = false;
+        for run in runs {
+            if machine_of(run) != machine_of(&runs[0]) {
+                return Err(OverheadsError::TwoMachines {
+                    first: runs[0].directory().to_owned(),
+                    other: run.directory().to_owned(),
+                });
+            }
+            let table = table_of(run)?;
+            let mut cost = |distribution: &Distribution, name: &'static str| {
+                let value = taken.of(distribution);
+                if value.is_none() && !known.unknown.contains(&name) {
+                    known.unknown.push(name);
+                }
+                value.unwrap_or(0)
+            };
+            let mut costs = Costs {
+                event_ns: cost(&table.timer_lateness, ALL[0]),
+                release_ns: cost(&table.release, ALL[1]),
+                scheduling_ns: cost(&table.scheduling, ALL[2]),
+                switch_ns: cost(&table.context_switch, ALL[3]),
+                ipi_ns: cost(&table.ipi, ALL[4]),
+                tick_ns: cost(&table.tick, ALL[5]),
+                ..Costs::default()
+            };
+            if costs.tick_ns > 0 {
+                costs.tick_period_ns = SHORTEST_TICK_PERIOD_NS;
+                tick_seen = true;
+            }
+            let threads = run
+                .manifest
+                .segments
+                .iter()
+                .map(|segment| segment.threads.len())
+                .max()
+                .unwrap_or(1);
+            known.points.push((threads, costs));
+        }
+        if tick_seen {
+            known.source += "; a tick each 1 ms, the most often that Linux has them";
+        }
+        known.points.sort_by_key(|(threads, _)| *threads);
+        let mut highest = Costs::default();
+        for (_, costs) in &mut known.points {
+            highest = larger_of(&highest, costs);
+            *costs = highest;
+        }
+        Ok(known)
+    }
+
+    /// Whether any cost was put in.
+    pub fn any(&self) -> bool {
+        !self.points.is_empty()
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        let points = self.points.iter().map(|(tasks, costs)| {
+            json!({
+                "tasks": tasks,
+                "event_ns": costs.event_ns,
+                "release_ns": costs.release_ns,
+                "scheduling_ns": costs.scheduling_ns,
+                "switch_ns": costs.switch_ns,
+                "ipi_ns": costs.ipi_ns,
+                "tick_ns": costs.tick_ns,
+                "tick_period_ns": costs.tick_period_ns,
+                "section_ns": costs.section_ns,
+            })
+        });
+        json!({
+            "source": self.source,
+            "unknown": self.unknown,
+            "cache_delay_ns": self.cache_delay_ns,
+            "by_tasks": points.collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// What tells one machine from another: hardware, processors, kernel.
+fn machine_of(run: &Run) -> [Option<&Value>; 3] {
+    let facts = run.manifest.facts.first().map(|taken| &taken.facts);
+    ["/fixed/platform", "/fixed/cpus", "/fixed/kernel"]
+        .map(|place| facts.and_then(|facts| facts.pointer(place)))
+}
+
+fn table_of(run: &Run) -> Result<OverheadTable, OverheadsError> {
+    let path = run.directory().join(OverheadTable::FILE_NAME);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(OverheadsError::NotTraced(run.directory().to_owned()));
+        }
+        Err(source) => return Err(OverheadsError::Read { path, source }),
+    };
+    serde_json::from_str(&text).map_err(|source| OverheadsError::Damaged { path, source })
+}
+
+fn costs_of(costs: [u64; 9]) -> Costs {
+    let [
+        event_ns,
+        release_ns,
+        scheduling_ns,
+        switch_ns,
+        ipi_ns,
+        tick_ns,
+        tick_period_ns,
+        section_ns,
+        _,
+    ] = costs;
+    Costs {
+        event_ns,
+        release_ns,
+        scheduling_ns,
+        switch_ns,
+        ipi_ns,
+        tick_ns,
+        // Ticks whose period is not known come as often as Linux can have them.
+        tick_period_ns: match (tick_ns, tick_period_ns) {
+            (1.., 0) => SHORTEST_TICK_PERIOD_NS,
+            (_, period_ns) => period_ns,
+        },
+        section_ns,
+    }
+}
+
+fn larger_of(a: &Costs, b: &Costs) -> Costs {
+    between(a, b, u64::max)
+}
+
+fn between(a: &Costs, b: &Costs, of: impl Fn(u64, u64) -> u64) -> Costs {
+    Costs {
+        event_ns: of(a.event_ns, b.event_ns),
+        release_ns: of(a.release_ns, b.release_ns),
+        scheduling_ns: of(a.scheduling_ns, b.scheduling_ns),
+        switch_ns: of(a.switch_ns, b.switch_ns),
+        ipi_ns: of(a.ipi_ns, b.ipi_ns),
+        tick_ns: of(a.tick_ns, b.tick_ns),
+        tick_period_ns: of(a.tick_period_ns, b.tick_period_ns),
+        section_ns: of(a.section_ns, b.section_ns),
+    }
+}
+
+impl Overheads for KnownOverheads {
+    /// Linear between two measured numbers of tasks, rounded up; the least below, the largest
+    /// above.
+    fn costs(&self, tasks: usize) -> Costs {
+        let above = self.points.iter().find(|(count, _)| *count >= tasks);
+        let below = self.points.iter().rev().find(|(count, _)| *count <= tasks);
+        match (below, above) {
+            (None, None) => Costs::default(),
+            (Some((_, costs)), None) | (None, Some((_, costs))) => *costs,
+            (Some((from, least)), Some((to, most))) => {
+                let (steps, width) = ((tasks - from) as u64, ((to - from) as u64).max(1));
+                between(least, most, |a, b| a + ((b - a) * steps).div_ceil(width))
+            }
+        }
+    }
+
+    fn cache_delay_ns(&self, _working_set_bytes: u64) -> u64 {
+        self.cache_delay_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(points: &[(usize, u64)]) -> KnownOverheads {
+        let costs = |release_ns| Costs {
+            release_ns,
+            ..Costs::default()
+        };
+        KnownOverheads {
+            points: points
+                .iter()
+                .map(|&(tasks, ns)| (tasks, costs(ns)))
+                .collect(),
+            ..KnownOverheads::default()
+        }
+    }
+
+    #[test]
+    fn costs_between_measured_numbers_of_tasks_are_interpolated_and_rounded_up() {
+        let known = known(&[(2, 100), (5, 200)]);
+        let release = |tasks| known.costs(tasks).release_ns;
+        assert_eq!(
+            [
+                release(1),
+                release(2),
+                release(3),
+                release(4),
+                release(5),
+                release(9)
+            ],
+            [100, 100, 134, 167, 200, 200]
+        );
+    }
+
+    #[test]
+    fn what_is_not_given_is_named_and_a_tick_without_period_comes_often() {
+        let given = SetOverheads {
+            event_ns: Some(10),
+            tick_ns: Some(2),
+            ..SetOverheads::default()
+        };
+        let known = KnownOverheads::of_file(&given);
+        assert_eq!(known.unknown.len(), 7);
+        assert!(!known.unknown.contains(&"timer tick"));
+        assert_eq!(known.costs(1).tick_period_ns, SHORTEST_TICK_PERIOD_NS);
+        assert_eq!(KnownOverheads::none().unknown.len(), 9);
+    }
+}
