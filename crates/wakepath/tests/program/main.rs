@@ -19,6 +19,7 @@ wakepath_test_program::program![
     command_line::import::TESTS,
     command_line::output::TESTS,
     command_line::scenarios::TESTS,
+    command_line::schedulability::TESTS,
     command_line::usage::TESTS,
     kills::runs::TESTS,
     kills::tunings::TESTS,

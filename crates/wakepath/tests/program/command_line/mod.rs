@@ -11,4 +11,5 @@ pub mod fly;
 pub mod import;
 pub mod output;
 pub mod scenarios;
+pub mod schedulability;
 pub mod usage;
