@@ -123,7 +123,8 @@ impl Verb {
             | Self::Doctor(_)
             | Self::Tune(_)
             | Self::Internal(_) => true,
-            Self::Show(_)
+            Self::Schedulability(_)
+            | Self::Show(_)
             | Self::Report(_)
             | Self::Fly(_)
             | Self::Explain(_)
