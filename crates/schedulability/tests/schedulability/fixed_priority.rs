@@ -25,7 +25,9 @@ fn answers(set: &[Task]) -> Vec<Option<u64>> {
 
 #[test]
 fn the_examples_of_burns_and_wellings() {
-    let known: [(&[(u64, u64)], &[u64]); 4] = [
+    /// Executions and periods, and the responses that the book gives.
+    type Known<'a> = (&'a [(u64, u64)], &'a [u64]);
+    let known: [Known<'_>; 4] = [
         (&[(3, 7), (3, 12), (5, 20)], &[3, 6, 20]),
         (&[(5, 20), (10, 40), (40, 80)], &[5, 15, 80]),
         (&[(10, 30), (10, 40), (12, 50)], &[10, 20, 52]),
