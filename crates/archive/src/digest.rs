@@ -17,8 +17,13 @@ pub(crate) fn sha256_of_bytes(bytes: &[u8]) -> String {
 /// # Errors
 /// [`ArchiveError::Io`] where it can't be read.
 pub fn sha256_of_file(path: &Path) -> Result<String> {
+    let file = File::open(path).map_err(|e| ArchiveError::io("read", path, e))?;
+    sha256_of_open(file, path)
+}
+
+/// SHA-256 of an open file's content; `path` is for messages.
+pub(crate) fn sha256_of_open(mut file: File, path: &Path) -> Result<String> {
     let failed = |e| ArchiveError::io("read", path, e);
-    let mut file = File::open(path).map_err(failed)?;
     let mut digest = Sha256::new();
     let mut piece = vec![0; 256 * 1024];
     loop {

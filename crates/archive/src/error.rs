@@ -1,8 +1,11 @@
 //! What can go wrong with a run directory, each with the path and what would be right. It decides
 //! nothing: a fault found in an archive that can still be read is a finding, not an error.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use wakepath_directory::DirectoryError;
 
 use crate::manifest::FileProblem;
 
@@ -22,15 +25,20 @@ pub enum ArchiveError {
         /// What the system said.
         source: io::Error,
     },
-    /// The file system, or the quota on it, has no room left. Everything appended before is
-    /// still there and the log is still valid.
+    /// The directory can't be trusted or had.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// There is no room left. Everything appended before is still there and the log is still
+    /// valid.
     #[error(
-        "{path}: the disk is full: recording stopped; what was written before is kept, {unwritten} sample(s) still in memory are not written",
+        "{path}: {room}: recording stopped; what was written before is kept, {unwritten} sample(s) still in memory are not written",
         path = path.display()
     )]
     DiskFull {
         /// The file that could not grow.
         path: PathBuf,
+        /// What is used up.
+        room: NoRoom,
         /// Samples handed to the writer that are not in the log.
         unwritten: u64,
     },
@@ -51,6 +59,12 @@ pub enum ArchiveError {
     /// Neither a log nor a manifest is there.
     #[error("{path}: not a run directory: neither manifest.json nor samples.log is there", path = path.display())]
     NotARun {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The run was stopped before its first event: nothing about it is known, and no sample is there.
+    #[error("{path}: the run was stopped before anything was recorded; `wakepath recover` removes what is left of it", path = path.display())]
+    NothingRecorded {
         /// The directory.
         path: PathBuf,
     },
@@ -140,9 +154,10 @@ fn list(problems: &[FileProblem]) -> String {
 impl ArchiveError {
     /// An I/O error with its path; a full disk or quota becomes [`ArchiveError::DiskFull`].
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
-        if is_disk_full(&source) {
+        if let Some(room) = NoRoom::of(&source) {
             return Self::DiskFull {
                 path: path.to_owned(),
+                room,
                 unwritten: 0,
             };
         }
@@ -157,10 +172,11 @@ impl ArchiveError {
 /// Turns a failure of the Parquet library into ours; it wraps I/O errors, a full disk among them.
 pub(crate) fn parquet_error(path: &Path, source: parquet::errors::ParquetError) -> ArchiveError {
     if let parquet::errors::ParquetError::External(inner) = &source
-        && inner.downcast_ref::<io::Error>().is_some_and(is_disk_full)
+        && let Some(room) = inner.downcast_ref::<io::Error>().and_then(NoRoom::of)
     {
         return ArchiveError::DiskFull {
             path: path.to_owned(),
+            room,
             unwritten: 0,
         };
     }
@@ -170,10 +186,35 @@ pub(crate) fn parquet_error(path: &Path, source: parquet::errors::ParquetError) 
     }
 }
 
-/// Whether the file system or the user's quota has no room.
-pub(crate) fn is_disk_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-    )
+/// What keeps a file from growing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoRoom {
+    /// The file system is full.
+    Disk,
+    /// The user's quota on it is used up.
+    Quota,
+    /// A file may not be longer: the process's limit, or the file system's.
+    FileSize,
+}
+
+impl NoRoom {
+    /// What an error says is used up, if that is what it says.
+    pub(crate) fn of(error: &io::Error) -> Option<Self> {
+        match error.kind() {
+            io::ErrorKind::StorageFull => Some(Self::Disk),
+            io::ErrorKind::QuotaExceeded => Some(Self::Quota),
+            io::ErrorKind::FileTooLarge => Some(Self::FileSize),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for NoRoom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Disk => "the disk is full",
+            Self::Quota => "the disk quota is used up",
+            Self::FileSize => "the limit of a file's size is reached (see ulimit -f)",
+        })
+    }
 }

@@ -5,15 +5,16 @@
 //! are read back and compared, both are renamed, the directory is synced, and only then the log
 //! goes. The manifest in place is the mark that the conversion is complete.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use wakepath_directory::Directory;
 use wakepath_timeline::Sample;
 
-use crate::digest::sha256_of_file;
-use crate::durable::{remove, rename, sync_directory, sync_file};
+use crate::digest::sha256_of_open;
+use crate::durable::{holds, open, remove, rename, sync_directory, to_write};
 use crate::error::{ArchiveError, Result};
 use crate::lock;
 use crate::log::LOG_NAME;
@@ -26,6 +27,14 @@ const PARQUET_PARTIAL: &str = "samples.parquet.partial";
 const MANIFEST_PARTIAL: &str = "manifest.json.partial";
 /// Name under which a log with damage in it is kept after recovery.
 const DAMAGED_LOG: &str = "samples.log.damaged";
+
+/// What a stopped recording or conversion may leave beside the log, and nobody needs.
+const LEFT_OVER: [&str; 4] = [
+    crate::log::RESERVE_NAME,
+    crate::log::LOG_ANEW,
+    PARQUET_PARTIAL,
+    MANIFEST_PARTIAL,
+];
 
 /// A point of the conversion after which a test lets it stop, as a power cut would.
 #[doc(hidden)]
@@ -53,22 +62,45 @@ pub fn finish(directory: &Path) -> Result<Manifest> {
 /// [`finish`] that stops after a step.
 #[doc(hidden)]
 pub fn finish_until(directory: &Path, stop: Option<Step>) -> Result<Manifest> {
+    finish_steps(&to_write(directory)?, stop)
+}
+
+/// [`finish`] in an open directory.
+///
+/// # Errors
+/// As [`finish`].
+pub fn finish_in(directory: &Directory) -> Result<Manifest> {
+    finish_steps(directory, None)
+}
+
+fn finish_steps(directory: &Directory, stop: Option<Step>) -> Result<Manifest> {
     let Some(log) = lock_log(directory)? else {
         return finished(directory);
     };
     let survey = survey(directory)?;
     if let Some(missing) = &survey.manifest.recovered {
+        if let Some(why) = &missing.contradictions.first {
+            return Err(ArchiveError::Inconsistent {
+                path: directory.path_of(LOG_NAME),
+                why: why.clone(),
+            });
+        }
         let why = if !missing.end_recorded {
             "its last event is missing".to_owned()
         } else if let Some(tail) = missing.damage.tail {
             tail.to_string()
         } else if let Some(gap) = missing.damage.gaps.first() {
             gap.to_string()
+        } else if missing.segments_without_end.is_empty() {
+            format!(
+                "segments {:?} have no start",
+                missing.segments_without_start
+            )
         } else {
             format!("segments {:?} have no end", missing.segments_without_end)
         };
         return Err(ArchiveError::NotEnded {
-            path: directory.to_owned(),
+            path: directory.path().to_owned(),
             why,
         });
     }
@@ -76,12 +108,10 @@ pub fn finish_until(directory: &Path, stop: Option<Step>) -> Result<Manifest> {
 }
 
 /// Opens and locks the log; `None` if there is none.
-pub(crate) fn lock_log(directory: &Path) -> Result<Option<File>> {
-    let path = directory.join(LOG_NAME);
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(ArchiveError::io("open the log", &path, error)),
+pub(crate) fn lock_log(directory: &Directory) -> Result<Option<File>> {
+    let path = directory.path_of(LOG_NAME);
+    let Some(file) = open(directory, LOG_NAME, "open the log")? else {
+        return Ok(None);
     };
     lock::exclusive(&file, &path)?;
     // Whoever held the lock before may have finished the run and removed the log.
@@ -93,19 +123,19 @@ pub(crate) fn lock_log(directory: &Path) -> Result<Option<File>> {
 }
 
 /// The manifest of a run that has no log, if its files are as they were.
-pub(crate) fn finished(directory: &Path) -> Result<Manifest> {
-    if !directory.join(MANIFEST_NAME).exists() {
+pub(crate) fn finished(directory: &Directory) -> Result<Manifest> {
+    if !holds(directory, MANIFEST_NAME) {
         return Err(ArchiveError::NotARun {
-            path: directory.to_owned(),
+            path: directory.path().to_owned(),
         });
     }
-    let manifest = Manifest::read(directory)?;
-    let problems = manifest.verify(directory)?;
+    let manifest = Manifest::read_in(directory)?;
+    let problems = manifest.verify_in(directory)?;
     if problems.is_empty() {
         Ok(manifest)
     } else {
         Err(ArchiveError::Altered {
-            path: directory.to_owned(),
+            path: directory.path().to_owned(),
             problems,
         })
     }
@@ -113,21 +143,24 @@ pub(crate) fn finished(directory: &Path) -> Result<Manifest> {
 
 /// Writes the archive from a surveyed log whose lock is `log`.
 pub(crate) fn convert(
-    directory: &Path,
+    directory: &Directory,
     log: File,
     mut survey: Survey,
     stop: Option<Step>,
 ) -> Result<Manifest> {
-    let at = |name: &str| directory.join(name);
     let reached = |step| {
         if stop != Some(step) {
             return Ok(());
         }
         let asked = io::Error::other("stopped by a test");
-        Err(ArchiveError::io("go on after a step", directory, asked))
+        Err(ArchiveError::io(
+            "go on after a step",
+            directory.path(),
+            asked,
+        ))
     };
     let run_id = survey.manifest.run_id.clone();
-    if at(MANIFEST_NAME).exists()
+    if holds(directory, MANIFEST_NAME)
         && let Ok(manifest) = finished(directory)
     {
         // An earlier conversion was stopped just before the log went.
@@ -137,7 +170,7 @@ pub(crate) fn convert(
                 manifest.run_id
             );
             return Err(ArchiveError::Inconsistent {
-                path: directory.to_owned(),
+                path: directory.path().to_owned(),
                 why,
             });
         }
@@ -148,7 +181,9 @@ pub(crate) fn convert(
         reached(Step::SamplesWritten)?;
         let mut manifest = survey.manifest;
         if let Some(missing) = &mut manifest.recovered
-            && (missing.damage.is_corruption() || missing.samples_without_segment > 0)
+            && (missing.damage.is_corruption()
+                || missing.samples_without_segment > 0
+                || missing.contradictions.blocks > 0)
         {
             missing.kept_log = Some(DAMAGED_LOG.to_owned());
         }
@@ -156,26 +191,31 @@ pub(crate) fn convert(
         for name in traces(directory)? {
             manifest.files.push(file_record(directory, &name, &name)?);
         }
-        if manifest.virtual_time.is_some() && at(EMULATOR_NAME).exists() {
+        if manifest.virtual_time.is_some() && holds(directory, EMULATOR_NAME) {
             let record = file_record(directory, EMULATOR_NAME, EMULATOR_NAME)?;
             manifest.files.push(record);
         }
-        write_synced(&at(MANIFEST_PARTIAL), &manifest.to_bytes())?;
+        directory
+            .write_synced(MANIFEST_PARTIAL, &manifest.to_bytes())
+            .map_err(|e| ArchiveError::io("write", &directory.path_of(MANIFEST_PARTIAL), e))?;
         Ok(manifest)
     });
     let manifest = match written {
         Err(error @ ArchiveError::DiskFull { .. }) => {
             // The room is worth more than half a file that the next attempt writes anew; failing
             // to remove it changes nothing about the error.
-            let _ = (remove(&at(PARQUET_PARTIAL)), remove(&at(MANIFEST_PARTIAL)));
+            let _ = (
+                remove(directory, PARQUET_PARTIAL),
+                remove(directory, MANIFEST_PARTIAL),
+            );
             return Err(error);
         }
         other => other?,
     };
     reached(Step::ManifestWritten)?;
-    rename(&at(PARQUET_PARTIAL), &at(PARQUET_NAME))?;
+    rename(directory, PARQUET_PARTIAL, PARQUET_NAME)?;
     reached(Step::SamplesInPlace)?;
-    rename(&at(MANIFEST_PARTIAL), &at(MANIFEST_NAME))?;
+    rename(directory, MANIFEST_PARTIAL, MANIFEST_NAME)?;
     sync_directory(directory)?;
     reached(Step::ManifestInPlace)?;
     dispose_of_log(directory, &manifest)?;
@@ -184,25 +224,55 @@ pub(crate) fn convert(
     Ok(manifest)
 }
 
+/// Removes what is left of a run of which nothing was recorded: its log, without samples and
+/// without a beginning, and what lies half-written beside it. Other files stay.
+///
+/// # Errors
+/// [`ArchiveError::InUse`] while a process records the run; [`ArchiveError::Inconsistent`], and
+/// nothing removed, where something was recorded after all; I/O errors.
+pub fn discard_in(directory: &Directory) -> Result<()> {
+    let Some(_log) = lock_log(directory)? else {
+        return Ok(());
+    };
+    match survey(directory) {
+        Err(ArchiveError::NothingRecorded { .. }) => {}
+        Err(other) => return Err(other),
+        Ok(_) => {
+            return Err(ArchiveError::Inconsistent {
+                path: directory.path_of(LOG_NAME),
+                why: "something was recorded; nothing is removed".to_owned(),
+            });
+        }
+    }
+    for name in LEFT_OVER {
+        remove(directory, name)?;
+    }
+    remove(directory, LOG_NAME)?;
+    sync_directory(directory)
+}
+
 /// Removes the log, or puts a damaged one aside as evidence.
-fn dispose_of_log(directory: &Path, manifest: &Manifest) -> Result<()> {
-    let log = directory.join(LOG_NAME);
+fn dispose_of_log(directory: &Directory, manifest: &Manifest) -> Result<()> {
+    // The log goes last: while it is there, all of this is done again.
+    for name in LEFT_OVER {
+        remove(directory, name)?;
+    }
     match manifest
         .recovered
         .as_ref()
         .and_then(|missing| missing.kept_log.as_ref())
     {
-        Some(name) => rename(&log, &directory.join(name))?,
-        None => remove(&log)?,
+        Some(name) => rename(directory, LOG_NAME, name)?,
+        None => remove(directory, LOG_NAME)?,
     }
-    remove(&directory.join(crate::log::RESERVE_NAME))?;
     sync_directory(directory)
 }
 
 /// Writes the samples by segment, thread and cycle, reads them back and compares.
-fn write_samples(directory: &Path, survey: &mut Survey) -> Result<()> {
-    let path = directory.join(PARQUET_PARTIAL);
-    let mut writer = ParquetWriter::create(&path, survey.columns, &survey.manifest.run_id)?;
+fn write_samples(directory: &Directory, survey: &mut Survey) -> Result<()> {
+    let path = directory.path_of(PARQUET_PARTIAL);
+    let (columns, run_id) = (survey.columns, &survey.manifest.run_id);
+    let mut writer = ParquetWriter::create(directory, PARQUET_PARTIAL, columns, run_id)?;
     let mut logged = Fingerprint::default();
     for (&(segment, thread), offsets) in &survey.blocks {
         let mut group: Vec<Sample> = Vec::new();
@@ -220,7 +290,7 @@ fn write_samples(directory: &Path, survey: &mut Survey) -> Result<()> {
         }
     }
     writer.finish()?;
-    if fingerprint_of(&path, &survey.manifest)? != logged {
+    if fingerprint_of(directory, &survey.manifest)? != logged {
         let why = "the samples read back differ from the log's; the log is kept".to_owned();
         return Err(ArchiveError::Inconsistent { path, why });
     }
@@ -247,8 +317,8 @@ impl Fingerprint {
     }
 }
 
-fn fingerprint_of(path: &Path, manifest: &Manifest) -> Result<Fingerprint> {
-    let file = ParquetSamples::open(path)?;
+fn fingerprint_of(directory: &Directory, manifest: &Manifest) -> Result<Fingerprint> {
+    let file = ParquetSamples::open(directory, PARQUET_PARTIAL)?;
     let mut found = Fingerprint::default();
     for (index, group) in file.groups().iter().enumerate() {
         let (segment, thread) = (group.segment, group.thread);
@@ -256,7 +326,7 @@ fn fingerprint_of(path: &Path, manifest: &Manifest) -> Result<Fingerprint> {
             manifest
                 .thread(segment, thread)
                 .ok_or_else(|| ArchiveError::NoSuchThread {
-                    path: path.to_owned(),
+                    path: directory.path_of(PARQUET_PARTIAL),
                     segment,
                     thread,
                 })?;
@@ -266,33 +336,25 @@ fn fingerprint_of(path: &Path, manifest: &Manifest) -> Result<Fingerprint> {
 }
 
 /// The traces in the run directory, by segment.
-fn traces(directory: &Path) -> Result<Vec<String>> {
-    let failed = |e| ArchiveError::io("list the run directory", directory, e);
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name();
-        let segment = name.to_str().and_then(crate::trace::segment_of);
-        found.extend(segment);
-    }
-    found.sort_unstable();
-    Ok(found.into_iter().map(crate::trace_name).collect())
+fn traces(directory: &Directory) -> Result<Vec<String>> {
+    let names = directory
+        .names()
+        .map_err(|e| ArchiveError::io("list the run directory", directory.path(), e))?;
+    let segments = names
+        .iter()
+        .filter_map(|name| crate::trace::segment_of(name));
+    let mut segments: Vec<u32> = segments.collect();
+    segments.sort_unstable();
+    Ok(segments.into_iter().map(crate::trace_name).collect())
 }
 
-fn file_record(directory: &Path, now: &str, later: &str) -> Result<FileRecord> {
-    let path = directory.join(now);
-    let bytes = fs::metadata(&path)
-        .map_err(|e| ArchiveError::io("look at", &path, e))?
-        .len();
+fn file_record(directory: &Directory, now: &str, later: &str) -> Result<FileRecord> {
+    let path = directory.path_of(now);
+    let failed = |e| ArchiveError::io("look at", &path, e);
+    let file = directory.open(now).map_err(failed)?;
     Ok(FileRecord {
         name: later.to_owned(),
-        bytes,
-        sha256: sha256_of_file(&path)?,
+        bytes: file.metadata().map_err(failed)?.len(),
+        sha256: sha256_of_open(file, &path)?,
     })
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |e| ArchiveError::io("write", path, e);
-    let mut file = File::create(path).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
-    sync_file(&file, path)
 }

@@ -7,6 +7,7 @@
 //! is described in `docs/reference/archive.md`. Kernel events of traced segments lie beside them:
 //! [`TraceWriter`], [`Trace`].
 
+mod contradiction;
 mod counts;
 mod digest;
 mod durable;
@@ -27,21 +28,22 @@ mod virtual_time;
 
 pub use counts::CountProblem;
 pub use digest::sha256_of_file;
-pub use error::{ArchiveError, Result};
+pub use error::{ArchiveError, NoRoom, Result};
 pub use event::{
     CountersRead, Effective, Ending, Event, FactsTaken, KernelLatency, KernelNoise, ModuleTimes,
     Obstacle, PageFaults, PlannedSegment, RunStarted, ScenarioText, SegmentEnded, SegmentStarted,
     SegmentTraced, SelfTestFound, StageLatency, ThreadEnd, ThreadEnded, ThreadStarted, Tool,
     TracingSetUp, When, run_id,
 };
-pub use finish::{Step, finish, finish_until};
+pub use finish::{Step, discard_in, finish, finish_in, finish_until};
 pub use imported::{Imported, ThreadHistogram};
 pub use log::{Block, Content, Damage, Gap, LOG_NAME, LogReader, LogWriter, Tail, TailKind};
 pub use manifest::{
-    FileProblem, FileRecord, MANIFEST_NAME, Manifest, Recovered, SegmentRecord, ThreadRecord,
+    Contradictions, FileProblem, FileRecord, MANIFEST_NAME, Manifest, Recovered, SegmentRecord,
+    ThreadRecord,
 };
 pub use own_process::{OwnProcess, OwnProcessThread, OwnRole};
-pub use recover::{RecoveryReport, recover};
+pub use recover::{RecoveryReport, recover, recover_in};
 pub use run::{Finding, Run, SampleBatches, State};
 pub use samples::PARQUET_NAME;
 pub use trace::{

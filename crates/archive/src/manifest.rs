@@ -2,15 +2,17 @@
 //! once, seals itself with a digest and lists every other file with its own.
 
 use std::fmt;
-use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use wakepath_directory::Directory;
 use wakepath_timeline::{DueTimes, Policy};
 
 use crate::FORMAT_VERSION;
-use crate::digest::{sha256_of_bytes, sha256_of_file};
+use crate::digest::{sha256_of_bytes, sha256_of_open};
+use crate::durable::{open, to_read};
 use crate::error::{ArchiveError, Result};
 use crate::event::{
     CountersRead, Effective, Ending, FactsTaken, KernelLatency, KernelNoise, ModuleTimes,
@@ -157,6 +159,27 @@ pub struct Recovered {
     pub samples_without_segment: u64,
     /// Name under which the damaged log is kept beside the archive.
     pub kept_log: Option<String>,
+    /// Segments whose start is not in the log, as where a full disk dropped it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub segments_without_start: Vec<u32>,
+    /// Blocks that contradict what comes before them, and are left out.
+    #[serde(default, skip_serializing_if = "Contradictions::is_none")]
+    pub contradictions: Contradictions,
+}
+
+/// Blocks of a log that contradict what comes before them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Contradictions {
+    /// How many.
+    pub blocks: u64,
+    /// The first, as a person reads it.
+    pub first: Option<String>,
+}
+
+impl Contradictions {
+    fn is_none(&self) -> bool {
+        self.blocks == 0
+    }
 }
 
 impl Recovered {
@@ -255,8 +278,17 @@ impl Manifest {
     /// # Errors
     /// [`ArchiveError::Io`], and as [`Manifest::from_bytes`].
     pub fn read(directory: &Path) -> Result<Self> {
-        let path = directory.join(MANIFEST_NAME);
-        let bytes = fs::read(&path).map_err(|e| ArchiveError::io("read the manifest", &path, e))?;
+        Self::read_in(&to_read(directory)?)
+    }
+
+    /// [`Manifest::read`] in an open directory.
+    pub(crate) fn read_in(directory: &Directory) -> Result<Self> {
+        let path = directory.path_of(MANIFEST_NAME);
+        let mut bytes = Vec::new();
+        directory
+            .open(MANIFEST_NAME)
+            .and_then(|mut file| file.read_to_end(&mut bytes))
+            .map_err(|e| ArchiveError::io("read the manifest", &path, e))?;
         Self::from_bytes(&bytes, &path)
     }
 
@@ -266,6 +298,11 @@ impl Manifest {
     /// # Errors
     /// [`ArchiveError::Io`] where a file is there but can't be read.
     pub fn verify(&self, directory: &Path) -> Result<Vec<FileProblem>> {
+        self.verify_in(&to_read(directory)?)
+    }
+
+    /// [`Manifest::verify`] in an open directory.
+    pub(crate) fn verify_in(&self, directory: &Directory) -> Result<Vec<FileProblem>> {
         let mut problems = Vec::new();
         for file in &self.files {
             if let Some(problem) = problem_of(file, directory)? {
@@ -302,19 +339,19 @@ fn seal_matches(bytes: &[u8]) -> bool {
     seal == format!("{SEAL}{}{SEAL_END}", sha256_of_bytes(content)).as_bytes()
 }
 
-fn problem_of(file: &FileRecord, directory: &Path) -> Result<Option<String>> {
+fn problem_of(file: &FileRecord, directory: &Directory) -> Result<Option<String>> {
     // A manifest from elsewhere must not make us read outside the run directory.
     if file.name.contains('/') || file.name == ".." || file.name == "." {
         return Ok(Some("is not a plain file name".to_owned()));
     }
-    let path = directory.join(&file.name);
-    let found = match fs::metadata(&path) {
-        Ok(metadata) => metadata.len(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(Some("is missing".to_owned()));
-        }
-        Err(error) => return Err(ArchiveError::io("look at", &path, error)),
+    let path = directory.path_of(&file.name);
+    let Some(opened) = open(directory, &file.name, "open")? else {
+        return Ok(Some("is missing".to_owned()));
     };
+    let found = opened
+        .metadata()
+        .map_err(|e| ArchiveError::io("look at", &path, e))?
+        .len();
     if found != file.bytes {
         let how = if found < file.bytes {
             "is cut short"
@@ -326,6 +363,6 @@ fn problem_of(file: &FileRecord, directory: &Path) -> Result<Option<String>> {
             file.bytes
         )));
     }
-    let altered = sha256_of_file(&path)? != file.sha256;
+    let altered = sha256_of_open(opened, &path)? != file.sha256;
     Ok(altered.then(|| "was altered: its SHA-256 does not match".to_owned()))
 }

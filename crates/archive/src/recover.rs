@@ -4,9 +4,12 @@
 use std::fmt;
 use std::path::Path;
 
+use wakepath_directory::Directory;
+
+use crate::durable::to_write;
 use crate::error::Result;
 use crate::finish::{convert, finished, lock_log};
-use crate::manifest::Manifest;
+use crate::manifest::{Contradictions, Manifest};
 use crate::survey::survey;
 
 /// What recovery found and did.
@@ -24,8 +27,16 @@ pub struct RecoveryReport {
 ///
 /// # Errors
 /// [`crate::ArchiveError::InUse`] while a live process writes the run, and says which;
-/// otherwise as [`crate::finish`].
+/// [`crate::ArchiveError::NothingRecorded`] where it was stopped before its first event; otherwise as [`crate::finish`].
 pub fn recover(directory: &Path) -> Result<RecoveryReport> {
+    recover_in(&to_write(directory)?)
+}
+
+/// [`recover`] in an open directory.
+///
+/// # Errors
+/// As [`recover`].
+pub fn recover_in(directory: &Directory) -> Result<RecoveryReport> {
     let Some(log) = lock_log(directory)? else {
         return Ok(RecoveryReport {
             manifest: finished(directory)?,
@@ -59,6 +70,18 @@ impl RecoveryReport {
             lines.push(format!(
                 "{} samples are left out: the start of their segment can't be read",
                 missing.samples_without_segment
+            ));
+        }
+        for number in &missing.segments_without_start {
+            lines.push(format!(
+                "the start of segment {number}, and with it what it measured: it found no room, or \
+                 can't be read"
+            ));
+        }
+        let Contradictions { blocks, first } = &missing.contradictions;
+        if let Some(first) = first {
+            lines.push(format!(
+                "{blocks} blocks that contradict what comes before them, and are left out; {first}"
             ));
         }
         let never = missing.segments_never_started.len();

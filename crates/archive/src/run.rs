@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use wakepath_directory::Directory;
 use wakepath_timeline::{DueTimes, Sample};
 
 use crate::counts::CountProblem;
+use crate::durable::to_read;
 use crate::error::{ArchiveError, Result};
 use crate::finish::finished;
 use crate::lock;
@@ -22,7 +24,7 @@ pub struct Run {
     /// All that is known about the run but its samples. While the run is a log it is as far as the
     /// log went when it was opened, and has `recovered` set where something is missing.
     pub manifest: Manifest,
-    directory: PathBuf,
+    directory: Directory,
     state: State,
     source: Source,
 }
@@ -56,9 +58,17 @@ impl Run {
     /// each file that is not as it was written; [`ArchiveError::Inconsistent`] for a log that
     /// contradicts itself; [`ArchiveError::NotRecognised`] and I/O errors.
     pub fn open(directory: &Path) -> Result<Self> {
-        let log = directory.join(LOG_NAME);
-        let has_log = log.exists();
-        if directory.join(MANIFEST_NAME).exists() || !has_log {
+        Self::open_in(&to_read(directory)?)
+    }
+
+    /// [`Run::open`] in an open directory.
+    ///
+    /// # Errors
+    /// As [`Run::open`].
+    pub fn open_in(directory: &Directory) -> Result<Self> {
+        let log = directory.path_of(LOG_NAME);
+        let has_log = directory.holds(LOG_NAME);
+        if directory.holds(MANIFEST_NAME) || !has_log {
             match Self::open_finished(directory) {
                 // A power cut while it was being finished: the log is still there and whole.
                 Err(ArchiveError::Altered { .. } | ArchiveError::NotRecognised { .. })
@@ -66,15 +76,25 @@ impl Run {
                 other => return other,
             }
         }
-        let file = File::open(&log).map_err(|e| ArchiveError::io("open the log", &log, e))?;
+        let file = directory
+            .open(LOG_NAME)
+            .map_err(|e| ArchiveError::io("open the log", &log, e))?;
         let state = match lock::writer_of(&file) {
             Some(by) => State::BeingWritten { by },
             None => State::NotFinished,
         };
-        let survey = survey(directory)?;
+        let survey = match (survey(directory), &state) {
+            (Err(ArchiveError::NothingRecorded { .. }), State::BeingWritten { by }) => {
+                return Err(ArchiveError::InUse {
+                    path: log,
+                    holder: by.clone(),
+                });
+            }
+            (survey, _) => survey?,
+        };
         Ok(Self {
             manifest: survey.manifest,
-            directory: directory.to_owned(),
+            directory: directory.clone(),
             state,
             source: Source::Log {
                 blocks: survey.blocks,
@@ -82,12 +102,12 @@ impl Run {
         })
     }
 
-    fn open_finished(directory: &Path) -> Result<Self> {
+    fn open_finished(directory: &Directory) -> Result<Self> {
         let manifest = finished(directory)?;
-        let samples = ParquetSamples::open(&directory.join(PARQUET_NAME))?;
+        let samples = ParquetSamples::open(directory, PARQUET_NAME)?;
         Ok(Self {
             manifest,
-            directory: directory.to_owned(),
+            directory: directory.clone(),
             state: State::Finished,
             source: Source::Parquet(Box::new(samples)),
         })
@@ -100,7 +120,7 @@ impl Run {
 
     /// The directory.
     pub fn directory(&self) -> &Path {
-        &self.directory
+        self.directory.path()
     }
 
     /// All samples of one thread in one segment, by cycle.
@@ -125,14 +145,14 @@ impl Run {
             self.manifest
                 .thread(segment, thread)
                 .ok_or_else(|| ArchiveError::NoSuchThread {
-                    path: self.directory.clone(),
+                    path: self.directory.path().to_owned(),
                     segment,
                     thread,
                 })?;
         Ok(SampleBatches {
             source: match &self.source {
                 Source::Log { blocks } => BatchSource::Log {
-                    reader: Box::new(LogReader::open(&self.directory.join(LOG_NAME))?),
+                    reader: Box::new(LogReader::open_in(&self.directory)?),
                     offsets: blocks
                         .get(&(segment, thread))
                         .map_or(&[][..], Vec::as_slice)
@@ -162,7 +182,7 @@ impl Run {
     pub fn check(&self) -> Result<Vec<Finding>> {
         let mut findings: Vec<_> = self
             .manifest
-            .verify(&self.directory)?
+            .verify_in(&self.directory)?
             .into_iter()
             .map(Finding::File)
             .collect();

@@ -1,16 +1,20 @@
-//! One pass over a log: everything the manifest says and where each thread's samples lie. It
-//! refuses a log that contradicts itself; what is merely missing is noted.
+//! One pass over a log: everything the manifest says and where each thread's samples lie. What is
+//! missing is noted, and so is a block that contradicts what comes before it: it is left out, and
+//! the rest is read.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::Path;
+use std::io::Read;
 
+use wakepath_directory::Directory;
 use wakepath_timeline::Sample;
 
+use crate::contradiction::Contradiction;
 use crate::error::{ArchiveError, Result};
 use crate::event::{Ending, Event, RunStarted, SegmentEnded, SegmentStarted, ThreadStarted};
+use crate::log::block::{FILE_HEADER, file_header};
 use crate::log::{Content, LogReader};
-use crate::manifest::{Manifest, Recovered, SegmentRecord, ThreadRecord};
+use crate::manifest::{Contradictions, Manifest, Recovered, SegmentRecord, ThreadRecord};
 use crate::samples::Columns;
 use crate::virtual_time::emulator_of;
 use crate::{FORMAT_VERSION, LOG_NAME, MEASURED_FORMAT_VERSION};
@@ -28,38 +32,51 @@ pub(crate) struct Survey {
 }
 
 /// Reads the whole log in `directory`.
-pub(crate) fn survey(directory: &Path) -> Result<Survey> {
-    let path = directory.join(LOG_NAME);
-    let mut reader = LogReader::open(&path)?;
+pub(crate) fn survey(directory: &Directory) -> Result<Survey> {
+    let nothing = || ArchiveError::NothingRecorded {
+        path: directory.path().to_owned(),
+    };
+    let mut reader = match LogReader::open_in(directory) {
+        Err(ArchiveError::NotRecognised { .. }) if is_blank(directory)? => return Err(nothing()),
+        opened => opened?,
+    };
     let mut surveyor = Surveyor::default();
     while let Some(block) = reader.next_block()? {
-        let holes = !reader.damage().gaps.is_empty();
         let taken = match block.content {
-            Content::Event(event) => surveyor.take_event(event, holes),
+            Content::Event(event) => surveyor.take_event(event),
             Content::Samples {
                 segment,
                 thread,
                 samples,
-            } => surveyor.take_samples(segment, thread, &samples, block.offset, holes),
+            } => surveyor.take_samples(segment, thread, &samples, block.offset),
             Content::Unknown { .. } => Ok(()),
         };
-        taken.map_err(|why| ArchiveError::Inconsistent {
-            path: path.clone(),
-            why: format!("block {} at offset {}: {why}", block.sequence, block.offset),
-        })?;
+        if let Err(contradiction) = taken {
+            let Contradictions { blocks, first } = &mut surveyor.missing.contradictions;
+            *blocks += 1;
+            first.get_or_insert_with(|| {
+                format!(
+                    "block {} at offset {}: {contradiction}",
+                    block.sequence, block.offset
+                )
+            });
+        }
     }
-    surveyor.missing.damage = reader.damage().clone();
+    let damage = reader.damage().clone();
+    if surveyor.is_empty() && !damage.is_corruption() {
+        return Err(nothing());
+    }
+    surveyor.missing.damage = damage;
     let Surveyor {
         blocks, columns, ..
     } = &mut surveyor;
     let (blocks, columns) = (std::mem::take(blocks), *columns);
-    let mut manifest = surveyor
-        .into_manifest()
-        .map_err(|why| ArchiveError::NotRecognised {
-            path,
-            expected: "log of a run",
-            why,
-        })?;
+    let manifest = surveyor.into_manifest();
+    let mut manifest = manifest.ok_or_else(|| ArchiveError::NotRecognised {
+        path: directory.path_of(LOG_NAME),
+        expected: "log of a run",
+        why: "its first event is missing, so nothing can be said about the run; it is kept".into(),
+    })?;
     if let Some(virtual_time) = &mut manifest.virtual_time {
         virtual_time.emulator = emulator_of(directory)?;
     }
@@ -69,6 +86,29 @@ pub(crate) fn survey(directory: &Path) -> Result<Survey> {
         columns,
         reader,
     })
+}
+
+/// Whether the log is no more than a file was before its header reached the disk: the header's
+/// beginning, or zeros, as a power cut leaves them.
+fn is_blank(directory: &Directory) -> Result<bool> {
+    let path = directory.path_of(LOG_NAME);
+    let failed = |e| ArchiveError::io("read the log", &path, e);
+    let mut file = directory.open(LOG_NAME).map_err(failed)?;
+    let mut piece = [0; 4096];
+    let mut beginning = true;
+    loop {
+        let length = file.read(&mut piece).map_err(failed)?;
+        let bytes = &piece[..length];
+        let begun = beginning && length < FILE_HEADER;
+        let is_header = begun && file_header(MEASURED_FORMAT_VERSION).starts_with(bytes);
+        if length == 0 || (is_header && length < FILE_HEADER) {
+            return Ok(true);
+        }
+        if bytes.iter().any(|&byte| byte != 0) {
+            return Ok(false);
+        }
+        beginning = false;
+    }
 }
 
 #[derive(Default)]
@@ -89,15 +129,25 @@ struct Surveyor {
 }
 
 impl Surveyor {
-    fn take_event(&mut self, event: Event, holes: bool) -> Result<(), String> {
+    /// Whether nothing but a run's end was found: it neither began nor has samples.
+    fn is_empty(&self) -> bool {
+        self.started.is_none()
+            && self.segments.is_empty()
+            && self.facts.is_empty()
+            && self.imported.is_none()
+            && self.missing.samples_without_segment == 0
+            && self.missing.contradictions.blocks == 0
+    }
+
+    fn take_event(&mut self, event: Event) -> Result<(), Contradiction> {
         match event {
             Event::RunStarted(_) if self.started.is_some() => {
-                return Err("the run starts a second time".to_owned());
+                return Err(Contradiction::SecondRun);
             }
             Event::RunStarted(started) => self.started = Some(started),
             Event::FactsTaken(facts) => self.facts.push(facts),
             Event::SegmentStarted(segment) => self.start_segment(segment)?,
-            Event::SegmentEnded(segment) => self.end_segment(segment, holes)?,
+            Event::SegmentEnded(segment) => self.end_segment(segment)?,
             Event::TracingSetUp(tracing) => self.tracing = Some(tracing),
             Event::KernelLatency(latency) => self.kernel_latency.push(latency),
             Event::KernelNoise(noise) => self.kernel_noise.push(noise),
@@ -109,7 +159,7 @@ impl Surveyor {
                 }
             }
             Event::Imported(_) if self.imported.is_some() => {
-                return Err("the run is imported a second time".to_owned());
+                return Err(Contradiction::SecondImport);
             }
             Event::Imported(imported) => self.imported = Some(*imported),
             Event::Note { text } => self.notes.push(text),
@@ -119,7 +169,7 @@ impl Surveyor {
         Ok(())
     }
 
-    fn start_segment(&mut self, segment: SegmentStarted) -> Result<(), String> {
+    fn start_segment(&mut self, segment: SegmentStarted) -> Result<(), Contradiction> {
         let SegmentStarted {
             segment,
             phase,
@@ -129,15 +179,13 @@ impl Surveyor {
             threads,
         } = segment;
         if self.segments.iter().any(|known| known.segment == segment) {
-            return Err(format!("segment {segment} starts a second time"));
+            return Err(Contradiction::SecondStart { segment });
         }
         let mut records: Vec<ThreadRecord> = Vec::with_capacity(threads.len());
         for thread in threads {
             if records.iter().any(|known| known.thread == thread.thread) {
-                return Err(format!(
-                    "segment {segment} has thread {} twice",
-                    thread.thread
-                ));
+                let thread = thread.thread;
+                return Err(Contradiction::ThreadTwice { segment, thread });
             }
             records.push(record(thread));
         }
@@ -155,35 +203,31 @@ impl Surveyor {
         Ok(())
     }
 
-    fn end_segment(&mut self, ended: SegmentEnded, holes: bool) -> Result<(), String> {
+    fn end_segment(&mut self, ended: SegmentEnded) -> Result<(), Contradiction> {
         let number = ended.segment;
-        let Some(segment) = self
-            .segments
-            .iter_mut()
-            .find(|known| known.segment == number)
-        else {
-            // Its start lies in a hole: what it measured can't be told any more.
-            return if holes {
-                Ok(())
-            } else {
-                Err(format!("segment {number} ends before it starts"))
-            };
+        let mut known = self.segments.iter_mut();
+        let Some(segment) = known.find(|known| known.segment == number) else {
+            // Its start lies in a hole, or found no room on a full disk: what it measured can't be
+            // told any more.
+            self.note_without_start(number);
+            return Ok(());
         };
         if segment.ended {
-            return Err(format!("segment {number} ends a second time"));
+            return Err(Contradiction::SecondEnd { segment: number });
+        }
+        let has = |thread: u16| segment.threads.iter().any(|known| known.thread == thread);
+        if let Some(unknown) = ended.threads.iter().find(|of| !has(of.thread)) {
+            return Err(Contradiction::NoThreadToEnd {
+                segment: number,
+                thread: unknown.thread,
+            });
         }
         segment.ended = true;
         segment.loads = ended.loads;
         for thread in ended.threads {
-            let Some(record) = segment
-                .threads
-                .iter_mut()
-                .find(|t| t.thread == thread.thread)
-            else {
-                return Err(format!(
-                    "segment {number} has no thread {} to end",
-                    thread.thread
-                ));
+            let mut known = segment.threads.iter_mut();
+            let Some(record) = known.find(|known| known.thread == thread.thread) else {
+                continue;
             };
             record.written = Some(thread.written);
             record.appended = Some(thread.recorded);
@@ -197,50 +241,38 @@ impl Surveyor {
         Ok(())
     }
 
+    fn note_without_start(&mut self, segment: u32) {
+        let noted = &mut self.missing.segments_without_start;
+        if !noted.contains(&segment) {
+            noted.push(segment);
+        }
+    }
+
     fn take_samples(
         &mut self,
         segment: u32,
         thread: u16,
         samples: &[Sample],
         offset: u64,
-        holes: bool,
-    ) -> Result<(), String> {
-        let known = self
-            .segments
-            .iter_mut()
-            .find(|known| known.segment == segment);
+    ) -> Result<(), Contradiction> {
+        let mut known = self.segments.iter_mut();
+        let known = known.find(|known| known.segment == segment);
         let record = known.and_then(|s| s.threads.iter_mut().find(|t| t.thread == thread));
         let Some(record) = record else {
-            if !holes {
-                return Err(format!(
-                    "samples of segment {segment}, thread {thread}, which has not started"
-                ));
-            }
             self.missing.samples_without_segment += samples.len() as u64;
+            if !self.segments.iter().any(|known| known.segment == segment) {
+                self.note_without_start(segment);
+            }
             return Ok(());
         };
+        let last = self.last_cycle.get(&(segment, thread)).copied();
+        if let Some(wrong) = Contradiction::of_samples(record.due, last, samples) {
+            return Err(wrong.in_thread(segment, thread));
+        }
+        if let Some(last) = samples.last() {
+            self.last_cycle.insert((segment, thread), last.cycle);
+        }
         for sample in samples {
-            let due_ns = record.due.due_ns(sample.cycle);
-            if sample.due_ns != due_ns {
-                return Err(format!(
-                    "segment {segment}, thread {thread}: cycle {} was due at {} ns, the sample says {} ns",
-                    sample.cycle, due_ns, sample.due_ns
-                ));
-            }
-            if sample.reserved != 0 {
-                return Err(format!(
-                    "segment {segment}, thread {thread}: cycle {} has a reserved field that is not 0",
-                    sample.cycle
-                ));
-            }
-            let before = self.last_cycle.insert((segment, thread), sample.cycle);
-            if before.is_some_and(|before| before >= sample.cycle) {
-                return Err(format!(
-                    "segment {segment}, thread {thread}: cycle {} comes after cycle {}",
-                    sample.cycle,
-                    before.unwrap_or_default()
-                ));
-            }
             self.columns.note(sample);
         }
         record.recorded += samples.len() as u64;
@@ -251,10 +283,9 @@ impl Surveyor {
         Ok(())
     }
 
-    fn into_manifest(mut self) -> Result<Manifest, String> {
-        let Some(started) = self.started else {
-            return Err("its first event is missing, so nothing can be said about the run".into());
-        };
+    /// The manifest; `None` without the run's first event.
+    fn into_manifest(mut self) -> Option<Manifest> {
+        let started = self.started?;
         let RunStarted {
             run_id,
             tool,
@@ -278,7 +309,7 @@ impl Surveyor {
                 .filter(|&number| !begun(number));
             self.missing.segments_never_started = never.collect();
         }
-        Ok(Manifest {
+        Some(Manifest {
             // An older reader must not take histograms for a run without samples.
             format_version: match &self.imported {
                 Some(_) => FORMAT_VERSION,

@@ -1,11 +1,12 @@
 //! The mark of a run in virtual time: its instants count instructions of an emulated CPU, not time
 //! that passed on a machine. Whatever reads such a run must say so.
 
-use std::fs;
-use std::path::Path;
+use std::io::Read;
 
 use serde::{Deserialize, Serialize};
+use wakepath_directory::Directory;
 
+use crate::durable::open;
 use crate::error::{ArchiveError, Result};
 
 /// Name of the file in which the emulator's host says what it ran; written beside the log before
@@ -54,18 +55,20 @@ pub struct Emulator {
 }
 
 /// What the host says of the emulator, if it has said it.
-pub(crate) fn emulator_of(directory: &Path) -> Result<Option<Emulator>> {
-    let path = directory.join(EMULATOR_NAME);
-    match fs::read(&path) {
-        Ok(bytes) => match serde_json::from_slice(&bytes) {
-            Ok(emulator) => Ok(Some(emulator)),
-            Err(error) => Err(ArchiveError::NotRecognised {
-                path,
-                expected: "description of an emulator",
-                why: error.to_string(),
-            }),
-        },
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(ArchiveError::io("read", &path, error)),
+pub(crate) fn emulator_of(directory: &Directory) -> Result<Option<Emulator>> {
+    let path = directory.path_of(EMULATOR_NAME);
+    let Some(mut file) = open(directory, EMULATOR_NAME, "read")? else {
+        return Ok(None);
+    };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)
+        .map_err(|e| ArchiveError::io("read", &path, e))?;
+    match serde_json::from_slice(&bytes) {
+        Ok(emulator) => Ok(Some(emulator)),
+        Err(error) => Err(ArchiveError::NotRecognised {
+            path,
+            expected: "description of an emulator",
+            why: error.to_string(),
+        }),
     }
 }

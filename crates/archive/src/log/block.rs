@@ -44,19 +44,27 @@ pub(crate) fn file_header(version: u32) -> [u8; FILE_HEADER] {
     bytes
 }
 
+/// Why a file is no log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum HeaderProblem {
+    #[error("{0} byte(s) long, the header alone has {FILE_HEADER}")]
+    Short(usize),
+    #[error("it does not begin with the mark of a log")]
+    NoMark,
+    #[error("the checksum of its header does not match")]
+    Checksum,
+}
+
 /// The version in a file header, or what is wrong with it.
-pub(crate) fn read_file_header(bytes: &[u8]) -> Result<u32, String> {
+pub(crate) fn read_file_header(bytes: &[u8]) -> Result<u32, HeaderProblem> {
     if bytes.len() < FILE_HEADER {
-        return Err(format!(
-            "{} byte(s) long, the header alone has {FILE_HEADER}",
-            bytes.len()
-        ));
+        return Err(HeaderProblem::Short(bytes.len()));
     }
     if bytes[..8] != FILE_MAGIC {
-        return Err("it does not begin with the mark of a log".to_owned());
+        return Err(HeaderProblem::NoMark);
     }
     if crc32fast::hash(&bytes[..12]) != u32_at(bytes, 12) {
-        return Err("the checksum of its header does not match".to_owned());
+        return Err(HeaderProblem::Checksum);
     }
     Ok(u32_at(bytes, 8))
 }

@@ -10,6 +10,7 @@ mod writer;
 pub use damage::{Damage, Gap, Tail, TailKind};
 pub use reader::{Block, Content, LogReader};
 pub(crate) use reserve::RESERVE_NAME;
+pub(crate) use writer::LOG_ANEW;
 pub use writer::LogWriter;
 
 /// Name of the log in a run directory.

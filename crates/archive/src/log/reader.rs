@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use wakepath_directory::Directory;
 use wakepath_timeline::Sample;
 
 use super::block::{
@@ -13,9 +14,9 @@ use super::block::{
     checksum, read_block_header, read_file_header,
 };
 use super::damage::{Damage, Gap, Tail, TailKind};
-use crate::MEASURED_FORMAT_VERSION;
 use crate::error::{ArchiveError, Result};
 use crate::event::Event;
+use crate::{LOG_NAME, MEASURED_FORMAT_VERSION};
 
 /// A block that passed its checksum.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,6 +73,15 @@ impl LogReader<File> {
         let file = File::open(path).map_err(|e| ArchiveError::io("open the log", path, e))?;
         Self::new(file, path)
     }
+
+    /// Opens the log of a run directory.
+    pub(crate) fn open_in(directory: &Directory) -> Result<Self> {
+        let path = directory.path_of(LOG_NAME);
+        match directory.open(LOG_NAME) {
+            Ok(file) => Self::new(file, &path),
+            Err(error) => Err(ArchiveError::io("open the log", &path, error)),
+        }
+    }
 }
 
 impl<R: Read + Seek> LogReader<R> {
@@ -94,7 +104,7 @@ impl<R: Read + Seek> LogReader<R> {
         let version = read_file_header(&header).map_err(|why| ArchiveError::NotRecognised {
             path: path.to_owned(),
             expected: "wakepath log",
-            why,
+            why: why.to_string(),
         })?;
         if version > MEASURED_FORMAT_VERSION {
             return Err(ArchiveError::NewerFormat {
@@ -147,7 +157,7 @@ impl<R: Read + Seek> LogReader<R> {
                     bytes: self.position - offset,
                     first_lost_block: header.sequence,
                     lost_blocks: 1,
-                    why,
+                    why: why.to_string(),
                 }),
             }
         }
@@ -306,24 +316,33 @@ impl<R: Read + Seek> LogReader<R> {
     }
 }
 
+/// Why a payload that passed its checksum holds nothing that can be used.
+#[derive(Debug, thiserror::Error)]
+enum PayloadProblem {
+    #[error("the event can't be understood: {0}")]
+    Event(#[from] serde_json::Error),
+    #[error("the sample block is too short")]
+    Short,
+    #[error("the sample block ends within a sample")]
+    WithinASample,
+}
+
 /// The content of a payload that passed its checksum.
-fn decode(kind: u8, payload: &[u8]) -> Result<Content, String> {
+fn decode(kind: u8, payload: &[u8]) -> Result<Content, PayloadProblem> {
     match kind {
-        KIND_EVENT => serde_json::from_slice(payload)
-            .map(Content::Event)
-            .map_err(|error| format!("the event can't be understood: {error}")),
+        KIND_EVENT => Ok(Content::Event(serde_json::from_slice(payload)?)),
         KIND_SAMPLES => decode_samples(payload),
         kind => Ok(Content::Unknown { kind }),
     }
 }
 
-fn decode_samples(payload: &[u8]) -> Result<Content, String> {
+fn decode_samples(payload: &[u8]) -> Result<Content, PayloadProblem> {
     let Some((prefix, samples)) = payload.split_first_chunk::<SAMPLES_PREFIX>() else {
-        return Err("the sample block is too short".to_owned());
+        return Err(PayloadProblem::Short);
     };
     let (samples, rest) = samples.as_chunks::<{ Sample::BYTES }>();
     if !rest.is_empty() {
-        return Err("the sample block ends within a sample".to_owned());
+        return Err(PayloadProblem::WithinASample);
     }
     Ok(Content::Samples {
         segment: u32::from_le_bytes([prefix[0], prefix[1], prefix[2], prefix[3]]),

@@ -6,27 +6,32 @@
 //! block, or lose blocks written since the last [`LogWriter::sync`]. Room on the disk is taken
 //! before a block is written, so a full disk tears nothing.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use wakepath_directory::{Directory, NewFile, Trust};
 use wakepath_timeline::Sample;
 
 use super::block::{
     BLOCK_HEADER, KIND_EVENT, KIND_SAMPLES, MAX_PAYLOAD, SAMPLES_PER_BLOCK, SAMPLES_PREFIX,
     block_header, file_header,
 };
-use super::reserve::Reserve;
-use crate::durable::sync_directory;
-use crate::error::{ArchiveError, Result, is_disk_full};
+use super::reserve::{RESERVE_NAME, Reserve};
+use crate::durable::{open, rename, sync_directory};
+use crate::error::{ArchiveError, NoRoom, Result};
 use crate::event::Event;
 use crate::{LOG_NAME, MEASURED_FORMAT_VERSION, lock};
+
+/// Name of a log that is written anew, until it is whole and takes the old one's place.
+pub(crate) const LOG_ANEW: &str = "samples.log.partial";
 
 /// Writes one run's log. It holds the log's lock until it is dropped.
 #[derive(Debug)]
 pub struct LogWriter {
-    file: File,
+    file: NewFile,
+    directory: Directory,
+    name: &'static str,
     path: PathBuf,
     /// Offset after the last complete block.
     end: u64,
@@ -34,6 +39,10 @@ pub struct LogWriter {
     sequence: u64,
     /// Samples not yet in a block, by segment and thread, already in their logged form.
     pending: BTreeMap<(u32, u16), Vec<u8>>,
+    /// Whether the run's start, and which segments' starts, are in the log: what did not begin
+    /// there does not end there.
+    begun: bool,
+    segments: BTreeSet<u32>,
     reserve: Reserve,
     state: State,
 }
@@ -42,59 +51,97 @@ pub struct LogWriter {
 enum State {
     Writing,
     /// No room: only closing events are appended, out of the reserve.
-    Full,
+    Full(NoRoom),
     /// A write or sync failed otherwise.
     Failed(String),
 }
 
 impl LogWriter {
-    /// Starts the log of a new run in `directory`, which must be empty or not exist.
+    /// Starts the log of a new run in `directory`, which must be empty or not exist; as root, one
+    /// that nobody else may write in.
+    ///
+    /// # Errors
+    /// As [`LogWriter::create_in`]; [`ArchiveError::Directory`].
+    pub fn create(directory: &Path) -> Result<Self> {
+        Self::create_in(&Directory::make(directory, Trust::Own)?)
+    }
+
+    /// Starts the log of a new run in a directory that must be empty.
     ///
     /// # Errors
     /// [`ArchiveError::DirectoryNotEmpty`]; [`ArchiveError::DiskFull`] if not even the reserve for
-    /// the last events has room; [`ArchiveError::Io`].
-    pub fn create(directory: &Path) -> Result<Self> {
-        fs::create_dir_all(directory)
-            .map_err(|e| ArchiveError::io("create the run directory", directory, e))?;
-        let mut entries = fs::read_dir(directory)
-            .map_err(|e| ArchiveError::io("list the run directory", directory, e))?;
-        if entries.next().is_some() {
+    /// the last events has room; [`ArchiveError::Io`]. Nothing is left in the directory then.
+    pub fn create_in(directory: &Directory) -> Result<Self> {
+        let names = directory
+            .names()
+            .map_err(|e| ArchiveError::io("list the run directory", directory.path(), e))?;
+        if !names.is_empty() {
             return Err(ArchiveError::DirectoryNotEmpty {
-                path: directory.to_owned(),
+                path: directory.path().to_owned(),
             });
         }
-        let path = directory.join(LOG_NAME);
-        let failed = |action| move |e| ArchiveError::io(action, &directory.join(LOG_NAME), e);
-        let mut file = File::options()
-            .append(true)
-            .create_new(true)
-            .open(&path)
-            .map_err(failed("create the log"))?;
-        lock::exclusive(&file, &path)?;
+        Self::begin(directory, LOG_NAME)
+    }
+
+    /// Writes a log that takes the place of the one in the directory when it ends, for a run whose
+    /// events are known only afterwards. Until then the old one stays; a stopped attempt can be
+    /// repeated.
+    ///
+    /// # Errors
+    /// [`ArchiveError::InUse`] while a process writes the old one; as [`LogWriter::create_in`].
+    pub fn replace_in(directory: &Directory) -> Result<Self> {
+        let failed = |e| ArchiveError::io("remove", &directory.path_of(LOG_ANEW), e);
+        if let Some(old) = open(directory, LOG_NAME, "open the log")? {
+            lock::exclusive(&old, &directory.path_of(LOG_NAME))?;
+        }
+        directory.remove(LOG_ANEW).map_err(failed)?;
+        Self::begin(directory, LOG_ANEW)
+    }
+
+    fn begin(directory: &Directory, name: &'static str) -> Result<Self> {
+        let path = directory.path_of(name);
+        let mut file = match directory.create_new(name, 0o644) {
+            // Whoever was quicker has the run.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(ArchiveError::DirectoryNotEmpty {
+                    path: directory.path().to_owned(),
+                });
+            }
+            created => created.map_err(|e| ArchiveError::io("create the log", &path, e))?,
+        };
+        match Self::take_room(&mut file, directory, &path) {
+            Ok(reserve) => Ok(Self {
+                file,
+                directory: directory.clone(),
+                name,
+                path,
+                end: super::block::FILE_HEADER as u64,
+                sequence: 0,
+                pending: BTreeMap::new(),
+                begun: false,
+                segments: BTreeSet::new(),
+                reserve,
+                state: State::Writing,
+            }),
+            Err(error) => {
+                // Nothing was recorded: the directory is as it was, as far as that can be had.
+                let _ = (directory.remove(RESERVE_NAME), directory.remove(name));
+                Err(error)
+            }
+        }
+    }
+
+    /// Locks the new log, writes its header and takes room for its end.
+    fn take_room(file: &mut NewFile, directory: &Directory, path: &Path) -> Result<Reserve> {
+        let failed = |action| move |e| ArchiveError::io(action, path, e);
+        lock::exclusive(file.as_file(), path)?;
         file.write_all(&file_header(MEASURED_FORMAT_VERSION))
             .map_err(failed("write the log's header"))?;
         let end = super::block::FILE_HEADER as u64;
-        let reserve = Reserve::take(&file, directory, end).map_err(failed("reserve room"))?;
-        file.sync_all().map_err(failed("sync the log"))?;
+        let reserve = Reserve::take(file, directory, end).map_err(failed("reserve room"))?;
+        file.sync().map_err(failed("sync the log"))?;
         sync_directory(directory)?;
-        if let Some(parent) = directory
-            .canonicalize()
-            .ok()
-            .as_deref()
-            .and_then(Path::parent)
-        {
-            sync_directory(parent)?;
-        }
-        let pending = BTreeMap::new();
-        Ok(Self {
-            file,
-            path,
-            end,
-            sequence: 0,
-            pending,
-            reserve,
-            state: State::Writing,
-        })
+        Ok(reserve)
     }
 
     /// The log's path.
@@ -140,17 +187,26 @@ impl LogWriter {
     }
 
     /// Appends an event, after all samples handed over before it. On a full disk the closing
-    /// events ([`Event::SegmentEnded`], [`Event::Note`], [`Event::RunEnded`]) still have room.
+    /// events ([`Event::SegmentEnded`], [`Event::Note`], [`Event::RunEnded`]) still have room, if
+    /// what they close has begun in the log.
     ///
     /// # Errors
-    /// As [`LogWriter::append_samples`]; [`ArchiveError::Inconsistent`] for an event that is
-    /// longer than 16 MiB.
+    /// As [`LogWriter::append_samples`]: a closing event may be in the log all the same, while
+    /// samples before it are not. [`ArchiveError::Inconsistent`] for an event that is longer than
+    /// 16 MiB, and for the end of a segment that was never started.
     pub fn append_event(&mut self, event: &Event) -> Result<()> {
-        match self.state {
-            State::Writing => self.flush_block()?,
-            State::Full if event.is_closing() => {}
-            _ => self.refuse_unless_writing()?,
+        let is_closing = event.is_closing();
+        let flushed = match self.state {
+            State::Writing => self.flush_block(),
+            State::Full(_) if is_closing => Ok(()),
+            _ => return self.refuse_unless_writing(),
+        };
+        // A disk that is full since this very flush has room left for what closes.
+        let goes_on = flushed.is_ok() || (is_closing && matches!(self.state, State::Full(_)));
+        if !goes_on {
+            return flushed;
         }
+        self.refuse_without_beginning(event)?;
         let payload = serde_json::to_vec(event).map_err(|error| ArchiveError::Inconsistent {
             path: self.path.clone(),
             why: format!("an event can't be written as JSON: {error}"),
@@ -164,7 +220,36 @@ impl LogWriter {
                 ),
             });
         }
-        self.append_block(KIND_EVENT, &payload)
+        let mut appended = self.append_block(KIND_EVENT, &payload);
+        if appended.is_err() && is_closing && matches!(self.state, State::Full(_)) {
+            // There was no room beside the reserve, which is for this. Had it failed out of the
+            // reserve, it fails again.
+            appended = self.append_block(KIND_EVENT, &payload);
+        }
+        if appended.is_ok() {
+            match event {
+                Event::RunStarted(_) => self.begun = true,
+                Event::SegmentStarted(started) => _ = self.segments.insert(started.segment),
+                _ => {}
+            }
+        }
+        flushed.and(appended)
+    }
+
+    /// An end is not written whose beginning found no room: a reader could make nothing of it.
+    fn refuse_without_beginning(&self, event: &Event) -> Result<()> {
+        let has_begun = match event {
+            Event::SegmentEnded(ended) => self.segments.contains(&ended.segment),
+            _ => self.begun || matches!(self.state, State::Writing),
+        };
+        if has_begun {
+            return Ok(());
+        }
+        self.refuse_unless_writing()?;
+        Err(ArchiveError::Inconsistent {
+            path: self.path.clone(),
+            why: "the end of a segment that was never started".to_owned(),
+        })
     }
 
     /// Writes the samples handed over so far as complete blocks, without waiting for the disk.
@@ -190,10 +275,10 @@ impl LogWriter {
     /// As [`LogWriter::append_samples`]. After a failed sync nothing more is appended: the kernel
     /// may have dropped the pages it could not write, and would not say so again.
     pub fn sync(&mut self) -> Result<()> {
-        if !matches!(self.state, State::Full) {
+        if !matches!(self.state, State::Full(_)) {
             self.flush_block()?;
         }
-        self.file.sync_data().map_err(|error| {
+        self.file.sync().map_err(|error| {
             self.state = State::Failed(error.to_string());
             ArchiveError::io("sync the log", &self.path, error)
         })
@@ -205,11 +290,20 @@ impl LogWriter {
     /// # Errors
     /// As [`LogWriter::append_event`] and [`LogWriter::sync`].
     pub fn end(mut self, ending: crate::Ending) -> Result<()> {
-        self.append_event(&Event::RunEnded { ending })?;
+        let appended = self.append_event(&Event::RunEnded { ending });
+        // The end may be there although samples found no room: then the rest is done all the same.
+        if appended.is_err() && !(self.begun && matches!(self.state, State::Full(_))) {
+            return appended;
+        }
         self.sync()?;
         self.reserve
-            .release(&self.file, self.end)
-            .map_err(|e| ArchiveError::io("release reserved room of", &self.path, e))
+            .release(&mut self.file, &self.directory, self.end)
+            .map_err(|e| ArchiveError::io("release reserved room of", &self.path, e))?;
+        if self.name != LOG_NAME {
+            rename(&self.directory, self.name, LOG_NAME)?;
+            sync_directory(&self.directory)?;
+        }
+        appended
     }
 
     fn flush_thread(&mut self, segment: u32, thread: u16) -> Result<()> {
@@ -250,19 +344,20 @@ impl LogWriter {
     /// After a failed write: takes a torn block away, so that the log stays valid, and remembers
     /// why nothing more is appended.
     fn give_up(&mut self, error: io::Error) -> ArchiveError {
-        let torn = self.file.metadata().is_ok_and(|m| m.len() != self.end);
+        let found = self.file.as_file().metadata();
+        let torn = found.is_ok_and(|found| found.len() != self.end);
         let whole_again = if torn {
-            self.file.set_len(self.end)
+            self.file.truncate(self.end)
         } else {
             Ok(())
         };
-        self.state = match (&whole_again, is_disk_full(&error)) {
-            (Ok(()), true) => State::Full,
+        self.state = match (&whole_again, NoRoom::of(&error)) {
+            (Ok(()), Some(room)) => State::Full(room),
             // A torn block stays: anything appended after it would be hidden behind it.
             _ => State::Failed(error.to_string()),
         };
-        if matches!(self.state, State::Full) {
-            self.reserve.open_for_closing();
+        if matches!(self.state, State::Full(_)) {
+            self.reserve.open_for_closing(&self.directory);
         }
         ArchiveError::io("append to the log", &self.path, error)
     }
@@ -270,8 +365,9 @@ impl LogWriter {
     fn refuse_unless_writing(&self) -> Result<()> {
         match &self.state {
             State::Writing => Ok(()),
-            State::Full => Err(ArchiveError::DiskFull {
+            State::Full(room) => Err(ArchiveError::DiskFull {
                 path: self.path.clone(),
+                room: *room,
                 unwritten: self.unwritten_samples(),
             }),
             State::Failed(why) => Err(ArchiveError::WriterFailed {
@@ -284,8 +380,9 @@ impl LogWriter {
     /// Puts the number of samples that did not reach the log into a full disk's error.
     fn count_unwritten(&self, error: ArchiveError, more: u64) -> ArchiveError {
         match error {
-            ArchiveError::DiskFull { path, .. } => ArchiveError::DiskFull {
+            ArchiveError::DiskFull { path, room, .. } => ArchiveError::DiskFull {
                 path,
+                room,
                 unwritten: self.unwritten_samples() + more,
             },
             other => other,

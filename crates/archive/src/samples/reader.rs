@@ -10,6 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
+use wakepath_directory::Directory;
 use wakepath_timeline::{DueTimes, Sample};
 
 use super::ROWS_PER_GROUP;
@@ -34,8 +35,11 @@ pub(crate) struct Group {
 
 impl ParquetSamples {
     /// Opens a file and finds out which row group holds what.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|e| ArchiveError::io("open", path, e))?;
+    pub(crate) fn open(directory: &Directory, name: &str) -> Result<Self> {
+        let path = &directory.path_of(name);
+        let file = directory
+            .open(name)
+            .map_err(|e| ArchiveError::io("open", path, e))?;
         let reader = SerializedFileReader::new(file).map_err(|e| parquet_error(path, e))?;
         check_version(&reader, path)?;
         let groups = reader

@@ -1,9 +1,8 @@
 //! Writes samples as Parquet: delta-packed, zstd, one row group per stretch of one thread in one
 //! segment, so that a reader finds a thread without reading the others.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::BufWriter;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use parquet::basic::{
@@ -15,6 +14,7 @@ use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
+use wakepath_directory::{Directory, NewFile};
 use wakepath_timeline::Sample;
 
 use super::column::{Column, Columns, SEGMENT, THREAD};
@@ -24,15 +24,23 @@ use crate::error::{ArchiveError, Result, parquet_error};
 
 /// Writes one file.
 pub(crate) struct ParquetWriter {
-    writer: SerializedFileWriter<BufWriter<File>>,
+    writer: SerializedFileWriter<BufWriter<NewFile>>,
     columns: Vec<&'static Column>,
     path: PathBuf,
 }
 
 impl ParquetWriter {
-    /// Starts the file, over anything that is there.
-    pub(crate) fn create(path: &Path, columns: Columns, run_id: &str) -> Result<Self> {
-        let file = File::create(path).map_err(|e| ArchiveError::io("create", path, e))?;
+    /// Starts the file, in the place of anything that is there.
+    pub(crate) fn create(
+        directory: &Directory,
+        name: &str,
+        columns: Columns,
+        run_id: &str,
+    ) -> Result<Self> {
+        let path = &directory.path_of(name);
+        let file = directory
+            .create_anew(name)
+            .map_err(|e| ArchiveError::io("create", path, e))?;
         let columns: Vec<_> = columns.needed().collect();
         let failed = |e| parquet_error(path, e);
         let schema = schema(&columns).map_err(failed)?;
@@ -69,17 +77,18 @@ impl ParquetWriter {
     /// Ends the file and waits until the disk has it.
     pub(crate) fn finish(self) -> Result<()> {
         // It writes the footer first.
-        let mut file = self
+        let file = self
             .writer
             .into_inner()
             .map_err(|e| parquet_error(&self.path, e))?;
-        file.flush()
-            .map_err(|e| ArchiveError::io("write", &self.path, e))?;
-        sync_file(file.get_ref(), &self.path)
+        let mut file = file
+            .into_inner()
+            .map_err(|e| ArchiveError::io("write", &self.path, e.into_error()))?;
+        sync_file(&mut file, &self.path)
     }
 }
 
-type Group<'a> = SerializedRowGroupWriter<'a, BufWriter<File>>;
+type Group<'a> = SerializedRowGroupWriter<'a, BufWriter<NewFile>>;
 
 fn narrow(group: &mut Group<'_>, values: &[i32]) -> Result<(), ParquetError> {
     let mut column = group.next_column()?.ok_or_else(too_few_columns)?;

@@ -43,6 +43,7 @@ struct Stream {
 
 impl TraceEvents {
     pub(super) fn new(
+        file: File,
         path: &Path,
         blocks: impl Iterator<Item = BlockAt>,
         from_ns: u64,
@@ -55,7 +56,7 @@ impl TraceEvents {
             stream.blocks.push_back(block);
         }
         let mut events = Self {
-            file: File::open(path).map_err(failed)?,
+            file,
             path: path.to_owned(),
             from_ns,
             to_ns,

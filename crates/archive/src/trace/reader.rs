@@ -5,16 +5,20 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use wakepath_directory::Directory;
+
 use super::block::{FILE_MAGIC, FRAME, Frame, KIND_DESCRIPTION, KIND_END, KIND_EVENTS, MAX_RAW};
 use super::merge::TraceEvents;
 use super::{TraceDescription, TraceEnd, trace_name};
 use crate::MEASURED_FORMAT_VERSION;
+use crate::durable::{open, to_read};
 use crate::error::{ArchiveError, Result};
 use crate::log::block::{BLOCK_HEADER, Header, checksum, read_block_header};
 
 /// One segment's trace, open for reading.
 #[derive(Debug)]
 pub struct Trace {
+    file: File,
     path: PathBuf,
     description: TraceDescription,
     end: Option<TraceEnd>,
@@ -38,13 +42,19 @@ impl Trace {
     /// [`ArchiveError::NotRecognised`] for another file or one without its beginning,
     /// [`ArchiveError::NewerFormat`], [`ArchiveError::Io`].
     pub fn open(directory: &Path, segment: u32) -> Result<Option<Self>> {
-        let path = directory.join(trace_name(segment));
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(ArchiveError::io("open the trace", &path, error)),
-        };
-        Self::index(file, path).map(Some)
+        Self::open_in(&to_read(directory)?, segment)
+    }
+
+    /// [`Trace::open`] in an open directory.
+    ///
+    /// # Errors
+    /// As [`Trace::open`].
+    pub fn open_in(directory: &Directory, segment: u32) -> Result<Option<Self>> {
+        let name = trace_name(segment);
+        match open(directory, &name, "open the trace")? {
+            Some(file) => Self::index(file, directory.path_of(&name)).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// What was recorded, where and how.
@@ -88,7 +98,9 @@ impl Trace {
         let inside =
             |block: &&BlockAt| block.frame.last_ns >= from_ns && block.frame.first_ns <= to_ns;
         let blocks = self.blocks.iter().filter(inside).copied();
-        TraceEvents::new(&self.path, blocks, from_ns, to_ns)
+        let failed = |e| ArchiveError::io("open the trace", &self.path, e);
+        let file = self.file.try_clone().map_err(failed)?;
+        TraceEvents::new(file, &self.path, blocks, from_ns, to_ns)
     }
 
     fn index(file: File, path: PathBuf) -> Result<Self> {
@@ -190,6 +202,7 @@ impl Trace {
         let description =
             description.ok_or_else(|| unknown("what it recorded is not said".into()))?;
         Ok(Self {
+            file: file.into_inner(),
             path,
             description,
             end,

@@ -2,11 +2,11 @@
 //! if its check sum matches: a kill or a power cut tears at most the last one.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use wakepath_directory::{Directory, NewFile, Trust};
 use wakepath_timeline::KernelEvent;
 
 use super::block::{FILE_MAGIC, Frame, KIND_DESCRIPTION, KIND_END, KIND_EVENTS, MAX_RAW};
@@ -25,7 +25,7 @@ const LEVEL: i32 = 1;
 
 /// Writes one segment's trace.
 pub struct TraceWriter {
-    file: File,
+    file: NewFile,
     path: PathBuf,
     sequence: u64,
     /// Blocks in the making, by CPU.
@@ -33,6 +33,8 @@ pub struct TraceWriter {
     compressor: zstd::bulk::Compressor<'static>,
     payload: Vec<u8>,
     bytes: u64,
+    /// Why a write failed; what followed would be hidden behind it.
+    failed: Option<String>,
 }
 
 impl TraceWriter {
@@ -42,9 +44,18 @@ impl TraceWriter {
     /// # Errors
     /// [`ArchiveError::DiskFull`], [`ArchiveError::Io`].
     pub fn create(directory: &Path, description: &TraceDescription) -> Result<Self> {
-        let path = directory.join(trace_name(description.segment));
+        Self::create_in(&Directory::to_write(directory, Trust::Own)?, description)
+    }
+
+    /// [`TraceWriter::create`] in an open directory.
+    ///
+    /// # Errors
+    /// As [`TraceWriter::create`].
+    pub fn create_in(directory: &Directory, description: &TraceDescription) -> Result<Self> {
+        let name = trace_name(description.segment);
+        let path = directory.path_of(&name);
         let failed = |e| ArchiveError::io("create the trace", &path, e);
-        let mut file = File::create(&path).map_err(failed)?;
+        let mut file = directory.create_anew(&name).map_err(failed)?;
         let mut header = [0; 16];
         header[..8].copy_from_slice(&FILE_MAGIC);
         header[8..12].copy_from_slice(&MEASURED_FORMAT_VERSION.to_le_bytes());
@@ -60,6 +71,7 @@ impl TraceWriter {
             compressor,
             payload: Vec::new(),
             bytes: header.len() as u64,
+            failed: None,
         };
         writer.append_json(KIND_DESCRIPTION, description)?;
         Ok(writer)
@@ -104,7 +116,7 @@ impl TraceWriter {
     pub fn finish(mut self, end: &TraceEnd) -> Result<u64> {
         self.flush()?;
         self.append_json(KIND_END, end)?;
-        sync_file(&self.file, &self.path)?;
+        sync_file(&mut self.file, &self.path)?;
         Ok(self.bytes)
     }
 
@@ -137,11 +149,20 @@ impl TraceWriter {
     }
 
     fn append_payload(&mut self, kind: u8) -> Result<()> {
+        if let Some(why) = &self.failed {
+            return Err(ArchiveError::WriterFailed {
+                path: self.path.clone(),
+                why: why.clone(),
+            });
+        }
         let mut block = block_header(kind, self.sequence, &self.payload).to_vec();
         block.append(&mut self.payload);
-        self.file
-            .write_all(&block)
-            .map_err(|e| ArchiveError::io("write the trace", &self.path, e))?;
+        if let Err(error) = self.file.write_all(&block) {
+            self.failed = Some(error.to_string());
+            // A torn block that stays is skipped by a reader, with all that would follow it.
+            let _ = self.file.truncate(self.bytes);
+            return Err(ArchiveError::io("write the trace", &self.path, error));
+        }
         self.sequence += 1;
         self.bytes += block.len() as u64;
         Ok(())

@@ -2,9 +2,11 @@
 //! are killed, files that are cut and altered.
 
 mod damaged_logs;
+mod every_fault;
 mod finishing;
 mod full_disk;
 mod killed_writer;
+mod links;
 mod made_up_run;
 mod old_formats;
 mod recovering;

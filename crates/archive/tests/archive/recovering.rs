@@ -3,8 +3,10 @@
 use std::fs;
 
 use wakepath_archive::{
-    ArchiveError, Ending, Finding, LOG_NAME, LogReader, LogWriter, Run, State, TailKind, recover,
+    ArchiveError, Ending, Event, Finding, LOG_NAME, LogReader, LogWriter, Run, State, TailKind,
+    discard_in, recover,
 };
+use wakepath_directory::{Directory, Trust};
 
 use crate::made_up_run::{run_started, samples, segment_ended, segment_started, write, write_open};
 use crate::scratch::Scratch;
@@ -19,6 +21,36 @@ fn write_cut_short(directory: &std::path::Path) {
     log.append_event(&segment_started(1, &[0], 200)).unwrap();
     log.append_samples(1, 0, &samples(1, 0, 0..150)).unwrap();
     log.sync().unwrap();
+}
+
+/// The bytes of a log without its end.
+fn log_of(directory: &std::path::Path, write: impl FnOnce(&mut LogWriter)) -> Vec<u8> {
+    let mut log = LogWriter::create(directory).unwrap();
+    write(&mut log);
+    drop(log);
+    fs::read(directory.join(LOG_NAME)).unwrap()
+}
+
+/// Appends an event's block by hand, as the format has it: a writer would refuse it.
+fn append_event(log: &mut Vec<u8>, sequence: u64, event: &Event) {
+    let payload = serde_json::to_vec(event).unwrap();
+    let (kind, length) = ([1, 0, 0, 0], (payload.len() as u32).to_le_bytes());
+    let sequence = sequence.to_le_bytes();
+    let crc = crc32fast::hash(&[&kind[..], &length, &sequence, &payload].concat());
+    log.extend([0xb7, b'W', b'K', 0x9e]);
+    log.extend(kind);
+    log.extend(length);
+    log.extend(crc.to_le_bytes());
+    log.extend(sequence);
+    log.extend(payload);
+}
+
+fn run_failed() -> Event {
+    Event::RunEnded {
+        ending: Ending::Failed {
+            reason: "the disk is full".to_owned(),
+        },
+    }
 }
 
 #[test]
@@ -137,9 +169,105 @@ fn a_run_that_is_being_recorded_is_left_alone_and_its_recorder_named() {
 }
 
 #[test]
-fn a_log_without_its_first_event_is_refused_and_kept() {
+fn a_run_stopped_before_its_first_event_is_said_to_be_empty_and_is_removed() {
+    let header = {
+        let scratch = Scratch::new();
+        drop(LogWriter::create(&scratch.run()).unwrap());
+        fs::read(scratch.run().join(LOG_NAME)).unwrap()
+    };
+    let torn = [&header[..], &[0xb7, b'W', b'K', 0x9e, 1, 0]].concat();
+    for log in [&header[..], &header[..5], &[], &[0; 4096], &torn] {
+        let scratch = Scratch::new();
+        fs::create_dir(scratch.run()).unwrap();
+        fs::write(scratch.run().join(LOG_NAME), log).unwrap();
+        fs::write(scratch.run().join("samples.reserve"), "x").unwrap();
+        fs::write(scratch.run().join("mine.txt"), "x").unwrap();
+        let error = recover(&scratch.run()).unwrap_err();
+        assert!(
+            matches!(error, ArchiveError::NothingRecorded { .. }),
+            "{} bytes: {error}",
+            log.len()
+        );
+        let directory = Directory::to_write(&scratch.run(), Trust::Own).unwrap();
+        discard_in(&directory).unwrap();
+        assert_eq!(directory.names().unwrap(), ["mine.txt"]);
+    }
+}
+
+#[test]
+fn a_run_of_which_anything_was_recorded_is_never_discarded() {
     let scratch = Scratch::new();
-    drop(LogWriter::create(&scratch.run()).unwrap());
+    write_cut_short(&scratch.run());
+    let directory = Directory::to_write(&scratch.run(), Trust::Own).unwrap();
+    discard_in(&directory).unwrap_err();
+    assert!(directory.holds(LOG_NAME));
+}
+
+#[test]
+fn a_log_that_ends_a_segment_which_never_started_is_read_and_its_lack_is_said() {
+    let scratch = Scratch::new();
+    // As a disk left it that filled between two segments, until the writer learnt not to.
+    let mut bytes = log_of(&scratch.run(), |log| {
+        log.append_event(&run_started(2)).unwrap();
+        log.append_event(&segment_started(0, &[0], 200)).unwrap();
+        log.append_samples(0, 0, &samples(0, 0, 0..200)).unwrap();
+        log.append_event(&segment_ended(0, &[0], 200)).unwrap();
+    });
+    for (number, event) in [segment_ended(1, &[0], 0), run_failed()].iter().enumerate() {
+        append_event(&mut bytes, 4 + number as u64, event);
+    }
+    fs::write(scratch.run().join(LOG_NAME), bytes).unwrap();
+
+    let run = Run::open(&scratch.run()).unwrap();
+    assert_eq!(run.samples(0, 0).unwrap(), samples(0, 0, 0..200));
+    let report = recover(&scratch.run()).unwrap();
+    let missing = report.manifest.recovered.clone().unwrap();
+    assert_eq!(missing.segments_without_start, [1]);
+    assert!(
+        report.to_string().contains("the start of segment 1"),
+        "{report}"
+    );
+    let run = Run::open(&scratch.run()).unwrap();
+    assert_eq!(run.samples(0, 0).unwrap(), samples(0, 0, 0..200));
+    assert!(recover(&scratch.run()).unwrap().was_finished);
+}
+
+#[test]
+fn a_block_that_contradicts_the_log_is_left_out_and_the_rest_is_read() {
+    let scratch = Scratch::new();
+    let mut bytes = log_of(&scratch.run(), |log| {
+        log.append_event(&run_started(2)).unwrap();
+        log.append_event(&segment_started(0, &[0], 200)).unwrap();
+        log.append_samples(0, 0, &samples(0, 0, 0..100)).unwrap();
+        log.flush_block().unwrap();
+    });
+    let again = [run_started(2), segment_started(0, &[0], 7)];
+    for (number, event) in again.iter().enumerate() {
+        append_event(&mut bytes, 3 + number as u64, event);
+    }
+    append_event(&mut bytes, 5, &segment_started(1, &[0], 300));
+    append_event(&mut bytes, 6, &segment_ended(1, &[0], 300));
+    fs::write(scratch.run().join(LOG_NAME), &bytes).unwrap();
+    let report = recover(&scratch.run()).unwrap();
+    let missing = report.manifest.recovered.clone().unwrap();
+    assert_eq!(missing.contradictions.blocks, 2);
+    let first = missing.contradictions.first.unwrap();
+    assert!(first.contains("the run starts a second time"), "{first}");
+    let run = Run::open(&scratch.run()).unwrap();
+    assert_eq!(run.samples(0, 0).unwrap(), samples(0, 0, 0..100));
+    assert!(run.manifest.segments[1].ended);
+    let kept = fs::read(scratch.run().join("samples.log.damaged")).unwrap();
+    assert!(kept == bytes, "the log is kept as it was found");
+}
+
+#[test]
+fn a_log_whose_first_event_is_damaged_is_refused_and_kept() {
+    let scratch = Scratch::new();
+    write(&scratch.run(), 1, &[0], 100);
+    let path = scratch.run().join(LOG_NAME);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[60] ^= 1;
+    fs::write(&path, bytes).unwrap();
     let error = recover(&scratch.run()).unwrap_err();
     assert!(
         error

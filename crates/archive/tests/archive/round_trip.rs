@@ -202,9 +202,7 @@ fn samples_of_a_segment_that_never_started_are_refused() {
     log.end(Ending::Complete).unwrap();
     let error = finish(&scratch.run()).unwrap_err();
     assert!(
-        error
-            .to_string()
-            .contains("segment 7, thread 0, which has not started"),
+        error.to_string().contains("segments [7] have no start"),
         "{error}"
     );
 }

@@ -16,6 +16,14 @@ impl Scratch {
         Self(path)
     }
 
+    /// In memory where there is a place for that: hundreds of runs, each synced many times.
+    pub fn in_memory() -> Self {
+        match tempfile::tempdir_in("/dev/shm") {
+            Ok(made) => Self(made.keep()),
+            Err(_) => Self::new(),
+        }
+    }
+
     /// A run directory in it that does not exist yet.
     pub fn run(&self) -> PathBuf {
         self.0.join("run")

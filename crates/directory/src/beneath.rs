@@ -1,0 +1,56 @@
+//! A directory somewhere below another, reached without leaving it.
+
+use rustix::fs::{self, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use std::path::{Component, Path};
+
+use crate::{Directory, DirectoryError};
+
+const OPEN: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
+
+/// Opens `top/relative`. Links on the way are taken as if `top` were the root of all files, as
+/// they would be on the machine that the tree stands for: they can't lead out of it.
+///
+/// # Errors
+/// [`DirectoryError::LeadsOut`] for a path that climbs, [`DirectoryError::NotADirectory`] where a
+/// kernel before 5.6, which can't keep a link inside, meets one; the system's.
+pub fn beneath(top: &Path, relative: &Path) -> Result<Directory, DirectoryError> {
+    let path = top.join(relative);
+    let failed = |error: Errno| match error {
+        Errno::LOOP | Errno::NOTDIR => DirectoryError::NotADirectory { path: path.clone() },
+        error => DirectoryError::io("open the directory", &path, error.into()),
+    };
+    let is_below = relative
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if !is_below {
+        return Err(DirectoryError::LeadsOut {
+            path: relative.to_owned(),
+            top: top.to_owned(),
+        });
+    }
+    let mut directory = fs::open(top, OPEN, Mode::empty()).map_err(failed)?;
+    let whole = match relative.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => relative,
+    };
+    let inside = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+    match fs::openat2(&directory, whole, OPEN, Mode::empty(), inside) {
+        Ok(found) => return Ok(Directory::held(found, &path)),
+        // Older kernels and some containers' filters know no `openat2`.
+        Err(Errno::NOSYS | Errno::PERM) => {}
+        Err(error) => return Err(failed(error)),
+    }
+    for part in relative.components() {
+        directory = fs::openat(
+            &directory,
+            part.as_os_str(),
+            OPEN | OFlags::NOFOLLOW,
+            Mode::empty(),
+        )
+        .map_err(failed)?;
+    }
+    Ok(Directory::held(directory, &path))
+}

@@ -1,0 +1,353 @@
+//! The directory itself: opened, looked at, and everything that is done in it.
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::faults::{Faults, Operation, Seam};
+use crate::file::NewFile;
+use crate::{DirectoryError, Trust};
+
+/// Rights of a directory that is made here: never writable by others, whatever the umask.
+const RIGHTS: u32 = 0o755;
+const OPEN: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
+/// Tries for a name that nobody else has taken.
+const MOST_ALIKE: u32 = 10_000;
+
+/// A directory, held open. Copies are of the same directory, wherever its name leads by then.
+#[derive(Debug, Clone)]
+pub struct Directory {
+    descriptor: Arc<OwnedFd>,
+    path: PathBuf,
+    follows_links: bool,
+    seam: Seam,
+}
+
+impl Directory {
+    /// Opens a directory for reading alone. Links to its files are followed: archives may keep the
+    /// bytes elsewhere.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn to_read(path: &Path) -> io::Result<Self> {
+        let descriptor = fs::open(path, OPEN, Mode::empty())?;
+        Ok(Self {
+            follows_links: true,
+            ..Self::held(descriptor, path)
+        })
+    }
+
+    /// Opens a directory that is there, to write in it. No link in it is followed, in reading
+    /// neither.
+    ///
+    /// # Errors
+    /// [`DirectoryError::NotOurs`] as `trust` has it, and the system's.
+    pub fn to_write(path: &Path, trust: Trust) -> Result<Self, DirectoryError> {
+        let descriptor = fs::open(path, OPEN, Mode::empty())
+            .map_err(|error| DirectoryError::io("open the directory", path, error.into()))?;
+        Self::looked_at(descriptor, path, trust)
+    }
+
+    /// Opens the working directory, which another process chose; `path` is for messages.
+    ///
+    /// # Errors
+    /// As [`Directory::to_write`].
+    pub fn of_this_process(path: &Path, trust: Trust) -> Result<Self, DirectoryError> {
+        let descriptor = fs::open(".", OPEN, Mode::empty())
+            .map_err(|error| DirectoryError::io("open the directory", path, error.into()))?;
+        Self::looked_at(descriptor, path, trust)
+    }
+
+    /// Makes a directory with all above it, or opens the one that is there.
+    ///
+    /// # Errors
+    /// As [`Directory::to_write`].
+    pub fn make(path: &Path, trust: Trust) -> Result<Self, DirectoryError> {
+        let Some(name) = path.file_name() else {
+            return Self::to_write(path, trust);
+        };
+        let above = Self::above(path)?;
+        match fs::mkdirat(&above.descriptor, name, Mode::from_raw_mode(RIGHTS)) {
+            Ok(()) => above.made(name.as_ref(), path),
+            Err(Errno::EXIST) => Self::to_write(path, trust),
+            Err(error) => Err(DirectoryError::io("make the directory", path, error.into())),
+        }
+    }
+
+    /// Makes a directory that was not there before: of this name, or of this name and `-2`, `-3`
+    /// and so on. Two that ask at once get two.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn make_new(path: &Path) -> Result<Self, DirectoryError> {
+        let failed = |error| DirectoryError::io("make the directory", path, error);
+        let name = path.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
+        let above = Self::above(path)?;
+        for number in 1..=MOST_ALIKE {
+            let name = match number {
+                1 => name.to_owned(),
+                _ => format!("{name}-{number}"),
+            };
+            match fs::mkdirat(&above.descriptor, &*name, Mode::from_raw_mode(RIGHTS)) {
+                Ok(()) => return above.made(name.as_ref(), &path.with_file_name(&name)),
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(failed(error.into())),
+            }
+        }
+        Err(failed(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// Holds an open directory; `path` is for messages.
+    pub(crate) fn held(descriptor: OwnedFd, path: &Path) -> Self {
+        Self {
+            descriptor: Arc::new(descriptor),
+            path: path.to_owned(),
+            follows_links: false,
+            seam: Seam::default(),
+        }
+    }
+
+    fn looked_at(descriptor: OwnedFd, path: &Path, trust: Trust) -> Result<Self, DirectoryError> {
+        let found = fs::fstat(&descriptor)
+            .map_err(|error| DirectoryError::io("look at", path, error.into()))?;
+        trust.check(path, &found)?;
+        Ok(Self::held(descriptor, path))
+    }
+
+    /// The directory above, made where it is missing.
+    fn above(path: &Path) -> Result<Self, DirectoryError> {
+        let above = match path.parent() {
+            Some(above) if !above.as_os_str().is_empty() => above,
+            _ => Path::new("."),
+        };
+        std::fs::create_dir_all(above)
+            .map_err(|error| DirectoryError::io("make the directory", above, error))?;
+        let opened = fs::open(above, OPEN, Mode::empty());
+        let descriptor = opened
+            .map_err(|error| DirectoryError::io("open the directory", above, error.into()))?;
+        Ok(Self::held(descriptor, above))
+    }
+
+    /// Opens what was just made in this one: what somebody put there instead is refused.
+    fn made(&self, name: &Path, path: &Path) -> Result<Self, DirectoryError> {
+        let opened = fs::openat(
+            &self.descriptor,
+            name,
+            OPEN | OFlags::NOFOLLOW,
+            Mode::empty(),
+        );
+        let descriptor = opened.map_err(|_| DirectoryError::NotADirectory {
+            path: path.to_owned(),
+        })?;
+        self.sync()
+            .map_err(|error| DirectoryError::io("sync the directory", &self.path, error))?;
+        Self::looked_at(descriptor, path, Trust::Own)
+    }
+
+    /// Lets operations fail: for tests.
+    #[must_use]
+    pub fn with_faults(mut self, faults: Arc<Faults>) -> Self {
+        self.seam = Seam(Some(faults));
+        self
+    }
+
+    /// Its path, as it was named.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of a file in it, for messages.
+    pub fn path_of(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// A path that leads to this very directory for as long as this process holds it, whatever
+    /// its name leads to by then: where a child process is to work.
+    pub fn lasting_path(&self) -> PathBuf {
+        use std::os::fd::AsRawFd;
+        PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()))
+    }
+
+    /// Makes a file. It must not be there, as a link neither.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn create_new(&self, name: &str, rights: u32) -> io::Result<NewFile> {
+        self.seam.pass(Operation::Create)?;
+        let flags = OFlags::WRONLY
+            | OFlags::APPEND
+            | OFlags::CREATE
+            | OFlags::EXCL
+            | OFlags::NOFOLLOW
+            | OFlags::CLOEXEC;
+        let file = fs::openat(
+            &self.descriptor,
+            plain(name)?,
+            flags,
+            Mode::from_raw_mode(rights),
+        )?;
+        Ok(NewFile::new(File::from(file), self.seam.clone()))
+    }
+
+    /// Makes a file in the place of one that a stopped writer may have left, or of a link: what is
+    /// there is taken away first, not written to.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn create_anew(&self, name: &str) -> io::Result<NewFile> {
+        self.remove(name)?;
+        self.create_new(name, 0o644)
+    }
+
+    /// Opens a plain file for reading.
+    ///
+    /// # Errors
+    /// The system's; for a link, where links are not followed, and for what is no plain file.
+    pub fn open(&self, name: &str) -> io::Result<File> {
+        self.open_with(name, OFlags::RDONLY)
+    }
+
+    /// Opens a plain file that is there, to read it and to append to it.
+    ///
+    /// # Errors
+    /// As [`Directory::open`].
+    pub fn open_to_append(&self, name: &str) -> io::Result<File> {
+        self.open_with(name, OFlags::RDWR | OFlags::APPEND)
+    }
+
+    fn open_with(&self, name: &str, flags: OFlags) -> io::Result<File> {
+        self.seam.pass(Operation::Open)?;
+        // A pipe in its place must not keep the reader waiting.
+        let mut flags = flags | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        if !self.follows_links {
+            flags |= OFlags::NOFOLLOW;
+        }
+        let file = match fs::openat(&self.descriptor, plain(name)?, flags, Mode::empty()) {
+            Ok(file) => file,
+            Err(Errno::LOOP) if !self.follows_links => return Err(no_plain_file("a link")),
+            Err(error) => return Err(error.into()),
+        };
+        match FileType::from_raw_mode(fs::fstat(&file)?.st_mode) {
+            FileType::RegularFile => Ok(File::from(file)),
+            _ => Err(no_plain_file("no plain file")),
+        }
+    }
+
+    /// Whether something of that name is there, a link that leads nowhere included.
+    pub fn holds(&self, name: &str) -> bool {
+        fs::statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// The length of a plain file.
+    ///
+    /// # Errors
+    /// As [`Directory::open`].
+    pub fn length(&self, name: &str) -> io::Result<u64> {
+        Ok(self.open(name)?.metadata()?.len())
+    }
+
+    /// All names in it but `.` and `..`, in no order; names that are not UTF-8 are left out.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn names(&self) -> io::Result<Vec<String>> {
+        self.seam.pass(Operation::List)?;
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.descriptor)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name != "." && name != ".." {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    /// Gives a file another name, in place of what has that name. Lasting after
+    /// [`Directory::sync`].
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.seam.pass(Operation::Rename)?;
+        let here = &self.descriptor;
+        Ok(fs::renameat(here, plain(from)?, here, plain(to)?)?)
+    }
+
+    /// Removes a file, or a link itself; one that is not there is as good as removed.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        self.seam.pass(Operation::Remove)?;
+        match fs::unlinkat(&self.descriptor, plain(name)?, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits until the disk has the directory's names.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn sync(&self) -> io::Result<()> {
+        self.seam.pass(Operation::SyncDirectory)?;
+        Ok(fs::fsync(&self.descriptor)?)
+    }
+
+    /// Puts a whole file in place: a partial one is written, synced and renamed, and the directory
+    /// synced. Stopped anywhere, there is the old one or the new one.
+    ///
+    /// # Errors
+    /// The system's. Nothing of the new file is left then, as far as that can be done.
+    pub fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let partial = format!("{name}.partial");
+        let written = self
+            .write_synced(&partial, bytes)
+            .and_then(|()| self.rename(&partial, name));
+        if written.is_err() {
+            // What is there of it is of no use; that it stays changes nothing about the error.
+            let _ = self.remove(&partial);
+        }
+        written.and_then(|()| self.sync())
+    }
+
+    /// Writes a file of that name anew and waits until the disk has its bytes.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn write_synced(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let mut file = self.create_anew(name)?;
+        file.write_all(bytes)?;
+        file.sync()
+    }
+}
+
+impl AsFd for Directory {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+/// A name leads nowhere else.
+fn plain(name: &str) -> io::Result<&str> {
+    match name {
+        "" | "." | ".." => Err(no_plain_file("no file name")),
+        _ if name.contains('/') => Err(no_plain_file("no plain file name")),
+        _ => Ok(name),
+    }
+}
+
+fn no_plain_file(what: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidInput,
+        format!("{what} is in its place; look who made it"),
+    )
+}

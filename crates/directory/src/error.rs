@@ -1,0 +1,54 @@
+//! Why a directory is not written in.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a directory can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DirectoryError {
+    /// The system refused.
+    #[error("{}: cannot {action}: {source}", path.display())]
+    Io {
+        /// What was being done: "open the directory".
+        action: &'static str,
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Somebody else owns it or may write in it, and could exchange files under a writer's hands.
+    #[error(
+        "{}: {whose}; root writes only where nobody else can: run it as that user, make it root's \
+         (chown root, chmod go-w), or say --trust-directory", path.display()
+    )]
+    NotOurs {
+        /// The directory.
+        path: PathBuf,
+        /// Its owner or its rights, as a person reads them.
+        whose: String,
+    },
+    /// A link, or something else than a directory, is in its place.
+    #[error("{}: a link or no directory; remove it and look who made it", path.display())]
+    NotADirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A path climbs, or is not below what it has to be below.
+    #[error("{}: leads out of {}", path.display(), top.display())]
+    LeadsOut {
+        /// The path.
+        path: PathBuf,
+        /// The directory that it must stay in.
+        top: PathBuf,
+    },
+}
+
+impl DirectoryError {
+    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
+        Self::Io {
+            action,
+            path: path.into(),
+            source,
+        }
+    }
+}

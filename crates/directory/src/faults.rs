@@ -1,0 +1,121 @@
+//! The seam at which a test makes an operation on files fail: the first, the second, and so on
+//! until nothing fails any more. Outside of tests it is a `None` that is looked at.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use rustix::io::Errno;
+
+/// What is done to a file or directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operation {
+    /// A file is made.
+    Create,
+    /// A file is opened for reading.
+    Open,
+    /// Bytes are written.
+    Write,
+    /// Room on the disk is taken.
+    Allocate,
+    /// A file is cut to a length.
+    Truncate,
+    /// A file's bytes are waited for.
+    Sync,
+    /// A file is closed.
+    Close,
+    /// A file gets another name.
+    Rename,
+    /// A file is removed.
+    Remove,
+    /// A directory's names are read.
+    List,
+    /// A directory's names are waited for.
+    SyncDirectory,
+}
+
+/// How an operation fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// `ENOSPC`: the disk is full.
+    NoSpace,
+    /// `EIO`: the disk is broken.
+    Broken,
+    /// A write takes half of the bytes; everything else fails with `ENOSPC`.
+    Short,
+}
+
+/// Makes one operation fail, or all from one on.
+#[derive(Debug)]
+pub struct Faults {
+    fault: Fault,
+    at: u64,
+    lasting: bool,
+    seen: AtomicU64,
+    failed: Mutex<Vec<Operation>>,
+}
+
+impl Faults {
+    /// The operation of this number fails, counted from 1; with `lasting` all after it too.
+    pub fn new(fault: Fault, at: u64, lasting: bool) -> Arc<Self> {
+        Arc::new(Self {
+            fault,
+            at,
+            lasting,
+            seen: AtomicU64::new(0),
+            failed: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// Operations so far.
+    pub fn seen(&self) -> u64 {
+        self.seen.load(Ordering::Relaxed)
+    }
+
+    /// Operations that were made to fail.
+    pub fn failed(&self) -> Vec<Operation> {
+        self.failed.lock().map_or(Vec::new(), |all| all.clone())
+    }
+
+    fn hits(&self, operation: Operation) -> bool {
+        let number = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
+        let hit = number == self.at || (self.lasting && number > self.at);
+        if hit && let Ok(mut failed) = self.failed.lock() {
+            failed.push(operation);
+        }
+        hit
+    }
+
+    fn error(&self) -> io::Error {
+        match self.fault {
+            Fault::NoSpace | Fault::Short => Errno::NOSPC.into(),
+            Fault::Broken => Errno::IO.into(),
+        }
+    }
+}
+
+/// Where an operation asks whether it may go on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seam(pub(crate) Option<Arc<Faults>>);
+
+impl Seam {
+    /// Fails where a test wants it to.
+    pub(crate) fn pass(&self, operation: Operation) -> io::Result<()> {
+        match &self.0 {
+            Some(faults) if faults.hits(operation) => Err(faults.error()),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many of so many bytes may be written.
+    pub(crate) fn pass_bytes(&self, length: usize) -> io::Result<usize> {
+        match &self.0 {
+            Some(faults) if faults.hits(Operation::Write) => match faults.fault {
+                // All but the first of lasting short writes take nothing: the disk stays full.
+                Fault::Short if length > 1 && faults.seen() == faults.at => Ok(length / 2),
+                _ => Err(faults.error()),
+            },
+            _ => Ok(length),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! A file in the making: only ever appended to, and through the seam at which tests let it fail.
+
+use rustix::fs::{FallocateFlags, fallocate};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::directory::Directory;
+use crate::faults::{Operation, Seam};
+use crate::{DirectoryError, Trust};
+
+/// A file that this process made and appends to.
+#[derive(Debug)]
+pub struct NewFile {
+    file: File,
+    seam: Seam,
+    /// Bytes written, and how many of them the disk is known to have.
+    length: u64,
+    synced: u64,
+}
+
+impl NewFile {
+    pub(crate) fn new(file: File, seam: Seam) -> Self {
+        Self {
+            file,
+            seam,
+            length: 0,
+            synced: 0,
+        }
+    }
+
+    /// The file, for locks and looks.
+    pub fn as_file(&self) -> &File {
+        &self.file
+    }
+
+    /// Waits until the disk has its bytes and its length.
+    ///
+    /// # Errors
+    /// The system's; what was written may be lost then.
+    pub fn sync(&mut self) -> io::Result<()> {
+        self.seam.pass(Operation::Sync)?;
+        self.file.sync_data()?;
+        self.synced = self.length;
+        Ok(())
+    }
+
+    /// Cuts it to a length that it has reached.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.seam.pass(Operation::Truncate)?;
+        self.file.set_len(length)?;
+        self.length = length;
+        self.synced = self.synced.min(length);
+        Ok(())
+    }
+
+    /// Takes room on the disk without changing the file's length.
+    ///
+    /// # Errors
+    /// The system's; file systems without that ability say so.
+    pub fn allocate(&self, at: u64, length: u64) -> io::Result<()> {
+        self.seam.pass(Operation::Allocate)?;
+        let take = || fallocate(&self.file, FallocateFlags::KEEP_SIZE, at, length);
+        Ok(rustix::io::retry_on_intr(take)?)
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let allowed = self.seam.pass_bytes(bytes.len())?;
+        let written = self.file.write(&bytes[..allowed])?;
+        self.length += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for NewFile {
+    /// Nobody hears of a failing `close`, and nobody need: what matters was synced before. A test
+    /// that lets it fail loses what was not, as a network file system may.
+    fn drop(&mut self) {
+        if self.seam.pass(Operation::Close).is_err() {
+            let _ = self.file.set_len(self.synced.min(self.length));
+        }
+    }
+}
+
+/// Puts a file in place that a person named, whatever the directory: whole or not at all, and
+/// never through a link in its place or in that of its partial.
+///
+/// # Errors
+/// When it can't be written; what was there before is there still.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DirectoryError> {
+    let failed = |source| DirectoryError::io("write", path, source);
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
+    Directory::to_write(parent, Trust::Any)?
+        .put(name, bytes)
+        .map_err(failed)
+}

@@ -1,0 +1,20 @@
+//! A directory that is opened once and held. Files are made, read, renamed and removed relative to
+//! it, exclusively and never through a link: whoever may rename what lies above, or plants a link,
+//! leads no writer elsewhere. It knows nothing of what the files hold.
+//!
+//! Everything that a run, a recovery, an import or a tuning writes goes through here, and so
+//! through one seam: [`Faults`] makes any of these operations fail in a test, on a real disk.
+
+mod beneath;
+mod directory;
+mod error;
+mod faults;
+mod file;
+mod trust;
+
+pub use beneath::beneath;
+pub use directory::Directory;
+pub use error::DirectoryError;
+pub use faults::{Fault, Faults, Operation};
+pub use file::{NewFile, replace};
+pub use trust::Trust;
