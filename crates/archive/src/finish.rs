@@ -251,6 +251,24 @@ pub fn discard_in(directory: &Directory) -> Result<()> {
     sync_directory(directory)
 }
 
+/// Removes the log of a run that can be made again, such as an import, with what lies half-written
+/// beside it. A finished run stays.
+///
+/// # Errors
+/// [`ArchiveError::InUse`] while another process writes it; I/O errors.
+pub fn withdraw_in(directory: &Directory) -> Result<()> {
+    let log = lock_log(directory)?;
+    if log.is_none() || holds(directory, MANIFEST_NAME) {
+        return Ok(());
+    }
+    for name in LEFT_OVER {
+        remove(directory, name)?;
+    }
+    remove(directory, PARQUET_NAME)?;
+    remove(directory, LOG_NAME)?;
+    sync_directory(directory)
+}
+
 /// Removes the log, or puts a damaged one aside as evidence.
 fn dispose_of_log(directory: &Directory, manifest: &Manifest) -> Result<()> {
     // The log goes last: while it is there, all of this is done again.

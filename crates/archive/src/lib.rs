@@ -35,7 +35,7 @@ pub use event::{
     SegmentTraced, SelfTestFound, StageLatency, ThreadEnd, ThreadEnded, ThreadStarted, Tool,
     TracingSetUp, When, run_id,
 };
-pub use finish::{Step, discard_in, finish, finish_in, finish_until};
+pub use finish::{Step, discard_in, finish, finish_in, finish_until, withdraw_in};
 pub use imported::{Imported, ThreadHistogram};
 pub use log::{Block, Content, Damage, Gap, LOG_NAME, LogReader, LogWriter, Tail, TailKind};
 pub use manifest::{

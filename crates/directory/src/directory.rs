@@ -4,7 +4,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -173,6 +173,41 @@ impl Directory {
     pub fn lasting_path(&self) -> PathBuf {
         use std::os::fd::AsRawFd;
         PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()))
+    }
+
+    /// Makes a directory in it, which must not be there; returns its path.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn make_below(&self, name: &str) -> io::Result<PathBuf> {
+        fs::mkdirat(&self.descriptor, plain(name)?, Mode::from_raw_mode(RIGHTS))?;
+        Ok(self.path_of(name))
+    }
+
+    /// Removes a directory in it with all that it holds; a link in its place is itself removed.
+    ///
+    /// # Errors
+    /// The system's; one that is not there is as good as removed.
+    pub fn remove_below(&self, name: &str) -> io::Result<()> {
+        // It goes down by descriptors, as this type does, and follows no link.
+        match std::fs::remove_dir_all(self.lasting_path().join(plain(name)?)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Reads a whole file; `None` where there is none.
+    ///
+    /// # Errors
+    /// As [`Directory::open`].
+    pub fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        let mut file = match self.open(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
     }
 
     /// Makes a file. It must not be there, as a link neither.

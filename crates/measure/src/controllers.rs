@@ -98,7 +98,7 @@ fn load(library: &str, spec: &LoopSpec, interrupt: &Interrupt) -> Result<(), Con
         Ok(memory) => memory,
         Err(source) => return Err(ControllerError::NoMemory { library, source }),
     };
-    let child = Child::start(&program, "loop", memory.file(), &[]);
+    let child = Child::start(&program, "loop", memory.file(), None);
     let told = child.and_then(|mut child| child.say(spec).map(|()| child));
     let mut child = match told {
         Ok(child) => child,

@@ -30,7 +30,7 @@ mod work;
 pub use controllers::{ControllerError, load_controllers};
 pub use error::{MeasureError, NotTraced};
 pub use interrupt::Interrupt;
-pub use measurement::Measurement;
+pub use measurement::{Measurement, SCRATCH};
 pub use observer::Observer;
 pub use plan::{Condition, HostCpus, PhaseRun, Plan, Segment};
 pub use recorder::LiveFigures;

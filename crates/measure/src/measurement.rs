@@ -15,6 +15,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wakepath_archive::{Ending, Event, FactsTaken, RunStarted, When};
+use wakepath_directory::Directory;
 use wakepath_load::{Caches, Loads, StartOptions};
 use wakepath_machine::{Facts, Root};
 use wakepath_probe::Ready;
@@ -24,14 +25,17 @@ use wakepath_scenario::Scenario;
 /// How long a load may take to do its first work: programs read files, start children, warm up.
 const LOAD_START: Duration = Duration::from_secs(20);
 
+/// Name of the loads' directory in the run directory.
+pub const SCRATCH: &str = "scratch";
+
 /// What a run is made of, and who watches it.
 pub struct Measurement<'a> {
     /// What is measured on which terms.
     pub scenario: &'a Scenario,
     /// The scenario laid out for this host.
     pub plan: &'a Plan,
-    /// The run directory; empty or not there yet.
-    pub directory: &'a Path,
+    /// The run directory, which is empty.
+    pub directory: &'a Directory,
     /// How the run describes itself in its first event; the plan is filled in here.
     pub start: RunStarted,
     /// Data caches, for loads whose working set is a cache's share.
@@ -53,12 +57,12 @@ impl Measurement<'_> {
         // Everything but the loop and the loads stays off the loop's CPUs; children inherit it.
         affinity::pin(&self.plan.other_cpus()).map_err(MeasureError::Affinity)?;
         let recording = Recording::start(self.scenario, self.directory)?;
-        let scratch = self.directory.join("scratch");
-        std::fs::create_dir(&scratch).map_err(|source| MeasureError::Scratch {
-            path: scratch.clone(),
+        let scratch = self.directory.make_below(SCRATCH);
+        let scratch = scratch.map_err(|source| MeasureError::Scratch {
+            path: self.directory.path_of(SCRATCH),
             source,
         })?;
-        let scratch = Scratch(scratch);
+        let scratch = Scratch(self.directory, scratch);
 
         let longest_ns = self.segment_lengths(self.plan).max().unwrap_or(0);
         let traced = match &self.scenario.trace {
@@ -79,14 +83,14 @@ impl Measurement<'_> {
         };
         let plan = untraced.as_ref().unwrap_or(self.plan);
         let planned_ns = self.segment_lengths(plan).sum();
-        self.observer.begun(plan, planned_ns, self.directory);
+        self.observer.begun(plan, planned_ns, self.directory.path());
         let mut running = Running {
             scenario: self.scenario,
             plan,
             observer: self.observer,
             interrupt: self.interrupt,
             caches: self.caches,
-            scratch: &scratch.0,
+            scratch: &scratch.1,
             directory: self.directory,
             recording,
             unavailable: HashMap::new(),
@@ -123,7 +127,7 @@ pub(crate) struct Running<'a> {
     pub(crate) interrupt: &'a Interrupt,
     caches: Caches,
     scratch: &'a Path,
-    pub(crate) directory: &'a Path,
+    pub(crate) directory: &'a Directory,
     pub(crate) recording: Recording,
     /// Conditions in a phase that this process can't measure, with the reason.
     pub(crate) unavailable: HashMap<(String, String), NotMeasured>,
@@ -307,11 +311,11 @@ impl Running<'_> {
 }
 
 /// The loads' directory, which goes when the run is over.
-struct Scratch(PathBuf);
+struct Scratch<'a>(&'a Directory, PathBuf);
 
-impl Drop for Scratch {
+impl Drop for Scratch<'_> {
     fn drop(&mut self) {
         // What can't be removed is named by `wakepath recover`.
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = self.0.remove_below(SCRATCH);
     }
 }

@@ -3,10 +3,11 @@
 use crate::recorder::{Command, Reply, SegmentRings};
 use crate::supervisor::{Child, Heard, NoAnswer};
 use crate::{MeasureError, Observer, own_executable};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wakepath_archive::{Ending, Event};
+use wakepath_directory::Directory;
 use wakepath_rt::shared::SharedMemory;
 use wakepath_scenario::Scenario;
 
@@ -28,7 +29,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    pub(crate) fn start(scenario: &Scenario, directory: &Path) -> Result<Self, MeasureError> {
+    pub(crate) fn start(scenario: &Scenario, directory: &Directory) -> Result<Self, MeasureError> {
         let periods = scenario.tasks.iter().map(|task| task.period_ns);
         let shortest = periods.min().unwrap_or(1);
         let slots = (RING_SECONDS * 1_000_000_000 / shortest.max(1))
@@ -39,7 +40,7 @@ impl Recording {
             &own_executable(),
             "recorder",
             memory.file(),
-            &[directory.as_os_str()],
+            Some(directory),
         )
         .map_err(|source| MeasureError::Start {
             which: "recorder",
@@ -48,7 +49,7 @@ impl Recording {
         let mut recording = Self {
             child,
             memory,
-            directory: directory.into(),
+            directory: directory.path().into(),
             failure: None,
         };
         recording.answer(|reply| matches!(reply, Reply::Ready).then_some(()))?;

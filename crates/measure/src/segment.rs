@@ -82,7 +82,7 @@ impl UnderWay<'_, '_> {
         if self.segment.planned.traced {
             self.run.begin_trace(number)?;
         }
-        let mut child = Child::start(&program, "loop", self.run.recording.memory.file(), &[])
+        let mut child = Child::start(&program, "loop", self.run.recording.memory.file(), None)
             .map_err(not_started)?;
         let outcome = self.with_child(&mut child);
         child.kill();

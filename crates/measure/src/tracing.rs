@@ -7,9 +7,9 @@ use crate::plan::Segment;
 use crate::supervisor::{Child, NoAnswer};
 use crate::{MeasureError, NotTraced, own_executable, own_group};
 use std::os::fd::AsFd;
-use std::path::Path;
 use std::time::Duration;
 use wakepath_archive::{Event, PlannedSegment, SegmentTraced, TraceMode};
+use wakepath_directory::Directory;
 use wakepath_machine::{CpuList, Root, timers_elsewhere};
 use wakepath_probe::{Backend, Command, Ready, Reply, Setting};
 use wakepath_scenario::{Trace, TraceBackend, TraceBuffer};
@@ -48,7 +48,7 @@ impl Tracing {
     /// Starts the probe and waits until it can record.
     pub(crate) fn start(
         order: &TraceOrder<'_>,
-        directory: &Path,
+        directory: &Directory,
         shared: impl AsFd,
     ) -> Result<(Self, Ready), NotTraced> {
         let setting = Setting {
@@ -67,7 +67,7 @@ impl Tracing {
             apart: own_group::apart(),
         };
         let program = own_executable();
-        let child = Child::start(&program, "probe", shared, &[directory.as_os_str()]);
+        let child = Child::start(&program, "probe", shared, Some(directory));
         let child = child.map_err(NotTraced::NotStarted)?;
         let mut tracing = Self { child };
         match tracing.ask(&setting, SET_UP_PATIENCE)? {
@@ -110,7 +110,7 @@ impl Watching {
     /// # Errors
     /// Why there is no tracing, with the remedy.
     pub fn start(
-        directory: &Path,
+        directory: &Directory,
         cpus: &[u16],
         segment_ns: u64,
     ) -> Result<(Self, Ready), NotTraced> {
@@ -193,7 +193,7 @@ impl Running<'_> {
         if let Some(mut trace) = trace {
             trace.own = Some(self.own.all());
             self.recording.append(Event::SegmentTraced(trace))?;
-            self.observer.traced(segment, self.directory);
+            self.observer.traced(segment, self.directory.path());
         }
         let PlannedSegment {
             condition, phase, ..

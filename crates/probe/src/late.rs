@@ -1,9 +1,8 @@
 //! Which stretches of a segment are worth keeping: those around its late cycles, by the samples in
 //! the run's log.
 
-use std::path::Path;
-
-use wakepath_archive::{Content, KeptWindow, LOG_NAME, LogReader};
+use wakepath_archive::{Content, KeptWindow, LogReader};
+use wakepath_directory::Directory;
 use wakepath_timeline::{DueTimes, Sample};
 
 use crate::error::Result;
@@ -16,11 +15,11 @@ const AFTER_NS: u64 = 100_000;
 /// # Errors
 /// [`crate::ProbeError::Archive`] when the log can't be read.
 pub(crate) fn late_windows(
-    directory: &Path,
+    directory: &Directory,
     segment: u32,
     above_ns: u64,
 ) -> Result<Vec<KeptWindow>> {
-    let mut reader = LogReader::open(&directory.join(LOG_NAME))?;
+    let mut reader = LogReader::open_in(directory)?;
     let mut windows = Vec::new();
     // Periods by thread, and the sample before: a skipped period is late too.
     let mut threads: Vec<(u16, DueTimes, Option<Sample>)> = Vec::new();

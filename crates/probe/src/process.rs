@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -12,6 +12,7 @@ use wakepath_archive::{
     Kept, KernelLatency, KernelNoise, SegmentTraced, SelfTestFound, TraceDescription, TraceEnd,
     TraceMode, TraceWriter, TracingSetUp,
 };
+use wakepath_directory::Directory;
 use wakepath_rt::clock;
 
 use crate::apart;
@@ -42,7 +43,7 @@ const WRITE_EVERY: Duration = Duration::from_secs(1);
 /// When the first line is no [`Setting`], or nobody reads the replies. That there is no tracing is
 /// a reply and no error.
 pub fn run<C: Read + AsFd>(
-    directory: &Path,
+    directory: &Directory,
     commands: C,
     mut replies: impl Write,
 ) -> std::io::Result<()> {
@@ -85,7 +86,7 @@ pub fn run<C: Read + AsFd>(
 
 /// The source of events, and the segment under way.
 struct Probe {
-    directory: PathBuf,
+    directory: Directory,
     setting: Setting,
     choice: BufferChoice,
     tracefs: Tracefs,
@@ -111,7 +112,7 @@ struct Segment {
 }
 
 impl Probe {
-    fn set_up(directory: &Path, setting: Setting) -> Result<(Self, Ready)> {
+    fn set_up(directory: &Directory, setting: Setting) -> Result<(Self, Ready)> {
         let tracefs = Tracefs::find_or_mount()?;
         let orphans = orphans::remove_in(&tracefs);
         let meminfo = Path::new("/proc/meminfo");
@@ -157,7 +158,7 @@ impl Probe {
             self_tests,
         };
         let probe = Self {
-            directory: directory.to_owned(),
+            directory: directory.clone(),
             setting,
             choice,
             tracefs,
@@ -197,7 +198,7 @@ impl Probe {
             missing: self.source.missing().to_vec(),
             began_ns,
         };
-        let writer = TraceWriter::create(&self.directory, &description)?;
+        let writer = TraceWriter::create_in(&self.directory, &description)?;
         let collector = match self.choice.mode {
             TraceMode::Drained => Some(Collector::new(&*self.source, None)?),
             _ => None,

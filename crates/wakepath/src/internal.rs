@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
+use wakepath_directory::{Directory, DirectoryError, Trust};
 
 /// The arguments of a built-in load's worker, if this process is one.
 pub fn load_worker_arguments() -> Option<impl Iterator<Item = std::ffi::OsString>> {
@@ -66,6 +67,11 @@ fn take_name() {
     let _ = rustix::thread::set_name(c"wakepath");
 }
 
+/// The directory in which the measuring process had this one started; it has looked whose it is.
+fn its_directory(path: &std::path::Path) -> Result<Directory, DirectoryError> {
+    Directory::of_this_process(path, Trust::Any)
+}
+
 fn probe_process(parent: i32, directory: &std::path::Path) -> Outcome {
     if !wakepath_measured_loop::is_child_of(parent) {
         return Err("the measuring process is gone".into());
@@ -73,7 +79,7 @@ fn probe_process(parent: i32, directory: &std::path::Path) -> Outcome {
     take_name();
     let input = File::open("/proc/self/fd/0")?;
     Ok(wakepath_probe::run(
-        directory,
+        &its_directory(directory)?,
         input,
         std::io::stdout().lock(),
     )?)
@@ -86,8 +92,9 @@ fn recorder_process(parent: i32, shared: i32, directory: &std::path::Path) -> Ou
     take_name();
     let memory = wakepath_measured_loop::shared_memory(shared)?;
     let input = File::open("/proc/self/fd/0")?;
+    let directory = its_directory(directory)?;
     let outcome =
-        wakepath_measure::recorder::run(&memory, directory, input, std::io::stdout().lock());
+        wakepath_measure::recorder::run(&memory, &directory, input, std::io::stdout().lock());
     if let Err(error) = outcome {
         // The measuring process shows what is said this way; standard error is for its absence.
         let failed = wakepath_measure::recorder::Reply::Failed {

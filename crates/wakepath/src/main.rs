@@ -5,6 +5,8 @@
 mod beginning;
 mod command_line;
 mod internal;
+mod limits;
+mod memory;
 mod usage;
 mod verbs;
 mod view;
@@ -14,7 +16,11 @@ use clap::Parser;
 use command_line::{CommandLine, Verb};
 use std::process::ExitCode;
 
+#[global_allocator]
+static MEMORY: memory::Spoken = memory::Spoken;
+
 fn main() -> ExitCode {
+    limits::report_instead_of_dying();
     // A load that measures fork and exec starts this program thousands of times a second: its
     // workers don't wait for a command line that they don't have.
     if let Some(arguments) = internal::load_worker_arguments() {

@@ -74,8 +74,11 @@ impl LogReader<File> {
         Self::new(file, path)
     }
 
-    /// Opens the log of a run directory.
-    pub(crate) fn open_in(directory: &Directory) -> Result<Self> {
+    /// Opens the log of an open run directory.
+    ///
+    /// # Errors
+    /// As [`LogReader::open`].
+    pub fn open_in(directory: &Directory) -> Result<Self> {
         let path = directory.path_of(LOG_NAME);
         match directory.open(LOG_NAME) {
             Ok(file) => Self::new(file, &path),

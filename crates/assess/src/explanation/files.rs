@@ -3,9 +3,9 @@
 
 use super::{ExplainError, ExplainedRun, Nobody, Order, explain};
 use serde::Serialize;
-use std::path::Path;
-use std::{fs, io};
+use std::io;
 use wakepath_archive::{Run, Trace};
+use wakepath_directory::Directory;
 use wakepath_explain::{Explanation, OverheadTable};
 
 /// Explains a run that holds events and writes what comes out beside them; returns `None`, and
@@ -13,11 +13,10 @@ use wakepath_explain::{Explanation, OverheadTable};
 ///
 /// # Errors
 /// When the run can't be read or the files not be written.
-pub fn write_beside(run: &Run) -> Result<Option<Explanation>, ExplainError> {
-    let directory = run.directory();
+pub fn write_beside(run: &Run, directory: &Directory) -> Result<Option<Explanation>, ExplainError> {
     let mut traced = false;
     for segment in &run.manifest.segments {
-        traced |= Trace::open(directory, segment.segment)?.is_some();
+        traced |= Trace::open_in(directory, segment.segment)?.is_some();
     }
     if !traced {
         return Ok(None);
@@ -31,15 +30,12 @@ pub fn write_beside(run: &Run) -> Result<Option<Explanation>, ExplainError> {
     Ok(Some(explanation))
 }
 
-/// Under another name first: whoever reads finds all of it or nothing.
-fn write(directory: &Path, name: &str, content: &impl Serialize) -> Result<(), ExplainError> {
-    let path = directory.join(name);
-    let partial = directory.join(format!("{name}.partial"));
+/// Whole: whoever reads finds all of it or nothing.
+fn write(directory: &Directory, name: &str, content: &impl Serialize) -> Result<(), ExplainError> {
     let text = serde_json::to_string_pretty(content).map_err(io::Error::from);
-    text.and_then(|text| fs::write(&partial, text + "\n"))
-        .and_then(|()| fs::rename(&partial, &path))
+    text.and_then(|text| directory.put(name, (text + "\n").as_bytes()))
         .map_err(|error| ExplainError::Write {
-            path: path.display().to_string(),
+            path: directory.path_of(name).display().to_string(),
             error,
         })
 }

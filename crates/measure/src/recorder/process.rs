@@ -6,10 +6,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
-use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wakepath_archive::{ArchiveError, Ending, Event, LogWriter};
+use wakepath_directory::Directory;
 use wakepath_rt::shared::SharedMemory;
 
 /// Between two looks at the rings. Rings hold seconds of samples.
@@ -29,11 +29,11 @@ const SYNC_EVERY: Duration = Duration::from_secs(5);
 /// reported to the measuring process and recording ends in order.
 pub fn run<C: Read + AsFd>(
     memory: &SharedMemory,
-    directory: &Path,
+    directory: &Directory,
     commands: C,
     replies: impl Write,
 ) -> Result<(), ArchiveError> {
-    let log = LogWriter::create(directory)?;
+    let log = LogWriter::create_in(directory)?;
     let mut recorder = Recorder {
         memory,
         log,

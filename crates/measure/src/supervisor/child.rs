@@ -4,13 +4,13 @@ use super::conversation::{Conversation, Heard, Unanswered};
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::time::Duration;
+use wakepath_directory::Directory;
 
 /// A running child whose lines are `T`.
 pub(crate) struct Child<T> {
@@ -33,7 +33,8 @@ pub(crate) enum NoAnswer {
 impl<T: DeserializeOwned + Send + 'static> Child<T> {
     /// Starts a program's hidden verb `PROGRAM internal VERB`, in a process group of its own so
     /// that Ctrl-C on the terminal reaches the measuring process alone. `shared` stays open in the
-    /// child, which is told its number.
+    /// child, which is told its number. A child that is given a directory works in that very one,
+    /// and is told its path for messages: another one that got its name meanwhile is not written in.
     ///
     /// # Errors
     /// When the process can't be started.
@@ -41,7 +42,7 @@ impl<T: DeserializeOwned + Send + 'static> Child<T> {
         program: &Path,
         verb: &str,
         shared: impl AsFd,
-        arguments: &[&OsStr],
+        directory: Option<&Directory>,
     ) -> std::io::Result<Self> {
         let shared = shared.as_fd();
         let mut command = Command::new(program);
@@ -49,10 +50,13 @@ impl<T: DeserializeOwned + Send + 'static> Child<T> {
             .args(["internal", verb])
             .arg(std::process::id().to_string())
             .arg(shared.as_raw_fd().to_string())
-            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .process_group(0);
+        if let Some(directory) = directory {
+            command.arg(directory.path());
+            command.current_dir(directory.lasting_path());
+        }
         // The descriptor is inherited by this child only: nothing else is started meanwhile.
         let flags = fcntl_getfd(shared)?;
         fcntl_setfd(shared, flags - FdFlags::CLOEXEC)?;
@@ -163,7 +167,7 @@ mod tests {
         std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&program, PermissionsExt::from_mode(0o700)).unwrap();
         let shared = File::open("/dev/null").unwrap();
-        let child = Child::start(&program, "talk", shared, &[]).unwrap();
+        let child = Child::start(&program, "talk", shared, None).unwrap();
         (place, child)
     }
 

@@ -3,11 +3,9 @@
 
 use super::Threads;
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io::ErrorKind;
-use std::path::Path;
 use std::time::SystemTime;
 use wakepath_archive::{FactsTaken, TracingSetUp};
+use wakepath_directory::Directory;
 use wakepath_timeline::Policy;
 
 type Failure = Box<dyn std::error::Error>;
@@ -45,18 +43,14 @@ pub struct Session {
 }
 
 impl Session {
-    /// What it writes beside the trace; the last is the one that says whose the directory is.
-    pub const FILES: [&str; 2] = [PARTIAL, FILE_NAME];
-
-    /// Writes it beside the trace. Under another name first: a kill leaves the one before.
+    /// Writes it beside the trace, whole or not at all: a kill leaves the one before.
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn keep(&self, directory: &Path) -> Result<(), Failure> {
-        let path = directory.join(FILE_NAME);
-        let partial = directory.join(PARTIAL);
-        fs::write(&partial, serde_json::to_vec(self)?)
-            .and_then(|()| fs::rename(&partial, &path))
+    pub fn keep(&self, directory: &Directory) -> Result<(), Failure> {
+        let path = directory.path_of(FILE_NAME);
+        directory
+            .put(FILE_NAME, &serde_json::to_vec(self)?)
             .map_err(|error| format!("{}: {error}", path.display()).into())
     }
 
@@ -64,26 +58,26 @@ impl Session {
     ///
     /// # Errors
     /// When it can't be read.
-    pub fn left_in(directory: &Path) -> Result<Option<Self>, Failure> {
-        let path = directory.join(FILE_NAME);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(format!("{}: {error}", path.display()).into()),
+    pub fn left_in(directory: &Directory) -> Result<Option<Self>, Failure> {
+        let told = |error: &dyn std::fmt::Display| {
+            format!("{}: {error}", directory.path_of(FILE_NAME).display())
         };
-        let session = serde_json::from_slice(&bytes);
-        session
-            .map(Some)
-            .map_err(|error| format!("{}: {error}", path.display()).into())
+        let bytes = directory.read(FILE_NAME).map_err(|error| told(&error))?;
+        let session = bytes.map(|bytes| serde_json::from_slice(&bytes));
+        Ok(session.transpose().map_err(|error| told(&error))?)
     }
 
-    /// Removes it: the run is recorded.
+    /// Removes it and what is half-written of it: the run is recorded.
     ///
     /// # Errors
     /// When it can't be removed.
-    pub fn forget(directory: &Path) -> Result<(), Failure> {
-        let path = directory.join(FILE_NAME);
-        fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()).into())
+    pub fn forget(directory: &Directory) -> Result<(), Failure> {
+        for name in [PARTIAL, FILE_NAME] {
+            directory
+                .remove(name)
+                .map_err(|error| format!("{}: {error}", directory.path_of(name).display()))?;
+        }
+        Ok(())
     }
 
     /// What the run is called: a program that starts another in its place is that one.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use wakepath_test_program::not_run;
 
 use wakepath_archive::{EventKind, Trace, TraceDescription, TraceEnd, TraceMode, TraceWriter};
+use wakepath_directory::{Directory, Trust};
 use wakepath_probe::stream::Decoder;
 use wakepath_probe::{
     Backend, Chosen, Collector, Command, EventCost, EventSource, Instance, PerfRings, SelfTest,
@@ -97,7 +98,8 @@ fn an_instance_goes_too_where_the_probe_is_left_alone_while_it_drains() {
         // Nobody tells it to end: whoever started it has died.
         drop(teller);
         let mut replies = Vec::new();
-        wakepath_probe::run(directory.path(), commands, &mut replies).unwrap();
+        let held = Directory::to_write(directory.path(), Trust::Own).unwrap();
+        wakepath_probe::run(&held, commands, &mut replies).unwrap();
         let replies = String::from_utf8(replies).unwrap();
         if replies.contains("unavailable") {
             not_run(replies);

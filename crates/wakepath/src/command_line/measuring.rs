@@ -72,6 +72,9 @@ pub struct Output {
     /// Run directory; must be empty or not exist [default: wakepath-runs/NAME-TIME].
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
+    /// As root, write in a directory that somebody else owns or may write in.
+    #[arg(long)]
+    pub trust_directory: bool,
     /// Print the result as JSON on standard output, for scripts.
     #[arg(long)]
     pub json: bool,
@@ -123,6 +126,9 @@ pub struct Watch {
     /// Run directory; must be empty or not exist [default: wakepath-runs/watch-NAME-TIME].
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
+    /// As root, write in a directory that somebody else owns or may write in.
+    #[arg(long)]
+    pub trust_directory: bool,
     /// Print the threads' figures as JSON.
     #[arg(long)]
     pub json: bool,

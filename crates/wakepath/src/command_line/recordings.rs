@@ -31,6 +31,9 @@ pub struct Report {
     /// Where to write it [default: report.html in the run directory].
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// As root, write in a directory that somebody else owns or may write in.
+    #[arg(long)]
+    pub trust_directory: bool,
     /// Write each figure into this directory too, as SVG.
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
@@ -193,6 +196,9 @@ pub struct Import {
     /// Run directory to make; must be empty or not exist.
     #[arg(long, value_name = "DIR")]
     pub directory: PathBuf,
+    /// As root, write in a directory that somebody else owns or may write in.
+    #[arg(long)]
+    pub trust_directory: bool,
     /// Period of the tool's loop, such as `1ms`, where the file does not say it.
     #[arg(long, value_name = "TIME")]
     pub period: Option<String>,
@@ -215,8 +221,15 @@ pub struct Import {
 
 /// Make an interrupted run readable and say what is missing.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  wakepath recover wakepath-runs/check-20260101T120000Z")]
+#[command(
+    after_help = "Exit codes: 0 recovered, or complete already; 1 error; 3 there is no run in \
+                        it: nothing was recorded, or a watch saw no period.\n\nExample:\n  \
+                        wakepath recover wakepath-runs/check-20260101T120000Z"
+)]
 pub struct Recover {
     /// The run directory.
     pub run: PathBuf,
+    /// As root, write in a directory that somebody else owns or may write in.
+    #[arg(long)]
+    pub trust_directory: bool,
 }

@@ -4,9 +4,12 @@ use super::{Outcome, print};
 use crate::command_line::Export;
 use std::io::{BufWriter, ErrorKind};
 use std::process::ExitCode;
-use wakepath_archive::Run;
+use wakepath_archive::{Finding, Run};
 use wakepath_assess::Assessment;
 use wakepath_report::{CsvError, csv, markdown, open_metrics, to_json};
+
+/// What is wrong with a run is said in so many lines at most.
+const MOST_SAID: usize = 3;
 
 /// Reads and writes.
 pub fn run(arguments: &Export) -> Outcome {
@@ -28,13 +31,23 @@ pub fn run(arguments: &Export) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// An archive that is not as it was written is not passed on.
+/// An archive that is not as it was written is not passed on. One that was cut short, or whose
+/// counts don't add up, is, and what is wrong with it is said: whoever reads the export reads it
+/// beside standard error, or in the verdict, which is invalid.
 fn open(arguments: &Export) -> Result<Run, Box<dyn std::error::Error>> {
     let run = Run::open(&arguments.run)?;
-    match run.check()?.first() {
-        Some(finding) => Err(format!("{}: {finding}", arguments.run.display()).into()),
-        None => Ok(run),
+    let findings = run.check()?;
+    let shown = arguments.run.display();
+    if let Some(altered) = findings.iter().find(|of| matches!(of, Finding::File(_))) {
+        return Err(format!("{shown}: {altered}").into());
     }
+    for finding in findings.iter().take(MOST_SAID) {
+        eprintln!("note: {shown}: {finding}");
+    }
+    if findings.len() > MOST_SAID {
+        eprintln!("note: {shown}: and {} more", findings.len() - MOST_SAID);
+    }
+    Ok(run)
 }
 
 fn samples(arguments: &Export) -> Outcome {

@@ -2,6 +2,7 @@
 //! `wakepath-import`'s work.
 
 use super::given_time::given_time;
+use super::measured::trust;
 use super::{Outcome, print};
 use crate::command_line::Import;
 use serde_json::json;
@@ -13,6 +14,7 @@ use wakepath_archive::{
     Effective, Ending, Event, FileRecord, LogWriter, RunStarted, ScenarioText, SegmentEnded,
     SegmentStarted, ThreadEnd, ThreadEnded, ThreadHistogram, ThreadStarted, Tool, run_id,
 };
+use wakepath_directory::Directory;
 use wakepath_import::{Asked, Form, Imported, Lack, Samples, Thread, Values};
 use wakepath_scenario::units::format_duration;
 use wakepath_scenario::{KnownCpus, Scenario};
@@ -26,8 +28,47 @@ const START_NS: u64 = 1_000_000_000;
 /// More bytes than any such file has.
 const MOST_BYTES: u64 = 2 << 30;
 
-/// Reads all, then writes.
+/// Reads all, then writes. What can't be written whole is not left behind: the files are still
+/// there to be imported again.
 pub fn run(arguments: &Import) -> Outcome {
+    let prepared = Prepared::of(arguments)?;
+    let directory = Directory::make(&arguments.directory, trust(arguments.trust_directory))?;
+    if let Err(error) = prepared.write(&directory) {
+        // What can't be taken back, `wakepath recover` tells from a whole run.
+        let _ = wakepath_archive::withdraw_in(&directory)
+            .map(|()| std::fs::remove_dir(directory.path()));
+        return Err(error);
+    }
+    let Prepared { files, lacks, .. } = &prepared;
+    print(&told(arguments, &files[0], files, lacks))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What was read, and how it is to be understood.
+struct Prepared {
+    form: Form,
+    files: Vec<Imported>,
+    sources: Vec<FileRecord>,
+    lacks: Vec<Lack>,
+    period_ns: u64,
+    policy: Policy,
+    scenario: Scenario,
+}
+
+impl Prepared {
+    fn of(arguments: &Import) -> Result<Self, Failure> {
+        prepared(arguments)
+    }
+
+    /// Writes the run and finishes it.
+    fn write(&self, directory: &Directory) -> Result<(), Failure> {
+        write(self, directory)?;
+        wakepath_archive::finish_in(directory)?;
+        Ok(())
+    }
+}
+
+fn prepared(arguments: &Import) -> Result<Prepared, Failure> {
     let form = Form::of_word(&arguments.form)?;
     let asked_ns = given_time("--period", arguments.period.as_deref())?;
     if !arguments.thread.is_empty() && !form.has_all_threads() {
@@ -91,12 +132,15 @@ pub fn run(arguments: &Import) -> Outcome {
             .flat_map(|file| &file.lacks)
             .filter(|l| !first.lacks.contains(l)),
     );
-    write(
-        arguments, form, &files, sources, &lacks, period_ns, policy, &scenario,
-    )?;
-    wakepath_archive::finish(&arguments.directory)?;
-    print(&told(arguments, first, &files, &lacks))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Prepared {
+        form,
+        files,
+        sources,
+        lacks,
+        period_ns,
+        policy,
+        scenario,
+    })
 }
 
 /// As the user says, else as the file does. Never guessed: verdicts are by policy.
@@ -155,20 +199,16 @@ fn due_times(thread: &Thread) -> u64 {
     }
 }
 
-#[allow(
-    clippy::too_many_arguments,
-    reason = "the parts of one run, each used once"
-)]
-fn write(
-    arguments: &Import,
-    form: Form,
-    files: &[Imported],
-    sources: Vec<FileRecord>,
-    lacks: &[Lack],
-    period_ns: u64,
-    policy: Policy,
-    scenario: &Scenario,
-) -> Result<(), Failure> {
+fn write(prepared: &Prepared, directory: &Directory) -> Result<(), Failure> {
+    let Prepared {
+        form,
+        files,
+        sources,
+        lacks,
+        period_ns,
+        policy,
+        scenario,
+    } = prepared;
     let first = &files[0];
     let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let mut random = [0; 4];
@@ -183,7 +223,7 @@ fn write(
             .iter()
             .map(|release| format!("measured on Linux {release}")),
     );
-    let mut log = LogWriter::create(&arguments.directory)?;
+    let mut log = LogWriter::create_in(directory)?;
     log.append_event(&Event::RunStarted(Box::new(RunStarted {
         run_id: run_id(&started, random),
         tool: Tool {
@@ -226,11 +266,11 @@ fn write(
         form: form.word().into(),
         measures: first.measures.into(),
         lacks: lacks.iter().map(ToString::to_string).collect(),
-        sources,
+        sources: sources.clone(),
         histograms,
     })))?;
     for (segment, file) in (0..).zip(files) {
-        write_segment(&mut log, segment, file, period_ns, policy)?;
+        write_segment(&mut log, segment, file, *period_ns, *policy)?;
     }
     log.end(Ending::Complete)?;
     Ok(())
@@ -356,4 +396,78 @@ fn told(arguments: &Import, first: &Imported, files: &[Imported], lacks: &[Lack]
     let directory = arguments.directory.display();
     let _ = writeln!(text, "recording: {directory}; wakepath show {directory}");
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use wakepath_archive::{ArchiveError, Run, recover};
+    use wakepath_directory::{Fault, Faults, Trust};
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        import: Import,
+    }
+
+    /// The samples of cyclictest's own words, in two files.
+    fn prepared_from_fixture() -> Prepared {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../import/tests/fixtures/cyclictest-v.txt"
+        );
+        let words = format!(
+            "import cyclictest-verbose {path} {path} --period 1ms --directory D --policy FIFO-80"
+        );
+        let mut words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        words.last_mut().unwrap().replace_range(4..5, " ");
+        Prepared::of(&Line::parse_from(words).import).unwrap()
+    }
+
+    #[test]
+    fn an_import_whose_disk_fails_anywhere_leaves_no_half_of_a_run() {
+        let prepared = prepared_from_fixture();
+        let place = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        let place = place.unwrap();
+        for fault in [Fault::NoSpace, Fault::Broken, Fault::Short] {
+            let (mut operations, mut injected, mut whole) = (0, 0, 0);
+            for lasting in [false, true] {
+                for at in 1.. {
+                    let what = format!("{fault:?} at operation {at}, lasting: {lasting}");
+                    let path = place.path().join("run");
+                    let faults = Faults::new(fault, at, lasting);
+                    let directory = Directory::make(&path, Trust::Own).unwrap();
+                    let written = prepared.write(&directory.clone().with_faults(faults.clone()));
+                    let samples = match (Run::open(&path), &written) {
+                        (Ok(run), _) => run.manifest.recorded(),
+                        (Err(ArchiveError::NothingRecorded { .. }), Err(_)) => 0,
+                        (Err(ArchiveError::NotARun { .. }), Err(_)) => 0,
+                        (Err(error), _) => panic!("{what}: {error}"),
+                    };
+                    if written.is_ok() {
+                        whole = samples;
+                        assert_eq!(recover(&path).unwrap().manifest.recovered, None, "{what}");
+                    } else {
+                        // The disk works again: nothing is left, and the import is made anew.
+                        if !directory.holds("manifest.json") {
+                            wakepath_archive::withdraw_in(&directory).unwrap();
+                            assert_eq!(directory.names().unwrap(), [""; 0], "{what}");
+                            prepared.write(&directory).unwrap();
+                        }
+                        let again = recover(&path).unwrap().manifest;
+                        assert_eq!((again.recovered.clone(), again.segments.len()), (None, 2));
+                    }
+                    std::fs::remove_dir_all(&path).unwrap();
+                    operations = faults.seen();
+                    if faults.failed().is_empty() {
+                        break;
+                    }
+                    injected += 1;
+                }
+            }
+            assert!(operations > 30 && whole > 400, "{operations} {whole}");
+            println!("{fault:?}: an import has {operations} operations; {injected} with a failure");
+        }
+    }
 }

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 use wakepath_archive::{Ending, Run};
 use wakepath_assess::explanation::{ExplainError, write_beside};
+use wakepath_directory::{Directory, Trust};
 use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::{HostCpus, Interrupt, Measurement, Plan, load_controllers};
@@ -81,11 +82,12 @@ pub fn measure(
     output: &Output,
 ) -> Outcome {
     let started = SystemTime::now();
-    let directory = match &output.directory {
-        Some(directory) => directory.clone(),
-        None => default_directory(&scenario.name, started),
-    };
-    refuse_used(&directory)?;
+    let place = Place::of(
+        output.directory.as_deref(),
+        output.trust_directory,
+        &scenario.name,
+        started,
+    )?;
     for warning in warnings {
         eprintln!("warning: {warning}");
     }
@@ -95,6 +97,7 @@ pub fn measure(
     load_controllers(&plan, &interrupt)?;
     let facts = Facts::read(&Root::host());
     let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
+    let directory = place.make()?;
     let mut observer = view::fitting(output.no_tui || output.json);
     let ending = Measurement {
         scenario: &scenario,
@@ -115,7 +118,7 @@ pub fn measure(
     drop(observer);
 
     // Whatever ended it: what was recorded is put in order and shown.
-    let recorded = wakepath_archive::finish(&directory);
+    let recorded = wakepath_archive::finish_in(&directory);
     let ending = match (ending, recorded) {
         (Ok(ending), Ok(_)) => ending,
         (Ok(_), Err(error)) => {
@@ -124,7 +127,7 @@ pub fn measure(
             return Err(format!(
                 "everything is recorded, but the recording can't be put into its final form: \
                  {error}; then: wakepath recover {}",
-                directory.display()
+                directory.path().display()
             )
             .into());
         }
@@ -132,13 +135,65 @@ pub fn measure(
             show(&directory, output)?;
             return Err(error.into());
         }
-        (Err(error), Err(_)) => return Err(error.into()),
+        (Err(error), Err(_)) => {
+            // Removed only if nothing at all was recorded.
+            let _ = wakepath_archive::discard_in(&directory)
+                .map(|()| std::fs::remove_dir(directory.path()));
+            return Err(error.into());
+        }
     };
     explain(&directory);
     if ending == Ending::Interrupted {
         eprintln!("interrupted: what follows is of what was measured until then");
     }
     show(&directory, output)
+}
+
+/// Where a run will lie: known early, so that what can't be is said before anything is measured;
+/// made late, so that nothing is left of what was never measured.
+pub struct Place {
+    path: PathBuf,
+    is_named: bool,
+    trust: Trust,
+}
+
+impl Place {
+    /// The directory that was named, which must be empty or not be there, else a new one.
+    pub fn of(
+        named: Option<&Path>,
+        trusts: bool,
+        name: &str,
+        started: SystemTime,
+    ) -> Result<Self, Failure> {
+        let place = Self {
+            path: named.map_or_else(|| default_directory(name, started), Path::to_owned),
+            is_named: named.is_some(),
+            trust: trust(trusts),
+        };
+        if place.is_named {
+            refuse_used(&place.path)?;
+            if place.path.exists() {
+                Directory::to_write(&place.path, place.trust)?;
+            }
+        }
+        Ok(place)
+    }
+
+    /// Makes it. Two runs that start in the same second get two directories.
+    pub fn make(&self) -> Result<Directory, Failure> {
+        Ok(match self.is_named {
+            true => Directory::make(&self.path, self.trust)?,
+            false => Directory::make_new(&self.path)?,
+        })
+    }
+}
+
+/// What `--trust-directory` says.
+pub fn trust(trusts: bool) -> Trust {
+    match trusts {
+        true => Trust::Any,
+        false => Trust::Own,
+    }
 }
 
 /// A run needs a directory of its own: what is there already stays as it is.
@@ -179,30 +234,30 @@ pub fn fitted(
 
 /// Writes the explanation of a traced run beside it. What fails here takes nothing from the
 /// measurement: the events are there, and `wakepath explain` tries again.
-pub fn explain(directory: &Path) {
-    let explained = Run::open(directory)
+pub fn explain(directory: &Directory) {
+    let explained = Run::open_in(directory)
         .map_err(ExplainError::from)
-        .and_then(|run| write_beside(&run));
+        .and_then(|run| write_beside(&run, directory));
     match explained {
         Ok(None) => {}
         Ok(Some(_)) => eprintln!(
             "why late cycles were late: wakepath explain {}",
-            directory.display()
+            directory.path().display()
         ),
         Err(error) => eprintln!("the run is recorded, but not explained: {error}"),
     }
 }
 
 /// Shows a recorded run and returns the verdict's exit code.
-fn show(directory: &Path, output: &Output) -> Outcome {
-    let run = Run::open(directory)?;
+fn show(directory: &Directory, output: &Output) -> Outcome {
+    let run = Run::open_in(directory)?;
     let (assessment, pictures) = assessed(&run, true)?;
     print(&match output.json {
         true => to_json(&assessment),
         false => assessment.to_text(Style::of_stdout()),
     })?;
     // A report that can't be written takes nothing from the verdict, and can be had again.
-    match super::report::beside(&run, &assessment, &pictures) {
+    match super::report::beside(&run, directory, &assessment, &pictures) {
         Ok(path) if output.json => eprintln!("report: {}", path.display()),
         Ok(path) => print(&format!("report: {}\n", path.display()))?,
         Err(error) => eprintln!("warning: the report can't be written: {error}"),

@@ -1,5 +1,6 @@
 //! `wakepath recover`: an interrupted run becomes a readable one, and what is missing is said.
 
+use super::measured::trust;
 use super::{Outcome, print};
 use crate::command_line::Recover;
 use crate::watch::{Figures, Recovered};
@@ -7,34 +8,52 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::ArchiveError;
+use wakepath_directory::Directory;
+use wakepath_measure::SCRATCH;
+use wakepath_measure::watch::Session;
 use wakepath_verdict::counted;
 
 /// Recovers.
 pub fn run(arguments: &Recover) -> Outcome {
+    if !arguments.run.exists() {
+        let path = arguments.run.clone();
+        return Err(ArchiveError::NotARun { path }.into());
+    }
+    let directory = Directory::to_write(&arguments.run, trust(arguments.trust_directory))?;
     let mut is_told = false;
-    let report = match wakepath_archive::recover(&arguments.run) {
+    let report = match wakepath_archive::recover_in(&directory) {
         // A watch writes its log at its end; until then its trace and session are what there is.
-        Err(error @ (ArchiveError::NotRecognised { .. } | ArchiveError::NotARun { .. })) => {
-            match crate::watch::recover(&arguments.run)? {
-                None => return Err(error.into()),
-                Some(Recovered::Nothing { found }) => return nothing(&arguments.run, &found),
-                Some(Recovered::Run(figures)) => {
-                    tell(&arguments.run, &figures)?;
-                    is_told = true;
-                }
+        Err(
+            error @ (ArchiveError::NothingRecorded { .. }
+            | ArchiveError::NotRecognised { .. }
+            | ArchiveError::NotARun { .. }),
+        ) => match crate::watch::recover(&directory)? {
+            None if matches!(error, ArchiveError::NothingRecorded { .. }) => {
+                wakepath_archive::discard_in(&directory)?;
+                return empty(
+                    &directory,
+                    "the run was stopped before anything was recorded",
+                );
             }
-            wakepath_archive::recover(&arguments.run)?
-        }
+            None => return Err(error.into()),
+            Some(Recovered::Empty) => {
+                return empty(
+                    &directory,
+                    "the watch was killed before it had recorded anything",
+                );
+            }
+            Some(Recovered::NoPeriod { found }) => return no_period(&directory, &found),
+            Some(Recovered::Run(figures)) => {
+                tell(&arguments.run, &figures)?;
+                is_told = true;
+                wakepath_archive::recover_in(&directory)?
+            }
+        },
         other => other?,
     };
-    // What a killed run's loads left behind: processes first, then their files.
-    let scratch = arguments.run.join("scratch");
-    let reaped = wakepath_load::reap_orphans(&scratch);
-    let had_scratch = scratch.exists();
-    if had_scratch {
-        std::fs::remove_dir_all(&scratch)
-            .map_err(|error| format!("{}: {error}", scratch.display()))?;
-    }
+    // Of a watch that was killed when its run was as good as recorded.
+    Session::forget(&directory)?;
+    let (had_scratch, reaped) = remove_loads(&directory)?;
 
     let mut text = String::new();
     let directory = arguments.run.display();
@@ -93,12 +112,38 @@ fn tell(directory: &Path, figures: &Figures) -> std::io::Result<()> {
     ))
 }
 
-/// Says that there is no run, and why: nothing can be held against it.
-fn nothing(directory: &Path, found: &str) -> Outcome {
-    let directory = directory.display();
+/// What a killed run's loads left behind: processes first, then their files. Whether there were
+/// files, and how many processes.
+fn remove_loads(directory: &Directory) -> Result<(bool, usize), Box<dyn std::error::Error>> {
+    let reaped = wakepath_load::reap_orphans(&directory.lasting_path().join(SCRATCH));
+    let had_scratch = directory.holds(SCRATCH);
+    directory
+        .remove_below(SCRATCH)
+        .map_err(|error| format!("{}: {error}", directory.path_of(SCRATCH).display()))?;
+    Ok((had_scratch, reaped))
+}
+
+/// Says that nothing was recorded; what is left of it goes, and the directory with it unless
+/// somebody else's files are in it.
+fn empty(directory: &Directory, why: &str) -> Outcome {
+    remove_loads(directory)?;
+    let place = directory.path().display();
+    let left = match std::fs::remove_dir(directory.path()) {
+        Ok(()) => format!("removed: {place}"),
+        Err(_) => format!("kept: {place}, for the files that wakepath did not write"),
+    };
     print(&format!(
-        "{directory}: a killed watch, of which no run can be made: {found}\n\
-         removed: {directory}\n{}",
+        "{place}: {why}; there is no run\n{left}\n{}",
+        orphans()
+    ))?;
+    Ok(ExitCode::from(3))
+}
+
+/// Says that there is no run, and why; what was recorded stays.
+fn no_period(directory: &Directory, found: &str) -> Outcome {
+    let place = directory.path().display();
+    print(&format!(
+        "{place}: a killed watch, of which no run can be made: {found}\n{}",
         orphans()
     ))?;
     Ok(ExitCode::from(3))

@@ -2,12 +2,13 @@
 //! an SVG file.
 
 use super::progress::assessed;
-use super::{Outcome, print};
+use super::{Outcome, measured, print};
 use crate::command_line::Report;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wakepath_archive::{Manifest, Run};
 use wakepath_assess::{Assessment, Picture, Trial};
+use wakepath_directory::{Directory, Trust};
 use wakepath_explain::Explanation;
 use wakepath_report::{Figure, Figures, Reported, page, trial_page};
 
@@ -20,7 +21,11 @@ pub const NAME: &str = "report.html";
 pub fn run(arguments: &Report) -> Outcome {
     let output = match (&arguments.output, &arguments.runs[..]) {
         (Some(output), _) => output.clone(),
-        (None, [only]) => only.join(NAME),
+        (None, [only]) => {
+            // It is said before the report is drawn.
+            Directory::to_write(only, measured::trust(arguments.trust_directory))?;
+            only.join(NAME)
+        }
         (None, _) => {
             return Err("several runs make one report: say where to put it with --output".into());
         }
@@ -76,10 +81,10 @@ pub fn of_trial(directory: &Path, trial: &Trial) -> Result<PathBuf, Failure> {
 /// The report of a run that was just measured, beside its recording.
 pub fn beside(
     run: &Run,
+    directory: &Directory,
     assessment: &Assessment,
     pictures: &[Picture],
 ) -> Result<PathBuf, Failure> {
-    let path = run.directory().join(NAME);
     let explanation = explanation(run)?;
     let figures = Figures::of(assessment, pictures, explanation.as_ref());
     let reported = Reported {
@@ -89,8 +94,8 @@ pub fn beside(
         pictures,
         figures: &figures,
     };
-    write(&path, &page(&[reported]))?;
-    Ok(path)
+    put(directory, NAME, &page(&[reported]))?;
+    Ok(directory.path_of(NAME))
 }
 
 fn write_page(output: &Path, drawn: &[Drawn]) -> Result<(), Failure> {
@@ -146,8 +151,7 @@ pub(super) fn write_figures<'a>(
     prefix: &str,
     figures: impl Iterator<Item = &'a Figure>,
 ) -> Result<usize, Failure> {
-    std::fs::create_dir_all(directory)
-        .map_err(|error| format!("{}: {error}", directory.display()))?;
+    let directory = Directory::make(directory, Trust::Any)?;
     let mut names: Vec<String> = Vec::new();
     for figure in figures {
         // Two phases may differ only in what a file's name can't hold.
@@ -159,20 +163,19 @@ pub(super) fn write_figures<'a>(
         };
         names.push(figure.name.clone());
         let name = format!("{prefix}{}{more}.svg", figure.name);
-        write(&directory.join(name), &figure.to_svg())?;
+        put(&directory, &name, &figure.to_svg())?;
     }
     Ok(names.len())
 }
 
 /// Through a temporary name, so that a full disk leaves no half of a report.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
-    written.map_err(|error| {
-        // What is there of it is of no use.
-        let _ = std::fs::remove_file(&part);
-        format!("{}: {error}", path.display()).into()
-    })
+    Ok(wakepath_directory::replace(path, text.as_bytes())?)
+}
+
+/// Puts a file of a run in place.
+pub(super) fn put(directory: &Directory, name: &str, text: &str) -> Result<(), Failure> {
+    directory
+        .put(name, text.as_bytes())
+        .map_err(|error| format!("{}: {error}", directory.path_of(name).display()).into())
 }

@@ -4,11 +4,11 @@ use super::{Figures, Watched};
 use crate::beginning::run_started;
 use serde_json::json;
 use std::fmt::Write;
-use std::path::Path;
 use wakepath_archive::{
     Effective, Ending, Event, Imported, LogWriter, SegmentEnded, SegmentStarted, SegmentTraced,
     ThreadEnd, ThreadEnded, ThreadStarted,
 };
+use wakepath_directory::Directory;
 use wakepath_measure::watch::Session;
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_timeline::Policy;
@@ -24,7 +24,7 @@ const PHASE: &str = "watched";
 /// When it can't be written.
 pub fn record(
     mut log: LogWriter,
-    directory: &Path,
+    directory: &Directory,
     figures: &Figures,
     session: Session,
     traced: SegmentTraced,
@@ -72,7 +72,7 @@ pub fn record(
         loads: Vec::new(),
     }))?;
     log.end(ending)?;
-    wakepath_archive::finish(directory)?;
+    wakepath_archive::finish_in(directory)?;
     Ok(())
 }
 

@@ -1,13 +1,11 @@
-//! A watch that was killed, made a run of what it had recorded. Nothing of the old directory goes
-//! before the new one is whole.
+//! A watch that was killed, made a run of what it had recorded. Nothing of it goes before the run is
+//! whole, and a trace never does.
 
 use super::{Figures, record, text};
-use std::fs;
-use std::io::ErrorKind;
-use std::path::Path;
 use wakepath_archive::{
-    Ending, LogWriter, MANIFEST_NAME, SegmentTraced, Trace, TraceDescription, trace_name,
+    ArchiveError, Ending, LogWriter, SegmentTraced, Trace, TraceDescription, discard_in, trace_name,
 };
+use wakepath_directory::Directory;
 use wakepath_measure::watch::Session;
 
 type Failure = Box<dyn std::error::Error>;
@@ -16,109 +14,59 @@ type Failure = Box<dyn std::error::Error>;
 pub enum Recovered {
     /// It is a run now, with these figures.
     Run(Figures),
-    /// Nothing that a run can be made of was there, and what was is removed.
-    Nothing {
+    /// It had recorded nothing, and what it had begun is removed.
+    Empty,
+    /// No thread was periodic, so that there is no run; the trace stays as it is.
+    NoPeriod {
         /// What was found, as a person reads it.
         found: String,
     },
 }
 
 /// Makes a run of a killed watch; `None`, and nothing done, where the directory holds none. The
-/// watching process must be known to be gone. As where a watch ends by itself, one that saw no
-/// periodic thread leaves nothing.
+/// watching process must be known to be gone.
 ///
 /// # Errors
 /// When trace or session can't be read, or nothing be written.
-pub fn recover(directory: &Path) -> Result<Option<Recovered>, Failure> {
+pub fn recover(directory: &Directory) -> Result<Option<Recovered>, Failure> {
     let Some(mut session) = Session::left_in(directory)? else {
         return Ok(None);
     };
-    let nothing = |found: String| {
-        remove(directory)?;
-        Ok(Some(Recovered::Nothing { found }))
-    };
-    let trace = match session.threads.is_empty() {
-        true => None,
-        false => Trace::open(directory, 0)?,
+    let trace = match Trace::open_in(directory, 0) {
+        Err(error @ ArchiveError::NotRecognised { .. }) => {
+            let found = format!("its trace can't be read, and is kept: {error}");
+            return Ok(Some(Recovered::NoPeriod { found }));
+        }
+        opened => opened?,
     };
     let Some(trace) = trace else {
-        return nothing("it was killed before it had recorded anything".into());
+        discard_in(directory)?;
+        Session::forget(directory)?;
+        return Ok(Some(Recovered::Empty));
     };
     let traced = traced(&trace)?;
     let figures = Figures::of(&session, &trace, &traced)?;
     if figures.threads.is_empty() {
-        return nothing(format!(
-            "no thread was periodic in the {} kernel events of {:.1} s that it had recorded\n{}",
+        let found = format!(
+            "no thread was periodic in the {} kernel events of {:.1} s that it had recorded\n{}\n\
+             kept: {}",
             figures.events,
             figures.watched_ns as f64 / 1e9,
-            text(&figures).trim()
-        ));
+            text(&figures).trim(),
+            directory.path_of(&trace_name(0)).display(),
+        );
+        return Ok(Some(Recovered::NoPeriod { found }));
     }
     session.notes.extend(session.outside());
-    let name = directory
-        .file_name()
-        .ok_or("the run directory has no name")?;
-    let mut new_name = name.to_owned();
-    new_name.push(".recovering");
-    let new = directory.with_file_name(new_name);
-    // Of an earlier recovery that was killed too: links and what can be made again.
-    if new.exists() {
-        fs::remove_dir_all(&new)?;
-    }
-    let log = LogWriter::create(&new)?;
-    let file = trace_name(0);
-    let (from, to) = (directory.join(&file), new.join(&file));
-    fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(|_| ()))?;
     let ending = Ending::Failed {
         reason: "wakepath watch was killed, and what it had recorded recovered".into(),
     };
-    record(log, &new, &figures, session, traced, ending)?;
-    take_over(&new, directory)?;
+    // The log that the watch began is empty: the new one takes its place when it is whole. Stopped
+    // before, all of this is done again; after, the run is finished as any other.
+    let log = LogWriter::replace_in(directory)?;
+    record(log, directory, &figures, session, traced, ending)?;
+    Session::forget(directory)?;
     Ok(Some(Recovered::Run(figures)))
-}
-
-/// Puts the files of the new run in the place of the old ones. Until its manifest is there, which comes
-/// last, all can be done again; what else lies in the directory stays.
-fn take_over(new: &Path, directory: &Path) -> Result<(), Failure> {
-    // The new run has made its samples out of its log; in the old one there are none.
-    absent(&directory.join("samples.log"))?;
-    let mut names = Vec::new();
-    for entry in fs::read_dir(new)? {
-        names.push(entry?.file_name());
-    }
-    names.sort_by_key(|name| name.as_os_str() == MANIFEST_NAME);
-    for name in names {
-        let from = new.join(&name);
-        fs::rename(&from, directory.join(&name))?;
-        // Two names of one file, as the trace has, are both left by a rename.
-        absent(&from)?;
-    }
-    for name in Session::FILES {
-        absent(&directory.join(name))?;
-    }
-    Ok(fs::remove_dir(new)?)
-}
-
-/// Removes a file that may not be there.
-fn absent(path: &Path) -> Result<(), Failure> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(format!("{}: {error}", path.display()).into())
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Removes what a watch writes before it is a run; whatever else lies there stays, and the directory
-/// with it.
-fn remove(directory: &Path) -> Result<(), Failure> {
-    let own = [trace_name(0), "samples.log".into()];
-    for name in own.iter().map(String::as_str).chain(Session::FILES) {
-        absent(&directory.join(name))?;
-    }
-    // It fails where somebody else's files are left, as it should.
-    let _ = fs::remove_dir(directory);
-    Ok(())
 }
 
 /// What is known of a trace that may have no end.

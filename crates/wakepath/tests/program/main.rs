@@ -17,6 +17,8 @@ wakepath_test_program::program![
     command_line::export::TESTS,
     command_line::fly::TESTS,
     command_line::import::TESTS,
+    command_line::limits::TESTS,
+    command_line::links::TESTS,
     command_line::output::TESTS,
     command_line::scenarios::TESTS,
     command_line::schedulability::TESTS,

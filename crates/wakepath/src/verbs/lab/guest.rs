@@ -6,6 +6,7 @@ use crate::view;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 use wakepath_archive::VirtualTime;
+use wakepath_directory::{Directory, Trust};
 use wakepath_lab::{Order, Ordered, first_process};
 use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
@@ -52,7 +53,7 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
     Measurement {
         scenario: &scenario,
         plan: &plan,
-        directory,
+        directory: &Directory::make(directory, Trust::Own)?,
         start,
         caches: caches(order, facts),
         readiness: serde_json::to_value(&readiness)?,

@@ -6,6 +6,7 @@ use crate::verbs::{Outcome, measured, print};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
+use wakepath_directory::{Directory, Trust};
 use wakepath_lab::{
     Compared, GuestsAsked, HostAsked, Laboratory, Measuring, baseline, baseline_order,
     comparison_json, comparison_text, take_place, write_baseline,
@@ -95,7 +96,10 @@ pub fn measure(
     let recorded = measuring.carry_out(&|| interrupt.requested());
     let compared = recorded.into_iter().map(|recorded| {
         if recorded.outcome.is_ok() {
-            measured::explain(&recorded.directory);
+            match Directory::to_write(&recorded.directory, Trust::Own) {
+                Ok(directory) => measured::explain(&directory),
+                Err(error) => eprintln!("the run is recorded, but not explained: {error}"),
+            }
         }
         Compared::of(recorded)
     });

@@ -8,7 +8,6 @@ use crate::command_line::Watch;
 use crate::watch::{Figures, record, text};
 use std::io::{IsTerminal, Write};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant, SystemTime};
 use terms::{Terms, name, on_line, there, used};
@@ -16,6 +15,7 @@ use wakepath_archive::{
     Ending, FactsTaken, LogWriter, MANIFEST_NAME, Run, SegmentTraced, Trace, When,
 };
 use wakepath_assess::explanation;
+use wakepath_directory::Directory;
 use wakepath_machine::{CpuList, Facts, Root};
 use wakepath_measure::watch::{Session, Target, Threads};
 use wakepath_measure::{Interrupt, Watching, traced_cpus};
@@ -37,11 +37,12 @@ pub fn run(arguments: &Watch) -> Outcome {
     let terms = Terms::read(arguments)?;
     let started = SystemTime::now();
     let name = name(arguments);
-    let directory = match &arguments.directory {
-        Some(directory) => directory.clone(),
-        None => measured::default_directory(&format!("watch-{name}"), started),
-    };
-    measured::refuse_used(&directory)?;
+    let place = measured::Place::of(
+        arguments.directory.as_deref(),
+        arguments.trust_directory,
+        &format!("watch-{name}"),
+        started,
+    )?;
     let mut threads = Threads::new();
     let target = there(arguments, &mut threads)?;
     let allowed = affinity::current()?;
@@ -65,7 +66,8 @@ pub fn run(arguments: &Watch) -> Outcome {
         first: None,
         threads,
     };
-    let log = LogWriter::create(&directory)?;
+    let directory = place.make()?;
+    let log = LogWriter::create_in(&directory)?;
     // A kill before anything is recorded leaves what tells `wakepath recover` whose this is.
     let nothing_yet = Session {
         threads: Threads::new(),
@@ -85,10 +87,10 @@ pub fn run(arguments: &Watch) -> Outcome {
     let has_record = || {
         let left = Session::left_in(&directory).ok().flatten();
         let has_seen = left.is_some_and(|session| !session.threads.is_empty());
-        has_seen || directory.join(MANIFEST_NAME).exists()
+        has_seen || directory.holds(MANIFEST_NAME)
     };
     if matches!(outcome, Ok(None)) || (outcome.is_err() && !has_record()) {
-        let _ = std::fs::remove_dir_all(&directory);
+        let _ = std::fs::remove_dir_all(directory.path());
     }
     match outcome? {
         Some(code) => Ok(code),
@@ -100,7 +102,7 @@ pub fn run(arguments: &Watch) -> Outcome {
 struct Watcher<'a> {
     arguments: &'a Watch,
     terms: &'a Terms,
-    directory: &'a Path,
+    directory: &'a Directory,
     interrupt: &'a Interrupt,
     /// CPUs that this process may use.
     allowed: &'a [u16],
@@ -154,7 +156,7 @@ impl Watcher<'_> {
         drop(probe);
         let after = facts_taken(When::After, &Facts::read(&Root::host()))?;
         self.session.facts.push(after);
-        let trace = Trace::open(self.directory, 0)?.ok_or("the trace is not there")?;
+        let trace = Trace::open_in(self.directory, 0)?.ok_or("the trace is not there")?;
         let notes = [
             target
                 .ended_badly()
@@ -251,17 +253,17 @@ impl Watcher<'_> {
 }
 
 /// Writes explanation, overheads and report beside the run, and shows the causes.
-fn explain(directory: &Path, arguments: &Watch) -> Result<(), Failure> {
-    let run = Run::open(directory)?;
-    let explanation = explanation::write_beside(&run)?;
+fn explain(directory: &Directory, arguments: &Watch) -> Result<(), Failure> {
+    let run = Run::open_in(directory)?;
+    let explanation = explanation::write_beside(&run, directory)?;
     if let Some(explanation) = explanation.filter(|_| !arguments.json) {
         print(&wakepath_report::late_text(&explanation, arguments.worst))?;
     }
     let (assessment, pictures) = super::progress::assessed(&run, true)?;
-    let report = super::report::beside(&run, &assessment, &pictures)?;
+    let report = super::report::beside(&run, directory, &assessment, &pictures)?;
     let said = format!(
         "\nrecording: {}; wakepath explain, show and export read it\nreport: {}\n",
-        directory.display(),
+        directory.path().display(),
         report.display()
     );
     match arguments.json {

@@ -8,6 +8,8 @@ wakepath_test_program::tests![
     json_metrics_and_markdown_say_the_same,
     the_reference_names_every_member_and_column,
     an_unknown_format_and_a_closed_pipe,
+    a_recovered_run_is_exported_and_what_it_lacks_is_said,
+    json_metrics_and_markdown_say_the_same,
 ];
 
 fn a_run(place: &Place) -> PathBuf {
@@ -49,6 +51,37 @@ fn csv_has_every_sample_of_the_archive() {
         assert_eq!(line[column("due_ns")], sample.due_ns.to_string());
         assert_eq!(line[column("latency_ns")], sample.latency_ns().to_string());
         assert_eq!(line[column("warm_up")] == "1", sample.is_warm_up());
+    }
+}
+
+fn a_recovered_run_is_exported_and_what_it_lacks_is_said() {
+    let running = Start::scenario(&format!(
+        "name = \"cut\"\nrate = \"500 Hz\"\nduration = \"60 s\"\nwarm-up = \"0 ms\"\ncpu = {}\n\
+         policies = [\"OTHER\"]\n",
+        loop_cpu()
+    ))
+    .start();
+    running.wait_until_recorded(0, 100);
+    running.kill_all();
+    let killed = running.finish();
+    killed.wait_for_the_recorder();
+    crate::started::ask("recover", &killed.directory).assert_code(0);
+    let recorded = killed.samples(0).len();
+    assert!(recorded >= 100);
+    for format in ["csv", "json", "openmetrics", "markdown"] {
+        let exported = export(&killed.directory, format);
+        let notes: Vec<&str> = exported.complaints.lines().collect();
+        assert!(notes[0].contains("note: "), "{}", exported.said());
+        assert!(
+            exported.complaints.contains("the run was cut short"),
+            "{}",
+            exported.said()
+        );
+        match format {
+            "csv" => assert_eq!(exported.output.lines().count(), recorded + 1),
+            "json" => assert_eq!(exported.json()["outcome"], "invalid"),
+            _ => assert!(exported.output.contains("invalid"), "{}", exported.said()),
+        }
     }
 }
 

@@ -9,6 +9,8 @@ pub mod exec;
 pub mod export;
 pub mod fly;
 pub mod import;
+pub mod limits;
+pub mod links;
 pub mod output;
 pub mod scenarios;
 pub mod schedulability;

@@ -17,9 +17,10 @@ wakepath_test_program::tests![
     the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree,
     a_timerfd_s_late_cycles_are_told_from_those_it_lost,
     a_killed_watch_is_recovered_with_what_it_had_seen,
-    a_watch_killed_before_it_saw_a_period_leaves_nothing_and_recovery_says_what_it_found,
     a_program_without_a_period_leaves_no_run_and_its_exit_is_told_apart,
     without_privilege_the_remedy_is_said_in_one_line_and_nothing_is_started,
+    a_watch_killed_before_it_saw_a_period_keeps_its_trace_and_recovery_says_so,
+    a_run_killed_before_its_first_event_is_removed_but_for_what_others_wrote,
 ];
 
 const NOBODY: u32 = 65_534;
@@ -284,8 +285,8 @@ fn a_killed_watch_is_recovered_with_what_it_had_seen() {
     assert!(run.manifest.segments[0].threads[0].recorded > 0);
 }
 
-fn a_watch_killed_before_it_saw_a_period_leaves_nothing_and_recovery_says_what_it_found() {
-    let what = "killing a watch at once";
+fn a_watch_killed_before_it_saw_a_period_keeps_its_trace_and_recovery_says_so() {
+    let what = "killing a watch of a program without a period";
     if !is_root() {
         not_run(what, "only root may trace");
     }
@@ -295,10 +296,11 @@ fn a_watch_killed_before_it_saw_a_period_leaves_nothing_and_recovery_says_what_i
         .unwrap();
     let pid = sleeper.id().to_string();
     let running = Start::command(&["watch", "-p", &pid, "--directory", "run"]).start();
-    let known = running.directory().join("watch.json");
+    let trace = running.directory().join("segment-0.events");
     let begun = std::time::Instant::now();
-    while !known.exists() && begun.elapsed().as_secs() < 20 {
-        std::thread::sleep(std::time::Duration::from_millis(1));
+    let is_there = || std::fs::metadata(&trace).is_ok_and(|of| of.len() > 1_000);
+    while !is_there() && begun.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
     }
     running.kill_all();
     let finished = running.finish();
@@ -308,20 +310,38 @@ fn a_watch_killed_before_it_saw_a_period_leaves_nothing_and_recovery_says_what_i
     if finished.complaints.contains("can't watch") {
         not_run(what, finished.complaints.trim());
     }
-    // Somebody else's file is left alone.
+    let before = finished.files();
+    // Again finds the same: nothing of it has gone.
+    for _ in 0..2 {
+        let recovered = crate::started::ask("recover", &directory);
+        recovered.assert_code(3);
+        for part in [
+            "a killed watch, of which no run can be made: no thread was periodic",
+            "kept: ",
+            "segment-0.events",
+        ] {
+            assert!(recovered.output.contains(part), "{}", recovered.said());
+        }
+        assert!(finished.files() == before, "recovery changed something");
+    }
+}
+
+fn a_run_killed_before_its_first_event_is_removed_but_for_what_others_wrote() {
+    let place = crate::started::Place::new();
+    let directory = place.path().join("run");
+    drop(wakepath_archive::LogWriter::create(&directory).unwrap());
     std::fs::write(directory.join("notes"), "mine").unwrap();
     let recovered = crate::started::ask("recover", &directory);
     recovered.assert_code(3);
-    assert!(
-        recovered
-            .output
-            .contains("a killed watch, of which no run can be made: "),
-        "{}",
-        recovered.said()
-    );
+    let said = "was stopped before anything was recorded; there is no run";
+    assert!(recovered.output.contains(said), "{}", recovered.said());
     let left = std::fs::read_dir(&directory).unwrap().flatten();
     let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
     assert_eq!(left, ["notes"]);
+    std::fs::remove_file(directory.join("notes")).unwrap();
+    drop(wakepath_archive::LogWriter::create(&directory).unwrap());
+    crate::started::ask("recover", &directory).assert_code(3);
+    assert!(!directory.exists());
 }
 
 fn a_program_without_a_period_leaves_no_run_and_its_exit_is_told_apart() {
