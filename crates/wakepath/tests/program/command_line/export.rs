@@ -56,7 +56,7 @@ fn csv_has_every_sample_of_the_archive() {
 
 fn a_recovered_run_is_exported_and_what_it_lacks_is_said() {
     let running = Start::scenario(&format!(
-        "name = \"cut\"\nrate = \"500 Hz\"\nduration = \"60 s\"\nwarm-up = \"0 ms\"\ncpu = {}\n\
+        "rate = \"500 Hz\"\nduration = \"60 s\"\nwarm-up = \"0 ms\"\ncpu = {}\n\
          policies = [\"OTHER\"]\n",
         loop_cpu()
     ))
