@@ -1,21 +1,55 @@
-//! Writing a prepared entry's files and taking them back: only what belongs to a boot loader, and only
-//! as it was looked at.
+//! Writing a prepared entry's files and taking them back: only what belongs to a boot loader, only as
+//! it was looked at, and only inside the tree, whatever links lie in it.
 
 use super::{BootChange, BootError, NewFile, unfit};
-use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+use wakepath_directory::{Directory, DirectoryError, beneath};
 
-/// Where it really lies. What does not belong to a boot loader is not for us to write or remove,
-/// whatever a kept copy says.
-fn boot_file(path: &str, directory: &Path) -> Result<PathBuf, BootError> {
-    let relative = Path::new(path.trim_start_matches('/'));
-    let plain = relative
-        .components()
-        .all(|part| matches!(part, std::path::Component::Normal(_)));
-    match plain && ["boot", "efi"].iter().any(|top| relative.starts_with(top)) {
-        true => Ok(directory.join(relative)),
-        false => Err(unfit(path, "is no boot loader's file")),
+/// A boot loader's file: its directory, held open, and its name there.
+struct BootFile {
+    directory: Directory,
+    name: String,
+}
+
+impl BootFile {
+    /// Finds it; `None` where its directory is missing. What does not belong to a boot loader is
+    /// not for us to write or remove, whatever a kept copy says.
+    fn find(path: &str, top: &Path) -> Result<Option<Self>, BootError> {
+        let relative = Path::new(path.trim_start_matches('/'));
+        let plain = relative
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        let is_boot_file = plain && ["boot", "efi"].iter().any(|top| relative.starts_with(top));
+        let name = relative.file_name().and_then(|name| name.to_str());
+        let (true, Some(above), Some(name)) = (is_boot_file, relative.parent(), name) else {
+            return Err(unfit(path, "is no boot loader's file"));
+        };
+        match beneath(top, above) {
+            Ok(directory) => Ok(Some(Self {
+                directory,
+                name: name.to_owned(),
+            })),
+            Err(DirectoryError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                Ok(None)
+            }
+            Err(error) => Err(unfit(path, error.to_string())),
+        }
+    }
+
+    /// What is in it; `None` where it is not there.
+    fn text(&self) -> std::io::Result<Option<String>> {
+        match self.directory.read(&self.name) {
+            Ok(bytes) => bytes
+                .map(String::from_utf8)
+                .transpose()
+                .map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error)),
+            // A link, or anything else that is no file.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                Err(std::io::Error::new(error.kind(), "not a plain file"))
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -24,42 +58,22 @@ fn boot_file(path: &str, directory: &Path) -> Result<PathBuf, BootError> {
 ///
 /// # Errors
 /// The first file that can't be written.
-pub fn write(change: &BootChange, directory: &Path) -> Result<Vec<PathBuf>, BootError> {
+pub fn write(change: &BootChange, top: &Path) -> Result<Vec<PathBuf>, BootError> {
     let mut written = Vec::new();
     for file in &change.files {
-        let path = boot_file(&file.path, directory)?;
         let told = |error: std::io::Error| unfit(&file.path, error.to_string());
-        let now = match std::fs::symlink_metadata(&path) {
-            Ok(found) if !found.is_file() => return Err(unfit(&file.path, "not a plain file")),
-            Ok(_) => Some(std::fs::read_to_string(&path).map_err(told)?),
-            Err(_) => None,
-        };
-        match (&file.before, now) {
+        let found = BootFile::find(&file.path, top)?;
+        let found = found.ok_or_else(|| unfit(&file.path, "its directory is not there"))?;
+        match (&file.before, found.text().map_err(told)?) {
             (None, None) => {}
             (Some(before), Some(now)) if now.trim_end() == before.trim_end() => {}
             _ => return Err(unfit(&file.path, "is not as it was looked at; left alone")),
         }
-        let temporary = path.with_extension("wakepath-new");
-        let mut new = File::options()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)
+        found
+            .directory
+            .put(&found.name, file.content.as_bytes())
             .map_err(told)?;
-        let done = new
-            .write_all(file.content.as_bytes())
-            .and_then(|()| new.sync_all())
-            .and_then(|()| std::fs::rename(&temporary, &path));
-        if let Err(error) = done {
-            // The half-written file is ours.
-            let _ = std::fs::remove_file(&temporary);
-            return Err(told(error));
-        }
-        if let Some(parent) = path.parent() {
-            File::open(parent)
-                .and_then(|parent| parent.sync_all())
-                .map_err(told)?;
-        }
-        written.push(path);
+        written.push(found.directory.path_of(&found.name));
     }
     Ok(written)
 }
@@ -68,20 +82,24 @@ pub fn write(change: &BootChange, directory: &Path) -> Result<Vec<PathBuf>, Boot
 ///
 /// # Errors
 /// The first that is not, or can't be restored.
-pub fn remove(change: &BootChange, directory: &Path) -> Result<(), BootError> {
+pub fn remove(change: &BootChange, top: &Path) -> Result<(), BootError> {
     for file in change.files.iter().rev() {
-        let path = boot_file(&file.path, directory)?;
         let told = |error: std::io::Error| unfit(&file.path, error.to_string());
-        let now = match std::fs::read_to_string(&path) {
-            Ok(now) => now,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(told(error)),
+        let Some(found) = BootFile::find(&file.path, top)? else {
+            continue;
+        };
+        let Some(now) = found.text().map_err(told)? else {
+            continue;
         };
         match &file.before {
             _ if now != file.content => {
                 return Err(unfit(&file.path, "somebody has changed it; left as it is"));
             }
-            None => std::fs::remove_file(&path).map_err(told)?,
+            None => found
+                .directory
+                .remove(&found.name)
+                .and_then(|()| found.directory.sync())
+                .map_err(told)?,
             Some(before) => {
                 let restored = BootChange {
                     files: vec![NewFile {
@@ -91,7 +109,7 @@ pub fn remove(change: &BootChange, directory: &Path) -> Result<(), BootError> {
                     }],
                     ..change.clone()
                 };
-                write(&restored, directory)?;
+                write(&restored, top)?;
             }
         }
     }

@@ -254,3 +254,47 @@ fn files_that_are_not_as_expected_are_refused() {
     assert!(write(&change, directory.path()).is_err());
     assert!(Path::new("/etc/passwd").exists());
 }
+
+#[test]
+fn no_link_leads_out_of_the_tree() {
+    let files = [("boot/uEnv.txt", "uname_r=6.1\ncmdline=quiet\n")];
+    // Directory for directory, and file for file: absolute and relative.
+    for (what, climbs) in [("boot", true), ("boot", false), ("file", true)] {
+        let place = tempfile::tempdir().unwrap();
+        let (top, outside) = (place.path().join("tree"), place.path().join("outside"));
+        std::fs::create_dir_all(top.join("boot")).unwrap();
+        std::fs::create_dir(&outside).unwrap();
+        let (path, content) = files[0];
+        std::fs::write(top.join(path), content).unwrap();
+        let change = prepare(&Root::at(&top), PARAMETERS).unwrap();
+        let target = match climbs {
+            true => Path::new("../outside").to_owned(),
+            false => outside.clone(),
+        };
+        match what {
+            "boot" => {
+                std::fs::rename(top.join("boot"), outside.join("boot")).unwrap();
+                std::os::unix::fs::symlink(target.join("boot"), top.join("boot")).unwrap();
+            }
+            _ => {
+                let file = change.files[0].path.trim_start_matches('/');
+                std::os::unix::fs::symlink(target.join("file"), top.join(file)).unwrap();
+            }
+        }
+        let list = |of: &Path| std::fs::read_dir(of).map_or(0, Iterator::count);
+        let before = (list(&outside), list(&outside.join("boot")));
+        assert!(write(&change, &top).is_err(), "{what}, climbs: {climbs}");
+        let after = (list(&outside), list(&outside.join("boot")));
+        assert_eq!(before, after, "{what}, climbs: {climbs}");
+        // A link that stays inside the tree is as good as a directory, as on the machine itself.
+        if what == "boot" {
+            std::fs::remove_file(top.join("boot")).unwrap();
+            std::fs::rename(outside.join("boot"), top.join("efi")).unwrap();
+            std::os::unix::fs::symlink("/efi", top.join("boot")).unwrap();
+            write(&change, &top).unwrap();
+            assert!(top.join("efi").join("uEnv.txt").exists());
+            remove(&change, &top).unwrap();
+            assert_eq!(list(&top.join("efi")), 1);
+        }
+    }
+}
