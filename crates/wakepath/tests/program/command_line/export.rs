@@ -9,7 +9,6 @@ wakepath_test_program::tests![
     the_reference_names_every_member_and_column,
     an_unknown_format_and_a_closed_pipe,
     a_recovered_run_is_exported_and_what_it_lacks_is_said,
-    json_metrics_and_markdown_say_the_same,
 ];
 
 fn a_run(place: &Place) -> PathBuf {
