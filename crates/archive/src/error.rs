@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use wakepath_directory::DirectoryError;
 
 use crate::manifest::FileProblem;
+use wakepath_timeline::one_line;
 
 /// Result of an operation on a run directory.
 pub type Result<T, E = ArchiveError> = std::result::Result<T, E>;
@@ -77,7 +78,7 @@ pub enum ArchiveError {
         holder: String,
     },
     /// The file is something else, or its very beginning is damaged.
-    #[error("{path}: not a {expected}: {why}", path = path.display())]
+    #[error("{path}: not a {expected}: {why}", path = path.display(), why = one_line(why))]
     NotRecognised {
         /// The file.
         path: PathBuf,
@@ -108,7 +109,7 @@ pub enum ArchiveError {
         why: String,
     },
     /// The log says two things that can't both be true.
-    #[error("{path}: inconsistent: {why}", path = path.display())]
+    #[error("{path}: inconsistent: {why}", path = path.display(), why = one_line(why))]
     Inconsistent {
         /// The file.
         path: PathBuf,

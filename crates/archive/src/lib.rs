@@ -15,6 +15,7 @@ mod error;
 mod event;
 mod finish;
 mod imported;
+mod legible;
 mod lock;
 mod log;
 mod manifest;

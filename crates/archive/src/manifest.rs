@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wakepath_directory::Directory;
-use wakepath_timeline::{DueTimes, Policy};
+use wakepath_timeline::{DueTimes, Policy, one_line};
 
 use crate::FORMAT_VERSION;
 use crate::digest::{sha256_of_bytes, sha256_of_open};
@@ -215,7 +215,7 @@ pub struct FileProblem {
 
 impl fmt::Display for FileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.name, self.problem)
+        write!(f, "{} {}", one_line(&self.name), self.problem)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::counts::CountProblem;
 use crate::durable::to_read;
 use crate::error::{ArchiveError, Result};
 use crate::finish::finished;
+use crate::legible::legible;
 use crate::lock;
 use crate::log::{LOG_NAME, LogReader};
 use crate::manifest::{FileProblem, MANIFEST_NAME, Manifest};
@@ -51,12 +52,13 @@ enum Source {
 }
 
 impl Run {
-    /// Opens a run. A finished run's files are compared with their digests, which reads them whole.
+    /// Opens a run to be shown: no text in its manifest, whoever wrote it, holds a control
+    /// character, a line's end among them, or an invisible one. Two that differed in nothing else
+    /// read the same. A finished run's files are compared with their digests, which reads them
+    /// whole.
     ///
     /// # Errors
-    /// [`ArchiveError::NotARun`], [`ArchiveError::NewerFormat`]; [`ArchiveError::Altered`] names
-    /// each file that is not as it was written; [`ArchiveError::Inconsistent`] for a log that
-    /// contradicts itself; [`ArchiveError::NotRecognised`] and I/O errors.
+    /// As [`Run::open_exact`].
     pub fn open(directory: &Path) -> Result<Self> {
         Self::open_in(&to_read(directory)?)
     }
@@ -66,6 +68,27 @@ impl Run {
     /// # Errors
     /// As [`Run::open`].
     pub fn open_in(directory: &Directory) -> Result<Self> {
+        let run = Self::open_exact_in(directory)?;
+        let manifest = legible(run.manifest);
+        Ok(Self { manifest, ..run })
+    }
+
+    /// Opens a run with every text as it was written: for a program that reads on, never for a
+    /// terminal.
+    ///
+    /// # Errors
+    /// [`ArchiveError::NotARun`], [`ArchiveError::NewerFormat`]; [`ArchiveError::Altered`] names
+    /// each file that is not as it was written; [`ArchiveError::Inconsistent`] for a log that
+    /// contradicts itself; [`ArchiveError::NotRecognised`] and I/O errors.
+    pub fn open_exact(directory: &Path) -> Result<Self> {
+        Self::open_exact_in(&to_read(directory)?)
+    }
+
+    /// [`Run::open_exact`] in an open directory.
+    ///
+    /// # Errors
+    /// As [`Run::open_exact`].
+    pub fn open_exact_in(directory: &Directory) -> Result<Self> {
         let log = directory.path_of(LOG_NAME);
         let has_log = directory.holds(LOG_NAME);
         if directory.holds(MANIFEST_NAME) || !has_log {

@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use wakepath_timeline::{Interrupt, SoftIrq, Thread};
+use wakepath_timeline::{Interrupt, SoftIrq, Thread, one_line};
 
 /// Why time passed before the loop's code ran, or while it should have run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -147,7 +147,7 @@ impl Cause {
     }
 
     pub(crate) fn timer_name(function: &str) -> String {
-        format!("timer {}", plain(function))
+        format!("timer {}", one_line(function))
     }
 
     pub(crate) fn interrupt_name(interrupt: &Interrupt) -> String {
@@ -219,7 +219,7 @@ impl fmt::Display for Cause {
                 }
                 match sender.callback.is_empty() {
                     true => Ok(()),
-                    false => write!(f, " ({})", plain(&sender.callback)),
+                    false => write!(f, " ({})", one_line(&sender.callback)),
                 }
             }
             Self::WokenFrom(cpu) => {
@@ -232,7 +232,7 @@ impl fmt::Display for Cause {
                     None => Ok(()),
                 }
             }
-            Self::OtherTimer(function) => write!(f, "other timer {} first", plain(function)),
+            Self::OtherTimer(function) => write!(f, "other timer {} first", one_line(function)),
             Self::IdleExit { state: Some(state) } => write!(f, "leaving idle state {state}"),
             Self::IdleExit { state: None } => f.write_str("leaving idle"),
             Self::Thread { thread, relation } => {
@@ -308,16 +308,10 @@ impl fmt::Display for InterruptName<'_> {
             Interrupt::Reschedule => f.write_str("reschedule"),
             Interrupt::CallFunction => f.write_str("function call"),
             Interrupt::IrqWork => f.write_str("irq work"),
-            Interrupt::Vector(name) => f.write_str(&plain(name)),
-            Interrupt::Device { number, name } => write!(f, "{number} {}", plain(name)),
+            Interrupt::Vector(name) => f.write_str(&one_line(name)),
+            Interrupt::Device { number, name } => write!(f, "{number} {}", one_line(name)),
         }
     }
-}
-
-/// Names come from the kernel and its modules; none may move a terminal's cursor.
-fn plain(name: &str) -> String {
-    let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    name.chars().map(shown).collect()
 }
 
 #[cfg(test)]

@@ -12,6 +12,11 @@ pub struct Style {
 }
 
 impl Style {
+    /// Every escape sequence that styling makes: what writes text to a terminal lets these pass
+    /// and no other.
+    pub const SEQUENCES: [&'static str; 5] =
+        ["\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m"];
+
     /// That of standard output: colour on a terminal only, and not under `NO_COLOR`.
     pub fn of_stdout() -> Self {
         let stdout = std::io::stdout();
@@ -47,6 +52,30 @@ impl Style {
         match self.colour {
             true => format!("\x1b[{code}m{text}\x1b[0m"),
             false => text.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_styling_is_missing_from_what_may_pass() {
+        let style = Style {
+            colour: true,
+            columns: None,
+        };
+        for styled in [
+            style.bold("x"),
+            style.good("x"),
+            style.bad("x"),
+            style.doubtful("x"),
+        ] {
+            let (before, after) = styled.split_once('x').unwrap();
+            for sequence in [before, after] {
+                assert!(Style::SEQUENCES.contains(&sequence), "{sequence:?}");
+            }
         }
     }
 }

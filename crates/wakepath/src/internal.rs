@@ -43,7 +43,7 @@ pub fn run(process: Internal) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("wakepath: {error}");
+            crate::terminal::tell_failure(&error);
             ExitCode::from(1)
         }
     }

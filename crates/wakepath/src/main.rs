@@ -2,11 +2,14 @@
 //! `view`. Carrying it out is in the crate `wakepath-measure`, the process in which the loop runs in
 //! `wakepath-measured-loop`.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod beginning;
 mod command_line;
 mod internal;
 mod limits;
 mod memory;
+mod terminal;
 mod usage;
 mod verbs;
 mod view;
@@ -33,7 +36,7 @@ fn main() -> ExitCode {
     if !line.verb.uses_capabilities()
         && let Err(error) = wakepath_programs::rights::give_up()
     {
-        eprintln!("wakepath: capabilities can't be given up: {error}");
+        tell!("wakepath: capabilities can't be given up: {error}");
         return ExitCode::from(1);
     }
     let outcome = match line.verb {
@@ -62,7 +65,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("wakepath: {error}");
+            terminal::tell_failure(&error);
             ExitCode::from(1)
         }
     }

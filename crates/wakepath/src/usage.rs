@@ -1,6 +1,7 @@
 //! A wrong command line, said in one line as every other wrong input. Not the definition of the
 //! command line; that is `command_line`.
 
+use crate::terminal::tell;
 use clap::error::ErrorKind;
 use std::process::ExitCode;
 
@@ -8,7 +9,7 @@ use std::process::ExitCode;
 /// here, and a script must not read a misspelt option as a verdict.
 pub fn answer(said: &clap::Error) -> ExitCode {
     if said.use_stderr() && said.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        eprintln!("wakepath: {}", one_line(&said.render().to_string()));
+        tell!("wakepath: {}", one_line(&said.render().to_string()));
     } else {
         // Nobody left to read it changes nothing about the answer.
         let _ = said.print();

@@ -2,6 +2,7 @@
 
 use super::{Outcome, measured};
 use crate::command_line::Check;
+use crate::terminal::tell;
 use wakepath_scenario::{builtin, parse_policy, units};
 use wakepath_timeline::Policy;
 
@@ -23,7 +24,7 @@ pub fn run(arguments: &Check) -> Outcome {
     if let Some(terms) = &scenario.flight
         && !wakepath_assess::can_be_met(terms, scenario.period_ns)?
     {
-        eprintln!(
+        tell!(
             "note: at {} the vehicle of `check` could not be flown without any delay; no flight \
              is judged",
             arguments.rate

@@ -1,7 +1,7 @@
 //! `wakepath compare`: runs against runs, with an exit code for continuous integration.
 
 use super::report::{write, write_figures};
-use super::{Outcome, print};
+use super::{Outcome, opened, print_result};
 use crate::command_line::Compare;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,12 +21,13 @@ pub fn run(arguments: &Compare) -> Outcome {
         interleaved: arguments.interleaved,
     };
     let (base, against) = sides(arguments)?;
-    let (base, against) = (open(base)?, open(against)?);
+    let (base, against) = (open(base, arguments.json)?, open(against, arguments.json)?);
     let comparison = Comparison::of(&base, &against, &order)?;
-    print(&match arguments.json {
+    let text = match arguments.json {
         true => to_json(&comparison),
         false => comparison.to_text(Style::of_stdout()),
-    })?;
+    };
+    print_result(arguments.json, &text)?;
     if let Some(output) = &arguments.output {
         write(output, &comparison_page(&comparison))?;
     }
@@ -62,10 +63,10 @@ fn sides(arguments: &Compare) -> Result<(&[PathBuf], &[PathBuf]), Failure> {
 }
 
 /// An archive that is not as it was written says nothing, on either side.
-fn open(directories: &[PathBuf]) -> Result<Vec<Run>, Failure> {
+fn open(directories: &[PathBuf], json: bool) -> Result<Vec<Run>, Failure> {
     let mut runs = Vec::new();
     for directory in directories {
-        let run = Run::open(directory)?;
+        let run = opened(directory, json)?;
         let findings = run.check()?;
         if let Some(first) = findings.first() {
             return Err(format!("{}: {first}", directory.display()).into());

@@ -1,12 +1,11 @@
 //! `wakepath doctor`: whether this machine is ready for the loop, check by check; and what changed
 //! on it since a run.
 
-use super::{Outcome, print, subject};
+use super::{Outcome, opened, print, print_result, subject};
 use crate::command_line::Doctor;
 use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
-use wakepath_archive::Run;
 use wakepath_assess::Assessment;
 use wakepath_machine::{Facts, Root};
 use wakepath_readiness::{Inspection, LoopAtHand, Report, all, explanation, named};
@@ -33,7 +32,10 @@ pub fn run(arguments: &Doctor) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     match arguments.json {
-        true => print(&format!("{}\n", serde_json::to_string_pretty(&report)?))?,
+        true => print_result(
+            true,
+            &format!("{}\n", serde_json::to_string_pretty(&report)?),
+        )?,
         false => print(&report.to_string())?,
     }
     Ok(ExitCode::from(report.exit_code()))
@@ -41,7 +43,7 @@ pub fn run(arguments: &Doctor) -> Outcome {
 
 /// What differs from the machine on which a run was measured.
 fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: bool) -> Outcome {
-    let run = Run::open(directory)?;
+    let run = opened(directory, json)?;
     let assessment = Assessment::of(&run)?;
     let first = run.manifest.facts.first().ok_or_else(|| {
         format!(
@@ -75,7 +77,10 @@ fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: b
             "changes": changes,
             "checks": judged_otherwise,
         });
-        print(&format!("{}\n", serde_json::to_string_pretty(&value)?))?;
+        print_result(
+            true,
+            &format!("{}\n", serde_json::to_string_pretty(&value)?),
+        )?;
     } else {
         let mut text = String::new();
         writeln!(

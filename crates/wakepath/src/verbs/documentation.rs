@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub fn completions(shell: clap_complete::Shell) -> Outcome {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut CommandLine::command(), "wakepath", &mut text);
-    super::print(&String::from_utf8(text)?)?;
+    crate::terminal::print_own(&String::from_utf8(text)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

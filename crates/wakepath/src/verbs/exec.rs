@@ -3,6 +3,7 @@
 
 use super::Outcome;
 use crate::command_line::Exec;
+use crate::terminal::tell;
 use rustix::process::{Resource, getrlimit};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -32,7 +33,7 @@ pub fn run(arguments: &Exec) -> Outcome {
         attributes::reset_on_fork(0).map_err(|error| format!("--reset-on-fork: {error}"))?;
     }
     for shortfall in &prepared.shortfalls {
-        eprintln!("wakepath: {shortfall}");
+        tell!("wakepath: {shortfall}");
     }
     if !arguments.quiet {
         for line in told(
@@ -40,7 +41,7 @@ pub fn run(arguments: &Exec) -> Outcome {
             arguments.reset_on_fork,
             lockable_bytes(),
         ) {
-            eprintln!("wakepath: {line}");
+            tell!("wakepath: {line}");
         }
     }
     let file = wakepath_programs::to_start(program)?;

@@ -1,6 +1,6 @@
 //! `wakepath explain`: why the late cycles of a recorded run were late.
 
-use super::{Outcome, print};
+use super::{Outcome, opened, print, print_result};
 use crate::command_line::Explain;
 use std::process::ExitCode;
 use wakepath_archive::Run;
@@ -13,7 +13,7 @@ use wakepath_scenario::units;
 
 /// Explains and shows.
 pub fn run(arguments: &Explain) -> Outcome {
-    let run = Run::open(&arguments.run)?;
+    let run = opened(&arguments.run, arguments.json)?;
     let mut order = Order::of_run(&run)?;
     if let Some(threshold) = &arguments.threshold {
         let ns = units::parse_duration(threshold)
@@ -35,10 +35,11 @@ pub fn run(arguments: &Explain) -> Outcome {
             explained
         }
     };
-    print(&match arguments.json {
+    let text = match arguments.json {
         true => serde_json::to_string_pretty(&explanation)? + "\n",
         false => explanation_text(&explanation, arguments.worst),
-    })?;
+    };
+    print_result(arguments.json, &text)?;
     if let Some(path) = arguments.perfetto.as_ref().filter(|_| !arguments.json) {
         print(&format!(
             "\ntimeline: {}; open it in https://ui.perfetto.dev\n",
@@ -69,7 +70,7 @@ fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outco
         .into());
     }
     let shown: Vec<&LateCycle> = wanted.found.iter().map(|(_, cycle)| cycle).collect();
-    print(&match arguments.json {
+    let text = match arguments.json {
         true => serde_json::to_string_pretty(&shown)? + "\n",
         false => {
             let texts = wanted
@@ -78,7 +79,8 @@ fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outco
                 .map(|(heading, cycle)| cycle_text(cycle, heading));
             texts.collect::<Vec<_>>().join("\n")
         }
-    })?;
+    };
+    print_result(arguments.json, &text)?;
     Ok(ExitCode::SUCCESS)
 }
 

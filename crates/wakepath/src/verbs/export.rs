@@ -1,7 +1,8 @@
 //! `wakepath export`: a run in another form, on standard output.
 
-use super::{Outcome, print};
+use super::{Outcome, opened, print_result};
 use crate::command_line::Export;
+use crate::terminal;
 use std::io::{BufWriter, ErrorKind};
 use std::process::ExitCode;
 use wakepath_archive::{Finding, Run};
@@ -27,7 +28,7 @@ pub fn run(arguments: &Export) -> Outcome {
         }
     };
     let assessment = Assessment::of(&open(arguments)?)?;
-    print(&form(&assessment))?;
+    print_result(arguments.format == "json", &form(&assessment))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -35,24 +36,24 @@ pub fn run(arguments: &Export) -> Outcome {
 /// counts don't add up, is, and what is wrong with it is said: whoever reads the export reads it
 /// beside standard error, or in the verdict, which is invalid.
 fn open(arguments: &Export) -> Result<Run, Box<dyn std::error::Error>> {
-    let run = Run::open(&arguments.run)?;
+    let run = opened(&arguments.run, arguments.format == "json")?;
     let findings = run.check()?;
     let shown = arguments.run.display();
     if let Some(altered) = findings.iter().find(|of| matches!(of, Finding::File(_))) {
         return Err(format!("{shown}: {altered}").into());
     }
     for finding in findings.iter().take(MOST_SAID) {
-        eprintln!("note: {shown}: {finding}");
+        tell!("note: {shown}: {finding}");
     }
     if findings.len() > MOST_SAID {
-        eprintln!("note: {shown}: and {} more", findings.len() - MOST_SAID);
+        tell!("note: {shown}: and {} more", findings.len() - MOST_SAID);
     }
     Ok(run)
 }
 
 fn samples(arguments: &Export) -> Outcome {
     let run = open(arguments)?;
-    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    let mut out = BufWriter::with_capacity(1 << 16, terminal::stream());
     match csv(&run, &mut out) {
         // A reader that has had enough is no error.
         Err(CsvError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {

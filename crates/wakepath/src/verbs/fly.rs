@@ -1,7 +1,7 @@
 //! `wakepath fly`: what the recorded timing of a run does to a vehicle's flight.
 
 use super::progress::Progress;
-use super::{Outcome, print};
+use super::{Outcome, opened, print_result};
 use crate::command_line::Fly;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
@@ -16,17 +16,18 @@ type Failure = Box<dyn std::error::Error>;
 
 /// Flies and shows.
 pub fn run(arguments: &Fly) -> Outcome {
-    let run = Run::open(&arguments.run)?;
+    let run = opened(&arguments.run, arguments.json)?;
     let order = order(arguments, &run)?;
     let workers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let progress = Progress::new();
     let flights = Flights::of(&run, &order, workers, &|ready, of| progress.tell(ready, of));
     progress.end();
     let flights = flights?;
-    print(&match arguments.json {
+    let text = match arguments.json {
         true => to_json(&flights),
         false => flights.to_text(Style::of_stdout()),
-    })?;
+    };
+    print_result(arguments.json, &text)?;
     Ok(ExitCode::from(flights.exit_code()))
 }
 

@@ -1,6 +1,6 @@
 //! `wakepath machine`: what this host is, and what this user may do on it.
 
-use super::{Outcome, print};
+use super::{Outcome, print_result};
 use crate::command_line::Machine;
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -22,6 +22,6 @@ pub fn run(arguments: &Machine) -> Outcome {
             text
         }
     };
-    print(&text)?;
+    print_result(arguments.json, &text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,9 +2,10 @@
 //! verdict.
 
 use super::progress::assessed;
-use super::{Outcome, print};
+use super::{Outcome, opened_in, print, print_result};
 use crate::beginning::run_started;
 use crate::command_line::Output;
+use crate::terminal::tell;
 use crate::view;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -89,7 +90,7 @@ pub fn measure(
         started,
     )?;
     for warning in warnings {
-        eprintln!("warning: {warning}");
+        tell!("warning: {warning}");
     }
     let subject = super::subject::loop_of(&scenario, &host);
     let plan = Plan::new(&scenario, host);
@@ -144,7 +145,7 @@ pub fn measure(
     };
     explain(&directory);
     if ending == Ending::Interrupted {
-        eprintln!("interrupted: what follows is of what was measured until then");
+        tell!("interrupted: what follows is of what was measured until then");
     }
     show(&directory, output)
 }
@@ -240,27 +241,30 @@ pub fn explain(directory: &Directory) {
         .and_then(|run| write_beside(&run, directory));
     match explained {
         Ok(None) => {}
-        Ok(Some(_)) => eprintln!(
+        Ok(Some(_)) => tell!(
             "why late cycles were late: wakepath explain {}",
             directory.path().display()
         ),
-        Err(error) => eprintln!("the run is recorded, but not explained: {error}"),
+        Err(error) => tell!("the run is recorded, but not explained: {error}"),
     }
 }
 
 /// Shows a recorded run and returns the verdict's exit code.
 fn show(directory: &Directory, output: &Output) -> Outcome {
-    let run = Run::open_in(directory)?;
+    let run = opened_in(directory, output.json)?;
     let (assessment, pictures) = assessed(&run, true)?;
-    print(&match output.json {
-        true => to_json(&assessment),
-        false => assessment.to_text(Style::of_stdout()),
-    })?;
+    print_result(
+        output.json,
+        &match output.json {
+            true => to_json(&assessment),
+            false => assessment.to_text(Style::of_stdout()),
+        },
+    )?;
     // A report that can't be written takes nothing from the verdict, and can be had again.
     match super::report::beside(&run, directory, &assessment, &pictures) {
-        Ok(path) if output.json => eprintln!("report: {}", path.display()),
+        Ok(path) if output.json => tell!("report: {}", path.display()),
         Ok(path) => print(&format!("report: {}\n", path.display()))?,
-        Err(error) => eprintln!("warning: the report can't be written: {error}"),
+        Err(error) => tell!("warning: the report can't be written: {error}"),
     }
     Ok(ExitCode::from(assessment.exit_code()))
 }

@@ -26,16 +26,28 @@ mod subject;
 pub mod tune;
 pub mod watch;
 
-use std::io::Write;
+use crate::terminal::{print, print_result};
+use std::path::Path;
 use std::process::ExitCode;
+use wakepath_archive::Run;
+use wakepath_directory::Directory;
+
+/// A run as it is to be shown, or with every text exactly as it was written where JSON is asked
+/// for.
+fn opened(directory: &Path, json: bool) -> wakepath_archive::Result<Run> {
+    match json {
+        true => Run::open_exact(directory),
+        false => Run::open(directory),
+    }
+}
+
+/// [`opened`] in an open directory.
+fn opened_in(directory: &Directory, json: bool) -> wakepath_archive::Result<Run> {
+    match json {
+        true => Run::open_exact_in(directory),
+        false => Run::open_in(directory),
+    }
+}
 
 /// What a verb ends with.
 pub type Outcome = Result<ExitCode, Box<dyn std::error::Error>>;
-
-/// Prints to standard output. A reader that has had enough (`| head`) is no error.
-fn print(text: &str) -> std::io::Result<()> {
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        outcome => outcome,
-    }
-}

@@ -1,6 +1,6 @@
 //! How far the flights are, for a person who waits for them. It knows nothing of what is flown.
 
-use std::io::{IsTerminal, Write};
+use crate::terminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use wakepath_archive::Run;
@@ -42,21 +42,14 @@ impl Progress {
             return;
         }
         *told = Some(Instant::now());
-        let mut out = std::io::stderr().lock();
-        let (start, end) = match out.is_terminal() {
-            true => ("\r", ""),
-            false => ("", "\n"),
-        };
-        // Nobody reads it: no reason to stop flying.
-        let _ = write!(out, "{start}flying: {ready} of {of}{end}");
-        let _ = out.flush();
+        terminal::tell_progress(&format!("flying: {ready} of {of}"));
     }
 
     /// Clears what a terminal still shows.
     pub(super) fn end(&self) {
         let told = self.told.lock().is_ok_and(|told| told.is_some());
-        if told && std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[K");
+        if told {
+            terminal::end_progress();
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Plain lines: one for each phase and each finished segment.
 
 use super::{headline, short_time, worst_line, worst_of};
+use crate::terminal::tell;
 use std::path::Path;
 use wakepath_measure::{LiveFigures, Observer, Plan, Segment};
 
@@ -15,7 +16,7 @@ pub struct PlainView {
 impl Observer for PlainView {
     fn begun(&mut self, plan: &Plan, planned_ns: u64, directory: &Path) {
         self.segments = plan.segments().count();
-        eprintln!(
+        tell!(
             "measuring: {}, {:.0} s of cycles; recording to {}",
             headline(plan),
             planned_ns as f64 / 1e9,
@@ -25,8 +26,8 @@ impl Observer for PlainView {
 
     fn phase(&mut self, name: &str, repetition: u32, loads: &[String]) {
         match loads {
-            [] => eprintln!("phase {name}, repetition {}", repetition + 1),
-            loads => eprintln!(
+            [] => tell!("phase {name}, repetition {}", repetition + 1),
+            loads => tell!(
                 "phase {name}, repetition {}: starting {}",
                 repetition + 1,
                 loads.join(", ")
@@ -52,8 +53,8 @@ impl Observer for PlainView {
         let phase = &segment.planned.phase;
         let figures = self.last;
         match problem {
-            Some(problem) => eprintln!("{place} {condition}, {phase}: {problem}"),
-            None => eprintln!(
+            Some(problem) => tell!("{place} {condition}, {phase}: {problem}"),
+            None => tell!(
                 "{place} {condition}, {phase}: {} cycles, wake-up latency median {}, max {}, \
                  skipped {}",
                 figures.executed,
@@ -66,15 +67,15 @@ impl Observer for PlainView {
 
     fn traced(&mut self, segment: &Segment, directory: &Path) {
         if let Some(worst) = worst_of(self, segment, directory) {
-            eprintln!("      worst: {}", worst_line(&worst));
+            tell!("      worst: {}", worst_line(&worst));
         }
     }
 
     fn note(&mut self, text: &str) {
-        eprintln!("note: {text}");
+        tell!("note: {text}");
     }
 
     fn finishing(&mut self) {
-        eprintln!("putting the recording in order");
+        tell!("putting the recording in order");
     }
 }

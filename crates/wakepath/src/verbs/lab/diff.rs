@@ -1,7 +1,7 @@
 //! `wakepath lab diff`: the first cycle at which two runs part.
 
 use crate::command_line::LabDiff;
-use crate::verbs::{Outcome, print};
+use crate::verbs::{Outcome, print_result};
 use std::process::ExitCode;
 use wakepath_lab::{first_divergence, streams};
 
@@ -20,6 +20,6 @@ pub fn run(arguments: &LabDiff) -> Outcome {
         }
         (Some(found), false) => format!("{found}\n"),
     };
-    print(&text)?;
+    print_result(arguments.json, &text)?;
     Ok(ExitCode::from(if divergence.is_some() { 2 } else { 0 }))
 }

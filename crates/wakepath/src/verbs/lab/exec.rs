@@ -1,9 +1,10 @@
 //! `wakepath lab exec`: a command in a guest, and what it wrote. The guest measures nothing but what
 //! the command measures.
 
+use crate::terminal::tell;
 use super::host;
 use crate::command_line::LabExec;
-use crate::verbs::{Outcome, measured};
+use crate::verbs::{Outcome, measured, print};
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -50,13 +51,13 @@ pub fn run(arguments: &LabExec) -> Outcome {
         let said = match outcome.and_then(|()| last_command(&guest.directory)) {
             Ok(said) => said,
             Err(error) => {
-                eprintln!("wakepath: {}: {error}", guest.name);
+                tell!("wakepath: {}: {error}", guest.name);
                 failed = true;
                 continue;
             }
         };
         if guests.len() > 1 {
-            println!("{}:", guest.name);
+            print(&format!("{}:\n", guest.name))?;
         }
         std::io::stdout().write_all(&said.output)?;
         std::io::stderr().write_all(&said.complaint)?;
@@ -64,7 +65,7 @@ pub fn run(arguments: &LabExec) -> Outcome {
             Ok(found) if code == 0 => code = found,
             Ok(_) => {}
             Err(error) => {
-                eprintln!("wakepath: {}: {error}", guest.name);
+                tell!("wakepath: {}: {error}", guest.name);
                 failed = true;
             }
         }

@@ -1,11 +1,12 @@
 //! `wakepath lab experiments`: repeats published experiments and writes the page that sets our figures
 //! beside the published ones.
 
+use crate::terminal::tell;
 use super::run::measure;
 use crate::command_line::LabExperiments;
 use crate::verbs::progress::assessed;
 use crate::verbs::report::explanation;
-use crate::verbs::{Outcome, measured, print};
+use crate::verbs::{Outcome, measured, print, print_result};
 use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_lab::experiments::{Repeated, all, page};
@@ -34,9 +35,9 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
     for wanted in &wanted {
         let (experiment, place) = (wanted.experiment, &wanted.place);
         if wanted.is_there {
-            eprintln!("{}: its runs are in {}", experiment.name, place.display());
+            tell!("{}: its runs are in {}", experiment.name, place.display());
         } else {
-            eprintln!("{}: {}", experiment.name, experiment.title);
+            tell!("{}: {}", experiment.name, experiment.title);
             let on = arguments.host.asked();
             let compared = measure(&wanted.asked(), &on, &wanted.scenario, &[1], place)?;
             for one in compared {
@@ -48,7 +49,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
     }
     let place = arguments.page.as_ref().unwrap_or(&directory);
     let path = write_page(&page(&repeated), place)?;
-    print(&match arguments.json {
+    print_result(arguments.json, &match arguments.json {
         true => format!("{:#}\n", repetitions_json(&repeated)),
         false => repetitions_text(&repeated, &path),
     })?;

@@ -17,7 +17,7 @@ use wakepath_scenario::{KnownCpus, Scenario, Warning};
 /// Runs as the first process; does not return there.
 pub fn main() -> ExitCode {
     if let Err(error) = first_process(&measure) {
-        eprintln!("wakepath: {error}");
+        crate::terminal::tell_failure(&error);
     }
     ExitCode::from(1)
 }

@@ -33,7 +33,7 @@ fn host() -> Host {
     Host {
         program: own_executable(),
         version: VERSION.into(),
-        tell: |line| eprintln!("{line}"),
+        tell: |line| crate::terminal::tell_line(line),
     }
 }
 

@@ -1,8 +1,9 @@
 //! `wakepath lab run`: a scenario on each kernel, each variant and each seed.
 
+use crate::terminal::tell;
 use super::host;
 use crate::command_line::LabRun;
-use crate::verbs::{Outcome, measured, print};
+use crate::verbs::{Outcome, measured, print_result};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -25,7 +26,7 @@ pub fn run(arguments: &LabRun) -> Outcome {
     take_place(&directory)?;
     let on = arguments.guests.host.asked();
     let compared = measure(&guests, &on, &scenario, &arguments.seed, &directory)?;
-    print(&match arguments.json {
+    print_result(arguments.json, &match arguments.json {
         true => comparison_json(&compared),
         false => comparison_text(&compared, Style::of_stdout()),
     })?;
@@ -38,9 +39,9 @@ pub fn run(arguments: &LabRun) -> Outcome {
                 .collect::<Result<_, _>>()?;
             let order = baseline_order(&guests, &scenario, &arguments.seed);
             write_baseline(file, &baseline(order, &whole)?)?;
-            eprintln!("baseline: {}", file.display());
+            tell!("baseline: {}", file.display());
         }
-        Some(file) => eprintln!(
+        Some(file) => tell!(
             "baseline: {} is not written: not all guests ended well",
             file.display()
         ),
@@ -67,7 +68,7 @@ fn scenario(arguments: &LabRun) -> Result<Scenario, Failure> {
     // No criterion is judged.
     warnings.retain(|warning| !matches!(warning, Warning::TooShortToPass { .. }));
     for warning in &warnings {
-        eprintln!("warning: {warning}");
+        tell!("warning: {warning}");
     }
     Ok(scenario)
 }
@@ -92,13 +93,13 @@ pub fn measure(
     let laboratory = Laboratory::new(guests, on, &host)?;
     let measuring = Measuring::prepare(&laboratory, scenario, seeds, directory)?;
     let interrupt = Interrupt::listen()?;
-    eprintln!("{}", measuring.announcement());
+    tell!("{}", measuring.announcement());
     let recorded = measuring.carry_out(&|| interrupt.requested());
     let compared = recorded.into_iter().map(|recorded| {
         if recorded.outcome.is_ok() {
             match Directory::to_write(&recorded.directory, Trust::Own) {
                 Ok(directory) => measured::explain(&directory),
-                Err(error) => eprintln!("the run is recorded, but not explained: {error}"),
+                Err(error) => tell!("the run is recorded, but not explained: {error}"),
             }
         }
         Compared::of(recorded)

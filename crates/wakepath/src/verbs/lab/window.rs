@@ -2,7 +2,7 @@
 
 use super::host;
 use crate::command_line::LabWindow;
-use crate::verbs::{Outcome, print};
+use crate::verbs::{Outcome, print_result};
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_explain::window::Windows;
@@ -27,7 +27,7 @@ pub fn run(arguments: &LabWindow) -> Outcome {
     };
     let again = Again::of(&run, arguments.kernel.as_deref(), &on, &host)?;
     let windows = windows(&run, &again, &wanted, &host, &|| interrupt.requested())?;
-    print(&match arguments.json {
+    print_result(arguments.json, &match arguments.json {
         true => {
             let found = Windows {
                 windows,

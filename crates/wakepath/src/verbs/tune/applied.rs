@@ -1,7 +1,8 @@
 //! `wakepath tune apply`, `revert`, `status`.
 
-use super::{Outcome, agreed, plan, print};
+use super::{Outcome, agreed, plan, print, print_result};
 use crate::command_line::{TuneApply, TunePlace};
+use crate::terminal::tell_text;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -41,14 +42,17 @@ pub fn apply(arguments: &TuneApply) -> Outcome {
     }
     let system = system(arguments.plan.root.as_deref());
     if !arguments.yes {
-        eprint!("{text}");
+        tell_text(&text);
         if !agreed("write these?")? {
             return Err("nothing written; --yes writes without asking".into());
         }
     }
     let applied = wakepath_tuning::apply(&plan.now, &system, &mut |_| {})?;
     if arguments.plan.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&applied)?))?;
+        print_result(
+            true,
+            &format!("{}\n", serde_json::to_string_pretty(&applied)?),
+        )?;
     } else {
         let mut text = format!(
             "{} settings changed and read back, {} were so already, {} refused\n",
@@ -78,7 +82,10 @@ pub fn apply(arguments: &TuneApply) -> Outcome {
 pub fn revert(place: &TunePlace) -> Outcome {
     let reverted = wakepath_tuning::revert(&system(place.root.as_deref()))?;
     if place.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&reverted)?))?;
+        print_result(
+            true,
+            &format!("{}\n", serde_json::to_string_pretty(&reverted)?),
+        )?;
     } else {
         let mut text = String::new();
         match &reverted {
@@ -153,15 +160,18 @@ pub fn status(place: &TunePlace) -> Outcome {
         }
     }
     let booted = super::boot::status(&system, &mut text)?;
-    print(&match place.json {
-        true => format!(
-            "{}\n",
-            serde_json::to_string_pretty(
-                &serde_json::json!({ "settings": settings, "boot": booted })
-            )?
-        ),
-        false => text,
-    })?;
+    print_result(
+        place.json,
+        &match place.json {
+            true => format!(
+                "{}\n",
+                serde_json::to_string_pretty(
+                    &serde_json::json!({ "settings": settings, "boot": booted })
+                )?
+            ),
+            false => text,
+        },
+    )?;
     Ok(ExitCode::from(if holds { 0 } else { 2 }))
 }
 

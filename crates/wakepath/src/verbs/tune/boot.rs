@@ -2,6 +2,7 @@
 
 use super::{Outcome, agreed, plan, print};
 use crate::command_line::TuneBoot;
+use crate::terminal::tell_text;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::Path;
@@ -52,7 +53,7 @@ pub fn run(arguments: &TuneBoot) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     if !arguments.yes {
-        eprint!("{text}");
+        tell_text(&text);
         if !agreed("write these?")? {
             return Err("nothing written; --yes writes without asking".into());
         }

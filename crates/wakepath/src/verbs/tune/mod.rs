@@ -5,7 +5,7 @@ mod boot;
 mod trial;
 mod unit;
 
-use super::{Outcome, print, subject};
+use super::{Outcome, print, print_result, subject};
 use crate::command_line::{Tune, TunePlan};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -18,11 +18,15 @@ pub fn run(arguments: &Tune) -> Outcome {
     match arguments {
         Tune::Plan(arguments) => {
             let (plan, _) = plan(&arguments.plan)?;
-            print(&match (arguments.plan.json, arguments.dry_run) {
-                (true, _) => format!("{}\n", serde_json::to_string_pretty(&plan)?),
-                (false, true) => applied::commands(&plan.now),
-                (false, false) => plan.to_string(),
-            })?;
+            let json = arguments.plan.json;
+            print_result(
+                json,
+                &match (json, arguments.dry_run) {
+                    (true, _) => format!("{}\n", serde_json::to_string_pretty(&plan)?),
+                    (false, true) => applied::commands(&plan.now),
+                    (false, false) => plan.to_string(),
+                },
+            )?;
             Ok(ExitCode::SUCCESS)
         }
         Tune::Apply(arguments) => applied::apply(arguments),
@@ -48,12 +52,11 @@ fn plan(arguments: &TunePlan) -> Result<(Plan, Root), Box<dyn std::error::Error>
 
 /// Asks on the terminal; without one the answer is no.
 fn agreed(question: &str) -> std::io::Result<bool> {
-    use std::io::{BufRead, IsTerminal, Write};
+    use std::io::{BufRead, IsTerminal};
     if !std::io::stdin().is_terminal() {
         return Ok(false);
     }
-    eprint!("{question} [y/N] ");
-    std::io::stderr().flush()?;
+    crate::terminal::ask(&format!("{question} [y/N]"))?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

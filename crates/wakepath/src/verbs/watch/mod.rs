@@ -3,10 +3,11 @@
 
 mod terms;
 
-use super::{Outcome, measured, print};
+use super::{Outcome, measured, print, print_result};
 use crate::command_line::Watch;
+use crate::terminal::{self, tell};
 use crate::watch::{Figures, record, text};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant, SystemTime};
@@ -170,7 +171,7 @@ impl Watcher<'_> {
         let figures = Figures::of(&self.session, &trace, &traced)?;
         self.tell(&figures, &traced)?;
         if figures.threads.is_empty() {
-            eprintln!("no periodic thread was seen, and no run is recorded");
+            tell!("no periodic thread was seen, and no run is recorded");
             return Ok(None);
         }
         let ending = match ending {
@@ -214,24 +215,24 @@ impl Watcher<'_> {
                     format!("of {} s", all.as_secs())
                 });
                 let threads = self.session.threads.len() as u64;
-                eprint!(
-                    "\rwatching {}: {} s {of}\x1b[K",
-                    wakepath_verdict::counted(threads, "thread", "threads"),
+                let threads = wakepath_verdict::counted(threads, "thread", "threads");
+                terminal::tell_progress(&format!(
+                    "watching {threads}: {} s {of}",
                     begun.elapsed().as_secs()
-                );
-                let _ = std::io::stderr().flush();
+                ));
             }
             std::thread::sleep(left.map_or(LOOK_EVERY, |left| left.min(LOOK_EVERY)));
         };
         if shows {
-            eprint!("\r\x1b[K");
+            terminal::end_progress();
         }
         Ok(ended)
     }
 
     fn tell(&self, figures: &Figures, traced: &SegmentTraced) -> Result<(), Failure> {
         if self.arguments.json {
-            return Ok(print(&(serde_json::to_string_pretty(figures)? + "\n"))?);
+            let text = serde_json::to_string_pretty(figures)? + "\n";
+            return Ok(print_result(true, &text)?);
         }
         let cpus: CpuList = figures.cpus.iter().map(|&cpu| u32::from(cpu)).collect();
         let lost = match figures.events_lost {
@@ -267,7 +268,7 @@ fn explain(directory: &Directory, arguments: &Watch) -> Result<(), Failure> {
         report.display()
     );
     match arguments.json {
-        true => eprint!("{said}"),
+        true => terminal::tell_text(&said),
         false => print(&said)?,
     }
     Ok(())

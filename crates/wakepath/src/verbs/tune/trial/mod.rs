@@ -3,8 +3,9 @@
 
 mod text;
 
-use super::{Outcome, agreed, plan, print};
+use super::{Outcome, agreed, plan, print, print_result};
 use crate::command_line::TuneTrial;
+use crate::terminal::tell;
 use crate::verbs::report;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -83,7 +84,10 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
     };
     let path = report::of_trial(&arguments.directory, &trial)?;
     match arguments.plan.json {
-        true => print(&format!("{}\n", serde_json::to_string_pretty(&trial)?))?,
+        true => print_result(
+            true,
+            &format!("{}\n", serde_json::to_string_pretty(&trial)?),
+        )?,
         false => print(&format!(
             "{}report: {}\n",
             text::of(&trial, arguments)?,
@@ -134,7 +138,7 @@ impl Bench<'_> {
         more.push(step.clone());
         let mut pairs = Vec::new();
         for pair in 0..self.arguments.pairs {
-            eprintln!("{}: pair {} of {}", step.id, pair + 1, self.arguments.pairs);
+            tell!("{}: pair {} of {}", step.id, pair + 1, self.arguments.pairs);
             pairs.push(match pair % 2 {
                 0 => {
                     let without = self.measured(base)?;

@@ -1,0 +1,72 @@
+//! What a run says, fit to be shown: whoever made the run chose its names, notes and figures, and
+//! none of them may steer a terminal or forge a line of ours. Nothing is cleaned on disk, and
+//! nothing but text is changed.
+
+use serde_json::Value;
+use wakepath_timeline::{is_unprintable, one_line};
+
+use crate::manifest::Manifest;
+
+/// Every text of the manifest as one line, but the scenario: that is a document with a reader of
+/// its own, which checks every name in it.
+pub(crate) fn legible(manifest: Manifest) -> Manifest {
+    let toml = manifest.scenario.toml.clone();
+    // A field that is added to the manifest is cleaned without anybody's doing.
+    let mut value = serde_json::to_value(&manifest).expect("a manifest has string keys only");
+    value["scenario"]["toml"] = Value::Null;
+    if !clean(&mut value) {
+        return manifest;
+    }
+    value["scenario"]["toml"] = Value::String(toml);
+    serde_json::from_value(value).expect("a manifest whose texts changed is a manifest")
+}
+
+/// Whether anything had to be cleaned.
+fn clean(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => {
+            let hostile = text.contains(is_unprintable);
+            if hostile {
+                *text = one_line(text);
+            }
+            hostile
+        }
+        Value::Array(items) => items
+            .iter_mut()
+            .fold(false, |found, item| clean(item) | found),
+        Value::Object(members) => {
+            let mut found = false;
+            if members.keys().any(|key| key.contains(is_unprintable)) {
+                found = true;
+                let all = std::mem::take(members).into_iter();
+                *members = all.map(|(key, value)| (one_line(&key), value)).collect();
+            }
+            let values = members.values_mut();
+            values.fold(found, |found, value| clean(value) | found)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn texts_and_keys_become_one_line_and_nothing_else_changes() {
+        let mut value = json!({
+            "a\nb": ["x\u{1b}[2J", 0.1, 18_446_744_073_709_551_615_u64, null, true],
+            "plain": "µs",
+        });
+        assert!(clean(&mut value));
+        assert_eq!(
+            value,
+            json!({
+                "a\u{fffd}b": ["x\u{fffd}[2J", 0.1, 18_446_744_073_709_551_615_u64, null, true],
+                "plain": "µs",
+            })
+        );
+        assert!(!clean(&mut value), "it is clean now");
+    }
+}

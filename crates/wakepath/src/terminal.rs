@@ -1,0 +1,197 @@
+//! The one way out: all that the command says on standard output and standard error passes here,
+//! and no character that could steer a terminal gets through but the styling that is our own. It
+//! decides nothing about what is said.
+//!
+//! `main.rs` denies `println!` and its kin, so that a new line of output comes here too. That a
+//! foreign name can't end its line and forge the next is not seen here, where all line ends look
+//! alike: [`wakepath_archive::Run::open`] sees to that.
+
+use std::borrow::Cow;
+use std::io::{self, IsTerminal, Write};
+use wakepath_report::Style;
+use wakepath_timeline::is_unprintable;
+
+/// Says one line on standard error.
+macro_rules! tell {
+    ($($what:tt)*) => { $crate::terminal::tell_line(&format!($($what)*)) };
+}
+pub(crate) use tell;
+
+/// Prints to standard output. A reader that has had enough (`| head`) is no error.
+pub fn print(text: &str) -> io::Result<()> {
+    unless_closed(io::stdout().lock().write_all(shown(text).as_bytes()))
+}
+
+/// Prints a result as `print` does; as JSON, for a program, every text in it stays exactly what it
+/// is, what a terminal must not get as an escape of JSON's own.
+pub fn print_result(json: bool, text: &str) -> io::Result<()> {
+    let text = match json {
+        true => escaped(text),
+        false => shown(text),
+    };
+    unless_closed(io::stdout().lock().write_all(text.as_bytes()))
+}
+
+/// Prints a file that is made of nothing but our own text, such as a shell's completions.
+pub fn print_own(text: &str) -> io::Result<()> {
+    unless_closed(io::stdout().lock().write_all(text.as_bytes()))
+}
+
+/// Standard output for a stream too long to be kept in memory.
+pub fn stream() -> Shown<io::StdoutLock<'static>> {
+    Shown(io::stdout().lock())
+}
+
+/// One line on standard error; what would be further lines is drawn into it.
+pub fn tell_line(line: &str) {
+    let one = line.trim_end().replace('\n', "; ");
+    // Nobody left to read it changes nothing about what is done.
+    let _ = writeln!(io::stderr().lock(), "{}", shown(&one));
+}
+
+/// Several lines on standard error.
+pub fn tell_text(text: &str) {
+    let _ = io::stderr().lock().write_all(shown(text).as_bytes());
+}
+
+/// Why a verb failed. A scenario's faults take a line each; those after the first are set in, so
+/// that none looks like a result.
+pub fn tell_failure(error: &dyn std::fmt::Display) {
+    let text = error.to_string();
+    tell_text(&format!(
+        "wakepath: {}\n",
+        text.trim_end().replace('\n', "\n  ")
+    ));
+}
+
+/// How far it is, on a line of standard error that is written over.
+pub fn tell_progress(line: &str) {
+    let mut out = io::stderr().lock();
+    let line = shown(line).replace('\n', " ");
+    let _ = match out.is_terminal() {
+        true => write!(out, "\r{line}\x1b[K"),
+        false => writeln!(out, "{line}"),
+    };
+    let _ = out.flush();
+}
+
+/// Clears what [`tell_progress`] left on a terminal.
+pub fn end_progress() {
+    let mut out = io::stderr().lock();
+    if out.is_terminal() {
+        let _ = write!(out, "\r\x1b[K");
+    }
+}
+
+/// A question, whose answer is typed behind it.
+pub fn ask(question: &str) -> io::Result<()> {
+    let mut out = io::stderr().lock();
+    write!(out, "{} ", shown(question))?;
+    out.flush()
+}
+
+fn unless_closed(outcome: io::Result<()>) -> io::Result<()> {
+    match outcome {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// What a terminal may get: our own styling, line ends, and characters that are seen.
+fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains(|c| c != '\n' && is_unprintable(c)) {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let styling = Style::SEQUENCES.iter().find(|own| rest.starts_with(**own));
+        let (length, piece) = match styling {
+            Some(own) => (own.len(), *own),
+            None if character != '\n' && is_unprintable(character) => {
+                (character.len_utf8(), "\u{fffd}")
+            }
+            None => (character.len_utf8(), &rest[..character.len_utf8()]),
+        };
+        kept.push_str(piece);
+        rest = &rest[length..];
+    }
+    Cow::Owned(kept)
+}
+
+/// JSON in which characters that are not seen are escaped: outside of its strings it has none but
+/// line ends.
+fn escaped(json: &str) -> Cow<'_, str> {
+    if !json.contains(|c| c != '\n' && is_unprintable(c)) {
+        return Cow::Borrowed(json);
+    }
+    let mut kept = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character == '\n' || !is_unprintable(character) {
+            kept.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            kept += &format!("\\u{unit:04x}");
+        }
+    }
+    Cow::Owned(kept)
+}
+
+/// A writer of text that lets through what `print` does, however the text is cut into writes.
+pub struct Shown<W>(W);
+
+impl<W: Write> Write for Shown<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Control characters beyond ASCII need their neighbours to be told: a stream is a table of
+        // samples, and has ASCII and labels that are clean.
+        let clean = |byte: &u8| *byte == b'\n' || *byte == b'\r' || !byte.is_ascii_control();
+        match bytes.iter().position(|byte| !clean(byte)) {
+            None => self.0.write(bytes),
+            Some(0) => self.0.write_all(b"?").map(|()| 1),
+            Some(until) => self.0.write(&bytes[..until]),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_own_styling_and_line_ends_pass_and_nothing_else_that_steers() {
+        assert_eq!(shown("plain µs\n"), "plain µs\n");
+        assert_eq!(
+            shown("\u{1b}[32mPASSED\u{1b}[0m\n\u{1b}[2J\u{1b}[1m\u{202e}\t\r\u{9b}\u{7}"),
+            "\u{1b}[32mPASSED\u{1b}[0m\n\u{fffd}[2J\u{1b}[1m\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}"
+        );
+    }
+
+    #[test]
+    fn json_keeps_exactly_what_it_says() {
+        let value = serde_json::json!({ "a\u{202e}": "\u{1b}[2J\n\u{7f}\u{9b}\u{e0001}ü" });
+        let text = serde_json::to_string_pretty(&value).unwrap();
+        let passed = escaped(&text);
+        assert!(
+            !passed.contains(|c| c != '\n' && is_unprintable(c)),
+            "{passed}"
+        );
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&passed).unwrap(),
+            value
+        );
+    }
+
+    #[test]
+    fn a_stream_has_no_control_characters_however_it_is_cut() {
+        let mut out = Shown(Vec::new());
+        for piece in ["a,b\r\n", "\u{1b}[2J", "c\u{7}d", ""] {
+            out.write_all(piece.as_bytes()).unwrap();
+        }
+        assert_eq!(out.0, b"a,b\r\n?[2Jc?d");
+    }
+}
