@@ -1,10 +1,11 @@
 //! Decides from two readings of the counters whether a load did its work in between. Pure: no
 //! clock, no processes.
 
+use crate::LoadProof;
 use crate::control::LoadReport;
 use crate::plan::{PlannedLoad, Work};
 use crate::proof::LoadCounts;
-use crate::{LoadProof, cpus};
+use wakepath_timeline::CpuSet;
 
 /// A program works when it used at least this share of one CPU, in thousandths: one that was busy
 /// for a moment and slept for the rest of a segment was no load to it ...
@@ -106,7 +107,7 @@ pub(crate) fn why_not_working(
                 format!(
                     "no {} were done on CPUs {} in {:.3} s",
                     load.unit.name,
-                    cpus::list(&load.cpus),
+                    CpuSet::from(&load.cpus[..]),
                     elapsed_ns as f64 / 1e9
                 )
             })

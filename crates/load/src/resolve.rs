@@ -6,9 +6,10 @@ use crate::disturbance::{
     processes, stress_ng, timers, wget,
 };
 use crate::plan::{Job, Plan, PlannedLoad, Unit, Work};
-use crate::{Disturbance, LoadError, StartOptions, cpus, memory_budget};
+use crate::{Disturbance, LoadError, StartOptions, memory_budget};
 use std::path::Path;
 use wakepath_scenario::{LoadKind, LoadSpec};
+use wakepath_timeline::CpuSet;
 
 /// What the plan needs to know of this machine at this moment.
 pub(crate) struct Room {
@@ -50,15 +51,19 @@ fn resolve_one(
     let cpus = match &spec.cpus {
         None => room.usable_cpus.clone(),
         Some(set) => {
-            if let Some(&cpu) = set.0.iter().find(|cpu| !room.usable_cpus.contains(cpu)) {
-                let usable = cpus::list(&room.usable_cpus);
+            if let Some(&cpu) = set
+                .numbers()
+                .iter()
+                .find(|cpu| !room.usable_cpus.contains(cpu))
+            {
+                let usable = CpuSet::from(&room.usable_cpus[..]).to_string();
                 return Err(LoadError::CpuUnavailable {
                     load: name,
                     cpu,
                     usable,
                 });
             }
-            set.0.clone()
+            set.numbers().to_vec()
         }
     };
     let one_each = u32::try_from(cpus.len()).unwrap_or(1).max(1);
@@ -224,13 +229,13 @@ fn share_disk(loads: &mut [PlannedLoad], room: &Room) -> Result<(), LoadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wakepath_scenario::{CpuSet, WorkingSet};
+    use wakepath_scenario::WorkingSet;
 
     fn spec(kind: LoadKind, workers: u32, cpus: Option<Vec<u16>>) -> LoadSpec {
         LoadSpec {
             kind,
             workers,
-            cpus: cpus.map(CpuSet),
+            cpus: cpus.map(|cpus| cpus.into_iter().collect()),
         }
     }
 

@@ -264,7 +264,7 @@ fn passes(scenario: &Scenario, turn: usize) -> &'static [bool] {
 
 fn task_cpus(task: &Task, host: &HostCpus) -> Vec<u16> {
     match &task.cpus {
-        Some(cpus) => cpus.0.clone(),
+        Some(cpus) => cpus.numbers().to_vec(),
         None => vec![host.loop_cpu()],
     }
 }

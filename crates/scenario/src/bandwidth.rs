@@ -32,7 +32,7 @@ pub(crate) fn check(
     known: &KnownCpus,
     findings: &mut Findings,
 ) {
-    let limit = WHOLE * SHARE_THOUSANDTHS / 1000 * known.count() as u128;
+    let limit = WHOLE * SHARE_THOUSANDTHS / 1000 * known.cpus().len() as u128;
     let conditions = match policies {
         [] => vec![None],
         _ => policies.iter().map(Some).collect(),

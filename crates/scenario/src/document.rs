@@ -1,11 +1,12 @@
 //! A parsed TOML document in which every value knows its key and its place, so that each refusal
 //! can name them. It knows no scenario keys.
 
-use crate::error::{Finding, one_line, shown_text};
+use crate::error::Finding;
 use crate::units::Complaint;
 use std::ops::RangeInclusive;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use wakepath_timeline::{quoted, shortened};
 
 /// A value with its key and place.
 #[derive(Debug, Clone)]
@@ -38,9 +39,9 @@ impl<'a> Node<'a> {
 
     fn shown(&self) -> String {
         // What the parser makes of a broken number may hold anything.
-        let short = |text: &str| one_line(&text.chars().take(40).collect::<String>());
+        let short = |text: &str| shortened(text, 40);
         match self.value {
-            DeValue::String(text) => shown_text(text),
+            DeValue::String(text) => quoted(text),
             DeValue::Integer(number) => short(number.as_str()),
             DeValue::Float(number) => short(number.as_str()),
             DeValue::Boolean(value) => value.to_string(),
@@ -174,7 +175,7 @@ impl<'a> Section<'a> {
         let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         let name = match !name.is_empty() && name.len() <= 40 && name.chars().all(bare) {
             true => name.to_owned(),
-            false => shown_text(name),
+            false => quoted(name),
         };
         match self.node.key.is_empty() {
             true => name,

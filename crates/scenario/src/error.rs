@@ -3,6 +3,7 @@
 
 use crate::units::Complaint;
 use std::fmt;
+use wakepath_timeline::one_line;
 
 /// One finding: where, what is wrong, what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,56 +144,5 @@ impl Findings {
             .map(|finding| finding.placed(source_name, text))
             .collect();
         Err(ScenarioErrors { errors, left_out })
-    }
-}
-
-/// Text from a file or a command line made safe to print in one line: quoted, control and
-/// invisible characters escaped, shortened to 40 characters.
-pub(crate) fn shown_text(text: &str) -> String {
-    const MOST_CHARACTERS: usize = 40;
-    let mut shown = String::from("\"");
-    for (index, character) in text.chars().enumerate() {
-        if index == MOST_CHARACTERS {
-            shown.push('…');
-            break;
-        }
-        match character {
-            '"' | '\\' => shown.extend(['\\', character]),
-            c if is_unprintable(c) => shown.extend(c.escape_unicode()),
-            c => shown.push(c),
-        }
-    }
-    shown.push('"');
-    shown
-}
-
-/// A file's name or a number that cannot break a line.
-pub(crate) fn one_line(name: &str) -> String {
-    name.chars()
-        .map(|c| if is_unprintable(c) { '?' } else { c })
-        .collect()
-}
-
-/// Control characters, and characters that are invisible or change the direction of a line.
-pub(crate) fn is_unprintable(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shown_text_is_one_short_printable_line() {
-        assert_eq!(
-            shown_text("a\u{1b}[31m\nb\""),
-            "\"a\\u{1b}[31m\\u{a}b\\\"\""
-        );
-        assert_eq!(shown_text("abc\u{202e}"), "\"abc\\u{202e}\"");
-        assert_eq!(shown_text(&"x".repeat(1_000)).chars().count(), 43);
     }
 }

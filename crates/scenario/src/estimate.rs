@@ -2,6 +2,7 @@
 
 use crate::{Criterion, Scenario, Task};
 use wakepath_timeline::Policy;
+use wakepath_timeline::duration::exact;
 
 /// Allowance for each segment beside warm-up and judged time: starting the loop, locking memory,
 /// draining the recording. In nanoseconds.
@@ -14,8 +15,8 @@ pub const LOAD_START_NS: u64 = 1_000_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a total of {} is too short; give at least {}",
-    crate::units::format_duration(*.given_ns),
-    crate::units::format_duration(*.least_ns)
+    exact(*.given_ns),
+    exact(*.least_ns)
 )]
 pub struct TooShort {
     /// What was given, in nanoseconds.
@@ -106,7 +107,7 @@ impl Task {
 
     /// The CPUs to which the thread is pinned when it runs under `policy`: none for DEADLINE,
     /// because the kernel refuses such threads an affinity smaller than their root domain.
-    pub fn pin_under(&self, policy: &Policy) -> Option<&crate::CpuSet> {
+    pub fn pin_under(&self, policy: &Policy) -> Option<&wakepath_timeline::CpuSet> {
         match policy {
             Policy::Deadline { .. } => None,
             _ => self.cpus.as_ref(),

@@ -16,7 +16,8 @@ pub(crate) use task_set::{MOST_SET_TASKS, SET_OVERHEADS, SET_TASK, TASK_SET};
 pub(crate) use work::{MOST_TABLE_TASKS, TABLE_FILE, TABLE_TASK, TRAJECTORY, WAYPOINT, WORK};
 
 use crate::document::Section;
-use crate::error::{Findings, shown_text};
+use crate::error::Findings;
+use wakepath_timeline::quoted;
 
 /// A table of the file.
 pub(crate) struct Table {
@@ -196,7 +197,7 @@ pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
         .min_by_key(|(distance, _)| *distance);
     match nearest {
         Some((distance, candidate)) if distance <= 1 + candidate.len() / 4 => {
-            format!("did you mean {}?", shown_text(candidate))
+            format!("did you mean {}?", quoted(candidate))
         }
         _ => format!("known are {}", listed(known)),
     }

@@ -29,9 +29,7 @@ pub use estimate::{LOAD_START_NS, SEGMENT_SET_UP_NS, TooShort};
 pub use flight::{Course, FlightCriterion, FlightTerms, FlightVehicle, Losses, Word};
 pub use known_cpus::KnownCpus;
 pub use load::{LoadKind, LoadSpec, WorkingSet};
-pub use model::{
-    Accounting, CpuSet, Phase, Scenario, Task, TimerSlack, Trace, TraceBackend, TraceBuffer,
-};
+pub use model::{Accounting, Phase, Scenario, Task, TimerSlack, Trace, TraceBackend, TraceBuffer};
 pub use policy::parse_policy;
 pub use reference::reference;
 pub use schema::json_schema;

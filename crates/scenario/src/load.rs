@@ -1,8 +1,8 @@
 //! The disturbances that a phase asks for. Running them and proving their work is the load room's
 //! business.
 
-use crate::CpuSet;
 use serde::Serialize;
+use wakepath_timeline::CpuSet;
 
 /// One disturbance of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -3,7 +3,7 @@
 
 use crate::{Criterion, FlightTerms, LoadSpec, Work};
 use serde::Serialize;
-use wakepath_timeline::{Overrun, Policy, WakeUp};
+use wakepath_timeline::{CpuSet, Overrun, Policy, WakeUp};
 
 /// A checked scenario with every default filled in.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -150,7 +150,3 @@ pub enum TraceBuffer {
     /// A process empties it while the segment runs.
     Drained,
 }
-
-/// A set of CPUs, ascending, without repetition, never empty.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-pub struct CpuSet(pub Vec<u16>);

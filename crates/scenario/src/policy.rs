@@ -1,10 +1,12 @@
 //! Policies as a file or a command line writes them, checked against what the kernel accepts.
 
 use crate::document::{Node, Section};
-use crate::error::{Finding, Findings, shown_text};
+use crate::error::{Finding, Findings};
 use crate::keys::{POLICY, suggestion};
-use crate::units::{Complaint, format_duration, parse_duration};
+use crate::units::{Complaint, parse_duration};
 use wakepath_timeline::Policy;
+use wakepath_timeline::duration::exact;
+use wakepath_timeline::quoted;
 
 /// Least runtime that the kernel accepts (its 10-bit resolution of bandwidth), in nanoseconds.
 pub(crate) const DEADLINE_RUNTIME_LEAST_NS: u64 = 1024;
@@ -99,7 +101,7 @@ fn deadline(rest: &str, loop_period_ns: u64) -> Result<Policy, Complaint> {
     let parts = rest.split('/').map(|part| {
         parse_duration(part.trim()).map_err(|complaint| {
             Complaint::new(
-                format!("has {}, which {}", shown_text(part), complaint.problem),
+                format!("has {}, which {}", quoted(part), complaint.problem),
                 form,
             )
         })
@@ -126,7 +128,7 @@ fn deadline(rest: &str, loop_period_ns: u64) -> Result<Policy, Complaint> {
                 "deadline" => deadline_ns,
                 _ => period_ns,
             };
-            let value = format_duration(value);
+            let value = exact(value);
             let problem = format!("has a {part} of {value}, which {}", complaint.problem);
             Err(Complaint::new(problem, complaint.remedy))
         }
@@ -145,17 +147,17 @@ fn broken_rule(
     };
     let (least, most) = (DEADLINE_PERIOD_LEAST_NS, DEADLINE_PERIOD_MOST_NS);
     if period_ns < least {
-        let least = format_duration(least);
+        let least = exact(least);
         let problem = format!("is shorter than the kernel's least DEADLINE period ({least})");
         return bound("period", problem, &format!("least {least}"));
     }
     if period_ns > most {
-        let most = format_duration(most);
+        let most = exact(most);
         let problem = format!("is longer than the kernel's longest DEADLINE period ({most})");
         return bound("period", problem, &format!("most {most}"));
     }
     if deadline_ns > period_ns {
-        let period = format_duration(period_ns);
+        let period = exact(period_ns);
         let problem = format!("is longer than the period ({period})");
         return bound("deadline", problem, &format!("most {period}"));
     }
@@ -165,7 +167,7 @@ fn broken_rule(
         } else {
             "deadline"
         };
-        let limit = format_duration(deadline_ns);
+        let limit = exact(deadline_ns);
         let problem = format!("is longer than the {other} ({limit})");
         return bound("runtime", problem, &format!("most {limit}"));
     }

@@ -1,9 +1,9 @@
 //! What a scenario is allowed to say but may not mean.
 
 use crate::Scenario;
-use crate::units::format_duration;
 use std::fmt;
 use wakepath_timeline::Policy;
+use wakepath_timeline::duration::exact;
 
 /// Something allowed that may surprise.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +42,7 @@ impl fmt::Display for Warning {
                 f,
                 "{key} = \"{rate}\" is not a whole number of nanoseconds: the period is {}, so the \
                  loop drifts against it",
-                format_duration(*period_ns),
+                exact(*period_ns),
             ),
             Self::TooShortToPass { cycles, needed } => write!(
                 f,

@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use wakepath_archive::Run;
 use wakepath_machine::{Facts, Severity};
-use wakepath_scenario::{CpuSet, Scenario, Work};
+use wakepath_scenario::{Scenario, Work};
+use wakepath_timeline::CpuSet;
 use wakepath_verdict::duration;
 
 /// What a difference means for comparing.

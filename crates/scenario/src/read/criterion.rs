@@ -3,8 +3,9 @@
 use super::choice;
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
-use crate::units::{format_duration, parse_of_period, parse_share};
+use crate::units::{parse_of_period, parse_share};
 use crate::{Criterion, PoliciesNeeded, keys};
+use wakepath_timeline::duration::exact;
 
 const MISS_FRACTION: f64 = 0.005;
 const CONFIDENCE: f64 = 0.95;
@@ -38,7 +39,7 @@ pub(super) fn read_criterion(
         (section.get("latency"), latency_ns, deadline_ns)
         && latency > deadline
     {
-        let deadline = format_duration(deadline);
+        let deadline = exact(deadline);
         let problem =
             format!("is longer than the deadline ({deadline}), which it can never decide");
         findings.push(node.refuse(problem, format!("give at most {deadline}")));
@@ -46,7 +47,7 @@ pub(super) fn read_criterion(
     let outage_ns = findings.optional(section.get("outage"), None, |node| {
         let outage_ns = time(node, period_ns)?;
         if outage_ns < period_ns {
-            let period = format_duration(period_ns);
+            let period = exact(period_ns);
             let problem =
                 format!("is shorter than the period ({period}), so no loop could hold it");
             return Err(node.refuse(problem, format!("give at least {period}")));

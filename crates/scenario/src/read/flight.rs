@@ -7,6 +7,7 @@ use crate::flight::Word;
 use crate::{FlightCriterion, FlightTerms, FlightVehicle, Task, keys};
 use wakepath_flight::Vehicle;
 use wakepath_flight::replay::Choices;
+use wakepath_timeline::{is_unprintable, one_line};
 
 /// `Some(None)` where the scenario has no flight.
 pub(super) fn read_flight(
@@ -101,7 +102,7 @@ fn vehicle_of(
         };
     }
     if section.get("vehicle-file").is_some() {
-        return match text.is_empty() || text.contains('\0') {
+        return match text.is_empty() || text.contains(is_unprintable) {
             true => Err(node.refuse("is no path", remedy)),
             false => Ok(FlightVehicle::File(text.into())),
         };
@@ -115,7 +116,7 @@ fn vehicle_of(
         Ok(_) => Ok(FlightVehicle::Text(text.into())),
         Err(error) => {
             let line: String = error.to_string().chars().take(300).collect();
-            let line = line.replace(crate::error::is_unprintable, " ");
+            let line = one_line(&line);
             Err(node.refuse(
                 format!("describes no vehicle: {line}"),
                 "see vehicles/hummingbird.toml",

@@ -17,12 +17,13 @@ pub(crate) use task_set::task_set_file;
 pub(crate) use task_table::task_table_file;
 
 use crate::document::{Node, Section};
-use crate::error::{Finding, Findings, ScenarioErrors, shown_text};
-use crate::units::{Complaint, format_duration, parse_duration};
+use crate::error::{Finding, Findings, ScenarioErrors};
+use crate::units::{Complaint, parse_duration};
 use crate::{KnownCpus, Phase, Scenario, Task, TimerSlack, Warning, bandwidth, keys};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use wakepath_timeline::{Overrun, WakeUp};
+use wakepath_timeline::duration::exact;
+use wakepath_timeline::{Overrun, WakeUp, quoted, shortened};
 
 /// Largest file that is read, in bytes.
 const MOST_BYTES: usize = 1 << 20;
@@ -90,22 +91,11 @@ fn with_root<T>(
     let document = match DeTable::parse(text) {
         Ok(document) => document,
         Err(error) => {
-            let message: String = error
-                .message()
-                .chars()
-                .map(|c| {
-                    if crate::error::is_unprintable(c) {
-                        ' '
-                    } else {
-                        c
-                    }
-                })
-                .take(200)
-                .collect();
+            let message = shortened(error.message(), 200);
             let span = error.span().unwrap_or(0..0);
             let finding = match text.get(span.clone()) {
                 Some(key) if message == "duplicate key" => {
-                    let problem = format!("the key {} stands here again", shown_text(key));
+                    let problem = format!("the key {} stands here again", quoted(key));
                     whole_file(span.start, problem, "give each key once")
                 }
                 _ => whole_file(span.start, format!("the file is not TOML: {message}"), ""),
@@ -239,7 +229,7 @@ fn refuse_slow_flights(
     if let Some(key) = key {
         let problem = format!(
             "flies a vehicle, at a period of {}: without a command for 1 s it is lost",
-            format_duration(slowest.period_ns)
+            exact(slowest.period_ns)
         );
         findings.push(root.refuse_key(key, problem, "give a period of at most 1 s"));
     }
@@ -292,7 +282,7 @@ fn read_cycles(root: &Section<'_>, period_ns: u64, findings: &mut Findings) -> O
             (node, ns / period_ns)
         }
     };
-    let period = format_duration(period_ns);
+    let period = exact(period_ns);
     if cycles == 0 {
         let problem = format!("is shorter than one period ({period})");
         findings.push(node.refuse(problem, format!("give at least {period}")));

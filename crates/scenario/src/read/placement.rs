@@ -1,9 +1,10 @@
 //! Where a thread or load runs, checked against the CPUs that are there.
 
+use crate::KnownCpus;
 use crate::document::{Node, Section};
-use crate::error::{Finding, Findings, shown_text};
+use crate::error::{Finding, Findings};
 use crate::units::parse_cpus;
-use crate::{CpuSet, KnownCpus};
+use wakepath_timeline::{CpuSet, quoted};
 
 /// Refuses a set that holds a CPU that is not there.
 fn present(node: &Node<'_>, cpus: CpuSet, known: &KnownCpus) -> Result<CpuSet, Finding> {
@@ -24,7 +25,7 @@ fn shown_cpus(known: &KnownCpus) -> String {
     match text.len() {
         0..=200 => text,
         // A machine whose usable CPUs are scattered; the whole list would fill the screen.
-        _ => format!("{} CPUs, {}", known.count(), shown_text(&text)),
+        _ => format!("{} CPUs, {}", known.cpus().len(), quoted(&text)),
     }
 }
 
@@ -42,7 +43,7 @@ pub(super) fn read_placement(
         }
         (Some(node), None) => node
             .integer(0..=8191)
-            .and_then(|cpu| present(&node, CpuSet(vec![cpu as u16]), known)),
+            .and_then(|cpu| present(&node, CpuSet::from_iter([cpu as u16]), known)),
         (None, Some(node)) => node
             .quantity(
                 "give CPUs as text, such as \"1\", \"2-3\" or \"0,2-3\"",

@@ -2,7 +2,7 @@
 
 use super::tasks::read_period;
 use super::text::read_needed_name;
-use super::work::{read_size, read_text};
+use super::work::{read_path, read_size};
 use crate::document::{Node, Section};
 use crate::error::Findings;
 use crate::keys;
@@ -38,7 +38,7 @@ pub(super) fn read_source(section: &Section<'_>, findings: &mut Findings) -> Opt
     if key == "tasks" {
         return read_table(&node, findings).map(TableSource::Tasks);
     }
-    let text = findings.keep(read_text(&node))?;
+    let text = findings.keep(read_path(&node))?;
     if key == "table" {
         return match task_table::NAMES.contains(&text.as_str()) {
             true => Some(TableSource::BuiltIn(text)),

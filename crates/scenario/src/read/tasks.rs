@@ -6,10 +6,10 @@ use super::work::read_own_work;
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
 use crate::policy::read_policy;
-use crate::units::{
-    LONGEST_PERIOD_NS, SHORTEST_PERIOD_NS, format_duration, parse_duration, parse_rate,
-};
-use crate::{CpuSet, KnownCpus, Task, Warning, keys};
+use crate::units::{LONGEST_PERIOD_NS, SHORTEST_PERIOD_NS, parse_duration, parse_rate};
+use crate::{KnownCpus, Task, Warning, keys};
+use wakepath_timeline::CpuSet;
+use wakepath_timeline::duration::exact;
 
 const MOST_TASKS: usize = 256;
 
@@ -117,8 +117,9 @@ fn read_threads(
 
     let placements: Vec<(String, Option<CpuSet>)> = if per_cpu {
         let on = cpus.unwrap_or_else(|| known.cpus().clone());
-        on.0.iter()
-            .map(|cpu| (format!("cpu{cpu}"), Some(CpuSet(vec![*cpu]))))
+        on.numbers()
+            .iter()
+            .map(|cpu| (format!("cpu{cpu}"), Some(CpuSet::from_iter([*cpu]))))
             .collect()
     } else if count == 1 {
         vec![("loop".to_owned(), cpus)]
@@ -140,7 +141,7 @@ fn read_threads(
         }
         let longest = u128::from(period_ns) + u128::from(step_ns) * (placements.len() as u128 - 1);
         if longest > u128::from(LONGEST_PERIOD_NS) {
-            let longest_allowed = format_duration(LONGEST_PERIOD_NS);
+            let longest_allowed = exact(LONGEST_PERIOD_NS);
             let problem = format!("makes the last thread's period longer than {longest_allowed}");
             findings.push(node.refuse(problem, "give a shorter step"));
             return None;
@@ -192,7 +193,7 @@ pub(super) fn read_period(
         }
     };
     let refusal = |than: &str, bound: u64, side: &str| {
-        let bound = format_duration(bound);
+        let bound = exact(bound);
         let problem = format!("makes a period {than} than {bound}");
         node.refuse(problem, format!("give a period of at {side} {bound}"))
     };

@@ -1,8 +1,9 @@
 //! Names and descriptions: printable, bounded, and safe to show on a terminal or use in a path.
 
 use crate::document::{Node, Section};
-use crate::error::{Finding, Findings, is_unprintable};
+use crate::error::{Finding, Findings};
 use crate::keys::LONGEST_NAME;
+use wakepath_timeline::is_unprintable;
 
 const LONGEST_DESCRIPTION: usize = 2_000;
 

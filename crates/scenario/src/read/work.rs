@@ -8,6 +8,7 @@ use crate::keys;
 use crate::units::parse_size;
 use crate::work::{Flight, Library, TaskTable, Work};
 use wakepath_flight::{Trajectory, reference::Waypoint};
+use wakepath_timeline::is_unprintable;
 
 /// Largest working set of a cycle, in bytes: 1 GiB.
 const MOST_WORK_BYTES: u64 = 1 << 30;
@@ -50,7 +51,7 @@ pub(super) fn read_work(node: &Node<'_>, findings: &mut Findings) -> Option<Work
         "library" => {
             let flight = read_flight(&section, findings);
             let node = section.need("library", "give the path of a shared library");
-            let library = findings.keep(node.and_then(|node| read_text(&node)));
+            let library = findings.keep(node.and_then(|node| read_path(&node)));
             let settings = findings.optional(section.get("settings"), String::new(), read_text);
             if let (Some(path), Some(node)) = (&library, section.get("library"))
                 && path.is_empty()
@@ -87,7 +88,7 @@ fn read_python(
     let Some(node) = section.get("python") else {
         return Some(None);
     };
-    let interpreter = findings.keep(read_text(&node))?;
+    let interpreter = findings.keep(read_path(&node))?;
     let remedy = match (interpreter.is_empty(), library) {
         (true, _) => "give an interpreter such as \"python3\"",
         (false, Some(file)) if !file.ends_with(".py") => {
@@ -138,6 +139,18 @@ pub(super) fn read_text(node: &Node<'_>) -> Result<String, Finding> {
         return Err(node.refuse("is too long or holds a NUL", remedy));
     }
     Ok(text.to_owned())
+}
+
+/// A file's path. It goes into tables and messages, where it must not end its line.
+pub(super) fn read_path(node: &Node<'_>) -> Result<String, Finding> {
+    let path = read_text(node)?;
+    match path.contains(is_unprintable) {
+        true => Err(node.refuse(
+            "holds a control or invisible character",
+            "give a path of printable characters",
+        )),
+        false => Ok(path),
+    }
 }
 
 pub(super) fn read_size(node: &Node<'_>, least: u64) -> Result<u64, Finding> {

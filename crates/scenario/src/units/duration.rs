@@ -52,35 +52,11 @@ pub fn parse_duration(text: &str) -> Result<u64, Complaint> {
     Ok(ns as u64)
 }
 
-/// Writes nanoseconds exactly, in the largest of s, ms, µs and ns that is not larger than the
-/// time: "1.5 ms". [`parse_duration`] reads the same time back.
-pub fn format_duration(ns: u64) -> String {
-    written(ns, "µs")
-}
-
-/// As [`format_duration`], in ASCII for files.
-pub(crate) fn toml_duration(ns: u64) -> String {
-    written(ns, "us")
-}
-
-fn written(ns: u64, micro: &str) -> String {
-    let (unit_ns, decimals, unit) = match ns {
-        1_000_000_000.. => (1_000_000_000, 9, "s"),
-        1_000_000.. => (1_000_000, 6, "ms"),
-        1_000.. => (1_000, 3, micro),
-        _ => return format!("{ns} ns"),
-    };
-    let fraction = format!("{:0decimals$}", ns % unit_ns);
-    match fraction.trim_end_matches('0') {
-        "" => format!("{} {unit}", ns / unit_ns),
-        fraction => format!("{}.{fraction} {unit}", ns / unit_ns),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use wakepath_timeline::duration::{exact, exact_ascii};
 
     #[test]
     fn times_are_read_with_every_unit() {
@@ -119,8 +95,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_written_time_is_read_back_exactly(ns in 0..=i64::MAX as u64) {
-            prop_assert_eq!(parse_duration(&format_duration(ns)), Ok(ns));
-            prop_assert_eq!(parse_duration(&toml_duration(ns)), Ok(ns));
+            prop_assert_eq!(parse_duration(&exact(ns)), Ok(ns));
+            prop_assert_eq!(parse_duration(&exact_ascii(ns)), Ok(ns));
         }
 
         #[test]

@@ -1,19 +1,19 @@
 //! Quantities as they are written in a scenario, each with its unit. Arithmetic is exact; nothing
 //! here knows about TOML or the machine.
 
-mod cpu_list;
+mod cpu_set;
 mod decimal;
 mod duration;
 mod rate;
 mod share;
 mod size;
 
-pub use duration::{format_duration, parse_duration};
+pub use duration::parse_duration;
 pub use rate::{Rate, parse_rate};
 pub use size::{format_size, parse_size};
 
-pub(crate) use cpu_list::parse_cpus;
-pub(crate) use duration::{LONGEST_PERIOD_NS, SHORTEST_PERIOD_NS, toml_duration};
+pub(crate) use cpu_set::parse_cpus;
+pub(crate) use duration::{LONGEST_PERIOD_NS, SHORTEST_PERIOD_NS};
 pub(crate) use share::{parse_of_period, parse_share};
 
 /// Why a quantity was refused: what is wrong with the text, and what would be right. Both are

@@ -1,117 +1,97 @@
 //! Work as it is written into a resolved scenario.
 
-use super::quoted;
-use crate::FlightVehicle;
-use crate::units::{format_duration, format_size};
+use super::{Entries, time, vehicle};
+use crate::units::format_size;
 use crate::work::{Flight, Work};
 use crate::{TableSource, TableTask};
+use toml::Value;
 use wakepath_flight::Trajectory;
+use wakepath_flight::reference::Waypoint;
 
-pub(super) fn work(work: &Work) -> String {
+pub(super) fn work(work: &Work) -> Value {
+    let kind = |name: &str| Entries::new().with("kind", name);
     match work {
-        Work::Nothing => "\"nothing\"".to_owned(),
-        Work::WorkingSet { bytes } => {
-            let bytes = format_size(*bytes);
-            format!("{{ kind = \"working-set\", bytes = \"{bytes}\" }}")
-        }
-        Work::Flight(of) => format!("{{ kind = \"flight\", {} }}", flight(of)),
+        Work::Nothing => "nothing".into(),
+        Work::WorkingSet { bytes } => kind("working-set")
+            .with("bytes", format_size(*bytes))
+            .into(),
+        Work::Flight(of) => kind("flight").and(flight(of)).into(),
         Work::Tasks(tasks) => {
-            let flight = flight(&tasks.flight);
-            format!("{{ kind = \"tasks\", {}, {flight} }}", table(&tasks.table))
+            let (key, source) = table(&tasks.table);
+            kind("tasks")
+                .with(key, source)
+                .and(flight(&tasks.flight))
+                .into()
         }
-        Work::Library(library) => {
-            let entry = |key: &str, value: &Option<String>| match value {
-                Some(text) => format!("{key} = {}, ", quoted(text)),
-                None => String::new(),
-            };
-            format!(
-                "{{ kind = \"library\", library = {}, {}{}settings = {}, {} }}",
-                quoted(&library.library),
-                entry("python", &library.python),
-                entry("sha256", &library.sha256),
-                quoted(&library.settings),
-                flight(&library.flight)
-            )
-        }
+        Work::Library(of) => kind("library")
+            .with("library", of.library.as_str())
+            .maybe("python", of.python.as_deref())
+            .maybe("sha256", of.sha256.as_deref())
+            .with("settings", of.settings.as_str())
+            .and(flight(&of.flight))
+            .into(),
     }
 }
 
-fn table(table: &TableSource) -> String {
-    match table {
-        TableSource::BuiltIn(name) => format!("table = {}", quoted(name)),
-        TableSource::File(path) => format!("table-file = {}", quoted(path)),
+fn table(source: &TableSource) -> (&'static str, Value) {
+    match source {
+        TableSource::BuiltIn(name) => ("table", name.as_str().into()),
+        TableSource::File(path) => ("table-file", path.as_str().into()),
         TableSource::Tasks(tasks) => {
-            let tasks: Vec<String> = tasks.iter().map(table_task).collect();
-            format!("tasks = [{}]", tasks.join(", "))
+            let tasks: Vec<Value> = tasks.iter().map(table_task).collect();
+            ("tasks", tasks.into())
         }
     }
 }
 
-fn table_task(task: &TableTask) -> String {
-    format!(
-        "{{ name = {}, period = \"{}\", budget = \"{}\", priority = {}, rounds = {}, bytes = \
-         \"{}\" }}",
-        quoted(&task.name),
-        format_duration(task.period_ns),
-        format_duration(task.budget_ns),
-        task.priority,
-        task.rounds,
-        format_size(task.bytes)
-    )
+fn table_task(task: &TableTask) -> Value {
+    Entries::new()
+        .with("name", task.name.as_str())
+        .with("period", time(task.period_ns))
+        .with("budget", time(task.budget_ns))
+        .with("priority", task.priority)
+        .with("rounds", task.rounds.cast_signed())
+        .with("bytes", format_size(task.bytes))
+        .into()
 }
 
-fn flight(flight: &Flight) -> String {
-    let vehicle = match &flight.vehicle {
-        FlightVehicle::BuiltIn(name) => format!("vehicle = {}", quoted(name)),
-        FlightVehicle::File(path) => format!("vehicle-file = {}", quoted(path)),
-        FlightVehicle::Text(text) => format!("vehicle-text = {}", several_lines(text)),
-    };
-    format!(
-        "trajectory = {}, working-set = \"{}\", {vehicle}",
-        trajectory(&flight.trajectory),
-        format_size(flight.working_set),
-    )
+fn flight(flight: &Flight) -> Entries {
+    Entries::new()
+        .with("working-set", format_size(flight.working_set))
+        .and(vehicle(&flight.vehicle))
+        .with("trajectory", trajectory(&flight.trajectory))
 }
 
-fn trajectory(trajectory: &Trajectory) -> String {
+fn trajectory(trajectory: &Trajectory) -> Value {
+    let kind = |name: &str| Entries::new().with("kind", name);
     match trajectory {
-        Trajectory::Hover { position } => {
-            format!("{{ kind = \"hover\", position = {position:?} }}")
-        }
+        Trajectory::Hover { position } => kind("hover").with("position", point(position)),
         Trajectory::Step { from, to } => {
-            format!("{{ kind = \"step\", from = {from:?}, to = {to:?} }}")
+            kind("step").with("from", point(from)).with("to", point(to))
         }
         Trajectory::Circle {
             centre,
             radius_m,
             frequency_hz,
-        } => format!(
-            "{{ kind = \"circle\", centre = {centre:?}, radius-m = {radius_m:?}, frequency-hz = \
-             {frequency_hz:?} }}"
-        ),
+        } => kind("circle")
+            .with("centre", point(centre))
+            .with("radius-m", *radius_m)
+            .with("frequency-hz", *frequency_hz),
         Trajectory::Waypoints(points) => {
-            let points: Vec<String> = points
-                .iter()
-                .map(|point| {
-                    let (at, position) = (point.at_s, point.position);
-                    format!("{{ at-s = {at:?}, position = {position:?} }}")
-                })
-                .collect();
-            let points = points.join(", ");
-            format!("{{ kind = \"waypoints\", points = [{points}] }}")
+            let points: Vec<Value> = points.iter().map(waypoint).collect();
+            kind("waypoints").with("points", points)
         }
     }
+    .into()
 }
 
-/// A file's text, line by line where TOML's literal strings can hold it, so that a person can
-/// still read it.
-fn several_lines(text: &str) -> String {
-    let literal = !text.contains("''")
-        && !text.ends_with('\'')
-        && text.chars().all(|c| c == '\n' || !c.is_control());
-    match literal {
-        // The first line feed after the quotes is not part of the text.
-        true => format!("'''\n{text}'''"),
-        false => quoted(text),
-    }
+fn waypoint(of: &Waypoint) -> Value {
+    Entries::new()
+        .with("at-s", of.at_s)
+        .with("position", point(&of.position))
+        .into()
+}
+
+fn point(position: &[f64; 3]) -> Vec<f64> {
+    position.to_vec()
 }

@@ -163,7 +163,7 @@ fn litmus_runs_a_thread_on_each_cpu_with_stepped_periods() {
     assert_eq!(periods[..4], [1_000, 1_500, 2_000, 2_500]);
     assert_eq!(periods.len(), 16);
     for (cpu, task) in litmus.tasks.iter().enumerate() {
-        assert_eq!(task.cpus.as_ref().expect("a pin").0, [cpu as u16]);
+        assert_eq!(task.cpus.as_ref().expect("a pin").numbers(), [cpu as u16]);
     }
     // 20 min, about 5.85 million samples for each background, as published.
     let run_ns = litmus.cycles * litmus.period_ns;

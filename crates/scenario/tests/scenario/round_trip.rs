@@ -5,14 +5,14 @@ use wakepath_flight::reference::Waypoint;
 use wakepath_flight::replay::{Choices, Missed, OverrunRule, Sampling};
 use wakepath_flight::{Trajectory, Vehicle};
 use wakepath_scenario::*;
-use wakepath_timeline::{Overrun, Policy, WakeUp};
+use wakepath_timeline::{CpuSet, Overrun, Policy, WakeUp};
 
 const CPUS: u16 = 8;
 const PERIOD_LEAST_NS: u64 = 100_000;
 const SLOWEST_FLIGHT_NS: u64 = 1_000_000_000;
 
 fn cpu_set() -> impl Strategy<Value = CpuSet> {
-    proptest::collection::btree_set(0..CPUS, 1..5).prop_map(|set| CpuSet(set.into_iter().collect()))
+    proptest::collection::btree_set(0..CPUS, 1..5).prop_map(|set| set.into_iter().collect())
 }
 
 fn policy() -> impl Strategy<Value = Policy> {
@@ -43,7 +43,8 @@ fn work() -> impl Strategy<Value = Work> {
         (flown(), table()).prop_map(|(flight, table)| Work::Tasks(TaskTable { table, flight })),
         (
             flown(),
-            "[^\\x00]{1,20}",
+            // A path goes into tables and messages: no control or invisible characters.
+            "[ -~äµ–漢]{1,20}",
             "[^\\x00]{0,20}",
             proptest::option::of("[0-9a-f]{64}"),
         )

@@ -127,7 +127,7 @@ mod tests {
         );
         let any_machine = wakepath_scenario::KnownCpus::first(4);
         let scenario = wakepath_scenario::Scenario::parse(&text, "check", &any_machine).unwrap();
-        assert_eq!(scenario.tasks[0].cpus.as_ref().unwrap().0, [1]);
+        assert_eq!(scenario.tasks[0].cpus.as_ref().unwrap().numbers(), [1]);
         assert_eq!(scenario.policies, [Policy::Fifo { priority: 80 }]);
     }
 }

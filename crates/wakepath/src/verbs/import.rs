@@ -16,8 +16,8 @@ use wakepath_archive::{
 };
 use wakepath_directory::Directory;
 use wakepath_import::{Asked, Form, Imported, Lack, Samples, Thread, Values};
-use wakepath_scenario::units::format_duration;
 use wakepath_scenario::{KnownCpus, Scenario};
+use wakepath_timeline::duration::exact;
 use wakepath_timeline::{DueTimes, Policy, Sample};
 
 type Failure = Box<dyn std::error::Error>;
@@ -383,7 +383,7 @@ fn told(arguments: &Import, first: &Imported, files: &[Imported], lacks: &[Lack]
         wakepath_verdict::counted(values, "value", "values"),
         wakepath_verdict::counted(threads as u64, "thread", "threads"),
         wakepath_verdict::counted(files.len() as u64, "file", "files"),
-        format_duration(first.period_ns.unwrap_or(0)),
+        exact(first.period_ns.unwrap_or(0)),
     );
     if first.period_ns.is_none() {
         text = text

@@ -4,7 +4,8 @@ use super::{Outcome, measured, print};
 use crate::command_line::Scenario;
 use std::fmt::Write;
 use std::process::ExitCode;
-use wakepath_scenario::{KnownCpus, builtin, json_schema, units};
+use wakepath_scenario::{KnownCpus, builtin, json_schema};
+use wakepath_timeline::duration;
 use wakepath_verdict::counted;
 
 /// Lists, shows, checks.
@@ -57,7 +58,7 @@ fn check(name: &str) -> Outcome {
         counted(scenario.conditions(), "condition", "conditions"),
         counted(scenario.repetitions.into(), "repetition", "repetitions"),
         scenario.cycles,
-        units::format_duration(scenario.estimated_run_ns().div_ceil(1_000_000_000) * 1_000_000_000)
+        duration::long(scenario.estimated_run_ns() as f64 / 1e9)
     )?;
     for warning in warnings {
         writeln!(text, "warning: {warning}")?;

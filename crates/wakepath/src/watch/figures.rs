@@ -134,7 +134,7 @@ impl Watched {
         let rhythm = activity.rhythm().map_err(|why| not_judged(told(why)))?;
         // What a scenario may hold: below, timers are no loop's; above, nothing repeats in a run.
         if !(10_000..=100_000_000_000).contains(&rhythm.period_ns) {
-            let period = wakepath_scenario::units::format_duration(rhythm.period_ns);
+            let period = wakepath_timeline::duration::exact(rhythm.period_ns);
             return Err(not_judged(format!(
                 "its period of {period} is beyond what is judged"
             )));
@@ -232,7 +232,7 @@ fn other_priorities(activity: &ThreadActivity, policy: Policy) -> u64 {
 }
 
 fn told(why: NotPeriodic) -> String {
-    let time = wakepath_scenario::units::format_duration;
+    let time = wakepath_timeline::duration::exact;
     match why {
         NotPeriodic::TooFew { activations: 0 } => "no timer woke it".into(),
         NotPeriodic::TooFew { activations: 1 } => "a timer woke it once".into(),

@@ -5,7 +5,7 @@ use super::{Figures, NotJudged, Watched};
 use wakepath_archive::{SegmentTraced, Trace};
 use wakepath_assess::activity;
 use wakepath_measure::watch::{Session, plain};
-use wakepath_scenario::units::format_duration;
+use wakepath_timeline::duration::exact;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -64,7 +64,7 @@ fn too_many(threads: &mut Vec<Watched>) -> Vec<NotJudged> {
     let of = |of: Watched| NotJudged {
         why: format!(
             "period {}, but more than {MOST_THREADS} threads are periodic",
-            format_duration(of.period_ns)
+            exact(of.period_ns)
         ),
         timer_wake_ups: of.activations,
         other_wake_ups: of.other_wake_ups,

@@ -2,8 +2,8 @@
 
 use super::{Figures, Watched, WokenBy};
 use std::fmt::Write;
-use wakepath_scenario::units::format_duration;
 use wakepath_statistics::DistributionSummary;
+use wakepath_timeline::duration::exact;
 use wakepath_verdict::counted;
 
 /// Threads without a period that are named; JSON has all.
@@ -78,7 +78,7 @@ fn table(text: &mut String, threads: &[Watched]) {
             "{:width$}  {:<14}  {:>12}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>9}  {:>11}  {:>7}",
             of.name,
             of.policy.to_string(),
-            format_duration(of.period_ns),
+            exact(of.period_ns),
             cell(&of.jitter_ns, Cell::Quantile(500_000)),
             cell(&of.jitter_ns, Cell::Quantile(990_000)),
             cell(&of.jitter_ns, Cell::Max),
@@ -153,7 +153,7 @@ fn remarks(of: &Watched) -> Vec<String> {
         ));
     }
     if let Some(mean_ns) = of.mean_interval_ns.filter(|_| !of.exact) {
-        let mean = format_duration((mean_ns + 500) / 1000 * 1000);
+        let mean = exact((mean_ns + 500) / 1000 * 1000);
         remarks.push(match of.woken_by {
             Some(_) => format!("on average a turn each {mean}; no due time can be called skipped"),
             None => format!(

@@ -16,6 +16,7 @@ wakepath_test_program::program![
     command_line::exec::TESTS,
     command_line::export::TESTS,
     command_line::fly::TESTS,
+    command_line::hostile_runs::TESTS,
     command_line::import::TESTS,
     command_line::limits::TESTS,
     command_line::links::TESTS,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use wakepath_load::{Cache, Caches, LoadProof, Loads, OWN_ENVIRONMENT_VARIABLE, StartOptions};
-use wakepath_scenario::{CpuSet, LoadKind, LoadSpec};
+use wakepath_scenario::{LoadKind, LoadSpec};
 
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -60,7 +60,7 @@ pub fn spec(kind: LoadKind, workers: u32, cpus: Option<Vec<u16>>) -> LoadSpec {
     LoadSpec {
         kind,
         workers,
-        cpus: cpus.map(CpuSet),
+        cpus: cpus.map(|cpus| cpus.into_iter().collect()),
     }
 }
 

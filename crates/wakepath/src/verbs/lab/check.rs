@@ -1,8 +1,8 @@
 //! `wakepath lab check`: the run of a baseline once more, and what takes longer than it did.
 
-use crate::terminal::tell;
 use super::run::{measure, place};
 use crate::command_line::LabCheck;
+use crate::terminal::tell;
 use crate::verbs::{Outcome, print_result};
 use std::process::ExitCode;
 use wakepath_lab::{
@@ -38,10 +38,13 @@ pub fn run(arguments: &LabCheck) -> Outcome {
     let now = baseline(baseline_order(&guests, &scenario, &order.seeds), &whole)?;
     let changes = before.changes(&now, arguments.allow / 100.0)?;
     let longer = changes.iter().any(|change| change.longer);
-    print_result(arguments.json, &match arguments.json {
-        true => changes_json(&changes, longer)?,
-        false => changes_text(&before, &now, &changes, &whole),
-    })?;
+    print_result(
+        arguments.json,
+        &match arguments.json {
+            true => changes_json(&changes, longer)?,
+            false => changes_text(&before, &now, &changes, &whole),
+        },
+    )?;
     if arguments.write {
         write_baseline(&arguments.baseline, &now)?;
         tell!("baseline written anew: {source}");

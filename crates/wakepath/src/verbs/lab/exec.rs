@@ -1,9 +1,9 @@
 //! `wakepath lab exec`: a command in a guest, and what it wrote. The guest measures nothing but what
 //! the command measures.
 
-use crate::terminal::tell;
 use super::host;
 use crate::command_line::LabExec;
+use crate::terminal::tell;
 use crate::verbs::{Outcome, measured, print};
 use std::io::Write;
 use std::process::ExitCode;

@@ -1,9 +1,9 @@
 //! `wakepath lab experiments`: repeats published experiments and writes the page that sets our figures
 //! beside the published ones.
 
-use crate::terminal::tell;
 use super::run::measure;
 use crate::command_line::LabExperiments;
+use crate::terminal::tell;
 use crate::verbs::progress::assessed;
 use crate::verbs::report::explanation;
 use crate::verbs::{Outcome, measured, print, print_result};
@@ -49,10 +49,13 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
     }
     let place = arguments.page.as_ref().unwrap_or(&directory);
     let path = write_page(&page(&repeated), place)?;
-    print_result(arguments.json, &match arguments.json {
-        true => format!("{:#}\n", repetitions_json(&repeated)),
-        false => repetitions_text(&repeated, &path),
-    })?;
+    print_result(
+        arguments.json,
+        &match arguments.json {
+            true => format!("{:#}\n", repetitions_json(&repeated)),
+            false => repetitions_text(&repeated, &path),
+        },
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,8 +1,8 @@
 //! `wakepath lab run`: a scenario on each kernel, each variant and each seed.
 
-use crate::terminal::tell;
 use super::host;
 use crate::command_line::LabRun;
+use crate::terminal::tell;
 use crate::verbs::{Outcome, measured, print_result};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,10 +26,13 @@ pub fn run(arguments: &LabRun) -> Outcome {
     take_place(&directory)?;
     let on = arguments.guests.host.asked();
     let compared = measure(&guests, &on, &scenario, &arguments.seed, &directory)?;
-    print_result(arguments.json, &match arguments.json {
-        true => comparison_json(&compared),
-        false => comparison_text(&compared, Style::of_stdout()),
-    })?;
+    print_result(
+        arguments.json,
+        &match arguments.json {
+            true => comparison_json(&compared),
+            false => comparison_text(&compared, Style::of_stdout()),
+        },
+    )?;
     let all_whole = compared.iter().all(Compared::is_whole);
     match &arguments.baseline {
         Some(file) if all_whole => {

@@ -27,15 +27,18 @@ pub fn run(arguments: &LabWindow) -> Outcome {
     };
     let again = Again::of(&run, arguments.kernel.as_deref(), &on, &host)?;
     let windows = windows(&run, &again, &wanted, &host, &|| interrupt.requested())?;
-    print_result(arguments.json, &match arguments.json {
-        true => {
-            let found = Windows {
-                windows,
-                ..Windows::default()
-            };
-            serde_json::to_string_pretty(&found)? + "\n"
-        }
-        false => windows_text(&windows, &arguments.run),
-    })?;
+    print_result(
+        arguments.json,
+        &match arguments.json {
+            true => {
+                let found = Windows {
+                    windows,
+                    ..Windows::default()
+                };
+                serde_json::to_string_pretty(&found)? + "\n"
+            }
+            false => windows_text(&windows, &arguments.run),
+        },
+    )?;
     Ok(ExitCode::SUCCESS)
 }

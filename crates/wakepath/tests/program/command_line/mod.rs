@@ -8,6 +8,7 @@ pub mod documentation;
 pub mod exec;
 pub mod export;
 pub mod fly;
+pub mod hostile_runs;
 pub mod import;
 pub mod limits;
 pub mod links;
