@@ -33,7 +33,7 @@ fn host() -> Host {
     Host {
         program: own_executable(),
         version: VERSION.into(),
-        tell: |line| crate::terminal::tell_line(line),
+        tell: crate::terminal::tell_line,
     }
 }
 
