@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     if !line.verb.uses_capabilities()
         && let Err(error) = wakepath_programs::rights::give_up()
     {
-        tell!("wakepath: capabilities can't be given up: {error}");
+        terminal::tell!("wakepath: capabilities can't be given up: {error}");
         return ExitCode::from(1);
     }
     let outcome = match line.verb {
