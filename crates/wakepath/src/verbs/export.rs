@@ -2,7 +2,7 @@
 
 use super::{Outcome, opened, print_result};
 use crate::command_line::Export;
-use crate::terminal;
+use crate::terminal::{self, tell};
 use std::io::{BufWriter, ErrorKind};
 use std::process::ExitCode;
 use wakepath_archive::{Finding, Run};

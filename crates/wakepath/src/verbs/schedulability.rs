@@ -1,6 +1,6 @@
 //! `wakepath schedulability`: whether a task set always meets its deadlines.
 
-use super::{Outcome, print};
+use super::{Outcome, print_result};
 use crate::command_line::{FitWord, Schedulability as Arguments, TakenWord};
 use std::process::ExitCode;
 use wakepath_archive::Run;
@@ -40,10 +40,11 @@ pub fn run(arguments: &Arguments) -> Outcome {
         std::fs::write(output, answer.set.to_toml())
             .map_err(|error| format!("{}: {error}", output.display()))?;
     }
-    print(&match arguments.json {
+    let said = match arguments.json {
         true => to_json(&answer),
         false => answer.to_text(Style::of_stdout()),
-    })?;
+    };
+    print_result(arguments.json, &said)?;
     Ok(ExitCode::from(answer.exit_code()))
 }
 
