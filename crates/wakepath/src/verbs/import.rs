@@ -399,6 +399,8 @@ fn told(arguments: &Import, first: &Imported, files: &[Imported], lacks: &[Lack]
 }
 
 #[cfg(test)]
+// Tests print counts for --show-output, to no terminal of a user.
+#[allow(clippy::print_stdout)]
 mod tests {
     use super::*;
     use clap::Parser;
