@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::manifest::FileRecord;
+use wakepath_timeline::Lack;
 
 /// Where an imported run comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -12,8 +13,8 @@ pub struct Imported {
     pub form: String,
     /// What its numbers are.
     pub measures: String,
-    /// What a run of wakepath records and these files don't hold, one line each.
-    pub lacks: Vec<String>,
+    /// What a run of wakepath records and these files don't hold, a sentence each.
+    pub lacks: Vec<Lack>,
     /// The files that were read, as they were then. They are no part of the archive.
     pub sources: Vec<FileRecord>,
     /// The threads of which only a histogram is known; they have no samples.

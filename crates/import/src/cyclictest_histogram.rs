@@ -2,7 +2,8 @@
 //! each thread, sums below. `-H` adds a column that sums the threads up.
 
 use crate::histogram_lines::{Columns, nanoseconds};
-use crate::{ImportError, Imported, Lack, Thread, Values};
+use crate::{ImportError, Imported, Thread, Values};
+use wakepath_timeline::Lack;
 
 pub(crate) const LACKS: [Lack; 7] = [
     Lack::SkippedPeriods,

@@ -5,8 +5,9 @@
 //! period known, a latency of k periods and more tells that k due times were skipped.
 
 use crate::histogram_lines::{nanoseconds, whole};
-use crate::{ImportError, Imported, Lack, MOST_VALUES, Samples, Thread, Values};
+use crate::{ImportError, Imported, MOST_VALUES, Samples, Thread, Values};
 use std::collections::BTreeMap;
+use wakepath_timeline::Lack;
 
 struct Growing {
     samples: Samples,

@@ -5,9 +5,10 @@
 //! histogram ends at 1 ms: what is beyond is counted by the difference alone.
 
 use crate::json::{JsonThread, SystemInfo, in_order, parse};
-use crate::{ImportError, Imported, Lack, MOST_VALUES, Samples, Thread, Values};
+use crate::{ImportError, Imported, MOST_VALUES, Samples, Thread, Values};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use wakepath_timeline::Lack;
 
 #[derive(Deserialize)]
 struct File {

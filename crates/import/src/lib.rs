@@ -10,7 +10,7 @@ mod json;
 mod perf_data;
 mod rtla;
 
-use std::fmt;
+use wakepath_timeline::Lack;
 
 /// Forms that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,78 +167,6 @@ pub struct Imported {
     /// Real-time priority and whether the policy is RR rather than FIFO, where the file says it;
     /// 0 is no real-time policy.
     pub priority: Option<(u8, bool)>,
-}
-
-/// Something that a run of wakepath records and this file does not hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lack {
-    /// Periods at which no cycle ran are not counted.
-    SkippedPeriods,
-    /// Skipped periods are not recorded; they follow from latencies beyond a period, as the tool's
-    /// own loop skips.
-    SkippedPeriodsInferred,
-    /// A wake-up that never came leaves no event.
-    MissedWakeUps,
-    /// What passed between the due time and the wake-up, and between the switch and the first
-    /// instruction.
-    BeforeWakeUp,
-    /// Values beyond the histogram's range are counted, if at all, without their size.
-    OverflowedValues,
-    /// How wide the histogram's bins are.
-    BinWidth,
-    /// Values are not in the order of time.
-    Order,
-    /// When cycles were due is not recorded.
-    DueTimes,
-    /// When work ended is not recorded.
-    ExecutionTimes,
-    /// Where the loop's work ends no event tells.
-    EndOfWork,
-    /// Its last samples may never have been written.
-    LastSamples,
-    /// Warm-up is mixed in.
-    WarmUp,
-    /// Policy and affinity are as asked for, not read back.
-    EffectivePolicy,
-    /// Nothing is known of the machine but its kernel.
-    Machine,
-}
-
-impl Lack {
-    /// The sentence for a reader.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::SkippedPeriods => {
-                "skipped periods: the tool goes on after a late cycle and does not count what it \
-                 skipped"
-            }
-            Self::SkippedPeriodsInferred => {
-                "skipped periods: not recorded; inferred from latencies beyond a period, as the \
-                 tool's loop skips"
-            }
-            Self::MissedWakeUps => "skipped periods: a wake-up that never came leaves no event",
-            Self::BeforeWakeUp => {
-                "the whole latency: it begins when the kernel wakes the thread, not at the due time, \
-                 and ends with the switch to it"
-            }
-            Self::OverflowedValues => "values beyond the histogram's range: their size is lost",
-            Self::BinWidth => "the width of the histogram's bins: the widest that its lines allow",
-            Self::Order => "the order of values: clusters, outages and drift can't be seen",
-            Self::DueTimes => "due times: made up from the period",
-            Self::ExecutionTimes => "execution and response times: the tool has no work",
-            Self::EndOfWork => "execution and response times: no event tells where the work ends",
-            Self::LastSamples => "the last samples: the tool may not write them",
-            Self::WarmUp => "a warm-up: its first cycles are counted like all others",
-            Self::EffectivePolicy => "the policy in effect: it is as asked for, not read back",
-            Self::Machine => "facts of the machine",
-        }
-    }
-}
-
-impl fmt::Display for Lack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
-    }
 }
 
 /// One thread of the tool.

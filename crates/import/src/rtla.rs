@@ -2,7 +2,8 @@
 //! for each CPU and kind, sums below. How wide a bin is (`-b`) the file does not say.
 
 use crate::histogram_lines::{Columns, nanoseconds, shortened};
-use crate::{ImportError, Imported, Lack, Thread, Values};
+use crate::{ImportError, Imported, Thread, Values};
+use wakepath_timeline::Lack;
 
 const LACKS: [Lack; 7] = [
     Lack::SkippedPeriods,

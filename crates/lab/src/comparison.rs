@@ -8,8 +8,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use wakepath_archive::Run;
 use wakepath_assess::Assessment;
-use wakepath_report::{Style, Table, cpus_text};
+use wakepath_report::{Cell, Style, Table, cpus_text, number};
 use wakepath_statistics::{DistributionSummary, Quantile};
+use wakepath_timeline::condition_label;
 use wakepath_verdict::{CycleSummary, Judgement, Outcome};
 
 /// A guest and what came of it.
@@ -95,7 +96,7 @@ pub fn to_text(compared: &[Compared], style: Style) -> String {
             time.ns_per_instruction,
             cpus_text(time)
         );
-        text += &table(&known).render(style.columns);
+        text += &table(&known).to_terminal(style.columns);
     }
     text.push('\n');
     for one in compared {
@@ -162,23 +163,23 @@ fn problems(assessment: &Assessment) -> Vec<String> {
 }
 
 fn table(known: &[(&str, &Assessment)]) -> Table {
-    let mut table = Table::new(&[
-        ("due times", &["scheduled", "skipped"]),
-        (
-            "wake-up latency, virtual µs",
-            &["min", "median", "p99", "max"],
-        ),
-        ("execution, virtual µs", &["median", "max"]),
-        ("response, virtual µs", &["max"]),
-    ]);
+    let mut table = Table::of("kernel")
+        .group("due times", "", &["scheduled", "skipped"].map(number))
+        .group(
+            "wake-up latency",
+            "virtual µs",
+            &["min", "median", "p99", "max"].map(number),
+        )
+        .group("execution", "virtual µs", &["median", "max"].map(number))
+        .group("response", "virtual µs", &[number("max")]);
     for (phase, condition) in conditions(known) {
-        table.row(format!("{condition}, {phase}"), Vec::new());
+        table.heading(format!("{condition}, {phase}"));
         for (guest, assessment) in known {
             let mine = assessment.conditions.iter();
             for judged in
                 mine.filter(|judged| condition_of(judged) == (phase.clone(), condition.clone()))
             {
-                table.row(format!("  {guest}"), row(&judged.cycles));
+                table.row(*guest, row(&judged.cycles));
             }
         }
     }
@@ -201,22 +202,21 @@ fn conditions(known: &[(&str, &Assessment)]) -> Vec<(String, String)> {
 
 /// Phase and condition of a judgement, as tables call them.
 pub(crate) fn condition_of(judged: &Judgement) -> (String, String) {
-    let policy = judged.name.policy.map(|policy| policy.to_string());
-    let parts: Vec<String> = policy.into_iter().chain(judged.name.task.clone()).collect();
-    let condition = match parts.is_empty() {
-        true => "task set".to_owned(),
-        false => parts.join(", "),
-    };
-    (judged.name.phase.clone(), condition)
+    let name = &judged.name;
+    let condition = condition_label(name.policy.as_ref(), name.task.as_deref());
+    (name.phase.clone(), condition)
 }
 
-fn row(cycles: &CycleSummary) -> Vec<String> {
-    let micros = |ns: Option<i64>| ns.map_or(String::new(), |ns| format!("{:.3}", ns as f64 / 1e3));
+fn row(cycles: &CycleSummary) -> Vec<Cell> {
+    let micros = |ns: Option<i64>| match ns {
+        Some(ns) => Cell::Text(format!("{:.3}", ns as f64 / 1e3)),
+        None => Cell::Blank,
+    };
     let latency = &cycles.latency_as_scheduled;
     let most = |distribution: &Option<DistributionSummary>| distribution.as_ref().map(|d| d.max);
     vec![
-        cycles.scheduled.to_string(),
-        cycles.skipped.to_string(),
+        Cell::of(cycles.scheduled),
+        Cell::of(cycles.skipped),
         micros(latency.as_ref().map(|d| d.min)),
         micros(quantile(latency, Quantile::P50)),
         micros(quantile(latency, Quantile::P99)),

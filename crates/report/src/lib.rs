@@ -4,6 +4,8 @@
 mod export;
 mod figure;
 mod json;
+mod label;
+mod markup;
 mod next_step;
 mod page;
 mod style;
@@ -13,7 +15,10 @@ mod text;
 pub use export::{CsvError, Timelines, csv, markdown, open_metrics};
 pub use figure::{Figure, Figures, latencies_overlaid};
 pub use json::to_json;
-pub use page::{Reported, comparison_figures, comparison_page, page, trial_page};
+pub use page::{
+    Reported, comparison_figures, comparison_page, page, trial_before_and_after, trial_page,
+    trial_steps,
+};
 pub use style::Style;
-pub use table::Table;
+pub use table::{Cell, Column, Table, Tone, UNKNOWN, number, words};
 pub use text::{ToText, cpus_text, criterion_text, cycle_text, explanation_text, late_text};

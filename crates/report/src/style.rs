@@ -1,5 +1,6 @@
 //! How text may be shown: with colour or without, in how many columns.
 
+use crate::table::Tone;
 use std::io::IsTerminal;
 
 /// What the reader's terminal takes.
@@ -36,16 +37,17 @@ impl Style {
         self.with("1", text)
     }
 
-    pub(crate) fn good(self, text: &str) -> String {
-        self.with("32", text)
-    }
-
     pub(crate) fn bad(self, text: &str) -> String {
-        self.with("31", text)
+        self.toned(Tone::Bad, text)
     }
 
-    pub(crate) fn doubtful(self, text: &str) -> String {
-        self.with("33", text)
+    pub(crate) fn toned(self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            Tone::Good => "32",
+            Tone::Bad => "31",
+            Tone::Doubtful => "33",
+        };
+        self.with(code, text)
     }
 
     fn with(self, code: &str, text: &str) -> String {

@@ -7,14 +7,14 @@ mod formats;
 mod sample;
 mod wakeups;
 
-use crate::{Asked, ImportError, Imported, Lack, Samples, Thread, Values};
+use crate::{Asked, ImportError, Imported, Samples, Thread, Values};
 use bytes::Bytes;
 use file::File;
 use sample::Layout;
 use std::collections::BTreeMap;
 use wakepath_probe::Symbols;
 use wakepath_probe::stream::{Decoder, Record, Wanted};
-use wakepath_timeline::{KernelEvent, What};
+use wakepath_timeline::{KernelEvent, Lack, What};
 use wakeups::Woken;
 
 /// Kinds of records: perf_event_open(2), and `tools/perf/util/event.h` from 64 on.

@@ -4,7 +4,7 @@
 use super::plot::{Plot, room};
 use super::scale::Linear;
 use super::{Figure, distinct};
-use crate::page::words;
+use crate::label;
 use wakepath_assess::{Assessment, FlownCondition};
 use wakepath_flight::replay::FlightReport;
 
@@ -82,7 +82,7 @@ fn bars(
         return None;
     }
     let label = |one: &FlownCondition| one.name.to_string();
-    let policies = distinct(values.iter().map(|(one, _)| words::policy(&one.name)));
+    let policies = distinct(values.iter().map(|(one, _)| label::policy(&one.name)));
     let left = values
         .iter()
         .map(|(one, _)| room(&label(one)))
@@ -98,7 +98,7 @@ fn bars(
     let mut told = Vec::new();
     for (row, (one, value)) in values.iter().enumerate() {
         let top = plot.top + row as f64 * ROW;
-        let policy = words::policy(&one.name);
+        let policy = label::policy(&one.name);
         let colour = policies.iter().position(|known| *known == policy);
         let text = value.map_or("none".into(), |value| format!("{value:.2}{}", words.unit));
         plot.text("end", plot.left - 8.0, top + ROW * 0.7, &label(one));

@@ -14,7 +14,7 @@ mod style;
 mod time;
 mod timeline;
 
-use crate::page::markup::Markup;
+use crate::markup::Markup;
 use wakepath_assess::{Assessment, Picture};
 use wakepath_explain::Explanation;
 use wakepath_explain::window::Windows;
@@ -213,7 +213,7 @@ impl<'a> Drawn<'a> {
 
 /// The policy, and the task where tasks are judged one by one.
 pub(crate) fn policy_of(picture: &Picture) -> String {
-    crate::page::words::policy(&picture.name)
+    crate::label::policy(&picture.name)
 }
 
 /// Distinct values in order of their first appearance.

@@ -4,7 +4,7 @@
 use super::Figure;
 use super::scale::{Linear, Log};
 use super::style::colour;
-use crate::page::markup::Markup;
+use crate::markup::Markup;
 
 /// A figure in the making. Places are in pixels of its own size.
 pub(super) struct Plot {

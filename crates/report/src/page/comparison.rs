@@ -3,12 +3,15 @@
 
 use super::data::json_of_shapes;
 use super::document;
-use super::markup::Markup;
-use super::sections::{figures, scrolling};
+use super::sections::figures;
 use crate::Figure;
 use crate::figure::{Line, overlaid};
-use crate::text::{BANNER, cells, conclusions, label, method, metric_label, reasons};
-use wakepath_assess::{Bin, Comparison, ConditionComparison, Finding, RunFigures, Shape, Weight};
+use crate::markup::Markup;
+use crate::table::{Table, tone_class, words};
+use crate::text::{
+    BANNER, conclusions, differences_table, finding_tone, label, method, metrics_table, reasons,
+};
+use wakepath_assess::{Bin, Comparison, ConditionComparison, RunFigures, Shape};
 
 /// The file.
 pub fn comparison_page(comparison: &Comparison) -> String {
@@ -115,19 +118,11 @@ fn list(markup: &mut Markup, lines: impl Iterator<Item = String>) {
     markup.raw("</ul>");
 }
 
-fn class(finding: Finding) -> &'static str {
-    match finding {
-        Finding::Improved | Finding::Equivalent => "outcome good",
-        Finding::Regressed | Finding::Invalid => "outcome bad",
-        Finding::Inconclusive => "outcome doubt",
-    }
-}
-
 fn head(markup: &mut Markup, comparison: &Comparison) {
     markup.raw("<header><h1>Comparison: ");
     markup.element(
         "span",
-        &[("class", &class(comparison.finding))],
+        &[("class", &tone_class(finding_tone(comparison.finding)))],
         comparison.finding,
     );
     markup.raw("</h1>");
@@ -138,24 +133,18 @@ fn head(markup: &mut Markup, comparison: &Comparison) {
         markup.raw("</div>");
     }
     list(markup, conclusions(comparison).into_iter());
-    let mut table = Markup::default();
-    table.raw(
-        "<table><caption>The runs</caption><thead><tr><th scope=\"col\">Side</th>\
-         <th scope=\"col\">Scenario</th><th scope=\"col\">Started</th>\
-         <th scope=\"col\">Recording</th></tr></thead><tbody>",
-    );
+    let mut table = Table::of("Side")
+        .caption("The runs")
+        .column(words("Scenario"))
+        .column(words("Started"))
+        .column(words("Recording"));
     for (side, runs) in [("base", &comparison.base), ("against", &comparison.against)] {
         for run in runs {
-            table.raw("<tr>");
-            table.element("th", &[("scope", &"row")], side);
-            for cell in [&run.scenario, &run.started, &run.directory] {
-                table.element("td", &[], cell);
-            }
-            table.raw("</tr>");
+            let cells = [&run.scenario, &run.started, &run.directory];
+            table.row(side, cells.map(|text| text.as_str().into()).to_vec());
         }
     }
-    table.raw("</tbody></table>");
-    scrolling(markup, "The runs", &table);
+    table.write_html(markup, "The runs");
     if !comparison.cautions.is_empty() {
         markup.raw("<h2>Cautions</h2>");
         list(markup, comparison.cautions.iter().cloned());
@@ -169,82 +158,11 @@ fn differences(markup: &mut Markup, comparison: &Comparison) {
         markup.element("p", &[("class", &"nothing")], none);
         return;
     }
-    let mut table = Markup::default();
-    table.raw(
-        "<table class=\"facts\"><caption>Between the first runs of the sides</caption><thead><tr>\
-         <th scope=\"col\">What</th><th scope=\"col\">Base</th><th scope=\"col\">Against</th>\
-         <th scope=\"col\">For comparing</th></tr></thead><tbody>",
-    );
-    for difference in &comparison.differences {
-        table.raw("<tr>");
-        table.element("th", &[("scope", &"row")], &difference.what);
-        table.element("td", &[], &difference.base);
-        table.element("td", &[], &difference.against);
-        let means = match difference.weight {
-            Weight::Forbids => "forbids it",
-            Weight::Explains => "may explain what is found",
-            Weight::Note => "to be known",
-        };
-        table.element("td", &[], means);
-        table.raw("</tr>");
-    }
-    table.raw("</tbody></table>");
-    scrolling(markup, "What differs", &table);
+    differences_table(comparison).write_html(markup, "What differs");
 }
 
-const HEADS: [&str; 13] = [
-    "base, lowest",
-    "median",
-    "highest",
-    "against, lowest",
-    "median",
-    "highest",
-    "shift",
-    "90 % from",
-    "to",
-    "margin",
-    "p no worse",
-    "p no better",
-    "p apart",
-];
-
 fn metrics(markup: &mut Markup, comparison: &Comparison) {
-    let mut table = Markup::default();
-    table.raw(
-        "<table class=\"measured\"><caption>Over the runs of each side; p: how likely the like would \
-         be seen, if the side were no worse, no better, or the sides apart by the margin</caption>\
-         <thead><tr><th scope=\"col\">Metric</th><th scope=\"col\">Finding</th>",
-    );
-    for head in HEADS {
-        table.element("th", &[("scope", &"col"), ("class", &"number")], head);
-    }
-    table.raw("</tr></thead><tbody>");
-    for condition in &comparison.conditions {
-        table.raw("<tr class=\"phase\">");
-        let name = format!("{}, {}", label(condition), condition.name.phase);
-        table.element(
-            "th",
-            &[("colspan", &(HEADS.len() + 2)), ("scope", &"rowgroup")],
-            name,
-        );
-        table.raw("</tr>");
-        for metric in &condition.metrics {
-            table.raw("<tr>");
-            table.element("th", &[("scope", &"row")], metric_label(metric.metric));
-            let mut all = cells(condition, metric);
-            let finding = all.pop();
-            table.raw("<td>");
-            let class = class(metric.finding);
-            table.element("span", &[("class", &class)], finding.unwrap_or_default());
-            table.raw("</td>");
-            for cell in all {
-                table.element("td", &[("class", &"number")], cell);
-            }
-            table.raw("</tr>");
-        }
-    }
-    table.raw("</tbody></table>");
-    scrolling(markup, "What each metric shows", &table);
+    metrics_table(comparison).write_html(markup, "What each metric shows");
     let reasons = reasons(comparison);
     if !reasons.is_empty() {
         list(markup, reasons.into_iter());

@@ -1,8 +1,9 @@
 //! The data that the page's scripts move about in, as JSON: pyramids, violations, shapes. Every
 //! time is whole nanoseconds, as in the archive.
 
-use super::{Reported, words};
+use super::Reported;
 use crate::figure::MeasureName;
+use crate::label;
 use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -101,7 +102,7 @@ struct Skipped {
 
 /// The data of one run.
 pub(super) fn json(run: &Reported<'_>) -> String {
-    let policies = crate::figure::distinct(run.pictures.iter().map(|one| words::policy(&one.name)));
+    let policies = crate::figure::distinct(run.pictures.iter().map(|one| label::policy(&one.name)));
     let data = RunData {
         traced: run.explanation.is_some(),
         causes: causes(run),
@@ -161,7 +162,7 @@ fn causes(run: &Reported<'_>) -> BTreeMap<String, String> {
 }
 
 fn condition<'a>(picture: &'a Picture, policies: &[String]) -> ConditionData<'a> {
-    let policy = words::policy(&picture.name);
+    let policy = label::policy(&picture.name);
     let mut late = Late::default();
     let mut before = 0;
     for cycle in &picture.violations.late {

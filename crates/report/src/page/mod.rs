@@ -4,16 +4,14 @@
 mod comparison;
 mod csp;
 mod data;
-pub(crate) mod markup;
 mod sections;
 mod trial;
-pub(crate) mod words;
 
 pub use comparison::{comparison_figures, comparison_page};
-pub use trial::trial_page;
+pub use trial::{before_and_after as trial_before_and_after, steps as trial_steps, trial_page};
 
 use crate::figure::{Figures, style_sheet};
-use markup::Markup;
+use crate::markup::Markup;
 use wakepath_archive::Manifest;
 use wakepath_assess::{Assessment, Picture};
 use wakepath_explain::Explanation;

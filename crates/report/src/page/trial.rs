@@ -1,13 +1,11 @@
 //! The page of a trial: what each step did, before and after, the criterion, what else could have
 //! made the difference; then the two runs in full.
 
-use super::markup::Markup;
-use super::sections::{self, scrolling};
+use super::sections;
 use super::{Reported, data, document};
-use std::fmt::Display;
-use wakepath_assess::{Trial, TrialEffect, TrialRun};
-
-const NUMBER: (&str, &dyn Display) = ("class", &"number");
+use crate::markup::Markup;
+use crate::table::{Cell, Table, number, words};
+use wakepath_assess::Trial;
 
 /// The whole file. `runs` are the one before and the one with what helps.
 pub fn trial_page(trial: &Trial, runs: &[Reported<'_>]) -> String {
@@ -25,8 +23,8 @@ fn write(markup: &mut Markup, trial: &Trial) {
     markup.raw("<section aria-labelledby=\"trial\"><h1 id=\"trial\">What the settings did</h1>");
     markup.element("p", &[], format!("For {}.", trial.subject));
     markup.element("p", &[], format!("Criterion: {}.", trial.criterion));
-    scrolling(markup, "Before and after", &before_and_after(trial));
-    scrolling(markup, "Steps", &steps(trial));
+    before_and_after(trial).write_html(markup, "Before and after");
+    steps(trial).write_html(markup, "Steps");
     markup.raw("<h2>What else could have made a difference</h2><ul>");
     for line in &trial.confounders {
         markup.element("li", &[], line);
@@ -43,88 +41,76 @@ fn write(markup: &mut Markup, trial: &Trial) {
     markup.raw("</section>\n");
 }
 
-fn before_and_after(trial: &Trial) -> Markup {
-    let mut table = Markup::default();
-    table.raw("<table><caption>");
-    table.text(format!(
-        "Runs of {}, each judged by the criterion",
-        trial.block
-    ));
-    table.raw(
-        "</caption><thead><tr><th scope=\"col\">Run</th>\
-         <th scope=\"col\" class=\"number\">Due times</th>\
-         <th scope=\"col\" class=\"number\">Missed</th>\
-         <th scope=\"col\" class=\"number\">Missed, %</th>\
-         <th scope=\"col\" class=\"number\">p99 of wake-up latency, µs</th>\
-         <th scope=\"col\" class=\"number\">Largest, µs</th>\
-         <th scope=\"col\">Verdict</th></tr></thead><tbody>",
-    );
+/// The loop before and with what helps.
+pub fn before_and_after(trial: &Trial) -> Table {
+    let mut table = Table::of("Run")
+        .caption(format!(
+            "Runs of {}, each judged by the criterion",
+            trial.block
+        ))
+        .column(number("Due times"))
+        .column(number("Missed"))
+        .column(number("Missed").unit("%"))
+        .column(number("p99 of wake-up latency").unit("µs"))
+        .column(number("Largest").unit("µs"))
+        .column(words("Verdict"));
     for (number, (name, run)) in [("before", &trial.before), ("with what helps", &trial.after)]
         .into_iter()
         .enumerate()
     {
-        table.raw("<tr><th scope=\"row\">");
-        table.element("a", &[("href", &format!("#run-{number}"))], name);
-        table.raw("</th>");
-        figures(&mut table, run);
-        table.element("td", &[], &run.outcome);
-        table.raw("</tr>");
+        let cells = vec![
+            Cell::of(run.due),
+            Cell::of(run.missed),
+            format!("{:.2}", run.missed_percent()).into(),
+            format!("{:.1}", run.p99_us).into(),
+            format!("{:.1}", run.max_us).into(),
+            run.outcome.as_str().into(),
+        ];
+        table.row(Cell::Link(name.into(), format!("#run-{number}")), cells);
     }
-    table.raw("</tbody></table>");
     table
 }
 
-fn figures(table: &mut Markup, run: &TrialRun) {
-    for text in [
-        run.due.to_string(),
-        run.missed.to_string(),
-        format!("{:.2}", run.missed_percent()),
-        format!("{:.1}", run.p99_us),
-        format!("{:.1}", run.max_us),
-    ] {
-        table.element("td", &[NUMBER], text);
-    }
-}
-
-fn steps(trial: &Trial) -> Markup {
-    let mut table = Markup::default();
-    table.raw(
-        "<table><caption>Differences with − without each step, mean of pairs measured next to each \
-         other. The intervals hold together with 95 % (Student's t over the pairs, Bonferroni over \
-         steps and figures).</caption><thead><tr><th scope=\"col\">Step</th>\
-         <th scope=\"col\">Why</th><th scope=\"col\">Cost</th>\
-         <th scope=\"col\" class=\"number\">Pairs</th>\
-         <th scope=\"col\" class=\"number\">Misses, percentage points</th>\
-         <th scope=\"col\" class=\"number\">p99 of wake-up latency, µs</th>\
-         <th scope=\"col\">Finding</th><th scope=\"col\">Then</th></tr></thead><tbody>",
-    );
-    let effect = |effect: Option<TrialEffect>| {
-        effect.map_or_else(|| "–".to_owned(), |effect| effect.to_string())
-    };
+/// What each step did.
+pub fn steps(trial: &Trial) -> Table {
+    let mut table = Table::of("Step")
+        .caption(
+            "Differences with − without each step, mean of pairs measured next to each other. The \
+             intervals hold together with 95 % (Student's t over the pairs, Bonferroni over steps \
+             and figures).",
+        )
+        .column(words("Why").within(30))
+        .column(words("Cost").within(30))
+        .column(number("Pairs"))
+        .column(number("Misses").unit("percentage points"))
+        .column(number("p99 of wake-up latency").unit("µs"))
+        .column(words("Finding"))
+        .column(words("Then"));
     for step in &trial.steps {
-        table.raw("<tr>");
-        table.element("th", &[("scope", &"row")], &step.step);
-        table.element("td", &[], &step.reason);
-        table.element("td", &[], &step.cost);
-        table.element("td", &[NUMBER], step.pairs.len());
-        table.element("td", &[NUMBER], effect(step.misses));
-        table.element("td", &[NUMBER], effect(step.p99));
-        table.element("td", &[], &step.finding);
         let then = match step.kept {
             true => "kept",
             false => "taken back",
         };
-        table.element("td", &[], then);
-        table.raw("</tr>");
+        table.row(
+            step.step.as_str(),
+            vec![
+                step.reason.as_str().into(),
+                step.cost.as_str().into(),
+                Cell::of(step.pairs.len()),
+                step.misses.map(Cell::of).into(),
+                step.p99.map(Cell::of).into(),
+                step.finding.as_str().into(),
+                then.into(),
+            ],
+        );
     }
-    table.raw("</tbody></table>");
     table
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wakepath_assess::TriedStep;
+    use wakepath_assess::{TrialEffect, TrialRun, TriedStep};
 
     fn run(missed: u64) -> TrialRun {
         TrialRun {

@@ -2,11 +2,12 @@
 
 use super::wrapped;
 use crate::Style;
-use crate::table::Table;
+use crate::table::{Cell, Table, Tone, number, words};
 use std::fmt::Write;
 use wakepath_assess::{
     Comparison, ConditionComparison, Finding, Metric, MetricComparison, RunFigures, Weight, median,
 };
+use wakepath_timeline::condition_label;
 use wakepath_verdict::fraction;
 
 /// Above runs that are not comparable.
@@ -33,9 +34,12 @@ fn write_all(comparison: &Comparison, text: &mut String, style: Style) -> std::f
         }
     }
     text.push_str(&wrapped(&head, style.columns));
-    text.push_str(&differences_table(comparison).render(style.columns));
+    match comparison.differences.is_empty() {
+        true => text.push_str("what differs: nothing that was looked at\n"),
+        false => text.push_str(&differences_table(comparison).to_terminal(style.columns)),
+    }
     writeln!(text)?;
-    text.push_str(&table(comparison).render(style.columns));
+    text.push_str(&metrics_table(comparison).to_terminal(style.columns));
     let mut prose = String::from("\n");
     for reason in reasons(comparison) {
         writeln!(prose, "{reason}")?;
@@ -59,47 +63,50 @@ fn write_banner(comparison: &Comparison, text: &mut String, style: Style) -> std
     writeln!(text)
 }
 
-fn differences_table(comparison: &Comparison) -> Table {
-    let mut table = Table::new(&[("", &["base"]), ("", &["against"])]);
-    if comparison.differences.is_empty() {
-        table.row("what differs: nothing that was looked at", Vec::new());
-        return table;
-    }
-    table.row("what differs", Vec::new());
+/// What differs between the sides.
+pub(crate) fn differences_table(comparison: &Comparison) -> Table {
+    // A long text, of a load or a kernel's command line, is whole on the page and as JSON.
+    const MOST: usize = 44;
+    let mut table = Table::of("what differs")
+        .class("facts")
+        .caption("Between the first runs of the sides")
+        .column(words("base").within(MOST))
+        .column(words("against").within(MOST))
+        .column(words("for comparing"));
     for difference in &comparison.differences {
-        let mark = match difference.weight {
-            Weight::Forbids => " (forbids comparing)",
-            Weight::Explains | Weight::Note => "",
+        let means = match difference.weight {
+            Weight::Forbids => "forbids it",
+            Weight::Explains => "may explain what is found",
+            Weight::Note => "to be known",
         };
-        let label = format!("  {}{mark}", difference.what);
-        table.row(
-            label,
-            vec![shortened(&difference.base), shortened(&difference.against)],
-        );
+        let cells = [difference.base.as_str(), &difference.against, means];
+        table.row(difference.what.as_str(), cells.map(Cell::from).to_vec());
     }
     table
 }
 
-fn table(comparison: &Comparison) -> Table {
-    let mut table = Table::new(&[
-        ("base", &["lowest", "median", "highest"]),
-        ("against", &["lowest", "median", "highest"]),
-        ("shift", &["estimate", "90 % from", "to", "margin"]),
-        ("p if", &["no worse", "no better", "apart"]),
-        ("", &["finding"]),
-    ]);
-    let mut phase = None;
+/// What each metric of each condition shows.
+pub(crate) fn metrics_table(comparison: &Comparison) -> Table {
+    let side = ["lowest", "median", "highest"].map(number);
+    let mut table = Table::of("Metric")
+        .class("measured")
+        .caption(
+            "Over the runs of each side; p: how likely the like would be seen, if the side were no \
+             worse, no better, or the sides apart by the margin",
+        )
+        .group("base", "", &side)
+        .group("against", "", &side)
+        .group(
+            "shift",
+            "",
+            &["estimate", "90 % from", "to", "margin"].map(number),
+        )
+        .group("p if", "", &["no worse", "no better", "apart"].map(number))
+        .column(words("finding").leading());
     for condition in &comparison.conditions {
-        if phase != Some(&condition.name.phase) {
-            phase = Some(&condition.name.phase);
-            table.row(condition.name.phase.clone(), Vec::new());
-        }
-        table.row(format!("  {}", label(condition)), Vec::new());
+        table.heading(format!("{}, {}", label(condition), condition.name.phase));
         for metric in &condition.metrics {
-            table.row(
-                format!("    {}", metric_label(metric.metric)),
-                cells(condition, metric),
-            );
+            table.row(metric_label(metric.metric), cells(condition, metric));
         }
     }
     table
@@ -135,7 +142,7 @@ fn write_finding(comparison: &Comparison, text: &mut String, style: Style) -> st
     writeln!(
         text,
         "\nfinding: {}",
-        style.bold(&painted(comparison.finding, &word, style))
+        style.bold(&style.toned(tone(comparison.finding), &word))
     )?;
     for line in conclusions(comparison) {
         writeln!(text, "  {line}")?;
@@ -226,58 +233,53 @@ fn what_runs_can_tell(comparison: &Comparison) -> Vec<String> {
 }
 
 pub(crate) fn label(condition: &ConditionComparison) -> String {
-    let policy = condition.name.policy.map(|policy| policy.to_string());
-    let parts: Vec<String> = policy
-        .into_iter()
-        .chain(condition.name.task.clone())
-        .collect();
-    match parts.is_empty() {
-        true => "task set".into(),
-        false => parts.join(", "),
-    }
+    let name = &condition.name;
+    condition_label(name.policy.as_ref(), name.task.as_deref())
 }
 
-pub(crate) fn metric_label(metric: Metric) -> String {
+fn metric_label(metric: Metric) -> String {
     match metric.is_time() {
         true => format!("{}, µs", metric.word()),
         false => format!("{}, %", metric.word()),
     }
 }
 
-pub(crate) fn cells(condition: &ConditionComparison, metric: &MetricComparison) -> Vec<String> {
+fn cells(condition: &ConditionComparison, metric: &MetricComparison) -> Vec<Cell> {
     let shown = |value: f64| shown(metric.metric, value);
-    let missing = || "–".to_owned();
-    let side = |runs: &[RunFigures], values: &[f64]| -> Vec<String> {
+    let side = |runs: &[RunFigures], values: &[f64]| -> [Cell; 3] {
         if values.is_empty() {
-            return vec![missing(); 3];
+            return [Cell::Unknown, Cell::Unknown, Cell::Unknown];
         }
         // No miss seen is no risk of none: what the run proves is a bound.
         let shown = |value: f64| match metric.metric == Metric::Misses && value == 0.0 {
             true => format!("≤ {}", bound_without_misses(runs)),
             false => shown(value),
         };
-        let by = |choose: fn(f64, f64) -> f64| values.iter().copied().reduce(choose);
-        let lowest = by(f64::min).map_or_else(missing, shown);
-        let highest = by(f64::max).map_or_else(missing, shown);
-        vec![lowest, shown(median(values)), highest]
+        let by = |choose: fn(f64, f64) -> f64| values.iter().copied().reduce(choose).map(shown);
+        [
+            by(f64::min).into(),
+            shown(median(values)).into(),
+            by(f64::max).into(),
+        ]
     };
-    let mut cells = side(&condition.base, &metric.base);
+    let mut cells = side(&condition.base, &metric.base).to_vec();
     cells.extend(side(&condition.against, &metric.against));
     let shift = metric.shift;
-    let end = |value: Option<f64>| value.map_or_else(missing, |value| signed(shown, value));
-    cells.push(shift.map_or_else(missing, |shift| signed(shown, shift.estimate)));
-    cells.push(end(shift.and_then(|shift| shift.lower)));
-    cells.push(end(shift.and_then(|shift| shift.upper)));
-    cells.push(
+    let by = |value: Option<f64>| Cell::from(value.map(|value| signed(shown, value)));
+    let p = |p: Option<f64>| Cell::from(p.map(probability));
+    cells.extend([
+        by(shift.map(|shift| shift.estimate)),
+        by(shift.and_then(|shift| shift.lower)),
+        by(shift.and_then(|shift| shift.upper)),
         metric
             .margin
-            .map_or_else(missing, |margin| format!("±{}", shown(margin))),
-    );
-    let p = |p: Option<f64>| p.map_or_else(missing, probability);
-    cells.push(p(metric.adjusted.map(|p| p.worse)));
-    cells.push(p(metric.adjusted.map(|p| p.better)));
-    cells.push(p(metric.p_equivalent));
-    cells.push(metric.finding.to_string());
+            .map(|margin| format!("±{}", shown(margin)))
+            .into(),
+        p(metric.adjusted.map(|p| p.worse)),
+        p(metric.adjusted.map(|p| p.better)),
+        p(metric.p_equivalent),
+        Cell::Toned(metric.finding.to_string(), tone(metric.finding)),
+    ]);
     cells
 }
 
@@ -320,15 +322,6 @@ fn probability(p: f64) -> String {
     }
 }
 
-/// A long text, of a load or a kernel's command line, is whole in the JSON form.
-fn shortened(text: &str) -> String {
-    const MOST: usize = 44;
-    match text.chars().count() > MOST {
-        true => text.chars().take(MOST - 1).chain(['…']).collect(),
-        false => text.to_owned(),
-    }
-}
-
 fn sentence(condition: &ConditionComparison, metric: &MetricComparison) -> String {
     let by = |value: f64| match metric.metric.is_time() {
         true => wakepath_verdict::duration(value.round() as i64),
@@ -360,10 +353,11 @@ fn sentence(condition: &ConditionComparison, metric: &MetricComparison) -> Strin
     )
 }
 
-fn painted(finding: Finding, text: &str, style: Style) -> String {
+/// How a finding is meant.
+pub(crate) fn tone(finding: Finding) -> Tone {
     match finding {
-        Finding::Improved | Finding::Equivalent => style.good(text),
-        Finding::Regressed | Finding::Invalid => style.bad(text),
-        Finding::Inconclusive => style.doubtful(text),
+        Finding::Improved | Finding::Equivalent => Tone::Good,
+        Finding::Regressed | Finding::Invalid => Tone::Bad,
+        Finding::Inconclusive => Tone::Doubtful,
     }
 }

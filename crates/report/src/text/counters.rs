@@ -1,17 +1,14 @@
 //! Hardware counters of the loop's cycles as a table.
 
 use crate::Style;
-use crate::table::Table;
+use crate::table::{Table, number};
 use wakepath_assess::CounterFigures;
 
 /// The table for a person, with an empty line after it; nothing where nothing was asked for. A
 /// reason why there are none is said once.
 pub(crate) fn to_text(counters: &[CounterFigures], style: Style) -> String {
-    let mut table = Table::new(&[(
-        "per cycle, in user space",
-        &["CPU cycles", "instructions", "last-level misses"],
-    )]);
-    let mut rows = 0;
+    let columns = ["CPU cycles", "instructions", "last-level misses"].map(number);
+    let mut table = Table::of("Condition").group("per cycle, in user space", "", &columns);
     for one in counters {
         let Some(per_cycle) = one.per_cycle else {
             continue;
@@ -19,16 +16,15 @@ pub(crate) fn to_text(counters: &[CounterFigures], style: Style) -> String {
         let name = [Some(&one.condition), one.task.as_ref(), Some(&one.phase)];
         let name: Vec<&str> = name.into_iter().flatten().map(String::as_str).collect();
         let cells = vec![
-            format!("{:.0}", per_cycle.cpu_cycles),
-            format!("{:.0}", per_cycle.instructions),
-            format!("{:.1}", per_cycle.last_level_misses),
+            format!("{:.0}", per_cycle.cpu_cycles).into(),
+            format!("{:.0}", per_cycle.instructions).into(),
+            format!("{:.1}", per_cycle.last_level_misses).into(),
         ];
         table.row(name.join(", "), cells);
-        rows += 1;
     }
-    let mut text = match rows {
-        0 => String::new(),
-        _ => format!("{}\n", table.render(style.columns)),
+    let mut text = match table.is_empty() {
+        true => String::new(),
+        false => format!("{}\n", table.to_terminal(style.columns)),
     };
     let mut reasons: Vec<&String> = counters
         .iter()

@@ -3,7 +3,7 @@
 
 use super::{coloured, wrapped};
 use crate::Style;
-use crate::table::Table;
+use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{
     ControllerFile, Flights, FlownCondition, FlownConditions, Search, loss_text,
 };
@@ -11,31 +11,45 @@ use wakepath_flight::Trajectory;
 use wakepath_flight::replay::{FlightReport, Flown, Missed, OverrunRule, Sampling};
 use wakepath_flight::search::{Brink, Terms};
 use wakepath_scenario::{FlightCriterion, Losses};
-use wakepath_verdict::{FlightFinding, Outcome, duration};
+use wakepath_timeline::condition_label;
+use wakepath_verdict::{Outcome, duration};
 
-pub(crate) type Columns = &'static [(&'static str, &'static [&'static str])];
+fn short() -> Table {
+    Table::of("Condition")
+        .caption(
+            "The flight of each condition beside the one without latency. Margins are what the \
+             controller still bears.",
+        )
+        .group("no command", "", &[number("in a row")])
+        .group("reaction", "ms", &[number("max")])
+        .group("margins left", "ms", &["delay", "jitter"].map(number))
+        .group("in noise", "", &[number("tilt").unit("°")])
+        .group("kicked", "", &[number("tilt").unit("°")])
+        .column(words("flight").leading())
+}
 
-const SHORT: Columns = &[
-    ("no command", &["in a row"]),
-    ("reaction, ms", &["max"]),
-    ("margins left, ms", &["delay", "jitter"]),
-    ("in noise", &["tilt, °"]),
-    ("kicked", &["tilt, °"]),
-    ("", &["flight"]),
-];
-
-const LONG: Columns = &[
-    ("no command", &["due times", "in a row"]),
-    ("reaction, ms", &["median", "max"]),
-    ("freshness, ms", &["median", "max"]),
-    ("margins left, ms", &["delay", "if max lasted", "jitter"]),
-    ("to loss", &["ms", "in a row"]),
-    ("s.d. in noise", &["tilt, °", "rate, °/s"]),
-    ("kicked", &["tilt, °", "back, ms", "lost"]),
-    ("clipped, ms", &["noise", "tracking"]),
-    ("off track, mm", &["RMSE"]),
-    ("", &["flight"]),
-];
+fn long() -> Table {
+    let (tilt, median, max) = (number("tilt").unit("°"), number("median"), number("max"));
+    Table::of("Condition")
+        .group("no command", "", &["due times", "in a row"].map(number))
+        .group("reaction", "ms", &[median, max])
+        .group("freshness", "ms", &[median, max])
+        .group(
+            "margins left",
+            "ms",
+            &["delay", "if max lasted", "jitter"].map(number),
+        )
+        .group("to loss", "", &["ms", "in a row"].map(number))
+        .group("s.d. in noise", "", &[tilt, number("rate").unit("°/s")])
+        .group(
+            "kicked",
+            "",
+            &[tilt, number("back").unit("ms"), number("lost")],
+        )
+        .group("clipped", "ms", &["noise", "tracking"].map(number))
+        .group("off track", "mm", &[number("RMSE")])
+        .column(words("flight"))
+}
 
 /// The whole of it for a person.
 pub(super) fn to_text(flights: &Flights, style: Style) -> String {
@@ -50,7 +64,7 @@ pub(super) fn to_text(flights: &Flights, style: Style) -> String {
     {
         head += &format!("{remark}\n");
     }
-    let table = table(&flights.flown, LONG, long_cells).render(style.columns);
+    let table = table(&flights.flown, long(), long_cells, false).to_terminal(style.columns);
     let mut text = String::new();
     let flown = flights.flown.conditions.iter();
     let ideals = flown.filter_map(|one| Some(&one.flight.as_ref()?.flights.ideal));
@@ -97,7 +111,7 @@ fn verdict(flights: &Flights, style: Style) -> String {
 
 /// What the end of a measurement shows of it.
 pub(super) fn to_short_text(flown: &FlownConditions, style: Style) -> String {
-    let table = table(flown, SHORT, short_row).render(style.columns);
+    let table = table(flown, short(), short_row, false).to_terminal(style.columns);
     let head = wrapped(&headline(flown), style.columns);
     let flights = flown.conditions.iter().filter_map(|one| {
         let how = one.flight.as_ref().and_then(beyond_margin)?;
@@ -107,36 +121,9 @@ pub(super) fn to_short_text(flown: &FlownConditions, style: Style) -> String {
     format!("{head}\n{table}{beyond}\n")
 }
 
-/// The short table as cells: heads, and of each condition its name, cells and findings. The
-/// flight without latency comes first, once for all that share it.
-pub(crate) fn short_cells(flown: &FlownConditions) -> (Columns, Vec<ShortRow>) {
-    let mut rows: Vec<ShortRow> = Vec::new();
-    let reports = flown
-        .conditions
-        .iter()
-        .filter_map(|one| one.flight.as_ref());
-    for report in reports {
-        let ideal = short_row(Row::Ideal, report, &report.flights.ideal);
-        if !rows.iter().any(|(_, known, _)| *known == ideal) {
-            rows.push(("without latency".into(), ideal, Vec::new()));
-        }
-    }
-    for one in &flown.conditions {
-        let cells = match &one.flight {
-            Some(report) => short_row(Row::Measured(one), report, &report.flights.measured),
-            None => vec![String::new(); SHORT.iter().map(|(_, heads)| heads.len()).sum()],
-        };
-        rows.push((one.name.to_string(), cells, one.findings.clone()));
-        let without = one.flight.as_ref().and_then(|report| {
-            let flown = report.without_rotor_drag.as_ref()?;
-            Some(short_row(Row::WithoutDrag, report, flown))
-        });
-        if let Some(cells) = without {
-            let name = format!("{}, without rotor drag", one.name);
-            rows.push((name, cells, Vec::new()));
-        }
-    }
-    (SHORT, rows)
+/// The short table with what was found of each flight.
+pub(crate) fn flights_table(flown: &FlownConditions) -> Table {
+    table(flown, short().column(words("Findings")), short_row, true)
 }
 
 /// What was flown, with every choice.
@@ -183,15 +170,14 @@ pub(crate) fn headline(flown: &FlownConditions) -> String {
     )
 }
 
-fn table(flown: &FlownConditions, columns: Columns, cells: CellsOf) -> Table {
-    let mut table = Table::new(columns);
-    let count: usize = columns.iter().map(|(_, heads)| heads.len()).sum();
-    let ideals: Vec<Vec<String>> = flown
+fn table(flown: &FlownConditions, empty: Table, cells: CellsOf, with_findings: bool) -> Table {
+    let mut table = empty;
+    let ideal = |report: &FlightReport| cells(Row::Ideal, report, &report.flights.ideal);
+    let reports = flown
         .conditions
         .iter()
-        .filter_map(|one| one.flight.as_ref())
-        .map(|report| cells(Row::Ideal, report, &report.flights.ideal))
-        .collect();
+        .filter_map(|one| one.flight.as_ref());
+    let ideals: Vec<Vec<Cell>> = reports.map(ideal).collect();
     // The same for runs of the same length, as a rule.
     let same = ideals.windows(2).all(|two| two[0] == two[1]);
     if let (true, Some(ideal)) = (same, ideals.first()) {
@@ -201,33 +187,34 @@ fn table(flown: &FlownConditions, columns: Columns, cells: CellsOf) -> Table {
     for one in &flown.conditions {
         if phase != Some(&one.name.phase) {
             phase = Some(&one.name.phase);
-            table.row(&one.name.phase, Vec::new());
+            table.heading(&one.name.phase);
         }
-        let label = format!("  {}", label(one));
+        let label = condition_label(one.name.policy.as_ref(), one.name.task.as_deref());
+        let mut of_flight = match &one.flight {
+            Some(report) => cells(Row::Measured(one), report, &report.flights.measured),
+            None => {
+                let mut blank = vec![Cell::Blank; table.width() - 1 - usize::from(with_findings)];
+                blank.push("not flown".into());
+                blank
+            }
+        };
+        if with_findings {
+            of_flight.push(against(one).join("; ").into());
+        }
+        table.row(label, of_flight);
         let Some(report) = &one.flight else {
-            let mut empty = vec![String::new(); count - 1];
-            empty.push("not flown".into());
-            table.row(label, empty);
             continue;
         };
-        table.row(
-            label,
-            cells(Row::Measured(one), report, &report.flights.measured),
-        );
         if let Some(without) = &report.without_rotor_drag {
             let cells = cells(Row::WithoutDrag, report, without);
-            table.row("    without rotor drag", cells);
+            table.aside("without rotor drag", cells);
         }
         if !same {
-            let ideal = cells(Row::Ideal, report, &report.flights.ideal);
-            table.row("    without latency", ideal);
+            table.aside("without latency", ideal(report));
         }
     }
     table
 }
-
-/// Name, cells and findings of a condition.
-type ShortRow = (String, Vec<String>, Vec<FlightFinding>);
 
 /// Which flight a row shows.
 #[derive(Clone, Copy)]
@@ -243,32 +230,32 @@ enum Row<'a> {
 
 impl Row<'_> {
     /// `text` where it is the recorded instants' own.
-    fn of_run(self, text: String) -> String {
+    fn of_run(self, text: String) -> Cell {
         match self {
-            Self::Measured(_) => text,
-            Self::WithoutDrag | Self::Ideal => String::new(),
+            Self::Measured(_) => text.into(),
+            Self::WithoutDrag | Self::Ideal => Cell::Blank,
         }
     }
 }
 
 /// Cells of a flight.
-type CellsOf = fn(Row<'_>, &FlightReport, &Flown) -> Vec<String>;
+type CellsOf = fn(Row<'_>, &FlightReport, &Flown) -> Vec<Cell>;
 
-fn short_row(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<String> {
+fn short_row(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
     let timing = &report.timing;
     let of_run = |text: String| row.of_run(text);
     vec![
         of_run(timing.most_consecutive_missed.to_string()),
         of_run(millis(timing.reaction.max_ns as f64)),
-        delay_cell(row, report),
+        delay_cell(row, report).into(),
         of_run(margin(report.margins.jitter_ns)),
-        decimal(flown.tilt_deviation_deg, 3),
-        format!("{:.2}", flown.kicks.peak_tilt_deg),
-        fate(row, report, flown),
+        decimal(flown.tilt_deviation_deg, 3).into(),
+        format!("{:.2}", flown.kicks.peak_tilt_deg).into(),
+        fate(row, report, flown).into(),
     ]
 }
 
-fn long_cells(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<String> {
+fn long_cells(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
     let timing = &report.timing;
     let of_run = |text: String| row.of_run(text);
     let distance = match row {
@@ -279,7 +266,7 @@ fn long_cells(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<String>
         timing
             .freshness
             .as_ref()
-            .map_or(String::new(), |spread| of_run(millis(of(spread) as f64)))
+            .map_or(Cell::Blank, |spread| of_run(millis(of(spread) as f64)))
     };
     vec![
         of_run(timing.missed.to_string()),
@@ -288,22 +275,20 @@ fn long_cells(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<String>
         of_run(millis(timing.reaction.max_ns as f64)),
         fresh(|spread| spread.median_ns),
         fresh(|spread| spread.max_ns),
-        delay_cell(row, report),
+        delay_cell(row, report).into(),
         of_run(margin(report.margins.delay_if_worst_lasted_ns)),
         of_run(margin(report.margins.jitter_ns)),
-        distance.map_or(String::new(), |one| margin(one.latency_ns)),
-        distance.map_or(String::new(), |one| {
-            one.misses.map_or("–".into(), |misses| misses.to_string())
-        }),
-        decimal(flown.tilt_deviation_deg, 3),
-        decimal(flown.rate_deviation_deg_s, 2),
-        format!("{:.2}", flown.kicks.peak_tilt_deg),
-        millis_whole(flown.kicks.slowest_recovery_ns),
-        flown.kicks.lost.to_string(),
-        millis_whole(flown.saturated_in_noise_ns),
-        millis_whole(flown.saturated_tracking_ns),
-        decimal(flown.tracking_rmse_m.map(|metres| metres * 1e3), 2),
-        fate(row, report, flown),
+        distance.map_or(Cell::Blank, |one| margin(one.latency_ns).into()),
+        distance.map_or(Cell::Blank, |one| one.misses.map(Cell::of).into()),
+        decimal(flown.tilt_deviation_deg, 3).into(),
+        decimal(flown.rate_deviation_deg_s, 2).into(),
+        format!("{:.2}", flown.kicks.peak_tilt_deg).into(),
+        millis_whole(flown.kicks.slowest_recovery_ns).into(),
+        flown.kicks.lost.to_string().into(),
+        millis_whole(flown.saturated_in_noise_ns).into(),
+        millis_whole(flown.saturated_tracking_ns).into(),
+        decimal(flown.tracking_rmse_m.map(|metres| metres * 1e3), 2).into(),
+        fate(row, report, flown).into(),
     ]
 }
 
@@ -377,30 +362,20 @@ fn margin(ns: Option<i64>) -> String {
     ns.map_or("none".into(), |ns| format!("{:.2}", ns as f64 / 1e6))
 }
 
-fn decimal(value: Option<f64>, digits: usize) -> String {
-    value.map_or("–".into(), |value| format!("{value:.digits$}"))
+fn decimal(value: Option<f64>, digits: usize) -> Option<String> {
+    value.map(|value| format!("{value:.digits$}"))
 }
 
-fn label(condition: &FlownCondition) -> String {
-    let policy = condition.name.policy.map(|policy| policy.to_string());
-    let parts: Vec<String> = policy
-        .into_iter()
-        .chain(condition.name.task.clone())
-        .collect();
-    match parts.is_empty() {
-        true => "task set".into(),
-        false => parts.join(", "),
-    }
+/// The findings that speak against the flight.
+fn against(condition: &FlownCondition) -> Vec<String> {
+    let findings = condition.findings.iter();
+    let against = findings.filter(|finding| finding.bearing() != Outcome::Passed);
+    against.map(ToString::to_string).collect()
 }
 
 /// What did not go well, one line.
 fn lines(condition: &FlownCondition, style: Style) -> String {
-    let against: Vec<String> = condition
-        .findings
-        .iter()
-        .filter(|finding| finding.bearing() != Outcome::Passed)
-        .map(ToString::to_string)
-        .collect();
+    let against = against(condition);
     let lost = condition
         .flight
         .as_ref()

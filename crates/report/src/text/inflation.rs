@@ -1,40 +1,40 @@
 //! How much longer the work takes under load, as a table.
 
 use crate::Style;
-use crate::table::Table;
+use crate::table::{Cell, Table, number};
 use wakepath_assess::{Inflated, Inflation};
+use wakepath_timeline::condition_label;
 
 /// The table for a person, with an empty line after it; nothing where nothing can be compared.
 pub(crate) fn to_text(inflations: &[Inflation], style: Style) -> String {
     if inflations.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&[
-        ("execution, µs", &["idle", "loaded", "×", "p99 ×"]),
-        ("controller alone, µs", &["idle", "loaded", "×", "p99 ×"]),
-    ]);
+    let columns = ["idle", "loaded", "×", "p99 ×"].map(number);
+    let mut table = Table::of("Policy")
+        .group("execution", "µs", &columns)
+        .group("controller alone", "µs", &columns);
     let mut phase = None;
     for inflation in inflations {
         if phase != Some(&inflation.phase) {
             phase = Some(&inflation.phase);
             let heading = format!("{} against {}", inflation.phase, inflation.idle_phase);
-            table.row(heading, Vec::new());
+            table.heading(heading);
         }
-        let policy = inflation.policy.map(|policy| policy.to_string());
-        let parts: Vec<String> = policy.into_iter().chain(inflation.task.clone()).collect();
         let mut cells = cells(&inflation.execution);
         cells.extend(inflation.work.as_ref().map_or(Vec::new(), self::cells));
-        table.row(format!("  {}", parts.join(", ")), cells);
+        let label = condition_label(inflation.policy.as_ref(), inflation.task.as_deref());
+        table.row(label, cells);
     }
-    format!("{}\n", table.render(style.columns))
+    format!("{}\n", table.to_terminal(style.columns))
 }
 
-fn cells(inflated: &Inflated) -> Vec<String> {
+fn cells(inflated: &Inflated) -> Vec<Cell> {
     let Inflated { median, p99 } = inflated;
-    let times = |ratio: Option<f64>| ratio.map_or("–".into(), |ratio| format!("{ratio:.2}"));
+    let times = |ratio: Option<f64>| Cell::from(ratio.map(|ratio| format!("{ratio:.2}")));
     vec![
-        format!("{:.2}", median.idle_ns as f64 / 1e3),
-        format!("{:.2}", median.loaded_ns as f64 / 1e3),
+        format!("{:.2}", median.idle_ns as f64 / 1e3).into(),
+        format!("{:.2}", median.loaded_ns as f64 / 1e3).into(),
         times(median.inflation),
         times(p99.and_then(|p99| p99.inflation)),
     ]

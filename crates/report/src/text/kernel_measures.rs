@@ -1,96 +1,76 @@
-//! What the kernel's own tracers measured, as text beside the loop's figures. No part of a verdict.
+//! What the kernel's own tracers measured, as tables beside the loop's figures. No part of a verdict.
 
-use crate::Style;
-use crate::table::Table;
-use std::fmt::Write;
+use crate::table::{Cell, Table, number};
 use wakepath_archive::{KernelLatency, KernelNoise, StageLatency};
 
-/// What timerlat measured: a table of the phases, and a line for those that it did not.
-pub(crate) fn latencies_text(all: &[KernelLatency], style: Style) -> String {
-    const STAGE: &[&str] = &["median", "p99", "max"];
-    let measured: Vec<&KernelLatency> = all
-        .iter()
-        .filter(|one| one.not_available.is_none())
-        .collect();
-    let mut text = String::new();
-    if !measured.is_empty() {
-        let mut table = Table::new(&[
-            ("due → interrupt, µs", STAGE),
-            ("due → thread, µs", STAGE),
-            ("", &["wake-ups"]),
-        ]);
-        table.row("measured by the kernel (timerlat, FIFO 95)", Vec::new());
-        for one in measured {
-            let mut row = micros(&one.interrupt);
-            row.extend(micros(&one.thread));
-            row.push(one.thread.samples.to_string());
-            let period = one.period_ns as f64 / 1e3;
-            table.row(
-                format!("  {}, CPU {}, every {period} µs", one.phase, one.cpu),
-                row,
-            );
+/// What timerlat measured; why it did not, where it did not.
+pub(crate) fn latencies_table(all: &[KernelLatency]) -> Table {
+    let stage = ["median", "p99", "max"].map(number);
+    let mut table = Table::of("measured by the kernel (timerlat, FIFO 95)")
+        .class("measured")
+        .caption("Measured by the kernel itself: timerlat, a thread of FIFO 95")
+        .group("due → interrupt", "µs", &stage)
+        .group("due → thread", "µs", &stage)
+        .column(number("wake-ups"));
+    for one in all {
+        let place = format!("{}, CPU {}", one.phase, one.cpu);
+        if let Some(why) = &one.not_available {
+            table.instead(place, not_available(why));
+            continue;
         }
-        text.push_str(&table.render(style.columns));
+        let period = one.period_ns as f64 / 1e3;
+        let mut cells = micros(&one.interrupt);
+        cells.extend(micros(&one.thread));
+        cells.push(Cell::of(one.thread.samples));
+        table.row(format!("{place}, every {period} µs"), cells);
     }
-    let reasons = all.iter().filter_map(|one| one.not_available.as_deref());
-    text + &not_available(reasons)
+    table
 }
 
 /// What osnoise measured, likewise.
-pub(crate) fn noises_text(all: &[KernelNoise], style: Style) -> String {
-    let mut text = String::new();
-    let mut measured = all
-        .iter()
-        .filter(|one| one.not_available.is_none())
-        .peekable();
-    if measured.peek().is_some() {
-        let mut table = Table::new(&[
-            ("CPU time taken, %", &["all"]),
-            ("at once, µs", &["max"]),
-            (
-                "interfered, per s",
-                &["hardware", "NMI", "interrupt", "SoftIRQ", "thread"],
-            ),
-            ("", &["looked, s"]),
-        ]);
-        table.row("taken from a FIFO 95 thread (osnoise)", Vec::new());
-        for one in measured {
-            let seconds = one.looked_ns as f64 / 1e9;
-            let share = 100.0 * one.noise_ns as f64 / one.looked_ns as f64;
-            let mut row = vec![format!("{share:.3}"), format!("{}", one.largest_ns / 1_000)];
-            let counts = [
-                one.hardware,
-                one.nmis,
-                one.interrupts,
-                one.softirqs,
-                one.threads,
-            ];
-            row.extend(counts.map(|count| format!("{:.1}", count as f64 / seconds)));
-            row.push(format!("{seconds:.2}"));
-            table.row(format!("  {}, CPU {}", one.phase, one.cpu), row);
+pub(crate) fn noises_table(all: &[KernelNoise]) -> Table {
+    let kinds = ["hardware", "NMI", "interrupt", "SoftIRQ", "thread"].map(number);
+    let mut table = Table::of("taken from a FIFO 95 thread (osnoise)")
+        .class("measured")
+        .caption("Taken by the kernel from a busy thread of FIFO 95: osnoise")
+        .group("CPU time taken", "%", &[number("all")])
+        .group("at once", "µs", &[number("max")])
+        .group("interfered", "per s", &kinds)
+        .column(number("looked").unit("s"));
+    for one in all {
+        let place = format!("{}, CPU {}", one.phase, one.cpu);
+        if let Some(why) = &one.not_available {
+            table.instead(place, not_available(why));
+            continue;
         }
-        text.push_str(&table.render(style.columns));
+        let seconds = one.looked_ns as f64 / 1e9;
+        let share = 100.0 * one.noise_ns as f64 / one.looked_ns.max(1) as f64;
+        let mut cells = vec![
+            format!("{share:.3}").into(),
+            format!("{:.1}", one.largest_ns as f64 / 1e3).into(),
+        ];
+        let counts = [
+            one.hardware,
+            one.nmis,
+            one.interrupts,
+            one.softirqs,
+            one.threads,
+        ];
+        let each_second = |count: u64| Cell::Text(format!("{:.1}", count as f64 / seconds));
+        cells.extend(counts.map(each_second));
+        cells.push(format!("{seconds:.2}").into());
+        table.row(place, cells);
     }
-    let reasons = all.iter().filter_map(|one| one.not_available.as_deref());
-    text + &not_available(reasons)
+    table
 }
 
-/// Each reason once.
-fn not_available<'a>(reasons: impl Iterator<Item = &'a str>) -> String {
-    let (mut text, mut said) = (String::new(), Vec::new());
-    for reason in reasons {
-        if !said.contains(&reason) {
-            said.push(reason);
-            // Writing to a String can't fail.
-            let _ = writeln!(text, "measured by the kernel: not available: {reason}");
-        }
-    }
-    text
+fn not_available(why: &str) -> String {
+    format!("measured by the kernel: not available: {why}")
 }
 
-fn micros(stage: &StageLatency) -> Vec<String> {
+fn micros(stage: &StageLatency) -> Vec<Cell> {
     [stage.median_ns, stage.p99_ns, stage.largest_ns]
-        .map(|ns| format!("{:.1}", ns as f64 / 1e3))
+        .map(|ns| Cell::Text(format!("{:.1}", ns as f64 / 1e3)))
         .into()
 }
 
@@ -119,11 +99,11 @@ mod tests {
             not_available: Some("this kernel has no timerlat tracer".into()),
             ..measured.clone()
         };
-        let text = latencies_text(&[measured, missing.clone(), missing], Style::default());
+        let text = latencies_table(&[measured, missing.clone(), missing]).to_terminal(None);
         assert!(text.contains("idle, CPU 3, every 1000 µs"), "{text}");
         assert!(text.contains("0.6") && text.contains("2.8"), "{text}");
         assert_eq!(text.matches("not available").count(), 1, "{text}");
-        assert_eq!(latencies_text(&[], Style::default()), "");
+        assert_eq!(latencies_table(&[]).to_terminal(None), "");
     }
 
     #[test]
@@ -138,10 +118,10 @@ mod tests {
             interrupts: 2013,
             ..KernelNoise::default()
         };
-        let text = noises_text(&[measured], Style::default());
+        let text = noises_table(&[measured]).to_terminal(None);
         for figure in ["stress, CPU 1", "0.042", " 74", "20.5", "1006.5", "2.00"] {
             assert!(text.contains(figure), "{figure}: {text}");
         }
-        assert_eq!(noises_text(&[], Style::default()), "");
+        assert_eq!(noises_table(&[]).to_terminal(None), "");
     }
 }

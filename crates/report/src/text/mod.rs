@@ -15,18 +15,22 @@ mod schedulability;
 mod verdict;
 
 use crate::Style;
-use rows::table;
+use crate::table::Tone;
 use std::fmt::Write;
 use verdict::write_verdict;
 use wakepath_assess::{Assessment, Comparison, Flights, LoadSummary, NotMeasured};
 use wakepath_verdict::{Caution, Outcome};
 
-pub(crate) use comparison::{BANNER, cells, conclusions, label, method, metric_label, reasons};
+pub(crate) use comparison::{
+    BANNER, conclusions, differences_table, label, method, metrics_table, reasons,
+    tone as finding_tone,
+};
 pub use cycle_text::cycle_text;
 pub use explanation::{explanation_text, late_text};
-pub(crate) use flights::{headline, short_cells};
+pub(crate) use flights::{flights_table, headline};
 pub(crate) use imported::source;
-pub(crate) use rows::{COLUMNS, IN_A_ROW, MISSES, SCHEDULED, executed_row, phases, row, row_label};
+pub(crate) use kernel_measures::{latencies_table, noises_table};
+pub(crate) use rows::{Counts, conditions_table, short_table};
 pub(crate) use verdict::{NO_CRITERION, virtual_time_text};
 pub use verdict::{cpus_text, criterion_text};
 
@@ -64,7 +68,7 @@ fn to_text(assessment: &Assessment, style: Style) -> String {
 
 fn write_all(assessment: &Assessment, text: &mut String, style: Style) -> std::fmt::Result {
     writeln!(text)?;
-    text.push_str(&table(assessment).render(style.columns));
+    text.push_str(&conditions_table(assessment).to_terminal(style.columns));
     writeln!(text)?;
     text.push_str(&inflation::to_text(&assessment.inflation, style));
     text.push_str(&counters::to_text(&assessment.counters, style));
@@ -228,10 +232,15 @@ pub(crate) fn coloured(outcome: Outcome, style: Style) -> String {
     paint(outcome, &outcome.to_string(), style)
 }
 
-fn paint(outcome: Outcome, text: &str, style: Style) -> String {
+/// How an outcome is meant.
+pub(crate) fn tone(outcome: Outcome) -> Tone {
     match outcome {
-        Outcome::Passed => style.good(text),
-        Outcome::Failed | Outcome::Invalid => style.bad(text),
-        Outcome::Undecided | Outcome::VirtualTime | Outcome::NotJudged => style.doubtful(text),
+        Outcome::Passed => Tone::Good,
+        Outcome::Failed | Outcome::Invalid => Tone::Bad,
+        Outcome::Undecided | Outcome::VirtualTime | Outcome::NotJudged => Tone::Doubtful,
     }
+}
+
+fn paint(outcome: Outcome, text: &str, style: Style) -> String {
+    style.toned(tone(outcome), text)
 }

@@ -1,7 +1,7 @@
 //! The parts of a controller that timed themselves, as a table.
 
 use crate::Style;
-use crate::table::Table;
+use crate::table::{Cell, Table, number};
 use wakepath_assess::ModuleFigures;
 
 /// The table for a person, with an empty line after it; nothing without modules.
@@ -9,38 +9,42 @@ pub(crate) fn to_text(modules: &[ModuleFigures], style: Style) -> String {
     if modules.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&[
-        ("rate, Hz", &["had", "wanted"]),
-        ("time, µs", &["avg", "max", "budget"]),
-        ("", &["load, %", "late", "over budget"]),
-    ]);
+    let mut table = Table::of("Module")
+        .group("rate", "Hz", &["had", "wanted"].map(number))
+        .group("time", "µs", &["avg", "max", "budget"].map(number))
+        .group(
+            "",
+            "",
+            &[
+                number("load").unit("%"),
+                number("late"),
+                number("over budget"),
+            ],
+        );
     let mut of = None;
     for module in modules {
         let condition = (&module.condition, &module.phase);
         if of != Some(condition) {
             of = Some(condition);
-            table.row(format!("{}, {}", condition.0, condition.1), Vec::new());
+            table.heading(format!("{}, {}", condition.0, condition.1));
         }
         let micros = |ns: f64| format!("{:.2}", ns / 1e3);
-        let budget_ns = module.times.budget_ns;
+        let times = &module.times;
         table.row(
-            format!("  {}", module.times.name),
+            times.name.as_str(),
             vec![
-                format!("{:.1}", module.rate_hz),
-                module.wanted_hz.map_or("–".into(), |hz| format!("{hz:.1}")),
-                module.average_ns.map_or("–".into(), micros),
-                micros(module.times.max_ns as f64),
-                budget_ns.map_or("–".into(), |ns| micros(ns as f64)),
-                format!("{:.3}", module.load * 100.0),
-                module
-                    .times
-                    .late
-                    .map_or("–".into(), |late| late.to_string()),
-                budget_ns.map_or("–".into(), |_| module.times.over_budget.to_string()),
+                format!("{:.1}", module.rate_hz).into(),
+                module.wanted_hz.map(|hz| format!("{hz:.1}")).into(),
+                module.average_ns.map(micros).into(),
+                micros(times.max_ns as f64).into(),
+                times.budget_ns.map(|ns| micros(ns as f64)).into(),
+                format!("{:.3}", module.load * 100.0).into(),
+                times.late.map(Cell::of).into(),
+                times.budget_ns.map(|_| Cell::of(times.over_budget)).into(),
             ],
         );
     }
-    format!("{}\n", table.render(style.columns))
+    format!("{}\n", table.to_terminal(style.columns))
 }
 
 #[cfg(test)]

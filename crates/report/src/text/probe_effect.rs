@@ -1,8 +1,8 @@
 //! What tracing cost, as a table, and how it was traced.
 
-use super::kernel_measures::{latencies_text, noises_text};
+use super::kernel_measures::{latencies_table, noises_table};
 use crate::Style;
-use crate::table::Table;
+use crate::table::{Cell, Table, number};
 use std::fmt::Write;
 use wakepath_archive::TracingSetUp;
 use wakepath_assess::{ProbeEffect, Shift};
@@ -13,37 +13,38 @@ const USUAL_BACKEND: &str = "tracefs instance";
 
 /// As text for a person.
 pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
-    let mut table = Table::new(&[
-        (
-            "median latency, µs",
-            &["untraced", "each", "traced", "shift"],
-        ),
-        ("p99.9, µs", &["untraced", "each", "traced"]),
-        ("events", &["per s", "lost", "overwritten"]),
-        ("CPU, %", &["events", "reader"]),
-    ]);
-    table.row("tracing", Vec::new());
+    let mut table = Table::of("tracing")
+        .group(
+            "median latency",
+            "µs",
+            &["untraced", "each", "traced", "shift"].map(number),
+        )
+        .group("p99.9", "µs", &["untraced", "each", "traced"].map(number))
+        .group("events", "", &["per s", "lost", "overwritten"].map(number))
+        .group("CPU", "%", &["events", "reader"].map(number));
     for condition in &effect.conditions {
-        let mut row = shifted(Some(&condition.median));
-        let shift = condition.median.shift_ns();
-        row.push(format!("{:+.1}", shift as f64 / 1e3));
-        row.extend(shifted(condition.p999.as_ref()));
-        row.push(format!("{:.0}", condition.events_per_second));
-        row.push(condition.lost.to_string());
-        row.push(condition.overwritten.to_string());
         let share = |share: f64| format!("{:.1}", share * 100.0);
-        row.push(condition.share_of_events.map_or("–".into(), share));
-        row.push(share(condition.share_of_reader));
+        let shift = condition.median.shift_ns();
+        let mut cells = shifted(Some(&condition.median));
+        cells.push(format!("{:+.1}", shift as f64 / 1e3).into());
+        cells.extend(shifted(condition.p999.as_ref()));
+        cells.extend([
+            format!("{:.0}", condition.events_per_second).into(),
+            Cell::of(condition.lost),
+            Cell::of(condition.overwritten),
+            condition.share_of_events.map(share).into(),
+            share(condition.share_of_reader).into(),
+        ]);
         table.row(
-            format!("  {}, {}", condition.condition, condition.phase),
-            row,
+            format!("{}, {}", condition.condition, condition.phase),
+            cells,
         );
     }
     // A program that was watched has no untraced segments to stand beside.
     let mut text = match effect.conditions.is_empty() {
         true => "tracing\n".to_owned(),
         false => {
-            table.render(style.columns)
+            table.to_terminal(style.columns)
                 + "conditions are judged by untraced segments, taken in turns with traced ones\n"
         }
     };
@@ -83,24 +84,25 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
     for events in missing {
         let _ = writeln!(text, "not traced: {}: {}", events.events, events.reason);
     }
-    text.push_str(&latencies_text(&effect.kernel_latency, style));
-    text.push_str(&noises_text(&effect.kernel_noise, style));
+    text.push_str(&latencies_table(&effect.kernel_latency).to_terminal(style.columns));
+    text.push_str(&noises_table(&effect.kernel_noise).to_terminal(style.columns));
     text.push('\n');
     text
 }
 
-fn shifted(shift: Option<&Shift>) -> Vec<String> {
+fn shifted(shift: Option<&Shift>) -> Vec<Cell> {
     let micros = |ns: i64| format!("{:.1}", ns as f64 / 1e3);
     match shift {
         Some(shift) => vec![
-            micros(shift.untraced_ns),
+            micros(shift.untraced_ns).into(),
             format!(
                 "{}–{}",
                 micros(shift.least_untraced_ns),
                 micros(shift.largest_untraced_ns)
-            ),
-            micros(shift.traced_ns),
+            )
+            .into(),
+            micros(shift.traced_ns).into(),
         ],
-        None => vec!["–".into(); 3],
+        None => vec![Cell::Unknown; 3],
     }
 }

@@ -1,65 +1,122 @@
-//! The rows of the table, for the terminal and for the page alike.
+//! The conditions of a run as a table, for the terminal, the page and Markdown alike: each figure
+//! that a tool does not record is unknown, never 0.
 
-use crate::table::Table;
-use wakepath_assess::Assessment;
+use super::tone;
+use crate::table::{Cell, Table, number, words};
+use wakepath_assess::{Assessment, more_may_be_late};
 use wakepath_statistics::{DistributionSummary, Quantile};
-use wakepath_verdict::{Caution, CycleSummary, Judgement};
+use wakepath_timeline::{Lack, condition_label};
+use wakepath_verdict::{Caution, CycleSummary, Judgement, fraction};
 
-/// The columns of the table, in groups with a title.
-pub(crate) const COLUMNS: &[(&str, &[&str])] = &[
-    ("due times", &["scheduled", "executed", "skipped"]),
-    (
-        "wake-up latency, µs",
-        &["min", "median", "mean", "p99", "p99.9", "max"],
-    ),
-    ("execution, µs", &["median", "max"]),
-    ("response, µs", &["median", "max"]),
-    ("misses", &["count", "in a row"]),
-    ("outage, ms", &["longest"]),
-    ("", &["verdict"]),
-];
-/// Places of columns that an imported run may know nothing of.
-pub(crate) const SCHEDULED: usize = 0;
-pub(crate) const SKIPPED: usize = 2;
-pub(crate) const MISSES: usize = 13;
-pub(crate) const IN_A_ROW: usize = 14;
-
-pub(super) fn table(assessment: &Assessment) -> Table {
-    let mut table = Table::new(COLUMNS);
+/// Every figure of every condition, phase by phase.
+pub(crate) fn conditions_table(assessment: &Assessment) -> Table {
+    let mut table = Table::of("Policy")
+        .class("measured")
+        .caption(
+            "Due times, latencies and misses of each condition. Latency is as scheduled: over all \
+             due times, skipped ones with what they suffered. – stands where the sample is too \
+             small for a quantile.",
+        )
+        .group(
+            "due times",
+            "",
+            &[number("scheduled"), number("executed"), number("skipped")],
+        )
+        .group(
+            "wake-up latency",
+            "µs",
+            &["min", "median", "mean", "p99", "p99.9", "max"].map(number),
+        )
+        .group("execution", "µs", &["median", "max"].map(number))
+        .group("response", "µs", &["median", "max"].map(number))
+        .group("misses", "", &["count", "in a row"].map(number))
+        .group("outage", "ms", &[number("longest")])
+        .column(words("verdict").leading());
+    let mut not_measured = vec![Cell::Blank; table.width() - 1];
+    not_measured.push("not measured".into());
     for phase in phases(assessment) {
-        table.row(phase, Vec::new());
+        table.heading(phase);
         for judgement in assessment
             .conditions
             .iter()
             .filter(|c| c.name.phase == phase)
         {
-            table.row(
-                format!("  {}", row_label(judgement)),
-                row(assessment, judgement),
-            );
+            table.row(label(judgement), cells(assessment, judgement));
             if judgement.cycles.skipped > 0 {
-                table.row("    as executed", executed_row(&judgement.cycles));
+                let mut executed = vec![Cell::Blank; 3];
+                executed.extend(latency(judgement.cycles.latency_as_executed.as_ref()));
+                table.aside("as executed", executed);
             }
         }
         for missing in assessment.not_measured.iter().filter(|m| m.phase == phase) {
-            let cells = vec![String::new(); 15].into_iter();
-            let cells = cells.chain(["not measured".into()]).collect();
-            table.row(format!("  {}", missing.condition), cells);
+            table.row(missing.condition.clone(), not_measured.clone());
+        }
+    }
+    table
+}
+
+/// The few figures that fit into the description of a change.
+pub(crate) fn short_table(assessment: &Assessment) -> Table {
+    let mut table = Table::of("policy")
+        .column(number("due times"))
+        .column(number("skipped"))
+        .column(number("missed"))
+        .column(number("median").unit("µs"))
+        .column(number("p99.9").unit("µs"))
+        .column(number("max").unit("µs"))
+        .column(words("verdict"));
+    for phase in phases(assessment) {
+        table.heading(phase);
+        for judgement in assessment
+            .conditions
+            .iter()
+            .filter(|c| c.name.phase == phase)
+        {
+            let Counts {
+                scheduled,
+                skipped,
+                missed,
+                ..
+            } = Counts::of(assessment, judgement);
+            let misses = &judgement.cycles.misses;
+            let missed = match (missed, misses.missed) {
+                (Cell::Text(count), 1..) => {
+                    Cell::Text(format!("{count} ({})", fraction(misses.fraction())))
+                }
+                (count, _) => count,
+            };
+            let found = judgement.cycles.latency_as_scheduled.as_ref();
+            let at = |wanted| Cell::from(found.and_then(|found| told(found, wanted)));
+            table.row(
+                condition_label(
+                    judgement.name.policy.as_ref(),
+                    judgement.name.task.as_deref(),
+                ),
+                vec![
+                    scheduled,
+                    skipped,
+                    missed,
+                    at(Quantile::P50),
+                    at(Quantile::P999),
+                    found.map(|found| micros(found.max)).into(),
+                    Cell::of(judgement.outcome),
+                ],
+            );
+        }
+        for missing in assessment.not_measured.iter().filter(|m| m.phase == phase) {
+            table.instead(missing.condition.clone(), "not measured");
         }
     }
     table
 }
 
 /// The phases in the order in which they were measured.
-pub(crate) fn phases(assessment: &Assessment) -> Vec<&str> {
+fn phases(assessment: &Assessment) -> Vec<&str> {
     let judged = assessment
         .conditions
         .iter()
-        .map(|judged| judged.name.phase.as_str());
-    let missing = assessment
-        .not_measured
-        .iter()
-        .map(|missing| missing.phase.as_str());
+        .map(|one| one.name.phase.as_str());
+    let missing = assessment.not_measured.iter().map(|one| one.phase.as_str());
     let mut phases: Vec<&str> = Vec::new();
     for phase in judged.chain(missing) {
         if !phases.contains(&phase) {
@@ -69,88 +126,107 @@ pub(crate) fn phases(assessment: &Assessment) -> Vec<&str> {
     phases
 }
 
-/// What an imported run's tool does not record stands as not known, never as 0.
-pub(crate) fn row(assessment: &Assessment, judgement: &Judgement) -> Vec<String> {
-    let mut cells = all_cells(judgement);
-    if let Some(imported) = &assessment.imported {
-        super::imported::unknown_cells(&mut cells, imported);
-    }
-    cells
-}
-
-pub(crate) fn row_label(judgement: &Judgement) -> String {
-    let policy = judgement.name.policy.map(|policy| policy.to_string());
-    let parts: Vec<String> = policy
-        .into_iter()
-        .chain(judgement.name.task.clone())
-        .collect();
-    let label = match parts.is_empty() {
-        true => "task set".into(),
-        false => parts.join(", "),
-    };
-    let cautions = &judgement.cautions;
-    match cautions
-        .iter()
-        .any(|one| matches!(one, Caution::NotRealTime { .. }))
-    {
+/// What a condition is called in its phase.
+fn label(judgement: &Judgement) -> String {
+    let name = &judgement.name;
+    let label = condition_label(name.policy.as_ref(), name.task.as_deref());
+    let not_real_time = |caution: &Caution| matches!(caution, Caution::NotRealTime { .. });
+    match judgement.cautions.iter().any(not_real_time) {
         true => format!("{label} (not real-time)"),
         false => label,
     }
 }
 
-fn all_cells(judgement: &Judgement) -> Vec<String> {
-    let cycles = &judgement.cycles;
-    let mut cells = vec![
-        cycles.scheduled.to_string(),
-        cycles.executed.to_string(),
-        cycles.skipped.to_string(),
-    ];
-    cells.extend(latency_cells(cycles.latency_as_scheduled.as_ref()));
-    for distribution in [&cycles.execution, &cycles.response] {
-        cells.push(
-            distribution
-                .as_ref()
-                .map_or(String::new(), |d| micros(quantile(d, Quantile::P50).0)),
-        );
-        cells.push(
-            distribution
-                .as_ref()
-                .map_or(String::new(), |d| micros(d.max)),
-        );
-    }
-    cells.push(cycles.misses.missed.to_string());
-    cells.push(cycles.misses.longest_run.to_string());
-    cells.push(cycles.longest_outage.map_or(String::new(), |outage| {
-        format!("{:.2}", outage.length_ns as f64 / 1e6)
-    }));
-    cells.push(judgement.outcome.to_string());
-    cells
+/// What was counted in a condition, as far as it is known.
+pub(crate) struct Counts {
+    pub(crate) scheduled: Cell,
+    pub(crate) skipped: Cell,
+    pub(crate) missed: Cell,
+    pub(crate) in_a_row: Cell,
+    /// Groups of misses close to each other.
+    pub(crate) clusters: Cell,
 }
 
-pub(crate) fn executed_row(cycles: &CycleSummary) -> Vec<String> {
-    let mut cells = vec![String::new(); 3];
-    cells.extend(latency_cells(cycles.latency_as_executed.as_ref()));
+impl Counts {
+    pub(crate) fn of(assessment: &Assessment, judgement: &Judgement) -> Self {
+        let CycleSummary {
+            scheduled,
+            skipped,
+            misses,
+            ..
+        } = &judgement.cycles;
+        let imported = assessment.imported.as_ref();
+        let knows = |lack| imported.is_none_or(|imported| !imported.lacks.contains(&lack));
+        let if_known = |known: bool, count: u64| match known {
+            true => Cell::of(count),
+            false => Cell::Unknown,
+        };
+        let (skips, order) = (knows(Lack::SkippedPeriods), knows(Lack::Order));
+        Self {
+            scheduled: if_known(skips, *scheduled),
+            skipped: if_known(skips, *skipped),
+            missed: match imported.is_some_and(more_may_be_late) {
+                // Late for certain; of the values beyond the histogram more may be.
+                true => Cell::Text(format!("≥ {}", misses.missed)),
+                false => Cell::of(misses.missed),
+            },
+            in_a_row: if_known(order, misses.longest_run),
+            clusters: if_known(order, misses.clusters),
+        }
+    }
+}
+
+fn cells(assessment: &Assessment, judgement: &Judgement) -> Vec<Cell> {
+    let cycles = &judgement.cycles;
+    let Counts {
+        scheduled,
+        skipped,
+        missed,
+        in_a_row,
+        ..
+    } = Counts::of(assessment, judgement);
+    let mut cells = vec![scheduled, Cell::of(cycles.executed), skipped];
+    cells.extend(latency(cycles.latency_as_scheduled.as_ref()));
+    for distribution in [&cycles.execution, &cycles.response] {
+        let of = |figure: fn(&DistributionSummary) -> i64| match distribution {
+            Some(found) => Cell::Text(micros(figure(found))),
+            None => Cell::Blank,
+        };
+        cells.push(of(|found| quantile(found, Quantile::P50).0));
+        cells.push(of(|found| found.max));
+    }
+    cells.extend([missed, in_a_row]);
+    cells.push(match cycles.longest_outage {
+        Some(outage) => Cell::Text(format!("{:.2}", outage.length_ns as f64 / 1e6)),
+        None => Cell::Blank,
+    });
+    cells.push(Cell::Toned(
+        judgement.outcome.to_string(),
+        tone(judgement.outcome),
+    ));
     cells
 }
 
 /// min, median, mean, p99, p99.9, max. A quantile that the sample is too small for is left out
 /// rather than shown as the maximum that it would be.
-fn latency_cells(distribution: Option<&DistributionSummary>) -> Vec<String> {
+fn latency(distribution: Option<&DistributionSummary>) -> Vec<Cell> {
     let Some(distribution) = distribution else {
-        return vec![String::new(); 6];
-    };
-    let at = |wanted| match quantile(distribution, wanted) {
-        (_, true) => "–".to_owned(),
-        (value, false) => micros(value),
+        return vec![Cell::Blank; 6];
     };
     vec![
-        micros(distribution.min),
-        micros(quantile(distribution, Quantile::P50).0),
-        format!("{:.1}", distribution.mean / 1e3),
-        at(Quantile::P99),
-        at(Quantile::P999),
-        micros(distribution.max),
+        micros(distribution.min).into(),
+        micros(quantile(distribution, Quantile::P50).0).into(),
+        format!("{:.1}", distribution.mean / 1e3).into(),
+        told(distribution, Quantile::P99).into(),
+        told(distribution, Quantile::P999).into(),
+        micros(distribution.max).into(),
     ]
+}
+
+/// A quantile that the sample is large enough for, in microseconds.
+fn told(distribution: &DistributionSummary, wanted: Quantile) -> Option<String> {
+    let (value, is_maximum) = quantile(distribution, wanted);
+    (!is_maximum).then(|| micros(value))
 }
 
 /// A quantile's value, and whether it is merely the maximum.

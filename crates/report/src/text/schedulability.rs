@@ -2,7 +2,8 @@
 //! response of the tightest one consists of, what was not put in.
 
 use super::ToText;
-use crate::{Style, Table};
+use crate::Style;
+use crate::table::{Cell, Table, Tone, number, words};
 use std::fmt::Write;
 use wakepath_assess::Schedulability;
 use wakepath_schedulability::{Outcome, Refuted, What};
@@ -35,7 +36,7 @@ fn write_all(answer: &Schedulability, text: &mut String, style: Style) -> std::f
         answer.utilization() * 100.0
     )?;
     writeln!(text, "{}\n", why(answer))?;
-    text.push_str(&table(answer).render(style.columns));
+    text.push_str(&table(answer).to_terminal(style.columns));
     write_tightest(answer, text)?;
     write_overheads(answer, text)
 }
@@ -78,46 +79,60 @@ fn why(answer: &Schedulability) -> String {
 }
 
 fn table(answer: &Schedulability) -> Table {
-    let mut table = Table::new(&[
-        ("", &["CPU", "priority"]),
-        ("", &["response", "deadline", "slack", ""]),
-        ("holds up to", &["execution", "period"]),
-    ]);
+    let mut table = Table::of("task")
+        .column(number("CPU"))
+        .column(number("priority"))
+        .column(number("response"))
+        .column(number("deadline"))
+        .column(number("slack"))
+        .column(words("state"))
+        .group("holds up to", "", &["execution", "period"].map(number));
     for (place, task) in answer.set.tasks.iter().enumerate() {
         let (found, limits) = (&answer.analysis.tasks[place], &answer.limits[place]);
-        let time = |ns: Option<u64>| ns.map_or_else(|| "–".into(), duration::exact);
+        let time = |ns: Option<u64>| Cell::from(ns.map(duration::exact));
         let signed = |ns: i64| match ns {
             0.. => duration::exact(ns.unsigned_abs()),
             _ => format!("-{}", duration::exact(ns.unsigned_abs())),
         };
-        let state = match (found.schedulable, found.tardiness_ns) {
-            (true, _) => "holds".to_owned(),
-            (false, Some(late)) => format!("late by ≤ {}", duration::exact(late)),
-            (false, None) => "open".to_owned(),
-        };
-        let state = match &answer.analysis.outcome {
-            Outcome::NotSchedulable(
-                Refuted::Response { task: missed } | Refuted::Played { task: missed, .. },
-            ) if *missed == place => "misses".to_owned(),
-            _ => state,
-        };
-        let number =
-            |value: Option<u32>| value.map_or_else(|| "–".into(), |value| value.to_string());
         table.row(
             one_line(&task.name),
             vec![
-                number(task.cpu.map(u32::from)),
-                number((task.priority > 0).then_some(task.priority)),
+                task.cpu.map(Cell::of).into(),
+                (task.priority > 0)
+                    .then_some(task.priority)
+                    .map(Cell::of)
+                    .into(),
                 time(found.bound.response_ns),
                 time(Some(task.deadline_ns)),
-                found.bound.slack_ns().map_or_else(|| "–".into(), signed),
-                state,
+                found.bound.slack_ns().map(signed).into(),
+                state(answer, place),
                 time(limits.longest_execution_ns),
                 time(limits.shortest_period_ns),
             ],
         );
     }
     table
+}
+
+/// What is known of one task's deadline.
+fn state(answer: &Schedulability, place: usize) -> Cell {
+    let found = &answer.analysis.tasks[place];
+    let refuted = match &answer.analysis.outcome {
+        Outcome::NotSchedulable(Refuted::Response { task } | Refuted::Played { task, .. }) => {
+            *task == place
+        }
+        _ => false,
+    };
+    let (word, tone) = match (refuted, found.schedulable, found.tardiness_ns) {
+        (true, ..) => ("misses".to_owned(), Tone::Bad),
+        (false, true, _) => ("holds".to_owned(), Tone::Good),
+        (false, false, Some(late)) => {
+            let late = duration::exact(late);
+            (format!("late by ≤ {late}"), Tone::Doubtful)
+        }
+        (false, false, None) => ("open".to_owned(), Tone::Doubtful),
+    };
+    Cell::Toned(word, tone)
 }
 
 /// The task with the least room, and what its response consists of.

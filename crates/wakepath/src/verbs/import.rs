@@ -15,10 +15,10 @@ use wakepath_archive::{
     SegmentStarted, ThreadEnd, ThreadEnded, ThreadHistogram, ThreadStarted, Tool, run_id,
 };
 use wakepath_directory::Directory;
-use wakepath_import::{Asked, Form, Imported, Lack, Samples, Thread, Values};
+use wakepath_import::{Asked, Form, Imported, Samples, Thread, Values};
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_timeline::duration::exact;
-use wakepath_timeline::{DueTimes, Policy, Sample};
+use wakepath_timeline::{DueTimes, Lack, Policy, Sample};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -130,7 +130,8 @@ fn prepared(arguments: &Import) -> Result<Prepared, Failure> {
         files
             .iter()
             .flat_map(|file| &file.lacks)
-            .filter(|l| !first.lacks.contains(l)),
+            .filter(|lack| !first.lacks.contains(lack))
+            .cloned(),
     );
     Ok(Prepared {
         form,
@@ -265,7 +266,7 @@ fn write(prepared: &Prepared, directory: &Directory) -> Result<(), Failure> {
     log.append_event(&Event::Imported(Box::new(wakepath_archive::Imported {
         form: form.word().into(),
         measures: first.measures.into(),
-        lacks: lacks.iter().map(ToString::to_string).collect(),
+        lacks: lacks.clone(),
         sources: sources.clone(),
         histograms,
     })))?;

@@ -11,7 +11,7 @@ use wakepath_archive::{
 use wakepath_directory::Directory;
 use wakepath_measure::watch::Session;
 use wakepath_scenario::{KnownCpus, Scenario};
-use wakepath_timeline::Policy;
+use wakepath_timeline::{Lack, Policy};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -42,7 +42,7 @@ pub fn record(
     log.append_event(&Event::Imported(Box::new(Imported {
         form: Imported::WATCHED.into(),
         measures: "kernel events of a program that does not measure itself".into(),
-        lacks: lacks(figures),
+        lacks: lacks(figures).into_iter().map(Lack::Other).collect(),
         ..Imported::default()
     })))?;
     log.append_event(&Event::TracingSetUp(session.set_up))?;

@@ -2,7 +2,8 @@
 
 use super::{Figures, Watched, WokenBy};
 use std::fmt::Write;
-use wakepath_statistics::DistributionSummary;
+use wakepath_report::{Cell, Style, Table, number, words};
+use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::duration::exact;
 use wakepath_verdict::counted;
 
@@ -13,7 +14,7 @@ const MOST_NOT_JUDGED: usize = 8;
 pub fn text(figures: &Figures) -> String {
     let mut text = String::new();
     if !figures.threads.is_empty() {
-        table(&mut text, &figures.threads);
+        text += &table(&figures.threads).to_terminal(Style::of_stdout().columns);
         for of in &figures.threads {
             for remark in remarks(of) {
                 let _ = writeln!(text, "{}: {remark}", of.name);
@@ -40,86 +41,65 @@ pub fn text(figures: &Figures) -> String {
     text
 }
 
-fn table(text: &mut String, threads: &[Watched]) {
-    let width = threads.iter().map(|of| of.name.chars().count()).max();
-    let width = width.unwrap_or(0).max("thread".len());
-    let _ = writeln!(
-        text,
-        "{:width$}                               jitter of the period, µs        wake-up latency, µs                     run time, µs",
-        ""
-    );
-    let _ = writeln!(
-        text,
-        "{:width$}  {:<14}  {:>12}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>9}  {:>11}  {:>7}",
-        "thread",
-        "policy",
-        "period",
-        "median",
-        "p99",
-        "max",
-        "min",
-        "median",
-        "p99",
-        "p99.9",
-        "max",
-        "median",
-        "max",
-        "preempted",
-        "activations",
-        "skipped"
-    );
+fn table(threads: &[Watched]) -> Table {
+    let mut table = Table::of("thread")
+        .column(words("policy"))
+        .column(number("period"))
+        .group(
+            "jitter of the period",
+            "µs",
+            &["median", "p99", "max"].map(number),
+        )
+        .group(
+            "wake-up latency",
+            "µs",
+            &["min", "median", "p99", "p99.9", "max"].map(number),
+        )
+        .group("run time", "µs", &["median", "max"].map(number))
+        .column(number("preempted"))
+        .column(number("activations"))
+        .column(number("skipped"));
     for of in threads {
-        let cell = |summary: &Option<DistributionSummary>, figure: Cell| match summary {
-            None => "–".to_owned(),
-            Some(summary) => figure.of(summary),
-        };
-        let _ = writeln!(
-            text,
-            "{:width$}  {:<14}  {:>12}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>9}  {:>11}  {:>7}",
-            of.name,
-            of.policy.to_string(),
-            exact(of.period_ns),
-            cell(&of.jitter_ns, Cell::Quantile(500_000)),
-            cell(&of.jitter_ns, Cell::Quantile(990_000)),
-            cell(&of.jitter_ns, Cell::Max),
-            cell(&of.latency_ns, Cell::Min),
-            cell(&of.latency_ns, Cell::Quantile(500_000)),
-            cell(&of.latency_ns, Cell::Quantile(990_000)),
-            cell(&of.latency_ns, Cell::Quantile(999_000)),
-            cell(&of.latency_ns, Cell::Max),
-            cell(&of.run_ns, Cell::Quantile(500_000)),
-            cell(&of.run_ns, Cell::Max),
-            of.preempted.0,
-            of.activations,
-            of.skipped.map_or("–".to_owned(), |count| count.to_string()),
+        let [jitter, latency, run] = [&of.jitter_ns, &of.latency_ns, &of.run_ns];
+        table.row(
+            of.name.as_str(),
+            vec![
+                Cell::of(of.policy),
+                exact(of.period_ns).into(),
+                quantile(jitter, Quantile::P50),
+                quantile(jitter, Quantile::P99),
+                figure(jitter, |summary| summary.max),
+                figure(latency, |summary| summary.min),
+                quantile(latency, Quantile::P50),
+                quantile(latency, Quantile::P99),
+                quantile(latency, Quantile::P999),
+                figure(latency, |summary| summary.max),
+                quantile(run, Quantile::P50),
+                figure(run, |summary| summary.max),
+                Cell::of(of.preempted.0),
+                Cell::of(of.activations),
+                of.skipped.map(Cell::of).into(),
+            ],
         );
     }
+    table
 }
 
-/// A figure of a distribution.
-#[derive(Clone, Copy)]
-enum Cell {
-    Min,
-    Max,
-    /// In parts per million; – where the sample is too small to tell it from the maximum.
-    Quantile(u32),
+/// A figure of a distribution, in microseconds.
+fn figure(of: &Option<DistributionSummary>, figure: fn(&DistributionSummary) -> i64) -> Cell {
+    of.as_ref().map(|summary| micros(figure(summary))).into()
 }
 
-impl Cell {
-    fn of(self, summary: &DistributionSummary) -> String {
-        let micros = |ns: i64| format!("{:.1}", ns as f64 / 1e3);
-        match self {
-            Self::Min => micros(summary.min),
-            Self::Max => micros(summary.max),
-            Self::Quantile(wanted) => {
-                let known = summary.quantiles.iter();
-                let found = known.into_iter().find(|q| q.parts_per_million == wanted);
-                found
-                    .filter(|quantile| !quantile.is_maximum)
-                    .map_or("–".to_owned(), |quantile| micros(quantile.value))
-            }
-        }
-    }
+/// A quantile; unknown where the sample is too small to tell it from the maximum.
+fn quantile(of: &Option<DistributionSummary>, wanted: Quantile) -> Cell {
+    let mut known = of.iter().flat_map(|summary| &summary.quantiles);
+    let found = known.find(|known| known.parts_per_million == wanted.parts_per_million());
+    let told = found.filter(|quantile| !quantile.is_maximum);
+    told.map(|quantile| micros(quantile.value)).into()
+}
+
+fn micros(ns: i64) -> String {
+    format!("{:.1}", ns as f64 / 1e3)
 }
 
 /// What a reader must know of a thread to read its line rightly.

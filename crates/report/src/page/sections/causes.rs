@@ -1,8 +1,9 @@
 //! Causes ranked, and the worst cycles with their timelines, where the run was traced.
 
-use super::{figures, interference, nothing, scrolling, worst};
+use super::{figures, interference, nothing, worst};
+use crate::markup::Markup;
 use crate::page::Reported;
-use crate::page::markup::Markup;
+use crate::table::{Cell, Table, number, words};
 use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation};
 use wakepath_verdict::{duration, fraction};
 
@@ -61,20 +62,20 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
         );
         return;
     }
-    let mut table = Markup::default();
-    table.raw(
-        "<table class=\"causes\"><caption>What the late cycles waited for, by the time that it took of them. A cycle \
-         is late above its condition's threshold.</caption><thead><tr>\
-         <th scope=\"col\">Condition and cause</th><th scope=\"col\" class=\"number\">Late cycles</th>\
-         <th scope=\"col\" class=\"number\">Share of their latency</th>\
-         <th scope=\"col\" class=\"number\">Worst in one cycle</th>\
-         <th scope=\"col\">What can be done</th></tr></thead>",
-    );
+    let mut table = Table::of("Condition and cause")
+        .class("causes")
+        .caption(
+            "What the late cycles waited for, by the time that it took of them. A cycle is late \
+             above its condition's threshold.",
+        )
+        .column(number("Late cycles"))
+        .column(number("Share of their latency"))
+        .column(number("Worst in one cycle"))
+        .column(words("What can be done"));
     for condition in late {
         rows(&mut table, condition);
     }
-    table.raw("</table>");
-    scrolling(markup, "Causes", &table);
+    table.write_html(markup, "Causes");
     figures::pairs(
         markup,
         &run.figures.timelines,
@@ -82,37 +83,31 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
     );
 }
 
-fn rows(table: &mut Markup, condition: &ConditionExplanation) {
+fn rows(table: &mut Table, condition: &ConditionExplanation) {
     let share = |ns: u64| fraction(ns as f64 / condition.late_ns.max(1) as f64);
-    table.raw("<tbody><tr class=\"phase\">");
-    let head = format!(
+    let time = |ns: u64| duration(i64::try_from(ns).unwrap_or(i64::MAX));
+    table.heading(format!(
         "{}, {}, {}: {} late of {} cycles (above {}, {}); {} of their latency is explained",
         condition.condition,
         condition.phase,
         condition.thread,
         condition.late,
         condition.cycles,
-        duration(i64::try_from(condition.threshold_ns).unwrap_or(i64::MAX)),
+        time(condition.threshold_ns),
         condition.threshold_from,
         share(condition.late_explained_ns),
-    );
-    table.element("th", &[("scope", &"rowgroup"), ("colspan", &5)], head);
-    table.raw("</tr>");
+    ));
     let of_late = |cause: &&CauseFigures| cause.late_ns > 0;
     for cause in condition.causes.iter().filter(of_late).take(LISTED) {
-        table.raw("<tr>");
-        table.element("th", &[("scope", &"row")], &cause.cause);
-        let number = [("class", &"number" as &dyn std::fmt::Display)];
-        table.element("td", &number, cause.late_cycles);
-        table.element("td", &number, share(cause.late_ns));
-        let worst = duration(i64::try_from(cause.worst_ns).unwrap_or(i64::MAX));
-        table.element(
-            "td",
-            &number,
-            format!("{worst} (cycle {})", cause.worst_cycle),
+        let worst = format!("{} (cycle {})", time(cause.worst_ns), cause.worst_cycle);
+        table.row(
+            cause.cause.as_str(),
+            vec![
+                Cell::of(cause.late_cycles),
+                share(cause.late_ns).into(),
+                worst.into(),
+                cause.remedy.as_deref().unwrap_or("").into(),
+            ],
         );
-        table.element("td", &[], cause.remedy.as_deref().unwrap_or(""));
-        table.raw("</tr>");
     }
-    table.raw("</tbody>");
 }

@@ -2,8 +2,9 @@
 
 use super::nothing;
 use crate::figure::Figure;
-use crate::page::markup::Markup;
-use crate::page::{Reported, words};
+use crate::label;
+use crate::markup::Markup;
+use crate::page::Reported;
 
 const NO_SAMPLES: &str = "No cycle was judged, so there is nothing to draw.";
 
@@ -101,7 +102,7 @@ fn explorer(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     let policies = run
         .pictures
         .iter()
-        .map(|picture| words::policy(&picture.name));
+        .map(|picture| label::policy(&picture.name));
     for policy in crate::figure::distinct(policies) {
         markup.element("option", &[], policy);
     }

@@ -1,8 +1,9 @@
 //! What the loads did, as each of them counted it.
 
-use super::{nothing, scrolling};
+use super::nothing;
+use crate::markup::Markup;
 use crate::page::Reported;
-use crate::page::markup::Markup;
+use crate::table::{Cell, Table, Tone, number, words};
 use crate::text::rate;
 
 /// Writes the proofs.
@@ -12,35 +13,31 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         nothing(markup, "No phase of this run had a load.");
         return;
     }
-    let mut table = Markup::default();
-    table.raw(
-        "<table><caption>Work done during the measured segments. A load without proof of work makes \
-         its conditions invalid.</caption><thead><tr><th scope=\"col\">Phase</th>\
-         <th scope=\"col\">Load</th><th scope=\"col\" class=\"number\">Workers</th>\
-         <th scope=\"col\" class=\"number\">Work per second</th><th scope=\"col\">Proven</th>\
-         <th scope=\"col\">Notes</th></tr></thead><tbody>",
-    );
+    let mut table = Table::of("Phase")
+        .caption(
+            "Work done during the measured segments. A load without proof of work makes its \
+             conditions invalid.",
+        )
+        .column(words("Load"))
+        .column(number("Workers"))
+        .column(number("Work per second"))
+        .column(words("Proven"))
+        .column(words("Notes"));
     for load in loads {
-        table.raw("<tr>");
-        table.element("th", &[("scope", &"row")], &load.phase);
-        table.element("td", &[], &load.load);
-        let number = [("class", &"number" as &dyn std::fmt::Display)];
-        table.element("td", &number, load.workers);
-        table.element(
-            "td",
-            &number,
-            format!("{} {}", rate(load.per_second), load.unit),
-        );
-        let (class, word) = match load.working {
-            true => ("outcome good", "yes"),
-            false => ("outcome bad", "no"),
+        let proven = match load.working {
+            true => Cell::Toned("yes".into(), Tone::Good),
+            false => Cell::Toned("no".into(), Tone::Bad),
         };
-        table.raw("<td>");
-        table.element("span", &[("class", &class)], word);
-        table.raw("</td>");
-        table.element("td", &[], load.notes.join("; "));
-        table.raw("</tr>");
+        table.row(
+            load.phase.as_str(),
+            vec![
+                load.load.as_str().into(),
+                Cell::of(load.workers),
+                format!("{} {}", rate(load.per_second), load.unit).into(),
+                proven,
+                load.notes.join("; ").into(),
+            ],
+        );
     }
-    table.raw("</tbody></table>");
-    scrolling(markup, "Loads", &table);
+    table.write_html(markup, "Loads");
 }

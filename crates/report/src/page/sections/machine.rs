@@ -1,8 +1,9 @@
 //! The machine, and what changed on it during the run.
 
-use super::{nothing, scrolling};
+use super::nothing;
+use crate::markup::Markup;
 use crate::page::Reported;
-use crate::page::markup::Markup;
+use crate::table::{Cell, Table, words};
 use wakepath_machine::Severity;
 
 /// Writes facts and changes.
@@ -14,14 +15,15 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
             "The recording holds no facts of the machine that this version can read.",
         );
     } else {
-        let mut table = Markup::default();
-        table.raw("<table class=\"facts\"><caption>The machine before the run</caption><tbody>");
+        let mut table = Table::of("")
+            .class("facts")
+            .caption("The machine before the run")
+            .column(words(""));
         for (label, text) in &assessment.machine {
-            pair(&mut table, label, text);
+            table.row(label.as_str(), vec![text.as_str().into()]);
         }
-        pair(&mut table, "clock", &run.manifest.clock_source);
-        table.raw("</tbody></table>");
-        scrolling(markup, "Facts of the machine", &table);
+        table.row("clock", vec![run.manifest.clock_source.as_str().into()]);
+        table.write_html(markup, "Facts of the machine");
     }
     markup.raw("<h3>What changed</h3>");
     if assessment.machine_changes.is_empty() {
@@ -31,27 +33,21 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         };
         nothing(markup, why);
     } else {
-        let mut table = Markup::default();
-        table.raw(
-            "<table><caption>From the first look at the machine to the last</caption><thead><tr>\
-             <th scope=\"col\">What</th><th scope=\"col\">Before</th><th scope=\"col\">After</th>\
-             <th scope=\"col\">Matters</th></tr></thead><tbody>",
-        );
+        let mut table = Table::of("What")
+            .caption("From the first look at the machine to the last")
+            .column(words("Before"))
+            .column(words("After"))
+            .column(words("Matters"));
         for change in &assessment.machine_changes {
-            table.raw("<tr>");
-            table.element("th", &[("scope", &"row")], &change.what);
-            table.element("td", &[], &change.before);
-            table.element("td", &[], &change.after);
             let matters = match change.severity {
                 Severity::Note => "worth knowing",
                 Severity::Warning => "can make cycles late",
                 Severity::Serious => "before and after are different machines",
             };
-            table.element("td", &[], matters);
-            table.raw("</tr>");
+            let cells = [change.before.as_str(), &change.after, matters].map(Cell::from);
+            table.row(change.what.as_str(), cells.to_vec());
         }
-        table.raw("</tbody></table>");
-        scrolling(markup, "Changes of the machine", &table);
+        table.write_html(markup, "Changes of the machine");
     }
     // Another tool does not count them.
     if assessment.imported.is_none() {
@@ -76,11 +72,4 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         }
         markup.raw("</ul>");
     }
-}
-
-fn pair(table: &mut Markup, label: &str, text: &str) {
-    table.raw("<tr>");
-    table.element("th", &[("scope", &"row")], label);
-    table.element("td", &[], text);
-    table.raw("</tr>");
 }

@@ -14,7 +14,9 @@ mod verdict;
 mod worst;
 
 use super::Reported;
-use super::markup::Markup;
+use crate::markup::Markup;
+use crate::table::tone_class;
+use crate::text::tone;
 use wakepath_verdict::Outcome;
 
 /// A section: its name in links, its heading, what writes it.
@@ -72,30 +74,10 @@ fn contents(markup: &mut Markup, number: usize) {
 
 /// An outcome as a word with its colour.
 fn outcome(markup: &mut Markup, outcome: Outcome) {
-    let class = match outcome {
-        Outcome::Passed => "outcome good",
-        Outcome::Failed | Outcome::Invalid => "outcome bad",
-        Outcome::Undecided | Outcome::VirtualTime | Outcome::NotJudged => "outcome doubt",
-    };
-    markup.element("span", &[("class", &class)], outcome);
+    markup.element("span", &[("class", &tone_class(tone(outcome)))], outcome);
 }
 
 /// Why a section is empty.
 fn nothing(markup: &mut Markup, why: &str) {
     markup.element("p", &[("class", &"nothing")], why);
-}
-
-/// What may be wider than the screen scrolls by itself, with the keyboard too.
-pub(super) fn scrolling(markup: &mut Markup, label: &str, content: &Markup) {
-    markup.open(
-        "div",
-        &[
-            ("class", &"scroll"),
-            ("tabindex", &"0"),
-            ("role", &"region"),
-            ("aria-label", &label),
-        ],
-    );
-    markup.append(content);
-    markup.close("div");
 }

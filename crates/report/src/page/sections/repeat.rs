@@ -1,7 +1,7 @@
 //! How to repeat the run: the command that was given, and the scenario as it was carried out.
 
+use crate::markup::Markup;
 use crate::page::Reported;
-use crate::page::markup::Markup;
 use wakepath_archive::Ending;
 
 /// Writes both.

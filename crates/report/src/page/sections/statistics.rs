@@ -1,9 +1,10 @@
 //! The counts, the bounds and what they assume; and what no run of this kind can say.
 
-use super::{nothing, scrolling};
+use super::nothing;
+use crate::markup::Markup;
 use crate::page::Reported;
-use crate::page::markup::Markup;
-use crate::text::{IN_A_ROW, MISSES, SCHEDULED, row};
+use crate::table::{Cell, Table, number, words};
+use crate::text::Counts;
 use wakepath_verdict::{CLUSTER_GAP, Caution};
 
 /// Writes every condition's evidence.
@@ -12,50 +13,38 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     if assessment.conditions.is_empty() {
         nothing(markup, "No condition was judged.");
     } else {
-        let mut table = Markup::default();
-        table.raw(
-            "<table class=\"evidence\"><caption>What the evidence of each condition is worth</caption>\
-             <thead><tr><th scope=\"col\">Condition</th><th scope=\"col\" class=\"number\">Due times</th>\
-             <th scope=\"col\" class=\"number\">Missed</th><th scope=\"col\" class=\"number\">Groups of misses</th>\
-             <th scope=\"col\">Bounds and limits</th><th scope=\"col\">Largest observed</th></tr></thead><tbody>",
-        );
+        let mut table = Table::of("Condition")
+            .class("evidence")
+            .caption("What the evidence of each condition is worth")
+            .column(number("Due times"))
+            .column(number("Missed"))
+            .column(number("Groups of misses"))
+            .column(words("Bounds and limits"))
+            .column(words("Largest observed"));
         for judgement in &assessment.conditions {
-            table.raw("<tr>");
-            table.element("th", &[("scope", &"row")], &judgement.name);
-            let cells = row(assessment, judgement);
-            let groups = match cells[IN_A_ROW].as_str() {
-                // Without the order of the values nobody knows which came together.
-                "–" => "–".to_owned(),
-                _ => judgement.cycles.misses.clusters.to_string(),
-            };
-            for count in [&cells[SCHEDULED], &cells[MISSES], &groups] {
-                table.element("td", &[("class", &"number")], count);
-            }
+            // Without the order of the values nobody knows which came together.
+            let counts = Counts::of(assessment, judgement);
             let reasons = judgement.reasons.iter().map(ToString::to_string);
             let cautions = judgement
                 .cautions
                 .iter()
                 .filter(|caution| !matches!(caution, Caution::MachineChanged { .. }))
                 .map(|caution| format!("caution: {caution}"));
-            list(&mut table, reasons.chain(cautions));
-            list(
-                &mut table,
-                judgement.observations.iter().map(ToString::to_string),
+            let observed = judgement.observations.iter().map(ToString::to_string);
+            table.row(
+                Cell::of(&judgement.name),
+                vec![
+                    counts.scheduled,
+                    counts.missed,
+                    counts.clusters,
+                    Cell::Lines(reasons.chain(cautions).collect()),
+                    Cell::Lines(observed.collect()),
+                ],
             );
-            table.raw("</tr>");
         }
-        table.raw("</tbody></table>");
-        scrolling(markup, "Evidence", &table);
+        table.write_html(markup, "Evidence");
     }
     assumptions(markup, run);
-}
-
-fn list(table: &mut Markup, lines: impl Iterator<Item = String>) {
-    table.raw("<td><ul>");
-    for line in lines {
-        table.element("li", &[], line);
-    }
-    table.raw("</ul></td>");
 }
 
 fn assumptions(markup: &mut Markup, run: &Reported<'_>) {

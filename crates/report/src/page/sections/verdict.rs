@@ -1,11 +1,13 @@
 //! The verdict and its reasons, in one screen.
 
-use super::{outcome, scrolling};
+use super::outcome;
+use crate::markup::Markup;
 use crate::next_step::next_steps;
 use crate::page::Reported;
-use crate::page::markup::Markup;
-use crate::text::{NO_CRITERION, criterion_text, source, virtual_time_text};
+use crate::table::{Cell, Table, number, words};
+use crate::text::{NO_CRITERION, criterion_text, source, tone, virtual_time_text};
 use wakepath_assess::more_may_be_late;
+use wakepath_timeline::condition_label;
 use wakepath_verdict::{Judgement, Outcome, fraction};
 
 /// Writes the head of a run's report.
@@ -104,47 +106,41 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
         super::nothing(markup, "No condition was measured.");
         return;
     }
-    let mut table = Markup::default();
-    table.raw(
-        "<table><caption>What became of each policy over all \
-                phases</caption><thead><tr><th scope=\"col\">Policy</th><th scope=\"col\">Verdict</th>\
-                <th scope=\"col\">Decided in</th><th scope=\"col\" class=\"number\">Missed, worst phase</th>\
-                <th scope=\"col\" class=\"number\">Head-room</th></tr></thead><tbody>",
-    );
+    let mut table = Table::of("Policy")
+        .caption("What became of each policy over all phases")
+        .column(words("Verdict"))
+        .column(words("Decided in"))
+        .column(number("Missed, worst phase"))
+        .column(number("Head-room"));
     let chosen = overall.recommendation.as_ref().map(|found| found.policy);
+    let imported = run.assessment.imported.as_ref();
+    let at_least = match imported.is_some_and(more_may_be_late) {
+        true => "≥ ",
+        false => "",
+    };
     for policy in &overall.policies {
-        let name = policy
-            .policy
-            .map_or("task set".into(), |policy| policy.to_string());
-        let is_chosen = chosen.is_some() && policy.policy == chosen;
-        table.open("tr", &[("class", &if is_chosen { "chosen" } else { "" })]);
-        table.element("th", &[("scope", &"row")], name);
-        table.raw("<td>");
-        outcome(&mut table, policy.outcome);
         let decided = match policy.outcome {
             Outcome::Passed | Outcome::VirtualTime | Outcome::NotJudged => String::new(),
             _ => policy.decided_by.join(", "),
         };
-        table.raw("</td>");
-        table.element("td", &[], decided);
-        let number = [("class", &"number" as &dyn std::fmt::Display)];
-        let imported = run.assessment.imported.as_ref();
-        let at_least = match imported.is_some_and(more_may_be_late) {
-            true => "≥ ",
-            false => "",
-        };
         let missed = fraction(policy.margin.miss_fraction);
-        table.element("td", &number, format_args!("{at_least}{missed}"));
-        let room = policy.margin.head_room;
-        let room = match room < 0.0 {
-            true => "none".into(),
-            false => fraction(room),
+        let room = match policy.margin.head_room {
+            ..0.0 => "none".to_owned(),
+            room => fraction(room),
         };
-        table.element("td", &number, room);
-        table.raw("</tr>");
+        let label = condition_label(policy.policy.as_ref(), None);
+        let cells = vec![
+            Cell::Toned(policy.outcome.to_string(), tone(policy.outcome)),
+            decided.into(),
+            format!("{at_least}{missed}").into(),
+            room.into(),
+        ];
+        match chosen.is_some() && policy.policy == chosen {
+            true => table.chosen(label, cells),
+            false => table.row(label, cells),
+        }
     }
-    table.raw("</tbody></table>");
-    scrolling(markup, "Policies", &table);
+    table.write_html(markup, "Policies");
 }
 
 /// Why each policy that did not pass did not: what decided it, one line each. Every reason of every

@@ -1,8 +1,10 @@
 //! The latest cycles of the run, as the loop itself saw them.
 
-use super::{nothing, scrolling};
-use crate::page::markup::Markup;
-use crate::page::{Reported, words};
+use super::nothing;
+use crate::label;
+use crate::markup::Markup;
+use crate::page::Reported;
+use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{Picture, WorstCycle};
 use wakepath_verdict::duration;
 
@@ -25,35 +27,28 @@ pub(super) fn write(markup: &mut Markup, run: &Reported<'_>) {
         );
         return;
     }
-    let mut table = Markup::default();
-    table.open("table", &[]);
-    table.element(
-        "caption",
-        &[],
-        format!(
+    let mut table = Table::of("Condition")
+        .caption(format!(
             "The {} latest of all due times: by when the loop was done with them. Due times \
              skipped together are one row.",
             worst.len()
-        ),
-    );
-    table.raw(
-        "<thead><tr><th scope=\"col\">Condition</th><th scope=\"col\" class=\"number\">Repetition</th>\
-         <th scope=\"col\" class=\"number\">Cycle</th>\
-         <th scope=\"col\" class=\"number\">After segment start</th>\
-         <th scope=\"col\" class=\"number\">Latency</th>\
-         <th scope=\"col\" class=\"number\">Response</th><th scope=\"col\" class=\"number\">CPU</th>\
-         <th scope=\"col\">What</th></tr></thead><tbody>",
-    );
+        ))
+        .column(number("Repetition"))
+        .column(number("Cycle"))
+        .column(number("After segment start"))
+        .column(number("Latency"))
+        .column(number("Response"))
+        .column(number("CPU"))
+        .column(words("What"));
     for (picture, cycle) in worst {
         row(&mut table, picture, cycle);
     }
-    table.raw("</tbody></table>");
-    scrolling(markup, "Worst cycles", &table);
+    table.write_html(markup, "Worst cycles");
 }
 
-fn row(table: &mut Markup, picture: &Picture, cycle: &WorstCycle) {
+fn row(table: &mut Table, picture: &Picture, cycle: &WorstCycle) {
     let place = picture.place_of(cycle.index);
-    let name = format!("{}, {}", words::policy(&picture.name), picture.name.phase);
+    let name = format!("{}, {}", label::policy(&picture.name), picture.name.phase);
     let what = match (cycle.skipped, cycle.after_overrun) {
         (1, _) => "skipped: the loop was still away when the next one was due".to_owned(),
         (2.., _) => format!("{} due times skipped together", cycle.skipped),
@@ -65,23 +60,20 @@ fn row(table: &mut Markup, picture: &Picture, cycle: &WorstCycle) {
         (0, false) => "within the criterion".to_owned(),
     };
     let seconds = place.map(|(_, cycle)| cycle as f64 * picture.period_ns as f64 / 1e9);
-    let cells = [
-        place.map_or("–".into(), |(stretch, _)| {
-            (stretch.repetition + 1).to_string()
-        }),
-        place.map_or("–".into(), |(_, cycle)| cycle.to_string()),
-        seconds.map_or("–".into(), |seconds| format!("{seconds:.3} s")),
-        duration(cycle.latency_ns),
-        cycle.response_ns.map_or("–".into(), duration),
-        cycle.cpu.map_or("–".into(), |cpu| cpu.to_string()),
-    ];
-    table.raw("<tr>");
-    table.element("th", &[("scope", &"row")], name);
-    for cell in cells {
-        table.element("td", &[("class", &"number")], cell);
-    }
-    table.element("td", &[], what);
-    table.raw("</tr>");
+    table.row(
+        name,
+        vec![
+            place
+                .map(|(stretch, _)| Cell::of(stretch.repetition + 1))
+                .into(),
+            place.map(|(_, cycle)| Cell::of(cycle)).into(),
+            seconds.map(|seconds| format!("{seconds:.3} s")).into(),
+            duration(cycle.latency_ns).into(),
+            cycle.response_ns.map(duration).into(),
+            cycle.cpu.map(Cell::of).into(),
+            what.into(),
+        ],
+    );
 }
 
 fn beyond(value_ns: i64, limit_ns: Option<u64>) -> bool {

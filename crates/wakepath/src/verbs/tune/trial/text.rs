@@ -2,42 +2,16 @@
 
 use crate::command_line::TuneTrial;
 use std::fmt::{Error, Write};
-use wakepath_assess::{Trial, TrialEffect};
+use wakepath_assess::Trial;
+use wakepath_report::{Style, trial_before_and_after, trial_steps};
 
 /// The table of the steps, before and after, and how to take it.
 pub fn of(trial: &Trial, arguments: &TuneTrial) -> Result<String, Error> {
     let mut text = String::new();
-    let effect = |effect: Option<TrialEffect>| {
-        effect.map_or_else(|| "–".to_owned(), |effect| effect.to_string())
-    };
-    writeln!(
-        text,
-        "{:<16} {:>30} {:>34}  {:<16} then",
-        "step", "misses, % of due times", "p99 of wake-up latency, µs", "finding"
-    )?;
-    for one in &trial.steps {
-        writeln!(
-            text,
-            "{:<16} {:>30} {:>34}  {:<16} {}",
-            one.step,
-            effect(one.misses),
-            effect(one.p99),
-            one.finding,
-            if one.kept { "kept" } else { "taken back" }
-        )?;
-    }
-    writeln!(
-        text,
-        "\n{:<16} {:>10} {:>10} {:>10} {:>10}  verdict",
-        "", "due", "missed", "p99, µs", "max, µs"
-    )?;
-    for (name, run) in [("before", &trial.before), ("with what helps", &trial.after)] {
-        writeln!(
-            text,
-            "{name:<16} {:>10} {:>10} {:>10.1} {:>10.1}  {}",
-            run.due, run.missed, run.p99_us, run.max_us, run.outcome
-        )?;
-    }
+    let columns = Style::of_stdout().columns;
+    text += &trial_steps(trial).to_terminal(columns);
+    text.push('\n');
+    text += &trial_before_and_after(trial).to_terminal(columns);
     writeln!(text, "criterion: {}", trial.criterion)?;
     writeln!(
         text,

@@ -1,0 +1,171 @@
+//! A table as HTML in a region that scrolls by itself, with the keyboard too.
+
+use super::{Cell, Column, Row, Table, Tone, Weight, with_unit};
+use crate::markup::Markup;
+use std::fmt::Display;
+
+const NUMBER: (&str, &dyn Display) = ("class", &"number");
+
+impl Table {
+    /// Writes it; `name` is what the region is called.
+    pub(crate) fn write_html(&self, markup: &mut Markup, name: &str) {
+        markup.open(
+            "div",
+            &[
+                ("class", &"scroll"),
+                ("tabindex", &"0"),
+                ("role", &"region"),
+                ("aria-label", &name),
+            ],
+        );
+        match self.class {
+            "" => markup.open("table", &[]),
+            class => markup.open("table", &[("class", &class)]),
+        }
+        markup.element("caption", &[], &self.caption);
+        self.write_heads(markup);
+        markup.raw("<tbody>");
+        for (place, row) in self.rows.iter().enumerate() {
+            match row {
+                Row::Heading(text) => {
+                    if place > 0 {
+                        markup.raw("</tbody><tbody>");
+                    }
+                    markup.raw("<tr class=\"phase\">");
+                    let span = self.width() + 1;
+                    let all = [("scope", &"rowgroup" as &dyn Display), ("colspan", &span)];
+                    markup.element("th", &all, text);
+                }
+                Row::Cells {
+                    label,
+                    cells,
+                    weight,
+                } => {
+                    match weight {
+                        Weight::Usual => markup.raw("<tr>"),
+                        Weight::Aside => markup.raw("<tr class=\"aside\">"),
+                        Weight::Chosen => markup.raw("<tr class=\"chosen\">"),
+                    }
+                    markup.open("th", &[("scope", &"row")]);
+                    content(markup, label);
+                    markup.close("th");
+                    for (place, column) in self.in_order() {
+                        match column.is_number {
+                            true => markup.open("td", &[NUMBER]),
+                            false => markup.open("td", &[]),
+                        }
+                        content(markup, &cells[place]);
+                        markup.close("td");
+                    }
+                }
+                Row::Instead { label, words } => {
+                    markup.raw("<tr>");
+                    markup.element("th", &[("scope", &"row")], label);
+                    markup.element("td", &[("colspan", &self.width())], words);
+                }
+            }
+            markup.raw("</tr>");
+        }
+        markup.raw("</tbody></table></div>");
+    }
+
+    fn write_heads(&self, markup: &mut Markup) {
+        let has_titles = self.groups.iter().any(|group| !group.title.is_empty());
+        if self.columns().all(|column| column.heading.is_empty()) {
+            return;
+        }
+        markup.raw("<thead>");
+        if has_titles {
+            markup.raw("<tr><td></td>");
+            for _ in self.columns().filter(|column| column.leads) {
+                markup.raw("<td></td>");
+            }
+            for group in &self.groups {
+                let span = group.columns.iter().filter(|column| !column.leads).count();
+                let title = with_unit(group.title, group.unit);
+                match (span, title.is_empty()) {
+                    (0, _) => {}
+                    (_, true) => markup.element("td", &[("colspan", &span)], ""),
+                    (_, false) => {
+                        let all = [("scope", &"colgroup" as &dyn Display), ("colspan", &span)];
+                        markup.element("th", &all, title);
+                    }
+                }
+            }
+            markup.raw("</tr>");
+        }
+        markup.raw("<tr>");
+        markup.element("th", &[("scope", &"col")], self.labels);
+        for (_, column) in self.in_order() {
+            let heading = with_unit(column.heading, column.unit);
+            match column.is_number {
+                true => markup.element("th", &[("scope", &"col"), NUMBER], heading),
+                false => markup.element("th", &[("scope", &"col")], heading),
+            }
+        }
+        markup.raw("</tr></thead>");
+    }
+
+    /// Every column with its place, leading ones first.
+    fn in_order(&self) -> impl Iterator<Item = (usize, &Column)> {
+        let all = |leads| {
+            let columns = self.columns().enumerate();
+            columns.filter(move |(_, column)| column.leads == leads)
+        };
+        all(true).chain(all(false))
+    }
+}
+
+fn content(markup: &mut Markup, cell: &Cell) {
+    match cell {
+        Cell::Toned(word, tone) => {
+            markup.element("span", &[("class", &class(*tone))], word);
+        }
+        Cell::Lines(lines) => {
+            markup.raw("<ul>");
+            for line in lines {
+                markup.element("li", &[], line);
+            }
+            markup.raw("</ul>");
+        }
+        Cell::Link(text, to) => markup.element("a", &[("href", to)], text),
+        Cell::Blank | Cell::Unknown | Cell::Text(_) => markup.text(cell.plain()),
+    }
+}
+
+/// The class of a word in the style sheet.
+pub(crate) fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "outcome good",
+        Tone::Bad => "outcome bad",
+        Tone::Doubtful => "outcome doubt",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::one_of_each;
+    use super::*;
+
+    #[test]
+    fn the_leading_column_stands_beside_the_label_and_names_are_no_markup() {
+        let mut markup = Markup::default();
+        one_of_each().write_html(&mut markup, "All");
+        let html = markup.into_string();
+        for part in [
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All\"><table>\
+             <caption>What was found</caption><thead><tr><td></td><td></td>\
+             <th scope=\"colgroup\" colspan=\"2\">latency, µs</th><td colspan=\"1\"></td></tr>",
+            "<tr><th scope=\"col\">Policy</th><th scope=\"col\">verdict</th>\
+             <th scope=\"col\" class=\"number\">median</th>",
+            "<th scope=\"rowgroup\" colspan=\"5\">idle</th></tr><tr>\
+             <th scope=\"row\">FIFO &lt;50&gt;</th>\
+             <td><span class=\"outcome good\">passed</span></td>\
+             <td class=\"number\">1.5</td><td class=\"number\">–</td>",
+            "<tr class=\"aside\"><th scope=\"row\">as executed</th><td></td>",
+            "<td colspan=\"4\">not measured</td></tr></tbody></table></div>",
+        ] {
+            assert!(html.contains(part), "{part}\n{html}");
+        }
+    }
+}

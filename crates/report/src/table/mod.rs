@@ -1,0 +1,297 @@
+//! A table as what it says: columns with heading and unit, rows under headings, cells that may be
+//! unknown. How it looks is the business of a renderer each: terminal, HTML, Markdown.
+
+mod html;
+mod markdown;
+mod terminal;
+
+pub(crate) use html::class as tone_class;
+pub(crate) use markdown::escaped;
+use std::fmt::Display;
+
+/// What stands where a figure is not known.
+pub const UNKNOWN: &str = "–";
+
+/// Rows under columns in groups.
+#[derive(Debug, Clone, Default)]
+pub struct Table {
+    caption: String,
+    /// What the rows' labels are.
+    labels: &'static str,
+    class: &'static str,
+    groups: Vec<Group>,
+    rows: Vec<Row>,
+}
+
+#[derive(Debug, Clone)]
+struct Group {
+    title: &'static str,
+    unit: &'static str,
+    columns: Vec<Column>,
+}
+
+/// A column: what stands in it, in which unit, on which side.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    heading: &'static str,
+    unit: &'static str,
+    is_number: bool,
+    leads: bool,
+    longest: usize,
+}
+
+/// A column of numbers, flush right.
+pub fn number(heading: &'static str) -> Column {
+    Column {
+        heading,
+        unit: "",
+        is_number: true,
+        leads: false,
+        longest: usize::MAX,
+    }
+}
+
+/// A column of words, flush left.
+pub fn words(heading: &'static str) -> Column {
+    Column {
+        is_number: false,
+        ..number(heading)
+    }
+}
+
+impl Column {
+    /// In a unit of its own, where its group has none.
+    pub fn unit(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// Stands beside the label on a page, where a wide table begins before it scrolls.
+    pub fn leading(self) -> Self {
+        Self {
+            leads: true,
+            ..self
+        }
+    }
+
+    /// At most so many characters in a terminal; other forms have all of them.
+    pub fn within(self, longest: usize) -> Self {
+        Self { longest, ..self }
+    }
+}
+
+/// What a cell says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cell {
+    /// Nothing: the column does not concern the row.
+    Blank,
+    /// A figure that there is and that is not known.
+    Unknown,
+    /// A figure or words.
+    Text(String),
+    /// A word with its weight.
+    Toned(String, Tone),
+    /// One thing below the other.
+    Lines(Vec<String>),
+    /// Words that lead somewhere else on the page.
+    Link(String, String),
+}
+
+/// How a word is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// As it should be.
+    Good,
+    /// Not as it should be.
+    Bad,
+    /// Not to be told.
+    Doubtful,
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(known: Option<T>) -> Self {
+        known.map_or(Self::Unknown, Into::into)
+    }
+}
+
+impl Cell {
+    /// Anything that can be written.
+    pub fn of(value: impl Display) -> Self {
+        Self::Text(value.to_string())
+    }
+
+    /// As plain characters.
+    fn plain(&self) -> String {
+        match self {
+            Self::Blank => String::new(),
+            Self::Unknown => UNKNOWN.to_owned(),
+            Self::Text(text) | Self::Toned(text, _) | Self::Link(text, _) => text.clone(),
+            Self::Lines(lines) => lines.join("; "),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Row {
+    /// Begins a group of rows.
+    Heading(String),
+    Cells {
+        label: Cell,
+        cells: Vec<Cell>,
+        weight: Weight,
+    },
+    /// Words in place of all figures.
+    Instead { label: String, words: String },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    Usual,
+    /// Below the row that it belongs to.
+    Aside,
+    /// The one to take.
+    Chosen,
+}
+
+impl Table {
+    /// A table whose rows are labelled with these.
+    pub fn of(labels: &'static str) -> Self {
+        Self {
+            labels,
+            ..Self::default()
+        }
+    }
+
+    /// What stands above it on a page.
+    pub fn caption(mut self, caption: impl Into<String>) -> Self {
+        self.caption = caption.into();
+        self
+    }
+
+    /// Its class in the page's style sheet.
+    pub fn class(mut self, class: &'static str) -> Self {
+        self.class = class;
+        self
+    }
+
+    /// A column by itself.
+    pub fn column(self, column: Column) -> Self {
+        self.group("", "", &[column])
+    }
+
+    /// Columns under a title, in one unit or each in its own.
+    pub fn group(mut self, title: &'static str, unit: &'static str, columns: &[Column]) -> Self {
+        self.groups.push(Group {
+            title,
+            unit,
+            columns: columns.to_vec(),
+        });
+        self
+    }
+
+    /// Begins a group of rows.
+    pub fn heading(&mut self, text: impl Into<String>) {
+        self.rows.push(Row::Heading(text.into()));
+    }
+
+    /// A row with a cell for each column. Columns that are left out at its end are blank.
+    pub fn row(&mut self, label: impl Into<Cell>, cells: Vec<Cell>) {
+        self.weighed(label, cells, Weight::Usual);
+    }
+
+    /// A row that belongs to the one before it.
+    pub fn aside(&mut self, label: impl Into<Cell>, cells: Vec<Cell>) {
+        self.weighed(label, cells, Weight::Aside);
+    }
+
+    /// The row to take of all.
+    pub fn chosen(&mut self, label: impl Into<Cell>, cells: Vec<Cell>) {
+        self.weighed(label, cells, Weight::Chosen);
+    }
+
+    /// Words in place of a row's figures.
+    pub fn instead(&mut self, label: impl Into<String>, words: impl Into<String>) {
+        self.rows.push(Row::Instead {
+            label: label.into(),
+            words: words.into(),
+        });
+    }
+
+    /// Whether it has no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// How many columns there are beside the labels.
+    pub fn width(&self) -> usize {
+        self.columns().count()
+    }
+
+    fn weighed(&mut self, label: impl Into<Cell>, mut cells: Vec<Cell>, weight: Weight) {
+        debug_assert!(cells.len() <= self.width(), "more cells than columns");
+        cells.resize(self.width(), Cell::Blank);
+        self.rows.push(Row::Cells {
+            label: label.into(),
+            cells,
+            weight,
+        });
+    }
+
+    fn columns(&self) -> impl Iterator<Item = &Column> {
+        self.groups.iter().flat_map(|group| &group.columns)
+    }
+}
+
+/// A heading with its unit.
+fn with_unit(heading: &str, unit: &str) -> String {
+    match (heading, unit) {
+        (_, "") => heading.to_owned(),
+        ("", _) => unit.to_owned(),
+        _ => format!("{heading}, {unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One of everything, for the renderers' tests.
+    pub(super) fn one_of_each() -> Table {
+        let mut table = Table::of("Policy")
+            .caption("What was found")
+            .group("latency", "µs", &[number("median"), number("max")])
+            .column(number("misses"))
+            .column(words("verdict").leading());
+        table.heading("idle");
+        table.row(
+            "FIFO <50>",
+            vec![
+                "1.5".into(),
+                Cell::Unknown,
+                Cell::of(0),
+                Cell::Toned("passed".into(), Tone::Good),
+            ],
+        );
+        table.aside("as executed", vec!["1.4".into()]);
+        table.instead("OTHER | 0", "not measured");
+        table
+    }
+
+    #[test]
+    fn a_figure_that_there_is_not_is_unknown() {
+        assert_eq!(Cell::from(None::<String>), Cell::Unknown);
+        assert_eq!(Cell::from(Some("a")), Cell::Text("a".into()));
+        assert_eq!(with_unit("max", "µs"), "max, µs");
+    }
+}

@@ -1,0 +1,132 @@
+//! What a recording that wakepath did not measure itself lacks. Whoever reads it knows which figure
+//! is not known; a recording holds the sentence.
+
+use std::fmt;
+
+/// Something that a run of wakepath records and this recording does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lack {
+    /// Periods at which no cycle ran are not counted.
+    SkippedPeriods,
+    /// Skipped periods are not recorded; they follow from latencies beyond a period, as the tool's
+    /// own loop skips.
+    SkippedPeriodsInferred,
+    /// A wake-up that never came leaves no event.
+    MissedWakeUps,
+    /// What passed between the due time and the wake-up, and between the switch and the first
+    /// instruction.
+    BeforeWakeUp,
+    /// Values beyond the histogram's range are counted, if at all, without their size.
+    OverflowedValues,
+    /// How wide the histogram's bins are.
+    BinWidth,
+    /// Values are not in the order of time.
+    Order,
+    /// When cycles were due is not recorded.
+    DueTimes,
+    /// When work ended is not recorded.
+    ExecutionTimes,
+    /// Where the loop's work ends no event tells.
+    EndOfWork,
+    /// Its last samples may never have been written.
+    LastSamples,
+    /// Warm-up is mixed in.
+    WarmUp,
+    /// Policy and affinity are as asked for, not read back.
+    EffectivePolicy,
+    /// Nothing is known of the machine but its kernel.
+    Machine,
+    /// In the words of the run itself: of one watched from outside, or of another version.
+    Other(String),
+}
+
+impl Lack {
+    /// The sentence for a reader.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::SkippedPeriods => {
+                "skipped periods: the tool goes on after a late cycle and does not count what it \
+                 skipped"
+            }
+            Self::SkippedPeriodsInferred => {
+                "skipped periods: not recorded; inferred from latencies beyond a period, as the \
+                 tool's loop skips"
+            }
+            Self::MissedWakeUps => "skipped periods: a wake-up that never came leaves no event",
+            Self::BeforeWakeUp => {
+                "the whole latency: it begins when the kernel wakes the thread, not at the due time, \
+                 and ends with the switch to it"
+            }
+            Self::OverflowedValues => "values beyond the histogram's range: their size is lost",
+            Self::BinWidth => "the width of the histogram's bins: the widest that its lines allow",
+            Self::Order => "the order of values: clusters, outages and drift can't be seen",
+            Self::DueTimes => "due times: made up from the period",
+            Self::ExecutionTimes => "execution and response times: the tool has no work",
+            Self::EndOfWork => "execution and response times: no event tells where the work ends",
+            Self::LastSamples => "the last samples: the tool may not write them",
+            Self::WarmUp => "a warm-up: its first cycles are counted like all others",
+            Self::EffectivePolicy => "the policy in effect: it is as asked for, not read back",
+            Self::Machine => "facts of the machine",
+            Self::Other(text) => text,
+        }
+    }
+
+    /// All that have a sentence of their own.
+    const KNOWN: [Self; 14] = [
+        Self::SkippedPeriods,
+        Self::SkippedPeriodsInferred,
+        Self::MissedWakeUps,
+        Self::BeforeWakeUp,
+        Self::OverflowedValues,
+        Self::BinWidth,
+        Self::Order,
+        Self::DueTimes,
+        Self::ExecutionTimes,
+        Self::EndOfWork,
+        Self::LastSamples,
+        Self::WarmUp,
+        Self::EffectivePolicy,
+        Self::Machine,
+    ];
+}
+
+impl From<String> for Lack {
+    fn from(text: String) -> Self {
+        let known = Self::KNOWN.into_iter().find(|known| known.text() == text);
+        known.unwrap_or(Self::Other(text))
+    }
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Lack {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.text())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Lack {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_leads_back_to_what_it_says() {
+        for known in Lack::KNOWN {
+            assert_eq!(Lack::from(known.to_string()), known);
+        }
+        let other = "skipped periods: counted, but not by cycle".to_owned();
+        assert_eq!(Lack::from(other.clone()), Lack::Other(other));
+    }
+}
