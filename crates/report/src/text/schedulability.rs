@@ -20,11 +20,12 @@ impl ToText for Schedulability {
 
 fn write_all(answer: &Schedulability, text: &mut String, style: Style) -> std::fmt::Result {
     let word = answer.word().to_uppercase();
-    let word = match answer.analysis.outcome {
-        Outcome::Schedulable => style.good(&word),
-        Outcome::NotSchedulable(_) => style.bad(&word),
-        Outcome::NotProvable => style.doubtful(&word),
+    let tone = match answer.analysis.outcome {
+        Outcome::Schedulable => Tone::Good,
+        Outcome::NotSchedulable(_) => Tone::Bad,
+        Outcome::NotProvable => Tone::Doubtful,
     };
+    let word = style.toned(tone, &word);
     let cpus = match answer.set.cpus {
         1 => "1 CPU".to_owned(),
         cpus => format!("{cpus} CPUs"),
