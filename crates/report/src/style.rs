@@ -70,9 +70,9 @@ mod tests {
         };
         for styled in [
             style.bold("x"),
-            style.good("x"),
+            style.toned(Tone::Good, "x"),
             style.bad("x"),
-            style.doubtful("x"),
+            style.toned(Tone::Doubtful, "x"),
         ] {
             let (before, after) = styled.split_once('x').unwrap();
             for sequence in [before, after] {
