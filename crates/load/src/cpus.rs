@@ -1,6 +1,7 @@
 //! Which CPUs a load may use. It pins nothing but the calling thread.
 
 use crate::LoadError;
+use crate::ended::Ended;
 use rustix::thread::CpuSet as Affinity;
 use wakepath_timeline::CpuSet;
 
@@ -41,7 +42,7 @@ pub(crate) fn current() -> rustix::io::Result<Vec<u16>> {
 }
 
 /// Pins the calling thread to `cpus` and checks that the kernel took all of them.
-pub(crate) fn pin(cpus: &[u16]) -> Result<(), String> {
+pub(crate) fn pin(cpus: &[u16]) -> Result<(), Ended> {
     let mut set = Affinity::new();
     for &cpu in cpus
         .iter()
@@ -49,17 +50,18 @@ pub(crate) fn pin(cpus: &[u16]) -> Result<(), String> {
     {
         set.set(usize::from(cpu));
     }
-    rustix::thread::sched_setaffinity(None, &set)
-        .map_err(|error| format!("cannot run on CPUs {}: {error}", CpuSet::from(cpus)))?;
-    let got = current().map_err(|error| format!("cannot read the affinity: {error}"))?;
+    rustix::thread::sched_setaffinity(None, &set).map_err(|error| Ended::NotPinned {
+        wanted: CpuSet::from(cpus).to_string(),
+        source: error.into(),
+    })?;
+    let got = current().map_err(Ended::system("cannot read the affinity"))?;
     if got == cpus {
         Ok(())
     } else {
-        Err(format!(
-            "asked for CPUs {}, the kernel allows {}",
-            CpuSet::from(cpus),
-            CpuSet::from(&got[..])
-        ))
+        Err(Ended::OtherCpus {
+            wanted: CpuSet::from(cpus).to_string(),
+            allowed: CpuSet::from(&got[..]).to_string(),
+        })
     }
 }
 

@@ -30,6 +30,8 @@ mod control;
 mod counters;
 mod cpus;
 mod disturbance;
+mod disturbed;
+mod ended;
 mod error;
 mod inherited;
 mod judge;
@@ -47,7 +49,7 @@ mod resolve;
 pub mod supervisor;
 pub mod worker;
 
-pub use disturbance::Disturbance;
+pub use disturbed::Disturbance;
 pub use error::{IdleLoad, LoadError};
 pub use loads::{Containment, Loads};
 pub use options::{Cache, Caches, StartOptions};

@@ -2,8 +2,9 @@
 //! everything is gone at the end.
 
 mod keeper;
+mod running;
 
-use crate::control::{Answer, Control, LoadReport, order};
+use crate::control::{Control, LoadReport, order};
 use crate::counters::Counters;
 use crate::orphans::{self, Mark};
 use crate::plan::{Plan, Work};
@@ -13,9 +14,8 @@ use crate::{
     IdleLoad, LoadError, OWN_ENVIRONMENT_VARIABLE, StartOptions, cpus, judge, memory_budget,
 };
 use keeper::Keeper;
+use running::Running;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -51,18 +51,6 @@ pub struct Loads {
     started: Instant,
     /// `None` when there are no loads.
     running: Option<Running>,
-}
-
-struct Running {
-    counters: Counters,
-    control: Control,
-    keeper: Keeper,
-    mark: Mark,
-    complaints: OwnedFd,
-    directory: Option<PathBuf>,
-    sequence: u64,
-    /// Why the supervisor is of no more use.
-    failure: Option<String>,
 }
 
 impl Loads {
@@ -345,60 +333,6 @@ impl Loads {
         Snapshot {
             at_ns: 0,
             loads: loads.collect(),
-        }
-    }
-}
-
-impl Running {
-    /// The answer to the latest order; late ones to earlier orders are passed over.
-    fn answer(&mut self, patience: Duration) -> Result<Answer, LoadError> {
-        let deadline = Instant::now() + patience;
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let line = self.control.receive(Some(left)).map_err(|error| {
-                let said = self.complaint().unwrap_or_else(|| match error.kind() {
-                    std::io::ErrorKind::UnexpectedEof => "it ended by itself".into(),
-                    std::io::ErrorKind::TimedOut => {
-                        format!("no answer within {:.0} s", patience.as_secs_f64())
-                    }
-                    _ => error.to_string(),
-                });
-                LoadError::Supervisor(said)
-            })?;
-            let answer: Answer = serde_json::from_str(&line)
-                .map_err(|error| LoadError::Supervisor(format!("unreadable answer: {error}")))?;
-            if answer.sequence == self.sequence {
-                return Ok(answer);
-            }
-        }
-    }
-
-    /// Last line that the supervisor wrote to its standard error.
-    fn complaint(&self) -> Option<String> {
-        let mut file = File::from(self.complaints.try_clone().ok()?);
-        let mut text = String::new();
-        file.seek(SeekFrom::Start(0)).ok()?;
-        file.read_to_string(&mut text).ok()?;
-        text.lines()
-            .rev()
-            .map(str::trim)
-            .find(|line| !line.is_empty())
-            .map(str::to_owned)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // The closed socket lets the supervisor kill its descendants and end by itself.
-        let _ = self.control.stream().shutdown(std::net::Shutdown::Both);
-        self.keeper.end();
-        if self.keeper.containment() == Containment::SubReaper {
-            // Whoever got away from a supervisor that was killed.
-            orphans::kill_marked(&self.mark);
-        }
-        if let Some(directory) = &self.directory {
-            // What cannot be removed now is removed by the next reap_orphans.
-            let _ = std::fs::remove_dir_all(directory);
         }
     }
 }

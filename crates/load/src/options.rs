@@ -29,7 +29,7 @@ impl Caches {
     }
 }
 
-/// What [`crate::Loads::start`] needs to know beside the loads themselves.
+/// What starting loads needs to know beside the loads themselves.
 #[derive(Debug, Clone)]
 pub struct StartOptions {
     /// The program that answers `internal load-supervisor` and `internal load-worker`, as a rule

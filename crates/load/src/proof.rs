@@ -1,7 +1,7 @@
 //! The proof that a load did its work, as it goes into the record, and the reading of the counters
 //! from which it is made.
 
-use crate::Disturbance;
+use crate::disturbed::Disturbance;
 use serde::{Deserialize, Serialize};
 
 /// What one load did over a stretch of time.
@@ -47,7 +47,7 @@ pub struct LoadProof {
     pub died_early: bool,
     /// The last exit of one of its processes, such as "exit status 0" or "signal 9".
     pub exit: Option<String>,
-    /// What the program itself reported at its end; empty before [`crate::Loads::stop`].
+    /// What the program itself reported at its end; empty before the loads are stopped.
     pub reported: Vec<Reported>,
     /// Where it differs from what was asked, such as a smaller working set.
     pub notes: Vec<String>,

@@ -12,6 +12,7 @@ mod version;
 use crate::control::{Answer, Control, LoadReport, order};
 use crate::counters::Counters;
 use crate::disturbance::stress_ng;
+use crate::ended::Ended;
 use crate::plan::{Companion, Plan, Work};
 use crate::worker::take_counters;
 use crate::{inherited, process_tree};
@@ -46,7 +47,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), String> {
+fn run() -> Result<(), Ended> {
     let is_init = surroundings::tie_to_parent()?;
     let control = surroundings::take_control()?;
     let counters = take_counters()?;
@@ -55,12 +56,10 @@ fn run() -> Result<(), String> {
     surroundings::gather_descendants(is_init)?;
     let mut control = control;
     // End-of-file here: the parent died before the death signal was set.
-    let line = control
-        .receive(None)
-        .map_err(|error| format!("no plan: {error}"))?;
-    let plan: Plan = serde_json::from_str(&line).map_err(|error| format!("plan: {error}"))?;
+    let line = control.receive(None).map_err(Ended::system("no plan"))?;
+    let plan: Plan = serde_json::from_str(&line).map_err(Ended::Plan)?;
     let mut supervisor = Supervisor::new(control, counters, plan, is_init)?;
-    let failure = supervisor.start().err();
+    let failure = supervisor.start().err().map(|ended| ended.to_string());
     let failed = failure.is_some();
     let answer = Answer {
         notes,
@@ -95,14 +94,9 @@ struct Supervisor {
 }
 
 impl Supervisor {
-    fn new(
-        control: Control,
-        counters: Counters,
-        plan: Plan,
-        is_init: bool,
-    ) -> Result<Self, String> {
+    fn new(control: Control, counters: Counters, plan: Plan, is_init: bool) -> Result<Self, Ended> {
         let running = plan.loads.iter().map(|_| {
-            let complaints = Capture::new().map_err(|error| format!("memory file: {error}"))?;
+            let complaints = Capture::new().map_err(Ended::system("memory file"))?;
             let (account, report) = (Account::default(), LoadReport::default());
             Ok(Running {
                 account,
@@ -111,8 +105,8 @@ impl Supervisor {
                 port: None,
             })
         });
-        let running = running.collect::<Result<Vec<_>, String>>()?;
-        let own = process_tree::own_pid().ok_or("/proc is not mounted")?;
+        let running = running.collect::<Result<Vec<_>, Ended>>()?;
+        let own = process_tree::own_pid().ok_or(Ended::NoProc)?;
         Ok(Self {
             control,
             counters,
@@ -125,7 +119,7 @@ impl Supervisor {
     }
 
     /// Starts everything: servers first, then workers and programs.
-    fn start(&mut self) -> Result<(), String> {
+    fn start(&mut self) -> Result<(), Ended> {
         for load in 0..self.plan.loads.len() {
             let Work::Program(program) = self.plan.loads[load].work.clone() else {
                 continue;
@@ -149,7 +143,7 @@ impl Supervisor {
         Ok(())
     }
 
-    fn launch(&self, load: usize, role: Role) -> Result<Instance, String> {
+    fn launch(&self, load: usize, role: Role) -> Result<Instance, Ended> {
         let running = &self.running[load];
         let planned = &self.plan.loads[load];
         instance::start(
@@ -160,7 +154,10 @@ impl Supervisor {
             &running.complaints,
             &self.counters,
         )
-        .map_err(|error| format!("load {}: cannot start: {error}", planned.name))
+        .map_err(|source| Ended::NotStarted {
+            load: planned.name.clone(),
+            source,
+        })
     }
 
     fn start_companion(
@@ -168,7 +165,7 @@ impl Supervisor {
         load: usize,
         path: &std::path::Path,
         companion: &Companion,
-    ) -> Result<u16, String> {
+    ) -> Result<u16, Ended> {
         let name = self.plan.loads[load].name.clone();
         match companion {
             Companion::HttpServer { slot } => {
@@ -177,7 +174,10 @@ impl Supervisor {
                 servers::published_port(self.counters.slot(*slot))
             }
             Companion::Iperf3Server => {
-                let port = servers::free_port().map_err(|error| format!("load {name}: {error}"))?;
+                let port = servers::free_port().map_err(|source| Ended::Load {
+                    load: name.clone(),
+                    source,
+                })?;
                 let role = Role::Iperf3Server {
                     path: path.to_owned(),
                     port,
@@ -187,7 +187,7 @@ impl Supervisor {
                 servers::wait_until_listening(port).then_some(port)
             }
         }
-        .ok_or_else(|| format!("load {name}: its server did not start to listen"))
+        .ok_or(Ended::NotListening { load: name })
     }
 
     /// Watches until told to stop or until the parent is gone.
@@ -251,7 +251,7 @@ impl Supervisor {
                         }
                         Err(problem) => {
                             self.instances.swap_remove(index);
-                            self.mark_ended(load, problem);
+                            self.mark_ended(load, problem.to_string());
                             continue;
                         }
                     }

@@ -2,6 +2,7 @@
 
 use crate::counters::Counters;
 use crate::disturbance::{cpu, files, http_server, memory, messages, network, processes, timers};
+use crate::ended::Ended;
 use crate::launch::NOTHING;
 use crate::plan::{Assignment, Job};
 use crate::{OWN_ENVIRONMENT_VARIABLE, cpus};
@@ -25,14 +26,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn run(argument: &str) -> Result<Infallible, String> {
-    let assignment: Assignment = serde_json::from_str(argument)
-        .map_err(|error| format!("this verb is for wakepath itself: {error}"))?;
+fn run(argument: &str) -> Result<Infallible, Ended> {
+    let assignment: Assignment = serde_json::from_str(argument).map_err(Ended::Assignment)?;
     set_parent_process_death_signal(Some(Signal::KILL))
-        .map_err(|error| format!("cannot ask for the parent's death signal: {error}"))?;
+        .map_err(Ended::system("cannot ask for the parent's death signal"))?;
     // The parent may have died before the line above.
     if getppid().map(Pid::as_raw_pid) != Some(assignment.parent) {
-        return Err("the parent is gone".into());
+        return Err(Ended::ParentGone);
     }
     cpus::pin(&assignment.cpus)?;
     // A load needs none, and a program of others least of all.
@@ -55,11 +55,11 @@ fn run(argument: &str) -> Result<Infallible, String> {
         if let Some((counters, slot)) = &counters {
             counters.slot(*slot).add(own_cpu_us());
         }
-        return Err(format!("{}: {}", path.display(), command.exec()));
+        return Err(Ended::file(path, command.exec()));
     }
     // So that `killall wakepath` asks the measuring process alone, which then ends its loads.
     let _ = rustix::thread::set_name(c"wakepath-load");
-    let (counters, slot) = counters.ok_or("a built-in load needs a slot for its count")?;
+    let (counters, slot) = counters.ok_or(Ended::NoSlot)?;
     let counter = counters.slot(slot);
     match &assignment.job {
         Job::Cpu => cpu::run(counter),
@@ -88,8 +88,8 @@ fn own_cpu_us() -> u64 {
 
 /// Maps the counters that came as standard output and puts the null device in their place, so that
 /// no stray print can reach them.
-pub(crate) fn take_counters() -> Result<Counters, String> {
-    let describe = |error: std::io::Error| format!("cannot take over the counters: {error}");
+pub(crate) fn take_counters() -> Result<Counters, Ended> {
+    let describe = Ended::system::<std::io::Error>("cannot take over the counters");
     let file = std::io::stdout()
         .as_fd()
         .try_clone_to_owned()

@@ -3,30 +3,9 @@
 //! the sample has nanoseconds, between two cycles as well, unless the CPU slept. A trail of readings
 //! that fits every sample of a segment is the loop's; nothing in the guest has to say so.
 
+use super::readings::{Clock, Fit, Mark};
 use std::collections::HashMap;
 use wakepath_timeline::Sample;
-
-/// A reading of the clock by user code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
-    /// Instructions executed until then.
-    pub count: u64,
-    /// How often the CPU had halted, waiting for an interrupt.
-    pub halts: u64,
-    /// Instructions executed when it last did.
-    pub count_at_halt: u64,
-    /// Address of the instruction that read the clock: another one in each process.
-    pub address: u64,
-}
-
-/// How instructions become time.
-#[derive(Debug, Clone, Copy)]
-pub struct Clock {
-    /// Virtual nanoseconds for each instruction.
-    pub ns_per_instruction: u64,
-    /// The smallest step of the guest's clock in nanoseconds.
-    pub granularity_ns: u64,
-}
 
 /// A thread of a segment, whose cycles are looked for.
 #[derive(Debug, Clone)]
@@ -85,23 +64,9 @@ pub struct Follower {
     complete: Vec<Complete>,
 }
 
-/// Whether a reading is the one that a sample names.
-enum Fit {
-    Yes,
-    /// It may be one before that.
-    Earlier,
-    No,
-}
-
 /// Trails that one process may have under way: more only come from a loop that reads the clock
 /// without end, and is none of ours.
 const AT_MOST: usize = 4_096;
-/// Instructions that an idle CPU may need less than the latency says: its timer is as coarse.
-const IDLE_SLACK: u64 = 2_000;
-
-/// Instructions that a timer's step takes, and a little more.
-const TIMER_STEP: u64 = 128;
-
 impl Follower {
     /// For these loops, each of a process of its own.
     pub fn new(clock: Clock, loops: Vec<Loop>) -> Self {
@@ -121,7 +86,10 @@ impl Follower {
         trails.retain_mut(|trail| self.advance(trail, mark, &mut found));
         for of in 0..self.loops.len() {
             let is_wanted = !self.loops[of].wanted.is_empty();
-            let fits = is_wanted && matches!(self.wakes(of, 0, None, mark), Fit::Yes);
+            let fits = is_wanted && {
+                let samples = &self.loops[of].samples;
+                matches!(self.clock.wakes(samples, 0, None, mark), Fit::Yes)
+            };
             if fits && trails.len() < AT_MOST {
                 let trail = Trail {
                     number: self.next_number,
@@ -153,9 +121,19 @@ impl Follower {
     /// Whether the trail goes on.
     fn advance(&mut self, trail: &mut Trail, mark: Mark, found: &mut Vec<Found>) -> bool {
         let Some(wake) = trail.wake else {
-            return match self.wakes(trail.of, trail.sample, trail.end, mark) {
+            return match self.clock.wakes(
+                &self.loops[trail.of].samples,
+                trail.sample,
+                trail.end,
+                mark,
+            ) {
                 Fit::Yes => {
-                    trail.exact += u32::from(self.agrees(trail, mark));
+                    trail.exact += u32::from(self.clock.agrees(
+                        &self.loops[trail.of].samples,
+                        trail.sample,
+                        trail.end,
+                        mark,
+                    ));
                     trail.wake = Some(mark);
                     true
                 }
@@ -165,7 +143,7 @@ impl Follower {
         };
         let sample = &self.loops[trail.of].samples[trail.sample];
         let execution = sample.end_ns.saturating_sub(sample.wake_ns);
-        match self.lasts(wake, mark, execution) {
+        match self.clock.lasts(wake, mark, execution) {
             Fit::Earlier => return true,
             Fit::No => return false,
             Fit::Yes => {}
@@ -190,71 +168,6 @@ impl Follower {
             return false;
         }
         true
-    }
-
-    /// Whether `mark` can be the first reading of that sample's cycle.
-    fn wakes(&self, of: usize, sample: usize, end: Option<Mark>, mark: Mark) -> Fit {
-        let samples = &self.loops[of].samples;
-        let Some(this) = samples.get(sample) else {
-            return Fit::No;
-        };
-        if let Some(end) = end {
-            let gap = this.wake_ns.saturating_sub(samples[sample - 1].end_ns);
-            let fit = self.lasts(end, mark, gap);
-            let slept = end.halts != mark.halts;
-            if !slept || matches!(fit, Fit::No) {
-                return fit;
-            }
-        }
-        let Ok(latency) = u64::try_from(this.latency_ns()) else {
-            return Fit::Yes;
-        };
-        // Since it last slept the CPU has executed at least what the latency consists of.
-        let awake = (mark.count - mark.count_at_halt) * self.clock.ns_per_instruction;
-        let slack = IDLE_SLACK * self.clock.ns_per_instruction;
-        match awake + slack >= latency {
-            true => Fit::Yes,
-            false => Fit::Earlier,
-        }
-    }
-
-    /// Whether a wake-up's instructions are its latency, or those since the cycle before the time
-    /// since then. A trail that is a cycle off fits most samples, but not like this.
-    fn agrees(&self, trail: &Trail, mark: Mark) -> bool {
-        let samples = &self.loops[trail.of].samples;
-        let this = &samples[trail.sample];
-        let ns = self.clock.ns_per_instruction;
-        match trail.end.filter(|end| end.halts == mark.halts) {
-            Some(end) => {
-                let gap = this
-                    .wake_ns
-                    .saturating_sub(samples[trail.sample - 1].end_ns);
-                gap.abs_diff((mark.count - end.count) * ns) <= TIMER_STEP * ns
-            }
-            None => {
-                let awake = (mark.count - mark.count_at_halt) * ns;
-                u64::try_from(this.latency_ns())
-                    .is_ok_and(|latency| latency.abs_diff(awake) <= TIMER_STEP * ns)
-            }
-        }
-    }
-
-    /// Whether so much time passed between two readings.
-    fn lasts(&self, from: Mark, to: Mark, ns: u64) -> Fit {
-        let counted = to.count.saturating_sub(from.count) * self.clock.ns_per_instruction;
-        // The guest's clock counts its own nanoseconds, not quite the emulator's; an instruction that
-        // faults is counted twice.
-        let unsure = 2 * self.clock.ns_per_instruction + 2 + self.clock.granularity_ns;
-        let (least, most) = (
-            ns.saturating_sub(unsure + ns / 20_000),
-            ns + unsure + ns / 50 + 64 * self.clock.ns_per_instruction,
-        );
-        let slept = from.halts != to.halts;
-        match counted {
-            counted if counted > most => Fit::No,
-            counted if counted < least && !slept => Fit::Earlier,
-            _ => Fit::Yes,
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! bonnie++, started again when it ends. Without arguments a small run, so that a phase sees all
 //! of its steps.
 
-use super::Disturbance;
 use crate::LoadError;
+use crate::disturbed::Disturbance;
 use crate::plan::Program;
 use std::path::Path;
 

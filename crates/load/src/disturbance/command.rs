@@ -1,7 +1,7 @@
 //! Any command, started again when it ends with status 0; another status ends the load.
 
-use super::Disturbance;
 use crate::LoadError;
+use crate::disturbed::Disturbance;
 use crate::plan::Program;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Unknown];

@@ -1,7 +1,7 @@
 //! Integer and floating-point arithmetic in registers. It touches no memory.
 
-use super::Disturbance;
 use crate::counters::Slot;
+use crate::disturbed::Disturbance;
 use std::hint::black_box;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Cpu];

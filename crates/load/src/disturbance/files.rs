@@ -1,8 +1,9 @@
 //! Writes a file and calls fsync. The file never has a name (or loses it at once), so that nothing
 //! of it can stay, however the worker ends.
 
-use super::Disturbance;
 use crate::counters::Slot;
+use crate::disturbed::Disturbance;
+use crate::ended::Ended;
 use rustix::fs::{Mode, OFlags};
 use std::convert::Infallible;
 use std::fs::File;
@@ -23,8 +24,8 @@ const WRITE_BYTES: usize = 64 << 10;
 const WRITES: usize = 16;
 
 /// Writes round a file of at most `bytes` until it is killed; counts bytes after their fsync.
-pub(crate) fn run(counter: &Slot, directory: &Path, bytes: u64) -> Result<Infallible, String> {
-    let describe = |error: io::Error| format!("{}: {error}", directory.display());
+pub(crate) fn run(counter: &Slot, directory: &Path, bytes: u64) -> Result<Infallible, Ended> {
+    let describe = |error: io::Error| Ended::file(directory, error);
     let file = nameless_file(directory).map_err(describe)?;
     // Not zeroes, which some file systems do not store.
     let block: Vec<u8> = (0..WRITE_BYTES)

@@ -1,7 +1,7 @@
 //! fio with any job. Started again when it ends, so that a short job lasts the phase.
 
-use super::Disturbance;
 use crate::LoadError;
+use crate::disturbed::Disturbance;
 use crate::plan::Program;
 use crate::programs::as_seen_from_elsewhere;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! glmark2, started again when it ends. Its CPU time stands for its work on the GPU, which no
 //! common interface counts.
 
-use super::Disturbance;
 use crate::LoadError;
+use crate::disturbed::Disturbance;
 use crate::plan::Program;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[

@@ -1,7 +1,7 @@
 //! hackbench from rt-tests, started again when it ends.
 
-use super::Disturbance;
 use crate::LoadError;
+use crate::disturbed::Disturbance;
 use crate::plan::Program;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[

@@ -2,6 +2,7 @@
 //! is no load by itself.
 
 use crate::counters::Slot;
+use crate::ended::Ended;
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -12,8 +13,8 @@ use std::thread;
 const LENGTH: u64 = 1 << 50;
 
 /// Serves until it is killed; its port goes into the slot.
-pub(crate) fn run(slot: &Slot) -> Result<Infallible, String> {
-    let describe = |error: io::Error| format!("HTTP server on loopback: {error}");
+pub(crate) fn run(slot: &Slot) -> Result<Infallible, Ended> {
+    let describe = Ended::system::<io::Error>("HTTP server on loopback");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(describe)?;
     let port = listener.local_addr().map_err(describe)?.port();
     slot.port.store(u64::from(port), Ordering::Release);

@@ -1,7 +1,7 @@
 //! iperf3 against a server of its own on loopback.
 
-use super::Disturbance;
 use crate::LoadError;
+use crate::disturbed::Disturbance;
 use crate::plan::{Companion, PORT, Program};
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Network, Disturbance::SystemCalls];

@@ -1,8 +1,9 @@
 //! Reads, changes and writes back a working set, over and over from end to end. Which part of the
 //! memory hierarchy that disturbs is decided by its size alone.
 
-use super::Disturbance;
 use crate::counters::Slot;
+use crate::disturbed::Disturbance;
+use crate::ended::Ended;
 use crate::{Cache, Caches, LoadError};
 use std::hint::black_box;
 use wakepath_scenario::WorkingSet;
@@ -60,8 +61,8 @@ fn sharers(cache: Cache, workers: u32) -> u64 {
 }
 
 /// Streams through `bytes` until it is killed; counts bytes that were read and written.
-pub(crate) fn run(counter: &Slot, bytes: u64) -> Result<std::convert::Infallible, String> {
-    let words = usize::try_from(bytes / 8).map_err(|_| format!("{bytes} bytes are too many"))?;
+pub(crate) fn run(counter: &Slot, bytes: u64) -> Result<std::convert::Infallible, Ended> {
+    let words = usize::try_from(bytes / 8).map_err(|_| Ended::TooMany { bytes })?;
     // Written, not only reserved: untouched pages would all be one page of zeroes.
     let mut set: Vec<u64> = (0..words as u64).collect();
     loop {

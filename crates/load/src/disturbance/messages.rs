@@ -1,8 +1,9 @@
 //! Groups of processes that send each other short messages through sockets, in the way of
 //! hackbench: every sender writes to every receiver of its group in turn.
 
-use super::Disturbance;
 use crate::counters::{Counters, Slot};
+use crate::disturbed::Disturbance;
+use crate::ended::Ended;
 use crate::launch;
 use crate::plan::{Assignment, Job};
 use std::convert::Infallible;
@@ -33,7 +34,7 @@ pub(crate) fn run(
     assignment: &Assignment,
     slot: u32,
     unique: &str,
-) -> Result<Infallible, String> {
+) -> Result<Infallible, Ended> {
     let own = rustix::process::getpid().as_raw_pid();
     let address = format!("wakepath-messages-{unique}-{slot}");
     let start = |job: Job| {
@@ -44,7 +45,7 @@ pub(crate) fn run(
         };
         launch::worker_of_a_worker(&child, counters)
             .map(drop)
-            .map_err(|error| format!("cannot start a process of the group: {error}"))
+            .map_err(Ended::system("cannot start a process of the group"))
     };
     for index in 0..PAIRS {
         start(Job::MessageReceiver {
@@ -58,12 +59,18 @@ pub(crate) fn run(
     }
     // None of them ends by itself; the first that does ends the group.
     let ended = rustix::process::wait(rustix::process::WaitOptions::empty());
-    Err(format!("a process of the group ended: {ended:?}"))
+    Err(Ended::GroupMember {
+        status: format!("{ended:?}"),
+    })
 }
 
 /// Receives at `address` until it is killed; counts messages.
-pub(crate) fn receive(counter: &Slot, address: &str) -> Result<Infallible, String> {
-    let describe = |error: io::Error| format!("receiver at {address}: {error}");
+pub(crate) fn receive(counter: &Slot, address: &str) -> Result<Infallible, Ended> {
+    let describe = |source: io::Error| Ended::Socket {
+        end: "receiver at",
+        address: address.to_owned(),
+        source,
+    };
     let name = SocketAddr::from_abstract_name(address).map_err(describe)?;
     let socket = UnixDatagram::bind_addr(&name).map_err(describe)?;
     let mut message = [0; MESSAGE_BYTES];
@@ -76,8 +83,12 @@ pub(crate) fn receive(counter: &Slot, address: &str) -> Result<Infallible, Strin
 }
 
 /// Sends to the receivers of the group in turn until it is killed.
-pub(crate) fn send(group: &str) -> Result<Infallible, String> {
-    let describe = |error: io::Error| format!("sender to {group}: {error}");
+pub(crate) fn send(group: &str) -> Result<Infallible, Ended> {
+    let describe = |source: io::Error| Ended::Socket {
+        end: "sender to",
+        address: group.to_owned(),
+        source,
+    };
     let sockets: Vec<UnixDatagram> = (0..PAIRS)
         .map(|index| connect(&format!("{group}-{index}")))
         .collect::<Result<_, _>>()

@@ -1,8 +1,9 @@
 //! UDP and TCP over loopback between threads of one worker. Loopback only: no packet leaves the
 //! machine.
 
-use super::Disturbance;
 use crate::counters::Slot;
+use crate::disturbed::Disturbance;
+use crate::ended::Ended;
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -15,8 +16,8 @@ const DATAGRAM_BYTES: usize = 1400;
 const STREAM_BYTES: usize = 64 << 10;
 
 /// Transfers until it is killed; counts bytes that arrived.
-pub(crate) fn run(counter: &Slot) -> Result<Infallible, String> {
-    let describe = |error: io::Error| format!("loopback: {error}");
+pub(crate) fn run(counter: &Slot) -> Result<Infallible, Ended> {
+    let describe = Ended::system::<io::Error>("loopback");
     let (sender, receiver) = datagram_pair().map_err(describe)?;
     let (outgoing, incoming) = stream_pair().map_err(describe)?;
     thread::scope(|scope| {

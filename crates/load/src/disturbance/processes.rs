@@ -1,7 +1,8 @@
 //! fork, exec, exit and mmap over and over: page tables, page faults and run queues.
 
-use super::Disturbance;
 use crate::counters::Slot;
+use crate::disturbed::Disturbance;
+use crate::ended::Ended;
 use crate::{kernel, launch};
 use rustix::process::{WaitOptions, waitpid};
 use std::convert::Infallible;
@@ -16,15 +17,15 @@ pub(crate) const DISTURBS: &[Disturbance] = &[
 const MAPPED_BYTES: usize = 1 << 20;
 
 /// Runs until it is killed; one count per round in which everything succeeded.
-pub(crate) fn run(counter: &Slot) -> Result<Infallible, String> {
+pub(crate) fn run(counter: &Slot) -> Result<Infallible, Ended> {
     loop {
-        let child = kernel::fork_a_child_that_exits().map_err(|error| format!("fork: {error}"))?;
-        waitpid(Some(child), WaitOptions::empty()).map_err(|error| format!("wait: {error}"))?;
-        let status = launch::nothing().map_err(|error| format!("exec: {error}"))?;
+        let child = kernel::fork_a_child_that_exits().map_err(Ended::system("fork"))?;
+        waitpid(Some(child), WaitOptions::empty()).map_err(Ended::system("wait"))?;
+        let status = launch::nothing().map_err(Ended::system("exec"))?;
         if !status.success() {
-            return Err(format!("the program that does nothing ended with {status}"));
+            return Err(Ended::Nothing { status });
         }
-        kernel::map_touch_and_unmap(MAPPED_BYTES).map_err(|error| format!("mmap: {error}"))?;
+        kernel::map_touch_and_unmap(MAPPED_BYTES).map_err(Ended::system("mmap"))?;
         counter.add(1);
     }
 }

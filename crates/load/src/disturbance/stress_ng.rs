@@ -1,7 +1,7 @@
 //! stress-ng with any stressors. It reports its own bogo operations at its end, which go into the
 //! proof beside the CPU time that is measured while it runs.
 
-use super::Disturbance;
+use crate::disturbed::Disturbance;
 use crate::plan::Program;
 use crate::programs::as_seen_from_elsewhere;
 use crate::{LoadError, Reported};

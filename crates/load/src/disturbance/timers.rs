@@ -1,7 +1,8 @@
 //! Short timers and signals: at every expiry one thread signals another, which signals back.
 
-use super::Disturbance;
 use crate::counters::Slot;
+use crate::disturbed::Disturbance;
+use crate::ended::Ended;
 use crate::kernel::SignalSet;
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::time::{
@@ -22,7 +23,7 @@ pub(crate) const DISTURBS: &[Disturbance] = &[
 const INTERVAL_NS: i64 = 200_000;
 
 /// Runs until it is killed; counts expiries that woke the worker and signals that arrived.
-pub(crate) fn run(counter: &Slot) -> Result<Infallible, String> {
+pub(crate) fn run(counter: &Slot) -> Result<Infallible, Ended> {
     let (ask, answer) = (
         SignalSet::of(&[libc::SIGUSR1]),
         SignalSet::of(&[libc::SIGUSR2]),
@@ -40,9 +41,9 @@ pub(crate) fn run(counter: &Slot) -> Result<Infallible, String> {
                 }
             }
         })
-        .map_err(|error| format!("thread: {error}"))?;
+        .map_err(Ended::system("thread"))?;
     let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)
-        .map_err(|error| format!("timerfd_create: {error}"))?;
+        .map_err(Ended::system("timerfd_create"))?;
     let interval = Timespec {
         tv_sec: 0,
         tv_nsec: INTERVAL_NS,
@@ -52,16 +53,16 @@ pub(crate) fn run(counter: &Slot) -> Result<Infallible, String> {
         it_value: interval,
     };
     timerfd_settime(&timer, TimerfdTimerFlags::empty(), &setting)
-        .map_err(|error| format!("timerfd_settime: {error}"))?;
+        .map_err(Ended::system("timerfd_settime"))?;
     let mut timer = File::from(timer);
     let mut expiries = [0; 8];
     loop {
         timer
             .read_exact(&mut expiries)
-            .map_err(|error| format!("timer: {error}"))?;
+            .map_err(Ended::system("timer"))?;
         counter.add(1);
-        kill_process(getpid(), Signal::USR1).map_err(|error| format!("kill: {error}"))?;
-        answer.wait().map_err(|error| format!("sigwait: {error}"))?;
+        kill_process(getpid(), Signal::USR1).map_err(Ended::system("kill"))?;
+        answer.wait().map_err(Ended::system("sigwait"))?;
         counter.add(2);
     }
 }

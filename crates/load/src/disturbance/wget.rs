@@ -1,7 +1,7 @@
 //! wget reading without end from an HTTP server of ours on loopback.
 
-use super::Disturbance;
 use crate::LoadError;
+use crate::disturbed::Disturbance;
 use crate::plan::{Companion, PORT, Program};
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Network, Disturbance::SystemCalls];

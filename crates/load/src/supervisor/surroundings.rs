@@ -1,6 +1,7 @@
 //! How the supervisor is tied to its parent and its descendants to it.
 
 use crate::control::Control;
+use crate::ended::Ended;
 use crate::{kernel, process_tree};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{
@@ -14,19 +15,19 @@ use std::time::Duration;
 /// Has the kernel kill us with our parent when we are init of a PID namespace, which takes all
 /// descendants along. Otherwise we must survive it for a moment, to kill them ourselves: then the
 /// closed control socket tells. Whether we are init.
-pub(super) fn tie_to_parent() -> Result<bool, String> {
+pub(super) fn tie_to_parent() -> Result<bool, Ended> {
     let is_init = getpid() == Pid::INIT;
     if is_init {
         set_parent_process_death_signal(Some(Signal::KILL))
-            .map_err(|error| format!("cannot ask for the parent's death signal: {error}"))?;
+            .map_err(Ended::system("cannot ask for the parent's death signal"))?;
     }
     Ok(is_init)
 }
 
 /// Takes the control socket from standard input and puts the null device in its place: a child
 /// that inherited it would hide the parent's end.
-pub(super) fn take_control() -> Result<Control, String> {
-    let describe = |error: std::io::Error| format!("cannot take over the control socket: {error}");
+pub(super) fn take_control() -> Result<Control, Ended> {
+    let describe = Ended::system::<std::io::Error>("cannot take over the control socket");
     let socket = std::io::stdin()
         .as_fd()
         .try_clone_to_owned()
@@ -37,7 +38,7 @@ pub(super) fn take_control() -> Result<Control, String> {
 }
 
 /// Makes orphaned descendants ours.
-pub(super) fn gather_descendants(is_init: bool) -> Result<(), String> {
+pub(super) fn gather_descendants(is_init: bool) -> Result<(), Ended> {
     if is_init {
         // Programs that look themselves up in /proc by their process id need the namespace's own.
         // Without it they see the outer one; the loads' accounts can do with either.
@@ -45,7 +46,7 @@ pub(super) fn gather_descendants(is_init: bool) -> Result<(), String> {
         Ok(())
     } else {
         set_child_subreaper(Some(getpid()))
-            .map_err(|error| format!("cannot become the reaper of the loads: {error}"))
+            .map_err(Ended::system("cannot become the reaper of the loads"))
     }
 }
 

@@ -1,0 +1,68 @@
+//! Why a process of the loads ended, the supervisor or a worker: one line on its standard error. What the
+//! caller of this crate meets is `LoadError`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+/// Why it ended.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Ended {
+    #[error("{action}: {source}")]
+    System {
+        action: &'static str,
+        source: io::Error,
+    },
+    #[error("{}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("{end} {address}: {source}")]
+    Socket {
+        end: &'static str,
+        address: String,
+        source: io::Error,
+    },
+    #[error("plan: {0}")]
+    Plan(serde_json::Error),
+    #[error("this verb is for wakepath itself: {0}")]
+    Assignment(serde_json::Error),
+    #[error("the parent is gone")]
+    ParentGone,
+    #[error("/proc is not mounted")]
+    NoProc,
+    #[error("a built-in load needs a slot for its count")]
+    NoSlot,
+    #[error("{bytes} bytes are too many")]
+    TooMany { bytes: u64 },
+    #[error("the program that does nothing ended with {status}")]
+    Nothing { status: ExitStatus },
+    #[error("a process of the group ended: {status}")]
+    GroupMember { status: String },
+    #[error("cannot run on CPUs {wanted}: {source}")]
+    NotPinned { wanted: String, source: io::Error },
+    #[error("asked for CPUs {wanted}, the kernel allows {allowed}")]
+    OtherCpus { wanted: String, allowed: String },
+    #[error("load {load}: cannot start: {source}")]
+    NotStarted { load: String, source: io::Error },
+    #[error("load {load}: {source}")]
+    Load { load: String, source: io::Error },
+    #[error("load {load}: its server did not start to listen")]
+    NotListening { load: String },
+}
+
+impl Ended {
+    /// The system refused `action`.
+    pub(crate) fn system<E: Into<io::Error>>(action: &'static str) -> impl Fn(E) -> Self + Copy {
+        move |source| Self::System {
+            action,
+            source: source.into(),
+        }
+    }
+
+    /// The system refused something about `path`.
+    pub(crate) fn file(path: &Path, source: io::Error) -> Self {
+        Self::File {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
