@@ -264,12 +264,24 @@ fn a_guest_dies_with_its_wakepath_and_an_interrupted_run_leaves_no_guest() {
             wait_for(|| !emulator_of(&place.0)),
             "{name}: its guest still runs"
         );
+        let left = files_below(&place.0.join("run"));
+        assert!(
+            left.iter().all(|path| !path.contains("initramfs")),
+            "{name}: {left:?}"
+        );
+        // What it left blocks nothing: the next complaint is of the kernel.
+        let again = place.lab_run("run", &["--kernel", "no-such-kernel"]);
+        let said = text(&{ again }.output().unwrap().stderr);
+        assert!(said.contains("is no kernel: give"), "{name}: {said}");
     }
 }
 
 // Ignored: the stage `lab` runs it: minutes of a CPU.
 fn a_guest_of_two_cpus_isolates_one_as_its_variant_says() {
     let place = Place::new("isolated");
+    // The guest mounts something over /tmp, and finds it all the same.
+    let cat = place.0.join("cat").display().to_string();
+    std::fs::copy("/bin/cat", &cat).unwrap();
     let output = place.wakepath(&[
         "lab",
         "exec",
@@ -282,7 +294,7 @@ fn a_guest_of_two_cpus_isolates_one_as_its_variant_says() {
         "--directory",
         "out",
         "--",
-        "/bin/cat",
+        &cat,
         "/sys/devices/system/cpu/online",
         "/sys/devices/system/cpu/isolated",
     ]);
@@ -320,6 +332,16 @@ fn two_runs_in_an_aarch64_guest_are_the_same_to_the_nanosecond() {
     }
     let diff = place.wakepath(&["lab", "diff", "first/debian-rt", "second/debian-rt"]);
     assert_eq!(diff.status.code(), Some(0), "{}", text(&diff.stdout));
+}
+
+/// The names of all files below a directory.
+fn files_below(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let names = entries.flat_map(|entry| match entry.path().is_dir() {
+        true => files_below(&entry.path()),
+        false => vec![entry.file_name().to_string_lossy().into_owned()],
+    });
+    names.collect()
 }
 
 fn kill(child: &Child, signal: &str) {
