@@ -36,7 +36,7 @@ fn run(argument: &str) -> Result<Infallible, Ended> {
     }
     cpus::pin(&assignment.cpus)?;
     // A load needs none, and a program of others least of all.
-    rights::give_up().map_err(|error| format!("cannot give up capabilities: {error}"))?;
+    rights::give_up().map_err(Ended::system("cannot give up capabilities"))?;
     let counters = match assignment.slot {
         Some(slot) => Some((take_counters()?, slot)),
         None => None,
