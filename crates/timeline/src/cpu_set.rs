@@ -207,7 +207,9 @@ mod tests {
 
     #[test]
     fn a_long_range_named_many_times_stays_one_range() {
-        assert_eq!(set(&["0-8191"; 1_000].join(",")).to_string(), "0-8191");
+        // Miri takes a thousand times longer for each of eight million numbers.
+        let times = if cfg!(miri) { 2 } else { 1_000 };
+        assert_eq!(set(&vec!["0-8191"; times].join(",")).to_string(), "0-8191");
     }
 
     #[test]
