@@ -67,7 +67,7 @@ impl Board {
 /// Reads virtual nanoseconds for an instruction, as a number or as a board's name.
 ///
 /// # Errors
-/// [`LabError::RateName`]; whether the emulator can count a number is told by [`crate::machine::shift_of`].
+/// [`LabError::RateName`]; whether the emulator can count a number is told by `shift_of`.
 pub fn ns_per_instruction(text: &str) -> Result<u32> {
     if let Ok(ns) = text.parse() {
         return Ok(ns);
