@@ -162,40 +162,49 @@ fn what_is_recorded_comes_back_from_the_file_with_its_counts() {
 }
 
 fn a_buffer_that_is_too_small_says_how_much_was_overwritten() {
+    // The kernel writes the number behind a page's events, and leaves it out where the page is full:
+    // about one time in ten.
     with_tracefs(|tracefs| {
-        let cpu = last_cpu();
-        let (instance, mut decoder) = match Instance::create(tracefs, &[cpu], 1) {
-            Ok(made) => made,
-            Err(error) => not_run(error),
-        };
-        let cost = EventCost::measure(&instance).unwrap();
-        instance.start().unwrap();
-        std::thread::spawn(move || {
-            wakepath_rt::affinity::pin(&[cpu]).unwrap();
-            (0..500).for_each(|_| std::thread::sleep(Duration::from_micros(50)));
-        })
-        .join()
-        .unwrap();
-        instance.stop().unwrap();
-        let scratch = tempfile::tempdir().unwrap();
-        let mut writer = TraceWriter::create(scratch.path(), &TraceDescription::default()).unwrap();
-        let mut collector = Collector::new(&instance, None).unwrap();
-        collector.take(&mut decoder, &mut writer).unwrap();
-        let count = collector.counts()[0];
-        println!("{count:?} {cost:?}");
-        let statistics = instance.statistics(cpu).unwrap();
-        assert!(statistics.overrun > 500, "{statistics:?}");
-        assert_eq!(count.overwritten, statistics.overrun);
-        writer.finish(&TraceEnd::default()).unwrap();
-        let trace = Trace::open(scratch.path(), 0).unwrap().unwrap();
-        let first = trace.events().unwrap().next().unwrap().unwrap();
-        assert_eq!(
-            first.what,
-            What::Lost {
-                count: statistics.overrun
-            }
-        );
+        let said = (0..20).any(|_| overwritten_events_are_counted(tracefs));
+        assert!(said, "no page said how much was overwritten");
     });
+}
+
+/// Whether the first page had room for the number, which then has to be right.
+fn overwritten_events_are_counted(tracefs: &Tracefs) -> bool {
+    let cpu = last_cpu();
+    let (instance, mut decoder) = match Instance::create(tracefs, &[cpu], 1) {
+        Ok(made) => made,
+        Err(error) => not_run(error),
+    };
+    let cost = EventCost::measure(&instance).unwrap();
+    instance.start().unwrap();
+    std::thread::spawn(move || {
+        wakepath_rt::affinity::pin(&[cpu]).unwrap();
+        (0..500).for_each(|_| std::thread::sleep(Duration::from_micros(50)));
+    })
+    .join()
+    .unwrap();
+    instance.stop().unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let mut writer = TraceWriter::create(scratch.path(), &TraceDescription::default()).unwrap();
+    let mut collector = Collector::new(&instance, None).unwrap();
+    collector.take(&mut decoder, &mut writer).unwrap();
+    let count = collector.counts()[0];
+    println!("{count:?} {cost:?}");
+    let statistics = instance.statistics(cpu).unwrap();
+    assert!(statistics.overrun > 500, "{statistics:?}");
+    writer.finish(&TraceEnd::default()).unwrap();
+    let trace = Trace::open(scratch.path(), 0).unwrap().unwrap();
+    let first = trace.events().unwrap().next().unwrap().unwrap();
+    let What::Lost { count: lost } = first.what else {
+        panic!("something was overwritten, and the trace begins with {first:?}");
+    };
+    assert_eq!(lost, count.overwritten);
+    if lost > 0 {
+        assert_eq!(lost, statistics.overrun);
+    }
+    lost > 0
 }
 
 fn an_instance_of_a_killed_process_is_removed_and_others_stay() {
