@@ -350,14 +350,13 @@ fn kill(child: &Child, signal: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// Whether a process runs that is an emulator with something in that directory.
+/// Whether a process runs that is an emulator, in a directory below that one.
 fn emulator_of(place: &Path) -> bool {
-    let place = place.display().to_string();
     let mut processes = std::fs::read_dir("/proc").unwrap().flatten();
     processes.any(|process| {
         let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
-        let line = text(&line);
-        line.starts_with("/") && line.contains("qemu-system") && line.contains(&place)
+        let works_in = std::fs::read_link(process.path().join("cwd"));
+        text(&line).contains("qemu-system") && works_in.is_ok_and(|at| at.starts_with(place))
     })
 }
 
