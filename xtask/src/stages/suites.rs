@@ -66,10 +66,12 @@ const ALONE: &[&str] = &[
     "page::size::ten_conditions_of_600_000_cycles_make_a_small_page_in_little_memory",
 ];
 
-/// The released program's command line: nothing is measured, so two tests run at once.
+/// The released program's command line, one test after the other: some make runs whose verdict has to
+/// be there.
 pub fn commands(job: &Job) -> Outcome {
     // The programs' runner takes one name at a time.
-    released(job, &["command_line::"]).and(released(job, &["own_controller::"]))
+    let of = |name| released(job, &[name, "--test-threads=1"]);
+    of("command_line::").and(of("own_controller::"))
 }
 
 /// The released program as its users start it, one test after the other: they measure time.
