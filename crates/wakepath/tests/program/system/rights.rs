@@ -28,10 +28,20 @@ enum Granted {
 /// What can be had nearly everywhere comes first: where the second can't be, the first has been tried.
 const EACH: [Granted; 2] = [Granted::ByItsStarter, Granted::ByItsFile];
 
+const HOST: &str = "wakepath-controller-host";
+
 /// Runs wakepath as nobody, with the two capabilities.
 fn as_nobody(granted: Granted, place: &Place, arguments: &[&str]) -> Output {
     let copy = place.path().join("wakepath");
     std::fs::copy(crate::started::binary(), &copy).unwrap();
+    let mut programs = vec![copy.clone()];
+    // Static, it has its host load a library, which is installed beside it with the same rights.
+    let directories = std::env::var_os("PATH").unwrap_or_default();
+    let host = std::env::split_paths(&directories).map(|place| place.join(HOST));
+    if let Some(host) = host.into_iter().find(|host| host.is_file()) {
+        programs.push(place.path().join(HOST));
+        std::fs::copy(host, &programs[1]).unwrap();
+    }
     chown(place.path(), Some(NOBODY), Some(NOBODY)).unwrap();
     let both = "+sys_nice,+ipc_lock";
     let (tool, words) = match granted {
@@ -47,7 +57,7 @@ fn as_nobody(granted: Granted, place: &Place, arguments: &[&str]) -> Output {
     if let Granted::ByItsFile = granted {
         let set = Command::new("setcap")
             .arg("cap_sys_nice,cap_ipc_lock+ep")
-            .arg(&copy)
+            .args(&programs)
             .status();
         if !set.is_ok_and(|status| status.success()) {
             not_run(
