@@ -56,8 +56,10 @@ fn as_nobody(granted: Granted, place: &Place, arguments: &[&str]) -> Output {
     };
     if let Granted::ByItsFile = granted {
         let set = Command::new("setcap")
-            .arg("cap_sys_nice,cap_ipc_lock+ep")
-            .args(&programs)
+            .args(programs.iter().flat_map(|program| {
+                let capabilities = Path::new("cap_sys_nice,cap_ipc_lock+ep");
+                [capabilities, program.as_path()]
+            }))
             .status();
         if !set.is_ok_and(|status| status.success()) {
             not_run(
