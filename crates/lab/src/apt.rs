@@ -81,17 +81,17 @@ impl Client {
         let updated = place.join("updated");
         if !(known && is_fresh(&updated)) {
             cache.tell(&format!("package lists of {release} for {architecture}"));
-            run(client.command("apt-get").args(["update", "--quiet"]))?;
+            run(client.command("apt-get")?.args(["update", "--quiet"]))?;
             fs::write(&updated, "").map_err(|e| LabError::io("write", &updated, e))?;
         }
         Ok(client)
     }
 
-    fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
+    fn command(&self, program: &str) -> Result<Command> {
+        let mut command = wakepath_programs::command(program)?;
         command.args(&self.options).env("LC_ALL", "C");
         command.stdin(Stdio::null());
-        command
+        Ok(command)
     }
 
     /// The package's description; the newest where no version is wanted.
@@ -100,17 +100,18 @@ impl Client {
             Some(version) => format!("{package}={version}"),
             None => package.to_owned(),
         };
-        let mut command = self.command("apt-cache");
+        let mut command = self
+            .command("apt-cache")
+            .map_err(|error| LabError::NoPackage {
+                package: wanted.clone(),
+                why: error.to_string(),
+            })?;
         command
             .args(["show", "--no-all-versions", "--"])
             .arg(&wanted);
-        let output = command.output().map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound => LabError::NoPackage {
-                package: wanted.clone(),
-                why: "apt-cache is not installed".into(),
-            },
-            _ => LabError::io("start", Path::new("apt-cache"), e),
-        })?;
+        let output = command
+            .output()
+            .map_err(|e| LabError::io("start", Path::new("apt-cache"), e))?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         if !output.status.success() || field(&text, "Package").is_none() {
             return Err(LabError::NoPackage {
@@ -129,7 +130,7 @@ impl Client {
     pub fn download(&self, name: &str, version: &str, directory: &Path) -> Result<PathBuf> {
         let wanted = format!("{name}={version}");
         run(self
-            .command("apt-get")
+            .command("apt-get")?
             .args(["download", "--quiet", "--"])
             .arg(&wanted)
             .current_dir(directory))?;
@@ -143,7 +144,7 @@ impl Client {
     /// A package and all that it depends on, each as `NAME=VERSION`. The lists must be of this
     /// client's own: what the system has installed would be missing.
     pub fn with_dependencies(&self, package: &str) -> Result<Vec<String>> {
-        let mut command = self.command("apt-get");
+        let mut command = self.command("apt-get")?;
         command
             .args(["install", "--simulate", "--no-install-recommends", "--"])
             .arg(package);
@@ -163,7 +164,7 @@ impl Client {
     /// against its list.
     pub fn download_all(&self, wanted: &[String], directory: &Path) -> Result<Vec<PathBuf>> {
         run(self
-            .command("apt-get")
+            .command("apt-get")?
             .args(["download", "--quiet", "--"])
             .args(wanted)
             .current_dir(directory))?;
@@ -200,14 +201,17 @@ fn installed(said: &str) -> Vec<String> {
 /// The system's mirror of Debian and the release it has there; Debian's own and its stable release
 /// where the system is no Debian.
 fn mirror() -> (String, String) {
-    let listed = Command::new("apt-get")
-        .args(["indextargets", "--format"])
-        .arg("$(ORIGIN) $(REPO_URI) $(CODENAME)")
-        .arg("Created-By: Packages")
-        .stdin(Stdio::null())
-        .output();
+    let listed = wakepath_programs::command("apt-get").map(|mut command| {
+        command
+            .args(["indextargets", "--format"])
+            .arg("$(ORIGIN) $(REPO_URI) $(CODENAME)")
+            .arg("Created-By: Packages")
+            .stdin(Stdio::null())
+            .output()
+    });
+    let listed = listed.ok().and_then(|ended| ended.ok());
     let listed = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    let found = listed.ok().and_then(|listed| first_of_debian(&listed));
+    let found = listed.and_then(|listed| first_of_debian(&listed));
     found.unwrap_or_else(|| (MIRROR.into(), "stable".into()))
 }
 

@@ -11,6 +11,7 @@ use wakepath_assess::Assessment;
 use wakepath_report::{Cell, Style, Table, cpus_text, number};
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::condition_label;
+use wakepath_timeline::duration::Unit;
 use wakepath_verdict::{CycleSummary, Judgement, Outcome};
 
 /// A guest and what came of it.
@@ -209,7 +210,7 @@ pub(crate) fn condition_of(judged: &Judgement) -> (String, String) {
 
 fn row(cycles: &CycleSummary) -> Vec<Cell> {
     let micros = |ns: Option<i64>| match ns {
-        Some(ns) => Cell::Text(format!("{:.3}", ns as f64 / 1e3)),
+        Some(ns) => Cell::Text(Unit::Micros.figure(ns, 3)),
         None => Cell::Blank,
     };
     let latency = &cycles.latency_as_scheduled;

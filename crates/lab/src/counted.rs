@@ -10,7 +10,9 @@ use crate::whole_file::whole_or_not;
 use crate::{LabError, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
+use wakepath_archive::read_legible;
 use wakepath_assess::Assessment;
+use wakepath_assess::explanation::kept;
 use wakepath_explain::{ConditionExplanation, Explanation};
 use wakepath_scenario::Scenario;
 use wakepath_statistics::{DistributionSummary, Quantile};
@@ -32,7 +34,7 @@ pub fn order(guests: &GuestsAsked, scenario: &Scenario, seeds: &[u64]) -> Baseli
 pub fn baseline(order: BaselineOrder, whole: &[Whole]) -> Result<Baseline> {
     let mut guests = Vec::new();
     for one in whole {
-        let explanation = explanation(&one.directory)?;
+        let explanation = kept(&one.directory)?;
         guests.push(GuestCounts {
             guest: one.guest.clone(),
             provenance: provenance(&one.assessment),
@@ -53,7 +55,11 @@ pub fn baseline(order: BaselineOrder, whole: &[Whole]) -> Result<Baseline> {
 /// Where it can't be read or understood, or no run could have counted so.
 pub fn read_baseline(path: &Path) -> Result<Baseline> {
     let text = std::fs::read(path).map_err(|error| LabError::io("read", path, error))?;
-    let read: serde_json::Result<Baseline> = serde_json::from_slice(&text);
+    let read = serde_json::from_slice(&text).and_then(|mut read: Baseline| {
+        // Its scenario is a document, and has a reader of its own.
+        read.guests = read_legible(&serde_json::to_vec(&read.guests)?)?;
+        Ok(read)
+    });
     let read = read.map_err(|source| LabError::File {
         path: path.to_owned(),
         fault: FileFault::NotUnderstood {
@@ -77,24 +83,6 @@ pub fn read_baseline(path: &Path) -> Result<Baseline> {
 pub fn write_baseline(path: &Path, baseline: &Baseline) -> Result<()> {
     let text = serde_json::to_string_pretty(baseline).expect("its keys are text") + "\n";
     whole_or_not(path, &text)
-}
-
-fn explanation(directory: &Path) -> Result<Option<Explanation>> {
-    let path = directory.join(Explanation::FILE_NAME);
-    let text = match std::fs::read(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(LabError::io("read", &path, error)),
-    };
-    let found = serde_json::from_slice(&text).map_err(|source| LabError::File {
-        path,
-        fault: FileFault::NotUnderstood {
-            is_not: "not an explanation",
-            source,
-            remedy: None,
-        },
-    })?;
-    Ok(Some(found))
 }
 
 fn provenance(assessment: &Assessment) -> BTreeMap<String, String> {

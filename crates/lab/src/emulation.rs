@@ -13,6 +13,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+use wakepath_timeline::one_line;
 
 /// How often the console is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -283,8 +284,7 @@ impl Console {
 
 /// A console's line without what would move a terminal's cursor.
 fn plain(line: &str) -> String {
-    let kept: String = line.chars().filter(|c| !c.is_control()).collect();
-    kept.trim().to_owned()
+    one_line(line.trim())
 }
 
 #[cfg(test)]

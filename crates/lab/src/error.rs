@@ -2,6 +2,7 @@
 
 use crate::architecture::Architecture;
 use crate::baseline::BaselineError;
+use crate::divergence::Divergence;
 use crate::elf::ElfError;
 use crate::sending::ReceiveError;
 use crate::words::WordsError;
@@ -9,6 +10,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use wakepath_archive::ArchiveError;
 use wakepath_assess::AssessmentError;
+use wakepath_assess::explanation::ExplainError;
+use wakepath_directory::DirectoryError;
+use wakepath_programs::NotFound;
 use wakepath_scenario::ScenarioErrors;
 use wakepath_scenario::units::Complaint;
 use wakepath_verdict::Outcome;
@@ -37,6 +41,9 @@ pub enum LabError {
         /// The package that holds it.
         package: &'static str,
     },
+    /// A tool of the system's is missing, or lies where root takes none from.
+    #[error(transparent)]
+    Tool(#[from] NotFound),
     /// The emulator is older than any that was tried.
     #[error("{version} is too old: this guest needs QEMU {needed} or newer (package {package})")]
     OldEmulator {
@@ -273,6 +280,22 @@ pub enum LabError {
         /// What its run is instead.
         outcome: Outcome,
     },
+    /// A guest that did not repeat: nothing in virtual time may be told from such runs.
+    #[error(
+        "{guest}: carried out twice, {divergence}; no page is written. The emulator did not keep its promise: please \
+        report it with both runs, {} and {}",
+        first.display(), second.display()
+    )]
+    Diverged {
+        /// The guest.
+        guest: String,
+        /// Where they part.
+        divergence: Box<Divergence>,
+        /// Its first run.
+        first: PathBuf,
+        /// Its second run.
+        second: PathBuf,
+    },
     /// A guest whose run there is not.
     #[error("{guest}: {source}")]
     NoRun {
@@ -335,12 +358,18 @@ pub enum LabError {
         /// What is wrong with it.
         fault: BaselineError,
     },
+    /// A directory that may not be written in, or a file that can't be.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
     /// A run that can't be read or written.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
     /// A run that can't be judged.
     #[error(transparent)]
     Assessment(#[from] AssessmentError),
+    /// The explanation beside a run can't be read.
+    #[error(transparent)]
+    Explanation(#[from] ExplainError),
     /// A scenario that this version can't read.
     #[error(transparent)]
     Scenario(#[from] ScenarioErrors),

@@ -59,11 +59,7 @@ impl Initramfs {
         for wanted in further {
             match wanted {
                 Wanted::OfThisHost { program, package } => {
-                    let found = programs::installed(program);
-                    let path = found.ok_or_else(|| LabError::MissingProgram {
-                        program: program.clone(),
-                        package,
-                    })?;
+                    let path = programs::installed(program, package)?;
                     programs::refuse_other(&path, architecture)?;
                     programs::add(&mut files, &path, &path)?;
                 }

@@ -29,6 +29,14 @@ pub struct Machine {
 /// milliseconds, and a latency is the wait for another CPU's turn.
 const TURN_US: u32 = 2;
 
+/// Without it the emulator's main loop moves time on to the next timer as soon as every CPU has
+/// halted, though the instructions before the halt may not be counted yet: they are then counted on
+/// top, and the guest wakes late by as many. It also runs timers while a CPU executes. Recording (here
+/// to nowhere) lets either run only when the other has ended its turn and is counted: QEMU's
+/// `replay_mutex`, held in `accel/tcg/tcg-accel-ops-icount.c` and `util/main-loop.c`. It refuses to
+/// record several CPUs.
+const ONE_AT_A_TIME: &str = ",rr=record,rrfile=/dev/null";
+
 /// The longest turn in virtual nanoseconds; none where there is one CPU, or nothing bounds it.
 pub fn turn_ns(architecture: Architecture, cpus: u16) -> Option<u64> {
     let is_bounded = cpus > 1 && architecture == Architecture::X86_64;
@@ -77,6 +85,7 @@ impl Machine {
     pub fn arguments(&self, kernel: &Path, initramfs: &Path) -> Result<Vec<String>> {
         let shift = shift_of(self.ns_per_instruction)?;
         let cpus = self.cpus.to_string();
+        let one_at_a_time = if self.cpus == 1 { ONE_AT_A_TIME } else { "" };
         let turns = format!("none,id=turns,timer-period={TURN_US}");
         let port = format!("isa-debugcon,iobase={SEND_PORT:#x},chardev=sent");
         let sent = format!("file,id=sent,path={SENT}");
@@ -124,7 +133,7 @@ impl Machine {
             "-accel",
             "tcg",
             "-icount",
-            &format!("shift={shift},sleep=off"),
+            &format!("shift={shift},sleep=off{one_at_a_time}"),
             "-rtc",
             "clock=vm,base=2026-01-01",
             "-seed",
@@ -193,7 +202,7 @@ mod tests {
             ..machine.clone()
         });
         assert!(
-            two.contains("-smp 2") && two.contains("timer-period=2"),
+            two.contains("-smp 2") && two.contains("timer-period=2") && !two.contains("rr="),
             "{two}"
         );
         let arm = line(&Machine {
@@ -208,7 +217,7 @@ mod tests {
         let line = line(&machine);
         assert!(!line.contains("timer-period"), "{line}");
         for part in [
-            "-icount shift=1,sleep=off",
+            "-icount shift=1,sleep=off,rr=record,rrfile=/dev/null",
             "-rtc clock=vm,base=2026-01-01",
             "-cpu max,-rdrand,-rdseed",
             "-seed 7",

@@ -8,7 +8,8 @@ use crate::kernel::Kernel;
 use crate::{LabError, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use wakepath_programs::command;
 
 /// What the cache keeps of a package's kernel.
 const KERNEL: &str = "vmlinuz";
@@ -61,7 +62,7 @@ pub(crate) fn programs(
         for package in &wanted {
             cache.tell(&format!("package {}", package.full()));
             let file = package.download(client, partial)?;
-            run(Command::new("dpkg-deb").arg("-x").arg(&file).arg(partial))?;
+            run(command("dpkg-deb")?.arg("-x").arg(&file).arg(partial))?;
             fs::remove_file(&file).map_err(|e| LabError::io("remove", &file, e))?;
         }
         seal(partial)
@@ -85,7 +86,7 @@ pub(crate) fn with_dependencies(package: &str, client: &Client, cache: &Cache) -
         fs::create_dir(&packages).map_err(|e| LabError::io("make", &packages, e))?;
         // The client checks each against its list.
         for file in client.download_all(&wanted, &packages)? {
-            run(Command::new("dpkg-deb").arg("-x").arg(&file).arg(partial))?;
+            run(command("dpkg-deb")?.arg("-x").arg(&file).arg(partial))?;
         }
         // Documentation and translations are most of the files, and no program's libraries.
         for useless in [&packages, &partial.join("usr/share")] {
@@ -216,7 +217,7 @@ fn image(depends: &str) -> Option<String> {
 /// Takes what lies in `/boot` out of the package, and nothing else: its modules are a hundred times
 /// as much.
 fn unpack(package: &Path, directory: &Path, full: &str) -> Result<()> {
-    let mut unpacker = Command::new("dpkg-deb");
+    let mut unpacker = command("dpkg-deb")?;
     unpacker.arg("--fsys-tarfile").arg(package);
     let mut unpacker = unpacker
         .stdin(Stdio::null())
@@ -225,7 +226,7 @@ fn unpack(package: &Path, directory: &Path, full: &str) -> Result<()> {
         .spawn()
         .map_err(|e| LabError::io("start", Path::new("dpkg-deb"), e))?;
     let output = unpacker.stdout.take().expect("it was asked for");
-    let taken = run(Command::new("tar")
+    let taken = run(command("tar")?
         .args(["--extract", "--wildcards", "--strip-components=2"])
         .arg("--directory")
         .arg(directory)

@@ -7,12 +7,18 @@ use crate::{LabError, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use wakepath_archive::ArchiveError;
+use wakepath_directory::{Directory, Trust};
 
 /// Makes sure that runs may be put into `directory`.
 ///
 /// # Errors
-/// [`ArchiveError::DirectoryNotEmpty`] where it holds anything but such remains; then nothing is removed.
-pub fn take(directory: &Path) -> Result<()> {
+/// [`LabError::Directory`] where somebody else could change it while root writes in it, unless `trust`
+/// says so; [`ArchiveError::DirectoryNotEmpty`] where it holds anything but such remains; then nothing
+/// is removed.
+pub fn take(directory: &Path, trust: Trust) -> Result<()> {
+    if directory.exists() {
+        Directory::to_write(directory, trust)?;
+    }
     match is_free(directory)? {
         true => Ok(()),
         false => Err(LabError::Archive(ArchiveError::DirectoryNotEmpty {
@@ -81,7 +87,7 @@ mod tests {
     fn what_a_killed_laboratory_left_makes_no_directory_useless() {
         let place = tempfile::tempdir().unwrap();
         let place = place.path().join("runs");
-        take(&place).unwrap();
+        take(&place, Trust::Own).unwrap();
         fs::create_dir_all(place.join("debian-rt")).unwrap();
         for left in [
             ".initramfs-4711",
@@ -91,7 +97,7 @@ mod tests {
         ] {
             fs::write(place.join(left), "x").unwrap();
         }
-        take(&place).unwrap();
+        take(&place, Trust::Own).unwrap();
         assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
     }
 
@@ -109,12 +115,12 @@ mod tests {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(path, "x").unwrap();
             }
-            let said = take(place.path()).unwrap_err().to_string();
+            let said = take(place.path(), Trust::Own).unwrap_err().to_string();
             assert!(said.contains("already holds files"), "{said}");
             assert!(console.exists() && other.exists());
         }
         let place = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("/etc", place.path().join("debian-rt")).unwrap();
-        assert!(take(place.path()).is_err());
+        assert!(take(place.path(), Trust::Own).is_err());
     }
 }

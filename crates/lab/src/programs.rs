@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use wakepath_programs::{NotFound, find, may_run};
 
 /// A program that a guest needs beside wakepath.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub(crate) fn add(files: &mut BTreeMap<String, Entry>, path: &Path, inside: &Pat
     let Some(interpreter) = interpreter else {
         return Ok(());
     };
+    // Its word is the program's, not the user's.
+    may_run(Path::new(&interpreter))?;
     let listed = Command::new(&interpreter).arg("--list").arg(path).output();
     let listed = listed.map_err(|e| LabError::io("start", Path::new(&interpreter), e))?;
     if !listed.status.success() {
@@ -98,16 +101,13 @@ fn libraries(listed: &str) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// The file of an installed program.
-pub(crate) fn installed(program: &str) -> Option<PathBuf> {
-    if program.contains('/') {
-        return Some(PathBuf::from(program)).filter(|path| path.is_file());
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .chain(["/usr/sbin", "/sbin"].map(PathBuf::from))
-        .map(|directory| directory.join(program))
-        .find(|path| path.is_file())
+/// The file of an installed program of `package`: a path as it stands, a name where the crate
+/// `programs` looks.
+pub(crate) fn installed(program: &str, package: &'static str) -> Result<PathBuf> {
+    find(program).map_err(|error| match error {
+        NotFound::Nowhere { program } => LabError::MissingProgram { program, package },
+        distrusted => distrusted.into(),
+    })
 }
 
 #[cfg(test)]

@@ -42,13 +42,8 @@ impl Qemu {
         };
         let program = architecture.emulator();
         let name = given.map_or(program.into(), |path| path.display().to_string());
-        let found = match programs::installed(&name) {
-            Some(installed) => Self::at(installed, architecture, needed),
-            None => Err(LabError::MissingProgram {
-                program: name,
-                package: architecture.package(),
-            }),
-        };
+        let found = programs::installed(&name, architecture.package())
+            .and_then(|installed| Self::at(installed, architecture, needed));
         // The usual emulator is a package to install; one that few systems have is fetched.
         let is_unusual = cpus > 1 || architecture != Architecture::X86_64;
         match found {

@@ -1,9 +1,12 @@
-//! Published experiments repeated: which there are already, what guests each asks for, what came of it.
+//! Published experiments repeated: which there are already, what guests each asks for, whether one of them
+//! repeats, what came of it.
 //! What they are and what is said of them is in `experiments`.
 
 use crate::architecture::Architecture;
 use crate::asked::GuestsAsked;
+use crate::divergence::first_divergence;
 use crate::experiments::{Experiment, Guest, GuestRun, Page, Repeated, all, findings, named};
+use crate::recorded::streams;
 use crate::whole_file::whole_or_not;
 use crate::{LabError, Result, guests, place};
 use serde_json::{Value, json};
@@ -16,6 +19,8 @@ use wakepath_verdict::Outcome;
 
 /// Name of the page in its directory.
 const PAGE: &str = "README.md";
+/// Name of the directory of a second run of one guest.
+const AGAIN: &str = "again";
 
 /// The experiments of these names; all where none is given.
 ///
@@ -40,6 +45,8 @@ pub struct Repetition {
     pub place: PathBuf,
     /// Whether they are there already: an interrupted command goes on where it was.
     pub is_there: bool,
+    /// Whether the second run of one guest is there, too.
+    pub is_repeated: bool,
 }
 
 impl Repetition {
@@ -60,7 +67,13 @@ impl Repetition {
         }
         let place = directory.join(experiment.name);
         let is_there = there(experiment, &scenario, &place)?;
+        let again = Self::again_of(experiment, &place);
+        let is_repeated = match is_there {
+            true => !place::is_free(&again.1)?,
+            false => false,
+        };
         Ok(Self {
+            is_repeated,
             experiment,
             scenario,
             place,
@@ -79,6 +92,44 @@ impl Repetition {
             before: Vec::new(),
             ns_per_instruction: 1,
             memory_mib: 1024,
+        }
+    }
+
+    /// The one of its guests that is carried out twice. The last: experiments name the kernel last whose
+    /// latencies are the shortest, and show a nanosecond best.
+    pub fn asked_again(&self) -> GuestsAsked {
+        let kernel = Self::again_of(self.experiment, &self.place).0.kernel;
+        GuestsAsked {
+            kernels: vec![kernel.to_owned()],
+            ..self.asked()
+        }
+    }
+
+    /// Where the second run of that guest lies.
+    pub fn place_again(&self) -> PathBuf {
+        self.place.join(AGAIN)
+    }
+
+    fn again_of(experiment: &Experiment, place: &Path) -> (Guest, PathBuf) {
+        let guest = *experiment.guests.last().unwrap_or(&experiment.guests[0]);
+        (guest, place_of(&place.join(AGAIN), &guest))
+    }
+
+    /// Compares the two runs of that guest, sample by sample.
+    ///
+    /// # Errors
+    /// [`LabError::Diverged`] where they part; when one can't be read.
+    pub fn holds(&self) -> Result<()> {
+        let (guest, second) = Self::again_of(self.experiment, &self.place);
+        let first = place_of(&self.place, &guest);
+        match first_divergence(&streams(&first)?, &streams(&second)?) {
+            None => Ok(()),
+            Some(divergence) => Err(LabError::Diverged {
+                guest: format!("{}, {}", self.experiment.name, guest.name),
+                divergence: Box::new(divergence),
+                first,
+                second,
+            }),
         }
     }
 

@@ -1,10 +1,9 @@
 //! Windows in a run's directory: all of them in one file, and the stacks of each in one of its own.
 
 use crate::error::FileFault;
-use crate::whole_file::whole_or_not;
 use crate::{LabError, Result};
-use std::path::Path;
-use wakepath_archive::Run;
+use wakepath_archive::{Run, read_legible};
+use wakepath_directory::Directory;
 use wakepath_explain::window::{Window, Windows};
 
 const REMEDY: &str = "remove it; `wakepath lab window` makes it anew";
@@ -22,7 +21,7 @@ pub fn kept_windows(run: &Run) -> Result<Windows> {
         }
         Err(error) => return Err(LabError::io("read", &path, error)),
     };
-    let fault = match serde_json::from_slice::<Windows>(&text) {
+    let fault = match read_legible::<Windows>(&text) {
         Ok(found) if found.version <= Windows::VERSION => return Ok(found),
         Ok(_) => FileFault::Newer { remedy: REMEDY },
         Err(source) => FileFault::NotUnderstood {
@@ -35,13 +34,17 @@ pub fn kept_windows(run: &Run) -> Result<Windows> {
 }
 
 /// Adds windows to those of `earlier`; of one cycle the newer stay.
-pub(super) fn keep(run: &Path, earlier: Windows, windows: &[Window]) -> Result<()> {
+pub(super) fn keep(run: &Directory, earlier: Windows, windows: &[Window]) -> Result<()> {
+    let put = |name: &str, text: &str| {
+        run.put(name, text.as_bytes())
+            .map_err(|error| LabError::io("write", &run.path_of(name), error))
+    };
     for window in windows {
-        whole_or_not(&run.join(folded_name(window)), &window.folded())?;
+        put(&folded_name(window), &window.folded())?;
     }
     let all = earlier.with(windows.to_vec());
     let text = serde_json::to_string_pretty(&all).expect("plain data is JSON");
-    whole_or_not(&run.join(Windows::FILE_NAME), &(text + "\n"))
+    put(Windows::FILE_NAME, &(text + "\n"))
 }
 
 /// Name of the file with a window's stacks.

@@ -26,14 +26,17 @@ pub use wanted::{CyclesAsked, Wanted};
 use crate::guests::Stopped;
 use crate::host::Host;
 use wakepath_archive::Run;
+use wakepath_directory::Directory;
 use wakepath_explain::window::Window;
 
-/// Makes the run again, finds the windows of the wanted cycles and keeps them in the run's directory.
+/// Makes the run again, finds the windows of the wanted cycles and keeps them in the run's `directory`,
+/// which was opened to write in.
 ///
 /// # Errors
 /// Where the run does not come out the same, or a window can't be told.
 pub fn windows(
     run: &Run,
+    directory: &Directory,
     again: &Again,
     wanted: &Wanted,
     host: &Host,
@@ -45,6 +48,6 @@ pub fn windows(
     // A console that explains a failure stays.
     again.clean_up();
     let windows = told::windows(again, wanted, &repeated)?;
-    kept::keep(run.directory(), earlier, &windows)?;
+    kept::keep(directory, earlier, &windows)?;
     Ok(windows)
 }

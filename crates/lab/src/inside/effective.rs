@@ -2,7 +2,8 @@
 //! requested is no proof; what the kernel says of itself is. Pure but for the reading of its log.
 
 use rustix::fs::{Mode, OFlags};
-use wakepath_machine::{CpuList, Facts, PreemptionModel, Standing};
+use wakepath_machine::{Facts, PreemptionModel, Standing};
+use wakepath_timeline::CpuSet;
 
 const LOG: &str = "/dev/kmsg";
 /// How the kernel names what it does not know (init/main.c, since Linux 5.14).
@@ -60,7 +61,7 @@ pub(super) fn ignored(facts: &Facts, log: &str) -> Vec<String> {
         };
         // `isolcpus=managed_irq,domain,1-3`: flags before the CPUs.
         let begins = wanted.find(|c: char| c.is_ascii_digit());
-        let cpus: Option<CpuList> = wanted[begins.unwrap_or(wanted.len())..].parse().ok();
+        let cpus: Option<CpuSet> = wanted[begins.unwrap_or(wanted.len())..].parse().ok();
         let found = found.known();
         if found.is_none() || found != cpus.as_ref() {
             let is = found.filter(|found| !found.is_empty());

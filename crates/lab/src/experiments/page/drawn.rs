@@ -19,10 +19,7 @@ pub fn figures(repeated: &Repeated) -> Vec<Shown> {
     let drawn: Vec<(String, Figure)> = match experiment.drawing {
         Drawing::Overlay => overlays(repeated),
         Drawing::Boxes => of_each(repeated, |figures| figures.boxes.first()),
-        Drawing::Averages => of_each(repeated, |figures| {
-            let mut maxima = figures.maxima.iter();
-            maxima.find(|figure| figure.name.starts_with("averages"))
-        }),
+        Drawing::Averages => of_each(repeated, |figures| figures.averages.as_ref()),
     };
     let numbered = drawn.into_iter().zip(1..);
     numbered

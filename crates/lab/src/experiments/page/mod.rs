@@ -8,6 +8,7 @@ mod tables;
 use crate::experiments::{Agreement, Finding, Repeated, findings};
 use drawn::Shown;
 use std::fmt::Write;
+use wakepath_report::Origin;
 
 /// A page and the files that it shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +92,12 @@ fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Re
         experiment.name
     );
     tables::latencies(text, repeated);
+    // Neither date nor host: the same runs make the same page.
+    let origin = Origin {
+        of: format!("{} (wakepath lab experiments)", experiment.title),
+        machine: "virtual time".into(),
+        date: String::new(),
+    };
     for shown in drawn::figures(repeated) {
         let Shown {
             file,
@@ -99,7 +106,7 @@ fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Re
         } = shown;
         let alternative = figure.alternative.replace(['[', ']'], "");
         line!(text, "\n*{heading}*\n\n![{alternative}]({file})");
-        figures.push((file, figure.to_svg()));
+        figures.push((file, figure.to_svg(&origin)));
     }
     tables::woken(text, repeated);
     tables::by_kernel(text, repeated);

@@ -7,6 +7,7 @@ use crate::experiments::repeated::Measured;
 use crate::experiments::{Cell, Figure, GuestRun, Published, Repeated};
 use std::fmt::Write;
 use wakepath_statistics::{DistributionSummary, Quantile};
+use wakepath_timeline::duration::Unit;
 
 /// Conditions of all guests: kernels below each other under each policy in each phase.
 pub fn latencies(text: &mut String, repeated: &Repeated) {
@@ -65,7 +66,7 @@ fn figures(measured: &Measured) -> [String; 6] {
 }
 
 fn micros(ns: Option<f64>) -> String {
-    ns.map_or("–".to_owned(), |ns| format!("{:.2}", ns / 1e3))
+    ns.map_or("–".to_owned(), |ns| Unit::Micros.figure_of(ns, 2))
 }
 
 fn published(repeated: &Repeated, guest: &str, phase: &str, policy: &str) -> String {
@@ -108,7 +109,10 @@ pub fn woken(text: &mut String, repeated: &Repeated) {
                 .max_by_key(|cause| cause.worst_ns);
             let longest = longest.map_or("–".to_owned(), |cause| {
                 let cleaned = cause.cause.replace('|', "/");
-                format!("{cleaned}, {:.1} µs", cause.worst_ns as f64 / 1e3)
+                format!(
+                    "{cleaned}, {} µs",
+                    Unit::Micros.figure(cause.worst_ns as i64, 1)
+                )
             });
             line!(
                 text,
