@@ -1,0 +1,165 @@
+//! The gates that a series must pass before more is said of it than its largest value: what was
+//! looked at, the statistic, and what would cure a failure. What passes which is decided where they
+//! are made.
+
+use std::fmt;
+
+/// What a gate looks at, in the order of the statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum GateName {
+    /// How the values were measured.
+    Provenance,
+    /// Enough values beyond a threshold.
+    Count,
+    /// The series stays what it is.
+    Stationarity,
+    /// Exceedances, each cluster counted once, tell nothing of each other.
+    Dependence,
+    /// Values are fine enough.
+    Discreteness,
+    /// The level asked for is near enough to what was seen.
+    Reach,
+    /// There is a threshold above which the tail fits.
+    Threshold,
+    /// The tail fits at the threshold chosen.
+    Fit,
+    /// It stays the same at higher thresholds.
+    Stability,
+    /// Its shape is one for which bounds hold.
+    Shape,
+    /// The largest values of blocks say the same.
+    Blocks,
+    /// The bound is of the size of what was seen.
+    Size,
+    /// What was left out of a fit does not contradict it.
+    HeldOut,
+}
+
+impl GateName {
+    /// The word for a reader.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Provenance => "provenance",
+            Self::Count => "count",
+            Self::Stationarity => "stationarity",
+            Self::Dependence => "dependence",
+            Self::Discreteness => "discreteness",
+            Self::Reach => "reach",
+            Self::Threshold => "threshold",
+            Self::Fit => "fit",
+            Self::Stability => "stability",
+            Self::Shape => "shape",
+            Self::Blocks => "blocks",
+            Self::Size => "size",
+            Self::HeldOut => "held out",
+        }
+    }
+}
+
+impl fmt::Display for GateName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// A gate that was looked at.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Gate {
+    /// Which.
+    pub name: GateName,
+    /// Whether it was passed.
+    pub passed: bool,
+    /// What was found, with its statistic.
+    pub finding: String,
+    /// What would cure a failure; `None` where it was passed.
+    pub cure: Option<String>,
+}
+
+impl Gate {
+    /// A gate that was passed.
+    pub fn passed(name: GateName, finding: impl Into<String>) -> Self {
+        Self {
+            name,
+            passed: true,
+            finding: finding.into(),
+            cure: None,
+        }
+    }
+
+    /// A gate that was not passed, with what would cure it.
+    pub fn failed(name: GateName, finding: impl Into<String>, cure: impl Into<String>) -> Self {
+        Self {
+            name,
+            passed: false,
+            finding: finding.into(),
+            cure: Some(cure.into()),
+        }
+    }
+
+    pub(crate) fn of(name: GateName, passed: bool, finding: String, cure: &str) -> Self {
+        match passed {
+            true => Self::passed(name, finding),
+            false => Self::failed(name, finding, cure),
+        }
+    }
+}
+
+/// Probabilities after Holm's correction for as many tests (Holm 1979), in the order given: the
+/// chance that any of them rejects what is true stays within the level.
+pub fn holm(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
+    let mut adjusted = vec![0.0; p_values.len()];
+    let mut largest = 0.0_f64;
+    for (rank, &place) in order.iter().enumerate() {
+        let left = (p_values.len() - rank) as f64;
+        largest = largest.max(left * p_values[place]).min(1.0);
+        adjusted[place] = largest;
+    }
+    adjusted
+}
+
+/// A number as a reader takes it in: three digits, small ones as powers of ten.
+pub(crate) fn figure(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".into(),
+        0.0..1e-4 => format!("{value:.0e}"),
+        0.0..0.1 => format!("{value:.4}"),
+        0.0..10.0 => format!("{value:.3}"),
+        0.0..1e5 => format!("{value:.1}"),
+        _ => format!("{value:.2e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holms_correction_is_that_of_the_worked_example() {
+        // p = 0.01, 0.04, 0.03, 0.005: times 4, 3, 2, 1 from the smallest, never falling.
+        let found = holm(&[0.01, 0.04, 0.03, 0.005]);
+        let expected = [0.03, 0.06, 0.06, 0.02];
+        assert!(
+            found
+                .iter()
+                .zip(expected)
+                .all(|(a, b)| (a - b).abs() < 1e-15),
+            "{found:?}"
+        );
+        assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
+        assert!(holm(&[]).is_empty());
+    }
+
+    #[test]
+    fn figures_have_three_digits() {
+        assert_eq!(figure(0.0571), "0.0571");
+        assert_eq!(figure(5.82984), "5.830");
+        assert_eq!(figure(-1.1235), "-1.123");
+        assert_eq!(figure(3e-7), "3e-7");
+        assert_eq!(figure(812.34), "812.3");
+    }
+}
