@@ -28,6 +28,13 @@ impl Bound {
     }
 }
 
+impl Bound {
+    /// By how much the deadline is missed at most, in nanoseconds; `None`: no bound was found.
+    pub fn late_ns(&self) -> Option<u64> {
+        Some(self.response_ns?.saturating_sub(self.deadline_ns))
+    }
+}
+
 impl Part {
     /// Its share of the response, in nanoseconds: negative for what was done before.
     pub fn signed_ns(&self) -> i128 {
@@ -67,6 +74,13 @@ pub enum What {
         by: usize,
         /// How many of its jobs.
         jobs: u64,
+    },
+    /// A reservation runs first, or others' use of the CPU keeps this one's from running.
+    Reservation {
+        /// Its name; the task's own: its CPU time has yet to come.
+        name: String,
+        /// How many of its budgets; 0 for the task's own.
+        budgets: u64,
     },
     /// An interrupt or another overhead runs first.
     Overhead(&'static str),

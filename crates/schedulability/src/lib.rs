@@ -9,21 +9,30 @@ mod analysis;
 pub mod arithmetic;
 mod arrivals;
 mod bound;
+mod chain;
 pub mod edf;
 pub mod fixed_priority;
 pub mod global;
 mod method;
 pub mod overheads;
 mod placement;
+pub mod reservation;
+pub mod sched_deadline;
+mod sections;
 mod sensitivity;
 pub mod simulate;
+pub mod sweep;
 mod task;
+mod window;
 
 pub use analysis::{
     Analysis, NotAnalysed, Outcome, Overheads, Question, Refuted, TaskAnswer, analyse,
 };
 pub use bound::{Bound, Part, What};
+pub use chain::{Chain, EndToEnd, end_to_end};
 pub use method::{Method, NoSuchMethod};
 pub use placement::{Fit, NotPlaced, place};
+pub use sections::{Interrupting, NoSectionsBound, Sections, SectionsBound};
 pub use sensitivity::{Limits, limits};
-pub use task::{Arrivals, Impossible, Task};
+pub use task::{Arrivals, Impossible, Reservation, Server, Task};
+pub use window::{Runs, Stretch, Window, worst_window};

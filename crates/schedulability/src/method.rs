@@ -17,18 +17,21 @@ pub enum Method {
     GlobalEdf,
     /// C-EDF: G-EDF within clusters of so many CPUs.
     ClusteredEdf(u16),
+    /// SCHED_DEADLINE with its reservations and its admission, in root domains of so many CPUs:
+    /// 1 is partitioned, all of them (or more) is stock Linux.
+    Deadline(u16),
 }
 
 impl Method {
     /// All that a set can name, as they are written.
-    pub const NAMES: &'static str = "P-FP, G-FP, P-EDF, G-EDF or C-EDF";
+    pub const NAMES: &'static str = "P-FP, G-FP, P-EDF, G-EDF, C-EDF or SCHED_DEADLINE";
 
     /// How many CPUs share one queue of `cpus` CPUs in all.
     pub fn cluster_size(self, cpus: u16) -> u16 {
         match self {
             Self::PartitionedFixedPriority | Self::PartitionedEdf => 1,
             Self::GlobalFixedPriority | Self::GlobalEdf => cpus.max(1),
-            Self::ClusteredEdf(size) => size.clamp(1, cpus.max(1)),
+            Self::ClusteredEdf(size) | Self::Deadline(size) => size.clamp(1, cpus.max(1)),
         }
     }
 
@@ -49,6 +52,7 @@ impl fmt::Display for Method {
             Self::PartitionedEdf => "P-EDF",
             Self::GlobalEdf => "G-EDF",
             Self::ClusteredEdf(_) => "C-EDF",
+            Self::Deadline(_) => "SCHED_DEADLINE",
         })
     }
 }
@@ -61,7 +65,7 @@ pub struct NoSuchMethod;
 impl FromStr for Method {
     type Err = NoSuchMethod;
 
-    /// C-EDF gets clusters of 2 until its size is set.
+    /// C-EDF gets clusters of 2, SCHED_DEADLINE one root domain of all CPUs, until the size is set.
     fn from_str(name: &str) -> Result<Self, NoSuchMethod> {
         Ok(match name {
             "P-FP" => Self::PartitionedFixedPriority,
@@ -69,6 +73,7 @@ impl FromStr for Method {
             "P-EDF" => Self::PartitionedEdf,
             "G-EDF" => Self::GlobalEdf,
             "C-EDF" => Self::ClusteredEdf(2),
+            "SCHED_DEADLINE" => Self::Deadline(u16::MAX),
             _ => return Err(NoSuchMethod),
         })
     }

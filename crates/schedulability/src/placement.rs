@@ -25,6 +25,12 @@ pub enum NotPlaced {
     /// A task fits on no CPU beside those before it.
     #[error("{0}: fits on no CPU beside the tasks placed before it; give more CPUs or less work")]
     NoRoom(String),
+    /// A task that can't be moved by itself.
+    #[error(
+        "{0}: is released by another task or runs in a reservation; give CPUs and priorities by hand \
+         for such a set"
+    )]
+    Tied(String),
     /// The question is wrong in itself.
     #[error(transparent)]
     NotAnalysed(#[from] NotAnalysed),
@@ -40,6 +46,10 @@ pub fn place(
     fit: Fit,
     lowest_priority: u32,
 ) -> Result<Vec<Task>, NotPlaced> {
+    let tied = |task: &&Task| task.after.is_some() || task.reservation.is_some();
+    if let Some(task) = question.tasks.iter().find(tied) {
+        return Err(NotPlaced::Tied(task.name.clone()));
+    }
     let mut order: Vec<usize> = (0..question.tasks.len()).collect();
     order.sort_by_key(|&place| {
         let task = &question.tasks[place];

@@ -29,8 +29,22 @@ pub fn limits(question: &Question<'_>) -> Result<Vec<Limits>, NotAnalysed> {
         let own = tasks[place].clone();
         let mut holds_with = |task: Task| {
             tasks[place] = task;
+            // Another period meets the others at other offsets: what holds at any of them is asked.
+            let any_offset: Vec<Task>;
+            let moved = tasks[place].arrivals != own.arrivals;
+            let tasks = match moved && tasks.iter().any(|task| task.offset_ns.is_some()) {
+                false => &tasks[..],
+                true => {
+                    let without = tasks.iter().cloned().map(|task| Task {
+                        offset_ns: None,
+                        ..task
+                    });
+                    any_offset = without.collect();
+                    &any_offset
+                }
+            };
             let changed = Question {
-                tasks: &tasks,
+                tasks,
                 ..question.clone()
             };
             // A task that can't be is one with which the set does not hold.
@@ -46,6 +60,8 @@ pub fn limits(question: &Question<'_>) -> Result<Vec<Limits>, NotAnalysed> {
         });
         let period_ns = own.period_ns();
         let shortest_period_ns = match own.arrivals {
+            // It comes as often as what releases it.
+            _ if own.after.is_some() => None,
             Arrivals::Distances(_) => None,
             Arrivals::Sporadic(_) => {
                 let longest = period_ns.saturating_mul(10);

@@ -31,6 +31,45 @@ pub struct Task {
     pub priority: u32,
     /// The CPU that it is pinned to; `None`: any, or not decided yet.
     pub cpu: Option<u16>,
+    /// When its first job is due, on a clock that all tasks with an offset share: strictly
+    /// periodic, not only sporadic. `None`: nothing is known of it.
+    pub offset_ns: Option<u64>,
+    /// The task whose every job's end releases a job of this one; its times count from that
+    /// task's due times. `None`: a timer or an interrupt of its own releases it.
+    pub after: Option<String>,
+    /// CPU time set aside, of which alone it runs; `None`: it competes for all of the CPU.
+    pub reservation: Option<Reservation>,
+    /// SCHED_DEADLINE's runtime, where it is to be another than the execution with its overheads.
+    pub runtime_ns: Option<u64>,
+}
+
+/// CPU time set aside for some tasks: at least a budget in each period, and at most that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reservation {
+    /// Its name; the same for all tasks in it, like everything else here.
+    pub name: String,
+    /// How its budget comes back.
+    pub server: Server,
+    /// CPU time in each period, in nanoseconds.
+    pub budget_ns: u64,
+    /// Its period, in nanoseconds.
+    pub period_ns: u64,
+    /// Among the other tasks of its CPU: the greater number first.
+    pub priority: u32,
+    /// The CPU that it is on; `None`: any, or not decided yet.
+    pub cpu: Option<u16>,
+}
+
+/// How a reservation's budget comes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Server {
+    /// At every period's start, and what is not used is gone (an idling periodic server).
+    Periodic,
+    /// One period after its use began (Sprunt, Sha and Lehoczky 1989).
+    Sporadic,
+    /// A constant-bandwidth server, as SCHED_DEADLINE has it for one thread (Abeni and Buttazzo
+    /// 1998).
+    ConstantBandwidth,
 }
 
 /// How often jobs come.
@@ -58,6 +97,10 @@ impl Task {
             working_set_bytes: 0,
             priority: 0,
             cpu: None,
+            offset_ns: None,
+            after: None,
+            reservation: None,
+            runtime_ns: None,
         }
     }
 
@@ -114,6 +157,13 @@ impl Task {
         if self.non_preemptive_ns > self.execution_ns {
             return Err(Impossible::NonPreemptive { task: task() });
         }
+        if let Some(reservation) = &self.reservation
+            && (reservation.budget_ns == 0 || reservation.budget_ns > reservation.period_ns)
+        {
+            return Err(Impossible::Reservation {
+                reservation: reservation.name.clone(),
+            });
+        }
         Ok(())
     }
 }
@@ -157,6 +207,12 @@ pub enum Impossible {
     NonPreemptive {
         /// Its name.
         task: String,
+    },
+    /// A budget that no period holds.
+    #[error("{reservation}: its budget must be above 0 and at most its period")]
+    Reservation {
+        /// Its name.
+        reservation: String,
     },
     /// Several jobs at once, for an analysis that has no answer to that.
     #[error(

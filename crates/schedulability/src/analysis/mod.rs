@@ -3,6 +3,8 @@
 
 mod group;
 mod outcome;
+mod released;
+mod reserved;
 
 pub use outcome::{Analysis, Outcome, Refuted, TaskAnswer};
 
@@ -71,6 +73,50 @@ pub enum NotAnalysed {
     /// Two tasks of one name.
     #[error("{0}: two tasks have this name; give each a name of its own")]
     SameName(String),
+    /// Released by a task that there isn't.
+    #[error("{task}: comes after {after}, and no task has that name; give one of the set's")]
+    NoSuchTask {
+        /// Its name.
+        task: String,
+        /// What it is said to come after.
+        after: String,
+    },
+    /// Tasks that release each other in a circle.
+    #[error("{0}: is released by its own end, in a circle; leave out one `after` of the chain")]
+    Circle(String),
+    /// A policy under which tasks that release each other are not analysed.
+    #[error(
+        "{task}: is released by another task, which is analysed under P-FP alone, and not under \
+         {method}; give it a period"
+    )]
+    ReleasedUnder {
+        /// Its name.
+        task: String,
+        /// The policy.
+        method: Method,
+    },
+    /// Tasks that release each other, in a reservation.
+    #[error(
+        "{0}: is released by another task, which is not analysed in reservations; give it a period"
+    )]
+    ReleasedInReservation(String),
+    /// Several threads in a reservation that holds one.
+    #[error(
+        "{0}: a constant-bandwidth server, as SCHED_DEADLINE's, holds one thread; give each task a \
+         reservation of its own"
+    )]
+    OneThread(String),
+    /// A server that the policy doesn't have.
+    #[error(
+        "{reservation}: {method} has constant-bandwidth servers alone; give \
+         server = \"constant-bandwidth\""
+    )]
+    NoServerUnder {
+        /// Its name.
+        reservation: String,
+        /// The policy.
+        method: Method,
+    },
 }
 
 /// Analyses a set.
@@ -87,6 +133,26 @@ pub fn analyse(question: &Question<'_>) -> Result<Analysis, NotAnalysed> {
             return Err(NotAnalysed::SameName(task.name.clone()));
         }
     }
+    match question.tasks.iter().any(|task| task.reservation.is_some()) {
+        true => {
+            released::predecessors(question)?;
+            reserved::analyse_reserved(question)
+        }
+        false => analyse_unreserved(question),
+    }
+}
+
+/// A set without reservations.
+fn analyse_unreserved(question: &Question<'_>) -> Result<Analysis, NotAnalysed> {
+    let predecessors = released::predecessors(question)?;
+    match predecessors.iter().any(Option::is_some) {
+        true => released::analyse_released(question, &predecessors),
+        false => analyse_timed(question),
+    }
+}
+
+/// A set in which every task is released by its own timer or interrupt.
+fn analyse_timed(question: &Question<'_>) -> Result<Analysis, NotAnalysed> {
     let mut bounds: Vec<Option<TaskAnswer>> = vec![None; question.tasks.len()];
     let mut outcome = Outcome::Schedulable;
     let mut groups = 0;

@@ -1,6 +1,7 @@
 //! What an analysis says: proved, refuted, or neither.
 
 use crate::bound::Bound;
+use crate::sched_deadline::Parameters;
 
 /// The answer for a set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct TaskAnswer {
     /// The most by which a deadline can be missed, in nanoseconds, where that is bounded although
     /// the deadline itself is not proved.
     pub tardiness_ns: Option<u64>,
+    /// What SCHED_DEADLINE is to be told; `None` under any other policy.
+    pub parameters: Option<Parameters>,
 }
 
 /// Over a set, or one CPU's part of it.
@@ -52,12 +55,14 @@ pub enum Refuted {
         /// What is due in it, in nanoseconds.
         needed_ns: u64,
     },
-    /// Played through from a common release, this task misses.
+    /// Played through from these first releases, this task misses.
     Played {
         /// Place of the task.
         task: usize,
-        /// The missed deadline, in nanoseconds from the common release.
+        /// The missed deadline, in nanoseconds from the start.
         deadline_ns: u64,
+        /// Place of each task that shares the queue, and its first release in nanoseconds.
+        offsets_ns: Vec<(usize, u64)>,
     },
 }
 

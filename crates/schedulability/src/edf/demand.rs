@@ -68,31 +68,46 @@ pub enum Verdict {
 /// Rounds after which the longest busy stretch is given up.
 const MOST_ROUNDS: u32 = 1_000_000;
 
+/// Far above what sums in floating point are wrong by.
+const MARGIN: f64 = 1e-9;
+
 /// Whether all jobs are done by their deadlines under EDF on one CPU.
 pub fn demand_holds(tasks: &[DemandTask]) -> Verdict {
+    let (mut density, mut share, mut ahead, mut blocks_ns) = (0.0, 0.0, 0.0, 0);
+    for task in tasks {
+        let (execution, period) = (task.execution_ns as f64, task.period_ns as f64);
+        let window_ns = task
+            .deadline_ns
+            .min(task.period_ns)
+            .saturating_sub(task.jitter_ns);
+        density += execution / window_ns as f64;
+        let own = execution / period;
+        share += own;
+        let early = (task.period_ns as f64 + task.jitter_ns as f64) - task.deadline_ns as f64;
+        ahead += own * early.max(0.0);
+        blocks_ns = task.blocks_ns.max(blocks_ns);
+    }
     // Cheap and common: if every job can count against the shorter of period and deadline.
-    let quick: f64 = tasks
-        .iter()
-        .map(|task| {
-            let window = task
-                .deadline_ns
-                .min(task.period_ns)
-                .saturating_sub(task.jitter_ns);
-            (task.execution_ns as f64) / (window as f64)
-        })
-        .sum();
-    let blocks = tasks.iter().any(|task| task.blocks_ns > 0);
-    if quick <= 1.0 - 1e-9 && !blocks {
+    if density <= 1.0 - MARGIN && blocks_ns == 0 {
         return Verdict::Holds;
     }
-    let shares = tasks.iter().map(|task| (task.execution_ns, task.period_ns));
-    if against_one(shares) == Ordering::Greater {
-        return Verdict::Overload;
-    }
-    let Some(longest_ns) = busy_stretch(tasks) else {
-        return Verdict::Unknown;
+    let longest_ns = match share <= 1.0 - MARGIN {
+        // Demand in t is at most t · ΣU + Σ max(0, T + J − D) · U: beyond the t at which that and the
+        // longest blocking are t, nothing can be missed (Baruah, Rosier and Howell 1990).
+        true => Some(((ahead + blocks_ns as f64) / (1.0 - share) * (1.0 + 1e-6)) as u64)
+            .filter(|longest_ns| *longest_ns < u64::MAX / 4)
+            .and_then(|longest_ns| longest_ns.checked_add(1)),
+        false => {
+            let shares = tasks.iter().map(|task| (task.execution_ns, task.period_ns));
+            match against_one(shares) {
+                Ordering::Greater => return Verdict::Overload,
+                _ => busy_stretch(tasks),
+            }
+        }
     };
-    downwards(tasks, longest_ns, blocks).unwrap_or(Verdict::Unknown)
+    longest_ns
+        .and_then(|longest_ns| downwards(tasks, longest_ns, blocks_ns > 0))
+        .unwrap_or(Verdict::Unknown)
 }
 
 /// The longest stretch in which the CPU has work all the time.

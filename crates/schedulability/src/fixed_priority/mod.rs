@@ -6,10 +6,12 @@
 //! Burns, Bril and Lukkien, 2007).
 
 mod assignment;
+mod offsets;
 mod quick;
 mod response;
 
 pub use assignment::{Unassignable, assign};
-pub use quick::{QuickTask, holds as quickly_holds};
+pub use offsets::responses_with_offsets;
+pub use quick::{QuickTask, Windows, holds as quickly_holds};
 pub(crate) use response::distinct;
 pub use response::{Interference, responses};

@@ -5,7 +5,7 @@
 //! platforms" (RTSS 2007), iterated over slack; for fixed priorities with at most M − 1 carried-in
 //! jobs after Guan, Stigge, Yi and Yu (RTSS 2009).
 
-use super::GlobalTask;
+use super::{GlobalTask, window};
 
 /// Which job comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,11 +37,9 @@ fn fixed_priority(tasks: &[GlobalTask], cpus: u32) -> Vec<Option<u64>> {
             .map(|other| Some((tasks[other], found[other]?)))
             .collect();
         found.push(before.and_then(|before| {
-            below_deadline(
-                task,
-                |window_ns| limited_carry_in(task, &before, cpus, window_ns),
-                cpus,
-            )
+            below_deadline(task, cpus, |window_ns, most_ns| {
+                limited_carry_in(task, &before, cpus, window_ns, most_ns)
+            })
         }));
     }
     found
@@ -63,21 +61,13 @@ fn earliest_deadline(tasks: &[GlobalTask], cpus: u32) -> Vec<Option<u64>> {
                     .filter(move |(other, _)| *other != place)
                     .map(|(_, (other, slack))| (other, *slack))
             };
-            let response = below_deadline(
-                task,
-                |window_ns| {
-                    let most = window_ns.checked_sub(task.execution_ns)?.checked_add(1)?;
-                    others().try_fold(0_u64, |sum, (other, slack)| {
-                        let work = workload(other, slack, window_ns)?.min(until_deadline(
-                            other,
-                            slack,
-                            task.deadline_ns,
-                        ));
-                        sum.checked_add(work.min(most))
-                    })
-                },
-                cpus,
-            );
+            let response = below_deadline(task, cpus, |window_ns, most_ns| {
+                for (other, slack) in others() {
+                    let work = workload(other, slack, window_ns)?;
+                    most_ns.push(work.min(until_deadline(other, slack, task.deadline_ns)));
+                }
+                Some(())
+            });
             let left = response.map_or(0, |response| task.deadline_ns - response);
             changed |= left > slack[place] || (response.is_some() && found[place].is_none());
             slack[place] = slack[place].max(left);
@@ -90,17 +80,20 @@ fn earliest_deadline(tasks: &[GlobalTask], cpus: u32) -> Vec<Option<u64>> {
     found
 }
 
-/// The least R = C + ⌊I(R) / M⌋, if it is within the deadline.
+/// The least R = C + ⌊I(R) / M⌋, if it is within the deadline. `fill` pushes the most that each other
+/// task does in a window.
 fn below_deadline(
     task: &GlobalTask,
-    interference: impl Fn(u64) -> Option<u64>,
     cpus: u32,
+    fill: impl Fn(u64, &mut Vec<u64>) -> Option<()>,
 ) -> Option<u64> {
+    let mut most_ns = Vec::new();
     let mut reached = task.execution_ns;
     while reached <= task.deadline_ns {
-        let delay = interference(reached)? / u64::from(cpus);
-        let next = task.execution_ns.checked_add(delay)?;
-        if next <= reached {
+        most_ns.clear();
+        fill(reached, &mut most_ns)?;
+        let next = window::next(task.execution_ns, cpus, reached, &most_ns)?;
+        if next == reached {
             return Some(reached);
         }
         reached = next;
@@ -110,7 +103,8 @@ fn below_deadline(
 
 /// The most that a task does in a window of `window_ns`, its first job ending as late as its slack
 /// allows.
-fn workload(task: &GlobalTask, slack_ns: u64, window_ns: u64) -> Option<u64> {
+#[inline]
+pub(super) fn workload(task: &GlobalTask, slack_ns: u64, window_ns: u64) -> Option<u64> {
     let reach = window_ns
         .checked_add(task.deadline_ns)?
         .checked_sub(task.execution_ns)?
@@ -123,7 +117,8 @@ fn workload(task: &GlobalTask, slack_ns: u64, window_ns: u64) -> Option<u64> {
 
 /// The most that a task does before the end of a window that ends with the other job's deadline:
 /// under EDF only jobs with deadlines before that interfere.
-fn until_deadline(task: &GlobalTask, slack_ns: u64, window_ns: u64) -> u64 {
+#[inline]
+pub(super) fn until_deadline(task: &GlobalTask, slack_ns: u64, window_ns: u64) -> u64 {
     let jobs = match window_ns.checked_sub(task.deadline_ns) {
         None => 0,
         Some(beyond) => beyond / task.period_ns + 1,
@@ -134,26 +129,28 @@ fn until_deadline(task: &GlobalTask, slack_ns: u64, window_ns: u64) -> u64 {
     whole.saturating_add(carried.saturating_sub(slack_ns).min(task.execution_ns))
 }
 
-/// Interference with at most M − 1 jobs carried in.
+/// The most that each does with at most M − 1 jobs carried in: those that add most. In a longer window
+/// the same ones carried in do no less.
 fn limited_carry_in(
     task: &GlobalTask,
     before: &[(GlobalTask, u64)],
     cpus: u32,
     window_ns: u64,
-) -> Option<u64> {
-    let most = window_ns.checked_sub(task.execution_ns)?.checked_add(1)?;
-    let mut sum = 0_u64;
-    let mut more: Vec<u64> = Vec::with_capacity(before.len());
-    for (other, response_ns) in before {
-        let fresh = not_carried(other, window_ns)?.min(most);
-        let carried = carried(other, *response_ns, window_ns)?.min(most);
-        sum = sum.checked_add(fresh)?;
-        more.push(carried.saturating_sub(fresh));
+    most_ns: &mut Vec<u64>,
+) -> Option<()> {
+    let free_ns = window_ns.checked_sub(task.execution_ns)?.checked_add(1)?;
+    let mut more: Vec<(u64, usize, u64)> = Vec::with_capacity(before.len());
+    for (place, (other, response_ns)) in before.iter().enumerate() {
+        let fresh = not_carried(other, window_ns)?;
+        let carried = carried(other, *response_ns, window_ns)?.max(fresh);
+        most_ns.push(fresh);
+        more.push((carried.min(free_ns) - fresh.min(free_ns), place, carried));
     }
     more.sort_unstable_by(|a, b| b.cmp(a));
-    more.iter()
-        .take(cpus.saturating_sub(1) as usize)
-        .try_fold(sum, |sum, more| sum.checked_add(*more))
+    for (_, place, carried) in more.iter().take(cpus.saturating_sub(1) as usize) {
+        most_ns[*place] = *carried;
+    }
+    Some(())
 }
 
 /// The most of a task that is released first at the window's start.

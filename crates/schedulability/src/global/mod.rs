@@ -6,10 +6,13 @@
 
 mod density;
 mod interference;
+mod quick;
 mod tardiness;
+mod window;
 
 pub use density::density_holds;
 pub use interference::{Order, responses};
+pub use quick::Slacks;
 pub use tardiness::tardiness_bounds;
 
 use crate::task::{Arrivals, Task};

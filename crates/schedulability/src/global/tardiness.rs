@@ -5,10 +5,14 @@ use super::GlobalTask;
 use crate::arithmetic::Share;
 
 /// The most by which a job of each task can miss its deadline, in nanoseconds, rounded up; `None`
-/// where the tasks need more than all CPUs or one needs more than one.
+/// where the tasks need more than all CPUs or one needs more than one, and where a deadline is not the
+/// period's end: for those the bound is not proved.
 ///
-/// ((M − 1) · C_max − C_min) / (M − (M − 2) · U_max) + C_k. Deadlines count as the periods' ends.
+/// ((M − 1) · C_max − C_min) / (M − (M − 2) · U_max) + C_k.
 pub fn tardiness_bounds(tasks: &[GlobalTask], cpus: u32) -> Option<Vec<u64>> {
+    if tasks.iter().any(|task| task.deadline_ns != task.period_ns) {
+        return None;
+    }
     let share = |task: &GlobalTask| Share::up(task.execution_ns, task.period_ns);
     let total = tasks
         .iter()

@@ -61,7 +61,17 @@ fn a_job_does_not_run_on_two_cpus_at_once() {
 /// What a test accepts never misses when it is played, from together or from anywhere.
 #[test]
 fn what_is_accepted_never_misses() {
-    let mut state = 11_u64;
+    none_misses(11, 30_000);
+}
+
+#[test]
+#[ignore = "takes minutes: `cargo xtask test --deep`"]
+fn what_is_accepted_of_a_million_sets_never_misses() {
+    none_misses(12, 1_000_000);
+}
+
+fn none_misses(seed: u64, sets: u32) {
+    let mut state = seed;
     let mut next = |below: u64| {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -69,7 +79,7 @@ fn what_is_accepted_never_misses() {
         (state >> 33) % below
     };
     let mut accepted = [0_u32; 3];
-    for _ in 0..30_000 {
+    for _ in 0..sets {
         let cpus = 2 + next(3) as u32;
         let count = u64::from(cpus) + 1 + next(4);
         let set: Vec<GlobalTask> = (0..count)

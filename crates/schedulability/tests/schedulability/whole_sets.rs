@@ -1,7 +1,10 @@
 //! Whole sets on whole machines: outcomes, limits and placements that can be worked out by hand.
 
 use crate::fixed_priority::ordered;
+use wakepath_schedulability::global::GlobalTask;
 use wakepath_schedulability::overheads::Costs;
+use wakepath_schedulability::simulate::{Rule, play};
+use wakepath_schedulability::sweep::Random;
 use wakepath_schedulability::{
     Fit, Method, NotAnalysed, NotPlaced, Outcome, Question, Refuted, Task, analyse, limits, place,
 };
@@ -90,18 +93,66 @@ fn more_work_than_cpus_is_refuted_everywhere() {
 }
 
 #[test]
+fn jitter_on_a_cpu_that_is_just_full_is_no_overload() {
+    let mut set = ordered(&[(2, 4), (2, 4)]);
+    set[0].jitter_ns = 1;
+    set[1].deadline_ns = 100;
+    assert_eq!(outcome(&set, FP, 1), Outcome::NotProvable);
+}
+
+#[test]
 fn a_global_set_that_misses_when_played_is_refuted_by_that() {
     let set = ordered(&[(2, 3), (2, 3), (2, 3)]);
     assert_eq!(
         outcome(&set, Method::GlobalEdf, 2),
         Outcome::NotSchedulable(Refuted::Played {
             task: 2,
-            deadline_ns: 3
+            deadline_ns: 3,
+            offsets_ns: vec![(0, 0), (1, 0), (2, 0)],
         })
     );
     let analysis = analyse(&question(&set, Method::GlobalEdf, 2)).expect("right");
     assert_eq!(analysis.tasks[0].tardiness_ns, Some(2));
     assert_eq!(outcome(&set, Method::GlobalEdf, 3), Outcome::Schedulable);
+}
+
+#[test]
+fn a_miss_that_a_common_release_does_not_show_is_found_with_its_releases() {
+    let mut random = Random::of(7, 0, 0);
+    let mut apart = 0;
+    for _ in 0..2000 {
+        if apart == 3 {
+            break;
+        }
+        let mut draw = |below: f64| (random.unit() * below) as u64;
+        let sizes: Vec<(u64, u64)> = (0..4)
+            .map(|_| {
+                let period = 4 + draw(12.0);
+                (1 + draw(period as f64 * 0.7), period)
+            })
+            .collect();
+        let set = ordered(&sizes);
+        let Outcome::NotSchedulable(Refuted::Played {
+            task,
+            deadline_ns,
+            offsets_ns,
+        }) = outcome(&set, Method::GlobalEdf, 2)
+        else {
+            continue;
+        };
+        apart += u32::from(offsets_ns.iter().any(|(_, offset_ns)| *offset_ns > 0));
+        // Whoever plays it again sees the same miss.
+        let tasks: Vec<_> = set
+            .iter()
+            .map(|task| GlobalTask::of(task).unwrap())
+            .collect();
+        let offsets: Vec<u64> = offsets_ns.iter().map(|(_, offset_ns)| *offset_ns).collect();
+        let until = deadline_ns + 1;
+        let miss = play(&tasks, &offsets, 2, Rule::EarliestDeadline, until, true).first_miss;
+        let miss = miss.expect("played again");
+        assert_eq!((miss.task, miss.deadline_ns), (task, deadline_ns));
+    }
+    assert_eq!(apart, 3);
 }
 
 #[test]

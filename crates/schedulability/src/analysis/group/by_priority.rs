@@ -1,0 +1,96 @@
+//! Fixed priorities on one CPU: exact where nothing blocks or sleeps.
+
+use super::super::{Outcome, Refuted, TaskAnswer, releases_of};
+use super::{GroupAnswer, bare, within_its_deadline};
+use crate::arithmetic::against_one;
+use crate::bound::{Bound, Part, What};
+use crate::fixed_priority;
+use crate::overheads::{Costs, inflate_fixed_priority};
+use crate::task::{Impossible, Task};
+use std::cmp::Ordering;
+
+pub(super) fn fixed_priority_on_one(
+    tasks: &[Task],
+    costs: &Costs,
+    delays: &[u64],
+) -> Result<GroupAnswer, Impossible> {
+    let all: Vec<usize> = (0..tasks.len()).collect();
+    let (inflated, interrupts) = inflate_fixed_priority(tasks, delays, costs, releases_of(1))?;
+    // A job that no longer fits by itself has a response all the same: its check is the set's own.
+    let unchecked = within_its_deadline(&inflated);
+    let with_offsets = fixed_priority::responses_with_offsets(&unchecked, &interrupts)?;
+    let mut bounds = match with_offsets {
+        Some(bounds) => bounds,
+        None => fixed_priority::responses(&unchecked, &all, &interrupts)?,
+    };
+    for bound in &mut bounds {
+        bound.deadline_ns = tasks[bound.task].deadline_ns;
+        own_apart(bound, &tasks[bound.task], &inflated[bound.task]);
+    }
+    let answers: Vec<TaskAnswer> = bounds
+        .into_iter()
+        .map(|bound| TaskAnswer {
+            schedulable: bound.holds(),
+            bound,
+            tardiness_ns: None,
+            parameters: None,
+        })
+        .collect();
+    let outcome = match answers.iter().all(|answer| answer.schedulable) {
+        true => Outcome::Schedulable,
+        // Without overheads, blocking and sleeping the analysis is exact: what fails there fails.
+        false => {
+            let bare: Vec<Task> = tasks.iter().map(bare).collect();
+            let exact = match tasks.iter().any(|task| task.offset_ns.is_some()) {
+                false => fixed_priority::responses(&bare, &all, &[])?,
+                // Without its offsets the set may miss what it never does with them.
+                true => fixed_priority::responses_with_offsets(&bare, &[])?.unwrap_or_default(),
+            };
+            match exact.iter().find(|bound| !bound.holds()) {
+                // A window that doesn't end is no overload: jitter on a CPU that is just full
+                // is never caught up with.
+                Some(bound) if bound.response_ns.is_none() => match overloaded(&bare) {
+                    true => Outcome::NotSchedulable(Refuted::Overload),
+                    false => Outcome::NotProvable,
+                },
+                Some(bound) => Outcome::NotSchedulable(Refuted::Response { task: bound.task }),
+                None => Outcome::NotProvable,
+            }
+        }
+    };
+    Ok(GroupAnswer {
+        tasks: answers,
+        outcome,
+    })
+}
+
+fn overloaded(tasks: &[Task]) -> bool {
+    let shares = tasks
+        .iter()
+        .map(|task| (task.execution_ns, task.period_ns()));
+    against_one(shares) == Ordering::Greater
+}
+
+/// Splits what the job itself was charged into its own execution and the switches around it.
+pub(in crate::analysis) fn own_apart(bound: &mut Bound, task: &Task, inflated: &Task) {
+    let charged = inflated.execution_ns - task.execution_ns;
+    let late = inflated.jitter_ns - task.jitter_ns;
+    let section = inflated.blocking_ns - task.blocking_ns;
+    let mut apart = Vec::new();
+    for part in &mut bound.made_of {
+        let (taken, name) = match part.what {
+            What::Own { earlier } => (charged * (earlier + 1), "switches and cold caches"),
+            What::Jitter => (late, "timer and wake-up"),
+            What::Blocking => (section, "kernel sections"),
+            _ => continue,
+        };
+        let taken = taken.min(part.ns);
+        part.ns -= taken;
+        apart.push(Part {
+            what: What::Overhead(name),
+            ns: taken,
+        });
+    }
+    bound.made_of.extend(apart);
+    bound.made_of.retain(|part| part.ns > 0);
+}

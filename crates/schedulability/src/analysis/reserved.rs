@@ -1,0 +1,298 @@
+//! A set in which some tasks run in reservations: the reservations are analysed as tasks among the
+//! others, and what they give as the CPU of the tasks in them.
+//!
+//! Overheads are put in on the safe side: the interrupts that release the tasks within count as part
+//! of the timer tick for everybody, and each budget is shorter by a switch and a cold cache for each
+//! time that its server can be preempted or begins.
+
+use super::group::own_apart;
+use super::{Analysis, NotAnalysed, Outcome, Overheads, Question, TaskAnswer, analyse_unreserved};
+use crate::arithmetic::{sum, times};
+use crate::bound::{Bound, What};
+use crate::fixed_priority::Interference;
+use crate::method::Method;
+use crate::overheads::{Costs, Releases, inflate_fixed_priority};
+use crate::reservation::{Supply, responses_within};
+use crate::sched_deadline::Parameters;
+use crate::task::{Impossible, Reservation, Server, Task};
+
+/// Costs with the releases of the tasks that run in reservations.
+struct WithReleases<'a> {
+    all: &'a dyn Overheads,
+    within: Vec<&'a Task>,
+}
+
+impl Overheads for WithReleases<'_> {
+    fn costs(&self, tasks: usize) -> Costs {
+        let mut costs = self.all.costs(tasks + self.within.len());
+        if costs.release_ns == 0 {
+            return costs;
+        }
+        if costs.tick_period_ns == 0 || costs.tick_ns == 0 {
+            costs.tick_ns = 0;
+            costs.tick_period_ns = self
+                .within
+                .iter()
+                .map(|task| task.closest_ns().max(1))
+                .min()
+                .unwrap_or(0);
+        }
+        for task in &self.within {
+            let releases = task
+                .arrivals
+                .within(costs.tick_period_ns, task.jitter_ns)
+                .unwrap_or(u64::MAX);
+            let taken_ns = releases.saturating_mul(costs.release_ns);
+            costs.tick_ns = costs.tick_ns.saturating_add(taken_ns);
+        }
+        costs
+    }
+
+    fn cache_delay_ns(&self, working_set_bytes: u64) -> u64 {
+        self.all.cache_delay_ns(working_set_bytes)
+    }
+}
+
+pub(super) fn analyse_reserved(question: &Question<'_>) -> Result<Analysis, NotAnalysed> {
+    let reservations = reservations_of(question)?;
+    let mut outer: Vec<Task> = Vec::new();
+    let mut places: Vec<usize> = Vec::new();
+    for (place, task) in question.tasks.iter().enumerate() {
+        if task.reservation.is_none() {
+            outer.push(task.clone());
+            places.push(place);
+        }
+    }
+    let plain = outer.len();
+    outer.extend(reservations.iter().map(|reservation| server(reservation)));
+    let within: Vec<&Task> = question
+        .tasks
+        .iter()
+        .filter(|task| task.reservation.is_some())
+        .collect();
+    let costs = question.overheads.map(|all| WithReleases {
+        all,
+        within: within.clone(),
+    });
+    let asked = Question {
+        tasks: &outer,
+        overheads: costs.as_ref().map(|costs| costs as &dyn Overheads),
+        ..question.clone()
+    };
+    let analysis = analyse_unreserved(&asked)?;
+    let mut answers: Vec<Option<TaskAnswer>> = vec![None; question.tasks.len()];
+    let mut outcome = match analysis.outcome {
+        Outcome::Schedulable => Outcome::Schedulable,
+        // A server need not use all of its budget: what is late with it refutes nothing.
+        _ => Outcome::NotProvable,
+    };
+    for (answer, &place) in analysis.tasks[..plain].iter().zip(&places) {
+        let mut answer = answer.clone();
+        answer.bound.task = place;
+        for part in &mut answer.bound.made_of {
+            if let What::Preemption { by, jobs } = part.what {
+                part.what = match by.checked_sub(plain) {
+                    None => What::Preemption {
+                        by: places[by],
+                        jobs,
+                    },
+                    Some(server) => What::Reservation {
+                        name: reservations[server].name.clone(),
+                        budgets: jobs,
+                    },
+                };
+            }
+        }
+        answers[place] = Some(answer);
+    }
+    for (reservation, served) in reservations.iter().zip(&analysis.tasks[plain..]) {
+        for answer in within_one(question, reservation, served, asked.overheads)? {
+            if !answer.schedulable {
+                outcome = outcome.and(Outcome::NotProvable);
+            }
+            let place = answer.bound.task;
+            answers[place] = Some(answer);
+        }
+    }
+    Ok(Analysis {
+        tasks: answers.into_iter().flatten().collect(),
+        outcome,
+    })
+}
+
+/// The reservations in the order of their first tasks.
+fn reservations_of<'a>(question: &Question<'a>) -> Result<Vec<&'a Reservation>, NotAnalysed> {
+    let mut found: Vec<&Reservation> = Vec::new();
+    for task in question.tasks {
+        let Some(reservation) = &task.reservation else {
+            continue;
+        };
+        if !found.iter().any(|other| other.name == reservation.name) {
+            found.push(reservation);
+        }
+    }
+    for reservation in &found {
+        let inside = question
+            .tasks
+            .iter()
+            .filter(|task| task.reservation.as_ref() == Some(reservation));
+        let several = inside.count() > 1;
+        if several && reservation.server == Server::ConstantBandwidth {
+            return Err(NotAnalysed::OneThread(reservation.name.clone()));
+        }
+        let by_kernel = matches!(question.method, Method::Deadline(_));
+        if by_kernel && reservation.server != Server::ConstantBandwidth {
+            return Err(NotAnalysed::NoServerUnder {
+                reservation: reservation.name.clone(),
+                method: question.method,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// A reservation as a task among the others.
+fn server(reservation: &Reservation) -> Task {
+    let name = format!("reservation {}", reservation.name);
+    let mut task = Task::new(name, reservation.budget_ns, reservation.period_ns);
+    task.priority = reservation.priority;
+    task.cpu = reservation.cpu;
+    task.runtime_ns =
+        (reservation.server == Server::ConstantBandwidth).then_some(reservation.budget_ns);
+    task
+}
+
+/// The answers for the tasks of one reservation.
+fn within_one(
+    question: &Question<'_>,
+    reservation: &Reservation,
+    served: &TaskAnswer,
+    overheads: Option<&dyn Overheads>,
+) -> Result<Vec<TaskAnswer>, NotAnalysed> {
+    let places: Vec<usize> = (0..question.tasks.len())
+        .filter(|&place| {
+            let own = question.tasks[place].reservation.as_ref();
+            own.is_some_and(|own| own.name == reservation.name)
+        })
+        .collect();
+    let tasks: Vec<Task> = places
+        .iter()
+        .map(|&place| question.tasks[place].clone())
+        .collect();
+    let open = |place: usize| TaskAnswer {
+        bound: Bound {
+            task: place,
+            response_ns: None,
+            deadline_ns: question.tasks[place].deadline_ns,
+            made_of: Vec::new(),
+        },
+        schedulable: false,
+        tardiness_ns: None,
+        parameters: None,
+    };
+    // Whether the budget is given in time must be proved of the server, whose runtime is its budget:
+    // what switches cost is taken from what it gives.
+    let on_time = served
+        .bound
+        .response_ns
+        .map_or(served.schedulable, |response_ns| {
+            served.schedulable || response_ns <= reservation.period_ns
+        });
+    let costs = overheads.map_or_else(Costs::default, |all| all.costs(question.tasks.len()));
+    let delays: Vec<u64> = tasks
+        .iter()
+        .map(|task| overheads.map_or(0, |all| all.cache_delay_ns(task.working_set_bytes)))
+        .collect();
+    let supply = match on_time {
+        true => supply(question, reservation, served, &costs, &delays)?,
+        false => None,
+    };
+    let Some(supply) = supply else {
+        return Ok(places.into_iter().map(open).collect());
+    };
+    let (inflated, mut interrupts) =
+        inflate_fixed_priority(&tasks, &delays, &costs, Releases::Local)?;
+    for task in question.tasks {
+        let own = task.reservation.as_ref();
+        if own.is_some_and(|own| own.name == reservation.name) || costs.release_ns == 0 {
+            continue;
+        }
+        interrupts.push(Interference {
+            name: "release interrupts",
+            execution_ns: costs.release_ns,
+            arrivals: task.arrivals.clone(),
+            jitter_ns: sum(costs.event_ns, task.jitter_ns)?,
+        });
+    }
+    let stretched: Vec<Task> = inflated
+        .into_iter()
+        .map(|task| Task {
+            deadline_ns: task.deadline_ns.max(task.alone_ns()),
+            reservation: None,
+            ..task
+        })
+        .collect();
+    let bounds = responses_within(&stretched, &supply, &reservation.name, &interrupts)?;
+    let answers = bounds.into_iter().map(|mut bound| {
+        let local = bound.task;
+        bound.deadline_ns = tasks[local].deadline_ns;
+        own_apart(&mut bound, &tasks[local], &stretched[local]);
+        let bound = super::renumbered(bound, &places);
+        TaskAnswer {
+            schedulable: bound.holds(),
+            tardiness_ns: bound.late_ns().filter(|_| !bound.holds()),
+            bound,
+            parameters: served.parameters.map(|parameters| Parameters {
+                runtime_ns: reservation.budget_ns,
+                needed_ns: reservation.budget_ns,
+                ..parameters
+            }),
+        }
+    });
+    Ok(answers.collect())
+}
+
+/// What is left of each budget for the tasks in it; `None`: nothing.
+fn supply(
+    question: &Question<'_>,
+    reservation: &Reservation,
+    served: &TaskAnswer,
+    costs: &Costs,
+    delays: &[u64],
+) -> Result<Option<Supply>, Impossible> {
+    let delay_ns = delays.iter().copied().max().unwrap_or(0);
+    let each_ns = sum(
+        times(2, sum(costs.scheduling_ns, costs.switch_ns)?)?,
+        delay_ns,
+    )?;
+    let mut times_lost = 1;
+    if each_ns > 0 {
+        for task in question.tasks {
+            let other = task.reservation.as_ref();
+            if other.is_none_or(|other| other.name != reservation.name) {
+                let jobs = task
+                    .arrivals
+                    .within(reservation.period_ns, task.jitter_ns)?;
+                times_lost = sum(times_lost, jobs)?;
+            }
+        }
+    }
+    let budget_ns = reservation
+        .budget_ns
+        .saturating_sub(times(times_lost, each_ns)?);
+    if budget_ns == 0 {
+        return Ok(None);
+    }
+    let within_ns = match (reservation.server, served.bound.response_ns) {
+        // Only a server that begins with its period gives its budget within its own response.
+        (Server::Periodic, Some(response_ns)) => {
+            response_ns.clamp(reservation.budget_ns, reservation.period_ns)
+        }
+        _ => reservation.period_ns,
+    };
+    Ok(Some(Supply {
+        budget_ns,
+        period_ns: reservation.period_ns,
+        within_ns,
+    }))
+}

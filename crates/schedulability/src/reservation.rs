@@ -1,0 +1,192 @@
+//! What a reservation gives at least in any stretch of time, and the response times of tasks that
+//! run in nothing else.
+//!
+//! Shin and Lee, "Periodic resource model for compositional real-time guarantees" (RTSS 2003), with
+//! the server's own response in place of its period where that is known (Lipari and Bini 2003).
+
+use crate::arithmetic::{sum, times};
+use crate::bound::{Bound, Part, What};
+use crate::fixed_priority::{Interference, distinct};
+use crate::task::{Impossible, Task};
+
+/// Rounds and jobs after which a window that still grows is given up.
+const MOST_ROUNDS: u64 = 100_000;
+
+/// What a reservation gives at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Supply {
+    /// CPU time in each period, in nanoseconds, above 0.
+    pub budget_ns: u64,
+    /// The period, in nanoseconds; at least the budget.
+    pub period_ns: u64,
+    /// Each budget is given within so long from its period's start, in nanoseconds; at least the
+    /// budget, at most the period.
+    pub within_ns: u64,
+}
+
+impl Supply {
+    /// The longest stretch without any of it: from an early budget's end to a late one's start,
+    /// (period − budget) + (within − budget).
+    pub fn blackout_ns(&self) -> u64 {
+        (self.period_ns - self.budget_ns) + (self.within_ns - self.budget_ns)
+    }
+
+    /// The least CPU time in any stretch of `length_ns`: the supply bound function.
+    pub fn least_in(&self, length_ns: u64) -> u64 {
+        let Some(after) = length_ns.checked_sub(self.blackout_ns()) else {
+            return 0;
+        };
+        let whole = (after / self.period_ns).saturating_mul(self.budget_ns);
+        whole.saturating_add((after % self.period_ns).min(self.budget_ns))
+    }
+
+    /// The shortest stretch in which at least `needed_ns` is given, whatever happens.
+    ///
+    /// # Errors
+    /// [`Impossible::Overflow`].
+    pub fn long_enough_for(&self, needed_ns: u64) -> Result<u64, Impossible> {
+        if needed_ns == 0 {
+            return Ok(0);
+        }
+        let whole = (needed_ns - 1) / self.budget_ns;
+        let rest_ns = needed_ns - whole * self.budget_ns;
+        sum(
+            sum(self.blackout_ns(), times(whole, self.period_ns)?)?,
+            rest_ns,
+        )
+    }
+}
+
+/// Bounds for tasks that run by fixed priorities in one reservation, in their order. A sleep counts
+/// as execution. `interference` takes of the reservation's time too.
+///
+/// # Errors
+/// [`Impossible`].
+pub fn responses_within(
+    set: &[Task],
+    supply: &Supply,
+    reservation: &str,
+    interference: &[Interference],
+) -> Result<Vec<Bound>, Impossible> {
+    let mut order: Vec<usize> = (0..set.len()).collect();
+    order.sort_by_key(|&place| std::cmp::Reverse(set[place].priority));
+    distinct(set, &order)?;
+    let mut bounds: Vec<Option<Bound>> = vec![None; set.len()];
+    for (rank, &place) in order.iter().enumerate() {
+        let task = &set[place];
+        task.check()?;
+        let later = order[rank + 1..].iter();
+        let stretch_ns = later.map(|&later| set[later].non_preemptive_ns).max();
+        let window = Window {
+            task,
+            blocking_ns: sum(task.blocking_ns, stretch_ns.unwrap_or(0))?,
+            before: &order[..rank],
+            set,
+            interference,
+            supply,
+            reservation,
+        };
+        let worst = window.longest()?;
+        bounds[place] = Some(Bound {
+            task: place,
+            response_ns: worst.as_ref().map(|(response_ns, _)| *response_ns),
+            deadline_ns: task.deadline_ns,
+            made_of: worst.map_or_else(Vec::new, |(_, parts)| parts),
+        });
+    }
+    Ok(bounds.into_iter().flatten().collect())
+}
+
+struct Window<'a> {
+    task: &'a Task,
+    blocking_ns: u64,
+    before: &'a [usize],
+    set: &'a [Task],
+    interference: &'a [Interference],
+    supply: &'a Supply,
+    reservation: &'a str,
+}
+
+impl Window<'_> {
+    fn longest(&self) -> Result<Option<(u64, Vec<Part>)>, Impossible> {
+        let mut worst: Option<(u64, Vec<Part>)> = None;
+        let mut from_ns = 0;
+        for job in 1..MOST_ROUNDS {
+            let due_ns = self.task.arrivals.shortest_for(job)?;
+            // The next job finds the CPU at rest: it begins a window of its own.
+            if job > 1 && due_ns >= sum(from_ns, self.task.jitter_ns)? {
+                return Ok(worst);
+            }
+            let Some(end_ns) = self.end(job, from_ns)? else {
+                return Ok(None);
+            };
+            from_ns = end_ns;
+            let response_ns = sum(end_ns, self.task.jitter_ns)?.saturating_sub(due_ns);
+            if worst.as_ref().is_none_or(|(most, _)| response_ns > *most) {
+                worst = Some((response_ns, self.parts(job, end_ns, due_ns)?));
+            }
+        }
+        Ok(None)
+    }
+
+    fn needed(&self, jobs: u64, window_ns: u64) -> Result<u64, Impossible> {
+        let mut needed_ns = sum(self.blocking_ns, times(jobs, self.task.alone_ns())?)?;
+        for (_, _, ns) in self.before_in(window_ns)? {
+            needed_ns = sum(needed_ns, ns)?;
+        }
+        Ok(needed_ns)
+    }
+
+    /// What runs first in a window: what it is, how many, how long.
+    fn before_in(&self, window_ns: u64) -> Result<Vec<(What, u64, u64)>, Impossible> {
+        let mut found = Vec::with_capacity(self.before.len() + self.interference.len());
+        for source in self.interference {
+            let jobs = source.arrivals.within(window_ns, source.jitter_ns)?;
+            let ns = times(jobs, source.execution_ns)?;
+            found.push((What::Overhead(source.name), jobs, ns));
+        }
+        for &by in self.before {
+            let other = &self.set[by];
+            let jobs = other.arrivals.within(window_ns, other.jitter_ns)?;
+            let ns = times(jobs, other.alone_ns())?;
+            found.push((What::Preemption { by, jobs }, jobs, ns));
+        }
+        Ok(found)
+    }
+
+    fn end(&self, jobs: u64, from_ns: u64) -> Result<Option<u64>, Impossible> {
+        let mut reached_ns = from_ns.max(1);
+        for _ in 0..MOST_ROUNDS {
+            let needed_ns = self.needed(jobs, reached_ns)?;
+            let next_ns = self.supply.long_enough_for(needed_ns)?;
+            if next_ns <= reached_ns {
+                return Ok(Some(reached_ns));
+            }
+            reached_ns = next_ns;
+        }
+        Ok(None)
+    }
+
+    fn parts(&self, job: u64, end_ns: u64, due_ns: u64) -> Result<Vec<Part>, Impossible> {
+        let mut parts = Vec::new();
+        let mut push = |what, ns| {
+            if ns > 0 {
+                parts.push(Part { what, ns });
+            }
+        };
+        let earlier = job - 1;
+        push(What::Own { earlier }, times(job, self.task.execution_ns)?);
+        push(What::Suspension, times(job, self.task.suspension_ns)?);
+        push(What::Jitter, self.task.jitter_ns);
+        push(What::Blocking, self.blocking_ns);
+        for (what, _, ns) in self.before_in(end_ns)? {
+            push(what, ns);
+        }
+        let given_ns = self.needed(job, end_ns)?;
+        let name = self.reservation.to_owned();
+        let waiting = What::Reservation { name, budgets: 0 };
+        push(waiting, end_ns.saturating_sub(given_ns));
+        push(What::BeforeDue, due_ns);
+        Ok(parts)
+    }
+}

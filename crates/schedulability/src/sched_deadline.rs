@@ -1,0 +1,152 @@
+//! SCHED_DEADLINE as the kernel admits it: what a thread is to ask for, and the kernel's own test of
+//! utilization, computed as the kernel computes it. Admission proves no deadline.
+//!
+//! `__checkparam_dl`, `to_ratio`, `__dl_overflow` in kernel/sched (Linux 6.x).
+
+use crate::task::{Arrivals, Task};
+
+/// The kernel's `BW_SHIFT`: bandwidths are counted in 2⁻²⁰ of a CPU.
+pub const BANDWIDTH_BITS: u32 = 20;
+/// The shortest runtime that the kernel takes, in nanoseconds (`1 << DL_SCALE`).
+pub const SHORTEST_RUNTIME_NS: u64 = 1 << 10;
+
+/// What a thread asks the kernel for, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameters {
+    /// CPU time in each period: the execution with what overheads add, rounded up, or what the
+    /// task says.
+    pub runtime_ns: u64,
+    /// From the wake-up: the deadline less the jitter.
+    pub deadline_ns: u64,
+    /// From one budget to the next: the period less the jitter.
+    pub period_ns: u64,
+    /// What a job needs with its overheads: with a shorter runtime it is throttled.
+    pub needed_ns: u64,
+}
+
+impl Parameters {
+    /// Those of a task whose jobs need so much with their overheads.
+    pub fn of(task: &Task, needed_ns: u64) -> Self {
+        let period_ns = match &task.arrivals {
+            Arrivals::Sporadic(period_ns) => *period_ns,
+            Arrivals::Distances(_) => task.closest_ns(),
+        };
+        let deadline_ns = task.deadline_ns.saturating_sub(task.jitter_ns);
+        let period_ns = period_ns.saturating_sub(task.jitter_ns);
+        Self {
+            runtime_ns: task.runtime_ns.unwrap_or(needed_ns).max(1),
+            // The kernel wants no deadline beyond the period: a shorter one is the safe side.
+            deadline_ns: deadline_ns.min(period_ns),
+            period_ns,
+            needed_ns,
+        }
+    }
+
+    /// What the kernel would refuse by itself.
+    pub fn refused(&self, limit: &KernelLimit) -> Option<Refused> {
+        if self.runtime_ns < SHORTEST_RUNTIME_NS {
+            return Some(Refused::RuntimeTooShort);
+        }
+        if self.deadline_ns < self.runtime_ns {
+            return Some(Refused::RuntimeBeyondDeadline);
+        }
+        if self.period_ns < limit.shortest_period_ns || self.period_ns > limit.longest_period_ns {
+            return Some(Refused::Period);
+        }
+        None
+    }
+
+    /// As the kernel counts it: runtime / period in 2⁻²⁰, rounded down.
+    pub fn bandwidth(&self) -> u64 {
+        ratio(self.period_ns, self.runtime_ns)
+    }
+}
+
+/// Why the kernel refuses a thread's parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// A runtime below 1024 ns.
+    RuntimeTooShort,
+    /// A runtime longer than the deadline.
+    RuntimeBeyondDeadline,
+    /// A period that the kernel doesn't take.
+    Period,
+}
+
+/// What the kernel admits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KernelLimit {
+    /// Real-time threads' CPU time in each `period_ns`, in nanoseconds; `None`: no limit
+    /// (`sched_rt_runtime_us` is −1).
+    pub runtime_ns: Option<u64>,
+    /// `sched_rt_period_us`, in nanoseconds.
+    pub period_ns: u64,
+    /// What the kernel keeps on each CPU for ordinary threads (`fair_server`): runtime and period
+    /// in nanoseconds; `None`: nothing, as before Linux 6.12.
+    pub server: Option<(u64, u64)>,
+    /// `sched_deadline_period_min_us`, in nanoseconds.
+    pub shortest_period_ns: u64,
+    /// `sched_deadline_period_max_us`, in nanoseconds.
+    pub longest_period_ns: u64,
+}
+
+impl Default for KernelLimit {
+    /// Linux's own: 950 ms of each second, periods from 100 µs to 2²² µs, no server.
+    fn default() -> Self {
+        Self {
+            runtime_ns: Some(950_000_000),
+            period_ns: 1_000_000_000,
+            server: None,
+            shortest_period_ns: 100_000,
+            longest_period_ns: (1 << 22) * 1000,
+        }
+    }
+}
+
+/// The kernel's answer for one root domain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admission {
+    /// Bandwidth that the threads ask for and the kernel's servers have, in 2⁻²⁰ of a CPU.
+    pub needed: u64,
+    /// Bandwidth that is admitted, in 2⁻²⁰ of a CPU; `None`: no limit.
+    pub limit: Option<u64>,
+    /// Threads refused for their parameters alone: place among those asked about, and why.
+    pub refused: Vec<(usize, Refused)>,
+}
+
+impl Admission {
+    /// Whether the kernel takes all of them.
+    pub fn admitted(&self) -> bool {
+        self.refused.is_empty() && self.limit.is_none_or(|limit| self.needed <= limit)
+    }
+}
+
+/// Whether the kernel admits these threads together in a root domain of so many CPUs of full
+/// capacity.
+pub fn admission(threads: &[Parameters], cpus: u16, limit: &KernelLimit) -> Admission {
+    let servers = limit.server.map_or(0, |(runtime_ns, period_ns)| {
+        ratio(period_ns, runtime_ns).saturating_mul(u64::from(cpus))
+    });
+    let needed = threads.iter().fold(servers, |sum, thread| {
+        sum.saturating_add(thread.bandwidth())
+    });
+    let refused = threads.iter().enumerate();
+    Admission {
+        needed,
+        limit: limit
+            .runtime_ns
+            .map(|runtime_ns| ratio(limit.period_ns, runtime_ns).saturating_mul(u64::from(cpus))),
+        refused: refused
+            .filter_map(|(place, thread)| Some((place, thread.refused(limit)?)))
+            .collect(),
+    }
+}
+
+/// The kernel's `to_ratio`.
+fn ratio(period_ns: u64, runtime_ns: u64) -> u64 {
+    match period_ns {
+        0 => 0,
+        _ => u64::try_from((u128::from(runtime_ns) << BANDWIDTH_BITS) / u128::from(period_ns))
+            .unwrap_or(u64::MAX),
+    }
+}

@@ -1,0 +1,106 @@
+//! The worst window, played through, is as long as the bound says.
+
+use crate::fixed_priority::ordered;
+use wakepath_schedulability::overheads::Costs;
+use wakepath_schedulability::{
+    Arrivals, Method, Question, Runs, Stretch, Task, analyse, worst_window,
+};
+
+fn question<'a>(tasks: &'a [Task], costs: Option<&'a Costs>) -> Question<'a> {
+    Question {
+        tasks,
+        method: Method::PartitionedFixedPriority,
+        cpus: 1,
+        overheads: costs.map(|costs| costs as _),
+    }
+}
+
+#[test]
+fn the_window_of_burns_and_wellings_is_full_to_the_deadline() {
+    let set = ordered(&[(3, 7), (3, 12), (5, 20)]);
+    let asked = question(&set, None);
+    let analysis = analyse(&asked).expect("right");
+    let window = worst_window(&asked, &analysis, 2)
+        .expect("right")
+        .expect("one");
+    let stretch = |task, from_ns, to_ns| Stretch {
+        what: Runs::Task(task),
+        from_ns,
+        to_ns,
+    };
+    let expected = [
+        stretch(0, 0, 3),
+        stretch(1, 3, 6),
+        stretch(2, 6, 7),
+        stretch(0, 7, 10),
+        stretch(2, 10, 12),
+        stretch(1, 12, 14),
+        stretch(0, 14, 17),
+        stretch(1, 17, 18),
+        stretch(2, 18, 20),
+    ];
+    assert_eq!(window.stretches, expected);
+    assert_eq!((window.end_ns, window.response_ns()), (20, 20));
+}
+
+#[test]
+fn every_window_is_as_long_as_its_bound() {
+    let mut state = 3_u64;
+    let mut next = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let costs = Costs {
+        event_ns: 3,
+        release_ns: 1,
+        scheduling_ns: 1,
+        switch_ns: 1,
+        tick_ns: 2,
+        tick_period_ns: 97,
+        section_ns: 4,
+        ipi_ns: 0,
+    };
+    let mut seen = 0;
+    for round in 0..2000 {
+        let times: Vec<(u64, u64)> = (0..2 + next(4))
+            .map(|_| {
+                let period = 40 + next(200);
+                (1 + next(period / 4), period)
+            })
+            .collect();
+        let mut set = ordered(&times);
+        for task in &mut set {
+            task.jitter_ns = next(10) * next(2);
+            task.blocking_ns = next(6) * next(2);
+            task.deadline_ns *= 3;
+            task.non_preemptive_ns = match next(4) {
+                0 => task.execution_ns,
+                1 => next(task.execution_ns),
+                _ => 0,
+            };
+        }
+        if let Arrivals::Sporadic(period) = set[0].arrivals {
+            set[0].arrivals = Arrivals::Distances(vec![period / 3, period * 2]);
+        }
+        let costs = (round % 2 == 0).then_some(&costs);
+        let asked = question(&set, costs);
+        let analysis = analyse(&asked).expect("right");
+        for (place, found) in analysis.tasks.iter().enumerate() {
+            let window = worst_window(&asked, &analysis, place).expect("right");
+            let Some(window) = window else { continue };
+            let bound = found.bound.response_ns.map(i128::from);
+            assert_eq!(Some(window.response_ns()), bound, "{place} of {set:?}");
+            assert_eq!(window.stretches[0].from_ns, 0);
+            assert!(
+                window
+                    .stretches
+                    .windows(2)
+                    .all(|two| two[0].to_ns == two[1].from_ns)
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen > 2000, "{seen}");
+}
