@@ -13,7 +13,7 @@ macro_rules! builtins {
     ($($name:literal),+ $(,)?) => {
         &[$(Builtin {
             name: $name,
-            text: include_str!(concat!("../../../scenarios/", $name, ".toml")),
+            text: include_str!(concat!("../scenarios/", $name, ".toml")),
         }),+]
     };
 }

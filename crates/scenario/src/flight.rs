@@ -1,7 +1,10 @@
 //! Which vehicle is flown through the measured instants, on which terms, and what its flight must
 //! show. Flying it is not done here.
 
+use crate::named_file::{NamedFileError, text_of};
+use crate::units::Complaint;
 use serde::Serialize;
+use std::io;
 use wakepath_flight::replay::{Choices, Missed, OverrunRule, Sampling};
 use wakepath_flight::{Trajectory, Vehicle, VehicleError};
 
@@ -77,15 +80,15 @@ impl FlightVehicle {
     /// The same with the text of a file instead of its path, read by `read` and checked.
     ///
     /// # Errors
-    /// What `read` says, or what is wrong with the file: one line each.
+    /// When `read` fails, or the file describes no vehicle.
     pub fn resolved(
         self,
-        read: impl FnOnce(&str) -> Result<String, String>,
-    ) -> Result<Self, String> {
+        read: impl FnOnce(&str) -> io::Result<String>,
+    ) -> Result<Self, NamedFileError> {
         match self {
             Self::File(path) => {
-                let text = read(&path)?;
-                Vehicle::parse(&text, &path).map_err(|error| error.to_string())?;
+                let text = text_of(&path, read)?;
+                Vehicle::parse(&text, &path)?;
                 Ok(Self::Text(text))
             }
             other => Ok(other),
@@ -152,14 +155,11 @@ pub trait Word: Copy + PartialEq + 'static {
     ///
     /// # Errors
     /// For a word that is not among [`Word::WORDS`].
-    fn of_word(word: &str) -> Result<Self, String> {
+    fn of_word(word: &str) -> Result<Self, Complaint> {
         let found = Self::WORDS.iter().find(|(known, _)| *known == word);
         found.map(|(_, value)| *value).ok_or_else(|| {
             let known: Vec<&str> = Self::WORDS.iter().map(|(known, _)| *known).collect();
-            format!(
-                "not a choice here; {}",
-                crate::keys::suggestion(word, &known)
-            )
+            Complaint::new("not a choice here", crate::keys::suggestion(word, &known))
         })
     }
 
@@ -210,26 +210,24 @@ mod tests {
         let read = |path: &str| match path {
             "good.toml" => Ok(text.to_owned()),
             "bad.toml" => Ok(text.replace("mass_kg", "mass")),
-            _ => Err(format!("{path}: no such file")),
+            _ => Err(io::ErrorKind::NotFound.into()),
         };
         let resolved = |name| FlightVehicle::named(name).resolved(read);
         assert_eq!(
-            resolved("crazyflie"),
-            Ok(FlightVehicle::BuiltIn("crazyflie".into()))
+            resolved("crazyflie").unwrap(),
+            FlightVehicle::BuiltIn("crazyflie".into())
         );
         assert_eq!(
             resolved("good.toml").unwrap().vehicle().unwrap().name,
             "Crazyflie"
         );
-        let refused = resolved("bad.toml").unwrap_err();
+        let refused = resolved("bad.toml").unwrap_err().to_string();
         assert!(
             refused.starts_with("bad.toml:") && !refused.contains('\n'),
             "{refused}"
         );
-        assert_eq!(
-            resolved("gone.toml").unwrap_err(),
-            "gone.toml: no such file"
-        );
+        let gone = resolved("gone.toml").unwrap_err();
+        assert!(matches!(gone, NamedFileError::Unread { path, .. } if path == "gone.toml"));
         assert!(FlightVehicle::named("good.toml").vehicle().is_err());
     }
 
@@ -238,7 +236,7 @@ mod tests {
         for (word, value) in Course::WORDS {
             assert_eq!((Course::of_word(word), value.word()), (Ok(*value), *word));
         }
-        let refused = Course::of_word("cirle").unwrap_err();
+        let refused = Course::of_word("cirle").unwrap_err().to_string();
         assert!(refused.contains("did you mean \"circle\"?"), "{refused}");
     }
 }

@@ -4,6 +4,7 @@
 mod flight;
 mod loads;
 mod policies;
+mod sections;
 mod tables;
 mod task_set;
 mod work;
@@ -11,8 +12,12 @@ mod work;
 pub(crate) use flight::{FLIGHT, LONGEST_VEHICLE};
 pub(crate) use loads::LOAD;
 pub(crate) use policies::POLICY;
+pub(crate) use sections::{MOST_INTERRUPTS, SECTION_INTERRUPT, SECTIONS};
 pub(crate) use tables::{ACCOUNTING, CRITERION, LONGEST_NAME, PHASE, SCENARIO, TASK, TRACE};
-pub(crate) use task_set::{MOST_SET_TASKS, SET_OVERHEADS, SET_TASK, TASK_SET};
+pub(crate) use task_set::{
+    MOST_SET_TASKS, SET_ADMISSION, SET_CACHE_DELAY, SET_CHAIN, SET_EXECUTION, SET_OVERHEADS,
+    SET_RESERVATION, SET_TASK, TASK_SET,
+};
 pub(crate) use work::{MOST_TABLE_TASKS, TABLE_FILE, TABLE_TASK, TRAJECTORY, WAYPOINT, WORK};
 
 use crate::document::Section;
@@ -184,6 +189,11 @@ pub(crate) fn listed(names: &[&str]) -> String {
 
 /// "did you mean …?" where a known name is near, else all of them.
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
+    near(name, known).unwrap_or_else(|| format!("known are {}", listed(known)))
+}
+
+/// "did you mean …?" where a known name is near.
+pub(crate) fn near(name: &str, known: &[&str]) -> Option<String> {
     const LONGEST: usize = 40;
     let nearest = known
         .iter()
@@ -195,12 +205,9 @@ pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
             )
         })
         .min_by_key(|(distance, _)| *distance);
-    match nearest {
-        Some((distance, candidate)) if distance <= 1 + candidate.len() / 4 => {
-            format!("did you mean {}?", quoted(candidate))
-        }
-        _ => format!("known are {}", listed(known)),
-    }
+    nearest
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4)
+        .map(|(_, candidate)| format!("did you mean {}?", quoted(candidate)))
 }
 
 /// The fewest insertions, deletions, replacements and swaps of neighbours (optimal string

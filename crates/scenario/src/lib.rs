@@ -3,6 +3,7 @@
 
 mod bandwidth;
 pub mod builtin;
+mod carried_out;
 mod criterion;
 mod document;
 mod error;
@@ -12,6 +13,8 @@ mod keys;
 mod known_cpus;
 mod load;
 mod model;
+mod named_file;
+mod other_sets;
 mod policy;
 mod read;
 mod reference;
@@ -23,6 +26,7 @@ mod warning;
 mod work;
 mod write;
 
+pub use carried_out::NotCarriedOut;
 pub use criterion::{Criterion, PoliciesNeeded};
 pub use error::{ScenarioError, ScenarioErrors};
 pub use estimate::{LOAD_START_NS, SEGMENT_SET_UP_NS, TooShort};
@@ -30,10 +34,13 @@ pub use flight::{Course, FlightCriterion, FlightTerms, FlightVehicle, Losses, Wo
 pub use known_cpus::KnownCpus;
 pub use load::{LoadKind, LoadSpec, WorkingSet};
 pub use model::{Accounting, Phase, Scenario, Task, TimerSlack, Trace, TraceBackend, TraceBuffer};
+pub use named_file::NamedFileError;
+pub use other_sets::{NoSet, SetFile};
 pub use policy::parse_policy;
+pub use read::sections as read_sections;
 pub use reference::reference;
 pub use schema::json_schema;
-pub use task_set::{SetOverheads, TaskSet};
+pub use task_set::{Executions, MeasuredExecution, SetOverheads, TaskSet, ToldExecution};
 pub use task_table::{TableSource, TableTask};
 pub use warning::Warning;
 pub use work::{Flight, Library, TaskTable, Work};

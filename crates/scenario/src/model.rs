@@ -87,6 +87,9 @@ pub struct Task {
     pub policy: Option<Policy>,
     /// What it does each cycle.
     pub work: Work,
+    /// The bound on its response that an analysis gave, in nanoseconds: what is observed is held
+    /// against it. `None`: nothing was promised.
+    pub response_bound_ns: Option<u64>,
 }
 
 /// Timer slack of loops whose policy is not real-time.
@@ -149,4 +152,26 @@ pub enum TraceBuffer {
     FlightRecorder,
     /// A process empties it while the segment runs.
     Drained,
+}
+
+impl Scenario {
+    /// The work of every task and of every phase that has its own.
+    pub fn works(&self) -> impl Iterator<Item = &Work> {
+        let own = self.phases.iter().filter_map(|phase| phase.work.as_ref());
+        self.tasks.iter().map(|task| &task.work).chain(own)
+    }
+
+    /// What a task does in a phase.
+    pub fn work_in<'a>(&'a self, phase: &str, task: &'a Task) -> &'a Work {
+        let named = self.phases.iter().find(|known| known.name == phase);
+        named
+            .and_then(|phase| phase.work.as_ref())
+            .unwrap_or(&task.work)
+    }
+
+    /// As [`Self::works`], to be changed: a vehicle's file is replaced by its text this way.
+    pub fn works_mut(&mut self) -> impl Iterator<Item = &mut Work> {
+        let own = self.phases.iter_mut().filter_map(|p| p.work.as_mut());
+        self.tasks.iter_mut().map(|task| &mut task.work).chain(own)
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
-use crate::keys::{POLICY, suggestion};
+use crate::keys::{POLICY, near};
 use crate::units::{Complaint, parse_duration};
 use wakepath_timeline::Policy;
 use wakepath_timeline::duration::exact;
@@ -44,16 +44,44 @@ pub fn parse_policy(text: &str, period_ns: u64) -> Result<Policy, Complaint> {
             priority: priority(&name, rest)?,
         }),
         "deadline" => deadline(rest, period_ns),
+        glued if with_blank(glued).is_some() => Err(Complaint::new(
+            "is not a policy that is known",
+            format!(
+                "did you mean \"{}\"?",
+                with_blank(glued).unwrap_or_default()
+            ),
+        )),
         _ => {
             let names: Vec<&str> = POLICY.variants.iter().map(|variant| variant.name).collect();
-            let near = suggestion(&name, &names);
-            let remedy = if near.starts_with("did") {
-                near
-            } else {
-                EXAMPLES.to_owned()
-            };
+            let remedy = near(&name, &names).unwrap_or_else(|| EXAMPLES.to_owned());
             Err(Complaint::new("is not a policy that is known", remedy))
         }
+    }
+}
+
+/// `FIFO 80` for `fifo80`: a policy that its number is glued to.
+fn with_blank(name: &str) -> Option<String> {
+    let begin = name.find(|c: char| c.is_ascii_digit() || c == '-')?;
+    let (word, number) = name.split_at(begin);
+    let word = word.trim_end_matches(['_', ':', '=', '-']);
+    match word {
+        "fifo" | "rr" => {
+            priority(word, number.trim_start_matches('-')).ok()?;
+            Some(format!(
+                "{} {}",
+                word.to_uppercase(),
+                number.trim_start_matches('-')
+            ))
+        }
+        "other" | "batch" => {
+            number
+                .parse::<i8>()
+                .ok()
+                .filter(|nice| (-20..=19).contains(nice))?;
+            Some(format!("{} nice {number}", word.to_uppercase()))
+        }
+        "deadline" => Some(format!("DEADLINE {number}")),
+        _ => None,
     }
 }
 
@@ -255,6 +283,24 @@ mod tests {
     use proptest::prelude::*;
 
     const PERIOD_NS: u64 = 4_000_000;
+
+    #[test]
+    fn a_policy_whose_blank_is_missing_is_guessed() {
+        for (written, meant) in [
+            ("FIFO80", "FIFO 80"),
+            ("rr50", "RR 50"),
+            ("fifo-80", "FIFO 80"),
+            ("OTHER-5", "OTHER nice -5"),
+            ("DEADLINE400us", "DEADLINE 400us"),
+        ] {
+            let refused = parse_policy(written, 4_000_000).unwrap_err().to_string();
+            let asked = format!("did you mean \"{meant}\"?");
+            assert!(refused.contains(&asked), "{written}: {refused}");
+            assert!(parse_policy(meant, 4_000_000).is_ok(), "{meant}");
+        }
+        let refused = parse_policy("FIFO180", 4_000_000).unwrap_err().to_string();
+        assert!(!refused.contains("FIFO 180"), "{refused}");
+    }
 
     #[test]
     fn short_forms_name_each_policy_with_its_own_parameter() {

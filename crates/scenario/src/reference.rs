@@ -2,8 +2,9 @@
 
 use crate::keys::{
     ACCOUNTING, CRITERION, FLIGHT, Form, Key, LOAD, PHASE, POLICY, Presence, SCENARIO,
-    SET_OVERHEADS, SET_TASK, TABLE_TASK, TASK, TASK_SET, TRACE, TRAJECTORY, Table, Variants,
-    WAYPOINT, WORK,
+    SECTION_INTERRUPT, SECTIONS, SET_ADMISSION, SET_CACHE_DELAY, SET_CHAIN, SET_EXECUTION,
+    SET_OVERHEADS, SET_RESERVATION, SET_TASK, TABLE_TASK, TASK, TASK_SET, TRACE, TRAJECTORY, Table,
+    Variants, WAYPOINT, WORK,
 };
 
 const HEAD: &str = "\
@@ -64,7 +65,19 @@ pub fn reference() -> String {
     for (heading, inner) in [
         ("A task set", &TASK_SET),
         ("A task of it", &SET_TASK),
+        ("Its execution, from a run", &SET_EXECUTION),
+        ("A chain of them", &SET_CHAIN),
+        ("A reservation", &SET_RESERVATION),
+        ("What the kernel admits", &SET_ADMISSION),
         ("Its overheads", &SET_OVERHEADS),
+        ("A cache delay of them", &SET_CACHE_DELAY),
+    ] {
+        page += &table_section(heading, inner);
+    }
+    page += "\n# Sections of kernel code\n";
+    for (heading, inner) in [
+        ("A file of sections", &SECTIONS),
+        ("An interrupt of it", &SECTION_INTERRUPT),
     ] {
         page += &table_section(heading, inner);
     }

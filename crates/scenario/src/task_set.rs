@@ -1,12 +1,11 @@
 //! A file with a task set for schedulability analysis: text to data. It is analysed elsewhere.
 
+mod written;
+
 use crate::error::{Findings, ScenarioErrors};
 use crate::read;
-use crate::units::format_size;
-use serde::Serialize;
-use std::collections::BTreeMap;
-use wakepath_schedulability::{Arrivals, Method, Task};
-use wakepath_timeline::duration::exact_ascii as toml_duration;
+use wakepath_schedulability::sched_deadline::KernelLimit;
+use wakepath_schedulability::{Chain, Method, Task};
 
 /// A task set as its file says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,12 +16,43 @@ pub struct TaskSet {
     pub cpus: u16,
     /// The tasks, in the order of the file. A priority of 0 was not given.
     pub tasks: Vec<Task>,
+    /// Tasks that hand a value on.
+    pub chains: Vec<Chain>,
+    /// What the kernel admits under SCHED_DEADLINE.
+    pub admission: KernelLimit,
     /// Overheads given by hand.
     pub overheads: Option<SetOverheads>,
+    /// What of it was taken from runs or guessed, a sentence each.
+    pub notes: Vec<String>,
 }
 
+/// An execution that a recorded run is to tell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredExecution {
+    /// The run's directory, as the file has it.
+    pub run: String,
+    /// A thread's name, or that of a part of its work.
+    pub section: String,
+    /// Which quantile, 0 to 1 exclusive; `None`: the largest observed.
+    pub quantile: Option<f64>,
+    /// The confidence of the quantile's upper bound, 0 to 1 exclusive; `None`: as observed.
+    pub confidence: Option<f64>,
+}
+
+/// What a run told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToldExecution {
+    /// The time, in nanoseconds.
+    pub ns: u64,
+    /// What it is, in words.
+    pub from: String,
+}
+
+/// Finds the execution in a recorded run; reading runs is not this crate's work.
+pub type Executions<'a> = dyn Fn(&MeasuredExecution) -> Result<ToldExecution, String> + 'a;
+
 /// Overheads as a file gives them, in nanoseconds; `None`: not given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SetOverheads {
     /// Δev.
     pub event_ns: Option<u64>,
@@ -42,122 +72,32 @@ pub struct SetOverheads {
     pub section_ns: Option<u64>,
     /// Δcpd of every task.
     pub cache_delay_ns: Option<u64>,
+    /// Δcpd by working set: bytes and nanoseconds, both ascending.
+    pub cache_delays: Vec<(u64, u64)>,
 }
 
 impl TaskSet {
     /// Reads a task set's file. `assigned`: priorities and CPUs will be found, so none need be there.
+    /// `executions` finds those that a run is to tell.
     ///
     /// # Errors
     /// Everything found wrong, each in one line with its place in the file.
-    pub fn parse(text: &str, source_name: &str, assigned: bool) -> Result<Self, ScenarioErrors> {
+    pub fn parse(
+        text: &str,
+        source_name: &str,
+        assigned: bool,
+        executions: &Executions<'_>,
+    ) -> Result<Self, ScenarioErrors> {
         let mut findings = Findings::default();
-        let set = read::task_set_file(text, assigned, &mut findings);
+        let set = read::task_set_file(text, assigned, executions, &mut findings);
         findings.or(set, source_name, text)
-    }
-}
-
-/// The file's form, for writing.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct WrittenSet<'a> {
-    policy: String,
-    cpus: u16,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cluster: Option<u16>,
-    tasks: Vec<WrittenTask<'a>>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    overheads: BTreeMap<&'static str, String>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct WrittenTask<'a> {
-    name: &'a str,
-    execution: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    period: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    distances: Option<Vec<String>>,
-    deadline: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    jitter: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    blocking: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    suspension: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    non_preemptive: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    working_set: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    priority: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cpu: Option<u16>,
-}
-
-impl<'a> WrittenTask<'a> {
-    fn of(task: &'a Task) -> Self {
-        let given = |ns: u64| (ns > 0).then(|| toml_duration(ns));
-        let (period, distances) = match &task.arrivals {
-            Arrivals::Sporadic(period_ns) => (Some(toml_duration(*period_ns)), None),
-            Arrivals::Distances(list) => (
-                None,
-                Some(list.iter().map(|ns| toml_duration(*ns)).collect()),
-            ),
-        };
-        Self {
-            name: &task.name,
-            execution: toml_duration(task.execution_ns),
-            period,
-            distances,
-            deadline: toml_duration(task.deadline_ns),
-            jitter: given(task.jitter_ns),
-            blocking: given(task.blocking_ns),
-            suspension: given(task.suspension_ns),
-            non_preemptive: given(task.non_preemptive_ns),
-            working_set: (task.working_set_bytes > 0).then(|| format_size(task.working_set_bytes)),
-            priority: (task.priority > 0).then_some(task.priority),
-            cpu: task.cpu,
-        }
-    }
-}
-
-impl TaskSet {
-    /// The set as a file that [`TaskSet::parse`] reads back.
-    pub fn to_toml(&self) -> String {
-        let overheads = self.overheads.unwrap_or_default();
-        let costs = [
-            ("event", overheads.event_ns),
-            ("release", overheads.release_ns),
-            ("scheduling", overheads.scheduling_ns),
-            ("switch", overheads.switch_ns),
-            ("ipi", overheads.ipi_ns),
-            ("tick", overheads.tick_ns),
-            ("tick-period", overheads.tick_period_ns),
-            ("section", overheads.section_ns),
-            ("cache-delay", overheads.cache_delay_ns),
-        ];
-        let written = WrittenSet {
-            policy: self.method.to_string(),
-            cpus: self.cpus,
-            cluster: match self.method {
-                Method::ClusteredEdf(size) => Some(size),
-                _ => None,
-            },
-            tasks: self.tasks.iter().map(WrittenTask::of).collect(),
-            overheads: costs
-                .into_iter()
-                .filter_map(|(name, ns)| Some((name, toml_duration(ns?))))
-                .collect(),
-        };
-        // Text, numbers and lists: nothing of it can't be written.
-        toml::to_string(&written).unwrap_or_default()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wakepath_schedulability::{Arrivals, Server};
 
     const SHORT: &str = "\
 policy = \"P-FP\"
@@ -169,15 +109,28 @@ period = \"7 ms\"
 priority = 3
 ";
 
+    fn parsed(text: &str) -> Result<TaskSet, ScenarioErrors> {
+        TaskSet::parse(
+            text,
+            "set.toml",
+            false,
+            &|wanted| match wanted.section.as_str() {
+                "control" => Ok(ToldExecution {
+                    ns: 2_000_000,
+                    from: format!("{:?} of {}", wanted.quantile, wanted.run),
+                }),
+                other => Err(format!("no thread is called {other}")),
+            },
+        )
+    }
+
     fn said(text: &str) -> String {
-        TaskSet::parse(text, "set.toml", false)
-            .unwrap_err()
-            .to_string()
+        parsed(text).unwrap_err().to_string()
     }
 
     #[test]
     fn a_set_by_hand_is_short() {
-        let set = TaskSet::parse(SHORT, "set.toml", false).expect("right");
+        let set = parsed(SHORT).expect("right");
         assert_eq!(
             (set.method, set.cpus),
             (Method::PartitionedFixedPriority, 1)
@@ -195,7 +148,7 @@ priority = 3
                     jitter = \"10 us\"\nblocking = \"20 us\"\nsuspension = \"30 us\"\n\
                     non-preemptive = \"40 us\"\nworking-set = \"64 KiB\"\ncpu = 2\n\
                     [overheads]\nevent = \"10 us\"\ntick-period = \"4 ms\"\n";
-        let set = TaskSet::parse(text, "set.toml", false).expect("right");
+        let set = parsed(text).expect("right");
         assert_eq!(set.method, Method::ClusteredEdf(4));
         let task = &set.tasks[0];
         assert_eq!(task.arrivals, Arrivals::Distances(vec![0, 20_000_000]));
@@ -205,10 +158,10 @@ priority = 3
             (30_000, 40_000)
         );
         assert_eq!((task.working_set_bytes, task.cpu), (65_536, Some(2)));
-        let overheads = set.overheads.expect("given");
+        let overheads = set.overheads.clone().expect("given");
         assert_eq!(overheads.event_ns, Some(10_000));
         assert_eq!(overheads.release_ns, None);
-        let again = TaskSet::parse(&set.to_toml(), "written.toml", false).expect("reads back");
+        let again = parsed(&set.to_toml()).expect("reads back");
         assert_eq!(again, set);
     }
 
@@ -273,6 +226,166 @@ priority = 3
             "{heavy}[[tasks]]{}",
             second.replace("imu", "gps").replace("= 3", "= 2")
         );
-        assert!(TaskSet::parse(&twice, "set.toml", false).is_ok());
+        assert!(parsed(&twice).is_ok());
+    }
+
+    const RICH: &str = "\
+policy = \"P-FP\"
+cpus = 2
+
+[[tasks]]
+name = \"imu\"
+execution = { run = \"runs/a\", section = \"control\", quantile = 0.9999 }
+period = \"10 ms\"
+offset = \"1 ms\"
+priority = 3
+cpu = 0
+
+[[tasks]]
+name = \"control\"
+execution = \"1 ms\"
+after = \"imu\"
+priority = 2
+cpu = 1
+
+[[tasks]]
+name = \"vision\"
+execution = \"1 ms\"
+period = \"50 ms\"
+priority = 1
+reservation = \"slow\"
+
+[[chains]]
+name = \"sense-act\"
+tasks = [\"imu\", \"control\"]
+deadline = \"9 ms\"
+
+[[reservations]]
+name = \"slow\"
+budget = \"2 ms\"
+period = \"10 ms\"
+priority = 1
+cpu = 1
+
+[admission]
+runtime = \"1 s\"
+server-runtime = \"50 ms\"
+
+[overheads]
+cache-delays = [{ working-set = \"64 KiB\", delay = \"20 us\" }]
+";
+
+    #[test]
+    fn chains_reservations_and_runs_are_read_and_written() {
+        let set = parsed(RICH).expect("right");
+        assert_eq!(set.tasks[0].execution_ns, 2_000_000);
+        assert_eq!(set.notes, ["imu: Some(0.9999) of runs/a"]);
+        // What is released has the period and deadline of what releases it.
+        assert_eq!(set.tasks[1].arrivals, Arrivals::Sporadic(10_000_000));
+        assert_eq!(set.tasks[1].deadline_ns, 10_000_000);
+        let slow = set.tasks[2].reservation.as_ref().expect("reserved");
+        assert_eq!((slow.budget_ns, slow.server), (2_000_000, Server::Sporadic));
+        assert_eq!(set.chains[0].tasks, [0, 1]);
+        assert_eq!(set.chains[0].deadline_ns, Some(9_000_000));
+        // All of the period is no limit.
+        assert_eq!(set.admission.runtime_ns, None);
+        assert_eq!(set.admission.server, Some((50_000_000, 1_000_000_000)));
+        let mut again = parsed(&set.to_toml()).expect("reads back");
+        assert!(set.to_toml().starts_with("# imu: "), "{}", set.to_toml());
+        again.notes.clone_from(&set.notes);
+        assert_eq!(again, set);
+    }
+
+    #[test]
+    fn what_is_wrong_with_chains_reservations_and_runs_is_said_with_its_place() {
+        let wrong = [
+            (
+                "section = \"control\"",
+                "section = \"gps\"",
+                "set.toml:6:13: tasks[0].execution can't be had: no thread is called gps",
+            ),
+            (
+                "quantile = 0.9999",
+                "quantile = 1.5",
+                "set.toml:6:63: tasks[0].execution.quantile = 1.5 is not between 0 and 1",
+            ),
+            (
+                "quantile = 0.9999",
+                "confidence = 0.95",
+                "confidence = 0.95 stands without the quantile",
+            ),
+            (
+                "after = \"imu\"",
+                "after = \"gps\"",
+                "set.toml:15:9: tasks[1].after = \"gps\" is no task of this set",
+            ),
+            (
+                "period = \"10 ms\"\noffset = \"1 ms\"",
+                "after = \"control\"",
+                "makes a circle",
+            ),
+            (
+                "after = \"imu\"",
+                "after = \"imu\"\nperiod = \"5 ms\"",
+                "tasks[1].period stands beside after",
+            ),
+            (
+                "[\"imu\", \"control\"]",
+                "[\"imu\", \"control\", \"imu\"]",
+                "chains[0].tasks[2] = \"imu\" stands in its chain twice",
+            ),
+            (
+                "[\"imu\", \"control\"]",
+                "[\"imu\", \"gps\"]",
+                "chains[0].tasks[1] = \"gps\" is no task of this set",
+            ),
+            (
+                "budget = \"2 ms\"",
+                "budget = \"11 ms\"",
+                "reservations[0].budget = \"11 ms\" is no budget that its period holds",
+            ),
+            (
+                "reservation = \"slow\"",
+                "reservation = \"fast\"",
+                "tasks[2].reservation = \"fast\" is no reservation of this set",
+            ),
+            (
+                "[admission]\nruntime = \"1 s\"",
+                "[admission]\nruntime = \"2 s\"",
+                "admission.runtime = \"2 s\" is longer than its period",
+            ),
+            (
+                "offset = \"1 ms\"",
+                "jitter = \"-1 ms\"",
+                "tasks[0].jitter = \"-1 ms\"",
+            ),
+            (
+                "offset = \"1 ms\"",
+                "runtime = \"1 ms\"",
+                "tasks[0].runtime = \"1 ms\" is below the execution",
+            ),
+            ("budget", "budjet", "did you mean \"budget\"?"),
+            (
+                "delay = \"20 us\" }",
+                "delay = \"20 us\" }, { working-set = \"1 KiB\", delay = \"30 us\" }",
+                "overheads.cache-delays[1] does not go up",
+            ),
+            (
+                "period = \"10 ms\"\noffset",
+                "period = \"99999999999 h\"\noffset",
+                "tasks[0].period",
+            ),
+        ];
+        for (from, to, expected) in wrong {
+            assert!(RICH.contains(from), "{from}");
+            let lines = said(&RICH.replacen(from, to, 1));
+            assert!(lines.contains(expected), "{expected}\n{lines}");
+        }
+        let circle = RICH.replacen(
+            "period = \"10 ms\"\noffset = \"1 ms\"",
+            "after = \"control\"",
+            1,
+        );
+        assert_eq!(said(&circle).lines().count(), 1, "{}", said(&circle));
     }
 }

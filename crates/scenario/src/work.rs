@@ -16,6 +16,11 @@ pub enum Work {
         /// Bytes touched in each cycle.
         bytes: u64,
     },
+    /// Computes until it has had as much CPU time.
+    Busy {
+        /// CPU time of each cycle, in nanoseconds.
+        ns: u64,
+    },
     /// A quadrotor's controller, built in.
     Flight(Flight),
     /// A controller of the user's own, from a shared library or a Python file.
@@ -83,7 +88,7 @@ impl Work {
     /// The flight, for work that is a controller.
     pub fn flight(&self) -> Option<&Flight> {
         match self {
-            Self::Nothing | Self::WorkingSet { .. } => None,
+            Self::Nothing | Self::WorkingSet { .. } | Self::Busy { .. } => None,
             Self::Flight(flight) => Some(flight),
             Self::Library(library) => Some(&library.flight),
             Self::Tasks(tasks) => Some(&tasks.flight),
@@ -93,32 +98,10 @@ impl Work {
     /// The flight, to be changed.
     pub fn flight_mut(&mut self) -> Option<&mut Flight> {
         match self {
-            Self::Nothing | Self::WorkingSet { .. } => None,
+            Self::Nothing | Self::WorkingSet { .. } | Self::Busy { .. } => None,
             Self::Flight(flight) => Some(flight),
             Self::Library(library) => Some(&mut library.flight),
             Self::Tasks(tasks) => Some(&mut tasks.flight),
         }
-    }
-}
-
-impl crate::Scenario {
-    /// The work of every task and of every phase that has its own.
-    pub fn works(&self) -> impl Iterator<Item = &Work> {
-        let own = self.phases.iter().filter_map(|phase| phase.work.as_ref());
-        self.tasks.iter().map(|task| &task.work).chain(own)
-    }
-
-    /// What a task does in a phase.
-    pub fn work_in<'a>(&'a self, phase: &str, task: &'a crate::Task) -> &'a Work {
-        let named = self.phases.iter().find(|known| known.name == phase);
-        named
-            .and_then(|phase| phase.work.as_ref())
-            .unwrap_or(&task.work)
-    }
-
-    /// As [`Self::works`], to be changed: a vehicle's file is replaced by its text this way.
-    pub fn works_mut(&mut self) -> impl Iterator<Item = &mut Work> {
-        let own = self.phases.iter_mut().filter_map(|p| p.work.as_mut());
-        self.tasks.iter_mut().map(|task| &mut task.work).chain(own)
     }
 }

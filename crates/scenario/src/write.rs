@@ -20,7 +20,13 @@ impl Scenario {
     /// same scenario back.
     pub fn to_toml(&self) -> String {
         let single_loop = match self.tasks.as_slice() {
-            [task] if task.name == "loop" && task.policy.is_none() => Some(task),
+            [task]
+                if task.name == "loop"
+                    && task.policy.is_none()
+                    && task.response_bound_ns.is_none() =>
+            {
+                Some(task)
+            }
             _ => None,
         };
         let policies: Vec<Value> = self.policies.iter().map(policy).collect();
@@ -75,6 +81,7 @@ fn task(task: &Task) -> Value {
         .with("work", work(&task.work))
         .maybe("policy", task.policy.as_ref().map(policy))
         .maybe("cpus", cpus(task))
+        .maybe("response-bound", task.response_bound_ns.map(time))
         .into()
 }
 

@@ -232,6 +232,13 @@ pub(crate) static TASK: Table = Table {
         CPU,
         CPUS,
         WORK_KEY,
+        optional(
+            "response-bound",
+            Form::Duration,
+            "nothing was promised",
+            "The bound on the response time that an analysis gave (`wakepath schedulability --scenario` \
+             writes it). A longer response contradicts it, and the run fails.",
+        ),
     ],
 };
 

@@ -14,9 +14,10 @@ pub(crate) static TASK_SET: Table = Table {
     keys: &[
         required(
             "policy",
-            Form::Choice(&["P-FP", "G-FP", "P-EDF", "G-EDF", "C-EDF"]),
-            "Fixed priorities (SCHED_FIFO) or earliest deadline first (SCHED_DEADLINE), with tasks \
-             pinned to CPUs (P), free to move (G), or free within clusters (C).",
+            Form::Choice(&["P-FP", "G-FP", "P-EDF", "G-EDF", "C-EDF", "SCHED_DEADLINE"]),
+            "Fixed priorities (SCHED_FIFO) or earliest deadline first, with tasks pinned to CPUs (P), \
+             free to move (G), or free within clusters (C); or SCHED_DEADLINE with the kernel's own \
+             admission beside what is proved.",
         ),
         optional(
             "cpus",
@@ -27,13 +28,32 @@ pub(crate) static TASK_SET: Table = Table {
         optional(
             "cluster",
             Form::Integer(1, 1024),
-            "2",
-            "CPUs of a cluster; only with C-EDF.",
+            "2; with SCHED_DEADLINE all CPUs",
+            "CPUs of a cluster with C-EDF, of a root domain with SCHED_DEADLINE: 1 for partitions made \
+             with cpusets.",
         ),
         required(
             "tasks",
             Form::List(&Form::Table(&SET_TASK), 1, MOST_SET_TASKS),
             "The tasks.",
+        ),
+        optional(
+            "chains",
+            Form::List(&Form::Table(&SET_CHAIN), 1, MOST_SET_TASKS),
+            "none",
+            "Tasks that hand a value on, for a bound from end to end.",
+        ),
+        optional(
+            "reservations",
+            Form::List(&Form::Table(&SET_RESERVATION), 1, MOST_SET_TASKS),
+            "none",
+            "CPU time set aside for tasks that name it.",
+        ),
+        optional(
+            "admission",
+            Form::Table(&SET_ADMISSION),
+            "Linux's own: 950 ms of each second, no server",
+            "What the kernel admits under SCHED_DEADLINE; `--machine RUN` reads it from a recorded run.",
         ),
         optional(
             "overheads",
@@ -48,39 +68,53 @@ pub(crate) static SET_TASK: Table = Table {
     title: "a task of a task set",
     about: "A sequence of jobs. Nothing but name, execution and period is needed; P-FP and G-FP need \
             a priority too.",
-    one_of: &[&["period", "rate", "distances"]],
+    one_of: &[&["period", "rate", "distances", "after"]],
     not_both: &[],
     keys: &[
         required("name", Form::Name, "Its name."),
         required(
             "execution",
-            Form::Duration,
-            "The most CPU time that a job takes, without interrupts.",
+            Form::Either(&[Form::Duration, Form::Table(&SET_EXECUTION)]),
+            "The most CPU time that a job takes, without interrupts; or the recorded run that tells it.",
         ),
         optional(
             "period",
             Form::Duration,
-            "one of `period`, `rate` and `distances` is needed",
+            "one of `period`, `rate`, `distances` and `after` is needed",
             "The shortest time between two jobs.",
         ),
         optional(
             "rate",
             Form::Rate,
-            "one of `period`, `rate` and `distances` is needed",
+            "one of `period`, `rate`, `distances` and `after` is needed",
             "The highest rate of its jobs.",
         ),
         optional(
             "distances",
             Form::Texts(1),
-            "one of `period`, `rate` and `distances` is needed",
+            "one of `period`, `rate`, `distances` and `after` is needed",
             "For jobs that come in bursts: the shortest times in which 2, 3, 4 … of them can come, such \
              as [\"0 ns\", \"0 ns\", \"20 ms\"] for bursts of three. Only P-FP can take two at once.",
+        ),
+        optional(
+            "after",
+            Form::Name,
+            "one of `period`, `rate`, `distances` and `after` is needed",
+            "The task whose every job's end releases a job of this one. Deadline and response count \
+             from the due time of the first of such tasks. Only with P-FP.",
         ),
         optional(
             "deadline",
             Form::Duration,
             "the period",
             "From a job's due time to when it must be done.",
+        ),
+        optional(
+            "offset",
+            Form::Duration,
+            "not known: jobs of all tasks may come together",
+            "When the first job is due, on a clock that all tasks with an offset share; such a task is \
+             strictly periodic.",
         ),
         optional(
             "jitter",
@@ -125,6 +159,133 @@ pub(crate) static SET_TASK: Table = Table {
             "needed by P-FP and P-EDF with several CPUs, unless it is to be found (`--assign`)",
             "The CPU that it is pinned to, from 0; with C-EDF any CPU of its cluster.",
         ),
+        optional(
+            "reservation",
+            Form::Name,
+            "none: it competes for the whole CPU",
+            "The reservation that it runs in, by priority among the tasks there.",
+        ),
+        optional(
+            "runtime",
+            Form::Duration,
+            "the execution with its overheads",
+            "SCHED_DEADLINE's runtime; only with that policy.",
+        ),
+    ],
+};
+
+pub(crate) static SET_EXECUTION: Table = Table {
+    title: "an execution from a run",
+    about: "CPU time that a recorded run tells; elapsed time where the run has no CPU time, which is \
+            longer where others ran in between. An observation is no bound.",
+    one_of: &[],
+    not_both: &[],
+    keys: &[
+        required(
+            "run",
+            Form::Text,
+            "The run's directory; a relative one counts from the task set's file.",
+        ),
+        required(
+            "section",
+            Form::Name,
+            "The thread's name, or that of a part of its work that timed itself.",
+        ),
+        optional(
+            "quantile",
+            Form::Number(0.0, 1.0),
+            "the largest that was observed",
+            "Which quantile of the observed times counts, such as 0.9999.",
+        ),
+        optional(
+            "confidence",
+            Form::Number(0.0, 1.0),
+            "the quantile as observed",
+            "With `quantile`: the bound above which that quantile lies with at most the rest of this \
+             probability, such as 0.95, by order statistics of independent times.",
+        ),
+    ],
+};
+
+pub(crate) static SET_CHAIN: Table = Table {
+    title: "a chain",
+    about: "Tasks that hand a value on, in order. One that is not released by the one before it reads \
+            when its own time comes.",
+    one_of: &[],
+    not_both: &[],
+    keys: &[
+        required("name", Form::Name, "Its name."),
+        required(
+            "tasks",
+            Form::Texts(2),
+            "Names of its tasks, in order; none twice.",
+        ),
+        optional(
+            "deadline",
+            Form::Duration,
+            "none: the bound is told",
+            "From the first task's due time to the end of the last.",
+        ),
+    ],
+};
+
+pub(crate) static SET_RESERVATION: Table = Table {
+    title: "a reservation",
+    about: "CPU time set aside: a budget in each period, and no more.",
+    one_of: &[],
+    not_both: &[],
+    keys: &[
+        required("name", Form::Name, "Its name."),
+        required("budget", Form::Duration, "CPU time in each period."),
+        required("period", Form::Duration, "Its period."),
+        optional(
+            "server",
+            Form::Choice(&["periodic", "sporadic", "constant-bandwidth"]),
+            "\"sporadic\"; \"constant-bandwidth\" with SCHED_DEADLINE",
+            "How the budget comes back. A constant-bandwidth server holds one thread, as \
+             SCHED_DEADLINE's does.",
+        ),
+        optional(
+            "priority",
+            Form::Integer(1, 99),
+            "needed by P-FP and G-FP",
+            "Among the other tasks of its CPU, the greater number first.",
+        ),
+        optional(
+            "cpu",
+            Form::Integer(0, 1023),
+            "needed by P-FP and P-EDF with several CPUs",
+            "The CPU that it is on.",
+        ),
+    ],
+};
+
+pub(crate) static SET_ADMISSION: Table = Table {
+    title: "admission",
+    about: "What the kernel admits under SCHED_DEADLINE, on each CPU.",
+    one_of: &[],
+    not_both: &[],
+    keys: &[
+        optional(
+            "runtime",
+            Form::Duration,
+            "\"950 ms\"",
+            "`kernel.sched_rt_runtime_us`; as long as the period for no limit.",
+        ),
+        optional(
+            "period",
+            Form::Duration,
+            "\"1 s\"",
+            "`kernel.sched_rt_period_us`.",
+        ),
+        optional(
+            "server-runtime",
+            Form::Duration,
+            "\"0 ns\"",
+            "The kernel's server for ordinary threads (Linux 6.12 and later: 50 ms), from \
+             `/sys/kernel/debug/sched/fair_server`.",
+        ),
+        optional("server-period", Form::Duration, "\"1 s\"", "Its period."),
     ],
 };
 
@@ -171,5 +332,23 @@ pub(crate) static SET_OVERHEADS: Table = Table {
             "cache-delay",
             "What a preempted or migrated job loses by cold caches (Δcpd), the same for every task.",
         ),
+        optional(
+            "cache-delays",
+            Form::List(&Form::Table(&SET_CACHE_DELAY), 1, 64),
+            "`cache-delay`",
+            "The same by working set: between two of them in proportion and rounded up, beyond the \
+             largest as at the largest times the ratio of the sizes.",
+        ),
+    ],
+};
+
+pub(crate) static SET_CACHE_DELAY: Table = Table {
+    title: "a cache delay",
+    about: "What a job with so large a working set loses by cold caches.",
+    one_of: &[],
+    not_both: &[],
+    keys: &[
+        required("working-set", Form::Size, "Memory that the job works on."),
+        required("delay", Form::Duration, "What it loses (Δcpd)."),
     ],
 };

@@ -52,6 +52,16 @@ pub(crate) static WORK: Variants = Variants {
             keys: &[],
         },
         Variant {
+            name: "busy",
+            about: "Computes until it has had so much CPU time: stands for a task of which only the \
+                    execution time is known.",
+            keys: &[required(
+                "time",
+                Form::Duration,
+                "CPU time of each cycle, up to 60 s.",
+            )],
+        },
+        Variant {
             name: "working-set",
             about: "Reads and writes a block of memory.",
             keys: &[required(

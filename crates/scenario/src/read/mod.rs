@@ -5,6 +5,8 @@ mod criterion;
 mod flight;
 mod loads;
 mod placement;
+mod sections;
+mod set_structure;
 mod settings;
 mod task_set;
 mod task_table;
@@ -13,8 +15,9 @@ mod text;
 mod trace;
 mod work;
 
+pub use sections::sections;
 pub(crate) use task_set::task_set_file;
-pub(crate) use task_table::task_table_file;
+pub(crate) use task_table::parse as task_table;
 
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings, ScenarioErrors};

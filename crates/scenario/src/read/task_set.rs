@@ -1,12 +1,13 @@
 //! A task set for schedulability analysis, from its file.
 
+use super::set_structure::{bring_together, read_admission, read_chains, read_reservations};
 use super::text::read_needed_name;
 use crate::document::{Node, Section};
 use crate::error::Findings;
 use crate::keys;
-use crate::task_set::{SetOverheads, TaskSet};
+use crate::task_set::{Executions, MeasuredExecution, SetOverheads, TaskSet};
 use crate::units::{parse_duration, parse_rate, parse_size};
-use wakepath_schedulability::{Arrivals, Method, Task};
+use wakepath_schedulability::{Arrivals, Method, Reservation, Task};
 
 const REMEDY: &str = "give [[tasks]], each with name, execution and period";
 const TIME: &str = "give a time such as \"3 ms\"";
@@ -15,12 +16,15 @@ const TIME: &str = "give a time such as \"3 ms\"";
 pub(crate) fn task_set_file(
     text: &str,
     assigned: bool,
+    executions: &Executions<'_>,
     findings: &mut Findings,
 ) -> Option<TaskSet> {
     super::with_root(text, findings, |root, findings| {
         keys::check(root, &keys::TASK_SET, findings);
         let cpus = findings.optional(root.get("cpus"), 1, |node| node.integer(1..=1024));
         let method = read_method(root, findings);
+        let reservations = read_reservations(root, method, cpus, findings);
+        let admission = read_admission(root, findings);
         let overheads = match root.get("overheads") {
             None => Some(None),
             Some(node) => read_overheads(&node, findings).map(Some),
@@ -31,34 +35,57 @@ pub(crate) fn task_set_file(
             findings.push(node.refuse("is empty", REMEDY));
             return None;
         }
-        let (method, cpus) = (method?, cpus? as u16);
-        let mut tasks: Vec<Task> = Vec::with_capacity(items.len());
-        let mut complete = true;
-        for item in &items {
-            let terms = Terms {
-                method,
-                cpus,
-                assigned,
-            };
-            match read_task(item, &terms, &tasks, findings) {
-                Some(task) => tasks.push(task),
-                None => complete = false,
-            }
-        }
-        complete.then_some(TaskSet {
+        let (method, cpus, reservations) = (method?, cpus? as u16, reservations?);
+        let terms = Terms {
             method,
             cpus,
-            tasks,
+            assigned,
+            reservations: &reservations,
+            executions,
+        };
+        let mut read = Read::default();
+        let mut complete = true;
+        for item in &items {
+            complete &= read_task(item, &terms, &mut read, findings).is_some();
+        }
+        complete = complete && bring_together(&items, &mut read.tasks, &read.deadlines, findings);
+        if !complete {
+            return None;
+        }
+        for (item, task) in items.iter().zip(&read.tasks) {
+            let section = findings.keep(item.table(REMEDY))?;
+            complete &= possible(&section, task, findings);
+        }
+        let chains = read_chains(root, &read.tasks, findings);
+        let set = TaskSet {
+            method,
+            cpus,
+            tasks: read.tasks,
+            chains: chains?,
+            admission: admission?,
             overheads: overheads?,
-        })
+            notes: read.notes,
+        };
+        complete.then_some(set)
     })
 }
 
 /// What a task's keys depend on.
-struct Terms {
+struct Terms<'a> {
     method: Method,
     cpus: u16,
     assigned: bool,
+    reservations: &'a [Reservation],
+    executions: &'a Executions<'a>,
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Read {
+    tasks: Vec<Task>,
+    /// For each of them whether it has a deadline of its own.
+    deadlines: Vec<bool>,
+    notes: Vec<String>,
 }
 
 fn read_method(root: &Section<'_>, findings: &mut Findings) -> Option<Method> {
@@ -71,14 +98,17 @@ fn read_method(root: &Section<'_>, findings: &mut Findings) -> Option<Method> {
     };
     match (method, root.get("cluster")) {
         (_, None) => Some(method),
-        (Method::ClusteredEdf(_), Some(node)) => {
-            let size = findings.keep(node.integer(1..=1024))?;
-            Some(Method::ClusteredEdf(size as u16))
+        (Method::ClusteredEdf(_) | Method::Deadline(_), Some(node)) => {
+            let size = findings.keep(node.integer(1..=1024))? as u16;
+            Some(match method {
+                Method::Deadline(_) => Method::Deadline(size),
+                _ => Method::ClusteredEdf(size),
+            })
         }
         (_, Some(node)) => {
             findings.push(node.refuse(
                 format!("stands beside {method}, which has no clusters"),
-                "leave it out, or give policy = \"C-EDF\"",
+                "leave it out, or give policy = \"C-EDF\" or \"SCHED_DEADLINE\"",
             ));
             None
         }
@@ -87,21 +117,28 @@ fn read_method(root: &Section<'_>, findings: &mut Findings) -> Option<Method> {
 
 fn read_task(
     item: &Node<'_>,
-    terms: &Terms,
-    earlier: &[Task],
+    terms: &Terms<'_>,
+    read: &mut Read,
     findings: &mut Findings,
-) -> Option<Task> {
+) -> Option<()> {
     let section = findings.keep(item.table(REMEDY))?;
     keys::check(&section, &keys::SET_TASK, findings);
     let name = read_needed_name(&section, "such as name = \"imu\"", findings);
     if let (Some(name), Some(node)) = (&name, section.get("name"))
-        && earlier.iter().any(|task| task.name == *name)
+        && read.tasks.iter().any(|task| task.name == *name)
     {
         findings.push(node.refuse("is the name of an earlier task too", "give each its own"));
     }
-    let execution = section.need("execution", TIME);
-    let execution = findings.keep(execution.and_then(|node| node.quantity(TIME, parse_duration)));
-    let arrivals = read_arrivals(&section, findings);
+    let execution = read_execution(&section, terms, name.as_deref(), &mut read.notes, findings);
+    let after = match section.get("after") {
+        None => Some(None),
+        Some(node) => read_after(&section, &node, terms, findings).map(Some),
+    };
+    let arrivals = match &after {
+        // Those of the first of the tasks that release each other: known when all are read.
+        Some(Some(_)) => Some(Arrivals::Sporadic(1)),
+        _ => read_arrivals(&section, findings),
+    };
     let mut time = |key: &str| {
         findings.optional(section.get(key), 0, |node| {
             node.quantity(TIME, parse_duration)
@@ -112,21 +149,140 @@ fn read_task(
     let working_set = findings.optional(section.get("working-set"), 0, |node| {
         node.quantity("give a size such as \"64 KiB\"", parse_size)
     });
-    let deadline = match section.get("deadline") {
+    let mut maybe = |key: &str| match section.get(key) {
         None => Some(None),
         Some(node) => findings.keep(node.quantity(TIME, parse_duration)).map(Some),
     };
-    let priority = read_priority(&section, terms, earlier, findings);
+    let (deadline, offset, runtime) = (maybe("deadline"), maybe("offset"), maybe("runtime"));
+    let reservation = read_reserved(&section, terms, findings);
+    let priority = read_priority(&section, terms, &read.tasks, findings);
     let cpu = read_cpu(&section, terms, findings);
     let mut task = Task::new(name?, execution?, 1);
     task.arrivals = arrivals?;
+    task.after = after?;
     task.deadline_ns = deadline?.unwrap_or_else(|| task.period_ns());
     (task.jitter_ns, task.blocking_ns) = (jitter?, blocking?);
     (task.suspension_ns, task.non_preemptive_ns) = (suspension?, non_preemptive?);
     task.working_set_bytes = working_set?;
+    task.offset_ns = offset?;
+    task.runtime_ns = runtime?;
+    task.reservation = reservation?;
     task.priority = priority?;
     task.cpu = cpu?;
-    possible(&section, &task, findings).then_some(task)
+    read.deadlines.push(section.get("deadline").is_some());
+    read.tasks.push(task);
+    Some(())
+}
+
+/// A time, or the run that tells it.
+fn read_execution(
+    section: &Section<'_>,
+    terms: &Terms<'_>,
+    name: Option<&str>,
+    notes: &mut Vec<String>,
+    findings: &mut Findings,
+) -> Option<u64> {
+    let remedy = "give a time such as \"3 ms\", or { run = \"PATH\", section = \"control\" }";
+    let node = findings.keep(section.need("execution", remedy))?;
+    if node.as_text().is_some() {
+        return findings.keep(node.quantity(TIME, parse_duration));
+    }
+    let table = findings.keep(node.table(remedy))?;
+    keys::check(&table, &keys::SET_EXECUTION, findings);
+    let mut text = |key: &str, remedy: &str| {
+        let node = table.need(key, remedy);
+        findings.keep(node.and_then(|node| Ok(node.text(remedy)?.to_owned())))
+    };
+    let run = text("run", "give the run's directory");
+    let of = text(
+        "section",
+        "give the name of a thread, or of a part of its work",
+    );
+    let mut share = |key: &str| match table.get(key) {
+        None => Some(None),
+        Some(node) => {
+            let remedy = "give a number between 0 and 1, such as 0.9999";
+            let number = findings.keep(node.number(remedy))?;
+            if number <= 0.0 || number >= 1.0 {
+                findings.push(node.refuse("is not between 0 and 1", remedy));
+                return None;
+            }
+            Some(Some(number))
+        }
+    };
+    let (quantile, confidence) = (share("quantile")?, share("confidence")?);
+    if let (None, Some(_), Some(node)) = (quantile, confidence, table.get("confidence")) {
+        let problem = "stands without the quantile that it bounds";
+        findings.push(node.refuse(problem, "give a quantile, such as 0.9999"));
+        return None;
+    }
+    let wanted = MeasuredExecution {
+        run: run?,
+        section: of?,
+        quantile,
+        confidence,
+    };
+    match (terms.executions)(&wanted) {
+        Ok(told) => {
+            notes.push(format!("{}: {}", name.unwrap_or("a task"), told.from));
+            Some(told.ns)
+        }
+        Err(why) => {
+            findings.push(node.refuse(
+                format!("can't be had: {why}"),
+                "give a run that has it, or a time",
+            ));
+            None
+        }
+    }
+}
+
+fn read_after(
+    section: &Section<'_>,
+    node: &Node<'_>,
+    terms: &Terms<'_>,
+    findings: &mut Findings,
+) -> Option<String> {
+    for key in ["period", "rate", "distances", "offset"] {
+        if section.get(key).is_some() {
+            let problem = "stands beside after, which says when jobs come";
+            findings.push(section.refuse_key(key, problem, "give one of the two"));
+            return None;
+        }
+    }
+    if terms.method != Method::PartitionedFixedPriority {
+        let problem = format!("stands in a set under {}", terms.method);
+        let remedy = "give policy = \"P-FP\", under which it is analysed, or a period";
+        findings.push(node.refuse(problem, remedy));
+        return None;
+    }
+    if section.get("reservation").is_some() {
+        let problem = "stands beside a reservation, in which it is not analysed";
+        findings.push(node.refuse(problem, "give the task a period"));
+        return None;
+    }
+    findings.keep(node.text("give the name of a task").map(str::to_owned))
+}
+
+fn read_reserved(
+    section: &Section<'_>,
+    terms: &Terms<'_>,
+    findings: &mut Findings,
+) -> Option<Option<Reservation>> {
+    let Some(node) = section.get("reservation") else {
+        return Some(None);
+    };
+    let name = findings.keep(node.text("give the name of a reservation"))?;
+    let found = terms.reservations.iter().find(|known| known.name == name);
+    if found.is_none() {
+        let problem = "is no reservation of this set";
+        findings.push(node.refuse(
+            problem,
+            "give it in [[reservations]], with budget and period",
+        ));
+        return None;
+    }
+    Some(found.cloned())
 }
 
 /// What no task can be, said at the key that makes it so.
@@ -142,6 +298,15 @@ fn possible(section: &Section<'_>, task: &Task, findings: &mut Findings) -> bool
             "execution",
             "is longer than the deadline, with what the job sleeps",
             "give a later deadline or a shorter execution",
+        ))
+    } else if task
+        .runtime_ns
+        .is_some_and(|runtime_ns| runtime_ns < task.execution_ns)
+    {
+        Some((
+            "runtime",
+            "is below the execution: the kernel would throttle such a job until its next period",
+            "give at least the execution, or leave it out",
         ))
     } else if task.non_preemptive_ns > task.execution_ns {
         Some((
@@ -162,7 +327,7 @@ fn possible(section: &Section<'_>, task: &Task, findings: &mut Findings) -> bool
 }
 
 fn read_arrivals(section: &Section<'_>, findings: &mut Findings) -> Option<Arrivals> {
-    let remedy = "give period = \"4 ms\", rate = \"250 Hz\" or distances";
+    let remedy = "give period = \"4 ms\", rate = \"250 Hz\", distances or after";
     let given: Vec<&str> = ["period", "rate", "distances"]
         .into_iter()
         .filter(|key| section.get(key).is_some())
@@ -212,11 +377,12 @@ fn read_arrivals(section: &Section<'_>, findings: &mut Findings) -> Option<Arriv
 
 fn read_priority(
     section: &Section<'_>,
-    terms: &Terms,
+    terms: &Terms<'_>,
     earlier: &[Task],
     findings: &mut Findings,
 ) -> Option<u32> {
-    let needed = terms.method.by_priority() && !terms.assigned;
+    let needed =
+        section.get("reservation").is_some() || terms.method.by_priority() && !terms.assigned;
     let remedy = "give a number from 1 to 99, the greater first";
     let node = match section.get("priority") {
         None if needed => {
@@ -230,8 +396,13 @@ fn read_priority(
     let cpu = section
         .get("cpu")
         .and_then(|node| node.integer(0..=1023).ok());
+    let reserved = section
+        .get("reservation")
+        .and_then(|node| node.as_text().map(str::to_owned));
     let same = earlier.iter().find(|task| {
+        let other = task.reservation.as_ref().map(|other| &other.name);
         task.priority == priority
+            && other == reserved.as_ref()
             && (terms.method == Method::GlobalFixedPriority || task.cpu.map(i64::from) == cpu)
     });
     if let Some(same) = same.filter(|_| needed) {
@@ -242,8 +413,13 @@ fn read_priority(
     Some(priority)
 }
 
-fn read_cpu(section: &Section<'_>, terms: &Terms, findings: &mut Findings) -> Option<Option<u16>> {
-    let one_each = terms.method.cluster_size(terms.cpus) < terms.cpus;
+fn read_cpu(
+    section: &Section<'_>,
+    terms: &Terms<'_>,
+    findings: &mut Findings,
+) -> Option<Option<u16>> {
+    let one_each =
+        terms.method.cluster_size(terms.cpus) < terms.cpus && section.get("reservation").is_none();
     let Some(node) = section.get("cpu") else {
         if one_each && !terms.assigned {
             let remedy =
@@ -283,6 +459,40 @@ fn read_overheads(node: &Node<'_>, findings: &mut Findings) -> Option<SetOverhea
         tick_period_ns: cost("tick-period"),
         section_ns: cost("section"),
         cache_delay_ns: cost("cache-delay"),
+        cache_delays: Vec::new(),
+    };
+    let cache_delays = match section.get("cache-delays") {
+        None => Vec::new(),
+        Some(node) => read_cache_delays(&node, findings)?,
+    };
+    let overheads = SetOverheads {
+        cache_delays,
+        ..overheads
     };
     complete.then_some(overheads)
+}
+
+/// Working sets in bytes and what each loses in nanoseconds, by size.
+fn read_cache_delays(node: &Node<'_>, findings: &mut Findings) -> Option<Vec<(u64, u64)>> {
+    let remedy = "give [{ working-set = \"64 KiB\", delay = \"20 us\" }]";
+    let items = findings.keep(node.items(64, remedy))?;
+    let mut found: Vec<(u64, u64)> = Vec::with_capacity(items.len());
+    for item in &items {
+        let section = findings.keep(item.table(remedy))?;
+        keys::check(&section, &keys::SET_CACHE_DELAY, findings);
+        let size = section.need("working-set", remedy);
+        let size = findings.keep(size.and_then(|node| node.quantity(remedy, parse_size)))?;
+        let delay = section.need("delay", TIME);
+        let delay = findings.keep(delay.and_then(|node| node.quantity(TIME, parse_duration)))?;
+        if let Some((bytes, ns)) = found.last()
+            && (size <= *bytes || delay < *ns)
+        {
+            let problem = "does not go up from the one before it";
+            let remedy = "give working sets that grow, with delays that don't fall";
+            findings.push(item.refuse(problem, remedy));
+            return None;
+        }
+        found.push((size, delay));
+    }
+    Some(found)
 }

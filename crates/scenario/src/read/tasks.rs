@@ -77,12 +77,20 @@ fn read_task(
         None => None,
         Some(node) => Some(read_policy(&node, period_ns, findings)?),
     };
+    let response_bound_ns = match section.get("response-bound") {
+        None => None,
+        Some(node) => {
+            let remedy = "give a time such as \"3 ms\"";
+            Some(findings.keep(node.quantity(remedy, parse_duration))?)
+        }
+    };
     Some(Task {
         name: name?,
         period_ns,
         cpus: cpus?,
         policy,
         work: work?,
+        response_bound_ns,
     })
 }
 
@@ -153,6 +161,7 @@ fn read_threads(
         cpus,
         policy: None,
         work: work.clone(),
+        response_bound_ns: None,
     };
     Some(placements.into_iter().enumerate().map(task).collect())
 }

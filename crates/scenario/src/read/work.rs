@@ -5,13 +5,15 @@ use crate::FlightVehicle;
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
 use crate::keys;
-use crate::units::parse_size;
+use crate::units::{parse_duration, parse_size};
 use crate::work::{Flight, Library, TaskTable, Work};
 use wakepath_flight::{Trajectory, reference::Waypoint};
 use wakepath_timeline::is_unprintable;
 
 /// Largest working set of a cycle, in bytes: 1 GiB.
 const MOST_WORK_BYTES: u64 = 1 << 30;
+/// Longest CPU time of a cycle: a minute.
+const LONGEST_BUSY_NS: u64 = 60_000_000_000;
 /// Longest path or settings text, in bytes.
 const LONGEST_TEXT: usize = 4096;
 const FURTHEST_M: f64 = 1e4;
@@ -39,6 +41,16 @@ pub(super) fn read_work(node: &Node<'_>, findings: &mut Findings) -> Option<Work
     let section = findings.keep(node.table(remedy))?;
     match keys::WORK.find(&section, findings)?.name {
         "nothing" => Some(Work::Nothing),
+        "busy" => {
+            let remedy = "give a time such as \"3 ms\"";
+            let node = findings.keep(section.need("time", remedy))?;
+            let ns = findings.keep(node.quantity(remedy, parse_duration))?;
+            if !(1..=LONGEST_BUSY_NS).contains(&ns) {
+                findings.push(node.refuse("is no time to compute for", "give 1 ns to 60 s"));
+                return None;
+            }
+            Some(Work::Busy { ns })
+        }
         "flight" => read_flight(&section, findings).map(Work::Flight),
         "tasks" => {
             let flight = read_flight(&section, findings);

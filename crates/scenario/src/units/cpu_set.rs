@@ -19,7 +19,7 @@ pub(crate) fn parse_cpus(text: &str) -> Result<CpuSet, Complaint> {
             let problem = format!("names a CPU beyond {most}, the most that Linux knows");
             Err(Complaint::new(problem, REMEDY))
         }
-        Ok(_) | Err(CpuSetError::NotANumber(_)) => {
+        Ok(_) | Err(CpuSetError::NotANumber(_) | CpuSetError::NotAMask) => {
             Err(Complaint::new("is not a list of CPUs", REMEDY))
         }
     }

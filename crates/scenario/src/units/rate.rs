@@ -24,6 +24,12 @@ pub fn parse_rate(text: &str) -> Result<Rate, Complaint> {
         "Hz" => 1,
         "kHz" => 1_000,
         "" => return Err(Complaint::new("has no unit", remedy)),
+        "MHz" | "GHz" => {
+            return Err(Complaint::new(
+                "is above what can be measured",
+                "give at most 100 kHz",
+            ));
+        }
         _ => {
             return Err(Complaint::new(
                 "has no unit of rate behind the number",
@@ -67,6 +73,13 @@ mod tests {
         for text in ["250", "250 hz", "4 ms", "0 Hz", "250 MHz"] {
             assert!(parse_rate(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_rate_of_megahertz_is_above_what_can_be_measured() {
+        let refused = parse_rate("10MHz").unwrap_err().to_string();
+        assert!(refused.contains("above what can be measured"), "{refused}");
+        assert!(refused.contains("100 kHz"), "{refused}");
     }
 
     proptest! {

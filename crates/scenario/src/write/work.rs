@@ -15,6 +15,7 @@ pub(super) fn work(work: &Work) -> Value {
         Work::WorkingSet { bytes } => kind("working-set")
             .with("bytes", format_size(*bytes))
             .into(),
+        Work::Busy { ns } => kind("busy").with("time", time(*ns)).into(),
         Work::Flight(of) => kind("flight").and(flight(of)).into(),
         Work::Tasks(tasks) => {
             let (key, source) = table(&tasks.table);

@@ -262,6 +262,7 @@ fn tasks() -> impl Strategy<Value = Vec<Task>> {
                 None => period_ns,
             },
             cpus,
+            response_bound_ns: (index % 2 == 1).then_some(period_ns),
             policy,
             work,
         };

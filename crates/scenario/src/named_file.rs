@@ -1,0 +1,39 @@
+//! What can be wrong with a file that a scenario names: a vehicle's, a task table's. Reading it is the
+//! caller's part.
+
+use crate::ScenarioErrors;
+use std::io;
+use wakepath_flight::VehicleError;
+
+/// Why a file that a scenario names can't be used. Each line names the file.
+#[derive(Debug, thiserror::Error)]
+pub enum NamedFileError {
+    /// It can't be read.
+    #[error("{path}: {source}")]
+    Unread {
+        /// The file.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It describes no vehicle.
+    #[error(transparent)]
+    Vehicle(#[from] VehicleError),
+    /// It holds no task table.
+    #[error(transparent)]
+    TaskTable(#[from] ScenarioErrors),
+    /// No table of this name comes with wakepath.
+    #[error("{0}: no built-in task table")]
+    NoTaskTable(String),
+}
+
+/// The text of the file, as `read` gives it.
+pub(crate) fn text_of(
+    path: &str,
+    read: impl FnOnce(&str) -> io::Result<String>,
+) -> Result<String, NamedFileError> {
+    read(path).map_err(|source| NamedFileError::Unread {
+        path: path.to_owned(),
+        source,
+    })
+}
