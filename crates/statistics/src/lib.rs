@@ -29,6 +29,7 @@ mod special;
 mod stationarity;
 mod student;
 mod subset_sums;
+mod wilson;
 
 pub use batch_means::{MeanInterval, batch_mean_interval};
 pub use binomial::{miss_bound_without_misses, miss_lower_bound, miss_upper_bound};
@@ -44,3 +45,4 @@ pub use shift::{Shift, equivalence_p, equivalence_p_of_pairs, shift_between, shi
 pub use signed_rank::{least_signed_rank_p, signed_rank_test};
 pub use stationarity::{HalvesCompared, TwoSampleDistance, compare_halves, kolmogorov_smirnov};
 pub use student::student_t_quantile;
+pub use wilson::wilson_interval;

@@ -29,6 +29,8 @@ pub enum CpuSetError {
         /// What stands behind, and is lower.
         last: u16,
     },
+    /// The text is no mask of hexadecimal words.
+    NotAMask,
 }
 
 impl fmt::Display for CpuSetError {
@@ -49,6 +51,7 @@ impl fmt::Display for CpuSetError {
                     "the range {first}-{last} runs backwards; give {last}-{first}"
                 )
             }
+            Self::NotAMask => f.write_str("a mask of hexadecimal words was expected"),
         }
     }
 }
@@ -86,6 +89,38 @@ impl CpuSet {
     pub fn without(&self, other: &Self) -> Self {
         let here = self.0.iter().copied();
         here.filter(|&cpu| !other.contains(cpu)).collect()
+    }
+
+    /// Reads a mask as the kernel writes it: hexadecimal words of 32 bits, highest first.
+    ///
+    /// # Errors
+    /// [`CpuSetError::NotAMask`], and [`CpuSetError::TooHigh`] for a bit beyond the last CPU.
+    pub fn of_mask(text: &str) -> Result<Self, CpuSetError> {
+        let mut cpus = Vec::new();
+        for (position, word) in text.trim().rsplit(',').enumerate() {
+            let bits = u32::from_str_radix(word, 16).map_err(|_| CpuSetError::NotAMask)?;
+            for bit in (0..32).filter(|bit| bits >> bit & 1 == 1) {
+                cpus.push(number(&(position * 32 + bit).to_string())?);
+            }
+        }
+        Ok(cpus.into_iter().collect())
+    }
+
+    /// The mask of these CPUs, as [`CpuSet::of_mask`] reads it.
+    pub fn mask(&self) -> String {
+        let words = usize::from(self.0.last().map_or(0, |last| last / 32)) + 1;
+        let mut bits = vec![0_u32; words];
+        for cpu in &self.0 {
+            bits[usize::from(cpu / 32)] |= 1 << (cpu % 32);
+        }
+        let mut highest_first = bits.iter().rev();
+        let mut text = highest_first
+            .next()
+            .map_or(String::new(), |word| format!("{word:x}"));
+        for word in highest_first {
+            text.push_str(&format!(",{word:08x}"));
+        }
+        text
     }
 }
 
@@ -210,6 +245,26 @@ mod tests {
         // Miri takes a thousand times longer for each of eight million numbers.
         let times = if cfg!(miri) { 2 } else { 1_000 };
         assert_eq!(set(&vec!["0-8191"; times].join(",")).to_string(), "0-8191");
+    }
+
+    #[test]
+    fn words_of_32_bits_are_read_and_written_highest_first() {
+        for (list, mask) in [
+            ("", "0"),
+            ("0-2", "7"),
+            ("0,33", "2,00000001"),
+            ("64", "1,00000000,00000000"),
+        ] {
+            assert_eq!(set(list).mask(), mask);
+            assert_eq!(CpuSet::of_mask(mask), Ok(set(list)));
+        }
+        assert_eq!(CpuSet::of_mask("00000000,00000003\n"), Ok(set("0-1")));
+        assert_eq!(CpuSet::of_mask("f,g"), Err(CpuSetError::NotAMask));
+        let beyond = format!("1{}", ",00000000".repeat(256));
+        assert_eq!(
+            CpuSet::of_mask(&beyond),
+            Err(CpuSetError::TooHigh("8192".into()))
+        );
     }
 
     #[test]

@@ -43,6 +43,11 @@ pub fn rounded(ns: i64) -> String {
     format!("{digits} {name}")
 }
 
+/// As [`rounded`], of a length, which has no sign.
+pub fn length(ns: u64) -> String {
+    rounded(i64::try_from(ns).unwrap_or(i64::MAX))
+}
+
 /// With a fixed number of decimals, for lines under each other: `12.3 µs`, `5932.1 µs`, `12.40
 /// ms`, `11.25 s`. Latencies of a few milliseconds stay in microseconds, beside those that they
 /// are compared with.
@@ -155,6 +160,8 @@ mod tests {
             assert_eq!(rounded(ns), text);
         }
         assert!(rounded(i64::MIN).ends_with(" s"));
+        assert_eq!(length(12_300), "12.3 µs");
+        assert_eq!(length(u64::MAX), rounded(i64::MAX));
     }
 
     #[test]

@@ -36,6 +36,22 @@ pub enum Lack {
     EffectivePolicy,
     /// Nothing is known of the machine but its kernel.
     Machine,
+    /// A line that is missing can't be told from a skipped period.
+    LostLines,
+    /// Due times after a thread's last line.
+    AfterLastLine,
+    /// What loads did, and what they proved.
+    Loads,
+    /// Due times lie beside whole periods, and were moved there.
+    UnevenDueTimes,
+    /// Due times are those of the thread's timer.
+    OwnDueTimes,
+    /// Cycles begin with a switch and end with sleep.
+    FirstInstructions,
+    /// What tracing costs.
+    Untraced,
+    /// Digits below a microsecond.
+    BelowMicroseconds,
     /// In the words of the run itself: of one watched from outside, or of another version.
     Other(String),
 }
@@ -67,12 +83,28 @@ impl Lack {
             Self::WarmUp => "a warm-up: its first cycles are counted like all others",
             Self::EffectivePolicy => "the policy in effect: it is as asked for, not read back",
             Self::Machine => "facts of the machine",
+            Self::LostLines => "lost cycles: a line that is missing looks like a skipped period",
+            Self::AfterLastLine => "the end: due times after a thread's last line are not counted",
+            Self::Loads => "what its loads did, and what they proved",
+            Self::UnevenDueTimes => {
+                "instants: due times that lie beside whole periods are moved onto an even row; \
+                 latencies and run times are as recorded"
+            }
+            Self::OwnDueTimes => {
+                "due times of its own: a cycle is due when its timer was to expire"
+            }
+            Self::FirstInstructions => {
+                "first instructions and ends of work: a cycle begins when its thread is switched in \
+                 and ends when it sleeps"
+            }
+            Self::Untraced => "untraced repetitions: what tracing costs this program is not known",
+            Self::BelowMicroseconds => "digits below a microsecond: the file's text has none",
             Self::Other(text) => text,
         }
     }
 
     /// All that have a sentence of their own.
-    const KNOWN: [Self; 14] = [
+    const KNOWN: [Self; 22] = [
         Self::SkippedPeriods,
         Self::SkippedPeriodsInferred,
         Self::MissedWakeUps,
@@ -87,6 +119,14 @@ impl Lack {
         Self::WarmUp,
         Self::EffectivePolicy,
         Self::Machine,
+        Self::LostLines,
+        Self::AfterLastLine,
+        Self::Loads,
+        Self::UnevenDueTimes,
+        Self::OwnDueTimes,
+        Self::FirstInstructions,
+        Self::Untraced,
+        Self::BelowMicroseconds,
     ];
 }
 

@@ -1,28 +1,34 @@
 //! The vocabulary of a measured loop: due times, samples, scheduling policies, kernel events, CPU
-//! sets; and how they are said: labels, durations in words, foreign text in one line.
+//! sets; and how they are said: labels, durations in words, foreign text in one line, lines in
+//! columns.
 //! It holds no clock, makes no system call and judges nothing; every other room speaks in its
 //! words, so that a live run, a recording and an import from another tool mean the same thing.
 //!
 //! All instants are nanoseconds on `CLOCK_MONOTONIC` as `u64`; all differences are signed
 //! nanoseconds as `i64`, on 32-bit targets too.
 
+pub mod columns;
 mod cpu_set;
+mod disturbance;
 mod due;
 pub mod duration;
 mod event;
 mod label;
 mod lack;
 mod line;
+mod load_proof;
 mod policy;
 mod sample;
 mod thread;
 
 pub use cpu_set::{CpuSet, CpuSetError, MOST_CPUS};
+pub use disturbance::Disturbance;
 pub use due::DueTimes;
 pub use event::{Interrupt, KernelEvent, Left, SoftIrq, Thread, What};
 pub use label::condition_label;
 pub use lack::Lack;
 pub use line::{is_unprintable, one_line, quoted, shortened};
+pub use load_proof::{LoadProof, Reported};
 pub use policy::{Overrun, Policy, WakeUp};
 pub use sample::{Sample, SampleFlags};
 pub use thread::ThreadName;

@@ -67,6 +67,10 @@ pub(crate) fn advice(undecided: &[(String, &Judgement)], lacks_places: bool) -> 
 
 fn asks(judgement: &Judgement) -> Asks {
     let mut asks = Asks::Nothing;
+    // What else a run that was cut off before its first cycle lacks follows from that.
+    if judgement.reasons.contains(&Reason::InterruptedInWarmUp) {
+        return Asks::ItsEnd;
+    }
     let reasons = judgement.reasons.iter();
     for reason in reasons.filter(|reason| reason.bearing() == Outcome::Undecided) {
         match reason {
@@ -76,8 +80,7 @@ fn asks(judgement: &Judgement) -> Asks {
             | Reason::Flight {
                 finding: FlightFinding::NotFlown { .. },
             } => return Asks::Nothing,
-            Reason::InterruptedInWarmUp
-            | Reason::EndedEarly {
+            Reason::EndedEarly {
                 cause: EarlyEnd::Interrupted,
             } => asks = Asks::ItsEnd,
             Reason::MissFractionUndecided {

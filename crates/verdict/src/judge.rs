@@ -4,7 +4,7 @@
 use crate::observation::observations;
 use crate::{
     Caution, Condition, CycleRecord, EarlyEnd, FactChange, Judgement, Margin, MoreNeeded, Outcome,
-    Provenance, Reason,
+    Provenance, Reason, UnprovenLoad,
 };
 use wakepath_scenario::Criterion;
 use wakepath_statistics::{compare_halves, due_times_needed};
@@ -38,7 +38,11 @@ pub fn judge(condition: Condition<'_>, criterion: &Criterion) -> Judgement {
     if record.scheduled() == 0 {
         match reasons.iter().position(|reason| *reason == interrupted) {
             // The interruption is why there is nothing, and the whole of the reason.
-            Some(place) => reasons[place] = Reason::InterruptedInWarmUp,
+            Some(place) => {
+                reasons[place] = Reason::InterruptedInWarmUp;
+                // That a load did no work in no time says nothing of it.
+                reasons.retain(|reason| !matches!(reason, Reason::LoadNotProven { .. }));
+            }
             None => reasons.push(Reason::NoDueTimes),
         }
     } else {
@@ -96,8 +100,8 @@ fn provenance_reasons(record: &CycleRecord, provenance: &Provenance) -> Vec<Reas
             judged: record.samples_seen,
         });
     }
-    for load in provenance.loads.iter().filter(|load| !load.proven) {
-        let (load, detail) = (load.load.clone(), load.detail.clone());
+    for UnprovenLoad { load, why } in &provenance.unproven_loads {
+        let (load, detail) = (load.clone(), why.clone());
         reasons.push(Reason::LoadNotProven { load, detail });
     }
     for policy in &provenance.policies {

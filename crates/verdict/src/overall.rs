@@ -129,16 +129,7 @@ fn policies(judgements: &[Judgement]) -> Vec<PolicyOutcome> {
             })
             .cloned()
             .collect();
-        let order = [
-            Outcome::Failed,
-            Outcome::Invalid,
-            Outcome::VirtualTime,
-            Outcome::NotJudged,
-            Outcome::Undecided,
-        ];
-        let found = order
-            .into_iter()
-            .find(|&outcome| own.iter().any(|judgement| judgement.outcome == outcome));
+        let found = gravest(&own);
         let lacks_places = !not_run.is_empty();
         let (outcome, decided_by) = match found {
             None if !not_run.is_empty() => (Outcome::Undecided, not_run),
@@ -249,4 +240,16 @@ impl fmt::Display for Recommendation {
         }
         Ok(())
     }
+}
+/// The outcome that counts where several conditions are told as one; `None` where all passed.
+pub fn gravest(judgements: &[&Judgement]) -> Option<Outcome> {
+    let order = [
+        Outcome::Failed,
+        Outcome::Invalid,
+        Outcome::VirtualTime,
+        Outcome::NotJudged,
+        Outcome::Undecided,
+    ];
+    let of = |outcome| judgements.iter().any(|judged| judged.outcome == outcome);
+    order.into_iter().find(|&outcome| of(outcome))
 }

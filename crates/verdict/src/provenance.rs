@@ -21,7 +21,7 @@ pub struct Provenance {
     /// Requested policies and what the kernel said was in effect, for each thread.
     pub policies: Vec<EffectivePolicy>,
     /// What each load of the phase proved; empty for an idle phase.
-    pub loads: Vec<LoadProof>,
+    pub unproven_loads: Vec<UnprovenLoad>,
     /// Loops that ended before their time.
     pub early_ends: Vec<EarlyEnd>,
     /// Facts of the machine that changed between before and after.
@@ -44,15 +44,13 @@ pub struct EffectivePolicy {
     pub effective: Option<Policy>,
 }
 
-/// Whether a load did what it declared.
+/// A load that did not prove its work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LoadProof {
+pub struct UnprovenLoad {
     /// Name of the load.
     pub load: String,
-    /// Whether it proved its work.
-    pub proven: bool,
-    /// What it achieved, or why there is no proof.
-    pub detail: String,
+    /// Why there is no proof.
+    pub why: String,
 }
 
 /// Why a loop ended before the end of its segment.

@@ -1,8 +1,8 @@
 //! Why a verdict is what it is: each reason with its numbers, and the sentence a person reads.
 
 use crate::wording::{
-    count, counted, duration, duration_against, exact_fraction, fraction, long_duration,
-    lower_fraction, upper_fraction,
+    count, counted, duration, duration_against, exact_fraction, fraction, lower_fraction,
+    upper_fraction,
 };
 use crate::{EarlyEnd, FlightFinding, Inconsistency, Outcome, SkippedCounts};
 use serde::Serialize;
@@ -452,6 +452,10 @@ fn signed(nanoseconds: u64) -> i64 {
 impl fmt::Display for MoreNeeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let due = counted(self.due_times, "more due time", "more due times");
-        write!(f, "{due} ({})", long_duration(self.seconds))
+        write!(
+            f,
+            "{due} ({})",
+            wakepath_timeline::duration::long(self.seconds)
+        )
     }
 }

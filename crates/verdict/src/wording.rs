@@ -1,22 +1,7 @@
 //! Numbers as a person reads them, rounded so that they never contradict the comparison they were
 //! part of: upper bounds up, lower bounds down.
 
-/// A duration in the unit that suits it, to a thousandth of that unit: `834 ns`, `12.3 µs`,
-/// `1.25 s`.
-pub fn duration(nanoseconds: i64) -> String {
-    let magnitude = nanoseconds.unsigned_abs();
-    let (unit, name) = match magnitude {
-        0..1_000 => return format!("{nanoseconds} ns"),
-        1_000..1_000_000 => (1e3, "µs"),
-        1_000_000..1_000_000_000 => (1e6, "ms"),
-        _ => (1e9, "s"),
-    };
-    let digits = format!("{:.3}", nanoseconds as f64 / unit);
-    format!(
-        "{} {name}",
-        digits.trim_end_matches('0').trim_end_matches('.')
-    )
-}
+pub use wakepath_timeline::duration::rounded as duration;
 
 /// As [`duration`]; in plain nanoseconds where it would read the same as a `limit` that it isn't.
 pub(crate) fn duration_against(nanoseconds: i64, limit: i64) -> String {
@@ -28,22 +13,8 @@ pub(crate) fn duration_against(nanoseconds: i64, limit: i64) -> String {
     }
 }
 
-/// Seconds of a run to come, rounded up: `12 s`, `4.5 min`, `2.1 h`, `34.7 days`.
-pub(crate) fn long_duration(seconds: f64) -> String {
-    let tenths = |value: f64| format!("{:.1}", (value * 10.0).ceil() / 10.0);
-    if seconds < 120.0 {
-        format!("{} s", seconds.ceil())
-    } else if seconds < 7200.0 {
-        format!("{} min", tenths(seconds / 60.0))
-    } else if seconds < 172_800.0 {
-        format!("{} h", tenths(seconds / 3600.0))
-    } else {
-        format!("{} days", tenths(seconds / 86_400.0))
-    }
-}
-
 /// A count, in groups of three from five digits on: `1375`, `150 000`.
-pub(crate) fn count(value: u64) -> String {
+pub fn count(value: u64) -> String {
     let digits = value.to_string();
     if digits.len() < 5 {
         return digits;
@@ -79,7 +50,7 @@ pub(crate) fn exact_fraction(value: f64) -> String {
 }
 
 /// An upper bound, rounded up, with digits enough to stay on its side of `limit`.
-pub(crate) fn upper_fraction(value: f64, limit: f64) -> String {
+pub fn upper_fraction(value: f64, limit: f64) -> String {
     on_its_side(value, limit, f64::ceil)
 }
 
@@ -161,15 +132,7 @@ mod tests {
 
     #[test]
     fn durations_read_in_the_unit_that_suits_them() {
-        assert_eq!(duration(834), "834 ns");
-        assert_eq!(duration(-1_449), "-1.449 µs");
-        assert_eq!(duration(12_300), "12.3 µs");
-        assert_eq!(duration(300_000_000), "300 ms");
-        assert_eq!(duration(1_250_000_000), "1.25 s");
         assert_eq!(duration_against(300_000_001, 300_000_000), "300 000 001 ns");
-        assert_eq!(long_duration(11.2), "12 s");
-        assert_eq!(long_duration(2995.731), "50.0 min");
-        assert_eq!(long_duration(3e6), "34.8 days");
     }
 
     #[test]

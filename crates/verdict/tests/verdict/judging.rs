@@ -1,11 +1,11 @@
 //! Each part of the criterion and each way in which a run can be untrustworthy.
 
 use crate::runs::*;
-use wakepath_scenario::Criterion;
+use wakepath_scenario::{Criterion, PoliciesNeeded};
 use wakepath_timeline::{Policy, Sample, SampleFlags};
 use wakepath_verdict::{
-    Caution, CycleRecord, EarlyEnd, EffectivePolicy, FactChange, Judgement, LoadProof, Outcome,
-    Provenance, Reason, SkippedCounts, judge,
+    Advice, Caution, CycleRecord, EarlyEnd, EffectivePolicy, FactChange, FlightFinding, Judgement,
+    Outcome, Provenance, Reason, SkippedCounts, UnprovenLoad, judge, overall,
 };
 
 /// Clean cycles in which those for which `late` holds wake 0.6 ms late.
@@ -243,10 +243,9 @@ fn what_can_not_be_trusted_is_invalid() {
         ),
         (
             Provenance {
-                loads: vec![LoadProof {
+                unproven_loads: vec![UnprovenLoad {
                     load: "memory".into(),
-                    proven: false,
-                    detail: "wrote nothing".into(),
+                    why: "wrote nothing".into(),
                 }],
                 ..good.clone()
             },
@@ -343,6 +342,31 @@ fn more_due_times_are_asked_for_only_where_they_would_decide() {
     };
     let found = judged(&away, 100, &clean(0..100));
     assert_eq!((found.outcome, found.more), (Outcome::Failed, None));
+}
+
+#[test]
+fn an_interruption_in_the_warm_up_is_undecided_whatever_the_loads_had_done_until_then() {
+    let provenance = Provenance {
+        early_ends: vec![EarlyEnd::Interrupted],
+        unproven_loads: vec![UnprovenLoad {
+            load: "cpu".into(),
+            why: "no rounds were done in 0.000 s".into(),
+        }],
+        ..sound(0)
+    };
+    let found = judged_with(&criterion(), 0, &[], &provenance);
+    assert_eq!(found.outcome, Outcome::Undecided, "{:?}", found.reasons);
+    assert_eq!(found.reasons, [Reason::InterruptedInWarmUp]);
+
+    // That its cycles can't be flown follows: the advice is to let it end.
+    let mut with_flight = found;
+    with_flight.reasons.push(Reason::Flight {
+        finding: FlightFinding::NotFlown {
+            why: "no cycle was recorded".into(),
+        },
+    });
+    let overall = overall(PoliciesNeeded::Every, &[with_flight]);
+    assert_eq!(overall.policies[0].advice, Some(Advice::MeasureToTheEnd));
 }
 
 #[test]

@@ -1,0 +1,111 @@
+//! The proof that a load did its work: made where it is measured, kept in the record, judged and shown
+//! from there. Old runs may lack what later versions added.
+
+use crate::Disturbance;
+
+/// What one load did over a stretch of time.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct LoadProof {
+    /// Name of the load, such as `memory` or `stress-ng`.
+    pub name: String,
+    /// What it disturbs.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub disturbs: Vec<Disturbance>,
+    /// What `work_done` counts: "rounds", "MiB", "messages", "CPU seconds" and so on.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub unit: String,
+    /// Work that succeeded within `seconds`.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub work_done: f64,
+    /// Length of the stretch in seconds.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub seconds: f64,
+    /// `work_done / seconds`.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub per_second: f64,
+    /// Worker processes, or copies of the program.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub workers: u32,
+    /// Workers whose own count did not advance; always 0 for programs.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub idle_workers: u32,
+    /// CPUs that it could use, ascending.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub cpus: Vec<u16>,
+    /// Whether those include a CPU of the measured loop.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub shares_a_measured_cpu: bool,
+    /// CPU time of all its processes in seconds, in steps of the kernel's clock tick (10 ms as a
+    /// rule).
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub cpu_seconds: f64,
+    /// Bytes that its processes read and wrote: through system calls, or to and from storage,
+    /// whichever is more.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub io_bytes: u64,
+    /// Working set of one worker of a memory load.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub working_set_bytes: Option<u64>,
+    /// The installed program that did the work.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub program: Option<String>,
+    /// What it printed as its version.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub version: Option<String>,
+    /// Command line that ran, for programs.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub command_line: Option<String>,
+    /// How often it was started again after it ended by itself, since the phase began.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub restarts: u64,
+    /// Whether it ended by itself in a way that it should not.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub died_early: bool,
+    /// The last exit of one of its processes, such as "exit status 0" or "signal 9".
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub exit: Option<String>,
+    /// What the program itself reported at its end; empty before the loads are stopped.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub reported: Vec<Reported>,
+    /// Where it differs from what was asked, such as a smaller working set.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub notes: Vec<String>,
+    /// Whether it did its work: only then is the phase valid.
+    pub working: bool,
+    /// Why not.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub reason: Option<String>,
+}
+
+impl LoadProof {
+    /// What stands in the place of a proof that there is not.
+    pub fn missing(name: &str, reason: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            reason: Some(reason.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Why the load is held not to have worked; `None` where it has.
+    pub fn why_unproven(&self) -> Option<&str> {
+        let why = self.reason.as_deref();
+        (!self.working).then(|| why.unwrap_or("it says nothing of its work"))
+    }
+}
+
+/// One figure that a program reported about itself.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
+pub struct Reported {
+    /// What it is about, such as a stressor's name.
+    pub name: String,
+    /// How much, over the program's whole life.
+    pub amount: f64,
+    /// Of what, such as "bogo operations".
+    pub unit: String,
+    /// The program's own figure per second of real time.
+    pub per_second: f64,
+}
