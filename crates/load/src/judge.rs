@@ -32,7 +32,7 @@ pub(crate) fn judge(
     let work_done = (after.amount() - before.amount()).max(0.0);
     let gains: Vec<u64> = gains(before, after).collect();
     let idle_workers = gains.iter().filter(|&&gain| gain == 0).count();
-    let reason = why_not_working(load, report, before, after, elapsed_ns);
+    let reason = why_not_working(load, report, before, after, elapsed_ns, false);
     let program = match &load.work {
         Work::Program(program) => Some(program),
         Work::BuiltIn(_) => None,
@@ -83,13 +83,15 @@ fn gains(before: &LoadCounts, after: &LoadCounts) -> impl Iterator<Item = u64> {
         .map(|(after, before)| after.saturating_sub(*before))
 }
 
-/// Why the load is held not to have worked between the two readings; `None` when it has.
+/// Why the load is held not to have worked between the two readings; `None` when it has. `starting`
+/// when its first start may not be over at the first of them: what that costs is no work either.
 pub(crate) fn why_not_working(
     load: &PlannedLoad,
     report: &LoadReport,
     before: &LoadCounts,
     after: &LoadCounts,
     elapsed_ns: u64,
+    starting: bool,
 ) -> Option<String> {
     if after.ended {
         return Some(
@@ -118,7 +120,7 @@ pub(crate) fn why_not_working(
             let bytes = after.io_bytes.saturating_sub(before.io_bytes);
             let restarts = after.restarts.saturating_sub(before.restarts);
             // One more may have been counted just before and have run in between.
-            let starts = restarts + u64::from(after.restarts > 0);
+            let starts = restarts + u64::from(starting || after.restarts > 0);
             let cpu_us_of_work = cpu_us.saturating_sub(starts.saturating_mul(START_CPU_US));
             let computed =
                 cpu_us_of_work >= LEAST_CPU_US.max(elapsed_us * LEAST_CPU_PER_MILLE / 1000);
@@ -250,6 +252,16 @@ mod tests {
             "its processes used 0.20 s of CPU time and moved 650000 bytes in 1.000 s; it ended and \
              was started again 10 times"
         );
+    }
+
+    #[test]
+    fn a_first_start_that_takes_its_time_is_no_work() {
+        let (before, after) = (counts(&[], 0, 0), counts(&[], 10_000, 0));
+        let report = LoadReport::default();
+        let why =
+            |starting| why_not_working(&program(), &report, &before, &after, 50_000_000, starting);
+        assert_eq!(why(false), None);
+        assert!(why(true).is_some());
     }
 
     #[test]

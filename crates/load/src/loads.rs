@@ -4,11 +4,12 @@
 mod keeper;
 mod running;
 
+use crate::LoadProof;
 use crate::control::{Control, LoadReport, order};
 use crate::counters::Counters;
 use crate::orphans::{self, Mark};
 use crate::plan::{Plan, Work};
-use crate::proof::{LoadCounts, LoadProof, Snapshot};
+use crate::proof::{LoadCounts, Snapshot};
 use crate::resolve::{Room, resolve};
 use crate::{
     IdleLoad, LoadError, OWN_ENVIRONMENT_VARIABLE, StartOptions, cpus, judge, memory_budget,
@@ -204,7 +205,7 @@ impl Loads {
             for (index, load) in self.plan.loads.iter().enumerate() {
                 let (before, after) = (&zero.loads[index], &now.loads[index]);
                 let report = &self.reports[index];
-                let reason = judge::why_not_working(load, report, before, after, elapsed_ns);
+                let reason = judge::why_not_working(load, report, before, after, elapsed_ns, true);
                 let waiting = after.workers.iter().filter(|&&work| work == 0).count();
                 let starved = || format!("{waiting} of its {} workers did nothing", load.workers);
                 if let Some(reason) = reason.or_else(|| (waiting > 0).then(starved)) {

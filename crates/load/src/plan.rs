@@ -1,9 +1,9 @@
 //! The resolved plan of one phase, as it goes to the supervisor, and the job of one process, as it
 //! goes to a worker. Nothing in it is left to look up.
 
-use crate::disturbed::Disturbance;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use wakepath_timeline::Disturbance;
 
 /// Everything that runs in one phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

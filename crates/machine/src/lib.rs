@@ -6,8 +6,8 @@
 
 mod changes;
 mod clock_readings;
-mod cpu_list;
 mod facts;
+mod misread;
 mod privileges;
 mod reading;
 mod root;
@@ -16,8 +16,8 @@ mod timer_place;
 
 pub use changes::{Change, Differences, Severity};
 pub use clock_readings::ClockReadings;
-pub use cpu_list::CpuList;
 pub use facts::*;
+pub use misread::Misread;
 pub use privileges::{Permission, Privileges};
 pub use reading::Reading;
 pub use root::Root;

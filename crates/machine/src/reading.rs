@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use crate::Misread;
 use serde::{Deserialize, Serialize};
 
 /// The longest piece of refused text that is kept, in characters.
@@ -102,7 +103,7 @@ impl<T> Reading<T> {
     }
 
     /// The same reading with its value understood further; a refusal keeps the text.
-    pub fn parse<U>(self, parser: impl FnOnce(&T) -> Result<U, String>) -> Reading<U>
+    pub fn parse<U>(self, parser: impl FnOnce(&T) -> Result<U, Misread>) -> Reading<U>
     where
         T: AsRef<str>,
     {
@@ -112,7 +113,7 @@ impl<T> Reading<T> {
                     value: parsed,
                     path,
                 },
-                Err(why) => Reading::unreadable(path, value.as_ref(), why),
+                Err(why) => Reading::unreadable(path, value.as_ref(), why.to_string()),
             },
             other => other.without_value(),
         }

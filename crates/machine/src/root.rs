@@ -6,7 +6,8 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 
-use crate::Reading;
+use crate::{Misread, Reading};
+use wakepath_timeline::CpuSet;
 
 /// No kernel text file that is read here is longer, not even `/proc/interrupts` of a big server.
 const LARGEST_FILE: u64 = 8 << 20;
@@ -66,7 +67,7 @@ impl Root {
     pub fn parsed<T>(
         &self,
         path: &str,
-        parser: impl FnOnce(&str) -> Result<T, String>,
+        parser: impl FnOnce(&str) -> Result<T, Misread>,
     ) -> Reading<T> {
         self.text(path).parse(|text| parser(text))
     }
@@ -74,10 +75,13 @@ impl Root {
     /// A file that holds one number.
     pub fn number<T: FromStr>(&self, path: &str) -> Reading<T> {
         self.parsed(path, |text| {
-            text.trim()
-                .parse()
-                .map_err(|_| "a number was expected".to_owned())
+            text.trim().parse().map_err(|_| Misread::NotANumber)
         })
+    }
+
+    /// A file that holds a list of CPUs.
+    pub fn cpus(&self, path: &str) -> Reading<CpuSet> {
+        self.parsed(path, |text| Ok(text.parse()?))
     }
 
     /// The names in a directory, sorted; names that are not UTF-8 are left out.
@@ -99,9 +103,9 @@ impl Root {
 
     /// The numbers of the entries called `prefix` and a number, such as `cpu0`, `cpu1`, sorted.
     /// Empty where the directory can't be listed.
-    pub fn numbered(&self, path: &str, prefix: &str) -> Vec<u32> {
+    pub fn numbered<T: FromStr + Ord>(&self, path: &str, prefix: &str) -> Vec<T> {
         let names = self.names(path);
-        let mut numbers: Vec<u32> = names
+        let mut numbers: Vec<T> = names
             .known()
             .into_iter()
             .flatten()

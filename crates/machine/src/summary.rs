@@ -103,7 +103,7 @@ fn caches(facts: &Facts) -> String {
 
 fn isolation(facts: &Facts) -> String {
     let time = &facts.varying.cpu_time;
-    let set = |list: &Reading<crate::CpuList>| match list {
+    let set = |list: &Reading<wakepath_timeline::CpuSet>| match list {
         Reading::Known { value, .. } if value.is_empty() => "none".to_owned(),
         Reading::Absent { .. } => "none (not in this kernel)".to_owned(),
         other => other.to_string(),
@@ -118,7 +118,7 @@ fn frequency(facts: &Facts) -> String {
     if policies.is_empty() {
         return "not controlled by this kernel".to_owned();
     }
-    let mut groups: Vec<(String, Vec<u32>)> = Vec::new();
+    let mut groups: Vec<(String, Vec<u16>)> = Vec::new();
     for policy in policies {
         let megahertz = |khz: &Reading<u64>| khz.clone().map(|value| value / 1_000).to_string();
         let text = format!(
@@ -136,7 +136,7 @@ fn frequency(facts: &Facts) -> String {
     let each = groups.into_iter().map(|(text, cpus)| {
         format!(
             "CPUs {}: {text}",
-            cpus.into_iter().collect::<crate::CpuList>()
+            cpus.into_iter().collect::<wakepath_timeline::CpuSet>()
         )
     });
     each.collect::<Vec<_>>().join("; ")

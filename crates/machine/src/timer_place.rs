@@ -1,7 +1,8 @@
 //! Where the kernel arms the timers of threads on given CPUs. Not where they wake up: that is the
 //! scheduler's business.
 
-use crate::{CpuList, Reading, Root};
+use crate::{Reading, Root};
+use wakepath_timeline::CpuSet;
 
 /// CPUs that timers of threads on `cpus` may expire on besides these: none where each CPU keeps its
 /// own.
@@ -11,19 +12,17 @@ use crate::{CpuList, Reading, Root};
 /// first to expire there, and its wake-up comes from that CPU (Linux, `get_nohz_timer_target` in
 /// `kernel/sched/core.c`, `switch_hrtimer_base` in `kernel/time/hrtimer.c`). On other CPUs the arming
 /// thread itself keeps its CPU from being idle, and the timer stays.
-pub fn timers_elsewhere(root: &Root, cpus: &CpuList) -> CpuList {
-    let list = |name: &str| -> Reading<CpuList> {
-        let path = format!("/sys/devices/system/cpu/{name}");
-        root.parsed(&path, |text| text.parse::<CpuList>())
-    };
+pub fn timers_elsewhere(root: &Root, cpus: &CpuSet) -> CpuSet {
+    let list =
+        |name: &str| -> Reading<CpuSet> { root.cpus(&format!("/sys/devices/system/cpu/{name}")) };
     let migrate: Reading<u32> = root.number("/proc/sys/kernel/timer_migration");
     let (tickless, online) = (list("nohz_full"), list("online"));
     let (Some(tickless), Some(online)) = (tickless.known(), online.known()) else {
-        return CpuList::default();
+        return CpuSet::default();
     };
     let spared = cpus.numbers().iter().any(|&cpu| tickless.contains(cpu));
     match spared && migrate.known() != Some(&0) {
         true => online.without(tickless).without(cpus),
-        false => CpuList::default(),
+        false => CpuSet::default(),
     }
 }

@@ -1,6 +1,7 @@
 //! Why there is no tracing, each with what would help; and what can fail while tracing. The
 //! measurement runs on without explanations in every case.
 
+use crate::stream::FormatError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -96,6 +97,45 @@ pub enum ProbeError {
     /// The trace can't be written.
     #[error(transparent)]
     Archive(#[from] wakepath_archive::ArchiveError),
+}
+
+/// Why the kernel has no figures of its own.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KernelMeasureError {
+    /// It was built without the tracer.
+    #[error("this kernel has no {0} tracer (CONFIG_{upper}_TRACER)", upper = .0.to_uppercase())]
+    NoTracer(&'static str),
+    /// The tracer wrote no line that counts.
+    #[error("the {0} tracer measured nothing")]
+    Nothing(&'static str),
+    /// The tracer's own thread can't be found.
+    #[error("the thread {0} of the osnoise tracer is not there")]
+    NoThread(String),
+    /// The tracer's own thread can't be given its priority.
+    #[error("{thread}: {source}")]
+    NoPriority {
+        /// Its name.
+        thread: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The tracer can't be used.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+}
+
+/// Why an event can't be recorded.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum UnusableEvent {
+    /// The kernel has none of this name.
+    #[error("this kernel does not have it")]
+    Unknown,
+    /// Its file can't be read or written, or perf refuses it.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Its format is not one that can be read.
+    #[error(transparent)]
+    Format(#[from] FormatError),
 }
 
 impl ProbeError {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use wakepath_archive::{EventKind, MissingEvents};
 
-use crate::error::{ProbeError, Result};
+use crate::error::{ProbeError, Result, UnusableEvent};
 use crate::stream::{Decoder, Tracepoint, Wanted};
 use crate::symbols::Symbols;
 use crate::tracefs::read_text;
@@ -31,7 +31,7 @@ impl KnownEvents {
     /// event with its number, and says why it can't be had.
     pub(crate) fn learn(
         root: &Path,
-        mut usable: impl FnMut(&Tracepoint, u16) -> Result<(), String>,
+        mut usable: impl FnMut(&Tracepoint, u16) -> Result<(), UnusableEvent>,
     ) -> Result<(Self, Decoder)> {
         // Hidden addresses leave functions without names, which is no reason not to trace.
         let symbols = fs::read_to_string("/proc/kallsyms").unwrap_or_default();
@@ -58,7 +58,7 @@ impl KnownEvents {
                 Err(reason) => known.missing.push(MissingEvents {
                     events: tracepoint.path(),
                     kind,
-                    reason,
+                    reason: reason.to_string(),
                 }),
             }
         }
@@ -66,16 +66,19 @@ impl KnownEvents {
     }
 }
 
-fn learn_one(root: &Path, tracepoint: &Tracepoint, decoder: &mut Decoder) -> Result<u16, String> {
+fn learn_one(
+    root: &Path,
+    tracepoint: &Tracepoint,
+    decoder: &mut Decoder,
+) -> Result<u16, UnusableEvent> {
     let format = match read_text(&root.join(tracepoint.place()).join("format")) {
         Ok(format) => format,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err("this kernel does not have it".into());
+            return Err(UnusableEvent::Unknown);
         }
-        Err(error) => return Err(error.to_string()),
+        Err(error) => return Err(error.into()),
     };
-    let learnt = decoder.learn(tracepoint, &format);
-    learnt.map_err(|error| error.to_string())
+    Ok(decoder.learn(tracepoint, &format)?)
 }
 
 /// The vectors of an x86 CPU; an Arm kernel has none, and its interrupts all have numbers.

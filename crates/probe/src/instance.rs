@@ -69,7 +69,7 @@ impl Instance {
         instance.size_buffers(buffer_bytes)?;
         let (events, decoder) = KnownEvents::learn(&instance.directory, |tracepoint, _| {
             let switch = instance.directory.join(tracepoint.place()).join("enable");
-            fs::write(&switch, "1").map_err(|error| error.to_string())
+            Ok(fs::write(&switch, "1")?)
         })?;
         instance.events = events;
         instance.write("events/enable", "0")?;

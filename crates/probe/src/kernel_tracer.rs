@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::borrowed::Borrowed;
-use crate::error::ProbeError;
+use crate::error::{KernelMeasureError, ProbeError};
 use crate::orphans;
 use crate::owner::Owner;
 use crate::tracefs::{Tracefs, read_text};
@@ -22,24 +22,20 @@ pub(crate) struct KernelTracer {
 }
 
 impl KernelTracer {
-    /// Starts a tracer on one CPU with these settings, which are files of tracefs; the error is why
-    /// the kernel can't measure, in one line.
+    /// Starts a tracer on one CPU with these settings, which are files of tracefs.
     pub(crate) fn start(
         tracefs: &Tracefs,
-        name: &str,
+        name: &'static str,
         cpu: u16,
         settings: &[(&str, String)],
-    ) -> Result<Self, String> {
+    ) -> Result<Self, KernelMeasureError> {
         let root = tracefs.root();
         let tracers = root.join("available_tracers");
-        let tracers = read_text(&tracers).map_err(|error| error.to_string())?;
+        let tracers = read_text(&tracers).map_err(ProbeError::io("read", &tracers))?;
         if !tracers.split_whitespace().any(|tracer| tracer == name) {
-            let option = name.to_uppercase();
-            return Err(format!(
-                "this kernel has no {name} tracer (CONFIG_{option}_TRACER)"
-            ));
+            return Err(KernelMeasureError::NoTracer(name));
         }
-        Self::begin(root, name, cpu, settings).map_err(|error| error.to_string())
+        Ok(Self::begin(root, name, cpu, settings)?)
     }
 
     fn begin(
@@ -70,10 +66,11 @@ impl KernelTracer {
     }
 
     /// Stops it; what it wrote.
-    pub(crate) fn stop(self) -> Result<String, String> {
+    pub(crate) fn stop(self) -> crate::Result<String> {
         // Read before it is switched off, which empties the buffer.
-        self.write("tracing_on", "0").map_err(|e| e.to_string())?;
-        read_text(&self.instance.join("trace")).map_err(|error| error.to_string())
+        self.write("tracing_on", "0")?;
+        let trace = self.instance.join("trace");
+        read_text(&trace).map_err(ProbeError::io("read", &trace))
     }
 
     fn write(&self, name: &str, value: &str) -> crate::Result<()> {

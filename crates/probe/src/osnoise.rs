@@ -3,11 +3,13 @@
 //! between segments; no part of a verdict.
 
 use std::fs;
+use std::path::Path;
 
 use wakepath_archive::KernelNoise;
 use wakepath_rt::{attributes, clock};
 use wakepath_timeline::Policy;
 
+use crate::error::{KernelMeasureError, ProbeError};
 use crate::kernel_tracer::{KernelTracer, sleep_for};
 use crate::tracefs::Tracefs;
 
@@ -18,8 +20,12 @@ const RUNTIME_US: u64 = PERIOD_US / 2;
 /// That of timerlat's thread. By itself it is an ordinary one, from which every load takes its share.
 const PRIORITY: u8 = 95;
 
-/// Measures on one CPU; the error is why the kernel has no such figures, in one line.
-pub(crate) fn measure(tracefs: &Tracefs, cpu: u16, for_ns: u64) -> Result<KernelNoise, String> {
+/// Measures on one CPU.
+pub(crate) fn measure(
+    tracefs: &Tracefs,
+    cpu: u16,
+    for_ns: u64,
+) -> Result<KernelNoise, KernelMeasureError> {
     // Neither may pass the other on the way: the runtime goes down first.
     let settings = [
         ("osnoise/runtime_us", RUNTIME_US.to_string()),
@@ -32,15 +38,16 @@ pub(crate) fn measure(tracefs: &Tracefs, cpu: u16, for_ns: u64) -> Result<Kernel
     sleep_for(for_ns.saturating_add(PERIOD_US * 1_000));
     let found = parse(&tracer.stop()?, raised_us);
     match found.looked_ns {
-        0 => Err("the osnoise tracer measured nothing".into()),
+        0 => Err(KernelMeasureError::Nothing("osnoise")),
         _ => Ok(KernelNoise { cpu, ..found }),
     }
 }
 
 /// Gives the tracer's thread of this CPU its priority.
-fn raise(cpu: u16) -> Result<(), String> {
+fn raise(cpu: u16) -> Result<(), KernelMeasureError> {
     let name = format!("osnoise/{cpu}");
-    let processes = fs::read_dir("/proc").map_err(|error| format!("/proc: {error}"))?;
+    let proc = Path::new("/proc");
+    let processes = fs::read_dir(proc).map_err(ProbeError::io("list", proc))?;
     let is_it = |pid: &i32| {
         let comm = fs::read_to_string(format!("/proc/{pid}/comm"));
         comm.is_ok_and(|comm| comm.trim_end() == name)
@@ -48,11 +55,16 @@ fn raise(cpu: u16) -> Result<(), String> {
     let mut numbers = processes
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let thread = numbers
-        .find(is_it)
-        .ok_or_else(|| format!("the thread {name} of the osnoise tracer is not there"))?;
+    let Some(thread) = numbers.find(is_it) else {
+        return Err(KernelMeasureError::NoThread(name));
+    };
     let priority = PRIORITY;
-    attributes::set(thread, Policy::Fifo { priority }).map_err(|error| format!("{name}: {error}"))
+    attributes::set(thread, Policy::Fifo { priority }).map_err(|source| {
+        KernelMeasureError::NoPriority {
+            thread: name,
+            source,
+        }
+    })
 }
 
 /// Reads osnoise's lines: behind the time stamp the microseconds looked, those of noise, the per cent

@@ -221,7 +221,7 @@ impl Probe {
                 KernelLatency {
                     cpu,
                     period_ns,
-                    not_available: Some(reason),
+                    not_available: Some(reason.to_string()),
                     ..KernelLatency::default()
                 }
             })
@@ -234,7 +234,7 @@ impl Probe {
         let measured = |&cpu: &u16| {
             osnoise::measure(&self.tracefs, cpu, for_ns).unwrap_or_else(|reason| KernelNoise {
                 cpu,
-                not_available: Some(reason),
+                not_available: Some(reason.to_string()),
                 ..KernelNoise::default()
             })
         };

@@ -4,24 +4,24 @@
 
 use wakepath_archive::{KernelLatency, StageLatency};
 
+use crate::error::KernelMeasureError;
 use crate::kernel_tracer::{KernelTracer, sleep_for};
 use crate::tracefs::Tracefs;
 
-/// Measures on one CPU; the error is why the kernel has no such figures, in one line. Its thread
-/// has FIFO 95, the tracer's own choice.
+/// Measures on one CPU. Its thread has FIFO 95, the tracer's own choice.
 pub(crate) fn measure(
     tracefs: &Tracefs,
     cpu: u16,
     period_ns: u64,
     for_ns: u64,
-) -> Result<KernelLatency, String> {
+) -> Result<KernelLatency, KernelMeasureError> {
     let period_us = (period_ns / 1_000).max(1).to_string();
     let settings = [("osnoise/timerlat_period_us", period_us)];
     let tracer = KernelTracer::start(tracefs, "timerlat", cpu, &settings)?;
     sleep_for(for_ns);
     let found = parse(&tracer.stop()?);
     match found.thread.samples {
-        0 => Err("the timerlat tracer measured nothing".into()),
+        0 => Err(KernelMeasureError::Nothing("timerlat")),
         _ => Ok(KernelLatency {
             cpu,
             period_ns,

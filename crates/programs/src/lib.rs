@@ -5,4 +5,4 @@ mod place;
 pub mod rights;
 mod trust;
 
-pub use place::{NotFound, find, to_start};
+pub use place::{NotFound, command, find, may_run, to_start};

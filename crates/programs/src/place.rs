@@ -1,9 +1,10 @@
 //! Finds a program by its name. As root it takes one only from where nobody else can have put it.
 
 use crate::trust;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// System directories that an ordinary user's PATH may lack; bonnie++ is in the first. A laboratory
 /// guest's first process has no PATH at all.
@@ -44,6 +45,50 @@ pub fn find(program: impl AsRef<OsStr>) -> Result<PathBuf, NotFound> {
     let directories = std::env::split_paths(&path).chain(ALSO.map(PathBuf::from));
     let as_root = rustix::process::geteuid().is_root();
     find_in(program.as_ref(), directories, as_root)
+}
+
+/// A command for the program that [`find`] finds. As root the programs that it starts itself by their
+/// names (`dpkg-deb` starts `tar`) are looked for in the same directories: those that nobody else may
+/// change.
+///
+/// # Errors
+/// As [`find`].
+pub fn command(program: impl AsRef<OsStr>) -> Result<Command, NotFound> {
+    let mut command = Command::new(find(program)?);
+    if rustix::process::geteuid().is_root() {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        command.env("PATH", safe(std::env::split_paths(&path)));
+    }
+    Ok(command)
+}
+
+/// Refuses a file that is about to be executed although nobody named it, such as a program's loader,
+/// where root would take it from somebody else.
+///
+/// # Errors
+/// [`NotFound`].
+pub fn may_run(program: &Path) -> Result<(), NotFound> {
+    let as_root = rustix::process::geteuid().is_root();
+    let name = || program.display().to_string();
+    if !program.is_absolute() {
+        return Err(NotFound::Nowhere { program: name() });
+    }
+    match as_root.then(|| trust::distrusted(program)).flatten() {
+        None => Ok(()),
+        Some(why) => Err(NotFound::Distrusted {
+            program: name(),
+            path: program.to_owned(),
+            why,
+        }),
+    }
+}
+
+/// The directories of a PATH in which only root's programs lie, and the system's own.
+fn safe(directories: impl Iterator<Item = PathBuf>) -> OsString {
+    let all = directories.chain(ALSO.map(PathBuf::from));
+    let safe =
+        all.filter(|directory| directory.is_absolute() && trust::distrusted(directory).is_none());
+    std::env::join_paths(safe).expect("they came out of a PATH")
 }
 
 /// What to start for `program`: a name as [`find`] has it, a path as it stands, so that the kernel
@@ -104,9 +149,10 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A directory of its own that holds an executable `sh`.
+    /// A directory of its own, which others may write to, that holds an executable `sh`.
     fn with_a_shell() -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let file = directory.path().join("sh");
         fs::write(&file, "").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
@@ -120,7 +166,6 @@ mod tests {
 
     #[test]
     fn root_passes_over_a_directory_that_others_may_write_to() {
-        // Everybody may write to the directory above it.
         let theirs = with_a_shell();
         let (first, system) = (theirs.path(), Path::new("/bin"));
         assert_eq!(found(&[first, system], false), Ok(first.join("sh")));
@@ -139,6 +184,32 @@ mod tests {
         );
         assert!(line.contains("name it by its path"), "{line}");
         assert!(!line.contains('\n'), "{line}");
+    }
+
+    #[test]
+    fn what_root_starts_finds_its_own_programs_in_safe_directories_alone() {
+        let theirs = with_a_shell();
+        let given = [theirs.path(), Path::new("bin"), Path::new("/usr/bin")];
+        let kept = safe(given.iter().map(|path| path.to_path_buf()));
+        let kept: Vec<_> = std::env::split_paths(&kept).collect();
+        assert_eq!(kept[0], Path::new("/usr/bin"), "{kept:?}");
+        assert!(
+            kept.iter()
+                .all(|path| path.is_absolute() && path != theirs.path())
+        );
+        let command = command("sh").unwrap();
+        let sets_path = command.get_envs().any(|(name, _)| name == "PATH");
+        assert_eq!(sets_path, rustix::process::geteuid().is_root());
+        assert!(Path::new(command.get_program()).is_absolute());
+    }
+
+    #[test]
+    fn a_loader_that_nobody_named_is_absolute_and_root_s() {
+        let theirs = with_a_shell();
+        assert!(may_run(Path::new("bin/sh")).is_err());
+        assert_eq!(may_run(Path::new("/bin/sh")), Ok(()));
+        let refused = may_run(&theirs.path().join("sh")).is_err();
+        assert_eq!(refused, rustix::process::geteuid().is_root());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::{Inspection, Magnitude, Severity};
 use serde::{Deserialize, Serialize};
 use wakepath_machine::Reading;
+use wakepath_timeline::shortened;
 
 /// What a check is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -197,17 +198,8 @@ impl Finding {
     }
 }
 
-/// Text from a machine's files on one line: a name of a process or a device may hold anything, and
-/// a terminal obeys control characters.
+/// Text from a machine's files on one line: a name of a process or a device may hold anything.
 pub(crate) fn printable(text: &str) -> String {
     const LONGEST: usize = 600;
-    let mut clean: String = text
-        .chars()
-        .take(LONGEST)
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
-    if text.chars().nth(LONGEST).is_some() {
-        clean.push('…');
-    }
-    clean
+    shortened(text, LONGEST)
 }

@@ -3,7 +3,8 @@
 
 use crate::{InterruptLines, KernelMessages, LoopAtHand, Process, Processes};
 use std::time::Duration;
-use wakepath_machine::{CpuList, Facts, Root};
+use wakepath_machine::{Facts, Root};
+use wakepath_timeline::CpuSet;
 
 /// A machine, opened up for one loop.
 pub struct Inspection {
@@ -58,13 +59,13 @@ impl Inspection {
     }
 
     /// CPUs on-line; those of the loop where that can't be read.
-    pub fn online(&self) -> CpuList {
+    pub fn online(&self) -> CpuSet {
         let online = self.facts.varying.cpu_time.online.known();
         online.unwrap_or(&self.subject.cpus).clone()
     }
 
     /// The CPUs that are left for everything else.
-    pub fn others(&self) -> CpuList {
+    pub fn others(&self) -> CpuSet {
         self.online().without(&self.subject.cpus)
     }
 
@@ -74,7 +75,7 @@ impl Inspection {
     }
 
     /// The CPUs of the loop that are in this list.
-    pub fn on_loop(&self, list: &CpuList) -> CpuList {
+    pub fn on_loop(&self, list: &CpuSet) -> CpuSet {
         let own = self.subject.cpus.numbers().iter().copied();
         own.filter(|&cpu| list.contains(cpu)).collect()
     }

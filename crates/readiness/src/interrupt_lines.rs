@@ -3,7 +3,8 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
-use wakepath_machine::{CpuList, Reading, Root};
+use wakepath_machine::{Reading, Root};
+use wakepath_timeline::CpuSet;
 
 /// One interrupt of a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -13,11 +14,11 @@ pub struct InterruptLine {
     /// Who takes it, as `/proc/interrupts` ends its line: chip, kind and actions.
     pub action: String,
     /// Taken so far, by CPU.
-    pub taken: BTreeMap<u32, u64>,
+    pub taken: BTreeMap<u16, u64>,
     /// Where it may go, as requested.
-    pub requested: Reading<CpuList>,
+    pub requested: Reading<CpuSet>,
     /// Where the kernel sends it.
-    pub effective: Reading<CpuList>,
+    pub effective: Reading<CpuSet>,
 }
 
 /// All of them.
@@ -32,13 +33,9 @@ pub struct InterruptLines {
 impl InterruptLines {
     /// Reads `/proc/interrupts` and `/proc/irq`.
     pub fn read(root: &Root) -> Self {
-        let parsed = root.parsed("/proc/interrupts", |text| Ok(parse(text)));
+        let parsed = root.text("/proc/interrupts").map(|text| parse(&text));
         let lines = parsed.known().cloned().unwrap_or_default();
-        let list = |number: u32, file: &str| {
-            root.parsed(&format!("/proc/irq/{number}/{file}"), |text| {
-                text.parse::<CpuList>()
-            })
-        };
+        let list = |number: u32, file: &str| root.cpus(&format!("/proc/irq/{number}/{file}"));
         Self {
             lines: lines
                 .into_iter()
@@ -53,7 +50,7 @@ impl InterruptLines {
     }
 
     /// How many interrupts of each number a set of CPUs took since `earlier`.
-    pub fn taken_since(&self, earlier: &Self, cpus: &CpuList) -> BTreeMap<u32, u64> {
+    pub fn taken_since(&self, earlier: &Self, cpus: &CpuSet) -> BTreeMap<u32, u64> {
         let on = |line: &InterruptLine| -> u64 {
             cpus.numbers()
                 .iter()
@@ -84,7 +81,7 @@ impl InterruptLines {
 /// The numbered lines of `/proc/interrupts`. Its first line names the CPUs that are on-line.
 fn parse(text: &str) -> Vec<InterruptLine> {
     let mut lines = text.lines();
-    let cpus: Vec<u32> = lines
+    let cpus: Vec<u16> = lines
         .next()
         .unwrap_or_default()
         .split_whitespace()

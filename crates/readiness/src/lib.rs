@@ -18,12 +18,12 @@ pub mod rivals;
 mod text;
 
 pub use check::{Check, Confidence, Finding, Group, State};
-pub use checks::{PacketQueue, all, mask, named, own_interrupts, packet_queues};
+pub use checks::{PacketQueue, all, named, own_interrupts, packet_queues};
 pub use inspection::Inspection;
 pub use interrupt_lines::{InterruptLine, InterruptLines};
 pub use kernel_messages::KernelMessages;
 pub use loop_at_hand::{LoopAtHand, Program};
-pub use magnitude::{Magnitude, Severity, time};
+pub use magnitude::{Magnitude, Severity};
 pub use processes::{Process, Processes};
 pub use report::{Difference, Judged, READINESS_KEY, Report, Tally};
 pub use text::explanation;

@@ -2,7 +2,8 @@
 //! is read from the machine.
 
 use serde::{Deserialize, Serialize};
-use wakepath_machine::CpuList;
+use wakepath_timeline::CpuSet;
+use wakepath_timeline::duration::length;
 
 /// A loop without a criterion is taken to tolerate a tenth of its period, as the built-in scenario
 /// of `wakepath check` does.
@@ -18,7 +19,7 @@ pub struct LoopAtHand {
     /// The wake-up latency that its criterion allows, ns.
     pub latency_ns: Option<u64>,
     /// The CPUs on which it runs.
-    pub cpus: CpuList,
+    pub cpus: CpuSet,
     /// Its real-time priority under FIFO or RR; none for an ordinary or a DEADLINE loop.
     pub priority: Option<u32>,
     /// The program, when one is named and runs.
@@ -61,15 +62,15 @@ impl LoopAtHand {
         let mut text = format!(
             "a {} Hz loop (period {}",
             (rate * 1000.0).round() / 1000.0,
-            crate::time(self.period_ns)
+            length(self.period_ns)
         );
         match self.latency_ns {
             Some(latency) => {
-                text.push_str(&format!(", wake-up latency ≤ {})", crate::time(latency)));
+                text.push_str(&format!(", wake-up latency ≤ {})", length(latency)));
             }
             None => text.push_str(&format!(
                 ", no criterion: 10 % of the period, {}, is taken)",
-                crate::time(self.tolerance_ns())
+                length(self.tolerance_ns())
             )),
         }
         text.push_str(&format!(" on CPU {}", self.cpus));

@@ -4,6 +4,7 @@
 
 use crate::LoopAtHand;
 use serde::{Deserialize, Serialize};
+use wakepath_timeline::duration::length;
 
 /// How grave a finding is for the loop at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -85,19 +86,19 @@ impl Magnitude {
             Self::Prevents => Some("With it the loop can't run as meant".to_owned()),
             Self::Delay { ns } => Some(format!(
                 "{} is {} of the {} period{}",
-                time(ns),
+                length(ns),
                 share(ns, subject.period_ns),
-                time(subject.period_ns),
+                length(subject.period_ns),
                 subject.latency_ns.map_or(String::new(), |latency| format!(
                     " and {} of the {} that its criterion allows",
                     share(ns, latency),
-                    time(latency)
+                    length(latency)
                 ))
             )),
             Self::Stop { ns, every_ns } => Some(format!(
                 "{} of each {}: {} due times of this loop in a row",
-                time(ns),
-                time(every_ns),
+                length(ns),
+                length(every_ns),
                 subject.due_times_in(ns)
             )),
         }
@@ -111,18 +112,6 @@ fn share(part: u64, whole: u64) -> String {
         p if p >= 0.1 => format!("{p:.1} %"),
         p => format!("{p:.4} %"),
     }
-}
-
-/// A time with its unit: `400 µs`, `4 ms`, `1.5 s`.
-pub fn time(ns: u64) -> String {
-    let (value, unit) = match ns {
-        0..1_000 => return format!("{ns} ns"),
-        1_000..1_000_000 => (ns as f64 / 1e3, "µs"),
-        1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
-        _ => (ns as f64 / 1e9, "s"),
-    };
-    let rounded = (value * 1000.0).round() / 1000.0;
-    format!("{rounded} {unit}")
 }
 
 #[cfg(test)]

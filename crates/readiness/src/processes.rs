@@ -3,7 +3,8 @@
 //! these files is taken as hostile: a process chooses its own name.
 
 use serde::Serialize;
-use wakepath_machine::{CpuList, Reading, Root};
+use wakepath_machine::{Reading, Root};
+use wakepath_timeline::CpuSet;
 
 /// `PF_KTHREAD` of the kernel's `include/linux/sched.h`.
 const KERNEL_THREAD: u64 = 0x0020_0000;
@@ -32,7 +33,7 @@ pub struct Process {
     /// Page faults that were served without and with reading a disk.
     pub faults: (u64, u64),
     /// Where it may run.
-    pub allowed: Option<CpuList>,
+    pub allowed: Option<CpuSet>,
     /// Resident memory, locked memory, swapped memory, kB.
     pub memory_kib: (Option<u64>, Option<u64>, Option<u64>),
 }

@@ -1,14 +1,15 @@
 //! A report for a terminal: grouped, worst first. Colour and width are left to the reader's
-//! terminal; lines are broken at about a hundred characters.
+//! terminal, whose columns are the width asked for in the format (`{report:80}`), else a hundred.
 
 use crate::{Check, Judged, Report, Severity, State};
 use std::fmt::{self, Display, Formatter};
+use wakepath_timeline::columns::{self, width};
 
 const WIDTH: usize = 100;
 
 impl Display for Report {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(out, "for {}", self.subject.describe())?;
+        wrapped(out, "for ", &self.subject.describe())?;
         let tally = &self.tally;
         writeln!(
             out,
@@ -32,10 +33,12 @@ impl Display for Report {
         brief(out, "unknown", self.in_state(State::Unknown))?;
         names(out, "good", self.in_state(State::Good))?;
         names(out, "do not apply here", self.in_state(State::DoesNotApply))?;
-        writeln!(
+        writeln!(out)?;
+        wrapped(
             out,
-            "\nwhy and what to do, of each: wakepath doctor --explain ID; what to change in which \
-             order: wakepath tune plan"
+            "",
+            "why and what to do, of each: wakepath doctor --explain ID; what to change in which \
+             order: wakepath tune plan",
         )
     }
 }
@@ -46,15 +49,14 @@ fn minor(judged: &&Judged) -> bool {
 
 /// A bad check with its reason and remedies.
 fn whole(out: &mut Formatter<'_>, judged: &Judged) -> fmt::Result {
-    writeln!(
-        out,
-        "  {:<3} {} · {}: {}",
-        judged.id,
+    let found = format!(
+        "{} · {}: {}",
         judged.group.word(),
         judged.title,
         judged.finding.found
-    )?;
-    writeln!(out, "      read in  {}", judged.finding.path)?;
+    );
+    wrapped(out, &format!("  {:<3} ", judged.id), &found)?;
+    wrapped(out, "      read in  ", &judged.finding.path)?;
     let why = match &judged.for_this_loop {
         Some(figures) => format!("{figures}. {}", judged.why),
         None => judged.why.clone(),
@@ -108,36 +110,19 @@ fn names<'a>(
 
 /// Breaks a text at blanks; lines after the first are indented as the first begins.
 fn wrapped(out: &mut Formatter<'_>, start: &str, text: &str) -> fmt::Result {
-    let indent = " ".repeat(start.chars().count());
-    let mut line = start.to_owned();
-    let mut length = indent.len();
-    let mut empty = true;
-    for word in text.split_whitespace() {
-        let wide = word.chars().count();
-        if !empty && length + 1 + wide > WIDTH {
-            writeln!(out, "{line}")?;
-            line = indent.clone();
-            length = indent.len();
-            empty = true;
-        }
-        if !empty {
-            line.push(' ');
-            length += 1;
-        }
-        line.push_str(word);
-        length += wide;
-        empty = false;
-    }
-    writeln!(out, "{line}")
+    let columns = out.width().unwrap_or(WIDTH);
+    let indent = " ".repeat(width(start));
+    out.write_str(&columns::wrapped(text, start, &indent, columns))
 }
 
 /// Everything about one check, with what it found here.
-pub fn explanation(check: &Check, judged: Option<&Judged>) -> String {
+pub fn explanation(check: &Check, judged: Option<&Judged>, columns: usize) -> String {
     struct Explained<'a>(&'a Check, Option<&'a Judged>);
     impl Display for Explained<'_> {
         fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
             let Self(check, judged) = self;
-            writeln!(out, "{} {} ({})", check.id, check.title, check.group.word())?;
+            let title = format!("{} {} ({})", check.id, check.title, check.group.word());
+            wrapped(out, "", &title)?;
             wrapped(out, "reads      ", check.reads)?;
             wrapped(out, "why        ", check.why)?;
             if !check.now.is_empty() {
@@ -168,5 +153,5 @@ pub fn explanation(check: &Check, judged: Option<&Judged>) -> String {
             Ok(())
         }
     }
-    Explained(check, judged).to_string()
+    format!("{:columns$}", Explained(check, judged))
 }

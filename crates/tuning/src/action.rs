@@ -2,7 +2,7 @@
 //! in `system`.
 
 use serde::{Deserialize, Serialize};
-use wakepath_machine::CpuList;
+use wakepath_timeline::{CpuSet, one_line};
 
 /// How a value that was written is recognised when it is read back: the kernel writes the same
 /// thing in other words.
@@ -29,11 +29,14 @@ impl Compare {
         let (read, written) = (read.trim(), written.trim());
         match self {
             Self::Text => read == written,
-            Self::Cpus => match (read.parse::<CpuList>(), written.parse::<CpuList>()) {
+            Self::Cpus => match (read.parse::<CpuSet>(), written.parse::<CpuSet>()) {
                 (Ok(one), Ok(other)) => one == other,
                 _ => read == written,
             },
-            Self::Mask => digits(read) == digits(written),
+            Self::Mask => match (CpuSet::of_mask(read), CpuSet::of_mask(written)) {
+                (Ok(one), Ok(other)) => one == other,
+                _ => read == written,
+            },
             Self::Chosen => chosen(read) == chosen(written),
             Self::Words => read.split_whitespace().eq(written.split_whitespace()),
             Self::Word => {
@@ -54,11 +57,6 @@ impl Compare {
             _ => read.trim().to_owned(),
         }
     }
-}
-
-fn digits(mask: &str) -> String {
-    let plain: String = mask.chars().filter(|c| *c != ',').collect();
-    plain.trim_start_matches('0').to_ascii_lowercase()
 }
 
 fn chosen(text: &str) -> &str {
@@ -92,7 +90,7 @@ pub enum Action {
         /// The end of its line in `/proc/interrupts`.
         device: String,
         /// Where it is to go.
-        cpus: CpuList,
+        cpus: CpuSet,
     },
     /// A thread sent to other CPUs. It is known by its name where its number was given anew.
     Thread {
@@ -103,7 +101,7 @@ pub enum Action {
         /// When it was started, ticks since boot.
         started: u64,
         /// Where it may run.
-        cpus: CpuList,
+        cpus: CpuSet,
     },
     /// A thread's CPUs put into the journal, and nothing changed: the kernel changes them together
     /// with a partition or an interrupt, and does not put them back with it.
@@ -225,20 +223,20 @@ impl Action {
                 cpus,
             } => format!(
                 "echo {cpus} > /proc/irq/{number}/smp_affinity_list    # {}",
-                plain(device)
+                one_line(device)
             ),
             Self::Thread {
                 pid, name, cpus, ..
-            } => format!("taskset -pc {cpus} {pid}    # {}", plain(name)),
+            } => format!("taskset -pc {cpus} {pid}    # {}", one_line(name)),
             Self::Remember { pid, name, .. } => {
                 format!(
                     "taskset -pc {pid}    # {}: noted, for the undo",
-                    plain(name)
+                    one_line(name)
                 )
             }
             Self::Directory { path } => format!("mkdir {path}"),
             Self::Pause { pid, name, .. } => {
-                format!("kill -STOP {pid}    # {}", plain(name))
+                format!("kill -STOP {pid}    # {}", one_line(name))
             }
             Self::Programs { from, to } => format!(
                 "for pid in $(cat {from}/cgroup.procs); do echo $pid > {to}/cgroup.procs; done"
@@ -251,16 +249,10 @@ impl Action {
                 ..
             } => format!(
                 "echo {pid} > {hierarchy}{group}/cgroup.procs    # {}",
-                plain(name)
+                one_line(name)
             ),
         }
     }
-}
-
-/// A name from the machine, harmless in a terminal and behind a `#`.
-fn plain(name: &str) -> String {
-    let allowed = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    name.chars().map(allowed).collect()
 }
 
 /// Changes that belong together.

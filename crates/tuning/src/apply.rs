@@ -1,7 +1,7 @@
 //! Carrying a plan out and taking it back.
 
 use crate::journal::{Entry, Journal, JournalError, Record};
-use crate::{Action, Step, System};
+use crate::{Action, SettingError, Step, System};
 use serde::Serialize;
 
 /// Why a plan was not carried out, or not taken back.
@@ -16,7 +16,7 @@ pub enum TuningError {
         /// The change.
         action: Box<Action>,
         /// What went wrong.
-        why: String,
+        why: SettingError,
         /// What became of those before it.
         reverted: Box<Reverted>,
     },
@@ -111,7 +111,7 @@ pub fn apply(
                 Outcome::Already => applied.already += 1,
                 Outcome::Refused(why) if action.may_be_refused() => applied.refused.push(Refusal {
                     action: action.clone(),
-                    why,
+                    why: why.to_string(),
                 }),
                 Outcome::Refused(why) => {
                     let reverted = take_back(journal, system)?;
@@ -131,7 +131,7 @@ pub fn apply(
 enum Outcome {
     Done,
     Already,
-    Refused(String),
+    Refused(SettingError),
 }
 
 fn change(
@@ -171,7 +171,7 @@ fn change(
         let read = system.read(action)?;
         match action.compare().same(&read, &value) {
             true => Ok(()),
-            false => Err(format!("wrote {value}, read back {read}")),
+            false => Err(SettingError::NotInEffect { wrote: value, read }),
         }
     });
     match outcome {
@@ -181,10 +181,9 @@ fn change(
             Ok(Outcome::Done)
         }
         Err(why) => {
-            let why_recorded = why.clone();
             journal.append(&Entry::Refused {
                 number,
-                why: why_recorded,
+                why: why.to_string(),
             })?;
             watch(Event::Recorded(number));
             Ok(Outcome::Refused(why))
@@ -225,7 +224,7 @@ fn take_back(mut journal: Journal, system: &System) -> Result<Reverted, TuningEr
             Err(why) => reverted.left.push(Left {
                 action: record.action,
                 before: record.before,
-                why,
+                why: why.to_string(),
             }),
         }
     }
@@ -235,7 +234,7 @@ fn take_back(mut journal: Journal, system: &System) -> Result<Reverted, TuningEr
 }
 
 /// Restores one setting if it is still as it was written.
-fn restore(record: &Record, system: &System) -> Result<(), String> {
+fn restore(record: &Record, system: &System) -> Result<(), SettingError> {
     let Record { action, before, .. } = record;
     let compare = action.compare();
     let now = match system.read(action) {
@@ -259,13 +258,16 @@ fn restore(record: &Record, system: &System) -> Result<(), String> {
     // A refused write may have left something that is neither; it is ours all the same.
     let theirs = !compare.same(&now, &written) && record.refused.is_none();
     if theirs && !action.follows_another() {
-        return Err(format!("somebody else has set it to {now}; left as it is"));
+        return Err(SettingError::SetByOthers(now));
     }
     system.set(action, &before)?;
     let read = system.read(action)?;
     match compare.same(&read, &before) {
         true => Ok(()),
-        false => Err(format!("wrote {before}, read back {read}")),
+        false => Err(SettingError::NotInEffect {
+            wrote: before,
+            read,
+        }),
     }
 }
 

@@ -93,7 +93,43 @@ pub enum JournalError {
         /// Counted from 1.
         line: usize,
         /// What is wrong.
-        why: String,
+        why: Damage,
+    },
+}
+
+/// What is wrong with a journal, or with a line of it.
+#[derive(Debug, thiserror::Error)]
+pub enum Damage {
+    /// It is a link's target, a device, or has a second name elsewhere.
+    #[error("no plain file with one name")]
+    NoPlainFile,
+    /// It is longer than any journal.
+    #[error("longer than {} MiB", LARGEST >> 20)]
+    TooLong,
+    /// A line is no entry.
+    #[error(transparent)]
+    NoEntry(#[from] serde_json::Error),
+    /// The entry that begins a journal stands elsewhere, or is not there.
+    #[error("the first line, and it alone, says which boot it is of")]
+    Beginning,
+    /// It is of another version of the format.
+    #[error("version {0}; this wakepath reads {VERSION}")]
+    Version(u32),
+    /// A change out of turn.
+    #[error("change {number} where {expected} was expected")]
+    OutOfTurn {
+        /// Its number.
+        number: usize,
+        /// The number that was due.
+        expected: usize,
+    },
+    /// It speaks of a change that no line has announced.
+    #[error("change {number} of {count} is not there")]
+    UnknownChange {
+        /// Its number.
+        number: usize,
+        /// How many were announced.
+        count: usize,
     },
 }
 
@@ -196,16 +232,15 @@ impl Journal {
             return Err(JournalError::Damaged {
                 path,
                 line: 1,
-                why: "no plain file with one name".to_owned(),
+                why: Damage::NoPlainFile,
             });
         }
         // Read in part, it would be cut to that part.
         if u64::try_from(found.st_size).is_ok_and(|size| size > LARGEST) {
-            let mebibytes = LARGEST >> 20;
             return Err(JournalError::Damaged {
                 path,
                 line: 1,
-                why: format!("longer than {mebibytes} MiB"),
+                why: Damage::TooLong,
             });
         }
         let mut text = String::new();
@@ -266,28 +301,27 @@ impl History {
     ///
     /// # Errors
     /// The number of the first line, from 1, that can't be so, and why.
-    pub fn parse(text: &str) -> Result<Self, (usize, String)> {
+    pub fn parse(text: &str) -> Result<Self, (usize, Damage)> {
         let mut history = Self::default();
         for (position, line) in text.lines().enumerate() {
             let number = position + 1;
-            let entry = serde_json::from_str(line).map_err(|error| (number, error.to_string()))?;
+            let entry = serde_json::from_str(line).map_err(|error| (number, error.into()))?;
             let first = matches!(entry, Entry::Began { .. });
             if first != (position == 0) {
-                let why = "the first line, and it alone, says which boot it is of";
-                return Err((number, why.to_owned()));
+                return Err((number, Damage::Beginning));
             }
             history.take(entry).map_err(|why| (number, why))?;
         }
         Ok(history)
     }
 
-    fn take(&mut self, entry: Entry) -> Result<(), String> {
+    fn take(&mut self, entry: Entry) -> Result<(), Damage> {
         let count = self.records.len();
-        let unknown = |number: usize| format!("change {number} of {count} is not there");
+        let unknown = |number| Damage::UnknownChange { number, count };
         match entry {
             Entry::Began { version, boot_id } => {
                 if version != VERSION {
-                    return Err(format!("version {version}; this wakepath reads {VERSION}"));
+                    return Err(Damage::Version(version));
                 }
                 self.boot_id = boot_id;
             }
@@ -298,7 +332,10 @@ impl History {
                 before,
             } => {
                 if number != count {
-                    return Err(format!("change {number} where {count} was expected"));
+                    return Err(Damage::OutOfTurn {
+                        number,
+                        expected: count,
+                    });
                 }
                 self.records.push(Record {
                     step,

@@ -13,6 +13,7 @@ mod loop_group;
 mod plan;
 mod programs;
 mod safe_directory;
+mod setting_error;
 mod system;
 mod text;
 
@@ -20,8 +21,9 @@ pub use action::{Action, Compare, Step};
 pub use apply::{Applied, Event, Left, Refusal, Reverted, TuningError, apply, revert};
 pub use boot::{BootChange, BootError, Loader, NewFile, prepare, remove, write};
 pub use effect::{Effect, Finding as EffectFinding};
-pub use journal::{Entry, History, Journal, Record};
+pub use journal::{Damage, Entry, History, Journal, Record};
 pub use kept::{KEPT_PATH, forget, keep, kept};
 pub use loop_group::LoopGroup;
 pub use plan::{BootStep, Options, Plan};
+pub use setting_error::SettingError;
 pub use system::System;

@@ -1,8 +1,9 @@
 //! The control group that the plan makes for the loop, and who goes into it. A run's own loop
 //! process is put there by the measuring command; everything else stays out.
 
-use crate::{System, programs};
-use wakepath_machine::{CpuList, Root};
+use crate::{SettingError, System, programs};
+use wakepath_machine::Root;
+use wakepath_timeline::CpuSet;
 
 pub(crate) const V2_TOP: &str = "/sys/fs/cgroup";
 pub(crate) const V2_OWN: &str = "/sys/fs/cgroup/wakepath";
@@ -16,7 +17,7 @@ pub struct LoopGroup {
     /// Its directory.
     pub path: String,
     /// The CPUs that it grants.
-    pub cpus: CpuList,
+    pub cpus: CpuSet,
 }
 
 impl LoopGroup {
@@ -27,7 +28,7 @@ impl LoopGroup {
             (V1_OWN, "cpuset.effective_cpus"),
         ];
         files.into_iter().find_map(|(path, file)| {
-            let read = root.parsed(&format!("{path}/{file}"), |text| text.parse::<CpuList>());
+            let read = root.cpus(&format!("{path}/{file}"));
             let cpus = read.known()?.clone();
             (!cpus.is_empty()).then(|| Self {
                 path: path.to_owned(),
@@ -40,7 +41,7 @@ impl LoopGroup {
     ///
     /// # Errors
     /// Why it can't be told.
-    pub fn home(&self) -> Result<String, String> {
+    pub fn home(&self) -> Result<String, SettingError> {
         let top = match self.path.starts_with(V1_TOP) {
             true => V1_TOP,
             false => V2_TOP,
@@ -53,7 +54,7 @@ impl LoopGroup {
     ///
     /// # Errors
     /// What the kernel said.
-    pub fn take_in(&self, pid: u32) -> Result<(), String> {
+    pub fn take_in(&self, pid: u32) -> Result<(), SettingError> {
         System::host().write(&format!("{}/cgroup.procs", self.path), &pid.to_string())
     }
 }

@@ -1,7 +1,7 @@
 //! Programs that are paused, or moved between control groups. Each is found by its number, its
 //! name and its start together; another one that has the number by now is left alone.
 
-use crate::System;
+use crate::{SettingError, System};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -18,10 +18,10 @@ pub(crate) fn the_one(
     pid: u32,
     name: &str,
     started: u64,
-) -> Result<Process, String> {
+) -> Result<Process, SettingError> {
     Process::read(&system.root(), pid)
         .filter(|process| process.name == name && process.started == started)
-        .ok_or_else(|| format!("the program {name} ({pid}) has gone"))
+        .ok_or_else(|| SettingError::gone("program", name, pid))
 }
 
 /// Pauses a program, or lets it go on, and waits until it does.
@@ -31,13 +31,13 @@ pub(crate) fn pause(
     name: &str,
     started: u64,
     paused: bool,
-) -> Result<(), String> {
+) -> Result<(), SettingError> {
     if !system.is_host() {
-        return Err("a tree has no programs".to_owned());
+        return Err(SettingError::OnlyATree("programs"));
     }
-    let told = |error: rustix::io::Errno| format!("{name} ({pid}): {error}");
+    let told = |error| SettingError::io(format!("{name} ({pid})"), error);
     let raw = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    let raw = raw.ok_or("no number of a process")?;
+    let raw = raw.ok_or(SettingError::NoProcess(pid))?;
     // Opened before it is looked at: what is looked at is then what is signalled.
     let descriptor = pidfd_open(raw, PidfdFlags::empty()).map_err(told)?;
     the_one(system, pid, name, started)?;
@@ -53,14 +53,17 @@ pub(crate) fn pause(
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    Err(format!("{name} ({pid}) does not take the signal"))
+    Err(SettingError::SignalNotTaken {
+        name: name.to_owned(),
+        pid,
+    })
 }
 
 /// The programs in a group, without the kernel's threads.
-pub(crate) fn in_group(system: &System, group: &str) -> Result<BTreeSet<u32>, String> {
+pub(crate) fn in_group(system: &System, group: &str) -> Result<BTreeSet<u32>, SettingError> {
     let read = system.root().text(&format!("{group}/cgroup.procs"));
     let Some(list) = read.known() else {
-        return Err(read.to_string());
+        return Err(SettingError::Unread(read.to_string()));
     };
     let of_kernel: BTreeSet<u32> = Processes::read(&system.root())
         .of_kernel()
@@ -74,7 +77,7 @@ pub(crate) fn in_group(system: &System, group: &str) -> Result<BTreeSet<u32>, St
 }
 
 /// Moves every program from one group to another; those that the kernel refuses are named.
-pub(crate) fn move_all(system: &System, from: &str, to: &str) -> Result<(), String> {
+pub(crate) fn move_all(system: &System, from: &str, to: &str) -> Result<(), SettingError> {
     let file = format!("{to}/cgroup.procs");
     let mut refused = Vec::new();
     for _ in 0..PASSES {
@@ -88,21 +91,26 @@ pub(crate) fn move_all(system: &System, from: &str, to: &str) -> Result<(), Stri
                 // One that has ended meanwhile needs no moving.
                 && Process::read(&system.root(), pid).is_some_and(|process| !process.ended)
             {
-                refused.push(format!("{pid}: {why}"));
+                refused.push((pid, why));
             }
         }
     }
-    match refused.first() {
+    let count = refused.len();
+    match refused.into_iter().next() {
         None => Ok(()),
-        Some(first) => Err(format!("{} programs stay: {first}", refused.len())),
+        Some((pid, first)) => Err(SettingError::ProgramsStay {
+            count,
+            pid,
+            first: Box::new(first),
+        }),
     }
 }
 
 /// The group of a process in one hierarchy, `/` at its top: `/proc/PID/cgroup` of cgroups(7).
-pub(crate) fn group_of(system: &System, pid: u32, hierarchy: &str) -> Result<String, String> {
+pub(crate) fn group_of(system: &System, pid: u32, hierarchy: &str) -> Result<String, SettingError> {
     let read = system.root().text(&format!("/proc/{pid}/cgroup"));
     let Some(text) = read.known() else {
-        return Err(read.to_string());
+        return Err(SettingError::Unread(read.to_string()));
     };
     let controller = hierarchy.strip_prefix("/sys/fs/cgroup").unwrap_or_default();
     let found = text.lines().find_map(|line| {
@@ -114,5 +122,8 @@ pub(crate) fn group_of(system: &System, pid: u32, hierarchy: &str) -> Result<Str
         };
         own.then(|| group.to_owned())
     });
-    found.ok_or_else(|| format!("/proc/{pid}/cgroup names no group of {hierarchy}"))
+    found.ok_or_else(|| SettingError::NoGroup {
+        pid,
+        hierarchy: hierarchy.to_owned(),
+    })
 }

@@ -1,13 +1,14 @@
 //! Reading and writing the settings themselves, on this machine or in a directory tree that stands
 //! for one. A tree has no threads, so those are refused there.
 
-use crate::{Action, programs};
+use crate::{Action, SettingError, programs};
 use rustix::fs::{Mode, OFlags};
-use rustix::thread::{CpuSet, sched_setaffinity};
-use std::io::{self, Write};
+use rustix::thread::{CpuSet as Affinity, Pid, sched_setaffinity};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use wakepath_machine::{CpuList, Root};
+use wakepath_machine::Root;
 use wakepath_readiness::{InterruptLines, Process, Processes};
+use wakepath_timeline::CpuSet;
 
 /// Where settings are read and written.
 #[derive(Debug, Clone)]
@@ -44,7 +45,7 @@ impl System {
     }
 
     /// The setting as it is now; an error says why it can't be read.
-    pub fn read(&self, action: &Action) -> Result<String, String> {
+    pub fn read(&self, action: &Action) -> Result<String, SettingError> {
         match action {
             Action::Write { path, .. } => self.text(path),
             Action::Interrupt { number, device, .. } => {
@@ -56,7 +57,7 @@ impl System {
             | Action::Remember { pid, name, started } => {
                 let thread = self.thread(*pid, name, *started)?;
                 let allowed = thread.allowed.map(|cpus| cpus.to_string());
-                allowed.ok_or_else(|| format!("/proc/{}/status names no CPUs", thread.pid))
+                allowed.ok_or(SettingError::NoCpus(thread.pid))
             }
             Action::Directory { path } => Ok(match self.root().exists(path) {
                 true => "present".to_owned(),
@@ -88,7 +89,7 @@ impl System {
     }
 
     /// Sets it to a value, in the form in which `read` gives it.
-    pub fn set(&self, action: &Action, value: &str) -> Result<(), String> {
+    pub fn set(&self, action: &Action, value: &str) -> Result<(), SettingError> {
         match action {
             Action::Write { path, .. } => self.write(path, value),
             Action::Interrupt { number, device, .. } => {
@@ -99,10 +100,10 @@ impl System {
             }
             | Action::Remember { pid, name, started } => {
                 if !self.is_host() {
-                    return Err("a tree has no threads".to_owned());
+                    return Err(SettingError::OnlyATree("threads"));
                 }
                 let thread = self.thread(*pid, name, *started)?;
-                let cpus: CpuList = value.parse()?;
+                let cpus: CpuSet = value.parse()?;
                 move_thread(thread.pid, &cpus)
             }
             Action::Directory { path } => {
@@ -114,7 +115,7 @@ impl System {
                         std::fs::remove_dir(&real)
                     }
                 }
-                .map_err(|error| format!("{path}: {error}"))
+                .map_err(|error| SettingError::io(path, error))
             }
             Action::Pause { pid, name, started } => {
                 programs::pause(self, *pid, name, *started, value == "paused")
@@ -141,7 +142,7 @@ impl System {
     }
 
     /// A control group can't be removed while a program is in it, such as the loop.
-    fn empty(&self, path: &str) -> Result<(), String> {
+    fn empty(&self, path: &str) -> Result<(), SettingError> {
         match path.rsplit_once('/') {
             Some((parent, _)) if self.root().exists(&format!("{path}/cgroup.procs")) => {
                 programs::move_all(self, path, parent)
@@ -150,69 +151,76 @@ impl System {
         }
     }
 
-    fn text(&self, path: &str) -> Result<String, String> {
+    fn text(&self, path: &str) -> Result<String, SettingError> {
         let read = self.root().text(path);
         match read.known() {
             Some(text) => Ok(text.trim().to_owned()),
-            None => Err(read.to_string()),
+            None => Err(SettingError::Unread(read.to_string())),
         }
     }
 
     /// The kernel's files are written in one piece, and none is made or truncated. A link in the
     /// last place is refused.
-    pub(crate) fn write(&self, path: &str, value: &str) -> Result<(), String> {
-        let told = |error: io::Error| format!("{path}: {error}");
+    pub(crate) fn write(&self, path: &str, value: &str) -> Result<(), SettingError> {
         let real = self.inside(path)?;
         let mut flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         if !self.is_host() {
             // An ordinary file keeps the rest of a longer old value.
             flags |= OFlags::TRUNC;
         }
-        let file =
-            rustix::fs::open(&real, flags, Mode::empty()).map_err(|error| told(error.into()))?;
+        let file = rustix::fs::open(&real, flags, Mode::empty())
+            .map_err(|error| SettingError::io(path, error))?;
         let mut file = std::fs::File::from(file);
         // A line: the kernel takes an empty one as "none", and no bytes as nothing written.
         file.write_all(format!("{value}\n").as_bytes())
-            .map_err(told)
+            .map_err(|error| SettingError::io(path, error))
     }
 
     /// A path to a file of the kernel below the directory, whose parent may not lead out of it by a
     /// link. Anything else is not for tuning to write, whatever a journal says.
-    fn inside(&self, path: &str) -> Result<PathBuf, String> {
+    fn inside(&self, path: &str) -> Result<PathBuf, SettingError> {
         let relative = Path::new(path.trim_start_matches('/'));
         if !["proc", "sys"].iter().any(|top| relative.starts_with(top)) {
-            return Err(format!("{path}: no setting of the kernel"));
+            return Err(SettingError::NotTheKernels(path.to_owned()));
         }
         let plain = relative
             .components()
             .all(|part| matches!(part, std::path::Component::Normal(_)));
         let real = self.directory.join(relative);
         let parent = real.parent().unwrap_or(&real);
-        let told = |error: io::Error| format!("{path}: {error}");
+        let told = |error| SettingError::io(path, error);
         let parent = parent.canonicalize().map_err(told)?;
         let top = self.directory.canonicalize().map_err(told)?;
         match plain && parent.starts_with(top) {
             true => Ok(real),
-            false => Err(format!("{path}: leads out of {}", self.directory.display())),
+            false => Err(SettingError::LeadsOut {
+                path: path.to_owned(),
+                top: self.directory.display().to_string(),
+            }),
         }
     }
 
     /// The file of the interrupt with this device: under its number if that still is its own.
-    fn interrupt_file(&self, number: u32, device: &str) -> Result<String, String> {
+    fn interrupt_file(&self, number: u32, device: &str) -> Result<String, SettingError> {
         let lines = InterruptLines::read(&self.root()).lines;
         let own = lines.iter().filter(|line| line.action == device);
         let numbers: Vec<u32> = own.map(|line| line.number).collect();
         let found = match numbers.as_slice() {
             numbers if numbers.contains(&number) => number,
             [only] => *only,
-            [] => return Err(format!("no interrupt of {device} any more")),
-            _ => return Err(format!("several interrupts of {device}, none is {number}")),
+            [] => return Err(SettingError::InterruptGone(device.to_owned())),
+            _ => {
+                return Err(SettingError::InterruptAmbiguous {
+                    device: device.to_owned(),
+                    number,
+                });
+            }
         };
         Ok(format!("/proc/irq/{found}/smp_affinity_list"))
     }
 
     /// The thread: the same one, else the kernel's only one of that name.
-    fn thread(&self, pid: u32, name: &str, started: u64) -> Result<Process, String> {
+    fn thread(&self, pid: u32, name: &str, started: u64) -> Result<Process, SettingError> {
         let root = self.root();
         if let Some(thread) = Process::read(&root, pid)
             && thread.name == name
@@ -224,21 +232,21 @@ impl System {
         let mut named = all.of_kernel().filter(|thread| thread.name == name);
         match (named.next(), named.next()) {
             (Some(only), None) => Ok(only.clone()),
-            _ => Err(format!("the thread {name} ({pid}) has gone")),
+            _ => Err(SettingError::gone("thread", name, pid)),
         }
     }
 }
 
-fn move_thread(pid: u32, cpus: &CpuList) -> Result<(), String> {
-    let mut set = CpuSet::new();
+fn move_thread(pid: u32, cpus: &CpuSet) -> Result<(), SettingError> {
+    let mut set = Affinity::new();
     for &cpu in cpus.numbers() {
-        let cpu = cpu as usize;
-        if cpu >= CpuSet::MAX_CPU {
-            return Err(format!("CPU {cpu} is beyond what one call can name"));
+        if usize::from(cpu) >= Affinity::MAX_CPU {
+            return Err(SettingError::BeyondCall(cpu));
         }
-        set.set(cpu);
+        set.set(cpu.into());
     }
-    let raw = i32::try_from(pid).map_err(|error| error.to_string())?;
-    let pid = rustix::thread::Pid::from_raw(raw).ok_or("thread 0 can't be moved")?;
-    sched_setaffinity(Some(pid), &set).map_err(|error| format!("thread {raw}: {error}"))
+    let raw = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let thread = raw.ok_or(SettingError::NoProcess(pid))?;
+    sched_setaffinity(Some(thread), &set)
+        .map_err(|error| SettingError::io(format!("thread {pid}"), error))
 }

@@ -1,7 +1,9 @@
-//! A plan for a person: what, why, at which cost, and the exact commands.
+//! A plan for a person: what, why, at which cost, and the exact commands, which are broken so that they
+//! can still be pasted where the format gives a width (`{plan:80}`).
 
 use crate::Plan;
 use std::fmt::{self, Display, Formatter};
+use wakepath_timeline::columns::command;
 
 impl Display for Plan {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
@@ -43,7 +45,8 @@ impl Display for Plan {
             writeln!(out, "     cost    {}", step.cost)?;
             writeln!(out, "     undo    {}", step.undo)?;
             for action in &step.actions {
-                writeln!(out, "       {}", action.command())?;
+                let columns = out.width().unwrap_or(usize::MAX);
+                out.write_str(&command(&action.command(), "       ", columns))?;
             }
         }
         writeln!(out, "\nat the next boot (wakepath tune boot)")?;

@@ -2,9 +2,9 @@
 //! of its steps.
 
 use crate::LoadError;
-use crate::disturbed::Disturbance;
 use crate::plan::Program;
 use std::path::Path;
+use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Storage, Disturbance::SystemCalls];
 

@@ -1,8 +1,8 @@
 //! Any command, started again when it ends with status 0; another status ends the load.
 
 use crate::LoadError;
-use crate::disturbed::Disturbance;
 use crate::plan::Program;
+use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Unknown];
 

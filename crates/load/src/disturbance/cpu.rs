@@ -1,8 +1,8 @@
 //! Integer and floating-point arithmetic in registers. It touches no memory.
 
 use crate::counters::Slot;
-use crate::disturbed::Disturbance;
 use std::hint::black_box;
+use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Cpu];
 

@@ -2,7 +2,6 @@
 //! of it can stay, however the worker ends.
 
 use crate::counters::Slot;
-use crate::disturbed::Disturbance;
 use crate::ended::Ended;
 use rustix::fs::{Mode, OFlags};
 use std::convert::Infallible;
@@ -10,6 +9,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Storage, Disturbance::SystemCalls];
 

@@ -1,10 +1,10 @@
 //! fio with any job. Started again when it ends, so that a short job lasts the phase.
 
 use crate::LoadError;
-use crate::disturbed::Disturbance;
 use crate::plan::Program;
 use crate::programs::as_seen_from_elsewhere;
 use std::path::Path;
+use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Storage, Disturbance::SystemCalls];
 

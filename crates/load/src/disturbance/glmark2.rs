@@ -2,8 +2,8 @@
 //! common interface counts.
 
 use crate::LoadError;
-use crate::disturbed::Disturbance;
 use crate::plan::Program;
+use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[
     Disturbance::Gpu,

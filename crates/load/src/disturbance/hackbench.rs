@@ -1,8 +1,8 @@
 //! hackbench from rt-tests, started again when it ends.
 
 use crate::LoadError;
-use crate::disturbed::Disturbance;
 use crate::plan::Program;
+use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[
     Disturbance::Scheduling,

@@ -1,8 +1,8 @@
 //! iperf3 against a server of its own on loopback.
 
 use crate::LoadError;
-use crate::disturbed::Disturbance;
 use crate::plan::{Companion, PORT, Program};
+use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Network, Disturbance::SystemCalls];
 

@@ -2,11 +2,11 @@
 //! memory hierarchy that disturbs is decided by its size alone.
 
 use crate::counters::Slot;
-use crate::disturbed::Disturbance;
 use crate::ended::Ended;
 use crate::{Cache, Caches, LoadError};
 use std::hint::black_box;
 use wakepath_scenario::WorkingSet;
+use wakepath_timeline::Disturbance;
 
 /// Bytes between two counts.
 const CHUNK: usize = 16 * 1024;

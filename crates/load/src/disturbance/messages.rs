@@ -2,7 +2,6 @@
 //! hackbench: every sender writes to every receiver of its group in turn.
 
 use crate::counters::{Counters, Slot};
-use crate::disturbed::Disturbance;
 use crate::ended::Ended;
 use crate::launch;
 use crate::plan::{Assignment, Job};
@@ -11,6 +10,7 @@ use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::{Duration, Instant};
+use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[
     Disturbance::Scheduling,

@@ -2,12 +2,12 @@
 //! machine.
 
 use crate::counters::Slot;
-use crate::disturbed::Disturbance;
 use crate::ended::Ended;
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread;
+use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Network, Disturbance::SystemCalls];
 

@@ -1,11 +1,11 @@
 //! fork, exec, exit and mmap over and over: page tables, page faults and run queues.
 
 use crate::counters::Slot;
-use crate::disturbed::Disturbance;
 use crate::ended::Ended;
 use crate::{kernel, launch};
 use rustix::process::{WaitOptions, waitpid};
 use std::convert::Infallible;
+use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[
     Disturbance::ProcessCreation,

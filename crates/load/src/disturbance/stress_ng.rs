@@ -1,11 +1,11 @@
 //! stress-ng with any stressors. It reports its own bogo operations at its end, which go into the
 //! proof beside the CPU time that is measured while it runs.
 
-use crate::disturbed::Disturbance;
 use crate::plan::Program;
 use crate::programs::as_seen_from_elsewhere;
 use crate::{LoadError, Reported};
 use std::path::Path;
+use wakepath_timeline::Disturbance;
 
 const NAME: &str = "stress-ng";
 

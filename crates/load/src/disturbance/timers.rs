@@ -1,7 +1,6 @@
 //! Short timers and signals: at every expiry one thread signals another, which signals back.
 
 use crate::counters::Slot;
-use crate::disturbed::Disturbance;
 use crate::ended::Ended;
 use crate::kernel::SignalSet;
 use rustix::process::{Signal, getpid, kill_process};
@@ -12,6 +11,7 @@ use rustix::time::{
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::Read;
+use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[
     Disturbance::Timers,

@@ -4,7 +4,8 @@
 use std::fmt::Display;
 
 use super::{Changes, Severity};
-use crate::{CpuList, Facts, Idle, NO_LATENCY_REQUEST_US, Reading};
+use crate::{Facts, Idle, NO_LATENCY_REQUEST_US, Reading};
+use wakepath_timeline::CpuSet;
 
 pub(super) fn compare(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     fixed(earlier, later, changes);
@@ -230,7 +231,7 @@ fn idle(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     // Per CPU, and only those in both: one that went off-line is reported as that.
     let mut changed = Vec::new();
     for group in after.groups.known().into_iter().flatten() {
-        let differs = |&cpu: &u32| {
+        let differs = |&cpu: &u16| {
             before
                 .states_of(cpu)
                 .is_some_and(|states| states != group.states.as_slice())
@@ -240,7 +241,7 @@ fn idle(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     if !changed.is_empty() {
         let what = format!(
             "idle states of CPUs {}",
-            changed.iter().copied().collect::<CpuList>()
+            changed.iter().copied().collect::<CpuSet>()
         );
         let allowed = |idle: &Idle| {
             let states = idle.states_of(changed[0]).unwrap_or_default();
@@ -260,8 +261,8 @@ fn idle(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     }
     for new in &after.resume_latency {
         for old in &before.resume_latency {
-            let both = |cpu: &u32| old.cpus.contains(*cpu);
-            let cpus: CpuList = new.cpus.numbers().iter().copied().filter(both).collect();
+            let both = |cpu: &u16| old.cpus.contains(*cpu);
+            let cpus: CpuSet = new.cpus.numbers().iter().copied().filter(both).collect();
             if !cpus.is_empty() {
                 let what = format!("wake-up latency limit of CPUs {cpus} (µs, 0 is none)");
                 changes.differs(serious, what, &old.limit, &new.limit);

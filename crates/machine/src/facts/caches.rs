@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuList, Reading, Root};
+use crate::{Misread, Reading, Root};
+use wakepath_timeline::CpuSet;
 
 /// One cache.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -17,7 +18,7 @@ pub struct Cache {
     /// In bytes; not told by every device tree.
     pub bytes: Option<u64>,
     /// The CPUs that share it.
-    pub cpus: CpuList,
+    pub cpus: CpuSet,
 }
 
 /// The sizes of the caches that data passes through, in bytes: of one cache, not their sum over
@@ -50,11 +51,11 @@ impl CacheSizes {
 }
 
 /// The caches of these CPUs. Absent if no CPU tells of any.
-pub(super) fn read(root: &Root, cpus: &[u32]) -> Reading<Vec<Cache>> {
+pub(super) fn read(root: &Root, cpus: &[u16]) -> Reading<Vec<Cache>> {
     let mut found: BTreeMap<(u32, String, String), Cache> = BTreeMap::new();
-    let folder = |cpu: u32| format!("/sys/devices/system/cpu/cpu{cpu}/cache");
+    let folder = |cpu: u16| format!("/sys/devices/system/cpu/cpu{cpu}/cache");
     for &cpu in cpus {
-        for index in root.numbered(&folder(cpu), "index") {
+        for index in root.numbered::<u32>(&folder(cpu), "index") {
             let file = |name: &str| format!("{}/index{index}/{name}", folder(cpu));
             let Reading::Known { value: level, .. } = root.number::<u32>(&file("level")) else {
                 continue;
@@ -64,7 +65,7 @@ pub(super) fn read(root: &Root, cpus: &[u32]) -> Reading<Vec<Cache>> {
                 .known()
                 .cloned()
                 .unwrap_or_default();
-            let shared = root.parsed(&file("shared_cpu_list"), |text| text.parse::<CpuList>());
+            let shared = root.cpus(&file("shared_cpu_list"));
             let cpus = shared
                 .known()
                 .cloned()
@@ -90,7 +91,8 @@ pub(super) fn read(root: &Root, cpus: &[u32]) -> Reading<Vec<Cache>> {
 }
 
 /// `512K` or `8M`, in bytes.
-fn size(text: &str) -> Result<u64, String> {
+fn size(text: &str) -> Result<u64, Misread> {
+    let wrong = Misread::NotOfForm("a size such as 512K");
     let split = text
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(text.len());
@@ -100,14 +102,12 @@ fn size(text: &str) -> Result<u64, String> {
         "K" => 1 << 10,
         "M" => 1 << 20,
         "G" => 1 << 30,
-        _ => return Err("expected a size such as 512K".to_owned()),
+        _ => return Err(wrong),
     };
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| "expected a size such as 512K".to_owned())?;
+    let number: Option<u64> = digits.parse().ok();
     number
-        .checked_mul(unit)
-        .ok_or_else(|| "too large to be a cache".to_owned())
+        .and_then(|number| number.checked_mul(unit))
+        .ok_or(wrong)
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuList, Reading, Root};
+use crate::{Misread, Reading, Root};
+use wakepath_timeline::CpuSet;
 
 /// Groups nest a handful deep; more is a damaged file.
 const DEEPEST: usize = 64;
@@ -35,7 +36,7 @@ pub struct Cgroup {
     /// The process's group in the hierarchy that holds the `cpu` controller.
     pub group: Reading<String>,
     /// The CPUs that the group may use, as in effect.
-    pub cpus: Reading<CpuList>,
+    pub cpus: Reading<CpuSet>,
     /// CPU quotas of the group and of those above it, own first; only groups that have one.
     pub quotas: Vec<GroupQuota>,
     /// How often the group ran into its quota.
@@ -190,7 +191,7 @@ impl Place {
     }
 
     /// The nearest group upwards that has the cpuset controller decides.
-    fn cpus(&self, root: &Root) -> Reading<CpuList> {
+    fn cpus(&self, root: &Root) -> Reading<CpuSet> {
         let name = if self.v2 {
             "cpuset.cpus.effective"
         } else {
@@ -198,7 +199,7 @@ impl Place {
         };
         let mut own = None;
         for group in self.upwards() {
-            let list = root.parsed(&self.file(&group, name), |text| text.parse::<CpuList>());
+            let list = root.cpus(&self.file(&group, name));
             if !list.is_absent() {
                 return list;
             }
@@ -271,9 +272,9 @@ fn memberships(text: &str) -> Vec<(Vec<String>, String)> {
 }
 
 /// `max 100000` (no quota) or `50000 100000`.
-fn cpu_max(text: &str) -> Result<Option<(u64, u64)>, String> {
+fn cpu_max(text: &str) -> Result<Option<(u64, u64)>, Misread> {
     let mut words = text.split_whitespace();
-    let wrong = || "expected e.g. `max 100000`".to_owned();
+    let wrong = || Misread::NotOfForm("e.g. `max 100000`");
     let (quota, period) = (
         words.next().ok_or_else(wrong)?,
         words.next().ok_or_else(wrong)?,
@@ -285,7 +286,7 @@ fn cpu_max(text: &str) -> Result<Option<(u64, u64)>, String> {
     }
 }
 
-fn throttling(text: &str) -> Result<CpuThrottling, String> {
+fn throttling(text: &str) -> Result<CpuThrottling, Misread> {
     let value = |name: &str| {
         text.lines()
             .find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok())
@@ -294,7 +295,7 @@ fn throttling(text: &str) -> Result<CpuThrottling, String> {
     let stopped_us = value("throttled_usec ").or_else(|| Some(value("throttled_time ")? / 1_000));
     match (value("nr_throttled "), stopped_us) {
         (Some(times), Some(stopped_us)) => Ok(CpuThrottling { times, stopped_us }),
-        _ => Err("no quota counters".to_owned()),
+        _ => Err(Misread::lacks("quota counters")),
     }
 }
 

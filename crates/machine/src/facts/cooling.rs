@@ -66,7 +66,7 @@ impl CoolingDevice {
 #[serde(default)]
 pub struct HeatThrottling {
     /// The CPU.
-    pub cpu: u32,
+    pub cpu: u16,
     /// How often its core slowed down.
     pub core: Reading<u64>,
     /// How often its package slowed down.
@@ -117,13 +117,16 @@ impl Cooling {
                 package: root.number(&format!("{folder}/package_throttle_count")),
             }
         });
-        let monitors = root.numbered(HWMON, "hwmon").into_iter().map(|monitor| {
-            let folder = format!("{HWMON}/hwmon{monitor}");
-            UnderVoltage {
-                monitor: root.text(&format!("{folder}/name")),
-                alarm: root.number(&format!("{folder}/in0_lcrit_alarm")),
-            }
-        });
+        let monitors = root
+            .numbered::<u32>(HWMON, "hwmon")
+            .into_iter()
+            .map(|monitor| {
+                let folder = format!("{HWMON}/hwmon{monitor}");
+                UnderVoltage {
+                    monitor: root.text(&format!("{folder}/name")),
+                    alarm: root.number(&format!("{folder}/in0_lcrit_alarm")),
+                }
+            });
         Self {
             zones: zones.collect(),
             devices: devices.collect(),

@@ -3,14 +3,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::CpuList;
+use crate::Misread;
+use wakepath_timeline::CpuSet;
 
 /// One kind of CPU and the CPUs that are of it. What this architecture does not say is empty.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CpuModel {
     /// The CPUs of this kind that were on-line.
-    pub cpus: CpuList,
+    pub cpus: CpuSet,
     /// The vendor's name (x86), or the core's name by its part number (Arm).
     pub name: Option<String>,
     /// `vendor_id` (x86) or `CPU implementer` (Arm).
@@ -24,8 +25,8 @@ pub struct CpuModel {
 }
 
 /// The kinds in `/proc/cpuinfo`, in the order of their first CPU.
-pub(super) fn parse(text: &str) -> Result<Vec<CpuModel>, String> {
-    let mut kinds: Vec<(CpuModel, Vec<u32>)> = Vec::new();
+pub(super) fn parse(text: &str) -> Result<Vec<CpuModel>, Misread> {
+    let mut kinds: Vec<(CpuModel, Vec<u16>)> = Vec::new();
     // 32-bit Arm kernels before 3.8 print shared lines once, after all processors; every kernel
     // since prints one block per processor.
     for block in text.split("\n\n") {
@@ -35,7 +36,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<CpuModel>, String> {
                 (found.trim() == name).then(|| value.trim().to_owned())
             })
         };
-        let Some(cpu) = field("processor").and_then(|number| number.parse::<u32>().ok()) else {
+        let Some(cpu) = field("processor").and_then(|number| number.parse::<u16>().ok()) else {
             continue;
         };
         let numbers = |names: [&str; 3]| {
@@ -49,7 +50,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<CpuModel>, String> {
             .map(str::to_owned);
         let flags = field("flags").unwrap_or_default();
         let kind = CpuModel {
-            cpus: CpuList::default(),
+            cpus: CpuSet::default(),
             name: arm_name.or_else(|| field("model name")),
             revision: numbers(["cpu family", "model", "stepping"])
                 .or_else(|| numbers(["CPU part", "CPU variant", "CPU revision"])),
@@ -63,7 +64,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<CpuModel>, String> {
         }
     }
     if kinds.is_empty() {
-        return Err("no `processor` line".to_owned());
+        return Err(Misread::lacks("`processor` line"));
     }
     Ok(kinds
         .into_iter()
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn fast_and_slow_cores_are_two_kinds() {
-        let block = |cpu: u32, part: &str| {
+        let block = |cpu: u16, part: &str| {
             format!(
                 "processor\t: {cpu}\nCPU implementer\t: 0x41\nCPU variant\t: 0x1\n\
                  CPU part\t: {part}\nCPU revision\t: 0\n\n"

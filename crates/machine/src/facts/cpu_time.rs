@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuList, Reading, Root};
+use crate::{Misread, Reading, Root};
+use wakepath_timeline::CpuSet;
 
 /// The unit of the times in `/proc/stat`: `USER_HZ` is 100 on every architecture that wakepath
 /// builds for, whatever `CONFIG_HZ` is.
@@ -14,11 +15,11 @@ pub const TICK_NS: u64 = 10_000_000;
 #[serde(default)]
 pub struct CpuTime {
     /// CPUs on-line.
-    pub online: Reading<CpuList>,
+    pub online: Reading<CpuSet>,
     /// CPUs kept out of load balancing, as in effect.
-    pub isolated: Reading<CpuList>,
+    pub isolated: Reading<CpuSet>,
     /// CPUs without a periodic tick while one task runs, as in effect.
-    pub nohz_full: Reading<CpuList>,
+    pub nohz_full: Reading<CpuSet>,
     /// Whether cores are shared by several CPUs now: 1 if so.
     pub smt_active: Reading<u32>,
     /// Time spent by each CPU since boot.
@@ -37,7 +38,7 @@ pub struct CpuTime {
 #[serde(default)]
 pub struct CpuTicks {
     /// The CPU.
-    pub cpu: u32,
+    pub cpu: u16,
     /// Programs, low-priority ones and guests among them.
     pub user: u64,
     /// The kernel on behalf of programs.
@@ -67,10 +68,7 @@ impl CpuTicks {
 
 impl CpuTime {
     pub(super) fn read(root: &Root) -> Self {
-        let list = |name: &str| {
-            let path = format!("/sys/devices/system/cpu/{name}");
-            root.parsed(&path, |text| text.parse::<CpuList>())
-        };
+        let list = |name: &str| root.cpus(&format!("/sys/devices/system/cpu/{name}"));
         let stat = root.text("/proc/stat");
         Self {
             online: list("online"),
@@ -95,7 +93,7 @@ impl CpuTime {
     }
 }
 
-fn ticks(text: &str) -> Result<Vec<CpuTicks>, String> {
+fn ticks(text: &str) -> Result<Vec<CpuTicks>, Misread> {
     let mut all = Vec::new();
     for line in text.lines() {
         let mut words = line.split_whitespace();
@@ -109,10 +107,8 @@ fn ticks(text: &str) -> Result<Vec<CpuTicks>, String> {
         // user nice system idle iowait irq softirq steal guest guest_nice, as in proc_stat(5);
         // guest time is already in user.
         let [user, nice, system, idle, iowait, irq, softirq, steal, ..] = counts[..] else {
-            return Err(format!(
-                "cpu{cpu} has {} counts, expected 8 or more",
-                counts.len()
-            ));
+            let counts = counts.len();
+            return Err(Misread::TooFewCounts { cpu, counts });
         };
         all.push(CpuTicks {
             cpu,
@@ -124,20 +120,20 @@ fn ticks(text: &str) -> Result<Vec<CpuTicks>, String> {
         });
     }
     if all.is_empty() {
-        Err("no `cpuN` line".to_owned())
+        Err(Misread::lacks("`cpuN` line"))
     } else {
         Ok(all)
     }
 }
 
-fn context_switches(text: &str) -> Result<u64, String> {
+fn context_switches(text: &str) -> Result<u64, Misread> {
     text.lines()
         .find_map(|line| line.strip_prefix("ctxt ")?.trim().parse().ok())
-        .ok_or_else(|| "no `ctxt` line".to_owned())
+        .ok_or_else(|| Misread::lacks("`ctxt` line"))
 }
 
-fn uptime(text: &str) -> Result<u64, String> {
-    let wrong = || "expected seconds with two decimals".to_owned();
+fn uptime(text: &str) -> Result<u64, Misread> {
+    let wrong = || Misread::NotOfForm("seconds with two decimals");
     let first = text.split_whitespace().next().ok_or_else(wrong)?;
     let (seconds, hundredths) = first.split_once('.').ok_or_else(wrong)?;
     let seconds: u64 = seconds.parse().map_err(|_| wrong())?;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Release;
-use crate::{CpuList, Reading, Root};
+use crate::{Misread, Reading, Root};
+use wakepath_timeline::CpuSet;
 
 const FOLDER: &str = "/sys/devices/system/cpu/cpufreq";
 
@@ -27,7 +28,7 @@ pub struct FrequencyPolicy {
     /// The number in `policyN`.
     pub policy: u32,
     /// The CPUs of the group, off-line ones too.
-    pub cpus: Reading<CpuList>,
+    pub cpus: Reading<CpuSet>,
     /// `performance`, `schedutil`, …
     pub governor: Reading<String>,
     /// The driver: `acpi-cpufreq`, `intel_pstate`, `cpufreq-dt`, …
@@ -94,9 +95,7 @@ impl Frequency {
 }
 
 /// `related_cpus` is separated by spaces, unlike the kernel's other lists.
-fn related(text: &str) -> Result<CpuList, String> {
-    text.split_whitespace()
-        .collect::<Vec<_>>()
-        .join(",")
-        .parse()
+fn related(text: &str) -> Result<CpuSet, Misread> {
+    let listed = text.split_whitespace().collect::<Vec<_>>().join(",");
+    Ok(listed.parse()?)
 }

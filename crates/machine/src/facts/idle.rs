@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuList, Reading, Root};
+use crate::{Reading, Root};
+use wakepath_timeline::CpuSet;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
@@ -25,7 +26,7 @@ pub struct Idle {
 #[serde(default)]
 pub struct IdleGroup {
     /// The CPUs.
-    pub cpus: CpuList,
+    pub cpus: CpuSet,
     /// Their states, shallowest first.
     pub states: Vec<IdleState>,
 }
@@ -47,7 +48,7 @@ pub struct IdleState {
 #[serde(default)]
 pub struct ResumeLatency {
     /// The CPUs.
-    pub cpus: CpuList,
+    pub cpus: CpuSet,
     /// As the kernel writes it: `0` is no limit, `n/a` is no latency allowed, otherwise µs.
     pub limit: Reading<String>,
 }
@@ -66,7 +67,7 @@ impl Idle {
     }
 
     /// The states of one CPU, shallowest first.
-    pub fn states_of(&self, cpu: u32) -> Option<&[IdleState]> {
+    pub fn states_of(&self, cpu: u16) -> Option<&[IdleState]> {
         let group = self
             .groups
             .known()?
@@ -84,12 +85,12 @@ impl Idle {
     }
 }
 
-fn groups(root: &Root, cpus: &[u32]) -> Reading<Vec<IdleGroup>> {
-    let mut groups: Vec<(Vec<IdleState>, Vec<u32>)> = Vec::new();
-    let folder = |cpu: u32| format!("{CPUS}/cpu{cpu}/cpuidle");
+fn groups(root: &Root, cpus: &[u16]) -> Reading<Vec<IdleGroup>> {
+    let mut groups: Vec<(Vec<IdleState>, Vec<u16>)> = Vec::new();
+    let folder = |cpu: u16| format!("{CPUS}/cpu{cpu}/cpuidle");
     for &cpu in cpus {
         let mut states = Vec::new();
-        for number in root.numbered(&folder(cpu), "state") {
+        for number in root.numbered::<u32>(&folder(cpu), "state") {
             match state(root, &format!("{}/state{number}", folder(cpu))) {
                 Reading::Known { value, .. } => states.push(value),
                 // Half a list of states would hide the deepest one.
@@ -138,8 +139,8 @@ fn state(root: &Root, folder: &str) -> Reading<IdleState> {
         })
 }
 
-fn resume_latency(root: &Root, cpus: &[u32]) -> Vec<ResumeLatency> {
-    let mut limits: Vec<(Reading<String>, Vec<u32>)> = Vec::new();
+fn resume_latency(root: &Root, cpus: &[u16]) -> Vec<ResumeLatency> {
+    let mut limits: Vec<(Reading<String>, Vec<u16>)> = Vec::new();
     for &cpu in cpus {
         let limit = root.text(&format!("{CPUS}/cpu{cpu}/power/pm_qos_resume_latency_us"));
         let same = |known: &Reading<String>| match (known.known(), limit.known()) {

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Reading, Root};
+use crate::{Misread, Reading, Root};
 
 /// One CPU's interrupts since boot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CpuInterrupts {
     /// The CPU.
-    pub cpu: u32,
+    pub cpu: u16,
     /// All of them, timer and inter-processor interrupts included.
     pub total: u64,
     /// The local timer's (`LOC`, x86); zero elsewhere.
@@ -22,7 +22,7 @@ pub(super) fn read(root: &Root) -> Reading<Vec<CpuInterrupts>> {
     root.parsed("/proc/interrupts", parse)
 }
 
-fn parse(text: &str) -> Result<Vec<CpuInterrupts>, String> {
+fn parse(text: &str) -> Result<Vec<CpuInterrupts>, Misread> {
     let mut lines = text.lines();
     let mut cpus: Vec<CpuInterrupts> = lines
         .next()
@@ -36,11 +36,11 @@ fn parse(text: &str) -> Result<Vec<CpuInterrupts>, String> {
                 cpu,
                 ..CpuInterrupts::default()
             })
-            .ok_or_else(|| "expected `CPU0 CPU1 …` in the first line".to_owned())
+            .ok_or(Misread::NotOfForm("`CPU0 CPU1 …` in the first line"))
         })
         .collect::<Result<_, _>>()?;
     if cpus.is_empty() {
-        return Err("the first line names no CPU".to_owned());
+        return Err(Misread::lacks("CPU in the first line"));
     }
     for line in lines {
         let Some((label, counts)) = line.split_once(':') else {

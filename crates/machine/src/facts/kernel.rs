@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Reading, Root};
+use crate::{Misread, Reading, Root};
 
 /// The running kernel.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -57,8 +57,10 @@ impl Kernel {
 }
 
 /// The part of `/proc/version` that `uname -v` prints: from the last ` #` on.
-fn version_part(text: &str) -> Result<String, String> {
-    let start = text.rfind(" #").ok_or("no ` #` before the version")?;
+fn version_part(text: &str) -> Result<String, Misread> {
+    let start = text
+        .rfind(" #")
+        .ok_or_else(|| Misread::lacks("` #` before the version"))?;
     Ok(text[start + 1..].to_owned())
 }
 

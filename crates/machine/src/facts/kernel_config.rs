@@ -57,19 +57,11 @@ impl KernelConfig {
     /// Looks in `/proc/config.gz`, then for the file of this release in `/boot` and in
     /// `/lib/modules`.
     pub(super) fn read(root: &Root, release: Option<&str>) -> Self {
-        let mut options = root.bytes("/proc/config.gz").map(|packed| unpack(&packed));
-        if let Reading::Known {
-            value: Err(why),
-            path,
-        } = options
-        {
-            options = Reading::unreadable(path, "", why);
-        }
-        let mut options = match options {
-            Reading::Known {
-                value: Ok(text),
-                path,
-            } => Reading::found(parse(&text), path),
+        let mut options = match root.bytes("/proc/config.gz") {
+            Reading::Known { value, path } => match unpack(&value) {
+                Ok(text) => Reading::found(parse(&text), path),
+                Err(error) => Reading::unreadable(path, "", error.to_string()),
+            },
             other => other.without_value(),
         };
         for (before, after) in [("/boot/config-", ""), ("/lib/modules/", "/config")] {
@@ -93,15 +85,12 @@ impl KernelConfig {
     }
 }
 
-fn unpack(packed: &[u8]) -> Result<String, String> {
+fn unpack(packed: &[u8]) -> std::io::Result<String> {
     let mut text = Vec::new();
-    match GzDecoder::new(packed)
+    GzDecoder::new(packed)
         .take(LARGEST_CONFIG)
-        .read_to_end(&mut text)
-    {
-        Ok(_) => Ok(String::from_utf8_lossy(&text).into_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+        .read_to_end(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn parse(text: &str) -> BTreeMap<String, String> {

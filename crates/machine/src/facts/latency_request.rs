@@ -2,6 +2,7 @@
 //! and which processes those are. A tool that holds it hides an idle cost the loop will pay.
 
 use serde::{Deserialize, Serialize};
+use wakepath_timeline::one_line;
 
 use crate::{Reading, Root};
 
@@ -84,9 +85,9 @@ fn search(root: &Root) -> LatencyHolders {
         });
         if holds {
             let name = root.text(&format!("/proc/{process}/comm"));
-            found
-                .processes
-                .push((process, name.known().cloned().unwrap_or_default()));
+            // A process names itself, line ends included.
+            let name = name.known().map(|name| one_line(name));
+            found.processes.push((process, name.unwrap_or_default()));
         }
     }
     found

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Reading, Root};
+use crate::{Misread, Reading, Root};
 
 /// A soft limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ impl Limits {
     }
 }
 
-fn parse(text: &str) -> Result<Limits, String> {
+fn parse(text: &str) -> Result<Limits, Misread> {
     let soft = |name: &str| {
         let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
         match rest.split_whitespace().next()? {
@@ -57,7 +57,7 @@ fn parse(text: &str) -> Result<Limits, String> {
             number => number.parse().ok().map(Limit::Of),
         }
     };
-    let limit = |name: &str| soft(name).ok_or_else(|| format!("no `{name}` line"));
+    let limit = |name: &str| soft(name).ok_or_else(|| Misread::lacks(format!("`{name}` line")));
     Ok(Limits {
         locked_memory: limit("Max locked memory")?,
         nice: limit("Max nice priority")?,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Reading, Root};
+use crate::{Misread, Reading, Root};
 
 /// Memory and what is done with it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -71,14 +71,14 @@ impl Memory {
     }
 }
 
-fn meminfo(text: &str, name: &str) -> Result<u64, String> {
+fn meminfo(text: &str, name: &str) -> Result<u64, Misread> {
     text.lines()
         .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
         .and_then(|rest| rest.split_whitespace().next()?.parse().ok())
-        .ok_or_else(|| format!("no `{name}: … kB` line"))
+        .ok_or_else(|| Misread::lacks(format!("`{name}: … kB` line")))
 }
 
-fn activity(text: &str) -> Result<MemoryActivity, String> {
+fn activity(text: &str) -> Result<MemoryActivity, Misread> {
     let mut found = MemoryActivity::default();
     let mut any = false;
     for line in text.lines() {
@@ -105,28 +105,28 @@ fn activity(text: &str) -> Result<MemoryActivity, String> {
     if any {
         Ok(found)
     } else {
-        Err("no counters".to_owned())
+        Err(Misread::lacks("counters"))
     }
 }
 
 /// The `total=` of the `full` line, µs.
-fn stalled(text: &str) -> Result<u64, String> {
+fn stalled(text: &str) -> Result<u64, Misread> {
     text.lines()
         .find(|line| line.starts_with("full"))
         .and_then(|line| line.split_once("total="))
         .and_then(|(_, total)| total.trim().parse().ok())
-        .ok_or_else(|| "no `full … total=` line".to_owned())
+        .ok_or_else(|| Misread::lacks("`full … total=` line"))
 }
 
 /// The word in square brackets: `always [madvise] never`.
-fn bracketed(text: &str) -> Result<String, String> {
+fn bracketed(text: &str) -> Result<String, Misread> {
     let chosen = text
         .split('[')
         .nth(1)
         .and_then(|rest| rest.split(']').next());
     chosen
         .map(str::to_owned)
-        .ok_or_else(|| "no word in brackets".to_owned())
+        .ok_or_else(|| Misread::lacks("word in brackets"))
 }
 
 #[cfg(test)]

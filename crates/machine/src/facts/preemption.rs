@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CommandLine, DebugFiles, Kernel, KernelConfig, Release};
-use crate::{Reading, Root};
+use crate::{Misread, Reading, Root};
 
 const DEBUG_PATH: &str = "/sys/kernel/debug/sched/preempt";
 
@@ -188,14 +188,14 @@ fn configured_model(config: &KernelConfig) -> Option<PreemptionModel> {
 }
 
 /// The word in parentheses: `none voluntary (full) lazy`.
-fn parenthesised(text: &str) -> Result<String, String> {
+fn parenthesised(text: &str) -> Result<String, Misread> {
     let chosen = text
         .split('(')
         .nth(1)
         .and_then(|rest| rest.split(')').next());
     chosen
         .map(str::to_owned)
-        .ok_or_else(|| "no word in parentheses".to_owned())
+        .ok_or_else(|| Misread::lacks("word in parentheses"))
 }
 
 #[cfg(test)]

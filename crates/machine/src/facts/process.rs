@@ -4,14 +4,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Capabilities, Limits};
-use crate::{CpuList, Reading, Root};
+use crate::{Misread, Reading, Root};
+use wakepath_timeline::CpuSet;
 
 /// The reading process.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Process {
     /// The CPUs it may run on.
-    pub affinity: Reading<CpuList>,
+    pub affinity: Reading<CpuSet>,
     /// Effective capabilities.
     pub capabilities: Reading<Capabilities>,
     /// Whether it lives in a user namespace of its own: capabilities then do not count.
@@ -37,11 +38,11 @@ impl Process {
         Self {
             affinity: status
                 .clone()
-                .parse(|text| field(text, "Cpus_allowed_list")?.parse::<CpuList>()),
+                .parse(|text| Ok(field(text, "Cpus_allowed_list")?.parse()?)),
             capabilities: status.clone().parse(|text| {
                 let mask = u64::from_str_radix(field(text, "CapEff")?, 16);
                 mask.map(Capabilities::from_mask)
-                    .map_err(|error| error.to_string())
+                    .map_err(|_| Misread::NotOfForm("a hexadecimal `CapEff:`"))
             }),
             own_user_namespace: root
                 .text("/proc/self/uid_map")
@@ -56,29 +57,28 @@ impl Process {
     }
 }
 
-fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse()
-        .map_err(|_| format!("`{text}` is not the number expected"))
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, Misread> {
+    text.parse().map_err(|_| Misread::NotANumber)
 }
 
-fn field<'a>(text: &'a str, name: &str) -> Result<&'a str, String> {
+fn field<'a>(text: &'a str, name: &str) -> Result<&'a str, Misread> {
     text.lines()
         .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
         .map(str::trim)
-        .ok_or_else(|| format!("no `{name}:` line"))
+        .ok_or_else(|| Misread::lacks(format!("`{name}:` line")))
 }
 
 /// A field by its number in proc_pid_stat(5), 3 or above. The command name in field 2 may hold
 /// spaces and parentheses, so counting starts after the last `)`.
-fn stat_field(text: &str, wanted: usize) -> Result<&str, String> {
+fn stat_field(text: &str, wanted: usize) -> Result<&str, Misread> {
     let after = text
         .rfind(')')
         .map(|end| &text[end + 1..])
-        .ok_or("no `)` after the name")?;
+        .ok_or_else(|| Misread::lacks("`)` after the name"))?;
     after
         .split_whitespace()
         .nth(wanted - 3)
-        .ok_or_else(|| format!("no field {wanted}"))
+        .ok_or_else(|| Misread::lacks(format!("field {wanted}")))
 }
 
 #[cfg(test)]

@@ -4,14 +4,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Cache, CacheSizes, CpuModel, CpuPlace, caches, cpu_model, topology};
-use crate::{CpuList, Reading, Root};
+use crate::{Reading, Root};
+use wakepath_timeline::CpuSet;
 
 /// The CPUs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Processors {
     /// CPUs the kernel has found, on-line or not.
-    pub present: Reading<CpuList>,
+    pub present: Reading<CpuSet>,
     /// The kinds of CPU.
     pub models: Reading<Vec<CpuModel>>,
     /// Each CPU's place.
@@ -19,19 +20,18 @@ pub struct Processors {
     /// The caches, each once.
     pub caches: Reading<Vec<Cache>>,
     /// NUMA nodes with memory or CPUs.
-    pub numa_nodes: Reading<CpuList>,
+    pub numa_nodes: Reading<CpuSet>,
 }
 
 impl Processors {
     pub(super) fn read(root: &Root) -> Self {
         let numbers = root.numbered("/sys/devices/system/cpu", "cpu");
-        let list = |path: &str| root.parsed(path, |text| text.parse::<CpuList>());
         Self {
-            present: list("/sys/devices/system/cpu/present"),
+            present: root.cpus("/sys/devices/system/cpu/present"),
             models: root.parsed("/proc/cpuinfo", cpu_model::parse),
             places: topology::read(root, &numbers),
             caches: caches::read(root, &numbers),
-            numa_nodes: list("/sys/devices/system/node/online"),
+            numa_nodes: root.cpus("/sys/devices/system/node/online"),
         }
     }
 
@@ -41,10 +41,10 @@ impl Processors {
     }
 
     /// The sets of CPUs that share a last-level cache, in the order of their first CPU.
-    pub fn last_level_groups(&self) -> Vec<CpuList> {
+    pub fn last_level_groups(&self) -> Vec<CpuSet> {
         let caches = self.caches.known().map_or(&[][..], Vec::as_slice);
         let last = caches.iter().map(|cache| cache.level).max();
-        let mut groups: Vec<CpuList> = caches
+        let mut groups: Vec<CpuSet> = caches
             .iter()
             .filter(|cache| Some(cache.level) == last && cache.kind != "Instruction")
             .map(|cache| cache.cpus.clone())

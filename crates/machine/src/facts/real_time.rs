@@ -32,7 +32,7 @@ pub struct RealTime {
 #[serde(default)]
 pub struct FairServer {
     /// The CPU.
-    pub cpu: u32,
+    pub cpu: u16,
     /// Guaranteed in each period, ns; 0 switches it off.
     pub runtime_ns: u64,
     /// The period, ns.

@@ -2,14 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuList, Reading, Root};
+use crate::{Reading, Root};
+use wakepath_timeline::CpuSet;
 
 /// One CPU's place. An off-line CPU has none: the kernel removes it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CpuPlace {
     /// The CPU.
-    pub cpu: u32,
+    pub cpu: u16,
     /// The core's number; −1 where the firmware does not say.
     pub core: Reading<i32>,
     /// The package's number; −1 where the firmware does not say.
@@ -17,20 +18,16 @@ pub struct CpuPlace {
     /// The cluster's number (Linux 5.16 and later); −1 or 65535 where there is none.
     pub cluster: Reading<i32>,
     /// This CPU and those that share its core (SMT).
-    pub siblings: Reading<CpuList>,
+    pub siblings: Reading<CpuSet>,
     /// Relative speed, 1024 the fastest (boards with fast and slow cores).
     pub capacity: Reading<u32>,
 }
 
-pub(super) fn read(root: &Root, cpus: &[u32]) -> Vec<CpuPlace> {
+pub(super) fn read(root: &Root, cpus: &[u16]) -> Vec<CpuPlace> {
     cpus.iter()
         .map(|&cpu| {
             let folder = format!("/sys/devices/system/cpu/cpu{cpu}");
-            let list = |file: &str| {
-                root.parsed(&format!("{folder}/topology/{file}"), |text| {
-                    text.parse::<CpuList>()
-                })
-            };
+            let list = |file: &str| root.cpus(&format!("{folder}/topology/{file}"));
             CpuPlace {
                 cpu,
                 core: root.number(&format!("{folder}/topology/core_id")),

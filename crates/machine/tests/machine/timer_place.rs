@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::PathBuf;
-use wakepath_machine::{CpuList, Root, timers_elsewhere};
+use wakepath_machine::{Root, timers_elsewhere};
+use wakepath_timeline::CpuSet;
 
 wakepath_test_program::tests![
     a_cpu_without_a_tick_has_its_timers_on_the_housekeeping_cpus,
@@ -40,7 +41,7 @@ impl Drop for Machine {
 
 fn elsewhere(tickless: &str, migration: &str, cpus: &str) -> String {
     let machine = Machine::new(tickless, migration);
-    let cpus: CpuList = cpus.parse().unwrap();
+    let cpus: CpuSet = cpus.parse().unwrap();
     timers_elsewhere(&Root::at(&machine.0), &cpus).to_string()
 }
 

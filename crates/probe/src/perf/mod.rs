@@ -85,8 +85,7 @@ impl PerfRings {
         let (events, decoder) = KnownEvents::learn(&place, |_, number| {
             // Some (`irq_work_exit`) are refused to perf for good; the others are opened anew at
             // each start.
-            let opened = event(number, mode).open(Of::Cpu(cpus[0]));
-            opened.map_err(|error| error.to_string())?;
+            event(number, mode).open(Of::Cpu(cpus[0]))?;
             numbers.push(number);
             Ok(())
         })

@@ -1,7 +1,8 @@
 //! The boot parameters: what the kernel made of them.
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
-use wakepath_machine::{CpuList, Reading};
+use wakepath_machine::Reading;
+use wakepath_timeline::CpuSet;
 
 pub const CHECKS: &[Check] = &[
     Check {
@@ -160,9 +161,9 @@ fn in_effect(seen: &Inspection) -> Finding {
         let Some(effective_cpus) = effective.known() else {
             return Finding::unread(effective);
         };
-        let requested: CpuList = {
+        let requested: CpuSet = {
             let online = seen.facts.fixed.cpus.present.known();
-            let present = |cpu: &u32| online.is_none_or(|present| present.contains(*cpu));
+            let present = |cpu: &u16| online.is_none_or(|present| present.contains(*cpu));
             requested
                 .numbers()
                 .iter()
@@ -191,7 +192,7 @@ fn in_effect(seen: &Inspection) -> Finding {
 
 /// Flags and CPUs of `domain,managed_irq,1-3`. A strided range (`0-7:1/2`) is not understood here
 /// and counts as no list, rather than as a wrong one.
-fn cpus_of(value: &str) -> Option<(Vec<String>, CpuList)> {
+fn cpus_of(value: &str) -> Option<(Vec<String>, CpuSet)> {
     let parts: Vec<&str> = value.split(',').collect();
     let flags = parts
         .iter()

@@ -2,7 +2,8 @@
 
 use super::{network, own_interrupt};
 use crate::{Check, Confidence, Finding, Group, Inspection, Severity, rivals};
-use wakepath_machine::{CpuList, Reading};
+use wakepath_machine::Reading;
+use wakepath_timeline::CpuSet;
 
 pub const CHECKS: &[Check] = &[
     Check {
@@ -203,31 +204,13 @@ pub(super) fn listed(names: &[String]) -> String {
     text
 }
 
-/// A mask of CPUs as the kernel writes it: hexadecimal words of 32 bits, highest first.
-///
-/// # Errors
-/// What was expected.
-pub fn mask(text: &str) -> Result<CpuList, String> {
-    let words: Vec<&str> = text.trim().split(',').collect();
-    let mut cpus = Vec::new();
-    for (position, word) in words.iter().rev().enumerate() {
-        let bits = u32::from_str_radix(word, 16)
-            .map_err(|_| "a mask of hexadecimal words was expected".to_owned())?;
-        let first = u32::try_from(position).map_err(|error| error.to_string())? * 32;
-        cpus.extend(
-            (0..32)
-                .filter(|bit| bits >> bit & 1 == 1)
-                .map(|bit| first + bit),
-        );
-    }
-    Ok(cpus.into_iter().collect())
-}
-
 fn default_affinity(seen: &Inspection) -> Finding {
     if let Some(finding) = alone(seen) {
         return finding;
     }
-    let read = seen.root.parsed("/proc/irq/default_smp_affinity", mask);
+    let read = seen.root.parsed("/proc/irq/default_smp_affinity", |text| {
+        Ok(CpuSet::of_mask(text)?)
+    });
     match read.known() {
         None => Finding::unread(&read),
         Some(cpus) => {
@@ -260,7 +243,7 @@ fn managed(seen: &Inspection) -> Finding {
         let effective = text
             .lines()
             .find_map(|line| line.trim().strip_prefix("effectiv:"))
-            .and_then(|list| list.trim().parse::<CpuList>().ok());
+            .and_then(|list| list.trim().parse::<CpuSet>().ok());
         if effective.is_none_or(|list| !seen.on_loop(&list).is_empty()) {
             own.push(name.clone());
         }
@@ -352,7 +335,7 @@ fn balancer(seen: &Inspection) -> Finding {
     let banned = variables
         .split('\0')
         .find_map(|variable| variable.strip_prefix("IRQBALANCE_BANNED_CPULIST="))
-        .and_then(|list| list.parse::<CpuList>().ok())
+        .and_then(|list| list.parse::<CpuSet>().ok())
         .unwrap_or_default();
     let own = &seen.subject.cpus;
     match own.without(&banned).is_empty() {
@@ -361,24 +344,5 @@ fn balancer(seen: &Inspection) -> Finding {
             format!("runs ({}); CPU {own} is not banned to it", process.pid),
             file,
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::mask;
-
-    #[test]
-    fn a_mask_of_several_words_is_read_from_its_end() {
-        assert_eq!(mask("3").unwrap().to_string(), "0-1");
-        assert_eq!(mask("00000001,80000000").unwrap().to_string(), "31-32");
-        assert!(mask("").is_err() && mask("g").is_err());
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn no_mask_makes_the_parser_panic(text in "[0-9a-fg,]{0,80}") {
-            let _ = mask(&text);
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The kernel as it was built, and how it preempts.
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
-use wakepath_machine::{PreemptionModel, Standing};
+use wakepath_machine::{Misread, PreemptionModel, Standing};
 
 pub const CHECKS: &[Check] = &[
     Check {
@@ -147,7 +147,7 @@ fn high_resolution(seen: &Inspection) -> Finding {
             .map(|value| value.trim_start_matches([' ', ':', '\t']).trim())
             .collect();
         match values.is_empty() {
-            true => Err("no `.hres_active` in it".to_owned()),
+            true => Err(Misread::lacks("`.hres_active` in it")),
             false => Ok(values.iter().all(|value| *value == "1")),
         }
     });

@@ -1,7 +1,8 @@
 //! The kernel's own threads: workqueues, RCU, the rest.
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Severity};
-use wakepath_machine::{CpuList, Reading};
+use wakepath_machine::Reading;
+use wakepath_timeline::CpuSet;
 
 pub const CHECKS: &[Check] = &[
     Check {
@@ -74,7 +75,7 @@ fn workqueues(seen: &Inspection) -> Finding {
     let read = seen
         .root
         .parsed("/sys/devices/virtual/workqueue/cpumask", |text| {
-            super::mask(text)
+            Ok(CpuSet::of_mask(text)?)
         });
     match read.known() {
         None => Finding::unread(&read),
@@ -132,8 +133,8 @@ fn callbacks(seen: &Inspection) -> Finding {
     }
     // rcuop/N, rcuos/N, rcuob/N: N is the CPU whose callbacks it runs.
     let serves =
-        |name: &str| -> Option<u32> { name.strip_prefix("rcuo")?.split_once('/')?.1.parse().ok() };
-    let offloaded: CpuList = seen
+        |name: &str| -> Option<u16> { name.strip_prefix("rcuo")?.split_once('/')?.1.parse().ok() };
+    let offloaded: CpuSet = seen
         .processes
         .of_kernel()
         .filter_map(|thread| serves(&thread.name))

@@ -15,7 +15,6 @@ mod time_and_limits;
 mod topology;
 
 use crate::Check;
-pub use interrupts::mask;
 pub use network::{PacketQueue, packet_queues};
 pub use own_interrupt::own_interrupts;
 

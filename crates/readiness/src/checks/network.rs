@@ -1,8 +1,9 @@
 //! What network cards do with packets: held back for fewer interrupts, steered to CPUs.
 
-use super::interrupts::{alone, listed, mask};
+use super::interrupts::{alone, listed};
 use crate::{Finding, Inspection};
-use wakepath_machine::{CpuList, Reading};
+use wakepath_machine::Reading;
+use wakepath_timeline::CpuSet;
 
 pub(super) fn coalescing(seen: &Inspection) -> Finding {
     let folder = "/sys/class/net";
@@ -57,7 +58,7 @@ pub struct PacketQueue {
     /// Card and queue: `eth0/rx-0`.
     pub name: String,
     /// As read from `rps_cpus` or `xps_cpus`.
-    pub cpus: Reading<CpuList>,
+    pub cpus: Reading<CpuSet>,
 }
 
 /// The queues of all network cards.
@@ -75,7 +76,7 @@ pub fn packet_queues(seen: &Inspection) -> Vec<PacketQueue> {
             let path = format!("{folder}/{card}/queues/{queue}/{file}");
             found.push(PacketQueue {
                 name: format!("{card}/{queue}"),
-                cpus: seen.root.parsed(&path, mask),
+                cpus: seen.root.parsed(&path, |text| Ok(CpuSet::of_mask(text)?)),
             });
         }
     }

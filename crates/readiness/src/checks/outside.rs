@@ -1,7 +1,7 @@
 //! What lies beneath the kernel, and what the loop writes to.
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Severity};
-use wakepath_machine::{Reading, TICK_NS, VirtualisedBy};
+use wakepath_machine::{Misread, Reading, TICK_NS, VirtualisedBy};
 
 pub const CHECKS: &[Check] = &[
     Check {
@@ -68,7 +68,7 @@ fn hypervisor(seen: &Inspection) -> Finding {
     let stolen = stolen.map_or(String::new(), |ticks| {
         format!(
             "; {} of CPU time taken since boot",
-            crate::time(ticks.saturating_mul(TICK_NS))
+            wakepath_timeline::duration::length(ticks.saturating_mul(TICK_NS))
         )
     });
     Finding::bad(format!("{name}{stolen}"), path)
@@ -122,7 +122,7 @@ fn console(seen: &Inspection) -> Finding {
         let first = text.split_whitespace().next().unwrap_or_default();
         first
             .parse::<u32>()
-            .map_err(|_| "four numbers were expected".to_owned())
+            .map_err(|_| Misread::NotOfForm("four numbers"))
     });
     match (level.known(), seen.is_real_time()) {
         (None, _) => Finding::unread(&level),
@@ -169,7 +169,7 @@ fn logging(seen: &Inspection) -> Finding {
             .parsed(&format!("/proc/{pid}/fdinfo/{name}"), |text| {
                 let line = text.lines().find_map(|line| line.strip_prefix("flags:"));
                 line.and_then(|flags| u64::from_str_radix(flags.trim(), 8).ok())
-                    .ok_or_else(|| "no `flags:` in it".to_owned())
+                    .ok_or_else(|| Misread::lacks("`flags:` in it"))
             });
         match flags.known() {
             None => return Finding::unread(&flags),

@@ -1,7 +1,8 @@
 //! What the scheduler takes from real-time loops, or refuses them.
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
-use wakepath_machine::{CpuList, Reading, timers_elsewhere};
+use wakepath_machine::{Reading, timers_elsewhere};
+use wakepath_timeline::CpuSet;
 
 pub const CHECKS: &[Check] = &[
     Check {
@@ -214,7 +215,7 @@ fn deadline(seen: &Inspection) -> Finding {
         return Finding::unread(affinity);
     };
     let isolated = seen.facts.varying.cpu_time.isolated.known();
-    let domain: CpuList = match isolated {
+    let domain: CpuSet = match isolated {
         Some(isolated) => seen.online().without(isolated),
         None => return Finding::unread(&seen.facts.varying.cpu_time.isolated),
     };
@@ -235,11 +236,7 @@ fn watchdog(seen: &Inspection) -> Finding {
     let folder = "/proc/sys/kernel";
     let on: Reading<u32> = seen.root.number(&format!("{folder}/watchdog"));
     let by_nmi: Reading<u32> = seen.root.number(&format!("{folder}/nmi_watchdog"));
-    let cpus = seen
-        .root
-        .parsed(&format!("{folder}/watchdog_cpumask"), |text| {
-            text.parse::<CpuList>()
-        });
+    let cpus = seen.root.cpus(&format!("{folder}/watchdog_cpumask"));
     if on.known() == Some(&0) {
         return Finding::good("switched off", on.path());
     }

@@ -73,7 +73,7 @@ fn slack(seen: &Inspection) -> Finding {
     match read.known() {
         None => Finding::unread(&read),
         Some(&ns) => {
-            let found = crate::time(ns);
+            let found = wakepath_timeline::duration::length(ns);
             Finding::judged(ns < seen.subject.noticeable_ns(), found, read.path())
                 .costing(Magnitude::Delay { ns })
         }

@@ -1,7 +1,7 @@
 //! How many CPUs, and what they share.
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Severity};
-use wakepath_machine::CpuList;
+use wakepath_timeline::CpuSet;
 
 pub const CHECKS: &[Check] = &[
     Check {
@@ -135,7 +135,7 @@ fn caches(seen: &Inspection) -> Finding {
     let path = "/sys/devices/system/cpu/cpu*/cache";
     for group in seen.facts.fixed.cpus.last_level_groups() {
         let own = seen.on_loop(&group);
-        let foreign: CpuList = group.without(&seen.subject.cpus);
+        let foreign: CpuSet = group.without(&seen.subject.cpus);
         if !own.is_empty() && !foreign.is_empty() {
             return Finding::bad(
                 format!("CPU {own} shares its last cache with CPU {foreign}"),

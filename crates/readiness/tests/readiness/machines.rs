@@ -10,7 +10,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/machines/{name}"))
 }
 
-fn report(directory: &Path, cpu: u32) -> Report {
+fn report(directory: &Path, cpu: u16) -> Report {
     let subject = LoopAtHand {
         period_ns: 4_000_000,
         latency_ns: Some(400_000),
@@ -25,7 +25,7 @@ fn report(directory: &Path, cpu: u32) -> Report {
     ))
 }
 
-fn states(name: &str, cpu: u32, expected: &[(&str, State)]) -> Report {
+fn states(name: &str, cpu: u16, expected: &[(&str, State)]) -> Report {
     let report = report(&folder(name), cpu);
     for (id, state) in expected {
         let judged = report.checks.iter().find(|judged| judged.id == *id);

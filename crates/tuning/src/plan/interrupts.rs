@@ -1,10 +1,9 @@
 //! Device interrupts, and where the SoftIRQs of network packets are steered.
 
-use super::mask::mask;
 use super::{Planner, Words};
 use crate::{Action, Compare};
-use wakepath_machine::CpuList;
 use wakepath_readiness::packet_queues;
+use wakepath_timeline::CpuSet;
 
 impl Planner<'_> {
     pub(super) fn interrupts(&mut self) {
@@ -12,13 +11,13 @@ impl Planner<'_> {
         if self.bad("Q2") {
             actions.push(Action::compared(
                 "/proc/irq/default_smp_affinity",
-                mask(&self.others),
+                self.others.mask(),
                 Compare::Mask,
             ));
         }
         let own = wakepath_readiness::own_interrupts(self.seen);
         for line in &self.seen.interrupts.lines {
-            let here = |list: Option<&CpuList>| list.is_some_and(|cpus| self.concerns(cpus));
+            let here = |list: Option<&CpuSet>| list.is_some_and(|cpus| self.concerns(cpus));
             let cpus = match own.contains(&line.number) {
                 // What the loop waits for wakes it best where it runs.
                 true => &self.seen.subject.cpus,
@@ -61,7 +60,7 @@ impl Planner<'_> {
                 let cpus = queue.cpus.known()?;
                 self.concerns(cpus).then(|| {
                     let left = cpus.without(&self.emptied());
-                    Action::compared(queue.cpus.path(), mask(&left), Compare::Mask)
+                    Action::compared(queue.cpus.path(), left.mask(), Compare::Mask)
                 })
             })
             .collect();

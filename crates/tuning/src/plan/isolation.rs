@@ -5,14 +5,15 @@
 use super::{Planner, Words};
 use crate::loop_group::{V1_OTHERS, V1_OWN, V1_TOP, V2_OWN, V2_TOP};
 use crate::{Action, Compare};
-use wakepath_machine::{CgroupLayout, CpuList};
+use wakepath_machine::CgroupLayout;
 use wakepath_readiness::Inspection;
+use wakepath_timeline::CpuSet;
 
 /// The CPUs that share a core with the loop, where there are others left beside them. Taking them
 /// off-line would break affinities and partitions; empty, they leave the core to the loop as well.
-pub(super) fn siblings(seen: &Inspection) -> CpuList {
+pub(super) fn siblings(seen: &Inspection) -> CpuSet {
     let own = &seen.subject.cpus;
-    let siblings: CpuList = seen
+    let siblings: CpuSet = seen
         .facts
         .fixed
         .cpus
@@ -24,7 +25,7 @@ pub(super) fn siblings(seen: &Inspection) -> CpuList {
         .filter(|&cpu| seen.online().contains(cpu))
         .collect();
     match seen.others().without(&siblings).is_empty() {
-        true => CpuList::default(),
+        true => CpuSet::default(),
         false => siblings,
     }
 }

@@ -1,6 +1,5 @@
 //! The kernel's own threads: unbound workqueues, movable threads, RCU's callback threads.
 
-use super::mask::mask;
 use super::{Planner, Words};
 use crate::action::INTERRUPT_THREAD;
 use crate::{Action, Compare};
@@ -43,7 +42,7 @@ impl Planner<'_> {
             .into_iter()
             .map(|file| format!("{folder}/{file}"))
             .filter(|path| self.seen.root.exists(path))
-            .map(|path| Action::compared(path, mask(&self.others), Compare::Mask))
+            .map(|path| Action::compared(path, self.others.mask(), Compare::Mask))
             .collect();
         self.add(
             "workqueues",

@@ -12,7 +12,6 @@ mod housekeeping;
 mod interrupts;
 mod isolation;
 mod kernel_threads;
-mod mask;
 mod memory;
 mod power;
 mod rivals;
@@ -20,8 +19,8 @@ mod scheduler;
 
 use crate::{Action, Step};
 use serde::{Deserialize, Serialize};
-use wakepath_machine::CpuList;
 use wakepath_readiness::{Inspection, LoopAtHand, Report, State};
+use wakepath_timeline::CpuSet;
 
 pub use boot_parameters::BootStep;
 
@@ -40,9 +39,9 @@ pub struct Plan {
     pub subject: LoopAtHand,
     /// The CPUs that are emptied beside the loop's: they share its core, and stay idle.
     #[serde(default)]
-    pub idle: CpuList,
+    pub idle: CpuSet,
     /// The CPUs for everything else; empty on a machine with one.
-    pub others: CpuList,
+    pub others: CpuSet,
     /// What can be changed while the machine runs, in order.
     pub now: Vec<Step>,
     /// What needs a reboot.
@@ -115,8 +114,8 @@ struct Planner<'a> {
     seen: &'a Inspection,
     report: &'a Report,
     /// CPUs that share the loop's core, to be kept idle.
-    idle: CpuList,
-    others: CpuList,
+    idle: CpuSet,
+    others: CpuSet,
     steps: Vec<Step>,
     notes: Vec<String>,
 }
@@ -152,13 +151,13 @@ impl<'a> Planner<'a> {
     }
 
     /// The CPUs to be emptied: the loop's and those that share its core.
-    fn emptied(&self) -> CpuList {
+    fn emptied(&self) -> CpuSet {
         let own = self.seen.subject.cpus.numbers().iter();
         own.chain(self.idle.numbers()).copied().collect()
     }
 
     /// Whether one of these CPUs is to be emptied.
-    fn concerns(&self, cpus: &CpuList) -> bool {
+    fn concerns(&self, cpus: &CpuSet) -> bool {
         self.emptied()
             .numbers()
             .iter()

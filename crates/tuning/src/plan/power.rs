@@ -3,7 +3,7 @@
 use super::{Planner, Words};
 use crate::Action;
 use wakepath_machine::FrequencyPolicy;
-use wakepath_readiness::time;
+use wakepath_timeline::duration::length;
 
 impl Planner<'_> {
     pub(super) fn frequency(&mut self) {
@@ -78,7 +78,7 @@ impl Planner<'_> {
         }
         let reason = format!(
             "waking from the deepest idle state takes more than {}",
-            time(noticeable_ns)
+            length(noticeable_ns)
         );
         self.add(
             "idle-states",

@@ -27,7 +27,7 @@ const WHERE: &str = "WAKEPATH_TUNING_TEST_ROOT";
 const WHEN: &str = "WAKEPATH_TUNING_TEST_KILL_AT";
 const THIS_MACHINE: &str = "WAKEPATH_TUNE_THIS_MACHINE";
 
-fn steps(root: Root, cpu: u32) -> Vec<Step> {
+fn steps(root: Root, cpu: u16) -> Vec<Step> {
     let subject = LoopAtHand {
         period_ns: 4_000_000,
         latency_ns: Some(400_000),

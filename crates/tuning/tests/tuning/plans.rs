@@ -18,7 +18,7 @@ wakepath_test_program::tests![
     cpus_of_threads_that_the_kernel_changes_by_itself_are_noted_before_it_does,
 ];
 
-fn subject(cpu: u32) -> LoopAtHand {
+fn subject(cpu: u16) -> LoopAtHand {
     LoopAtHand {
         period_ns: 4_000_000,
         latency_ns: Some(400_000),
@@ -109,7 +109,7 @@ fn the_cpu_that_shares_the_loop_s_core_is_emptied_too() {
         [&[3], plan.idle.numbers()]
             .concat()
             .into_iter()
-            .collect::<wakepath_machine::CpuList>()
+            .collect::<wakepath_timeline::CpuSet>()
     );
     let partition = commands(&plan, "partition");
     assert!(

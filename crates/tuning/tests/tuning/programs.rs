@@ -73,7 +73,10 @@ fn another_program_with_the_same_number_is_left_alone() {
     let system = System::host();
     let mut earlier = sleeper.process();
     earlier.started -= 1;
-    let why = system.set(&pause(&earlier), "paused").unwrap_err();
+    let why = system
+        .set(&pause(&earlier), "paused")
+        .unwrap_err()
+        .to_string();
     assert!(why.contains("has gone"), "{why}");
     assert!(!sleeper.process().paused);
 }

@@ -1,10 +1,10 @@
 //! How deep the loop's CPUs may sleep, and who bounds it.
 
 use crate::{Finding, Inspection, Magnitude};
-use wakepath_machine::{NO_LATENCY_REQUEST_US, Reading};
+use wakepath_machine::{Misread, NO_LATENCY_REQUEST_US, Reading};
 
 /// The per-CPU bound in µs: none for no bound. `n/a` is a bound of 0.
-fn bound_us(seen: &Inspection, cpu: u32) -> Reading<Option<u64>> {
+fn bound_us(seen: &Inspection, cpu: u16) -> Reading<Option<u64>> {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/power/pm_qos_resume_latency_us");
     seen.root.parsed(&path, |text| match text.trim() {
         "0" => Ok(None),
@@ -12,7 +12,7 @@ fn bound_us(seen: &Inspection, cpu: u32) -> Reading<Option<u64>> {
         number => number
             .parse()
             .map(Some)
-            .map_err(|_| "a number of µs or n/a was expected".to_owned()),
+            .map_err(|_| Misread::NotOfForm("a number of µs or n/a")),
     })
 }
 
@@ -38,7 +38,7 @@ pub(super) fn idle_states(seen: &Inspection) -> Finding {
         }
         other => return Finding::unread(other),
     }
-    let mut worst: Option<(u64, String, u32)> = None;
+    let mut worst: Option<(u64, String, u16)> = None;
     for &cpu in seen.subject.cpus.numbers() {
         let Some(states) = idle.states_of(cpu) else {
             return Finding::unknown(format!("CPU {cpu} shows no idle states"), path);

@@ -1,0 +1,121 @@
+//! Why one setting can't be read, set, or put back. What becomes of the others is in `apply`.
+
+use std::io;
+use wakepath_timeline::CpuSetError;
+
+/// Why a setting can't be read or set. One line, which names the file, program or thread.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingError {
+    /// There is no value, and why, as the reading says it.
+    #[error("{0}")]
+    Unread(String),
+    /// The kernel refused.
+    #[error("{what}: {source}")]
+    Io {
+        /// The file, program or thread.
+        what: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A recorded tree has neither threads nor programs.
+    #[error("a tree has no {0}")]
+    OnlyATree(&'static str),
+    /// The program or thread that was meant has ended.
+    #[error("the {kind} {name} ({pid}) has gone")]
+    Gone {
+        /// `program` or `thread`.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+        /// The number that it had.
+        pid: u32,
+    },
+    /// A number that no process or thread can have.
+    #[error("{0} is no number of a process")]
+    NoProcess(u32),
+    /// The program runs on, or stays paused, after it was told otherwise.
+    #[error("{name} ({pid}) does not take the signal")]
+    SignalNotTaken {
+        /// Its name.
+        name: String,
+        /// Its number.
+        pid: u32,
+    },
+    /// The kernel would not move some programs.
+    #[error("{count} programs stay: {pid}: {first}")]
+    ProgramsStay {
+        /// How many.
+        count: usize,
+        /// The first of them.
+        pid: u32,
+        /// Why it stays.
+        first: Box<SettingError>,
+    },
+    /// The process is in no group of that hierarchy.
+    #[error("/proc/{pid}/cgroup names no group of {hierarchy}")]
+    NoGroup {
+        /// The process.
+        pid: u32,
+        /// Where the hierarchy is mounted.
+        hierarchy: String,
+    },
+    /// The kernel does not say where the thread may run.
+    #[error("/proc/{0}/status names no CPUs")]
+    NoCpus(u32),
+    /// No interrupt has this device any more.
+    #[error("no interrupt of {0} any more")]
+    InterruptGone(String),
+    /// The device has several interrupts, and none has the number that was meant.
+    #[error("several interrupts of {device}, none is {number}")]
+    InterruptAmbiguous {
+        /// The device.
+        device: String,
+        /// The number that was meant.
+        number: u32,
+    },
+    /// The file is none that tuning may write, whatever a journal says.
+    #[error("{0}: no setting of the kernel")]
+    NotTheKernels(String),
+    /// The path leaves the directory at which the machine's files start.
+    #[error("{path}: leads out of {top}")]
+    LeadsOut {
+        /// The path.
+        path: String,
+        /// The directory.
+        top: String,
+    },
+    /// The value is no set of CPUs.
+    #[error(transparent)]
+    Cpus(#[from] CpuSetError),
+    /// One call can't name this CPU.
+    #[error("CPU {0} is beyond what one call can name")]
+    BeyondCall(u16),
+    /// What is in effect is not what was written.
+    #[error("wrote {wrote}, read back {read}")]
+    NotInEffect {
+        /// What was written.
+        wrote: String,
+        /// What was read.
+        read: String,
+    },
+    /// Somebody else has changed it since.
+    #[error("somebody else has set it to {0}; left as it is")]
+    SetByOthers(String),
+}
+
+impl SettingError {
+    pub(crate) fn io(what: impl ToString, source: impl Into<io::Error>) -> Self {
+        Self::Io {
+            what: what.to_string(),
+            source: source.into(),
+        }
+    }
+
+    pub(crate) fn gone(kind: &'static str, name: &str, pid: u32) -> Self {
+        Self::Gone {
+            kind,
+            name: name.to_owned(),
+            pid,
+        }
+    }
+}
