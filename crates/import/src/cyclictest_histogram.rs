@@ -80,10 +80,12 @@ pub(crate) fn read(text: &str, unit_ns: i64) -> Result<Imported, ImportError> {
         .all
         .into_iter()
         .enumerate()
-        .map(|(number, histogram)| Thread {
-            name: format!("thread {number}"),
-            cpu: None,
-            values: Values::Histogram(histogram),
+        .map(|(number, histogram)| {
+            Thread::new(
+                format!("thread {number}"),
+                None,
+                Values::Histogram(histogram),
+            )
         });
     Ok(Imported {
         tool: "cyclictest",
@@ -123,7 +125,7 @@ mod tests {
             .iter()
             .map(|thread| match &thread.values {
                 Values::Histogram(all) => (all.count(), all.overflowed, all.max_ns),
-                Values::Samples(_) => panic!("{thread:?}"),
+                _ => panic!("{thread:?}"),
             })
             .collect();
         let us = |us: i64| Some(us * 1_000);

@@ -31,11 +31,11 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     };
     let mut threads = Vec::new();
     for (number, thread) in in_order(file.thread)? {
-        threads.push(Thread {
-            name: format!("thread {number}"),
-            cpu: thread.cpu,
-            values: Values::Histogram(thread.histogram(unit_ns)?),
-        });
+        threads.push(Thread::new(
+            format!("thread {number}"),
+            thread.cpu,
+            Values::Histogram(thread.histogram(unit_ns)?),
+        ));
     }
     let command: Vec<String> = file
         .cmdline
@@ -52,6 +52,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
         measures: "wake-up latency",
         lacks: cyclictest_histogram::LACKS.to_vec(),
         threads,
+        ..Imported::default()
     })
 }
 

@@ -72,15 +72,17 @@ pub(crate) fn read(
             cycle,
             latency_ns,
         )
-        .map_err(|why| ImportError::at(number, why))?;
+        .map_err(|wrong| ImportError::at(number, wrong.to_string()))?;
     }
     if threads.is_empty() {
         return Err(ImportError::whole("no line `thread: cycle: latency` in it"));
     }
-    let threads = threads.into_iter().map(|(number, growing)| Thread {
-        name: format!("thread {number}"),
-        cpu: None,
-        values: Values::Samples(growing.samples),
+    let threads = threads.into_iter().map(|(number, growing)| {
+        Thread::new(
+            format!("thread {number}"),
+            None,
+            Values::Samples(growing.samples),
+        )
     });
     Ok(Imported {
         tool: "cyclictest",
@@ -115,11 +117,23 @@ impl Growing {
     }
 }
 
-fn take(growing: &mut Growing, cycle: u64, latency_ns: i64) -> Result<(), String> {
+/// A cycle that can't come here.
+#[derive(Debug, thiserror::Error)]
+enum WrongCycle {
+    #[error("cycle {cycle} comes after cycle {counted}")]
+    OutOfOrder { cycle: u64, counted: u64 },
+    #[error("more due times than any run has")]
+    TooMany,
+}
+
+fn take(growing: &mut Growing, cycle: u64, latency_ns: i64) -> Result<(), WrongCycle> {
     // Its own numbering has no gap unless its ring overflowed before it was printed.
     let missing = cycle
         .checked_sub(growing.counted)
-        .ok_or_else(|| format!("cycle {cycle} comes after cycle {}", growing.counted))?;
+        .ok_or(WrongCycle::OutOfOrder {
+            cycle,
+            counted: growing.counted,
+        })?;
     growing.samples.lost = growing.samples.lost.saturating_add(missing);
     growing.counted = cycle.saturating_add(1);
     let due = growing.next.saturating_add(missing);
@@ -127,7 +141,7 @@ fn take(growing: &mut Growing, cycle: u64, latency_ns: i64) -> Result<(), String
     growing.samples.cycles.push((due, latency_ns));
     growing.next = due.saturating_add(1).saturating_add(skipped);
     match growing.next > MOST_VALUES {
-        true => Err("more due times than any run has".into()),
+        true => Err(WrongCycle::TooMany),
         false => Ok(()),
     }
 }
@@ -154,7 +168,7 @@ mod tests {
     fn samples(found: &Imported) -> &Samples {
         match &found.threads[0].values {
             Values::Samples(samples) => samples,
-            Values::Histogram(_) => panic!("{found:?}"),
+            _ => panic!("{found:?}"),
         }
     }
 

@@ -30,11 +30,11 @@ pub(crate) fn results(text: &str) -> Result<Imported, ImportError> {
     let unit_ns = unit_ns.unwrap_or(1_000);
     let mut threads = Vec::new();
     for (number, thread) in in_order(file.cpu)? {
-        threads.push(Thread {
-            name: format!("CPU {number}"),
-            cpu: Some(number),
-            values: Values::Histogram(thread.histogram(unit_ns)?),
-        });
+        threads.push(Thread::new(
+            format!("CPU {number}"),
+            Some(number),
+            Values::Histogram(thread.histogram(unit_ns)?),
+        ));
     }
     Ok(Imported {
         tool: "jitterdebugger",
@@ -97,11 +97,11 @@ pub(crate) fn samples(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported, 
             None => period_of(&samples)?,
         };
         period = Some(own);
-        threads.push(Thread {
-            name: format!("CPU {cpu}"),
-            cpu: u16::try_from(cpu).ok(),
-            values: Values::Samples(on_a_grid(&samples, own)?),
-        });
+        threads.push(Thread::new(
+            format!("CPU {cpu}"),
+            u16::try_from(cpu).ok(),
+            Values::Samples(on_a_grid(&samples, own)?),
+        ));
     }
     Ok(Imported {
         tool: "jitterdebugger",

@@ -1,16 +1,26 @@
 //! What other latency tools wrote, read into one shape: histograms or samples of threads, and what
 //! the tool did not record. Pure: it is given bytes, and neither writes runs nor judges them.
 
+mod bytes;
+mod choice;
+mod csv;
+mod ctf;
 mod cyclictest_histogram;
 mod cyclictest_json;
 mod cyclictest_verbose;
+mod ftrace;
 mod histogram_lines;
 mod jitterdebugger;
 mod json;
+mod kernel_events;
 mod perf_data;
+mod ros2;
+mod ros2_control;
 mod rtla;
+mod trace_dat;
+mod wakeups;
 
-use wakepath_timeline::Lack;
+use wakepath_timeline::{DueTimes, KernelEvent, Lack, Sample};
 
 /// Forms that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +41,25 @@ pub enum Form {
     JitterdebuggerRaw,
     /// perf's file with the scheduler's events.
     Perf,
+    /// A table with a line for each cycle, such as `wakepath export --format csv` writes.
+    Csv,
+    /// ftrace's text: the kernel's file `trace`.
+    Ftrace,
+    /// trace-cmd's `trace.dat`.
+    TraceCmd,
+    /// A directory that `ros2 trace` made: LTTng's streams of a program's tracepoints.
+    Ros2,
+    /// Statistics of ros2_control's controller manager, as `ros2 topic echo` writes them.
+    Ros2Control,
+}
+
+/// A file of a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its path within the directory.
+    pub path: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
 }
 
 /// What the user says of a file.
@@ -42,11 +71,54 @@ pub struct Asked<'a> {
     pub nanoseconds: bool,
     /// The threads that are wanted of a file that has all, by number or name.
     pub threads: &'a [&'a str],
+    /// What the columns of a table are, as given on the command line: `due`, `start=t_wake_us`.
+    pub columns: &'a [&'a str],
+    /// The unit of times in columns whose names tell none.
+    pub unit: Option<Unit>,
+}
+
+/// A unit of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Microseconds.
+    Microseconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Seconds.
+    Seconds,
+}
+
+impl Unit {
+    /// Every unit with its sign.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("ns", Self::Nanoseconds),
+        ("us", Self::Microseconds),
+        ("ms", Self::Milliseconds),
+        ("s", Self::Seconds),
+    ];
+
+    /// The unit of a sign, such as `us`.
+    pub fn of_sign(sign: &str) -> Option<Self> {
+        let known = Self::ALL.into_iter().find(|(known, _)| *known == sign);
+        known.map(|(_, unit)| unit)
+    }
+
+    /// How many powers of ten a nanosecond is below it.
+    fn digits(self) -> i32 {
+        match self {
+            Self::Nanoseconds => 0,
+            Self::Microseconds => 3,
+            Self::Milliseconds => 6,
+            Self::Seconds => 9,
+        }
+    }
 }
 
 impl Form {
     /// Every form.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 13] = [
         Self::Cyclictest,
         Self::CyclictestJson,
         Self::CyclictestVerbose,
@@ -55,6 +127,11 @@ impl Form {
         Self::Jitterdebugger,
         Self::JitterdebuggerRaw,
         Self::Perf,
+        Self::Csv,
+        Self::Ftrace,
+        Self::TraceCmd,
+        Self::Ros2,
+        Self::Ros2Control,
     ];
 
     /// Its word on the command line.
@@ -68,24 +145,23 @@ impl Form {
             Self::Jitterdebugger => "jitterdebugger",
             Self::JitterdebuggerRaw => "jitterdebugger-raw",
             Self::Perf => "perf",
+            Self::Csv => "csv",
+            Self::Ftrace => "ftrace",
+            Self::TraceCmd => "trace-cmd",
+            Self::Ros2 => "ros2",
+            Self::Ros2Control => "ros2-control",
         }
     }
 
     /// The form of a word.
     ///
     /// # Errors
-    /// The words there are.
-    pub fn of_word(word: &str) -> Result<Self, String> {
-        let words = || Self::ALL.map(Self::word).join(", ");
+    /// For a word that is none of [`Form::ALL`].
+    pub fn of_word(word: &str) -> Result<Self, UnknownForm> {
         Self::ALL
             .into_iter()
             .find(|form| form.word() == word)
-            .ok_or_else(|| {
-                format!(
-                    "`{word}` is no form that can be imported; there are {}",
-                    words()
-                )
-            })
+            .ok_or_else(|| UnknownForm(word.to_owned()))
     }
 
     /// Whether a file of this form does not say whether its numbers are micro- or nanoseconds.
@@ -95,7 +171,26 @@ impl Form {
 
     /// Whether a file of this form has all threads of a machine, of which some are wanted.
     pub fn has_all_threads(self) -> bool {
-        self == Self::Perf
+        matches!(self, Self::Perf | Self::Ftrace | Self::TraceCmd)
+    }
+
+    /// Whether it is a directory's form, read with [`Form::read_directory`].
+    pub fn is_directory(self) -> bool {
+        self == Self::Ros2
+    }
+
+    /// Reads a directory of this form, all files of it.
+    ///
+    /// # Errors
+    /// The first file that is not as the tool writes it.
+    pub fn read_directory(self, parts: &[Part]) -> Result<Imported, ImportError> {
+        match self {
+            Self::Ros2 => ros2::read(parts),
+            other => Err(ImportError::whole(format!(
+                "a directory; {} is a file",
+                other.word()
+            ))),
+        }
     }
 
     /// Reads a file of this form.
@@ -115,9 +210,24 @@ impl Form {
             Self::Jitterdebugger => jitterdebugger::results(text(bytes)?),
             Self::JitterdebuggerRaw => jitterdebugger::samples(bytes, asked.period_ns),
             Self::Perf => perf_data::read(bytes, asked),
+            Self::Csv => csv::read(text(bytes)?, asked),
+            Self::Ftrace => ftrace::read(text(bytes)?, asked),
+            Self::TraceCmd => trace_dat::read(bytes, asked),
+            Self::Ros2 => Err(ImportError::whole(
+                "a file; give the directory that `ros2 trace` made",
+            )),
+            Self::Ros2Control => ros2_control::read(text(bytes)?, asked),
         }
     }
 }
+
+/// A word that is no form.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no form that can be imported; there are {all}",
+    all = Form::ALL.map(Form::word).join(", ")
+)]
+pub struct UnknownForm(pub String);
 
 /// Not as the tool writes it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -167,6 +277,21 @@ pub struct Imported {
     /// Real-time priority and whether the policy is RR rather than FIFO, where the file says it;
     /// 0 is no real-time policy.
     pub priority: Option<(u8, bool)>,
+    /// Whether its threads are different tasks, rather than one loop on several CPUs.
+    pub has_tasks: bool,
+    /// The kernel's events that the cycles were made of, where there are some.
+    pub trace: Option<KernelTrace>,
+}
+
+/// Events of the kernel over some time.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KernelTrace {
+    /// The events, in order of time.
+    pub events: Vec<KernelEvent>,
+    /// CPUs whose events are there, ascending.
+    pub cpus: Vec<u16>,
+    /// Events that are known to be lost.
+    pub lost: u64,
 }
 
 /// One thread of the tool.
@@ -178,6 +303,35 @@ pub struct Thread {
     pub cpu: Option<u16>,
     /// Its values.
     pub values: Values,
+    /// Where it stood in the run that it was exported from, where the file says it.
+    pub place: Option<Place>,
+    /// The kernel's number of it, where its cycles were made of the kernel's events.
+    pub number: Option<u32>,
+}
+
+impl Thread {
+    pub(crate) fn new(name: impl Into<String>, cpu: Option<u16>, values: Values) -> Self {
+        Self {
+            name: name.into(),
+            cpu,
+            values,
+            place: None,
+            number: None,
+        }
+    }
+}
+
+/// Where a thread stood in the run that it was exported from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the segment.
+    pub segment: u32,
+    /// Number of the repetition, from 0.
+    pub repetition: u32,
+    /// Name of the phase.
+    pub phase: String,
+    /// The condition: its policy, or the name of its task set.
+    pub condition: String,
 }
 
 /// The values of a thread.
@@ -187,6 +341,8 @@ pub enum Values {
     Histogram(Histogram),
     /// Each cycle by itself.
     Samples(Samples),
+    /// Each cycle by itself, at its instants.
+    Row(Row),
 }
 
 /// Counts by value, in nanoseconds.
@@ -225,6 +381,17 @@ pub struct Samples {
     /// Number of the due time, from 0, and first instruction − due time in nanoseconds.
     pub cycles: Vec<(u64, i64)>,
     /// Samples that the tool took and the file lacks, as far as its numbering tells.
+    pub lost: u64,
+}
+
+/// Cycles at their instants, each due at a whole number of periods after the first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// When cycles were due.
+    pub due: DueTimes,
+    /// The cycles in order.
+    pub samples: Vec<Sample>,
+    /// Cycles that are known to be missing.
     pub lost: u64,
 }
 

@@ -113,11 +113,11 @@ fn read(
             return Err(ImportError::whole(why));
         }
         if let Some(cpu) = head.strip_prefix(wanted) {
-            threads.push(Thread {
-                name: format!("CPU {}", shortened(cpu)),
-                cpu: cpu.parse().ok(),
-                values: Values::Histogram(histogram),
-            });
+            threads.push(Thread::new(
+                format!("CPU {}", shortened(cpu)),
+                cpu.parse().ok(),
+                Values::Histogram(histogram),
+            ));
         }
     }
     for thread in &mut threads {

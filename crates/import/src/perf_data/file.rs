@@ -1,8 +1,9 @@
 //! The container that `perf record` writes: header, the events' attributes, records, and sections
 //! about the machine. As in the kernel's `tools/perf/Documentation/perf.data-file-format.txt`.
 
-use super::bytes::Bytes;
 use super::sample::Layout;
+use crate::ImportError;
+use crate::bytes::Bytes;
 
 const MAGIC: &[u8; 8] = b"PERFILE2";
 /// The header of a file that was written to a pipe has no more than magic and size.
@@ -30,24 +31,25 @@ pub(super) struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    pub(super) fn parse(file: &'a [u8]) -> Result<Self, String> {
+    pub(super) fn parse(file: &'a [u8]) -> Result<Self, ImportError> {
         let mut reversed = *MAGIC;
         reversed.reverse();
         if file.starts_with(&reversed) {
-            return Err("written on a machine of the other byte order: not read".into());
+            let why = "written on a machine of the other byte order: not read";
+            return Err(ImportError::whole(why));
         }
-        let cut = || "cut short: its sections reach beyond its end".to_owned();
+        let cut = || ImportError::whole("cut short: its sections reach beyond its end");
         let mut head = Bytes(file);
         if head.take(8) != Some(MAGIC) {
-            return Err("does not begin with PERFILE2, as `perf record -o FILE` writes".into());
+            let why = "does not begin with PERFILE2, as `perf record -o FILE` writes";
+            return Err(ImportError::whole(why));
         }
         let size = head.u64().ok_or_else(cut)?;
         if size == PIPE_HEADER {
-            return Err(
+            return Err(ImportError::whole(
                 "perf's form for pipes: write a file with `perf record -o FILE`, or make one \
-                        with `perf inject -i PIPE -o FILE`"
-                    .into(),
-            );
+                 with `perf inject -i PIPE -o FILE`",
+            ));
         }
         let attribute_size = head.u64().ok_or_else(cut)?;
         let mut pair = || Some((head.u64()?, head.u64()?));
@@ -59,7 +61,8 @@ impl<'a> File<'a> {
             .collect::<Option<_>>()
             .ok_or_else(cut)?;
         if data.1 == 0 {
-            return Err("holds no records: perf was killed before it ended".into());
+            let why = "holds no records: perf was killed before it ended";
+            return Err(ImportError::whole(why));
         }
         let after_data = data.0.checked_add(data.1).ok_or_else(cut)?;
         let is_whole = |bit: u32| feature(file, after_data, &features, bit).is_some();

@@ -1,7 +1,7 @@
 //! The section in which perf keeps what the kernel said of its events: `read_tracing_data` of the
 //! kernel's `tools/perf/util/trace-event-info.c`, version 0.5 and 0.6.
 
-use super::bytes::Bytes;
+use crate::bytes::Bytes;
 
 const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 

@@ -1,21 +1,20 @@
 //! `perf record -e sched:sched_waking -e sched:sched_switch -a`: how long a thread took from the
 //! beginning of its wake-up to the switch to it. When it was due no event tells.
 
-mod bytes;
 mod file;
 mod formats;
 mod sample;
-mod wakeups;
 
+use crate::bytes::Bytes;
+use crate::choice::{chosen, no_period};
+use crate::wakeups;
 use crate::{Asked, ImportError, Imported, Samples, Thread, Values};
-use bytes::Bytes;
 use file::File;
 use sample::Layout;
 use std::collections::BTreeMap;
 use wakepath_probe::Symbols;
 use wakepath_probe::stream::{Decoder, Record, Wanted};
 use wakepath_timeline::{KernelEvent, Lack, What};
-use wakeups::Woken;
 
 /// Kinds of records: perf_event_open(2), and `tools/perf/util/event.h` from 64 on.
 const LOST: u32 = 2;
@@ -23,13 +22,11 @@ const SAMPLE: u32 = 9;
 const LOST_SAMPLES: u32 = 13;
 const AUXTRACE: u32 = 71;
 const COMPRESSED: [u32; 2] = [81, 83];
-/// So many threads are named where the user must choose.
-const NAMED: usize = 5;
 
 const NEEDED: &str = "`perf record -e sched:sched_waking -e sched:sched_switch -a`";
 
 pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportError> {
-    let file = File::parse(bytes).map_err(ImportError::whole)?;
+    let file = File::parse(bytes)?;
     let Trace { mut events, lost } = trace(&file)?;
     // Each CPU has a buffer of its own; the file has them piece by piece.
     events.sort_by_key(|event| event.at_ns);
@@ -45,17 +42,20 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportEr
     let Some(period_ns) = asked.period_ns else {
         return Err(ImportError::whole(no_period(chosen[0].1)));
     };
-    let threads = chosen.into_iter().map(|(number, found)| Thread {
-        name: format!("{} {number}", found.name),
-        cpu: None,
-        values: Values::Samples(Samples {
+    let threads = chosen.into_iter().map(|(number, found)| {
+        let samples = Samples {
             period_ns,
             cycles: (0..)
                 .zip(&found.wake_ups)
                 .map(|(cycle, (_, latency))| (cycle, i64::try_from(*latency).unwrap_or(i64::MAX)))
                 .collect(),
             lost: lost.saturating_add(found.incomplete),
-        }),
+        };
+        Thread::new(
+            format!("{} {number}", found.name),
+            None,
+            Values::Samples(samples),
+        )
     });
     Ok(Imported {
         tool: "perf",
@@ -78,6 +78,7 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportEr
         period_ns: Some(period_ns),
         // FIFO or RR, OTHER or BATCH: the events have the priority alone.
         priority: None,
+        ..Imported::default()
     })
 }
 
@@ -234,93 +235,4 @@ impl Layouts {
             Self::ByNumber(all) => all.get(&body.u64()?).copied(),
         }
     }
-}
-
-/// The threads that the user asked for, by number or by name.
-fn chosen<'a>(
-    all: &'a BTreeMap<u32, Woken>,
-    wanted: &[&str],
-) -> Result<Vec<(u32, &'a Woken)>, ImportError> {
-    let woken: Vec<(u32, &Woken)> = all
-        .iter()
-        .filter(|(_, found)| !found.wake_ups.is_empty())
-        .map(|(number, found)| (*number, found))
-        .collect();
-    let choose = |why: String, among: Vec<(u32, &Woken)>| {
-        ImportError::whole(format!("{why}: {}", listed(among)))
-    };
-    if wanted.is_empty() {
-        let why = "say with --thread which thread is the loop".to_owned();
-        return Err(choose(why, woken));
-    }
-    let mut chosen: Vec<(u32, &Woken)> = Vec::new();
-    for word in wanted {
-        let number = word.parse::<u32>().ok();
-        let mut found: Vec<(u32, &Woken)> = woken
-            .iter()
-            .filter(|(own, thread)| number == Some(*own) || thread.name.bytes() == word.as_bytes())
-            .copied()
-            .collect();
-        match (found.pop(), found.is_empty()) {
-            (None, _) => {
-                return Err(choose(
-                    format!("no thread {word:?} was woken; there are"),
-                    woken,
-                ));
-            }
-            (Some(only), true) => chosen.push(only),
-            (Some(last), false) => {
-                found.push(last);
-                return Err(choose(
-                    format!("{word:?} is several threads; give a number"),
-                    found,
-                ));
-            }
-        }
-    }
-    chosen.dedup_by_key(|(number, _)| *number);
-    Ok(chosen)
-}
-
-/// Real-time threads first, then those that were woken most.
-fn listed(mut threads: Vec<(u32, &Woken)>) -> String {
-    threads.sort_by_key(|(_, found)| {
-        (
-            std::cmp::Reverse(found.real_time_priority()),
-            std::cmp::Reverse(found.wake_ups.len()),
-        )
-    });
-    let more = threads.len().saturating_sub(NAMED);
-    let mut words: Vec<String> = threads
-        .iter()
-        .take(NAMED)
-        .map(|(number, found)| {
-            let interval = found.median_interval_ns().map_or(String::new(), |ns| {
-                format!(", {:.3} ms apart", ns as f64 / 1e6)
-            });
-            let priority = match found.real_time_priority() {
-                None => String::new(),
-                Some(priority) => format!(", priority {priority}"),
-            };
-            let count = found.wake_ups.len();
-            format!(
-                "{number} `{}` ({count} wake-ups{interval}{priority})",
-                found.name
-            )
-        })
-        .collect();
-    if more > 0 {
-        words.push(format!("{more} more"));
-    }
-    words.join(", ")
-}
-
-fn no_period(found: &Woken) -> String {
-    let apart = found.median_interval_ns().map_or(String::new(), |ns| {
-        format!(
-            " (its wake-ups are {:.3} ms apart in the median)",
-            ns as f64 / 1e6
-        )
-    });
-    format!("does not say the loop's period: give --period{apart}")
 }

@@ -1,7 +1,7 @@
 //! How a sample is laid out, which its event's attributes tell: `PERF_RECORD_SAMPLE` of
 //! perf_event_open(2).
 
-use super::bytes::Bytes;
+use crate::bytes::Bytes;
 
 /// Bits of `sample_type`, in the order in which a sample has them but for the first.
 const IDENTIFIER: u64 = 1 << 16;

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use wakepath_import::{Asked, Form, Values};
 
-const FILES: [(Form, &[u8]); 8] = [
+const FILES: [(Form, &[u8]); 13] = [
     (
         Form::Cyclictest,
         include_bytes!("../fixtures/cyclictest-h.txt"),
@@ -34,22 +34,44 @@ const FILES: [(Form, &[u8]); 8] = [
         include_bytes!("../fixtures/jitterdebugger-samples.raw"),
     ),
     (Form::Perf, include_bytes!("../fixtures/perf.data")),
+    (Form::Csv, include_bytes!("../fixtures/export.csv")),
+    (
+        Form::Ros2Control,
+        include_bytes!("../fixtures/ros2-control-statistics.yaml"),
+    ),
+    (Form::Ftrace, include_bytes!("../fixtures/ftrace.txt")),
+    (Form::TraceCmd, include_bytes!("../fixtures/trace-v6.dat")),
+    (Form::TraceCmd, include_bytes!("../fixtures/trace-v7.dat")),
 ];
 
 /// Something is said, so that every form can be read to its end.
-const ASKED: Asked<'static> = Asked {
-    period_ns: Some(1_000_000),
-    nanoseconds: false,
-    threads: &["23061"],
-};
+fn asked(form: Form) -> Asked<'static> {
+    Asked {
+        period_ns: Some(1_000_000),
+        threads: match form {
+            Form::Perf => &["23061"],
+            _ => &["servo"],
+        },
+        ..Asked::default()
+    }
+}
 
 fn answers(form: Form, bytes: &[u8]) {
-    match form.read(bytes, &ASKED) {
+    match form.read(bytes, &asked(form)) {
         Ok(found) => {
             assert!(!found.threads.is_empty());
             for thread in &found.threads {
-                if let Values::Samples(samples) = &thread.values {
-                    assert!(samples.cycles.is_sorted_by(|a, b| a.0 < b.0));
+                match &thread.values {
+                    Values::Samples(samples) => {
+                        assert!(samples.cycles.is_sorted_by(|a, b| a.0 < b.0));
+                    }
+                    Values::Row(row) => {
+                        assert!(row.samples.is_sorted_by(|a, b| a.cycle < b.cycle));
+                        let on_row =
+                            |of: &wakepath_timeline::Sample| of.due_ns == row.due.due_ns(of.cycle);
+                        assert!(row.samples.iter().all(on_row));
+                    }
+                    Values::Histogram(_) => {}
                 }
             }
         }
@@ -60,14 +82,14 @@ fn answers(form: Form, bytes: &[u8]) {
 proptest! {
     #[test]
     fn arbitrary_bytes_are_read_or_refused(
-        bytes in proptest::collection::vec(any::<u8>(), 0..400), form in 0..8_usize,
+        bytes in proptest::collection::vec(any::<u8>(), 0..400), form in 0..Form::ALL.len(),
     ) {
         answers(Form::ALL[form], &bytes);
     }
 
     #[test]
     fn changed_files_are_read_or_refused(
-        file in 0..8_usize, at in any::<prop::sample::Index>(), byte in any::<u8>(),
+        file in 0..FILES.len(), at in any::<prop::sample::Index>(), byte in any::<u8>(),
         cut in any::<prop::sample::Index>(),
     ) {
         let (form, real) = FILES[file];
@@ -84,7 +106,7 @@ proptest! {
 fn no_real_file_is_taken_for_another_form() {
     for (form, bytes) in FILES {
         for other in Form::ALL {
-            let read = other.read(bytes, &ASKED);
+            let read = other.read(bytes, &asked(other));
             assert_eq!(
                 read.is_ok(),
                 form == other,

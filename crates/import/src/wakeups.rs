@@ -6,17 +6,17 @@ use wakepath_timeline::{KernelEvent, Left, Thread, ThreadName, What};
 
 /// What the events say of one thread.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Woken {
+pub(crate) struct Woken {
     /// Its name when it was last seen.
-    pub(super) name: ThreadName,
+    pub(crate) name: ThreadName,
     /// Its priority when it last came to a CPU, as the kernel counts: 0 to 98 are real-time
     /// priorities 99 to 1. A thread may give it up before it ends.
-    pub(super) kernel_priority: i32,
+    pub(crate) kernel_priority: i32,
     /// When its wake-up began, and how long until it was switched in, in nanoseconds.
-    pub(super) wake_ups: Vec<(u64, u64)>,
+    pub(crate) wake_ups: Vec<(u64, u64)>,
     /// Times that it came to a CPU after sleep without an event that woke it, or was woken and
     /// never came: events that are missing.
-    pub(super) incomplete: u64,
+    pub(crate) incomplete: u64,
     state: State,
 }
 
@@ -34,13 +34,13 @@ enum State {
 
 impl Woken {
     /// Its real-time priority, where it has one.
-    pub(super) fn real_time_priority(&self) -> Option<u8> {
+    pub(crate) fn real_time_priority(&self) -> Option<u8> {
         let own = u8::try_from(self.kernel_priority).ok()?;
         (own < 99).then(|| 99 - own)
     }
 
     /// Median time from one wake-up to the next, in nanoseconds; `None` of fewer than three.
-    pub(super) fn median_interval_ns(&self) -> Option<u64> {
+    pub(crate) fn median_interval_ns(&self) -> Option<u64> {
         let pairs = self.wake_ups.windows(2);
         let mut intervals: Vec<u64> = pairs.map(|pair| pair[1].0 - pair[0].0).collect();
         intervals.sort_unstable();
@@ -50,7 +50,7 @@ impl Woken {
 
 /// Threads by their number. `from_waking` says whether a wake-up begins with `sched_waking` rather
 /// than with `sched_wakeup`, which comes when the thread is on a run queue.
-pub(super) fn threads(events: &[KernelEvent], from_waking: bool) -> BTreeMap<u32, Woken> {
+pub(crate) fn threads(events: &[KernelEvent], from_waking: bool) -> BTreeMap<u32, Woken> {
     let mut threads: BTreeMap<u32, Woken> = BTreeMap::new();
     for event in events {
         match &event.what {

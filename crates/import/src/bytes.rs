@@ -2,50 +2,50 @@
 
 /// The rest of a stretch of bytes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {
     /// A stretch of a file, by where it begins and how long it is.
-    pub(super) fn section(file: &'a [u8], offset: u64, size: u64) -> Option<Self> {
+    pub(crate) fn section(file: &'a [u8], offset: u64, size: u64) -> Option<Self> {
         let from = usize::try_from(offset).ok()?;
         let end = from.checked_add(usize::try_from(size).ok()?)?;
         file.get(from..end).map(Self)
     }
 
-    pub(super) fn take(&mut self, length: u64) -> Option<&'a [u8]> {
+    pub(crate) fn take(&mut self, length: u64) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(usize::try_from(length).ok()?)?;
         self.0 = rest;
         Some(taken)
     }
 
-    pub(super) fn skip_words(&mut self, words: u64) -> Option<()> {
+    pub(crate) fn skip_words(&mut self, words: u64) -> Option<()> {
         self.take(words.checked_mul(8)?).map(drop)
     }
 
-    pub(super) fn u8(&mut self) -> Option<u8> {
+    pub(crate) fn u8(&mut self) -> Option<u8> {
         self.take(1).map(|one| one[0])
     }
 
-    pub(super) fn u16(&mut self) -> Option<u16> {
+    pub(crate) fn u16(&mut self) -> Option<u16> {
         let (taken, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(u16::from_le_bytes(*taken))
     }
 
-    pub(super) fn u32(&mut self) -> Option<u32> {
+    pub(crate) fn u32(&mut self) -> Option<u32> {
         let (taken, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(u32::from_le_bytes(*taken))
     }
 
-    pub(super) fn u64(&mut self) -> Option<u64> {
+    pub(crate) fn u64(&mut self) -> Option<u64> {
         let (taken, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(u64::from_le_bytes(*taken))
     }
 
     /// Text up to its NUL.
-    pub(super) fn text(&mut self) -> Option<&'a str> {
+    pub(crate) fn text(&mut self) -> Option<&'a str> {
         let end = self.0.iter().position(|&byte| byte == 0)?;
         let text = std::str::from_utf8(&self.0[..end]).ok()?;
         self.0 = &self.0[end + 1..];

@@ -1,0 +1,358 @@
+//! A table with a line for each cycle: wakepath's own export, which comes back whole, or any logger's
+//! with named columns. Which column is what is `columns`' work, where cycles are due `rows`'.
+
+mod columns;
+mod number;
+mod record;
+mod rows;
+
+use crate::{Asked, ImportError, Imported, Place, Thread, Unit, Values};
+use columns::{Columns, Role};
+use record::Records;
+use rows::{Growing, Line};
+use std::borrow::Cow;
+use wakepath_timeline::{Lack, Sample, SampleFlags};
+
+/// As many lines as are held in memory: 2.4 GB of samples.
+const MOST_LINES: usize = 50_000_000;
+/// As many threads as a recording can number.
+const MOST_THREADS: usize = 10_000;
+
+pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportError> {
+    let mut records = Records::of(text);
+    let mut cells = Vec::new();
+    let Some(first_line) = records.next(&mut cells)? else {
+        return Err(ImportError::whole("holds no line"));
+    };
+    let (columns, named) = Columns::find(first_line, &cells, asked)?;
+    let reader = Reader::of(columns, asked)?;
+    let width = cells.len();
+    let mut threads: Vec<(Key, Growing)> = Vec::new();
+    let mut lines = 0;
+    let mut last = match named {
+        true => records.next(&mut cells)?,
+        false => Some(first_line),
+    };
+    let mut at = 0;
+    while let Some(line) = last {
+        lines += 1;
+        if cells.len() != width || lines > MOST_LINES {
+            let why = match cells.len() != width {
+                true => format!(
+                    "{} cells where the first line has {width}: cut short?",
+                    cells.len()
+                ),
+                false => format!("more than {MOST_LINES} lines: import a part of it"),
+            };
+            return Err(ImportError::at(line, why));
+        }
+        let key = reader.key(line, &cells)?;
+        // Lines of one thread mostly come together.
+        if threads.get(at).is_none_or(|(known, _)| *known != key) {
+            at = match threads.iter().position(|(known, _)| *known == key) {
+                Some(at) => at,
+                None if threads.len() == MOST_THREADS => {
+                    let why = format!("more than {MOST_THREADS} threads");
+                    return Err(ImportError::at(line, why));
+                }
+                None => {
+                    threads.push((key, Growing::default()));
+                    threads.len() - 1
+                }
+            };
+        }
+        let (_, growing) = &mut threads[at];
+        growing.take(line, reader.line(line, &cells)?)?;
+        last = records.next(&mut cells)?;
+    }
+    if threads.is_empty() {
+        return Err(ImportError::whole("holds names of columns and no cycle"));
+    }
+    reader.imported(threads, asked)
+}
+
+/// Whose line it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Key {
+    thread: String,
+    place: Option<Place>,
+}
+
+struct Reader {
+    columns: Columns,
+    due: Option<(usize, Unit)>,
+    /// The first instruction by itself, or how late it was.
+    start: Option<(usize, Unit)>,
+    latency: Option<(usize, Unit)>,
+}
+
+impl Reader {
+    fn of(columns: Columns, asked: &Asked<'_>) -> Result<Self, ImportError> {
+        let reader = Self {
+            due: columns.time(Role::Due),
+            start: columns.time(Role::Start),
+            latency: columns.time(Role::Latency),
+            columns,
+        };
+        let why = match (reader.due, reader.start, reader.latency) {
+            (_, None, None) => {
+                "has neither `start`, when a cycle began, nor `latency`: name it with --columns"
+            }
+            (None, Some(_), None) => {
+                "has `start` and not `due`, when a cycle was to begin: how late it was can't be \
+                 told; name it with --columns"
+            }
+            (None, _, Some(_)) if asked.period_ns.is_none() => {
+                "has latencies and no due times: give --period"
+            }
+            _ => return Ok(reader),
+        };
+        Err(ImportError::whole(why))
+    }
+
+    fn key(&self, line: usize, cells: &[Cow<'_, str>]) -> Result<Key, ImportError> {
+        let text = |role| {
+            let at: Option<usize> = self.columns.of(role);
+            at.map(|at| as_written(&cells[at]).to_owned())
+        };
+        let count = |role| match self.columns.of(role) {
+            None => Ok(0),
+            Some(at) => whole::<u32>(line, role, &cells[at]),
+        };
+        let place = match (text(Role::Condition), text(Role::Phase)) {
+            (None, None) => None,
+            (condition, phase) => Some(Place {
+                segment: count(Role::Segment)?,
+                repetition: count(Role::Repetition)?,
+                phase: phase.unwrap_or_else(|| "imported".into()),
+                condition: condition.unwrap_or_default(),
+            }),
+        };
+        Ok(Key {
+            thread: text(Role::Thread).unwrap_or_else(|| "loop".into()),
+            place,
+        })
+    }
+
+    fn line(&self, line: usize, cells: &[Cow<'_, str>]) -> Result<Line, ImportError> {
+        let time = |role: Role, (at, unit): (usize, Unit)| {
+            number::nanoseconds(&cells[at], unit).ok_or_else(|| {
+                let why = format!(
+                    "{:?} in column {} is no time",
+                    cells[at],
+                    columns::word(role)
+                );
+                ImportError::at(line, why)
+            })
+        };
+        let may_be = |role: Role| match self.columns.time(role) {
+            Some(place) if !cells[place.0].is_empty() => time(role, place).map(Some),
+            _ => Ok(None),
+        };
+        let flag = |role: Role, flag: SampleFlags| match self.columns.of(role) {
+            None => Ok(SampleFlags::default()),
+            Some(at) => match &*cells[at] {
+                "0" | "" | "false" => Ok(SampleFlags::default()),
+                "1" | "true" => Ok(flag),
+                other => {
+                    let why = format!("{other:?} in column {} is not 0 or 1", columns::word(role));
+                    Err(ImportError::at(line, why))
+                }
+            },
+        };
+        let due_ns = self.due.map(|at| time(Role::Due, at)).transpose()?;
+        let beyond = || ImportError::at(line, "its times are beyond what an instant can be");
+        let latency_ns = match (due_ns, self.start, self.latency) {
+            (Some(due), Some(at), _) => {
+                time(Role::Start, at)?.checked_sub(due).ok_or_else(beyond)?
+            }
+            (_, _, Some(at)) => time(Role::Latency, at)?,
+            _ => 0,
+        };
+        let start_ns = due_ns.map(|due| due.checked_add(latency_ns).ok_or_else(beyond));
+        let start_ns = start_ns.transpose()?;
+        let end = may_be(Role::End)?.zip(start_ns);
+        let execution_ns = match (end, may_be(Role::Response)?, may_be(Role::Execution)?) {
+            (Some((end, start)), ..) => Some(end.checked_sub(start).ok_or_else(beyond)?),
+            (None, Some(response), _) => Some(response.checked_sub(latency_ns).ok_or_else(beyond)?),
+            (None, None, execution) => execution,
+        };
+        if execution_ns.is_some_and(|ns| ns < 0) {
+            return Err(ImportError::at(line, "its work ends before it begins"));
+        }
+        let mut sample = Sample {
+            flags: flag(Role::WarmUp, SampleFlags::WARM_UP)?
+                .with(flag(Role::DueAlreadyPast, SampleFlags::DUE_ALREADY_PAST)?)
+                .with(flag(
+                    Role::SleepInterrupted,
+                    SampleFlags::SLEEP_INTERRUPTED,
+                )?)
+                .with(flag(Role::WorkFault, SampleFlags::WORK_FAULT)?),
+            ..Sample::default()
+        };
+        let short = |ns: i64| {
+            let why = "a time of work that is negative or longer than 4 s";
+            u32::try_from(ns).map_err(|_| ImportError::at(line, why))
+        };
+        if let Some(ns) = may_be(Role::Work)? {
+            sample.work_ns = short(ns)?;
+            sample.flags = sample.flags.with(SampleFlags::HAS_WORK_TIME);
+        }
+        if let Some(ns) = may_be(Role::CpuTime)? {
+            sample.cpu_time_ns = short(ns)?;
+            sample.flags = sample.flags.with(SampleFlags::HAS_CPU_TIME);
+        }
+        if let Some(at) = self.columns.of(Role::Switches)
+            && !cells[at].is_empty()
+        {
+            sample.involuntary_switches = whole(line, Role::Switches, &cells[at])?;
+            sample.flags = sample.flags.with(SampleFlags::HAS_SWITCHES);
+        }
+        if let Some(at) = self.columns.of(Role::Cpu) {
+            sample.cpu = whole(line, Role::Cpu, &cells[at])?;
+        }
+        let cycle = match self.columns.of(Role::Cycle) {
+            None => None,
+            Some(at) => Some(whole(line, Role::Cycle, &cells[at])?),
+        };
+        Ok(Line {
+            due_ns,
+            latency_ns,
+            execution_ns,
+            cycle,
+            sample,
+        })
+    }
+
+    fn imported(
+        &self,
+        threads: Vec<(Key, Growing)>,
+        asked: &Asked<'_>,
+    ) -> Result<Imported, ImportError> {
+        let ours = self.columns.are_ours();
+        let mut made = Vec::new();
+        let (mut uneven, mut work) = (false, true);
+        for (key, growing) in threads {
+            let row = growing.row(&key.thread, asked.period_ns)?;
+            uneven |= row.is_uneven;
+            work &= row.has_work;
+            made.push(Thread {
+                place: key.place,
+                ..Thread::new(key.thread, None, Values::Row(row.row))
+            });
+        }
+        let mut lacks = Vec::new();
+        if uneven {
+            lacks.push(Lack::UnevenDueTimes);
+        }
+        match self.due {
+            None => lacks.extend([Lack::SkippedPeriods, Lack::DueTimes]),
+            Some(_) if !ours => lacks.push(Lack::LostLines),
+            Some(_) => {}
+        }
+        lacks.push(Lack::AfterLastLine);
+        if !work {
+            lacks.push(Lack::EndOfWork);
+        }
+        match ours {
+            true => lacks.push(Lack::Loads),
+            false if self.columns.of(Role::WarmUp).is_none() => lacks.push(Lack::WarmUp),
+            false => {}
+        }
+        lacks.extend([Lack::EffectivePolicy, Lack::Machine]);
+        let periods = made.iter().map(|thread| match &thread.values {
+            Values::Row(row) => row.due.period_ns,
+            _ => 0,
+        });
+        let shortest = periods.min();
+        Ok(Imported {
+            tool: if ours { "wakepath" } else { "CSV" },
+            measures: "due times and first instructions as the file has them",
+            lacks,
+            threads: made,
+            period_ns: shortest,
+            ..Imported::default()
+        })
+    }
+}
+
+/// A name without the mark that keeps a spreadsheet from taking it for a formula.
+fn as_written(cell: &str) -> &str {
+    let bare = cell.strip_prefix('\'');
+    bare.filter(|bare| bare.starts_with(['=', '+', '-', '@', '\t', '\r']))
+        .unwrap_or(cell)
+}
+
+fn whole<T: std::str::FromStr>(line: usize, role: Role, cell: &str) -> Result<T, ImportError> {
+    cell.parse().map_err(|_| {
+        let why = format!(
+            "{cell:?} in column {} is no such number",
+            columns::word(role)
+        );
+        ImportError::at(line, why)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_one(text: &str, asked: &Asked<'_>) -> (Imported, crate::Row) {
+        let found = read(text, asked).unwrap();
+        let Values::Row(row) = found.threads[0].values.clone() else {
+            panic!("{found:?}");
+        };
+        (found, row)
+    }
+
+    fn loggers(lines: usize) -> String {
+        let mut text = "t_ref_s,t_wake_s,t_done_s,torque\n".to_owned();
+        for k in (0..lines).filter(|k| *k != 7) {
+            let due = 100.0 + 0.004 * k as f64;
+            text += &format!("{due:.6},{:.6},{:.6},0.1\n", due + 0.000_05, due + 0.001);
+        }
+        text
+    }
+
+    #[test]
+    fn a_loggers_columns_are_found_by_what_the_user_calls_them() {
+        let asked = Asked {
+            columns: &["due=t_ref_s", "start=t_wake_s", "end=t_done_s"],
+            ..Asked::default()
+        };
+        let (found, row) = read_one(&loggers(20), &asked);
+        assert_eq!(
+            (row.due.start_ns, row.due.period_ns),
+            (100_000_000_000, 4_000_000)
+        );
+        assert_eq!(row.samples.len(), 19);
+        // The line that is not there is a skipped period.
+        assert_eq!((row.samples[6].cycle, row.samples[7].cycle), (6, 8));
+        let last = row.samples[18];
+        assert_eq!(
+            (last.cycle, last.latency_ns(), last.response_ns()),
+            (19, 50_000, 1_000_000)
+        );
+        assert!(found.lacks.contains(&Lack::LostLines) && found.lacks.contains(&Lack::WarmUp));
+        assert!(!found.lacks.contains(&Lack::EndOfWork), "{:?}", found.lacks);
+    }
+
+    #[test]
+    fn a_broken_line_is_named() {
+        let refused = |text: &str| read(text, &Asked::default()).unwrap_err().to_string();
+        let text = "due_us,start_us\n1000,1010\n2000,x\n";
+        assert_eq!(refused(text), "3: \"x\" in column start is no time");
+        assert!(
+            refused("due_us,start_us\n1000\n").starts_with("2: 1 cells where the first line has 2")
+        );
+        assert!(refused("due_us,start_us\n").contains("no cycle"));
+        assert!(refused("").contains("no line"));
+        assert!(refused("start_us\n1\n").contains("not `due`"));
+        assert!(refused("latency_us\n1\n").contains("--period"));
+        assert!(refused("due_us,end_us\n1,2\n").contains("neither `start`"));
+        let back = "due_us,start_us\n3000,3010\n2000,2010\n";
+        assert!(refused(back).starts_with("3: "), "{}", refused(back));
+        let early = "due_us,start_us,end_us\n3000,3010,3000\n";
+        assert_eq!(refused(early), "2: its work ends before it begins");
+    }
+}
