@@ -6,7 +6,7 @@ use crate::own_process::OwnProcess;
 use crate::virtual_time::VirtualTime;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use wakepath_timeline::{DueTimes, Policy};
+use wakepath_timeline::{DueTimes, LoadProof, Policy};
 
 use crate::trace::{MissingEvents, TraceMode};
 
@@ -215,9 +215,9 @@ pub struct SegmentEnded {
     pub segment: u32,
     /// Its threads.
     pub threads: Vec<ThreadEnded>,
-    /// What each load proves it did, in the load room's own words.
-    #[serde(default)]
-    pub loads: Vec<Value>,
+    /// What each load proves it did.
+    #[serde(default, deserialize_with = "crate::load_proofs::read")]
+    pub loads: Vec<LoadProof>,
 }
 
 /// One loop thread at the end of a segment. Each executed cycle is either written or lost.

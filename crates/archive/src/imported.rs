@@ -52,6 +52,18 @@ impl Imported {
         self.form == Self::WATCHED
     }
 
+    /// Whether it is known when a cycle's work ended.
+    pub fn has_work(&self) -> bool {
+        let lacks = |of: Lack| self.lacks.contains(&of);
+        !lacks(Lack::ExecutionTimes) && !lacks(Lack::EndOfWork)
+    }
+
+    /// Whether its cycles were made of the kernel's events, which are in its trace: no other
+    /// segment than the traced one was measured.
+    pub fn is_made_of_events(&self) -> bool {
+        self.is_watched() || ["ftrace", "trace-cmd"].contains(&&*self.form)
+    }
+
     /// The histogram of a thread that has no samples.
     pub fn histogram(&self, segment: u32, thread: u16) -> Option<&ThreadHistogram> {
         let mut all = self.histograms.iter();

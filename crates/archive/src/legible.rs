@@ -2,6 +2,7 @@
 //! none of them may steer a terminal or forge a line of ours. Nothing is cleaned on disk, and
 //! nothing but text is changed.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wakepath_timeline::{is_unprintable, one_line};
 
@@ -19,6 +20,23 @@ pub(crate) fn legible(manifest: Manifest) -> Manifest {
     }
     value["scenario"]["toml"] = Value::String(toml);
     serde_json::from_value(value).expect("a manifest whose texts changed is a manifest")
+}
+
+/// Reads one of the JSON files that lie beside a run, such as its explanation, with each text in it
+/// as one line: neither a terminal nor a page gets another character from whoever wrote the file.
+/// For a file whose texts are names and notes, not for one that holds a document, such as a
+/// scenario.
+///
+/// # Errors
+/// What is wrong with the JSON.
+pub fn read_legible<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
+    // At first as what it should be: its faults are told with the line that they are in.
+    let read = serde_json::from_slice(json)?;
+    let mut value: Value = serde_json::from_slice(json)?;
+    match clean(&mut value) {
+        true => serde_json::from_value(value),
+        false => Ok(read),
+    }
 }
 
 /// Whether anything had to be cleaned.
@@ -68,5 +86,18 @@ mod tests {
             })
         );
         assert!(!clean(&mut value), "it is clean now");
+    }
+
+    #[test]
+    fn a_file_beside_a_run_is_read_with_its_texts_in_one_line() {
+        let read: Vec<(String, u64)> =
+            read_legible(br#"[["a\u001b[2J\nb", 18446744073709551615], ["plain", 1]]"#).unwrap();
+        let expected = ["a\u{fffd}[2J\u{fffd}b", "plain"].map(str::to_owned);
+        assert_eq!(
+            read,
+            expected.into_iter().zip([u64::MAX, 1]).collect::<Vec<_>>()
+        );
+        let refused = read_legible::<Vec<u64>>(b"[1,\n\"x\"]").unwrap_err();
+        assert_eq!(refused.line(), 2, "{refused}");
     }
 }

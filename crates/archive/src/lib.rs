@@ -16,6 +16,7 @@ mod event;
 mod finish;
 mod imported;
 mod legible;
+mod load_proofs;
 mod lock;
 mod log;
 mod manifest;
@@ -38,6 +39,7 @@ pub use event::{
 };
 pub use finish::{Step, discard_in, finish, finish_in, finish_until, withdraw_in};
 pub use imported::{Imported, ThreadHistogram};
+pub use legible::read_legible;
 pub use log::{Block, Content, Damage, Gap, LOG_NAME, LogReader, LogWriter, Tail, TailKind};
 pub use manifest::{
     Contradictions, FileProblem, FileRecord, MANIFEST_NAME, Manifest, Recovered, SegmentRecord,
@@ -49,7 +51,7 @@ pub use run::{Finding, Run, SampleBatches, State};
 pub use samples::PARQUET_NAME;
 pub use trace::{
     CpuCount, EventKind, Kept, KeptWindow, MissingEvents, Trace, TraceDescription, TraceEnd,
-    TraceEvents, TraceMode, TraceWriter, trace_name,
+    TraceEvents, TraceFollower, TraceMode, TraceWriter, trace_name,
 };
 pub use virtual_time::{EMULATOR_NAME, Emulator, VirtualTime};
 

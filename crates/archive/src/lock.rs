@@ -7,6 +7,8 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
+use wakepath_timeline::one_line;
+
 use crate::error::{ArchiveError, Result};
 
 /// Locks the log for writing or finishing, until `file` is closed.
@@ -56,7 +58,7 @@ fn holder(file: &File) -> String {
         return "another process".to_owned();
     };
     match fs::read_to_string(format!("/proc/{pid}/comm")) {
-        Ok(name) => format!("process {pid} ({})", name.trim()),
+        Ok(name) => format!("process {pid} ({})", one_line(name.trim())),
         Err(_) => format!("process {pid}"),
     }
 }

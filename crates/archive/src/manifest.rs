@@ -6,9 +6,8 @@ use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use wakepath_directory::Directory;
-use wakepath_timeline::{DueTimes, Policy, one_line};
+use wakepath_timeline::{DueTimes, LoadProof, Policy, one_line};
 
 use crate::FORMAT_VERSION;
 use crate::digest::{sha256_of_bytes, sha256_of_open};
@@ -99,7 +98,8 @@ pub struct SegmentRecord {
     /// Its threads.
     pub threads: Vec<ThreadRecord>,
     /// What each load proves it did.
-    pub loads: Vec<Value>,
+    #[serde(deserialize_with = "crate::load_proofs::read")]
+    pub loads: Vec<LoadProof>,
 }
 
 /// A loop thread in a segment, with the counts that must add up.

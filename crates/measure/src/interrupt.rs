@@ -24,6 +24,11 @@ impl Interrupt {
         Ok(Self(requested))
     }
 
+    /// Asks for the end as Ctrl-C does: the run ends in order.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
     /// Whether someone has asked for the end.
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -33,6 +33,6 @@ pub use interrupt::Interrupt;
 pub use measurement::{Measurement, SCRATCH};
 pub use observer::Observer;
 pub use plan::{Condition, HostCpus, PhaseRun, Plan, Segment};
-pub use recorder::LiveFigures;
+pub use recorder::{Limits, LiveFigures, LivePlace, LiveTally, WITHIN_NS};
 pub use supervisor::own_executable;
 pub use tracing::{Watching, traced_cpus};

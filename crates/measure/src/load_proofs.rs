@@ -1,7 +1,7 @@
 //! The loads of a segment's phase, and what each of them proves to have done beside it.
 
-use serde_json::json;
 use wakepath_load::{LoadError, Loads, Snapshot};
+use wakepath_timeline::LoadProof;
 
 /// The loads of a phase.
 pub(super) enum PhaseLoads {
@@ -23,7 +23,7 @@ pub(super) fn snapshot(loads: &mut PhaseLoads) -> Option<Result<Snapshot, LoadEr
 pub(super) fn proofs(
     loads: &mut PhaseLoads,
     before: Option<Result<Snapshot, LoadError>>,
-) -> Vec<serde_json::Value> {
+) -> Vec<LoadProof> {
     let (PhaseLoads::Working(loads), Some(before)) = (loads, before) else {
         return Vec::new();
     };
@@ -31,17 +31,5 @@ pub(super) fn proofs(
         let after = loads.snapshot()?;
         Ok(loads.proof_between(&before, &after))
     });
-    let unproven = |reason: String| missing_proof("loads", &reason);
-    match proofs {
-        Ok(proofs) => proofs
-            .iter()
-            .map(|proof| serde_json::to_value(proof).unwrap_or_else(|e| unproven(e.to_string())))
-            .collect(),
-        Err(error) => vec![unproven(error.to_string())],
-    }
-}
-
-/// What stands in the place of a proof that there is not.
-pub(super) fn missing_proof(name: &str, reason: &str) -> serde_json::Value {
-    json!({ "name": name, "working": false, "reason": reason })
+    proofs.unwrap_or_else(|error| vec![LoadProof::missing("loads", error.to_string())])
 }

@@ -4,13 +4,18 @@
 use wakepath_machine::Root;
 use wakepath_measured_loop::LoopSpec;
 use wakepath_probe::Apart;
-use wakepath_tuning::LoopGroup;
+use wakepath_tuning::{LoopGroup, SettingError};
+
+/// The group does not take the loop's process.
+#[derive(Debug, thiserror::Error)]
+#[error("the loop's CPU is set apart by `tune apply`, and its group is closed: {0}")]
+pub(super) struct GroupClosed(#[from] SettingError);
 
 /// Puts the process in if its CPUs are set apart: from elsewhere it may not run on them.
 ///
 /// # Errors
-/// Why it can't be put there.
-pub(super) fn enter(spec: &LoopSpec, pid: u32) -> Result<(), String> {
+/// When it can't be put there.
+pub(super) fn enter(spec: &LoopSpec, pid: u32) -> Result<(), GroupClosed> {
     let Some(group) = LoopGroup::find(&Root::host()) else {
         return Ok(());
     };
@@ -19,20 +24,17 @@ pub(super) fn enter(spec: &LoopSpec, pid: u32) -> Result<(), String> {
         .iter()
         .filter_map(|thread| thread.preparation.cpus.as_ref())
         .flatten();
-    match cpus.into_iter().any(|&cpu| group.cpus.contains(cpu.into())) {
+    match cpus.into_iter().any(|&cpu| group.cpus.contains(cpu)) {
         false => Ok(()),
-        true => group.take_in(pid).map_err(|why| {
-            format!("the loop's CPU is set apart by `tune apply`, and its group is closed: {why}")
-        }),
+        true => Ok(group.take_in(pid)?),
     }
 }
 
 /// What the probe needs to know of it: its self-test runs on the loop's CPU.
 pub(super) fn apart() -> Option<Apart> {
     let group = LoopGroup::find(&Root::host())?;
-    let cpus = group.cpus.numbers().iter();
     Some(Apart {
-        cpus: cpus.filter_map(|&cpu| u16::try_from(cpu).ok()).collect(),
+        cpus: group.cpus.numbers().to_vec(),
         home: group.home().ok()?.into(),
         group: group.path.into(),
     })

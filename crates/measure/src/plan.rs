@@ -86,6 +86,13 @@ pub struct Segment {
     pub l3_share: Option<f64>,
 }
 
+impl Segment {
+    /// Judged and warm-up time of its cycles, in nanoseconds.
+    pub fn length_ns(&self) -> u64 {
+        segment_ns(&self.loop_spec)
+    }
+}
+
 /// All segments of one phase in one repetition; its loads run through them.
 #[derive(Debug, Clone)]
 pub struct PhaseRun {
@@ -172,6 +179,15 @@ impl Plan {
         let mut plan = self.clone();
         for phase in &mut plan.phases {
             phase.segments.retain(|segment| !segment.planned.traced);
+        }
+        plan
+    }
+
+    /// The traced segments alone, for a run that is to be explained and not judged.
+    pub fn traced(&self) -> Self {
+        let mut plan = self.clone();
+        for phase in &mut plan.phases {
+            phase.segments.retain(|segment| segment.planned.traced);
         }
         plan
     }

@@ -1,21 +1,24 @@
 //! One segment: a loop's process from its start to its end, with the counts of both ends. When it is
 //! to be stopped or held for dead is decided in `course`.
 
+use crate::MeasureError;
 use crate::cache_allocation::{CacheAllocation, CacheError, Places};
 use crate::course::{Course, END_PATIENCE, Noticed, READY_PATIENCE, Step};
-use crate::load_proofs::{PhaseLoads, missing_proof, proofs, snapshot};
+use crate::load_proofs::{PhaseLoads, proofs, snapshot};
 use crate::measurement::Running;
+use crate::own_group::{self, GroupClosed};
 use crate::plan::Segment;
 use crate::program::{NoProgram, loop_program};
-use crate::recorder::SegmentRings;
+use crate::recorder::{Limits, SegmentRings};
 use crate::supervisor::Child;
 use crate::thread_records::{LoopEnd, ended_threads, started_threads};
-use crate::{MeasureError, own_group};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wakepath_archive::{Event, Obstacle, SegmentEnded, SegmentStarted, ThreadEnd, ThreadStarted};
-use wakepath_measured_loop::{LoopReply, ThreadReady};
+use wakepath_measured_loop::{LoopReply, ThreadReady, ThreadSpec};
+use wakepath_timeline::LoadProof;
 
 /// Between two looks at the interrupt and at the recorder, for the watcher too.
 const TICK: Duration = Duration::from_millis(100);
@@ -27,8 +30,8 @@ pub(crate) enum NotMeasured {
     NoLoad(String),
     #[error(transparent)]
     NoProgram(#[from] NoProgram),
-    #[error("{0}")]
-    GroupClosed(String),
+    #[error(transparent)]
+    GroupClosed(#[from] Arc<GroupClosed>),
     #[error("{0}")]
     NoCacheShare(String),
     #[error("{1}")]
@@ -100,8 +103,8 @@ impl UnderWay<'_, '_> {
     /// Gives the process its place, before it is told what to run: its threads then start there.
     fn with_child(&mut self, child: &mut Child<LoopReply>) -> Result<Outcome, MeasureError> {
         let spec = &self.segment.loop_spec;
-        if let Err(reason) = own_group::enter(spec, child.id()) {
-            return Ok(Outcome::Not(NotMeasured::GroupClosed(reason)));
+        if let Err(closed) = own_group::enter(spec, child.id()) {
+            return Ok(Outcome::Not(Arc::new(closed).into()));
         }
         let Some(share) = self.segment.l3_share else {
             return self.with_place(child);
@@ -187,7 +190,7 @@ impl UnderWay<'_, '_> {
         }
         self.run.recording.take(SegmentRings {
             segment: self.segment.planned.segment,
-            threads: spec.threads.len() as u16,
+            threads: spec.threads.iter().map(|of| self.limits(of)).collect(),
         })?;
         self.run.observer.segment_begun(self.segment);
         if self.segment.planned.traced && self.run.tracing.is_some() {
@@ -195,6 +198,21 @@ impl UnderWay<'_, '_> {
             self.run.own.look();
         }
         Ok(())
+    }
+
+    /// What the live figures count as missed; the verdict counts anew, from the recording.
+    fn limits(&self, thread: &ThreadSpec) -> Limits {
+        let scenario = self.run.scenario;
+        let shortest = scenario.tasks.iter().map(|task| task.period_ns).min();
+        let deadline_ns = scenario.criterion.deadline_ns;
+        Limits {
+            latency_ns: scenario.criterion.latency_ns,
+            // A deadline of one period is each task's own.
+            deadline_ns: Some(match shortest == Some(deadline_ns) {
+                true => thread.period_ns,
+                false => deadline_ns,
+            }),
+        }
     }
 
     fn overdue(&self, guard_tripped: bool) -> LoopEnd {
@@ -230,7 +248,7 @@ impl UnderWay<'_, '_> {
         &mut self,
         end: &LoopEnd,
         recorded: &[u64],
-        loads: Vec<serde_json::Value>,
+        loads: Vec<LoadProof>,
         no_counters: Vec<Option<String>>,
     ) -> Result<(), MeasureError> {
         let memory = &self.run.recording.memory;
@@ -260,7 +278,7 @@ impl UnderWay<'_, '_> {
         self.run.recording.memory.reset();
         let loads = match why {
             NotMeasured::NoLoad(reason) => {
-                vec![missing_proof(&self.segment.planned.phase, reason)]
+                vec![LoadProof::missing(&self.segment.planned.phase, reason)]
             }
             _ => Vec::new(),
         };

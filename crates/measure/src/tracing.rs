@@ -10,9 +10,10 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 use wakepath_archive::{Event, PlannedSegment, SegmentTraced, TraceMode};
 use wakepath_directory::Directory;
-use wakepath_machine::{CpuList, Root, timers_elsewhere};
+use wakepath_machine::{Root, timers_elsewhere};
 use wakepath_probe::{Backend, Command, Ready, Reply, Setting};
 use wakepath_scenario::{Trace, TraceBackend, TraceBuffer};
+use wakepath_timeline::CpuSet;
 
 /// How long the probe may take to set up: buffers, some fifty events, a self-test on each CPU.
 const SET_UP_PATIENCE: Duration = Duration::from_secs(60);
@@ -34,14 +35,13 @@ pub(crate) struct TraceOrder<'a> {
 
 /// The CPUs whose events explain loops on these: with those that their timers may expire on.
 pub fn traced_cpus(loops: &[u16]) -> Vec<u16> {
-    let own: CpuList = loops.iter().map(|&cpu| u32::from(cpu)).collect();
+    let own = CpuSet::from(loops);
     let elsewhere = timers_elsewhere(&Root::host(), &own);
-    let all: CpuList = [own.numbers(), elsewhere.numbers()]
+    let all: CpuSet = [own.numbers(), elsewhere.numbers()]
         .concat()
         .into_iter()
         .collect();
-    let numbers = all.numbers().iter();
-    numbers.filter_map(|&cpu| u16::try_from(cpu).ok()).collect()
+    all.numbers().to_vec()
 }
 
 impl Tracing {

@@ -1,67 +1,90 @@
 //! From the scenario's work to what the loop's process is told. Pure; files have been read before.
+//! What is taken over is taken apart by field, so that a key added to the scenario does not compile
+//! until it is told here.
 
 use wakepath_flight::Vehicle;
 use wakepath_measured_loop::{ControllerSpec, FlightSpec, TableTaskSpec, WorkSpec};
-use wakepath_scenario::{Flight, FlightVehicle, TableSource, TableTask, Work};
+use wakepath_scenario::{Flight, FlightVehicle, Library, TableSource, TableTask, Work};
 
 /// What the loop's process is told of a work.
 pub(super) fn work_spec(work: &Work) -> WorkSpec {
     match work {
         Work::Nothing => WorkSpec::Nothing,
+        Work::Busy { ns } => WorkSpec::Busy { ns: *ns },
         Work::WorkingSet { bytes } => WorkSpec::WorkingSet { bytes: *bytes },
         Work::Flight(flight) => WorkSpec::Flight(flight_spec(flight, ControllerSpec::BuiltIn)),
         Work::Tasks(tasks) => {
-            let table = match &tasks.table {
+            let wakepath_scenario::TaskTable { table, flight } = tasks;
+            let table = match table {
                 TableSource::Tasks(table) => table.iter().map(table_task).collect(),
                 // Neither is left once the scenario's files have been read.
                 TableSource::BuiltIn(_) | TableSource::File(_) => Vec::new(),
             };
             let controller = ControllerSpec::Tasks { tasks: table };
-            WorkSpec::Flight(flight_spec(&tasks.flight, controller))
+            WorkSpec::Flight(flight_spec(flight, controller))
         }
         Work::Library(library) => {
-            let (file, settings) = (library.library.clone(), library.settings.clone());
-            let sha256 = library.sha256.clone();
-            let controller = match library.is_python() {
+            let is_python = library.is_python();
+            let Library {
+                library,
+                python,
+                sha256,
+                settings,
+                flight,
+            } = library.clone();
+            let controller = match is_python {
                 true => ControllerSpec::Python {
-                    file,
-                    interpreter: library.python.clone(),
+                    file: library,
+                    interpreter: python,
                     settings,
                     sha256,
                 },
                 false => ControllerSpec::Library {
-                    library: file,
+                    library,
                     settings,
                     sha256,
                 },
             };
-            WorkSpec::Flight(flight_spec(&library.flight, controller))
+            WorkSpec::Flight(flight_spec(&flight, controller))
         }
     }
 }
 
 fn table_task(task: &TableTask) -> TableTaskSpec {
+    let TableTask {
+        name,
+        period_ns,
+        budget_ns,
+        priority,
+        rounds,
+        bytes,
+    } = task.clone();
     TableTaskSpec {
-        name: task.name.clone(),
-        period_ns: task.period_ns,
-        budget_ns: task.budget_ns,
-        priority: task.priority,
-        rounds: task.rounds,
-        bytes: task.bytes,
+        name,
+        period_ns,
+        budget_ns,
+        priority,
+        rounds,
+        bytes,
     }
 }
 
 fn flight_spec(flight: &Flight, controller: ControllerSpec) -> FlightSpec {
+    let Flight {
+        vehicle,
+        trajectory,
+        working_set,
+    } = flight;
     FlightSpec {
-        vehicle: match &flight.vehicle {
+        vehicle: match vehicle {
             FlightVehicle::Text(text) => text.clone(),
             FlightVehicle::BuiltIn(name) | FlightVehicle::File(name) => {
                 // A file's path in place of its text is no vehicle, and the loop says so.
                 Vehicle::built_in_text(name).unwrap_or(name).to_owned()
             }
         },
-        trajectory: flight.trajectory.clone(),
-        working_set: flight.working_set,
+        trajectory: trajectory.clone(),
+        working_set: *working_set,
         controller,
     }
 }

@@ -128,6 +128,11 @@ pub enum WorkSpec {
         /// Bytes touched in each cycle.
         bytes: u64,
     },
+    /// Computes until it has had as much CPU time.
+    Busy {
+        /// CPU time of each cycle, in nanoseconds.
+        ns: u64,
+    },
     /// A controller in a simulated flight.
     Flight(FlightSpec),
 }

@@ -17,18 +17,66 @@ use crate::log::block::checksum;
 
 /// Iterator over a trace's events; see [`super::Trace::events`].
 pub struct TraceEvents {
-    file: File,
-    path: PathBuf,
+    unpacker: Unpacker,
     from_ns: u64,
     to_ns: u64,
     streams: Vec<Stream>,
     /// Which stream's next event is the earliest, by its instant.
     next: BinaryHeap<Reverse<(u64, usize)>>,
+    failed: Option<ArchiveError>,
+}
+
+/// Makes events of blocks.
+pub(super) struct Unpacker {
+    file: File,
+    path: PathBuf,
     decoder: Decoder,
     decompressor: zstd::bulk::Decompressor<'static>,
     packed: Vec<u8>,
     raw: Vec<u8>,
-    failed: Option<ArchiveError>,
+}
+
+impl Unpacker {
+    pub(super) fn new(file: File, path: &Path) -> Result<Self> {
+        let failed = |e| ArchiveError::io("open the trace", path, e);
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            decoder: Decoder::default(),
+            decompressor: zstd::bulk::Decompressor::new().map_err(failed)?,
+            packed: Vec::new(),
+            raw: Vec::new(),
+        })
+    }
+
+    /// Appends a block's events.
+    pub(super) fn unpack(&mut self, block: BlockAt, events: &mut Vec<KernelEvent>) -> Result<()> {
+        let damaged = |why: &str| ArchiveError::NotRecognised {
+            path: self.path.clone(),
+            expected: "block of events",
+            why: format!("at offset {}: {why}", block.offset),
+        };
+        self.packed.resize(block.header.length as usize, 0);
+        self.file
+            .read_exact_at(&mut self.packed, block.offset)
+            .map_err(|e| ArchiveError::io("read the trace", &self.path, e))?;
+        if checksum(&block.header, &self.packed) != block.header.crc {
+            return Err(damaged("its check sum does not match"));
+        }
+        self.raw.resize(block.frame.raw as usize, 0);
+        let length = self
+            .decompressor
+            .decompress_to_buffer(&self.packed[FRAME..], &mut self.raw)
+            .map_err(|error| damaged(&error.to_string()))?;
+        self.decoder
+            .block(
+                &self.raw[..length],
+                block.frame.cpu,
+                block.frame.count,
+                events,
+            )
+            .ok_or_else(|| damaged("it holds something else than events"))
+    }
 }
 
 /// One CPU's events.
@@ -49,23 +97,17 @@ impl TraceEvents {
         from_ns: u64,
         to_ns: u64,
     ) -> Result<Self> {
-        let failed = |e| ArchiveError::io("open the trace", path, e);
         let mut streams: BTreeMap<u16, Stream> = BTreeMap::new();
         for block in blocks {
             let stream = streams.entry(block.frame.cpu).or_default();
             stream.blocks.push_back(block);
         }
         let mut events = Self {
-            file,
-            path: path.to_owned(),
+            unpacker: Unpacker::new(file, path)?,
             from_ns,
             to_ns,
             streams: streams.into_values().collect(),
             next: BinaryHeap::new(),
-            decoder: Decoder::default(),
-            decompressor: zstd::bulk::Decompressor::new().map_err(failed)?,
-            packed: Vec::new(),
-            raw: Vec::new(),
             failed: None,
         };
         for stream in 0..events.streams.len() {
@@ -94,32 +136,8 @@ impl TraceEvents {
     }
 
     fn unpack(&mut self, number: usize, block: BlockAt) -> Result<()> {
-        let damaged = |why: &str| ArchiveError::NotRecognised {
-            path: self.path.clone(),
-            expected: "block of events",
-            why: format!("at offset {}: {why}", block.offset),
-        };
-        self.packed.resize(block.header.length as usize, 0);
-        self.file
-            .read_exact_at(&mut self.packed, block.offset)
-            .map_err(|e| ArchiveError::io("read the trace", &self.path, e))?;
-        if checksum(&block.header, &self.packed) != block.header.crc {
-            return Err(damaged("its check sum does not match"));
-        }
-        self.raw.resize(block.frame.raw as usize, 0);
-        let length = self
-            .decompressor
-            .decompress_to_buffer(&self.packed[FRAME..], &mut self.raw)
-            .map_err(|error| damaged(&error.to_string()))?;
         let events = &mut self.streams[number].events;
-        self.decoder
-            .block(
-                &self.raw[..length],
-                block.frame.cpu,
-                block.frame.count,
-                events,
-            )
-            .ok_or_else(|| damaged("it holds something else than events"))?;
+        self.unpacker.unpack(block, events)?;
         if block.frame.first_ns < self.from_ns || block.frame.last_ns > self.to_ns {
             let range = self.from_ns..=self.to_ns;
             events.retain(|event| range.contains(&event.at_ns));

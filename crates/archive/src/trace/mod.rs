@@ -22,6 +22,7 @@ mod bytes;
 mod decode;
 mod describe;
 mod encode;
+mod follow;
 mod merge;
 mod reader;
 mod writer;
@@ -29,6 +30,7 @@ mod writer;
 pub use describe::{
     CpuCount, EventKind, Kept, KeptWindow, MissingEvents, TraceDescription, TraceEnd, TraceMode,
 };
+pub use follow::TraceFollower;
 pub use merge::TraceEvents;
 pub use reader::Trace;
 pub use writer::TraceWriter;

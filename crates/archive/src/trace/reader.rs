@@ -13,6 +13,7 @@ use super::{TraceDescription, TraceEnd, trace_name};
 use crate::MEASURED_FORMAT_VERSION;
 use crate::durable::{open, to_read};
 use crate::error::{ArchiveError, Result};
+use crate::legible::read_legible;
 use crate::log::block::{BLOCK_HEADER, Header, checksum, read_block_header};
 
 /// One segment's trace, open for reading.
@@ -176,10 +177,8 @@ impl Trace {
                         break Some(format!("the block at offset {at} is damaged"));
                     }
                     let parsed = match header.kind {
-                        KIND_END => serde_json::from_slice(&payload).map(|found| end = Some(found)),
-                        _ => {
-                            serde_json::from_slice(&payload).map(|found| description = Some(found))
-                        }
+                        KIND_END => read_legible(&payload).map(|found| end = Some(found)),
+                        _ => read_legible(&payload).map(|found| description = Some(found)),
                     };
                     if let Err(error) = parsed {
                         break Some(format!("the block at offset {at}: {error}"));

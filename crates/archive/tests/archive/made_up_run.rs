@@ -7,7 +7,7 @@ use wakepath_archive::{
     Effective, Ending, Event, FactsTaken, LogWriter, PlannedSegment, RunStarted, ScenarioText,
     SegmentEnded, SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted, Tool, When, run_id,
 };
-use wakepath_timeline::{DueTimes, Policy, Sample, SampleFlags};
+use wakepath_timeline::{DueTimes, LoadProof, Policy, Sample, SampleFlags};
 
 pub const DUE: DueTimes = DueTimes {
     start_ns: 5_000_000_123,
@@ -114,7 +114,11 @@ pub fn segment_ended(segment: u32, threads: &[u16], cycles: u64) -> Event {
     Event::SegmentEnded(SegmentEnded {
         segment,
         threads: threads.iter().map(thread).collect(),
-        loads: vec![json!({"load": "none", "share": 0.1 + 0.2})],
+        loads: vec![LoadProof {
+            name: "none".into(),
+            work_done: 0.1 + 0.2,
+            ..LoadProof::default()
+        }],
     })
 }
 

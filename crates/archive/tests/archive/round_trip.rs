@@ -84,7 +84,7 @@ fn facts_and_proofs_keep_every_digit() {
     assert_eq!(manifest.facts[0].facts["share"], 0.3333333333333333);
     assert_eq!(manifest.facts[0].facts["largest"], u64::MAX);
     let run = Run::open(&scratch.run()).unwrap();
-    assert_eq!(run.manifest.segments[0].loads[0]["share"], 0.1 + 0.2);
+    assert_eq!(run.manifest.segments[0].loads[0].work_done, 0.1 + 0.2);
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub(crate) struct Drain<'a> {
 impl<'a> Drain<'a> {
     #[allow(unsafe_code)] // The reader's promise to be the only one.
     pub(crate) fn new(memory: &'a SharedMemory, rings: SegmentRings) -> Self {
-        let threads = u32::from(rings.threads).min(memory.threads());
+        let threads = (rings.threads.len() as u32).min(memory.threads());
         // SAFETY: the recorder is the only process that reads, and has one drain at a time.
         let readers = (0..threads)
             .map(|thread| unsafe { memory.reader(thread) })
@@ -34,7 +34,7 @@ impl<'a> Drain<'a> {
             segment: rings.segment,
             readers,
             recorded: vec![0; threads as usize],
-            tally: LiveTally::of(threads as u16),
+            tally: LiveTally::of(rings.threads),
             batch: Vec::with_capacity(BATCH),
         }
     }
@@ -64,7 +64,7 @@ impl<'a> Drain<'a> {
         &self.recorded
     }
 
-    pub(crate) fn live(&self) -> LiveFigures {
+    pub(crate) fn live(&mut self) -> LiveFigures {
         let lost = (0..self.readers.len() as u32)
             .map(|t| self.memory.indices(t).lost())
             .sum();

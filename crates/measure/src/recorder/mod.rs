@@ -8,10 +8,12 @@
 //! rings and leaves a log that `wakepath recover` turns into a readable run.
 
 mod drain;
+#[cfg(test)]
+mod every_fault;
 mod live;
 mod process;
 mod protocol;
 
-pub use live::LiveFigures;
+pub use live::{Limits, LiveFigures, LivePlace, LiveTally, WITHIN_NS};
 pub use process::run;
 pub use protocol::{Command, Reply, SegmentRings};

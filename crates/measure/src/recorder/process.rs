@@ -110,7 +110,7 @@ impl<W: Write> Recorder<'_, W> {
     }
 
     fn report(&mut self) {
-        if let Some(drain) = &self.drain {
+        if let Some(drain) = &mut self.drain {
             let live = drain.live();
             self.reply(&Reply::Live(live));
         }

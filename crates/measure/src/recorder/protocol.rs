@@ -1,6 +1,6 @@
 //! What the measuring process and the recorder say to each other, one line of JSON each.
 
-use super::LiveFigures;
+use super::{Limits, LiveFigures};
 use serde::{Deserialize, Serialize};
 use wakepath_archive::{Ending, Event};
 
@@ -19,12 +19,12 @@ pub enum Command {
 }
 
 /// Which rings hold a segment's samples: ring `n` holds thread `n`'s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentRings {
     /// Number of the segment.
     pub segment: u32,
-    /// Number of threads.
-    pub threads: u16,
+    /// What is late for each of its threads, for the live figures.
+    pub threads: Vec<Limits>,
 }
 
 /// From the recorder.

@@ -3,17 +3,38 @@
 
 use super::Threads;
 use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::PathBuf;
 use std::time::SystemTime;
-use wakepath_archive::{FactsTaken, TracingSetUp};
+use wakepath_archive::{FactsTaken, TracingSetUp, read_legible};
 use wakepath_directory::Directory;
 use wakepath_timeline::Policy;
-
-type Failure = Box<dyn std::error::Error>;
 
 /// Name of the file in the run directory.
 const FILE_NAME: &str = "watch.json";
 /// Its name while it is written.
 const PARTIAL: &str = "watch.json.partial";
+
+/// Why what a watch knows can't be kept, read or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The file can't be written, read or removed.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It does not hold a watch.
+    #[error("{}: {source}", path.display())]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
 
 /// One watch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -47,35 +68,32 @@ impl Session {
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn keep(&self, directory: &Directory) -> Result<(), Failure> {
-        let path = directory.path_of(FILE_NAME);
+    pub fn keep(&self, directory: &Directory) -> Result<(), SessionError> {
+        let bytes = serde_json::to_vec(self).map_err(form(directory))?;
         directory
-            .put(FILE_NAME, &serde_json::to_vec(self)?)
-            .map_err(|error| format!("{}: {error}", path.display()).into())
+            .put(FILE_NAME, &bytes)
+            .map_err(io(directory, FILE_NAME))
     }
 
-    /// Reads it; `None` where no watch was cut short.
+    /// Reads it, each text in one line, whoever wrote it; `None` where no watch was cut short.
     ///
     /// # Errors
     /// When it can't be read.
-    pub fn left_in(directory: &Directory) -> Result<Option<Self>, Failure> {
-        let told = |error: &dyn std::fmt::Display| {
-            format!("{}: {error}", directory.path_of(FILE_NAME).display())
-        };
-        let bytes = directory.read(FILE_NAME).map_err(|error| told(&error))?;
-        let session = bytes.map(|bytes| serde_json::from_slice(&bytes));
-        Ok(session.transpose().map_err(|error| told(&error))?)
+    pub fn left_in(directory: &Directory) -> Result<Option<Self>, SessionError> {
+        let bytes = directory
+            .read(FILE_NAME)
+            .map_err(io(directory, FILE_NAME))?;
+        let session = bytes.map(|bytes| read_legible(&bytes));
+        session.transpose().map_err(form(directory))
     }
 
     /// Removes it and what is half-written of it: the run is recorded.
     ///
     /// # Errors
     /// When it can't be removed.
-    pub fn forget(directory: &Directory) -> Result<(), Failure> {
+    pub fn forget(directory: &Directory) -> Result<(), SessionError> {
         for name in [PARTIAL, FILE_NAME] {
-            directory
-                .remove(name)
-                .map_err(|error| format!("{}: {error}", directory.path_of(name).display()))?;
+            directory.remove(name).map_err(io(directory, name))?;
         }
         Ok(())
     }
@@ -98,6 +116,16 @@ impl Session {
             )
         })
     }
+}
+
+fn io(directory: &Directory, name: &str) -> impl FnOnce(io::Error) -> SessionError {
+    let path = directory.path_of(name);
+    |source| SessionError::Io { path, source }
+}
+
+fn form(directory: &Directory) -> impl FnOnce(serde_json::Error) -> SessionError {
+    let path = directory.path_of(FILE_NAME);
+    |source| SessionError::Form { path, source }
 }
 
 /// A name that scenarios, tables and file names can hold.

@@ -8,8 +8,8 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
-use wakepath_machine::CpuList;
 use wakepath_rt::attributes;
+use wakepath_timeline::CpuSet;
 use wakepath_timeline::Policy;
 
 /// What is watched.
@@ -37,7 +37,7 @@ pub struct Thread {
     /// Its name when it was first seen, which it chose itself.
     pub name: String,
     /// Policy in effect when it was last looked at; the error is why that is not known.
-    pub policy: Result<Policy, String>,
+    pub policy: Result<Policy, PolicyUnread>,
     /// Other policies that it had before.
     pub earlier_policies: Vec<Policy>,
     /// CPUs that it may use.
@@ -47,6 +47,13 @@ pub struct Thread {
     /// Whether it is gone.
     pub ended: bool,
 }
+
+/// Why a thread's policy is not known, as the kernel said it: kept in words, since another process
+/// reads it back where the watch was killed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(transparent)]
+#[error("{0}")]
+pub struct PolicyUnread(String);
 
 /// All threads that were seen, by number.
 pub type Threads = BTreeMap<u32, Thread>;
@@ -199,14 +206,13 @@ impl Thread {
         let list = status
             .lines()
             .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-        let list: CpuList = list.parse().ok()?;
-        let cpus = list.numbers().iter();
+        let list: CpuSet = list.parse().ok()?;
         Some(Self {
             process,
             name,
             policy: policy_of(thread),
             earlier_policies: Vec::new(),
-            cpus: cpus.filter_map(|&cpu| u16::try_from(cpu).ok()).collect(),
+            cpus: list.numbers().to_vec(),
             is_new: false,
             ended: false,
         })
@@ -236,8 +242,8 @@ impl Thread {
     }
 }
 
-fn policy_of(thread: u32) -> Result<Policy, String> {
-    attributes::get(thread.cast_signed()).map_err(|error| error.to_string())
+fn policy_of(thread: u32) -> Result<Policy, PolicyUnread> {
+    attributes::get(thread.cast_signed()).map_err(|error| PolicyUnread(error.to_string()))
 }
 
 fn threads_of(process: u32) -> Vec<(u32, u32)> {

@@ -1,5 +1,6 @@
 //! What a measured loop does in a cycle. All memory is had before the first cycle.
 
+mod busy;
 mod error;
 mod flight;
 mod interpreter;
@@ -14,6 +15,7 @@ mod working_set;
 pub(crate) use error::WorkError;
 
 use crate::{ControllerSpec, FlightSpec, WorkSpec};
+use busy::Busy;
 use flight::{BuiltIn, Flight, Steps};
 use library::Library;
 use python::PythonController;
@@ -31,6 +33,7 @@ pub(crate) use library::VERSION as INTERFACE;
 pub(crate) enum LoopWork {
     Nothing,
     WorkingSet(WorkingSet),
+    Busy(Busy),
     Flight(Box<Flight<BuiltIn>>),
     Library(Box<Flight<Library>>),
     Python(Box<Flight<PythonController>>),
@@ -42,7 +45,7 @@ pub(crate) enum LoopWork {
 macro_rules! flown {
     ($work:expr, $flight:ident => $answer:expr, else $otherwise:expr) => {
         match $work {
-            LoopWork::Nothing | LoopWork::WorkingSet(_) => $otherwise,
+            LoopWork::Nothing | LoopWork::WorkingSet(_) | LoopWork::Busy(_) => $otherwise,
             LoopWork::Flight($flight) => $answer,
             LoopWork::Library($flight) => $answer,
             LoopWork::Python($flight) => $answer,
@@ -60,6 +63,7 @@ impl LoopWork {
         match spec {
             WorkSpec::Nothing => Ok(Self::Nothing),
             WorkSpec::WorkingSet { bytes } => Ok(Self::WorkingSet(WorkingSet::new(*bytes))),
+            WorkSpec::Busy { ns } => Ok(Self::Busy(Busy::new(*ns))),
             WorkSpec::Flight(flight) => Self::flight(flight, period_ns),
         }
     }
@@ -105,8 +109,10 @@ impl LoopWork {
     /// One cycle's work: the timed region.
     #[inline]
     pub(crate) fn step(&mut self) -> WorkOutcome {
-        if let Self::WorkingSet(set) = self {
-            set.touch();
+        match self {
+            Self::WorkingSet(set) => set.touch(),
+            Self::Busy(busy) => busy.step(),
+            _ => {}
         }
         flown!(self, flight => flight.step(), else WorkOutcome::default())
     }

@@ -315,7 +315,7 @@ impl Python {
                 return None;
             }
             let text = (self.bytes_text)(bytes);
-            let text = (!text.is_null()).then(|| one_line(CStr::from_ptr(text)));
+            let text = (!text.is_null()).then(|| in_one_line(CStr::from_ptr(text)));
             (self.release)(bytes);
             text
         }
@@ -329,10 +329,9 @@ fn wrong(file: &str, why: PythonFault) -> WorkError {
     }
 }
 
-fn one_line(text: &CStr) -> String {
+/// A traceback has line ends.
+fn in_one_line(text: &CStr) -> String {
     let text = text.to_string_lossy();
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(1000)
-        .collect()
+    let words: Vec<&str> = text.split_whitespace().collect();
+    wakepath_timeline::shortened(&words.join(" "), 1000)
 }

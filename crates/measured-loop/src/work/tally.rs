@@ -76,9 +76,8 @@ impl Tallies {
 
 /// A part as its controller describes it. A budget or a rate of 0 is none.
 pub(super) fn part(name: &str, budget_ns: u64, every: u64) -> ModuleTimes {
-    let one_line = name.chars().map(|c| if c.is_control() { ' ' } else { c });
     ModuleTimes {
-        name: one_line.take(64).collect(),
+        name: wakepath_timeline::shortened(name, 64),
         budget_ns: (budget_ns > 0).then_some(budget_ns),
         every: (every > 0).then_some(every),
         late: (every > 0).then_some(0),
@@ -103,7 +102,10 @@ mod tests {
         // Due at 2 and not run: late at 4.
         let modules = cycle(4, None, Some(9));
         let [one, other] = &modules[..] else { panic!() };
-        assert_eq!((one.name.as_str(), one.runs, one.sum_ns), ("a b", 2, 11));
+        assert_eq!(
+            (one.name.as_str(), one.runs, one.sum_ns),
+            ("a\u{fffd}b", 2, 11)
+        );
         assert_eq!((one.max_ns, one.over_budget, one.late), (6, 1, None));
         assert_eq!((other.runs, other.over_budget, other.late), (1, 0, Some(1)));
         tallies.end_warm_up();

@@ -1,0 +1,176 @@
+//! Reads a trace while it is being written: the events of whole blocks, in time order over the CPUs,
+//! as far as no CPU can have earlier ones still to come. It holds what waits for its turn, never
+//! what was given out.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use wakepath_directory::Directory;
+use wakepath_timeline::KernelEvent;
+
+use super::block::{FRAME, Frame, KIND_EVENTS, MAX_RAW};
+use super::merge::Unpacker;
+use super::reader::BlockAt;
+use super::trace_name;
+use crate::durable::open;
+use crate::error::{ArchiveError, Result};
+use crate::log::block::{BLOCK_HEADER, read_block_header};
+
+/// Bytes before the first block.
+const HEADER: u64 = 16;
+
+/// A trace that grows.
+pub struct TraceFollower {
+    file: File,
+    path: PathBuf,
+    unpacker: Unpacker,
+    /// Where the next block begins.
+    at: u64,
+    /// Events that wait, by CPU.
+    waiting: BTreeMap<u16, VecDeque<KernelEvent>>,
+    newest_ns: u64,
+    unpacked: Vec<KernelEvent>,
+}
+
+impl TraceFollower {
+    /// Follows the trace of a segment from its beginning; `None` where it is not there yet.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Io`].
+    pub fn open_in(directory: &Directory, segment: u32) -> Result<Option<Self>> {
+        let name = trace_name(segment);
+        let path = directory.path_of(&name);
+        let Some(file) = open(directory, &name, "open the trace")? else {
+            return Ok(None);
+        };
+        let failed = |e| ArchiveError::io("open the trace", &path, e);
+        let unpacker = Unpacker::new(file.try_clone().map_err(failed)?, &path)?;
+        Ok(Some(Self {
+            file,
+            path,
+            unpacker,
+            at: HEADER,
+            waiting: BTreeMap::new(),
+            newest_ns: 0,
+            unpacked: Vec::new(),
+        }))
+    }
+
+    /// Tells the events that were not told before, but for those of the last `lag_ns` nanoseconds:
+    /// a CPU's block may still be in the making for as long as the writer waits between its writes.
+    /// Of one CPU the kernel's order is kept.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Io`]; [`ArchiveError::NotRecognised`] where a block is damaged.
+    pub fn take(&mut self, lag_ns: u64, mut tell: impl FnMut(KernelEvent)) -> Result<()> {
+        while self.next_block()? {}
+        let until_ns = self.newest_ns.saturating_sub(lag_ns);
+        loop {
+            let heads = self.waiting.iter().filter_map(|(cpu, events)| {
+                let at_ns = events.front()?.at_ns;
+                (at_ns <= until_ns).then_some((at_ns, *cpu))
+            });
+            let Some((_, cpu)) = heads.min() else {
+                return Ok(());
+            };
+            let events = self.waiting.get_mut(&cpu);
+            if let Some(event) = events.and_then(VecDeque::pop_front) {
+                tell(event);
+            }
+        }
+    }
+
+    /// Takes in the next block; whether it was there as a whole.
+    fn next_block(&mut self) -> Result<bool> {
+        let failed = |e| ArchiveError::io("read the trace", &self.path, e);
+        let length = self.file.metadata().map_err(failed)?.len();
+        let begin = self.at + BLOCK_HEADER as u64;
+        if begin > length {
+            return Ok(false);
+        }
+        let mut head = [0; BLOCK_HEADER];
+        self.file
+            .read_exact_at(&mut head, self.at)
+            .map_err(failed)?;
+        let damaged = |why: &str| ArchiveError::NotRecognised {
+            path: self.path.clone(),
+            expected: "block of events",
+            why: format!("at offset {}: {why}", self.at),
+        };
+        let header = read_block_header(&head).map_err(damaged)?;
+        let next = begin + u64::from(header.length);
+        if next > length {
+            return Ok(false);
+        }
+        if header.kind == KIND_EVENTS {
+            let mut frame = [0; FRAME];
+            if (header.length as usize) < FRAME {
+                return Err(damaged("it is too short"));
+            }
+            self.file.read_exact_at(&mut frame, begin).map_err(failed)?;
+            let frame = Frame::from_bytes(&frame);
+            if frame.raw as usize > MAX_RAW || frame.count > frame.raw {
+                return Err(damaged("it claims impossible sizes"));
+            }
+            let block = BlockAt {
+                offset: begin,
+                header,
+                frame,
+            };
+            self.unpacked.clear();
+            self.unpacker.unpack(block, &mut self.unpacked)?;
+            let waiting = self.waiting.entry(frame.cpu).or_default();
+            waiting.extend(self.unpacked.drain(..));
+            self.newest_ns = self.newest_ns.max(frame.last_ns);
+        }
+        self.at = next;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{TraceDescription, TraceWriter};
+    use wakepath_directory::Trust;
+    use wakepath_timeline::What;
+
+    fn event(cpu: u16, at_ns: u64) -> KernelEvent {
+        KernelEvent {
+            cpu,
+            at_ns,
+            current: 0,
+            what: What::PageFault { user: true },
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_told_once_in_order_and_what_may_be_overtaken_waits() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::to_write(place.path(), Trust::Own).unwrap();
+        assert!(TraceFollower::open_in(&directory, 0).unwrap().is_none());
+        let description = TraceDescription::default();
+        let mut writer = TraceWriter::create_in(&directory, &description).unwrap();
+        let mut follower = TraceFollower::open_in(&directory, 0).unwrap().unwrap();
+        let mut told = |lag_ns| {
+            let mut told = Vec::new();
+            let tell = |event: KernelEvent| told.push((event.at_ns, event.cpu));
+            follower.take(lag_ns, tell).unwrap();
+            told
+        };
+        assert_eq!(told(0), []);
+        for (cpu, at_ns) in [(1, 100), (0, 90), (1, 300), (0, 950)] {
+            writer.append(&event(cpu, at_ns)).unwrap();
+        }
+        assert_eq!(told(0), [], "nothing is written yet");
+        writer.flush().unwrap();
+        assert_eq!(told(500), [(90, 0), (100, 1), (300, 1)]);
+        writer.append(&event(1, 940)).unwrap();
+        writer.append(&event(1, 2_000)).unwrap();
+        writer.flush().unwrap();
+        assert_eq!(told(500), [(940, 1), (950, 0)]);
+        assert_eq!(told(0), [(2_000, 1)]);
+    }
+}
