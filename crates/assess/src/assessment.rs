@@ -1,6 +1,7 @@
 //! A run with its verdict and all that is said of it, put together from the recording alone, so that
 //! it says the same today and in ten years. How conditions are judged is in `judged`.
 
+use crate::bounds::{HeldBound, held_bounds};
 use crate::conditions::NotMeasured;
 use crate::controllers::{self, ControllerFile};
 use crate::counters::{self, CounterFigures};
@@ -45,6 +46,9 @@ pub struct Assessment {
     pub not_measured: Vec<NotMeasured>,
     /// The vehicle flown through each condition; `None` where the scenario has no flight.
     pub flights: Option<FlownConditions>,
+    /// What an analysis promised of the responses, and what was observed; none where the scenario
+    /// has no bounds.
+    pub bounds: Vec<HeldBound>,
     /// How much longer the work takes under load than idle.
     pub inflation: Vec<Inflation>,
     /// The controllers of the user's own that were at work.
@@ -134,7 +138,15 @@ impl Assessment {
             }
         };
         let mut overall = overall(scenario.criterion.policies, &conditions);
-        let (outcome, mut remarks) = run_outcome(run, &overall, &not_measured);
+        let (mut outcome, mut remarks) = run_outcome(run, &overall, &not_measured);
+        let bounds = held_bounds(&scenario, &conditions);
+        let contradictions = bounds.iter().filter_map(HeldBound::contradiction);
+        let before = remarks.len();
+        remarks.splice(..0, contradictions);
+        // Whatever the criterion tolerates, what was promised is not so.
+        if remarks.len() > before && outcome != Outcome::Invalid {
+            outcome = Outcome::Failed;
+        }
         let controllers = controllers::files(&scenario);
         remarks.extend(controllers.iter().filter_map(ControllerFile::remark));
         remarks.extend(loads::remarks_of_traced(&manifest.segments));
@@ -155,6 +167,7 @@ impl Assessment {
             controllers,
             counters: counters::figures(&segments),
             modules: modules::figures(&segments),
+            bounds,
             inflation: inflations(&scenario, &conditions),
             run: identity(run),
             outcome,

@@ -41,7 +41,7 @@ pub(crate) fn group<'a>(manifest: &'a Manifest, scenario: &Scenario) -> Vec<Cond
     let watched = manifest
         .imported
         .as_ref()
-        .is_some_and(|from| from.is_watched());
+        .is_some_and(|from| from.is_made_of_events());
     let judges = |segment: &&SegmentRecord| watched || !segment.traced;
     for segment in manifest.segments.iter().filter(judges) {
         for thread in &segment.threads {

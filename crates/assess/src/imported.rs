@@ -2,7 +2,7 @@
 //! show. An imported run never passes: what its tool does not record can't be judged. It may fail.
 
 use crate::conditions::ConditionSegments;
-use crate::picture::Shape;
+use crate::picture::{CpuCounts, CpuTally, Shape};
 use std::collections::BTreeMap;
 use wakepath_archive::{Imported, Manifest, ThreadHistogram};
 use wakepath_scenario::Criterion;
@@ -209,6 +209,28 @@ pub(crate) fn shape(manifest: &Manifest, condition: &ConditionSegments<'_>) -> O
     counted(manifest, condition)?.shape()
 }
 
+/// The latencies of each CPU, where each of several threads was pinned to one; else none.
+pub(crate) fn cpu_counts(manifest: &Manifest, condition: &ConditionSegments<'_>) -> Vec<CpuCounts> {
+    let mut tally = CpuTally::default();
+    for (segment, thread) in &condition.threads {
+        let imported = manifest.imported.as_ref();
+        let histogram = imported.and_then(|all| all.histogram(segment.segment, thread.thread));
+        let (Some(histogram), [cpu]) = (histogram, &thread.cpus[..]) else {
+            return Vec::new();
+        };
+        for &(low_ns, _, count) in &histogram.bins {
+            tally.add(*cpu, low_ns, count);
+        }
+        tally.add(*cpu, i64::MAX, histogram.overflowed);
+        let last = histogram.bins.last().map(|bin| bin.1);
+        if let Some(largest) = histogram.max_ns.or(last) {
+            tally.largest(*cpu, largest);
+        }
+    }
+    let counts = tally.counts();
+    if counts.len() > 1 { counts } else { Vec::new() }
+}
+
 /// The verdict on a condition of which histograms alone are known; `None` where there are samples.
 pub(crate) fn judged_by_histogram(
     manifest: &Manifest,
@@ -277,7 +299,7 @@ pub(crate) fn judged_by_histogram(
 /// With what the tool does not record as a reason against passing, and without the figures that
 /// would rest on it.
 pub(crate) fn held_back(mut judgement: Judgement, imported: &Imported) -> Judgement {
-    if !imported.is_watched() {
+    if !imported.has_work() {
         let cycles = &mut judgement.cycles;
         (cycles.execution, cycles.response, cycles.longest_outage) = (None, None, None);
     }

@@ -6,14 +6,13 @@ use crate::conditions::{ConditionSegments, NotMeasured, group};
 use crate::controllers::not_real_time;
 use crate::error::AssessmentError;
 use crate::imported;
-use crate::loads::statements;
 use crate::picture::{Gatherer, Picture, buckets_of_each};
 use wakepath_archive::{Obstacle, Run, SegmentRecord, ThreadEnd, ThreadRecord};
 use wakepath_scenario::Scenario;
 use wakepath_timeline::Sample;
 use wakepath_verdict::{
     Condition, ConditionName, CycleRecord, EarlyEnd, EffectivePolicy, JudgedWindow, Judgement,
-    LoadProof, Provenance, ServedUntil, SkippedCounts, judge,
+    Provenance, ServedUntil, SkippedCounts, UnprovenLoad, judge,
 };
 
 /// A run's conditions, each judged by its cycles alone.
@@ -61,6 +60,7 @@ pub(crate) fn judged_conditions<'a>(
                     let mut picture = gatherer.finish(name(), buckets);
                     if let Some(shape) = imported::shape(&run.manifest, &condition) {
                         picture.latency.shape = Some(shape);
+                        picture.cpus = imported::cpu_counts(&run.manifest, &condition);
                     }
                     picture
                 }));
@@ -168,7 +168,12 @@ fn served_until(thread: &ThreadRecord) -> ServedUntil {
     }
 }
 
-fn add_provenance(provenance: &mut Provenance, segment: &SegmentRecord, thread: &ThreadRecord) {
+/// Adds what one segment of one thread says of how it was measured.
+pub(crate) fn add_provenance(
+    provenance: &mut Provenance,
+    segment: &SegmentRecord,
+    thread: &ThreadRecord,
+) {
     let lost = thread.lost.unwrap_or(0);
     // A run without its end knows only what was recorded; that it has no end is said elsewhere.
     let written = thread
@@ -204,14 +209,14 @@ fn add_provenance(provenance: &mut Provenance, segment: &SegmentRecord, thread: 
     provenance
         .early_ends
         .extend(early.filter(|early| !provenance.early_ends.contains(early)));
-    for load in statements(segment) {
-        if !load.working && !provenance.loads.iter().any(|known| known.load == load.name) {
-            provenance.loads.push(LoadProof {
-                load: load.name,
-                proven: false,
-                detail: load
-                    .reason
-                    .unwrap_or_else(|| "it says nothing of its work".into()),
+    for load in &segment.loads {
+        let known = &mut provenance.unproven_loads;
+        if let Some(why) = load.why_unproven()
+            && !known.iter().any(|known| known.load == load.name)
+        {
+            known.push(UnprovenLoad {
+                load: load.name.clone(),
+                why: why.to_owned(),
             });
         }
     }

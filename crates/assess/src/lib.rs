@@ -4,6 +4,7 @@
 //! one.
 
 mod assessment;
+mod bounds;
 mod changes;
 mod compare;
 mod conditions;
@@ -25,11 +26,14 @@ mod run_outcome;
 mod schedulability;
 mod trial;
 mod watched;
+mod worst_case;
 
 pub use assessment::Assessment;
+pub use bounds::HeldBound;
 pub use compare::{
     ALPHA, Adjusted, Bin, CompareError, CompareOrder, Comparison, ConditionComparison, Difference,
-    Finding, Margin, Metric, MetricComparison, QuantileFigure, RunFigures, Weight, median,
+    Finding, Margin, Metric, MetricComparison, QuantileFigure, RunFigures, UnknownMetric, Weight,
+    median,
 };
 pub use conditions::NotMeasured;
 pub use controllers::ControllerFile;
@@ -46,10 +50,17 @@ pub use loads::LoadSummary;
 pub use modules::ModuleFigures;
 pub use next_step::NextStep;
 pub use picture::{
-    Bucket, HistogramBin, LateCycle, Level, Measure, Picture, Pyramid, Shape, SkippedCycles,
-    Stretch, Tail, Violations, WorstCycle,
+    Bucket, CpuCounts, HistogramBin, LateCycle, Level, Measure, Picture, Pyramid, Shape,
+    SkippedCycles, Stretch, Tail, Violations, WorstCycle,
 };
 pub use probe_effect::{ProbeEffect, Shift, TracedCondition};
-pub use schedulability::{KnownOverheads, OverheadsError, Schedulability, Taken};
+pub use schedulability::{
+    FromRunError, KnownOverheads, MachineError, NotOneSweep, OverheadsError, PublishedOverheads,
+    RunMachine, Schedulability, Sweep, SweptDistribution, SweptOverheads, SweptPlan, SweptPoint,
+    SweptShare, Taken, Which, measured_execution, refused_words, set_of_run,
+};
 pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep};
 pub use watched::{activity, rows};
+pub use worst_case::{
+    BoundMetric, BoundOrder, Bounded, Bounds, BoundsError, Composed, ComposedError, Exceed,
+};

@@ -1,28 +1,8 @@
 //! What the loads of a run say of their work, added up for a table. Whether a load's work was
 //! enough was decided where it was measured.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use wakepath_archive::SegmentRecord;
-
-/// A load's statement about one segment, as far as judging and showing need it. Fields that other
-/// versions add are left alone.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Statement {
-    pub(crate) name: String,
-    pub(crate) working: bool,
-    #[serde(default)]
-    pub(crate) reason: Option<String>,
-    #[serde(default)]
-    unit: String,
-    #[serde(default)]
-    work_done: f64,
-    #[serde(default)]
-    seconds: f64,
-    #[serde(default)]
-    workers: u32,
-    #[serde(default)]
-    notes: Vec<String>,
-}
 
 /// A load over all segments of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -47,29 +27,14 @@ pub struct LoadSummary {
     seconds: f64,
 }
 
-/// What the loads say about a segment. A statement that can't be read is a load without proof.
-pub(crate) fn statements(segment: &SegmentRecord) -> impl Iterator<Item = Statement> {
-    segment.loads.iter().map(|value| {
-        serde_json::from_value(value.clone()).unwrap_or_else(|error| Statement {
-            name: "a load".into(),
-            working: false,
-            reason: Some(format!("its statement can't be read: {error}")),
-            unit: String::new(),
-            work_done: 0.0,
-            seconds: 0.0,
-            workers: 0,
-            notes: Vec::new(),
-        })
-    })
-}
-
 /// What each load without proof says of itself in these segments, once.
 pub(crate) fn unproven<'a>(segments: impl Iterator<Item = &'a SegmentRecord>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for statement in segments.flat_map(statements).filter(|of| !of.working) {
-        let why = statement.reason.as_deref();
-        let why = why.unwrap_or("it says nothing of its work");
-        let line = format!("the load {} did not prove its work: {why}", statement.name);
+    for load in segments.flat_map(|segment| &segment.loads) {
+        let Some(why) = load.why_unproven() else {
+            continue;
+        };
+        let line = format!("the load {} did not prove its work: {why}", load.name);
         if !all.contains(&line) {
             all.push(line);
         }
@@ -104,17 +69,17 @@ pub(crate) fn summarise(segments: &[SegmentRecord]) -> Vec<LoadSummary> {
     let mut summaries: Vec<LoadSummary> = Vec::new();
     // What is shown is the load beside the judged cycles.
     for segment in segments.iter().filter(|segment| !segment.traced) {
-        for statement in statements(segment) {
+        for proof in &segment.loads {
             let known = summaries
                 .iter_mut()
-                .position(|known| known.phase == segment.phase && known.load == statement.name);
+                .position(|known| known.phase == segment.phase && known.load == proof.name);
             let index = known.unwrap_or_else(|| {
                 summaries.push(LoadSummary {
                     phase: segment.phase.clone(),
-                    load: statement.name.clone(),
-                    workers: statement.workers,
+                    load: proof.name.clone(),
+                    workers: proof.workers,
                     per_second: 0.0,
-                    unit: statement.unit.clone(),
+                    unit: proof.unit.clone(),
                     working: true,
                     notes: Vec::new(),
                     work_done: 0.0,
@@ -123,15 +88,15 @@ pub(crate) fn summarise(segments: &[SegmentRecord]) -> Vec<LoadSummary> {
                 summaries.len() - 1
             });
             let summary = &mut summaries[index];
-            summary.work_done += statement.work_done;
-            summary.seconds += statement.seconds;
+            summary.work_done += proof.work_done;
+            summary.seconds += proof.seconds;
             if summary.seconds > 0.0 {
                 summary.per_second = summary.work_done / summary.seconds;
             }
-            summary.working &= statement.working;
-            for note in statement.notes.into_iter().chain(statement.reason) {
-                if !summary.notes.contains(&note) {
-                    summary.notes.push(note);
+            summary.working &= proof.working;
+            for note in proof.notes.iter().chain(&proof.reason) {
+                if !summary.notes.contains(note) {
+                    summary.notes.push(note.clone());
                 }
             }
         }

@@ -38,6 +38,8 @@ pub(crate) fn next_steps(
     for missing in not_measured.iter().filter(|missing| missing.lacks_right) {
         add(&mut steps, missing.condition.clone(), Advice::GetRight);
     }
+    // A run that was cut off is first of all to be made whole.
+    steps.sort_by_key(|step| step.advice != Advice::MeasureToTheEnd);
     for step in &mut steps {
         if let Advice::MeasureLonger { times, .. } = step.advice {
             step.run_ns = Some(longer(scenario, times).estimated_run_ns());

@@ -13,7 +13,12 @@ pub(crate) fn run_outcome(
     not_measured: &[NotMeasured],
 ) -> (Outcome, Vec<String>) {
     let mut remarks = Vec::new();
-    let mut outcome = overall.outcome;
+    // Interrupted before the first segment it holds nothing that could be invalid.
+    let is_empty = overall.policies.is_empty();
+    let mut outcome = match &run.manifest.ending {
+        Ending::Interrupted if is_empty => Outcome::Undecided,
+        _ => overall.outcome,
+    };
     let mut hold_back = |remark: String| {
         remarks.push(remark);
         if outcome == Outcome::Passed {
@@ -35,6 +40,9 @@ pub(crate) fn run_outcome(
     }
     match &run.manifest.ending {
         Ending::Complete => {}
+        Ending::Interrupted if is_empty => {
+            hold_back("the run was interrupted before anything was measured".into());
+        }
         Ending::Interrupted => hold_back("the run was interrupted before its end".into()),
         Ending::Failed { reason } => hold_back(format!("the run could not go on: {reason}")),
         Ending::CutShort | Ending::Unknown => hold_back("the run has no recorded end".into()),

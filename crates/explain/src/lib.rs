@@ -44,7 +44,7 @@ pub use interference::{
 };
 pub use late_cycle::{LateCycle, LatePiece, LateShare};
 pub use loop_thread::LoopThread;
-pub use overheads::{Distribution, OverheadTable, Overheads};
+pub use overheads::{Distribution, OverheadCosts, OverheadTable, Overheads, PhaseOverheads};
 pub use own::{Own, OwnThread};
 pub use remedy::remedy;
 pub use resolve::Usual;

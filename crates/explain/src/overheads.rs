@@ -119,11 +119,9 @@ impl Overheads {
         self.ipi.merge(&other.ipi);
     }
 
-    /// As a table.
-    pub fn table(&self) -> OverheadTable {
-        OverheadTable {
-            version: 1,
-            unit: "ns".into(),
+    /// As distributions.
+    pub fn costs(&self) -> OverheadCosts {
+        OverheadCosts {
             timer_lateness: Distribution::of(&self.event),
             release: Distribution::of(&self.release),
             scheduling: Distribution::of(&self.scheduling),
@@ -146,6 +144,28 @@ pub struct OverheadTable {
     pub version: u32,
     /// Unit of every time: `ns`.
     pub unit: String,
+    /// Of all phases together.
+    #[serde(flatten)]
+    pub all: OverheadCosts,
+    /// Phase by phase, in the order of the run; none in a file of a wakepath that did not tell them
+    /// apart.
+    #[serde(default)]
+    pub phases: Vec<PhaseOverheads>,
+}
+
+/// The overheads of one phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseOverheads {
+    /// Its name.
+    pub phase: String,
+    /// What was seen in it.
+    #[serde(flatten)]
+    pub costs: OverheadCosts,
+}
+
+/// What each of the kernel's steps cost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OverheadCosts {
     /// Δev: due time → timer interrupt, over direct wake-ups of the measured loops.
     pub timer_lateness: Distribution,
     /// Δrel: interrupt entry → a thread put on its run queue, over all wake-ups from interrupts.
@@ -164,6 +184,24 @@ pub struct OverheadTable {
 impl OverheadTable {
     /// Name of the file in a run directory.
     pub const FILE_NAME: &'static str = "overheads.json";
+
+    /// Of phases in their order.
+    pub fn of(phases: &[(String, Overheads)]) -> Self {
+        let mut all = Overheads::default();
+        for (_, overheads) in phases {
+            all.merge(overheads);
+        }
+        let phases = phases.iter().map(|(phase, overheads)| PhaseOverheads {
+            phase: phase.clone(),
+            costs: overheads.costs(),
+        });
+        Self {
+            version: 1,
+            unit: "ns".into(),
+            all: all.costs(),
+            phases: phases.collect(),
+        }
+    }
 }
 
 /// A distribution of times in nanoseconds.

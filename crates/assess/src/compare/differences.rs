@@ -342,8 +342,8 @@ pub(crate) fn cautions(
         .count();
     match explain {
         0 if differences.iter().all(|d| d.weight == Weight::Note) => cautions.push(
-            "the sides differ in nothing that was looked at: what is found here is chance, time \
-             or something else"
+            "no setting that could explain a change differs between the sides: what is found here is \
+             chance, time or something that was not looked at"
                 .to_owned(),
         ),
         0 | 1 => {}

@@ -22,6 +22,11 @@ pub enum Metric {
     Misses,
 }
 
+/// A word that is no metric.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no metric; there are {all}", all = Metric::ALL.map(Metric::word).join(", "))]
+pub struct UnknownMetric(pub String);
+
 impl Metric {
     /// All of them, in the order of a table.
     pub const ALL: [Self; 5] = [
@@ -46,13 +51,12 @@ impl Metric {
     /// The metric of a word.
     ///
     /// # Errors
-    /// The words there are.
-    pub fn of_word(word: &str) -> Result<Self, String> {
-        let words = || Self::ALL.map(Self::word).join(", ");
+    /// For a word that is none of [`Metric::ALL`].
+    pub fn of_word(word: &str) -> Result<Self, UnknownMetric> {
         Self::ALL
             .into_iter()
             .find(|metric| metric.word() == word)
-            .ok_or_else(|| format!("`{word}` is no metric; there are {}", words()))
+            .ok_or_else(|| UnknownMetric(word.to_owned()))
     }
 
     /// The quantile that it is, if it is one.

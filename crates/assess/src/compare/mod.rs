@@ -10,7 +10,7 @@ mod metric;
 pub use differences::{Difference, Weight};
 pub use figures::{Bin, QuantileFigure, RunFigures};
 pub use findings::{Adjusted, Finding, MetricComparison, median};
-pub use metric::{Margin, Metric};
+pub use metric::{Margin, Metric, UnknownMetric};
 
 use crate::error::AssessmentError;
 use crate::identity::{RunIdentity, identity};

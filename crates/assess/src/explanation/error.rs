@@ -19,6 +19,28 @@ pub enum ExplainError {
         /// The run directory.
         directory: String,
     },
+    /// The explanation beside a run can't be read.
+    #[error("{path}: {error}")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// What lies there is none.
+    #[error("{path}: not an explanation: {error}; remove it, and the report does without causes")]
+    NotAnExplanation {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        error: serde_json::Error,
+    },
+    /// It has a later form.
+    #[error("{path}: written by a newer wakepath; remove it, and the report does without causes")]
+    Newer {
+        /// The file.
+        path: String,
+    },
     /// The explanation can't be written beside the run.
     #[error("{path}: {error}")]
     Write {

@@ -1,10 +1,11 @@
 //! The explanation and the overheads as files in the run directory, written once a traced run has
-//! ended. They hold nothing that can't be made again from the traces.
+//! ended, and the explanation read again. They hold nothing that can't be made again from the traces.
 
 use super::{ExplainError, ExplainedRun, Nobody, Order, explain};
 use serde::Serialize;
 use std::io;
-use wakepath_archive::{Run, Trace};
+use std::path::Path;
+use wakepath_archive::{Run, Trace, read_legible};
 use wakepath_directory::Directory;
 use wakepath_explain::{Explanation, OverheadTable};
 
@@ -28,6 +29,26 @@ pub fn write_beside(run: &Run, directory: &Directory) -> Result<Option<Explanati
     write(directory, Explanation::FILE_NAME, &explanation)?;
     write(directory, OverheadTable::FILE_NAME, &overheads)?;
     Ok(Some(explanation))
+}
+
+/// The explanation that was written beside a run when it ended, each text in it one line, whoever
+/// made the run; `None` for a run that was not traced.
+///
+/// # Errors
+/// [`ExplainError::Read`], [`ExplainError::NotAnExplanation`], [`ExplainError::Newer`].
+pub fn kept(run: &Path) -> Result<Option<Explanation>, ExplainError> {
+    let file = run.join(Explanation::FILE_NAME);
+    let path = file.display().to_string();
+    let text = match std::fs::read(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(ExplainError::Read { path, error }),
+    };
+    match read_legible::<Explanation>(&text) {
+        Err(error) => Err(ExplainError::NotAnExplanation { path, error }),
+        Ok(found) if found.version > Explanation::VERSION => Err(ExplainError::Newer { path }),
+        Ok(found) => Ok(Some(found)),
+    }
 }
 
 /// Whole: whoever reads finds all of it or nothing.

@@ -41,7 +41,7 @@ impl<'a> SegmentLoops<'a> {
             .manifest
             .imported
             .as_ref()
-            .is_some_and(|from| from.is_watched());
+            .is_some_and(|from| from.is_made_of_events());
         // The archive has a watched program's cycles on even rows; its trace has them as they were.
         let mut rows = match watched {
             true => Some(crate::watched::rows(record, trace)?),

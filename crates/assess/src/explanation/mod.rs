@@ -11,7 +11,7 @@ mod terms;
 mod worst;
 
 pub use error::ExplainError;
-pub use files::write_beside;
+pub use files::{kept, write_beside};
 pub use loops::SegmentLoops;
 pub use order::Order;
 pub use worst::{WorstCycle, worst_cycle};
@@ -73,7 +73,7 @@ pub fn explain(
     along: &mut dyn Along,
 ) -> Result<ExplainedRun, ExplainError> {
     let mut sums = Sums::new(run, order)?;
-    let mut overheads = Overheads::default();
+    let mut overheads: Vec<(String, Overheads)> = Vec::new();
     let (mut events, mut lost, mut untold, mut traced) = (0, 0, 0, 0);
     let mut own_by_name = false;
     for record in &run.manifest.segments {
@@ -93,7 +93,17 @@ pub fn explain(
             .map_or(0, |end| end.cpus.iter().map(|cpu| cpu.lost).sum());
         lost += explainer.lost().max(counted);
         untold += explainer.untold_switches();
-        overheads.merge(explainer.overheads());
+        match overheads
+            .iter_mut()
+            .find(|(phase, _)| *phase == record.phase)
+        {
+            Some((_, known)) => known.merge(explainer.overheads()),
+            None => {
+                let mut own = Overheads::default();
+                own.merge(explainer.overheads());
+                overheads.push((record.phase.clone(), own));
+            }
+        }
         sums.end_segment(&loops, &explainer);
     }
     if traced == 0 {
@@ -110,7 +120,7 @@ pub fn explain(
             own_by_name,
             conditions: sums.conditions(),
         },
-        overheads: overheads.table(),
+        overheads: OverheadTable::of(&overheads),
     })
 }
 

@@ -51,10 +51,6 @@ fn idle_exits(facts: &[FactsTaken]) -> IdleExits {
             .map(|(state, of)| (state, of.latency_us.saturating_mul(1000)))
             .collect();
         let cpus = group.cpus.numbers().to_vec();
-        let cpus = cpus
-            .into_iter()
-            .filter_map(|cpu| u16::try_from(cpu).ok())
-            .collect::<Vec<_>>();
         cpus.into_iter().flat_map(move |cpu| {
             let states = states.clone().into_iter();
             states.map(move |(state, ns)| ((cpu, state), ns))

@@ -8,11 +8,26 @@
 use crate::conditions::ConditionSegments;
 use crate::judged::window_end;
 use wakepath_archive::{ArchiveError, Run};
-use wakepath_flight::replay::{Choices, Schedule};
+use wakepath_flight::replay::{Choices, Schedule, ScheduleError};
 use wakepath_timeline::Sample;
 
 /// A day at 1 kHz, as for one recording.
 const MOST_DUE_TIMES: u64 = 86_400_000;
+
+/// Why a condition's instants are not flown.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(super) enum NotFlown {
+    #[error("what was measured is invalid")]
+    Invalid,
+    #[error("it spans {due_times} due times; a replay takes at most {MOST_DUE_TIMES}")]
+    TooLong { due_times: u64 },
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    #[error("it holds no sample instants: its tool wrote how often each latency came, not when")]
+    NoInstants,
+    #[error("no cycle was recorded after the warm-up")]
+    NoCycle,
+}
 
 /// The schedule, or why there is none.
 ///
@@ -22,7 +37,7 @@ pub(super) fn schedule(
     run: &Run,
     condition: &ConditionSegments<'_>,
     choices: Choices,
-) -> Result<Result<Schedule, String>, ArchiveError> {
+) -> Result<Result<Schedule, NotFlown>, ArchiveError> {
     let mut threads = condition.threads.clone();
     threads.sort_by_key(|(_, thread)| thread.thread);
     let mut joined: Option<Schedule> = None;
@@ -38,9 +53,7 @@ pub(super) fn schedule(
         let mut due_times = end - first;
         due_times = due_times.saturating_add(joined.as_ref().map_or(0, Schedule::due_times));
         if due_times > MOST_DUE_TIMES {
-            return Ok(Err(format!(
-                "it spans {due_times} due times; a replay takes at most {MOST_DUE_TIMES}"
-            )));
+            return Ok(Err(NotFlown::TooLong { due_times }));
         }
         let judged: Vec<Sample> = samples
             .into_iter()
@@ -52,7 +65,7 @@ pub(super) fn schedule(
             None => Schedule::without_jobs(period_ns, end - first),
             Some(sample) => match Schedule::from_samples(&judged, period_ns, choices) {
                 Ok(schedule) => schedule.within(sample.cycle - first, end - first),
-                Err(error) => return Ok(Err(error.to_string())),
+                Err(error) => return Ok(Err(error.into())),
             },
         };
         joined = Some(match joined {
@@ -62,9 +75,7 @@ pub(super) fn schedule(
     }
     Ok(match joined {
         Some(schedule) if recorded > 0 => Ok(schedule),
-        _ if run.manifest.imported.is_some() => Err("it holds no sample instants: its tool wrote \
-             how often each latency came, not when"
-            .into()),
-        _ => Err("no cycle was recorded after the warm-up".into()),
+        _ if run.manifest.imported.is_some() => Err(NotFlown::NoInstants),
+        _ => Err(NotFlown::NoCycle),
     })
 }

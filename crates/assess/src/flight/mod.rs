@@ -11,6 +11,7 @@ use crate::error::AssessmentError;
 use crate::identity::{RunIdentity, identity, scenario_of};
 use crate::judged::{JudgedConditions, judged_conditions};
 use crate::run_outcome::run_outcome;
+use instants::NotFlown;
 use parallel::Piece;
 use serde::Serialize;
 use std::num::NonZeroUsize;
@@ -232,14 +233,14 @@ fn fly_all(
     done: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<FlownConditions, ArchiveError> {
     let choices = order.settings.choices;
-    let mut schedules: Vec<(ConditionName, Result<Schedule, String>)> = vec![];
+    let mut schedules: Vec<(ConditionName, Result<Schedule, NotFlown>)> = vec![];
     for (condition, judgement) in segments.iter().zip(judgements) {
         if order.task.is_some() && condition.task != order.task {
             continue;
         }
         // A recording that can't be trusted says nothing about a flight either.
         let schedule = match judgement.outcome {
-            Outcome::Invalid => Err("what was measured is invalid".into()),
+            Outcome::Invalid => Err(NotFlown::Invalid),
             _ => instants::schedule(run, condition, choices)?,
         };
         schedules.push((judgement.name.clone(), schedule));
@@ -316,7 +317,9 @@ fn fly_all(
             Err(why) => FlownCondition {
                 name,
                 flight: None,
-                findings: vec![FlightFinding::NotFlown { why }],
+                findings: vec![FlightFinding::NotFlown {
+                    why: why.to_string(),
+                }],
                 distance: None,
             },
         })

@@ -1,6 +1,7 @@
 //! Collects a condition's picture from its samples, segment by segment, by the same accounting of
 //! due times as the verdict's.
 
+use super::cpus::CpuTally;
 use super::worst::Worst;
 use super::{
     LateCycle, Measure, Picture, Pyramid, Shape, SkippedCycles, Stretch, Violations, WorstCycle,
@@ -26,6 +27,7 @@ pub(crate) struct Gatherer {
     execution: Vec<Option<i64>>,
     violations: Violations,
     worst: Worst,
+    cpus: CpuTally,
 }
 
 impl Gatherer {
@@ -40,6 +42,7 @@ impl Gatherer {
             execution: Vec::new(),
             violations: Violations::default(),
             worst: Worst::default(),
+            cpus: CpuTally::default(),
         }
     }
 
@@ -66,8 +69,11 @@ impl Gatherer {
             series.reserve_exact(samples.len());
         }
         let mut next = first;
+        let mut cpu = samples.first().map(|sample| sample.cpu);
         for sample in samples.iter().filter(|sample| sample.cycle >= first) {
-            self.skip(next..sample.cycle.min(window.end_cycle), |cycle| {
+            // Where it woke at last is where it was waited for.
+            cpu = Some(sample.cpu);
+            self.skip(next..sample.cycle.min(window.end_cycle), cpu, |cycle| {
                 sample.wake_ns.wrapping_sub(due.due_ns(cycle)) as i64
             });
             if sample.cycle >= window.end_cycle {
@@ -77,7 +83,7 @@ impl Gatherer {
             next = sample.cycle + 1;
         }
         let end_ns = due.due_ns(window.end_cycle);
-        self.skip(next..window.end_cycle, |cycle| {
+        self.skip(next..window.end_cycle, cpu, |cycle| {
             end_ns.wrapping_sub(due.due_ns(cycle)) as i64
         });
     }
@@ -107,12 +113,18 @@ impl Gatherer {
             after_overrun,
             cpu: Some(sample.cpu),
         });
+        self.cpus.count(sample.cpu, latency_ns);
         self.latency.push(Some(latency_ns));
         self.response.push(Some(response_ns));
         self.execution.push(Some(sample.execution_ns()));
     }
 
-    fn skip(&mut self, cycles: std::ops::Range<u64>, suffered: impl Fn(u64) -> i64) {
+    fn skip(
+        &mut self,
+        cycles: std::ops::Range<u64>,
+        cpu: Option<u16>,
+        suffered: impl Fn(u64) -> i64,
+    ) {
         if cycles.is_empty() {
             return;
         }
@@ -131,6 +143,9 @@ impl Gatherer {
             cpu: None,
         });
         for cycle in cycles {
+            if let Some(cpu) = cpu {
+                self.cpus.count(cpu, suffered(cycle));
+            }
             self.latency.push(Some(suffered(cycle)));
             self.response.push(None);
             self.execution.push(None);
@@ -149,6 +164,9 @@ impl Gatherer {
             let shape = Distribution::new(values).as_ref().map(Shape::of);
             Measure { pyramid, shape }
         };
+        // One loop that the kernel moved about is not several measured side by side.
+        let threads = self.stretches.iter().map(|stretch| stretch.thread);
+        let are_several = threads.clone().max() != threads.min();
         Picture {
             name,
             period_ns: self.period_ns,
@@ -162,6 +180,10 @@ impl Gatherer {
             violations: self.violations,
             worst: self.worst.latest(),
             mean,
+            cpus: match are_several {
+                true => self.cpus.counts(),
+                false => Vec::new(),
+            },
         }
     }
 }

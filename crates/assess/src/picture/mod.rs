@@ -2,12 +2,15 @@
 //! smallest and largest values, the shapes of its distributions, every violation as it was. Pure;
 //! it draws nothing.
 
+mod cpus;
 mod gather;
 mod pyramid;
 mod shape;
 mod violations;
 mod worst;
 
+pub use cpus::CpuCounts;
+pub(crate) use cpus::CpuTally;
 pub(crate) use gather::Gatherer;
 pub use pyramid::{Bucket, Level, Pyramid};
 pub use shape::{HistogramBin, Shape, Tail};
@@ -46,6 +49,8 @@ pub struct Picture {
     /// Mean wake-up latency over all due times with its 99 % interval from batch means; `None`
     /// with too few of them.
     pub mean: Option<MeanInterval>,
+    /// Wake-up latencies by CPU, where several loops were measured side by side; else none.
+    pub cpus: Vec<CpuCounts>,
 }
 
 /// A run of due times recorded together: one thread in one segment.

@@ -1,15 +1,30 @@
 //! The analysis of a task set together with where its overheads come from: what `wakepath
 //! schedulability` answers. It computes no bound itself; wakepath-schedulability does.
 
+mod executions;
+mod from_run;
+mod machine;
 mod overheads;
+mod published;
+mod sweep;
+mod throttling;
 
+pub use executions::{Which, measured_execution};
+pub use from_run::{FromRunError, set_of_run};
+pub use machine::{MachineError, RunMachine};
 pub use overheads::{KnownOverheads, OverheadsError, Taken};
+pub use published::PublishedOverheads;
+pub use sweep::{
+    NotOneSweep, Sweep, SweptDistribution, SweptOverheads, SweptPlan, SweptPoint, SweptShare,
+};
 
 use serde::Serialize;
 use serde_json::{Value, json};
 use wakepath_scenario::TaskSet;
+use wakepath_schedulability::sched_deadline::{Admission, Parameters, Refused, admission};
 use wakepath_schedulability::{
-    Analysis, Limits, NotAnalysed, Outcome, Question, Refuted, What, analyse, arithmetic, limits,
+    Analysis, EndToEnd, Limits, Method, NotAnalysed, Outcome, Question, Refuted, What, Window,
+    analyse, arithmetic, end_to_end, limits, worst_window,
 };
 
 /// A task set's answer.
@@ -21,6 +36,11 @@ pub struct Schedulability {
     pub analysis: Analysis,
     /// How far each task is from its limit, in the set's order.
     pub limits: Vec<Limits>,
+    /// From end to end, in the order of the set's chains; `None`: no bound.
+    pub chains: Vec<Option<EndToEnd>>,
+    /// Under SCHED_DEADLINE the kernel's answer for each root domain: its first CPU, and the tasks
+    /// in it by place.
+    pub admissions: Vec<(u16, Vec<usize>, Admission)>,
     /// Costs that were put in, and which of them are not known.
     pub overheads: KnownOverheads,
 }
@@ -30,7 +50,8 @@ impl Schedulability {
     ///
     /// # Errors
     /// [`NotAnalysed`].
-    pub fn of(set: TaskSet, overheads: KnownOverheads) -> Result<Self, NotAnalysed> {
+    pub fn of(mut set: TaskSet, overheads: KnownOverheads) -> Result<Self, NotAnalysed> {
+        set.notes.extend(throttling::notes(&set));
         let question = Question {
             tasks: &set.tasks,
             method: set.method,
@@ -39,7 +60,14 @@ impl Schedulability {
         };
         let analysis = analyse(&question)?;
         let limits = limits(&question)?;
+        let chains: Result<Vec<_>, _> = set
+            .chains
+            .iter()
+            .map(|chain| end_to_end(&set.tasks, &analysis, chain))
+            .collect();
         Ok(Self {
+            chains: chains.map_err(NotAnalysed::Impossible)?,
+            admissions: admissions(&set, &analysis),
             analysis,
             limits,
             overheads,
@@ -47,9 +75,55 @@ impl Schedulability {
         })
     }
 
+    /// The worst window of each task that has one.
+    ///
+    /// # Errors
+    /// [`NotAnalysed`].
+    pub fn windows(&self) -> Result<Vec<Window>, NotAnalysed> {
+        let question = Question {
+            tasks: &self.set.tasks,
+            method: self.set.method,
+            cpus: self.set.cpus,
+            overheads: Some(&self.overheads),
+        };
+        let windows: Result<Vec<_>, _> = (0..self.set.tasks.len())
+            .map(|task| worst_window(&question, &self.analysis, task))
+            .collect();
+        Ok(windows?.into_iter().flatten().collect())
+    }
+
+    /// The outcome with what the kernel doesn't admit and chains that are not shown to be in time.
+    pub fn outcome(&self) -> Outcome {
+        if !self.admitted() && self.analysis.outcome == Outcome::Schedulable {
+            return Outcome::NotProvable;
+        }
+        let late = self
+            .set
+            .chains
+            .iter()
+            .zip(&self.chains)
+            .any(|(chain, found)| {
+                chain.deadline_ns.is_some_and(|deadline_ns| {
+                    found.is_none_or(|found| found.latency_ns > deadline_ns)
+                })
+            });
+        match late {
+            true => self.analysis.outcome.clone().and(Outcome::NotProvable),
+            false => self.analysis.outcome.clone(),
+        }
+    }
+
+    /// Whether the kernel admits every thread; true under any other policy than SCHED_DEADLINE.
+    pub fn admitted(&self) -> bool {
+        self.admissions
+            .iter()
+            .all(|(_, _, admission)| admission.admitted())
+    }
+
     /// As the exit code of the command: 0 schedulable, 2 not, 3 not provable by the tests at hand.
     pub fn exit_code(&self) -> u8 {
-        match self.analysis.outcome {
+        match self.outcome() {
+            _ if !self.admitted() => 2,
             Outcome::Schedulable => 0,
             Outcome::NotSchedulable(_) => 2,
             Outcome::NotProvable => 3,
@@ -63,7 +137,8 @@ impl Schedulability {
 
     /// The outcome in one word.
     pub fn word(&self) -> &'static str {
-        match self.analysis.outcome {
+        match self.outcome() {
+            _ if !self.admitted() => "not schedulable",
             Outcome::Schedulable => "schedulable",
             Outcome::NotSchedulable(_) => "not schedulable",
             Outcome::NotProvable => "not provable",
@@ -84,6 +159,9 @@ impl Serialize for Schedulability {
             "cpus": self.set.cpus,
             "utilization": self.utilization(),
             "tasks": tasks,
+            "chains": self.chains_json(),
+            "sched_deadline": self.verdicts(),
+            "notes": self.set.notes,
             "overheads": self.overheads.to_json(),
         })
         .serialize(serializer)
@@ -105,6 +183,9 @@ impl Schedulability {
                     What::Jitter => ("jitter", None, None),
                     What::Blocking => ("blocking", None, None),
                     What::Preemption { by, jobs } => ("preemption", Some(name(*by)), Some(*jobs)),
+                    What::Reservation { name, budgets } => {
+                        ("reservation", Some(name.as_str()), Some(*budgets))
+                    }
                     What::Overhead(name) => ("overhead", Some(*name), None),
                     What::BeforeDue => ("before due", None, None),
                 };
@@ -120,13 +201,77 @@ impl Schedulability {
             "tardiness_ns": answer.tardiness_ns,
             "priority": (task.priority > 0).then_some(task.priority),
             "cpu": task.cpu,
+            "sched_deadline": answer.parameters.map(|asked| json!({
+                "runtime_ns": asked.runtime_ns,
+                "deadline_ns": asked.deadline_ns,
+                "period_ns": asked.period_ns,
+            })),
             "longest_execution_ns": self.limits[place].longest_execution_ns,
             "shortest_period_ns": self.limits[place].shortest_period_ns,
             "made_of": made_of,
         })
     }
 
+    fn chains_json(&self) -> Vec<Value> {
+        let chains = self.set.chains.iter().zip(&self.chains);
+        chains
+            .map(|(chain, found)| {
+                let names = chain.tasks.iter().map(|&place| &self.set.tasks[place].name);
+                json!({
+                    "name": chain.name,
+                    "tasks": names.collect::<Vec<_>>(),
+                    "latency_ns": found.map(|found| found.latency_ns),
+                    "reaction_ns": found.map(|found| found.reaction_ns),
+                    "deadline_ns": chain.deadline_ns,
+                    "holds": chain.deadline_ns.map(|deadline_ns| {
+                        found.is_some_and(|found| found.latency_ns <= deadline_ns)
+                    }),
+                })
+            })
+            .collect()
+    }
+
+    /// SCHED_DEADLINE's three verdicts apart; `None` under any other policy.
+    fn verdicts(&self) -> Option<Value> {
+        if !matches!(self.set.method, Method::Deadline(_)) {
+            return None;
+        }
+        let share = |bandwidth: u64| bandwidth as f64 / f64::from(1 << 20);
+        let domains = self.admissions.iter().map(|(cpu, places, admission)| {
+            let refused = admission.refused.iter().map(|(place, why)| {
+                json!({
+                    "task": self.set.tasks[places[*place]].name,
+                    "why": refused_words(*why),
+                })
+            });
+            json!({
+                "first_cpu": cpu,
+                "admitted": admission.admitted(),
+                "bandwidth": share(admission.needed),
+                "limit": admission.limit.map(share),
+                "refused": refused.collect::<Vec<_>>(),
+            })
+        });
+        Some(json!({
+            "admitted": self.admitted(),
+            "root_domains": domains.collect::<Vec<_>>(),
+            "proved_hard": self.analysis.outcome == Outcome::Schedulable,
+            "bounded_tardiness": self.tardiness_bounded(),
+        }))
+    }
+
+    /// Whether a bound is known for how late every task can be, 0 included.
+    pub fn tardiness_bounded(&self) -> bool {
+        let known = |task: &wakepath_schedulability::TaskAnswer| {
+            task.schedulable || task.tardiness_ns.is_some()
+        };
+        self.analysis.tasks.iter().all(known)
+    }
+
     fn refuted(&self) -> Option<Value> {
+        if !self.admitted() {
+            return Some(json!({"by": "admission"}));
+        }
         let Outcome::NotSchedulable(refuted) = &self.analysis.outcome else {
             return None;
         };
@@ -138,9 +283,67 @@ impl Schedulability {
                 length_ns,
                 needed_ns,
             } => json!({"by": "demand", "length_ns": length_ns, "needed_ns": needed_ns}),
-            Refuted::Played { task, deadline_ns } => {
-                json!({"by": "simulation", "task": name(task), "deadline_ns": deadline_ns})
+            Refuted::Played {
+                task,
+                deadline_ns,
+                offsets_ns,
+            } => {
+                let offsets = offsets_ns
+                    .iter()
+                    .map(|(task, ns)| json!({"task": name(task), "offset_ns": ns}));
+                json!({
+                    "by": "simulation",
+                    "task": name(task),
+                    "deadline_ns": deadline_ns,
+                    "first_releases": offsets.collect::<Vec<_>>(),
+                })
             }
         })
     }
+}
+
+/// Why the kernel refuses a thread's parameters, in words.
+pub fn refused_words(why: Refused) -> &'static str {
+    match why {
+        Refused::RuntimeTooShort => "its runtime is below 1024 ns",
+        Refused::RuntimeBeyondDeadline => "its runtime, overheads included, is beyond its deadline",
+        Refused::Period => "its period is none that the kernel takes (100 us to 4.194304 s)",
+    }
+}
+
+/// The kernel's answer for each root domain.
+fn admissions(set: &TaskSet, analysis: &Analysis) -> Vec<(u16, Vec<usize>, Admission)> {
+    let Method::Deadline(_) = set.method else {
+        return Vec::new();
+    };
+    let size = set.method.cluster_size(set.cpus);
+    let mut found = Vec::new();
+    for first in (0..set.cpus).step_by(usize::from(size)) {
+        let cpus = size.min(set.cpus - first);
+        let mut reserved: Vec<&str> = Vec::new();
+        let own = (0..set.tasks.len()).filter(|&place| {
+            let task = &set.tasks[place];
+            let cpu = match &task.reservation {
+                Some(reservation) => reservation.cpu,
+                None => task.cpu,
+            };
+            // A reservation asks once, whatever runs in it.
+            if let Some(reservation) = &task.reservation {
+                if reserved.contains(&reservation.name.as_str()) {
+                    return false;
+                }
+                reserved.push(&reservation.name);
+            }
+            (first..first + cpus).contains(&cpu.unwrap_or(0))
+        });
+        let places: Vec<usize> = own.collect();
+        let asked: Vec<(usize, Parameters)> = places
+            .iter()
+            .filter_map(|&place| Some((place, analysis.tasks[place].parameters?)))
+            .collect();
+        let parameters: Vec<Parameters> = asked.iter().map(|(_, asked)| *asked).collect();
+        let places = asked.iter().map(|(place, _)| *place).collect();
+        found.push((first, places, admission(&parameters, cpus, &set.admission)));
+    }
+    found
 }

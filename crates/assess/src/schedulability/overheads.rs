@@ -1,10 +1,11 @@
 //! Overheads from recorded runs or from a file, each cost known or named as unknown. Zero is never
 //! taken for what was not measured without saying so.
 
+use super::machine::identity_of;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use wakepath_archive::Run;
-use wakepath_explain::{Distribution, OverheadTable};
+use wakepath_archive::{Run, read_legible};
+use wakepath_explain::{Distribution, OverheadCosts, OverheadTable};
 use wakepath_scenario::SetOverheads;
 use wakepath_schedulability::Overheads;
 use wakepath_schedulability::overheads::Costs;
@@ -54,6 +55,8 @@ pub struct KnownOverheads {
     /// Costs at numbers of tasks, ascending and never falling.
     points: Vec<(usize, Costs)>,
     cache_delay_ns: u64,
+    /// Bytes of a working set and what it loses, both ascending; before `cache_delay_ns`.
+    cache_delays: Vec<(u64, u64)>,
     /// What is not known and counts as 0, in words.
     pub unknown: Vec<&'static str>,
     /// Where they come from, in words; empty: there are none.
@@ -69,7 +72,7 @@ pub enum OverheadsError {
     )]
     NotTraced(PathBuf),
     /// The file is not what it should be.
-    #[error("{path}: {source}; `wakepath explain` writes it anew")]
+    #[error("{path}: {source}; give another traced run, or measure anew with --trace")]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -83,6 +86,16 @@ pub enum OverheadsError {
         path: PathBuf,
         /// What is wrong.
         source: std::io::Error,
+    },
+    /// No such phase was traced.
+    #[error("{run}: no overheads of a phase {phase}; {there}")]
+    NoSuchPhase {
+        /// The run.
+        run: PathBuf,
+        /// The phase asked for.
+        phase: String,
+        /// What there is.
+        there: String,
     },
     /// Runs of different machines.
     #[error(
@@ -131,35 +144,48 @@ impl KnownOverheads {
             given.section_ns,
             given.cache_delay_ns,
         ];
-        let unknown = ALL.iter().zip(&costs).filter(|(_, cost)| cost.is_none());
+        let by_size = !given.cache_delays.is_empty();
+        let unknown = ALL
+            .iter()
+            .zip(&costs)
+            .filter(|(name, cost)| cost.is_none() && !(by_size && **name == ALL[8]));
         Self {
             unknown: unknown.map(|(name, _)| *name).collect(),
             points: vec![(0, costs_of(costs.map(|cost| cost.unwrap_or(0))))],
             cache_delay_ns: given.cache_delay_ns.unwrap_or(0),
+            cache_delays: given.cache_delays.clone(),
             source: "given in the file".into(),
         }
     }
 
-    /// Those that recorded runs tell, each for its number of threads; between them the costs are
+    /// Those that recorded runs tell, in all of their phases or in one, each for its number of
+    /// threads; between them the costs are
     /// interpolated, and they never fall as tasks are added.
     ///
     /// # Errors
     /// [`OverheadsError`].
-    pub fn of_runs(runs: &[Run], taken: Taken) -> Result<Self, OverheadsError> {
+    pub fn of_runs(
+        runs: &[Run],
+        taken: Taken,
+        phase: Option<&str>,
+    ) -> Result<Self, OverheadsError> {
         let mut known = Self::none();
         known.source = format!("measured: {} of each", taken.word());
+        if let Some(phase) = phase {
+            known.source += &format!(" in the phase {phase}");
+        }
         known
             .unknown
             .retain(|name| matches!(*name, "longest kernel section" | "cache-related delay"));
         let mut tick_seen = false;
         for run in runs {
-            if machine_of(run) != machine_of(&runs[0]) {
+            if identity_of(run) != identity_of(&runs[0]) {
                 return Err(OverheadsError::TwoMachines {
                     first: runs[0].directory().to_owned(),
                     other: run.directory().to_owned(),
                 });
             }
-            let table = table_of(run)?;
+            let table = costs_in(table_of(run)?, phase, run)?;
             let mut cost = |distribution: &Distribution, name: &'static str| {
                 let value = taken.of(distribution);
                 if value.is_none() && !known.unknown.contains(&name) {
@@ -201,6 +227,23 @@ impl KnownOverheads {
         Ok(known)
     }
 
+    /// With what a run can't tell taken from a file: the longest kernel section and cache delays.
+    #[must_use]
+    pub fn with_file(mut self, given: &SetOverheads) -> Self {
+        if let Some(section_ns) = given.section_ns {
+            for (_, costs) in &mut self.points {
+                costs.section_ns = costs.section_ns.max(section_ns);
+            }
+            self.unknown.retain(|name| *name != ALL[7]);
+        }
+        if given.cache_delay_ns.is_some() || !given.cache_delays.is_empty() {
+            self.cache_delay_ns = given.cache_delay_ns.unwrap_or(0);
+            self.cache_delays.clone_from(&given.cache_delays);
+            self.unknown.retain(|name| *name != ALL[8]);
+        }
+        self
+    }
+
     /// Whether any cost was put in.
     pub fn any(&self) -> bool {
         !self.points.is_empty()
@@ -224,28 +267,49 @@ impl KnownOverheads {
             "source": self.source,
             "unknown": self.unknown,
             "cache_delay_ns": self.cache_delay_ns,
+            "cache_delays": self
+                .cache_delays
+                .iter()
+                .map(|(bytes, ns)| json!({"working_set_bytes": bytes, "delay_ns": ns}))
+                .collect::<Vec<_>>(),
             "by_tasks": points.collect::<Vec<_>>(),
         })
     }
 }
 
-/// What tells one machine from another: hardware, processors, kernel.
-fn machine_of(run: &Run) -> [Option<&Value>; 3] {
-    let facts = run.manifest.facts.first().map(|taken| &taken.facts);
-    ["/fixed/platform", "/fixed/cpus", "/fixed/kernel"]
-        .map(|place| facts.and_then(|facts| facts.pointer(place)))
+/// What was seen in all phases, or in one.
+fn costs_in(
+    table: OverheadTable,
+    phase: Option<&str>,
+    run: &Run,
+) -> Result<OverheadCosts, OverheadsError> {
+    let Some(wanted) = phase else {
+        return Ok(table.all);
+    };
+    let there: Vec<String> = table.phases.iter().map(|one| one.phase.clone()).collect();
+    let found = table.phases.into_iter().find(|one| one.phase == wanted);
+    found
+        .map(|one| one.costs)
+        .ok_or_else(|| OverheadsError::NoSuchPhase {
+            run: run.directory().to_owned(),
+            phase: wanted.to_owned(),
+            there: match there.is_empty() {
+                true => "its overheads are not kept apart: measure anew with --trace".to_owned(),
+                false => format!("give one of: {}", there.join(", ")),
+            },
+        })
 }
 
 fn table_of(run: &Run) -> Result<OverheadTable, OverheadsError> {
     let path = run.directory().join(OverheadTable::FILE_NAME);
-    let text = match std::fs::read_to_string(&path) {
+    let text = match std::fs::read(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(OverheadsError::NotTraced(run.directory().to_owned()));
         }
         Err(source) => return Err(OverheadsError::Read { path, source }),
     };
-    serde_json::from_str(&text).map_err(|source| OverheadsError::Damaged { path, source })
+    read_legible(&text).map_err(|source| OverheadsError::Damaged { path, source })
 }
 
 fn costs_of(costs: [u64; 9]) -> Costs {
@@ -309,8 +373,34 @@ impl Overheads for KnownOverheads {
         }
     }
 
-    fn cache_delay_ns(&self, _working_set_bytes: u64) -> u64 {
-        self.cache_delay_ns
+    /// In proportion between two sizes and rounded up, in proportion to the size beyond the
+    /// largest; a task without a working set loses as much as the largest.
+    fn cache_delay_ns(&self, working_set_bytes: u64) -> u64 {
+        let Some(&(most_bytes, most_ns)) = self.cache_delays.last() else {
+            return self.cache_delay_ns;
+        };
+        if working_set_bytes == 0 {
+            return most_ns.max(self.cache_delay_ns);
+        }
+        let scaled = |ns: u64, part: u64, whole: u64| {
+            let product = (u128::from(ns) * u128::from(part)).div_ceil(u128::from(whole.max(1)));
+            u64::try_from(product).unwrap_or(u64::MAX)
+        };
+        if working_set_bytes >= most_bytes {
+            return scaled(most_ns, working_set_bytes, most_bytes);
+        }
+        let above = self
+            .cache_delays
+            .partition_point(|(bytes, _)| *bytes < working_set_bytes);
+        let (to_bytes, to_ns) = self.cache_delays[above];
+        match above.checked_sub(1).map(|below| self.cache_delays[below]) {
+            // Below the smallest that is known, as much as that.
+            None => to_ns,
+            Some((from_bytes, from_ns)) => {
+                let part = working_set_bytes - from_bytes;
+                from_ns + scaled(to_ns - from_ns, part, to_bytes - from_bytes)
+            }
+        }
     }
 }
 
@@ -347,6 +437,23 @@ mod tests {
             ],
             [100, 100, 134, 167, 200, 200]
         );
+    }
+
+    #[test]
+    fn cache_delays_grow_with_the_working_set() {
+        let given = SetOverheads {
+            cache_delays: vec![(1000, 10), (4000, 31)],
+            ..SetOverheads::default()
+        };
+        let known = KnownOverheads::of_file(&given);
+        assert!(!known.unknown.contains(&"cache-related delay"));
+        let delay = |bytes| known.cache_delay_ns(bytes);
+        assert_eq!(
+            [delay(1), delay(1000), delay(2500), delay(4000), delay(8000)],
+            [10, 10, 21, 31, 62]
+        );
+        // Nothing is known of the working set: the largest, never nothing.
+        assert_eq!(delay(0), 31);
     }
 
     #[test]

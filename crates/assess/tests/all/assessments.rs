@@ -8,8 +8,8 @@ use wakepath_archive::{
     SegmentEnded, SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted, VirtualTime,
 };
 use wakepath_assess::Assessment;
-use wakepath_report::{Style, ToText, to_json};
-use wakepath_timeline::{DueTimes, Policy, Sample, SampleFlags};
+use wakepath_report::{Answer, Shown, Style, ToText, to_json};
+use wakepath_timeline::{DueTimes, LoadProof, Policy, Sample, SampleFlags};
 use wakepath_verdict::Outcome;
 
 const PERIOD_NS: u64 = 1_000_000;
@@ -178,10 +178,16 @@ fn write_cycles(
         .unwrap();
         log.append_samples(number, 0, &segment.samples).unwrap();
         let written = segment.samples.len() as u64;
-        let load = json!({
-            "name": "cpu", "working": segment.load_works, "reason": "no rounds were done",
-            "unit": "rounds", "work_done": 100.0, "seconds": 2.0, "workers": 2
-        });
+        let load = LoadProof {
+            name: "cpu".into(),
+            working: segment.load_works,
+            reason: Some("no rounds were done".into()),
+            unit: "rounds".into(),
+            work_done: 100.0,
+            seconds: 2.0,
+            workers: 2,
+            ..LoadProof::default()
+        };
         log.append_event(&Event::SegmentEnded(SegmentEnded {
             segment: number,
             threads: vec![ThreadEnded {
@@ -270,6 +276,60 @@ fn the_table_shows_a_stall_as_the_due_times_that_it_cost() {
         "{text}"
     );
     assert!(!text.contains('\x1b'), "no colour was asked for");
+}
+
+#[test]
+fn the_answer_to_a_run_of_all_policies_fits_one_screen_and_begins_with_the_verdict() {
+    let policies = [
+        OTHER,
+        Policy::Other { nice: -19 },
+        Policy::RoundRobin { priority: 50 },
+        Policy::RoundRobin { priority: 99 },
+        FIFO,
+        Policy::Fifo { priority: 99 },
+        Policy::Batch { nice: 0 },
+        Policy::Idle,
+    ];
+    let mut segments: Vec<Segment> = ["idle", "stress"]
+        .into_iter()
+        .flat_map(|phase| policies.map(|policy| clean(phase, policy)))
+        .collect();
+    segments[8] = stalled("stress", OTHER);
+    let assessment = assessed(&segments, Ending::Complete);
+    let answer = Answer::of(&assessment, None);
+    for columns in [None, Some(80), Some(100)] {
+        let text = answer.to_text(&Shown {
+            style: Style {
+                columns,
+                ..Style::default()
+            },
+            recording: "wakepath-runs/made-up",
+            ..Shown::default()
+        });
+        assert!(text.starts_with("verdict: PASSED: use "), "{text}");
+        assert!(text.lines().count() <= 40, "{text}");
+        // What the largest latency proves is not what a narrow terminal cuts.
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (_, proved) = words.split_once("with a probability of at most ").unwrap();
+        assert_eq!(proved.split(' ').nth(1), Some("%"), "{text}");
+        let most = columns.unwrap_or(100);
+        let widest = text.lines().map(wakepath_timeline::columns::width).max();
+        assert!(widest <= Some(most), "{text}");
+        for policy in policies {
+            let row = |line: &&str| line.starts_with(&policy.to_string());
+            assert_eq!(text.lines().filter(row).count(), 1, "{policy}: {text}");
+        }
+        let stalled = text.lines().find(|line| line.starts_with("OTHER nice 0"));
+        let stalled = stalled.unwrap();
+        // 16 of 1990 due times.
+        for part in ["0.8 %", "15100", "failed"] {
+            assert!(stalled.contains(part), "{part}: {text}");
+        }
+        assert!(
+            text.contains("wakepath run made-up.toml --duration 1h"),
+            "{text}"
+        );
+    }
 }
 
 #[test]

@@ -220,6 +220,22 @@ impl Activations {
         }
     }
 
+    /// Looks at this thread as well from now on.
+    pub fn follow(&mut self, thread: u32) {
+        self.threads.entry(thread).or_default();
+    }
+
+    /// Whole activations since the last call, by timers and by something else; what is under way
+    /// stays. For who looks while it goes on: what is taken is not in what [`Self::finish`] returns.
+    pub fn take(&mut self) -> BTreeMap<u32, (Vec<Activation>, Vec<Activation>)> {
+        let threads = self.threads.iter_mut();
+        let taken = threads.map(|(id, of)| {
+            let timers = std::mem::take(&mut of.by_timers.ended);
+            (*id, (timers, std::mem::take(&mut of.handed.ended)))
+        });
+        taken.collect()
+    }
+
     /// What was seen, by thread number; an activation that had not ended is left out.
     pub fn finish(self) -> BTreeMap<u32, ThreadActivity> {
         let (threads, open) = (self.threads.into_iter(), self.open);

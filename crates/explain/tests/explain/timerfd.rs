@@ -28,47 +28,62 @@ struct Truth {
     lost: u64,
 }
 
+/// An event on the one CPU.
+fn event(at_ns: u64, current: u32, what: What) -> KernelEvent {
+    KernelEvent {
+        at_ns,
+        cpu: 1,
+        current,
+        what,
+    }
+}
+
+fn due_ns(cycle: u64) -> u64 {
+    START + cycle * MS
+}
+
+fn switch(from: u32, left: Left, to: u32) -> What {
+    What::Switch {
+        previous: thread(from),
+        left,
+        next: thread(to),
+    }
+}
+
+fn armed(expires_ns: u64) -> What {
+    What::TimerStart {
+        timer: TIMER,
+        function: "timerfd_tmrproc".into(),
+        expires_ns,
+        soft_expires_ns: expires_ns,
+        soft: false,
+    }
+}
+
+fn expiry() -> What {
+    What::TimerExpiryEntry {
+        timer: TIMER,
+        function: "timerfd_tmrproc".into(),
+    }
+}
+
 /// Due times `0..dues` of a millisecond each; `work_us` of a cycle follows its read.
 fn run(dues: u64, work_us: impl Fn(u64) -> u64) -> (Vec<KernelEvent>, Truth) {
     let mut events = Vec::new();
     let mut truth = Truth::default();
-    let mut at = |at_ns: u64, current: u32, what: What| {
-        events.push(KernelEvent {
-            at_ns,
-            cpu: 1,
-            current,
-            what,
-        });
-    };
-    let switch = |from: u32, left: Left, to: u32| What::Switch {
-        previous: thread(from),
-        left,
-        next: thread(to),
-    };
-    let due_ns = |cycle: u64| START + cycle * MS;
-    let starts = |cycle: u64| What::TimerStart {
-        timer: TIMER,
-        function: "timerfd_tmrproc".into(),
-        expires_ns: due_ns(cycle),
-        soft_expires_ns: due_ns(cycle),
-        soft: false,
-    };
-    at(START - MS, 1, starts(0));
+    let mut at = |at_ns, current, what| events.push(event(at_ns, current, what));
+    at(START - MS, 1, armed(due_ns(0)));
     let (mut cycle, mut asleep, mut free_ns) = (0, true, 0);
     while cycle < dues {
         let due = due_ns(cycle);
         let current = if asleep { 0 } else { LOOP };
-        let entry = What::TimerExpiryEntry {
-            timer: TIMER,
-            function: "timerfd_tmrproc".into(),
-        };
         let interrupt = Interrupt::LocalTimer;
         at(
             due + 2 * US,
             current,
             What::InterruptEntry(interrupt.clone()),
         );
-        at(due + 3 * US, current, entry);
+        at(due + 3 * US, current, expiry());
         if asleep {
             let waking = What::Waking {
                 thread: thread(LOOP),
@@ -91,7 +106,7 @@ fn run(dues: u64, work_us: impl Fn(u64) -> u64) -> (Vec<KernelEvent>, Truth) {
         }
         // read(): the timer goes on from here, and so many expiries were there.
         let next = cycle + (read_ns - due) / MS + 1;
-        at(read_ns, LOOP, starts(next));
+        at(read_ns, LOOP, armed(due_ns(next)));
         truth.served.push(due);
         truth.lost += next - cycle - 1;
         free_ns = read_ns + work_us(cycle) * US;
@@ -161,45 +176,18 @@ fn a_timer_that_is_set_for_a_time_that_has_passed_is_served_at_once() {
     // Each cycle sets the timer once, for its due time, before it reads; cycle 10 is over 1.4 ms
     // behind its own, so that the time of cycle 11 has passed when it is set.
     let mut events = Vec::new();
-    let mut at = |at_ns: u64, current: u32, what: What| {
-        events.push(KernelEvent {
-            at_ns,
-            cpu: 1,
-            current,
-            what,
-        });
-    };
-    let switch = |from: u32, left: Left, to: u32| What::Switch {
-        previous: thread(from),
-        left,
-        next: thread(to),
-    };
-    let due_ns = |cycle: u64| START + cycle * MS;
+    let mut at = |at_ns, current, what| events.push(event(at_ns, current, what));
     let mut free_ns = START - MS;
     for cycle in 0..20 {
         let due = due_ns(cycle);
-        at(
-            free_ns,
-            LOOP,
-            What::TimerStart {
-                timer: TIMER,
-                function: "timerfd_tmrproc".into(),
-                expires_ns: due,
-                soft_expires_ns: due,
-                soft: false,
-            },
-        );
+        at(free_ns, LOOP, armed(due));
         let asleep = free_ns < due;
         let expiry_ns = due.max(free_ns) + 3 * US;
         let current = if asleep { 0 } else { LOOP };
         if asleep {
             at(free_ns + US, LOOP, switch(LOOP, Left::Sleeping, 0));
         }
-        let entry = What::TimerExpiryEntry {
-            timer: TIMER,
-            function: "timerfd_tmrproc".into(),
-        };
-        at(expiry_ns, current, entry);
+        at(expiry_ns, current, expiry());
         if asleep {
             let waking = What::Waking {
                 thread: thread(LOOP),

@@ -104,12 +104,9 @@ impl fmt::Display for Warning {
 const BUILT_IN: [(&str, &str); 2] = [
     (
         "hummingbird",
-        include_str!("../../../../vehicles/hummingbird.toml"),
+        include_str!("../../vehicles/hummingbird.toml"),
     ),
-    (
-        "crazyflie",
-        include_str!("../../../../vehicles/crazyflie.toml"),
-    ),
+    ("crazyflie", include_str!("../../vehicles/crazyflie.toml")),
 ];
 
 impl Vehicle {

@@ -1,0 +1,181 @@
+//! How long a thread of a recorded run executes: its CPU time where the run has it, else the elapsed
+//! time of its cycles, which is longer where others ran in between. What was observed is no bound.
+
+use wakepath_archive::{ArchiveError, Run, SegmentRecord, ThreadRecord};
+use wakepath_scenario::{MeasuredExecution, ToldExecution};
+use wakepath_statistics::{Distribution, Quantile};
+use wakepath_timeline::{SampleFlags, duration};
+
+/// Which of the observed times counts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Which {
+    /// Which quantile, 0 to 1 exclusive; `None`: the largest.
+    pub quantile: Option<f64>,
+    /// Confidence of the quantile's upper bound; `None`: the quantile itself.
+    pub confidence: Option<f64>,
+}
+
+/// What was observed of a thread's execution, in nanoseconds.
+pub(super) struct Observed {
+    times: Vec<i64>,
+    /// Whether some are elapsed times.
+    elapsed: bool,
+}
+
+/// The threads of a run that are judged: of all segments, traced ones only where there are no
+/// others.
+pub(super) fn judged_threads(run: &Run) -> Vec<(&SegmentRecord, &ThreadRecord)> {
+    let all = &run.manifest.segments;
+    let any_untraced = all.iter().any(|segment| !segment.traced);
+    let threads = all
+        .iter()
+        .filter(|segment| !segment.traced || !any_untraced)
+        .flat_map(|segment| segment.threads.iter().map(move |thread| (segment, thread)));
+    threads.collect()
+}
+
+impl Observed {
+    /// Those of all threads of a name; `None` where there is none.
+    pub(super) fn of(run: &Run, name: &str) -> Result<Option<Self>, ArchiveError> {
+        let mut found = Self {
+            times: Vec::new(),
+            elapsed: false,
+        };
+        for (segment, thread) in judged_threads(run) {
+            if thread.name != name {
+                continue;
+            }
+            for batch in run.batches(segment.segment, thread.thread)? {
+                for sample in &batch? {
+                    if sample.flags.contains(SampleFlags::WARM_UP) {
+                        continue;
+                    }
+                    let ns = match sample.flags.contains(SampleFlags::HAS_CPU_TIME) {
+                        true => i64::from(sample.cpu_time_ns),
+                        false => {
+                            found.elapsed = true;
+                            i64::try_from(sample.end_ns.saturating_sub(sample.wake_ns))
+                                .unwrap_or(i64::MAX)
+                        }
+                    };
+                    found.times.push(ns);
+                }
+            }
+        }
+        Ok((!found.times.is_empty()).then_some(found))
+    }
+
+    /// The time that counts, and what it is in words.
+    pub(super) fn told(self, which: Which) -> Result<ToldExecution, String> {
+        let kind = match self.elapsed {
+            true => "elapsed time, with what ran in between",
+            false => "CPU time",
+        };
+        let distribution =
+            Distribution::new(self.times).ok_or_else(|| "it has no cycles".to_owned())?;
+        let count = distribution.count();
+        let (ns, what) = match which.quantile {
+            None => (
+                distribution.max(),
+                format!("the largest of {count} observed"),
+            ),
+            Some(share) => {
+                let parts = (share * 1e6).round() as u32;
+                let quantile = Quantile::from_parts_per_million(parts).ok_or_else(|| {
+                    format!("{share} is no quantile in parts per million; give 0.999999 at most")
+                })?;
+                let few = |needed: u64| {
+                    format!(
+                        "{count} cycles are too few for the quantile {share}: it needs {needed}; \
+                         leave it out for the largest observed, or measure longer"
+                    )
+                };
+                match which.confidence {
+                    None if !quantile.differs_from_maximum(count) => {
+                        return Err(few(quantile.count_to_differ_from_maximum()));
+                    }
+                    None => (
+                        distribution.quantile(quantile).value,
+                        format!("the quantile {share} of {count} observed"),
+                    ),
+                    Some(confidence) => {
+                        // The upper side of a two-sided interval that leaves as much on each side.
+                        let two_sided = 1.0 - 2.0 * (1.0 - confidence);
+                        if two_sided <= 0.0 {
+                            return Err(format!(
+                                "a confidence of {confidence} bounds nothing; give more than 0.5"
+                            ));
+                        }
+                        let interval = distribution.quantile_interval(quantile, two_sided);
+                        let needed =
+                            ((1.0 - confidence).ln() / quantile.probability().ln()).ceil() as u64;
+                        let upper = interval.upper.ok_or_else(|| few(needed))?;
+                        let percent = confidence * 100.0;
+                        let what = format!(
+                            "above the quantile {share} with {percent} % confidence, of {count} \
+                             observed"
+                        );
+                        (upper, what)
+                    }
+                }
+            }
+        };
+        let ns = u64::try_from(ns).unwrap_or(0).max(1);
+        Ok(ToldExecution {
+            ns,
+            from: format!(
+                "execution {}, {what} ({kind}); no bound",
+                duration::exact(ns)
+            ),
+        })
+    }
+}
+
+/// The execution that a task set's file asks a run for.
+///
+/// # Errors
+/// In words: which of it the run doesn't have.
+pub fn measured_execution(run: &Run, wanted: &MeasuredExecution) -> Result<ToldExecution, String> {
+    let which = Which {
+        quantile: wanted.quantile,
+        confidence: wanted.confidence,
+    };
+    let section = &wanted.section;
+    if let Some(observed) = Observed::of(run, section).map_err(|error| error.to_string())? {
+        return observed.told(which);
+    }
+    // A part of the work that timed itself: of those only the largest was kept.
+    let threads = judged_threads(run);
+    let parts = threads.iter().flat_map(|(_, thread)| &thread.modules);
+    let longest = parts
+        .filter(|part| part.name == *section && part.runs > 0)
+        .map(|part| part.max_ns)
+        .max();
+    match (longest, which.quantile) {
+        (Some(ns), None) => Ok(ToldExecution {
+            ns: ns.max(1),
+            from: format!(
+                "execution {}, the largest observed of a part of the work (elapsed time); no bound",
+                duration::exact(ns.max(1))
+            ),
+        }),
+        (Some(_), Some(_)) => Err(format!(
+            "of {section}, a part of the work, only the largest was kept; leave out the quantile"
+        )),
+        (None, _) => {
+            let mut names: Vec<&str> = threads
+                .iter()
+                .flat_map(|(_, thread)| {
+                    let parts = thread.modules.iter().map(|part| part.name.as_str());
+                    parts.chain([thread.name.as_str()])
+                })
+                .collect();
+            names.sort_unstable();
+            names.dedup();
+            Err(format!(
+                "it has no section {section}, but {}",
+                names.join(", ")
+            ))
+        }
+    }
+}
