@@ -1,6 +1,7 @@
 //! What a recorded run shows: as text for a terminal, as JSON, as one HTML file with its figures,
 //! as what other tools read. It judges nothing: what is shown was found by wakepath-assess.
 
+mod answer;
 mod export;
 mod figure;
 mod json;
@@ -12,13 +13,17 @@ mod style;
 mod table;
 mod text;
 
-pub use export::{CsvError, Timelines, csv, markdown, open_metrics};
-pub use figure::{Figure, Figures, latencies_overlaid};
+pub use answer::{Answer, KeptAnswer, Shown};
+pub use export::{CsvError, McapExportError, Timelines, csv, markdown, mcap, open_metrics};
+pub use figure::{Figure, Figures, Origin, latencies_overlaid};
 pub use json::to_json;
 pub use page::{
-    Reported, comparison_figures, comparison_page, page, trial_before_and_after, trial_page,
-    trial_steps,
+    Reported, Titles, comparison_figures, comparison_page, page, schedulability_page, sweep_page,
+    trial_before_and_after, trial_page, trial_steps,
 };
 pub use style::Style;
 pub use table::{Cell, Column, Table, Tone, UNKNOWN, number, words};
-pub use text::{ToText, cpus_text, criterion_text, cycle_text, explanation_text, late_text};
+pub use text::{
+    ToText, bounds_details, comparison_in_full, cpus_text, criterion_text, cycle_text,
+    explanation_text, late_text,
+};

@@ -7,11 +7,24 @@ use wakepath_verdict::Advice;
 
 /// The steps that would decide the run, one line each.
 pub(crate) fn next_steps(assessment: &Assessment) -> Vec<String> {
-    let steps = assessment.next_steps.iter();
-    steps.map(|step| line(assessment, step)).collect()
+    let steps = steps_of(assessment).into_iter();
+    let line = |(of, what, command): Step| match command {
+        Some(command) => format!("{of}: {what}: {command}"),
+        None => format!("{of}: {what}"),
+    };
+    steps.map(line).collect()
 }
 
-fn line(assessment: &Assessment, step: &NextStep) -> String {
+/// For which policies, what, and the command, where one can be typed.
+pub(crate) type Step = (String, String, Option<String>);
+
+/// The steps that would decide the run.
+pub(crate) fn steps_of(assessment: &Assessment) -> Vec<Step> {
+    let steps = assessment.next_steps.iter();
+    steps.map(|step| of_step(assessment, step)).collect()
+}
+
+fn of_step(assessment: &Assessment, step: &NextStep) -> Step {
     let (what, command) = match &step.advice {
         Advice::MeasureLonger { more, .. } => (
             format!(
@@ -45,24 +58,32 @@ fn line(assessment: &Assessment, step: &NextStep) -> String {
             again(assessment, &[]).map(|command| format!("sudo {command}")),
         ),
     };
-    let of = one_line(&step.of.join(", "));
-    match command {
-        Some(command) => format!("{of}: {what}: {command}"),
-        None => format!("{of}: {what}"),
-    }
+    (one_line(&step.of.join(", ")), what, command)
 }
+
+/// Options that are a word by themselves.
+const WITHOUT_VALUE: [&str; 2] = ["--trace", "--quick"];
 
 /// The command that measured, with other options and without its directory, which is taken now;
 /// `None` for a run that no command can repeat.
-fn again(assessment: &Assessment, options: &[&str]) -> Option<String> {
+pub(crate) fn again(assessment: &Assessment, options: &[&str]) -> Option<String> {
     let command = &assessment.run.command;
     let verb = command.get(1)?;
     if !matches!(verb.as_str(), "check" | "run") {
         return None;
     }
-    let replaced = ["--directory", options.first().copied().unwrap_or_default()];
-    let mut words: Vec<String> = Vec::new();
-    let mut rest = command.iter();
+    let given = options
+        .iter()
+        .copied()
+        .filter(|option| option.starts_with("--"));
+    let mut replaced: Vec<&str> = given.collect();
+    replaced.push("--directory");
+    if replaced.contains(&"--duration") {
+        replaced.push("--quick");
+    }
+    // Whatever it was started as: what is typed is its name.
+    let mut words: Vec<String> = vec!["wakepath".into()];
+    let mut rest = command.iter().skip(1);
     while let Some(next) = rest.next() {
         let (name, value) = match next.split_once('=') {
             Some((name, value)) => (name, Some(value)),
@@ -70,7 +91,7 @@ fn again(assessment: &Assessment, options: &[&str]) -> Option<String> {
         };
         match replaced.contains(&name) && name.starts_with("--") {
             // Its value is the word behind it, but for the option that has none.
-            true if value.is_none() && name != "--trace" => {
+            true if value.is_none() && !WITHOUT_VALUE.contains(&name) => {
                 rest.next();
             }
             true => {}
@@ -82,7 +103,7 @@ fn again(assessment: &Assessment, options: &[&str]) -> Option<String> {
 }
 
 /// A word as a shell reads it, and as a terminal may show it: the command comes from a file.
-fn word(text: &str) -> String {
+pub(crate) fn word(text: &str) -> String {
     let text = one_line(text);
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     match !text.is_empty() && text.chars().all(plain) {

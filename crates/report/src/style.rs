@@ -2,6 +2,7 @@
 
 use crate::table::Tone;
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
 
 /// What the reader's terminal takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,11 +21,19 @@ impl Style {
 
     /// That of standard output: colour on a terminal only, and not under `NO_COLOR`.
     pub fn of_stdout() -> Self {
-        let stdout = std::io::stdout();
-        if !stdout.is_terminal() {
+        Self::of(&std::io::stdout())
+    }
+
+    /// That of standard error, likewise.
+    pub fn of_stderr() -> Self {
+        Self::of(&std::io::stderr())
+    }
+
+    fn of(stream: &(impl IsTerminal + AsFd)) -> Self {
+        if !stream.is_terminal() {
             return Self::default();
         }
-        let columns = rustix::termios::tcgetwinsize(&stdout)
+        let columns = rustix::termios::tcgetwinsize(stream)
             .ok()
             .map(|size| size.ws_col.into());
         Self {
@@ -33,11 +42,18 @@ impl Style {
         }
     }
 
-    pub(crate) fn bold(self, text: &str) -> String {
+    /// What heads something, or is going on now.
+    pub fn bold(self, text: &str) -> String {
         self.with("1", text)
     }
 
-    pub(crate) fn bad(self, text: &str) -> String {
+    /// What could not be told.
+    pub fn doubtful(self, text: &str) -> String {
+        self.toned(Tone::Doubtful, text)
+    }
+
+    /// What went wrong.
+    pub fn bad(self, text: &str) -> String {
         self.toned(Tone::Bad, text)
     }
 

@@ -20,7 +20,8 @@ pub enum CsvError {
 }
 
 const HEAD: &str = "segment,repetition,phase,condition,thread,cycle,due_ns,latency_ns,execution_ns,\
-                    response_ns,work_ns,cpu_time_ns,involuntary_switches,cpu,warm_up\r\n";
+                    response_ns,work_ns,cpu_time_ns,involuntary_switches,cpu,warm_up,\
+                    due_already_past,sleep_interrupted,work_fault\r\n";
 
 /// Writes all samples of a run, by segment, thread and cycle. Times are nanoseconds, `due_ns` on the
 /// measured machine's `CLOCK_MONOTONIC`; a cell is empty where nothing was measured.
@@ -69,7 +70,7 @@ fn line(to: &mut impl Write, before: &str, sample: &Sample) -> io::Result<()> {
     };
     write!(
         to,
-        "{before},{},{},{},{},{},{},{},{},{},{}\r\n",
+        "{before},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
         sample.cycle,
         sample.due_ns,
         sample.latency_ns(),
@@ -83,6 +84,9 @@ fn line(to: &mut impl Write, before: &str, sample: &Sample) -> io::Result<()> {
         ),
         sample.cpu,
         u8::from(sample.is_warm_up()),
+        u8::from(has(SampleFlags::DUE_ALREADY_PAST)),
+        u8::from(has(SampleFlags::SLEEP_INTERRUPTED)),
+        u8::from(has(SampleFlags::WORK_FAULT)),
     )
 }
 
@@ -126,7 +130,10 @@ mod tests {
         let mut text = Vec::new();
         line(&mut text, "0,0,idle,FIFO 50,loop", &sample).unwrap();
         let text = String::from_utf8(text).unwrap();
-        assert_eq!(text, "0,0,idle,FIFO 50,loop,7,1000,250,50,300,40,,,3,0\r\n");
+        assert_eq!(
+            text,
+            "0,0,idle,FIFO 50,loop,7,1000,250,50,300,40,,,3,0,0,0,0\r\n"
+        );
         let columns = |line: &str| line.trim_end().split(',').count();
         assert_eq!(columns(&text), columns(HEAD));
     }

@@ -2,10 +2,12 @@
 
 mod csv;
 mod markdown;
+mod mcap;
 mod open_metrics;
 mod timelines;
 
 pub use csv::{CsvError, csv};
 pub use markdown::markdown;
+pub use mcap::{McapExportError, mcap};
 pub use open_metrics::open_metrics;
 pub use timelines::Timelines;

@@ -1,7 +1,7 @@
 //! The average latency with its 99 % interval, and the largest, for each policy and phase.
 
 use super::maxima::short;
-use super::plot::{Plot, room};
+use super::plot::Plot;
 use super::scale::Log;
 use super::{Drawn, Figure};
 use wakepath_statistics::MeanInterval;
@@ -22,12 +22,8 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
     rows.sort_by_key(|(one, ..)| one.colour);
     rows.first()?;
     let label = |one: &Drawn<'_>| format!("{}, {}", one.policy(), one.phase());
-    let left = rows
-        .iter()
-        .map(|(one, ..)| room(&label(one)))
-        .fold(80.0, f64::max)
-        + 12.0;
-    let mut plot = Plot::rows(rows.len(), ROW, left, 90.0);
+    let named: Vec<_> = rows.iter().map(|(one, ..)| one.row()).collect();
+    let (mut plot, edges) = Plot::grouped(&named, ROW, 64.0);
     let ends = rows.iter().flat_map(|(one, mean, max)| {
         // An interval may reach below all values, and below 0; the axis need not.
         let shape = one.picture.latency.shape.as_ref();
@@ -35,15 +31,11 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
         [least.max(ends_of(mean).0 as i64), *max]
     });
     let axis = Log::around(ends).between(plot.left, plot.right);
-    plot.times_below(
-        axis,
-        "Wake-up latency: average with 99 % interval, and largest",
-    );
+    plot.times_below(axis, "Wake-up latency: average (99 % interval), largest");
     let (mut told, mut narrow) = (Vec::new(), 0);
-    for (row, (one, mean, max)) in rows.iter().enumerate() {
-        let middle = plot.top + (row as f64 + 0.5) * ROW;
+    for ((one, mean, max), top) in rows.iter().zip(edges) {
+        let middle = top + ROW / 2.0;
         let (low, high) = ends_of(mean);
-        plot.text("end", plot.left - 8.0, middle + 4.0, &label(one));
         plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
         plot.line("whisker", [axis.at(high), middle, axis.at_ns(*max), middle]);
         let interval = format!(

@@ -1,12 +1,12 @@
 //! Box plots, a row for each policy and phase: latency, response, execution.
 
-use super::plot::{Plot, room, slug};
+use super::plot::{Plot, slug};
 use super::scale::Log;
 use super::{Drawn, Figure, MeasureName};
 use wakepath_assess::Shape;
 use wakepath_verdict::duration;
 
-const ROW: f64 = 24.0;
+const ROW: f64 = 22.0;
 
 pub(super) fn draw(drawn: &[Drawn<'_>]) -> Vec<Figure> {
     MeasureName::ALL
@@ -28,22 +28,13 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
     rows.sort_by_key(|(one, _)| one.colour);
     rows.first()?;
     let label = |one: &Drawn<'_>| format!("{}, {}", one.policy(), one.phase());
-    let widest = rows.iter().map(|(one, _)| room(&label(one)));
-    let left = widest.fold(80.0, f64::max) + 12.0;
-
-    let mut plot = Plot::rows(rows.len(), ROW, left, 30.0);
+    let named: Vec<_> = rows.iter().map(|(one, _)| one.row()).collect();
+    let (mut plot, edges) = Plot::grouped(&named, ROW, 12.0);
     let axis = axis.between(plot.left, plot.right);
-    for (row, (one, _)) in rows.iter().enumerate() {
-        if one.colour % 2 == 1 {
-            let top = plot.top + row as f64 * ROW;
-            plot.rect("stripe", [0.0, top, plot.width, ROW], "");
-        }
-    }
     plot.times_below(axis, measure.title());
     let mut told = Vec::new();
-    for (row, (one, shape)) in rows.iter().enumerate() {
-        let middle = plot.top + (row as f64 + 0.5) * ROW;
-        plot.text("end", plot.left - 8.0, middle + 4.0, &label(one));
+    for ((one, shape), top) in rows.iter().zip(edges) {
+        let middle = top + ROW / 2.0;
         plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
         draw_box(&mut plot, axis, middle, shape);
         plot.ungroup();

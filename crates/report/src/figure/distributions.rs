@@ -1,13 +1,14 @@
-//! Latency and response distributions: the histogram on log counts, and the complementary
-//! cumulative distribution on log–log axes, where tails can be compared. One pair for each phase,
-//! the policies over each other.
+//! Latency and response distributions: histograms as small multiples, and the complementary
+//! cumulative distribution on log–log axes, where tails can be compared, the policies over each
+//! other. One pair for each phase.
 
-use super::plot::{Plot, place, room, slug};
+use super::multiples::histogram;
+use super::plot::{NARROW, Plot, legend_height, place, slug};
 use super::scale::Log;
 use super::{Drawn, Figure, distinct};
 use std::fmt::Write;
 use wakepath_assess::{Measure, Picture, Shape};
-use wakepath_verdict::duration;
+use wakepath_verdict::{count, duration};
 
 /// Which of a condition's measured times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,10 +55,27 @@ impl MeasureName {
         };
         i64::try_from(limit).ok()
     }
+
+    /// What that limit is called at its line.
+    pub(super) fn limit_word(self) -> &'static str {
+        match self {
+            Self::Response => "deadline",
+            Self::Latency | Self::Execution => "criterion",
+        }
+    }
+
+    /// Tells scripts where the axis of times is.
+    pub(super) fn note(self, plot: &mut Plot, phase: &str, times: Log) {
+        plot.note("data-measure", self.key());
+        plot.note("data-phase", phase);
+        plot.note("data-low", times.low);
+        plot.note("data-high", times.high);
+        plot.note("data-from", place(times.from));
+        plot.note("data-to", place(times.to));
+    }
 }
 
-const WIDTH: f64 = 600.0;
-const HEIGHT: f64 = 330.0;
+const HEIGHT: f64 = 320.0;
 
 /// A distribution among others.
 #[derive(Clone)]
@@ -89,8 +107,8 @@ pub(crate) fn overlaid(name: &str, lines: &[Line<'_>], limit: Option<i64>) -> [F
     let times = Log::around(ends(lines).chain(limit));
     let measure = MeasureName::Latency;
     [
-        histogram(measure, name, lines, times, limit, lines),
-        exceedance(measure, name, lines, times, limit, lines),
+        histogram(measure, name, lines, times, limit, most(lines)),
+        exceedance(measure, name, lines, times, limit, most(lines)),
     ]
 }
 
@@ -98,6 +116,11 @@ fn ends<'a>(lines: &'a [Line<'_>]) -> impl Iterator<Item = i64> + 'a {
     lines
         .iter()
         .flat_map(|line| [line.shape.min, line.shape.max])
+}
+
+/// The most values that one of them has.
+fn most(lines: &[Line<'_>]) -> u64 {
+    lines.iter().map(|line| line.shape.count).max().unwrap_or(1)
 }
 
 pub(super) fn draw<'a>(drawn: &'a [Drawn<'a>]) -> Vec<Figure> {
@@ -119,108 +142,11 @@ pub(super) fn draw<'a>(drawn: &'a [Drawn<'a>]) -> Vec<Figure> {
         for phase in distinct(phases.iter().copied()) {
             let own = phases.iter().zip(&all).filter(|(of, _)| **of == phase);
             let lines: Vec<Line<'_>> = own.map(|(_, line)| line.clone()).collect();
-            figures.push(histogram(measure, phase, &lines, times, limit, &all));
-            figures.push(exceedance(measure, phase, &lines, times, limit, &all));
+            figures.push(histogram(measure, phase, &lines, times, limit, most(&all)));
+            figures.push(exceedance(measure, phase, &lines, times, limit, most(&all)));
         }
     }
     figures
-}
-
-/// The ground of both: axes, criterion, legend.
-fn ground(measure: MeasureName, phase: &str, lines: &[Line<'_>], times: Log) -> (Plot, Log) {
-    let names = lines.iter().map(|line| room(&line.name));
-    let right = names.fold(60.0, f64::max) + 44.0;
-    let mut plot = Plot::new(WIDTH, HEIGHT, 60.0, right);
-    let times = times.between(plot.left, plot.right);
-    plot.times_below(times, &format!("{}, {phase}", measure.title()));
-    plot.note("data-measure", measure.key());
-    plot.note("data-phase", phase);
-    plot.note("data-low", times.low);
-    plot.note("data-high", times.high);
-    plot.note("data-from", place(times.from));
-    plot.note("data-to", place(times.to));
-    (plot, times)
-}
-
-fn legend(plot: &mut Plot, lines: &[Line<'_>]) {
-    for (row, one) in lines.iter().enumerate() {
-        let y = plot.top + 10.0 + row as f64 * 19.0;
-        let x = plot.right + 14.0;
-        let data = [
-            ("data-key", one.condition.to_string()),
-            ("data-label", one.name.clone()),
-        ];
-        plot.group(one.colour, &data);
-        plot.line("series", [x, y - 4.0, x + 20.0, y - 4.0]);
-        plot.text("key", x + 26.0, y, &one.name);
-        plot.ungroup();
-    }
-}
-
-fn histogram(
-    measure: MeasureName,
-    phase: &str,
-    lines: &[Line<'_>],
-    times: Log,
-    limit: Option<i64>,
-    all: &[Line<'_>],
-) -> Figure {
-    let (mut plot, times) = ground(measure, phase, lines, times);
-    let fullest = all
-        .iter()
-        .flat_map(|line| &line.shape.bins)
-        .map(|bin| bin.count);
-    let most = fullest.max().unwrap_or(1);
-    let counts = Log {
-        low: 0,
-        high: ((most as f64).log10().ceil() as i32).max(1),
-        // Above the ground, so that a bin with one value in it is seen.
-        from: plot.bottom - 8.0,
-        to: plot.top,
-    };
-    for (mark, _) in counts.marks() {
-        let y = counts.at(mark);
-        plot.line("grid", [plot.left, y, plot.right, y]);
-        plot.text("mark end", plot.left - 6.0, y + 4.0, &format!("{mark}"));
-    }
-    plot.text("mark", plot.left - 40.0, plot.top - 9.0, "count");
-    for one in lines {
-        let shape = one.shape;
-        // Steps: up at the beginning of a bin, down at its end, on the ground between bins.
-        let mut path = String::new();
-        let ground = plot.bottom;
-        let mut end: Option<i64> = None;
-        for bin in &shape.bins {
-            let (from, below) = (times.at_ns(bin.from), times.at_ns(bin.below));
-            if end != Some(bin.from) {
-                if let Some(end) = end {
-                    let _ = write!(path, "L{},{ground} ", place(times.at_ns(end)));
-                }
-                let _ = write!(
-                    path,
-                    "{}{},{ground} ",
-                    if end.is_none() { "M" } else { "L" },
-                    place(from)
-                );
-            }
-            let y = place(counts.at(bin.count as f64));
-            let _ = write!(path, "L{},{y} L{},{y} ", place(from), place(below));
-            end = Some(bin.below);
-        }
-        if let Some(end) = end {
-            let _ = write!(path, "L{},{ground}", place(times.at_ns(end)));
-        }
-        series(&mut plot, one, &path);
-    }
-    finish(&mut plot, measure, limit, times, lines);
-    let title = format!("{}: histogram, {phase}", measure.title());
-    plot.done(
-        format!("histogram-{}-{}", measure.key(), slug(phase)),
-        title.clone(),
-        "Values in each twentieth of a decade, on a log axis of counts: a single late cycle \
-         stands as high as it needs to be seen.",
-        alternative(&title, lines),
-    )
 }
 
 fn exceedance(
@@ -229,10 +155,14 @@ fn exceedance(
     lines: &[Line<'_>],
     times: Log,
     limit: Option<i64>,
-    all: &[Line<'_>],
+    most: u64,
 ) -> Figure {
-    let (mut plot, times) = ground(measure, phase, lines, times);
-    let most = all.iter().map(|line| line.shape.count).max().unwrap_or(1);
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+    let mut plot = Plot::new(NARROW, HEIGHT + legend_height(&names, NARROW), 50.0, 12.0);
+    plot.bottom = HEIGHT - 40.0;
+    let times = times.between(plot.left, plot.right);
+    plot.times_below(times, measure.title());
+    measure.note(&mut plot, phase, times);
     let shares = Log {
         low: -((most as f64).log10().ceil() as i32).max(1),
         high: 0,
@@ -244,7 +174,7 @@ fn exceedance(
         plot.line("grid", [plot.left, y, plot.right, y]);
         plot.text("mark end", plot.left - 6.0, y + 4.0, &share_mark(power));
     }
-    plot.text("mark", plot.left - 40.0, plot.top - 9.0, "share");
+    plot.text("mark", 2.0, plot.top - 9.0, "share");
     for one in lines {
         let shape = one.shape;
         // From the smallest value to the largest; each point holds to its left until the next.
@@ -264,12 +194,31 @@ fn exceedance(
         let _ = write!(path, "V{}", place(plot.bottom));
         series(&mut plot, one, &path);
         plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
-        let hint = format!("{}: largest {}", one.name, duration(shape.max));
+        let hint = format!(
+            "{}: largest of {} {}",
+            one.name,
+            count(shape.count),
+            duration(shape.max)
+        );
         let y = shares.at(1.0 / shape.count as f64);
         plot.dot("solid", largest, y, 3.0, &hint);
         plot.ungroup();
     }
-    finish(&mut plot, measure, limit, times, lines);
+    if let Some(limit) = limit {
+        let text = format!("{} {}", measure.limit_word(), duration(limit));
+        plot.limit_upright(times.at_ns(limit), &text);
+    }
+    let keys: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            let data = vec![
+                ("data-key", line.condition.to_string()),
+                ("data-label", line.name.clone()),
+            ];
+            (line.colour, line.name.as_str(), data)
+        })
+        .collect();
+    plot.legend(&keys);
     let title = format!(
         "{}: share of due times at or above, {phase}",
         measure.title()
@@ -294,25 +243,8 @@ fn series(plot: &mut Plot, one: &Line<'_>, path: &str) {
     plot.ungroup();
 }
 
-fn finish(
-    plot: &mut Plot,
-    measure: MeasureName,
-    limit: Option<i64>,
-    times: Log,
-    lines: &[Line<'_>],
-) {
-    if let Some(limit) = limit {
-        let word = match measure {
-            MeasureName::Response => "deadline",
-            _ => "criterion",
-        };
-        plot.limit_upright(times.at_ns(limit), &format!("{word} {}", duration(limit)));
-    }
-    legend(plot, lines);
-}
-
 /// `100 %`, `1 %`, `0.001 %`, then `10⁻⁶`.
-fn share_mark(power: i32) -> String {
+pub(super) fn share_mark(power: i32) -> String {
     match power {
         0 => "100 %".into(),
         -1 => "10 %".into(),
@@ -330,7 +262,7 @@ fn share_mark(power: i32) -> String {
     }
 }
 
-fn alternative(title: &str, lines: &[Line<'_>]) -> String {
+pub(super) fn alternative(title: &str, lines: &[Line<'_>]) -> String {
     let told: Vec<String> = lines
         .iter()
         .map(|line| {

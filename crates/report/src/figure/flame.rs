@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn widths_are_shares_and_names_are_escaped() {
         let drawn = draw(&Windows::default().with(vec![window()]));
-        let svg = drawn[0].to_svg();
+        let svg = drawn[0].to_svg(&crate::Origin::default());
         // 664 pixels are 1000 instructions.
         assert!(
             svg.contains("free&lt;pages&gt;: 500 instructions, 50.0 %"),
@@ -282,7 +282,7 @@ mod tests {
         window.instructions = 10_000_000;
         assert!(
             !draw(&Windows::default().with(vec![window]))[0]
-                .to_svg()
+                .to_svg(&crate::Origin::default())
                 .contains("do_exit:")
         );
         assert_eq!(fitting("asm_sysvec_apic_timer_interrupt", 10.0), None);

@@ -1,7 +1,7 @@
 //! What the measured timing leaves of the flight: the delay that the controller still bears, for
 //! each condition, and the tilt after a kick.
 
-use super::plot::{Plot, room};
+use super::plot::Plot;
 use super::scale::Linear;
 use super::{Figure, distinct};
 use crate::label;
@@ -81,14 +81,13 @@ fn bars(
     if most <= 0.0 || !most.is_finite() {
         return None;
     }
-    let label = |one: &FlownCondition| one.name.to_string();
+    let whole = |one: &FlownCondition| one.name.to_string();
     let policies = distinct(values.iter().map(|(one, _)| label::policy(&one.name)));
-    let left = values
+    let named: Vec<_> = values
         .iter()
-        .map(|(one, _)| room(&label(one)))
-        .fold(80.0, f64::max)
-        + 12.0;
-    let mut plot = Plot::rows(values.len(), ROW, left, 74.0);
+        .map(|(one, _)| (label::policy(&one.name), one.name.phase.clone()))
+        .collect();
+    let (mut plot, edges) = Plot::grouped(&named, ROW, 64.0);
     let axis = Linear {
         most,
         from: plot.left,
@@ -96,19 +95,17 @@ fn bars(
     };
     plot.numbers_below(axis, "", words.axis);
     let mut told = Vec::new();
-    for (row, (one, value)) in values.iter().enumerate() {
-        let top = plot.top + row as f64 * ROW;
+    for ((one, value), top) in values.iter().zip(edges) {
         let policy = label::policy(&one.name);
         let colour = policies.iter().position(|known| *known == policy);
         let text = value.map_or("none".into(), |value| format!("{value:.2}{}", words.unit));
-        plot.text("end", plot.left - 8.0, top + ROW * 0.7, &label(one));
         plot.group(colour.unwrap_or(0), &[]);
         let end = axis.at(value.unwrap_or(0.0));
         let size = [plot.left, top + 3.0, end - plot.left, ROW - 6.0];
-        plot.rect("body", size, &format!("{}: {text}", label(one)));
+        plot.rect("body", size, &format!("{}: {text}", whole(one)));
         plot.ungroup();
         plot.text("mark", end + 5.0, top + ROW * 0.7, &text);
-        told.push(format!("{}: {text}", label(one)));
+        told.push(format!("{}: {text}", whole(one)));
     }
     if let Some((limit, side)) = words.limit {
         let text = format!("{side} {limit}{}", words.unit);

@@ -1,6 +1,6 @@
 //! How much longer the work takes under load than idle: from the idle time to the loaded one.
 
-use super::plot::{Plot, room};
+use super::plot::Plot;
 use super::scale::Log;
 use super::{Figure, distinct};
 use wakepath_assess::{Inflation, Ratio};
@@ -16,12 +16,11 @@ fn execution(inflation: &[Inflation]) -> Option<Figure> {
     inflation.first()?;
     let policies = distinct(inflation.iter().map(|one| (one.policy, one.task.clone())));
     let label = |one: &Inflation| format!("{}, {}", name(one), one.phase);
-    let left = inflation
+    let named: Vec<_> = inflation
         .iter()
-        .map(|one| room(&label(one)))
-        .fold(80.0, f64::max)
-        + 12.0;
-    let mut plot = Plot::rows(inflation.len(), ROW, left, 78.0);
+        .map(|one| (name(one), one.phase.clone()))
+        .collect();
+    let (mut plot, edges) = Plot::grouped(&named, ROW, 58.0);
     let ratios = |one: &Inflation| {
         let p99 = one.execution.p99;
         [Some(one.execution.median), p99]
@@ -32,17 +31,13 @@ fn execution(inflation: &[Inflation]) -> Option<Figure> {
     let ends = inflation.iter().flat_map(ratios);
     let axis = Log::around(ends.flat_map(|ratio| [ratio.idle_ns, ratio.loaded_ns]))
         .between(plot.left, plot.right);
-    plot.times_below(
-        axis,
-        "Execution time: median (upper line) and 99 % (lower line)",
-    );
+    plot.times_below(axis, "Execution time: median (upper), 99 % (lower)");
     let mut told = Vec::new();
-    for (row, one) in inflation.iter().enumerate() {
-        let middle = plot.top + (row as f64 + 0.5) * ROW;
+    for (one, top) in inflation.iter().zip(edges) {
+        let middle = top + ROW / 2.0;
         let place = policies
             .iter()
             .position(|known| *known == (one.policy, one.task.clone()));
-        plot.text("end", plot.left - 8.0, middle + 4.0, &label(one));
         plot.group(place.unwrap_or(0), &[]);
         span(
             &mut plot,

@@ -3,14 +3,20 @@
 
 mod averages;
 mod boxes;
+mod cpus;
 mod distributions;
 mod flame;
 mod flight;
+pub(crate) mod gantt;
 mod inflation;
 mod maxima;
+mod multiples;
+mod origin;
+mod overview;
 mod plot;
 mod scale;
 mod style;
+pub(crate) mod sweep;
 mod time;
 mod timeline;
 
@@ -21,6 +27,8 @@ use wakepath_explain::window::Windows;
 
 pub use distributions::latencies_overlaid;
 pub(crate) use distributions::{Line, MeasureName, overlaid};
+pub(crate) use maxima::short;
+pub use origin::Origin;
 pub(crate) use style::style_sheet;
 
 /// A drawn figure.
@@ -44,14 +52,20 @@ pub struct Figure {
 /// All figures of a run, by the section that they belong to.
 #[derive(Debug, Clone, Default)]
 pub struct Figures {
+    /// The run at a glance.
+    pub overview: Option<Figure>,
     /// Histograms and complementary cumulative distributions, by measure and phase.
     pub distributions: Vec<Figure>,
     /// Latency over the due times, one for each policy.
     pub time: Vec<Figure>,
     /// Box plots.
     pub boxes: Vec<Figure>,
-    /// Maxima idle and under load, averages.
-    pub maxima: Vec<Figure>,
+    /// Latencies of each CPU over each other, where several were measured side by side.
+    pub cpus: Vec<Figure>,
+    /// The largest latency, phase by phase.
+    pub maxima: Option<Figure>,
+    /// Average latencies with their intervals.
+    pub averages: Option<Figure>,
     /// Execution time idle and under load.
     pub inflation: Vec<Figure>,
     /// The worst cycles' timelines, where the run was traced.
@@ -81,13 +95,13 @@ impl Figures {
             .copied()
             .collect();
         Self {
+            overview: overview::draw(assessment),
             distributions: distributions::draw(&drawn),
             time: time::draw(&in_order),
             boxes: boxes::draw(&drawn),
-            maxima: maxima::draw(&drawn)
-                .into_iter()
-                .chain(averages::draw(&drawn))
-                .collect(),
+            cpus: cpus::draw(&drawn),
+            maxima: maxima::draw(&drawn),
+            averages: averages::draw(&drawn),
             inflation: inflation::draw(&assessment.inflation),
             timelines: timeline::draw(explanation),
             windows: Vec::new(),
@@ -106,17 +120,16 @@ impl Figures {
 
     /// All of them in the order of the page.
     pub fn all(&self) -> impl Iterator<Item = &Figure> {
-        let sections = [
-            &self.distributions,
-            &self.time,
-            &self.boxes,
-            &self.maxima,
+        let before = [&self.distributions, &self.cpus, &self.time, &self.boxes];
+        let after = [
             &self.inflation,
             &self.timelines,
             &self.windows,
             &self.flight,
         ];
-        sections.into_iter().flatten()
+        let single = self.maxima.iter().chain(&self.averages);
+        let before = self.overview.iter().chain(before.into_iter().flatten());
+        before.chain(single).chain(after.into_iter().flatten())
     }
 }
 
@@ -125,8 +138,12 @@ impl Figure {
     pub(crate) fn inline(&self) -> Markup {
         let view = format!("0 0 {} {}", self.width, self.height);
         let (width, height) = (self.width.to_string(), self.height.to_string());
+        let class = match self.width > plot::NARROW {
+            true => "figure wide",
+            false => "figure",
+        };
         let mut attributes: Vec<(&'static str, &dyn std::fmt::Display)> = vec![
-            ("class", &"figure"),
+            ("class", &class),
             ("viewBox", &view),
             ("width", &width),
             ("height", &height),
@@ -142,30 +159,6 @@ impl Figure {
         markup.append(&self.body);
         markup.close("svg");
         markup
-    }
-
-    /// As a file of its own, in light colours.
-    pub fn to_svg(&self) -> String {
-        let mut markup = Markup::default();
-        let view = format!("0 0 {} {}", self.width, self.height);
-        markup.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-        markup.open(
-            "svg",
-            &[
-                ("xmlns", &"http://www.w3.org/2000/svg"),
-                ("viewBox", &view),
-                ("width", &self.width),
-                ("height", &self.height),
-            ],
-        );
-        markup.element("title", &[], &self.title);
-        markup.element("desc", &[], &self.alternative);
-        markup.element("style", &[], style::on_paper());
-        markup.raw("<rect width=\"100%\" height=\"100%\" class=\"paper\"/>");
-        markup.append(&self.body);
-        markup.close("svg");
-        markup.raw("\n");
-        markup.into_string()
     }
 }
 
@@ -208,6 +201,11 @@ impl<'a> Drawn<'a> {
 
     pub(crate) fn phase(&self) -> &'a str {
         &self.picture.name.phase
+    }
+
+    /// Heading and label of a row for it.
+    pub(crate) fn row(&self) -> (String, String) {
+        (self.policy(), self.phase().to_owned())
     }
 }
 

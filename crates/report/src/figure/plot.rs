@@ -6,6 +6,9 @@ use super::scale::{Linear, Log};
 use super::style::colour;
 use crate::markup::Markup;
 
+/// A line of a legend: colour, name, and what scripts find of it.
+pub(super) type Key<'a> = (usize, &'a str, Vec<(&'static str, String)>);
+
 /// A figure in the making. Places are in pixels of its own size.
 pub(super) struct Plot {
     pub(super) body: Markup,
@@ -17,12 +20,35 @@ pub(super) struct Plot {
     pub(super) top: f64,
     pub(super) bottom: f64,
     data: Vec<(&'static str, String)>,
+    /// Headings, drawn last so that no line crosses them.
+    over: Vec<(f64, f64, String)>,
 }
+
+/// Width of a figure that a phone shows whole, with letters that can be read there.
+pub(super) const NARROW: f64 = 420.0;
 
 /// Width of a character of 12 px type, on average and rounded up.
 const CHARACTER: f64 = 6.9;
 /// Likewise of a capital.
 const CAPITAL: f64 = 9.0;
+
+/// Height of a heading above rows.
+const HEADING: f64 = 17.0;
+
+/// The text within so much room, what is left out as `…`.
+pub(super) fn shortened(text: &str, most: f64) -> String {
+    if room(text) <= most {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for character in text.chars() {
+        if room(&short) + 2.0 * CAPITAL > most {
+            break;
+        }
+        short.push(character);
+    }
+    format!("{}…", short.trim_end())
+}
 
 /// Room that a text takes.
 pub(super) fn room(text: &str) -> f64 {
@@ -33,9 +59,9 @@ pub(super) fn room(text: &str) -> f64 {
     text.chars().map(width).sum()
 }
 
-/// Two decimals: a hundredth of a pixel is more than any screen shows.
+/// One decimal: a tenth of a pixel is as much as a screen shows, and figures are most of a page.
 pub(super) fn place(at: f64) -> f64 {
-    (at * 100.0).round() / 100.0
+    (at * 10.0).round() / 10.0
 }
 
 impl Plot {
@@ -49,12 +75,50 @@ impl Plot {
             top: 24.0,
             bottom: height - 40.0,
             data: Vec::new(),
+            over: Vec::new(),
         }
     }
 
-    /// A plot with as many rows below each other.
+    /// A wide plot with as many rows below each other.
     pub(super) fn rows(count: usize, each: f64, left: f64, right: f64) -> Self {
         Self::new(620.0, 24.0 + 44.0 + count as f64 * each, left, right)
+    }
+
+    /// A plot with rows under headings, such as phases under their policy: long names stand above
+    /// their rows instead of beside them. `rows` are heading and label of each, those of a heading
+    /// together; beside the plot it returns the upper edge of each.
+    pub(super) fn grouped(rows: &[(String, String)], each: f64, right: f64) -> (Self, Vec<f64>) {
+        let labels = rows.iter().map(|(_, label)| room(label));
+        let left = labels.fold(40.0, f64::max).min(NARROW / 3.0) + 16.0;
+        let (mut edges, mut headings) = (Vec::new(), Vec::new());
+        let mut y = 24.0;
+        for (index, (heading, _)) in rows.iter().enumerate() {
+            if index == 0 || rows[index - 1].0 != *heading {
+                y += HEADING;
+                headings.push((y, heading));
+            }
+            edges.push(y);
+            y += each;
+        }
+        let mut plot = Self::new(NARROW, y + 46.0, left, right);
+        for (index, (top, _)) in headings.iter().enumerate() {
+            let end = headings
+                .get(index + 1)
+                .map_or(y, |(next, _)| next - HEADING);
+            if index % 2 == 1 {
+                let stripe = [0.0, top - HEADING + 2.0, NARROW, end - top + HEADING];
+                plot.rect("stripe", stripe, "");
+            }
+        }
+        plot.over = headings
+            .into_iter()
+            .map(|(top, heading)| (4.0, top - 2.0, heading.clone()))
+            .collect();
+        for ((_, label), top) in rows.iter().zip(&edges) {
+            let shown = shortened(label, NARROW / 3.0);
+            plot.text("end", left - 6.0, top + each / 2.0 + 4.0, &shown);
+        }
+        (plot, edges)
     }
 
     pub(super) fn line(&mut self, class: &'static str, [x1, y1, x2, y2]: [f64; 4]) {
@@ -132,9 +196,20 @@ impl Plot {
     pub(super) fn times_below(&mut self, axis: Log, title: &str) {
         for (x, text) in axis.times() {
             self.line("grid", [x, self.top, x, self.bottom]);
-            self.text("mark middle", x, self.bottom + 15.0, &text);
+            self.mark_below(x, &text);
         }
         self.title_below(title);
+    }
+
+    /// A mark's text below it, or beside it where the figure ends.
+    fn mark_below(&mut self, x: f64, text: &str) {
+        let half = room(text) / 2.0;
+        let y = self.bottom + 15.0;
+        match (x + half > self.width, x - half < 0.0) {
+            (true, _) => self.text("mark end", self.width - 2.0, y, text),
+            (_, true) => self.text("mark", 2.0, y, text),
+            _ => self.text("mark middle", x, y, text),
+        }
     }
 
     pub(super) fn title_below(&mut self, title: &str) {
@@ -149,16 +224,26 @@ impl Plot {
             self.line("grid", [x, self.top, x, self.bottom]);
             let digits = if mark.fract() == 0.0 { 0 } else { 2 };
             let text = format!("{mark:.digits$}{unit}");
-            self.text("mark middle", x, self.bottom + 15.0, &text);
+            self.mark_below(x, &text);
         }
         self.title_below(title);
     }
 
     /// Marks of times at the left, with grid lines to the right.
     pub(super) fn times_left(&mut self, axis: Log) {
-        for (y, text) in axis.times() {
-            self.line("grid", [self.left, y, self.right, y]);
-            self.text("mark end", self.left - 6.0, y + 4.0, &text);
+        let times = axis.times();
+        let apart = times.windows(2).map(|two| (two[0].0 - two[1].0).abs());
+        // Where texts would touch, every second mark has none.
+        let named = if apart.fold(f64::MAX, f64::min) < 15.0 {
+            2
+        } else {
+            1
+        };
+        for (index, (y, text)) in times.iter().enumerate() {
+            self.line("grid", [self.left, *y, self.right, *y]);
+            if index % named == 0 {
+                self.text("mark end", self.left - 6.0, y + 4.0, text);
+            }
         }
     }
 
@@ -172,18 +257,34 @@ impl Plot {
         self.text(class, at, self.top - 6.0, text);
     }
 
+    /// What each colour stands for, below the figure.
+    pub(super) fn legend(&mut self, keys: &[Key<'_>]) {
+        let names: Vec<&str> = keys.iter().map(|(_, name, _)| *name).collect();
+        let places = legend_places(&names, self.width);
+        for ((colour, name, data), (x, row)) in keys.iter().zip(places) {
+            let y = self.bottom + 40.0 + (row + 1) as f64 * LEGEND_ROW;
+            self.group(*colour, data);
+            self.line("series", [x, y - 4.0, x + 18.0, y - 4.0]);
+            self.text("key", x + 23.0, y, name);
+            self.ungroup();
+        }
+    }
+
     /// Something for scripts to find.
     pub(super) fn note(&mut self, name: &'static str, value: impl ToString) {
         self.data.push((name, value.to_string()));
     }
 
     pub(super) fn done(
-        self,
+        mut self,
         name: impl Into<String>,
         title: impl Into<String>,
         caption: impl Into<String>,
         alternative: impl Into<String>,
     ) -> Figure {
+        for (x, y, heading) in std::mem::take(&mut self.over) {
+            self.text("strong", x, y, &heading);
+        }
         Figure {
             name: name.into(),
             title: title.into(),
@@ -195,6 +296,32 @@ impl Plot {
             body: self.body,
         }
     }
+}
+
+const LEGEND_ROW: f64 = 18.0;
+const LEGEND_EDGE: f64 = 8.0;
+
+/// Where each name of a legend stands: from the left, and in which row.
+fn legend_places<T: AsRef<str>>(names: &[T], width: f64) -> Vec<(f64, usize)> {
+    let (mut x, mut row) = (LEGEND_EDGE, 0);
+    let place = |name: &T| {
+        let wide = 23.0 + room(name.as_ref()) + 12.0;
+        if x + wide > width && x > LEGEND_EDGE {
+            (x, row) = (LEGEND_EDGE, row + 1);
+        }
+        let place = (x, row);
+        x += wide;
+        place
+    };
+    names.iter().map(place).collect()
+}
+
+/// Room that a legend of these names takes below a figure.
+pub(super) fn legend_height<T: AsRef<str>>(names: &[T], width: f64) -> f64 {
+    let last = legend_places(names, width)
+        .last()
+        .map_or(0, |(_, row)| row + 1);
+    last as f64 * LEGEND_ROW + 6.0
 }
 
 /// A name as part of a file's: letters and digits, everything else a hyphen.

@@ -79,6 +79,14 @@ impl Log {
     }
 }
 
+/// The unit in which times up to this many nanoseconds are short numbers: 60 ms, not 60000 µs. Its
+/// length in nanoseconds, and its name.
+pub(super) fn fitting_unit(most_ns: f64) -> (f64, &'static str) {
+    let units = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms")];
+    let fits = |(unit, _): &(f64, &str)| most_ns < unit * 1e3;
+    units.into_iter().find(fits).unwrap_or((1e9, "s"))
+}
+
 /// A linear axis from 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Linear {
@@ -131,6 +139,12 @@ mod tests {
     fn an_axis_around_nothing_is_still_an_axis() {
         let axis = Log::around(std::iter::empty());
         assert!(axis.high > axis.low);
+    }
+
+    #[test]
+    fn a_time_axis_has_the_unit_that_keeps_its_numbers_short() {
+        let names = [900.0, 1e3, 60e3, 60e6, 59.8e9].map(|most| fitting_unit(most).1);
+        assert_eq!(names, ["ns", "µs", "µs", "ms", "s"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Latency over the due times, one figure for each policy, its phases below each other on the same
 //! axis: the whole run at a glance, every spike in it.
 
-use super::plot::{Plot, place, slug};
+use super::plot::{NARROW, Plot, place, slug};
 use super::scale::Log;
 use super::{Drawn, Figure, distinct};
 use std::fmt::Write;
@@ -9,10 +9,10 @@ use wakepath_assess::{Level, Pyramid};
 use wakepath_verdict::duration;
 
 /// Height of a strip, and of the room between two.
-const STRIP: f64 = 74.0;
+const STRIP: f64 = 64.0;
 const GAP: f64 = 20.0;
 /// More buckets than this are more than a figure has pixels.
-const MOST: usize = 700;
+const MOST: usize = 360;
 
 pub(super) fn draw(drawn: &[Drawn<'_>]) -> Vec<Figure> {
     let ends = drawn
@@ -32,7 +32,7 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Vec<Figure> {
 
 fn strips(policy: &str, phases: &[&Drawn<'_>], axis: Log) -> Figure {
     let height = 36.0 + phases.len() as f64 * (STRIP + GAP);
-    let mut plot = Plot::new(600.0, height, 60.0, 12.0);
+    let mut plot = Plot::new(NARROW, height, 52.0, 8.0);
     let mut told = Vec::new();
     for (number, one) in phases.iter().enumerate() {
         let top = 18.0 + number as f64 * (STRIP + GAP);
@@ -71,9 +71,9 @@ fn strips(policy: &str, phases: &[&Drawn<'_>], axis: Log) -> Figure {
     plot.bottom = height - 18.0;
     plot.text(
         "mark",
-        plot.left,
+        plot.left - 40.0,
         height - 6.0,
-        "due times in the order of the run; the dashed line is the criterion, dots are missed",
+        "due times in order; dashed: the criterion, dots: missed",
     );
     plot.done(
         format!("time-{}", slug(policy)),
@@ -103,17 +103,30 @@ fn envelope(level: &Level, due_times: u64, axis: Log, plot: &Plot) -> String {
         place(plot.left + share * (plot.right - plot.left))
     };
     let mut there = String::new();
-    let mut back: Vec<String> = Vec::new();
+    let mut back: Vec<(f64, f64, f64)> = Vec::new();
+    let mut end = None;
     for (number, bucket) in (0_u64..).zip(&level.buckets) {
         let Some(bucket) = bucket else { continue };
         let (from, to) = (x(number * level.size), x((number + 1) * level.size));
         let (high, low) = (place(axis.at_ns(bucket.max)), place(axis.at_ns(bucket.min)));
-        let word = if there.is_empty() { "M" } else { "L" };
-        let _ = write!(there, "{word}{from},{high}H{to}");
-        back.push(format!("L{to},{low}H{from}"));
+        // Neighbours share an edge: going up or down on it takes no place to begin at.
+        let _ = match end == Some(from) {
+            true => write!(there, "V{high}H{to}"),
+            false if there.is_empty() => write!(there, "M{from},{high}H{to}"),
+            false => write!(there, "L{from},{high}H{to}"),
+        };
+        back.push((from, to, low));
+        end = Some(to);
     }
-    back.reverse();
-    format!("{there}{}Z", back.concat())
+    let mut begin = None;
+    for (from, to, low) in back.into_iter().rev() {
+        let _ = match begin == Some(to) {
+            true => write!(there, "V{low}H{from}"),
+            false => write!(there, "L{to},{low}H{from}"),
+        };
+        begin = Some(from);
+    }
+    there + "Z"
 }
 
 /// A dot where due times were missed; those that would lie on one dot are one.

@@ -1,7 +1,7 @@
 //! The worst cycles' timelines: from the due time to user code, piece by piece, each with its cause.
 
-use super::plot::{Plot, slug};
-use super::scale::Linear;
+use super::plot::{NARROW, Plot, shortened, slug};
+use super::scale::{Linear, fitting_unit};
 use super::{Figure, distinct};
 use wakepath_explain::{ConditionExplanation, Explanation, LateCycle};
 use wakepath_verdict::duration;
@@ -10,7 +10,9 @@ use wakepath_verdict::duration;
 const DRAWN: usize = 6;
 /// Causes named one by one; smaller ones share a row.
 const NAMED: usize = 8;
-const ROW: f64 = 22.0;
+/// A cause's name, and its bar below it.
+const ROW: f64 = 32.0;
+const NAME: f64 = 15.0;
 
 pub(super) fn draw(explanation: Option<&Explanation>) -> Vec<Figure> {
     let mut worst: Vec<(&ConditionExplanation, &LateCycle)> = explanation
@@ -49,13 +51,15 @@ fn timeline(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
         .any(|piece| row_of(&piece.cause) == causes.len());
     let rows = causes.len() + usize::from(has_rest);
 
-    let mut plot = Plot::rows(rows, ROW, 232.0, 70.0);
+    let height = 24.0 + 44.0 + rows as f64 * ROW;
+    let mut plot = Plot::new(NARROW, height, 8.0, 70.0);
+    let (unit_ns, unit) = fitting_unit(cycle.latency_ns as f64);
     let axis = Linear {
-        most: cycle.latency_ns as f64 / 1e3,
+        most: cycle.latency_ns as f64 / unit_ns,
         from: plot.left,
         to: plot.right,
     };
-    plot.numbers_below(axis, "", "µs after the due time");
+    plot.numbers_below(axis, "", &format!("{unit} after the due time"));
     for (row, cause) in causes
         .iter()
         .copied()
@@ -63,36 +67,34 @@ fn timeline(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
         .enumerate()
     {
         let y = plot.top + row as f64 * ROW;
-        let named: String = match cause.chars().count() > 31 {
-            true => cause.chars().take(30).chain(['…']).collect(),
-            false => cause.to_owned(),
-        };
-        plot.text("end", plot.left - 8.0, y + ROW * 0.7, &named);
+        let named = shortened(cause, NARROW - 2.0 * plot.left);
+        plot.text("", plot.left, y + NAME - 3.0, &named);
     }
     let mut told = Vec::new();
     for piece in &cycle.pieces {
         let row = row_of(&piece.cause);
         let y = plot.top + row as f64 * ROW;
         let (from, to) = (
-            piece.from_ns as f64 / 1e3,
-            (piece.from_ns + piece.ns) as f64 / 1e3,
+            piece.from_ns as f64 / unit_ns,
+            (piece.from_ns + piece.ns) as f64 / unit_ns,
         );
         let length = duration(i64::try_from(piece.ns).unwrap_or(i64::MAX));
         let hint = format!("{}: {}, {length}", piece.stretch, piece.cause);
         plot.group(row, &[]);
         let (x, end) = (axis.at(from), axis.at(to));
-        plot.rect("body", [x, y + 4.0, (end - x).max(1.0), ROW - 8.0], &hint);
+        let size = [x, y + NAME, (end - x).max(1.0), ROW - NAME - 4.0];
+        plot.rect("body", size, &hint);
         plot.ungroup();
         told.push(hint);
     }
     for (row, cause) in causes.iter().enumerate() {
         let own = cycle.pieces.iter().filter(|piece| piece.cause == *cause);
         let end = own
-            .map(|piece| (piece.from_ns + piece.ns) as f64 / 1e3)
+            .map(|piece| (piece.from_ns + piece.ns) as f64 / unit_ns)
             .fold(0.0, f64::max);
         let y = plot.top + row as f64 * ROW;
         let text = duration(i64::try_from(sum(cause)).unwrap_or(i64::MAX));
-        plot.text("mark", axis.at(end) + 5.0, y + ROW * 0.7, &text);
+        plot.text("mark", axis.at(end) + 5.0, y + NAME + 11.0, &text);
     }
     let title = format!(
         "{}, {}: segment {} cycle {}, {} late",

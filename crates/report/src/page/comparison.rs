@@ -12,6 +12,7 @@ use crate::text::{
     BANNER, conclusions, differences_table, finding_tone, label, method, metrics_table, reasons,
 };
 use wakepath_assess::{Bin, Comparison, ConditionComparison, RunFigures, Shape};
+use wakepath_verdict::{counted, duration};
 
 /// The file.
 pub fn comparison_page(comparison: &Comparison) -> String {
@@ -95,10 +96,29 @@ fn drawn(comparison: &Comparison, shapes: &[[Option<Shape>; 2]]) -> Vec<Figure> 
         }
         if !lines.is_empty() {
             let name = format!("{}, {}", label(condition), condition.name.phase);
-            figures.extend(overlaid(&name, &lines, comparison.latency_limit_ns));
+            let equal = at_equal_counts(condition);
+            let pair = overlaid(&name, &lines, comparison.latency_limit_ns);
+            figures.extend(pair.map(|mut figure| {
+                figure.caption = format!("{} {equal}", figure.caption);
+                figure
+            }));
         }
     }
     figures
+}
+
+/// The largest of either side over as many due times: the longer run has larger ones for that alone.
+fn at_equal_counts(condition: &ConditionComparison) -> String {
+    let largest = |runs: &[RunFigures]| {
+        let largest = runs.iter().filter_map(|run| run.maximum_ns).max();
+        largest.map_or("not known".to_owned(), duration)
+    };
+    format!(
+        "At equal counts, the largest of the first {} of each run: base {}, against {}.",
+        counted(condition.equal_count, "due time", "due times"),
+        largest(&condition.base),
+        largest(&condition.against)
+    )
 }
 
 fn section(markup: &mut Markup, id: &str, heading: &str, write: impl FnOnce(&mut Markup)) {

@@ -44,8 +44,8 @@ struct Measures<'a> {
 
 #[derive(Serialize)]
 struct MeasureData<'a> {
-    /// Finest first.
-    levels: Vec<LevelData<'a>>,
+    /// The finest level; the script computes the coarser ones, in the pyramid's way.
+    finest: LevelData<'a>,
     /// Value and count at or above it, by descending value.
     tail: Vec<(i64, u64)>,
     /// From, below, count.
@@ -57,16 +57,18 @@ struct MeasureData<'a> {
 #[derive(Serialize)]
 struct LevelData<'a> {
     size: u64,
-    #[serde(serialize_with = "column")]
-    min: Column<'a>,
-    #[serde(serialize_with = "column")]
-    max: Column<'a>,
-    /// Where in its bucket the largest value is.
-    #[serde(serialize_with = "column")]
-    at: Column<'a>,
+    /// `None` for an execution time of single values, which is response − latency.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "some")]
+    max: Option<Column<'a>>,
+    /// `None` where buckets are single values: they are their own smallest.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "some")]
+    min: Option<Column<'a>>,
+    /// Where in its bucket the largest value is; likewise.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "some")]
+    at: Option<Column<'a>>,
 }
 
-/// A bucket's number and the bucket, as a number of the column.
+/// A bucket's number, its size and the bucket, as a number of the column.
 type Cell = fn(u64, u64, &wakepath_assess::Bucket) -> i64;
 
 struct Column<'a> {
@@ -82,6 +84,13 @@ fn column<S: serde::Serializer>(column: &Column<'_>, serializer: S) -> Result<S:
             .as_ref()
             .map(|bucket| cell(number, level.size, bucket))
     }))
+}
+
+fn some<S: serde::Serializer>(some: &Option<Column<'_>>, serializer: S) -> Result<S::Ok, S::Error> {
+    match some {
+        Some(some) => column(some, serializer),
+        None => serializer.serialize_none(),
+    }
 }
 
 /// Columns; indices as distances from the one before.
@@ -120,7 +129,7 @@ pub(super) fn json(run: &Reported<'_>) -> String {
 pub(super) fn json_of_shapes<'a>(shapes: impl Iterator<Item = &'a Shape>) -> String {
     let of = |shape: &Shape| {
         json!({ "measures": { "latency": {
-            "levels": [], "tail": tail(shape), "bins": bins(shape), "count": shape.count,
+            "finest": { "size": 1, "max": [] }, "tail": tail(shape), "bins": bins(shape), "count": shape.count,
         } }, "due_times": 0 })
     };
     json!({ "traced": false, "causes": {}, "conditions": shapes.map(of).collect::<Vec<_>>() })
@@ -180,7 +189,7 @@ fn condition<'a>(picture: &'a Picture, policies: &[String]) -> ConditionData<'a>
         skipped.latency.push(cycles.latency_ns);
         before = cycles.index;
     }
-    let of = |name: MeasureName| measure(name.of(picture));
+    let of = |name: MeasureName| measure(name, name.of(picture));
     ConditionData {
         colour: policies.iter().position(|one| *one == policy).unwrap_or(0),
         policy,
@@ -214,19 +223,19 @@ fn condition<'a>(picture: &'a Picture, policies: &[String]) -> ConditionData<'a>
     }
 }
 
-fn measure<'a>(measure: &'a Measure) -> MeasureData<'a> {
+fn measure<'a>(name: MeasureName, measure: &'a Measure) -> MeasureData<'a> {
     let shape = measure.shape.as_ref();
     let column = |level: &'a Level, cell: Cell| Column { level, cell };
-    let level = |level: &'a Level| LevelData {
-        size: level.size,
-        min: column(level, |_, _, bucket| bucket.min),
-        max: column(level, |_, _, bucket| bucket.max),
-        at: column(level, |number, size, bucket| {
-            (bucket.at - number * size) as i64
-        }),
-    };
+    let finest = &measure.pyramid.levels[0];
+    let several = |cell: Cell| (finest.size > 1).then(|| column(finest, cell));
     MeasureData {
-        levels: measure.pyramid.levels.iter().map(level).collect(),
+        finest: LevelData {
+            size: finest.size,
+            max: (name != MeasureName::Execution || finest.size > 1)
+                .then(|| column(finest, |_, _, bucket| bucket.max)),
+            min: several(|_, _, bucket| bucket.min),
+            at: several(|number, size, bucket| (bucket.at - number * size) as i64),
+        },
         tail: shape.map_or(vec![], tail),
         bins: shape.map_or(vec![], bins),
         count: shape.map_or(0, |shape| shape.count),

@@ -4,16 +4,23 @@
 mod comparison;
 mod csp;
 mod data;
+mod front;
+mod schedulability;
 mod sections;
+mod sweep;
+mod titles;
 mod trial;
 
 pub use comparison::{comparison_figures, comparison_page};
+pub use schedulability::schedulability_page;
+pub use sweep::sweep_page;
+pub use titles::Titles;
 pub use trial::{before_and_after as trial_before_and_after, steps as trial_steps, trial_page};
 
 use crate::figure::{Figures, style_sheet};
 use crate::markup::Markup;
 use wakepath_archive::Manifest;
-use wakepath_assess::{Assessment, Picture};
+use wakepath_assess::{Assessment, Bounds, Picture};
 use wakepath_explain::Explanation;
 
 /// A run as it is reported.
@@ -25,6 +32,8 @@ pub struct Reported<'a> {
     pub assessment: &'a Assessment,
     /// Why its late cycles were late; `None` where the run was not traced.
     pub explanation: Option<&'a Explanation>,
+    /// What it proves about its largest latency; `None` where no cycle was recorded.
+    pub bounds: Option<&'a Bounds>,
     /// What is drawn of its conditions.
     pub pictures: &'a [Picture],
     /// The figures drawn.
@@ -38,14 +47,14 @@ const SCRIPT: &str = include_str!("assets/page.js");
 const EXPLORER_SCRIPT: &str = include_str!("assets/explorer.js");
 
 /// The whole file: one run, or several below each other.
-pub fn page(runs: &[Reported<'_>]) -> String {
+pub fn page(runs: &[Reported<'_>], titles: &Titles) -> String {
     let data: Vec<String> = runs.iter().map(data::json).collect();
-    document(&title(runs), "To the verdict", &data, |markup| {
+    document(&title(runs, titles), "To the verdict", &data, |markup| {
         if runs.len() > 1 {
             sections::several::write(markup, runs);
         }
         for (number, run) in runs.iter().enumerate() {
-            sections::write(markup, number, run);
+            sections::write(markup, number, run, titles);
         }
     })
 }
@@ -83,11 +92,8 @@ fn document(title: &str, skip: &str, data: &[String], write: impl FnOnce(&mut Ma
     markup.into_string()
 }
 
-fn title(runs: &[Reported<'_>]) -> String {
-    let name = |run: &Reported<'_>| {
-        let assessment = run.assessment;
-        format!("{}: {}", assessment.run.scenario, assessment.outcome)
-    };
+fn title(runs: &[Reported<'_>], titles: &Titles) -> String {
+    let name = |run: &Reported<'_>| format!("{}: {}", titles.of(run), run.assessment.outcome);
     let names: Vec<String> = runs.iter().map(name).collect();
     format!("{} – wakepath report", names.join(", "))
 }

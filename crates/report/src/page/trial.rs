@@ -2,7 +2,7 @@
 //! made the difference; then the two runs in full.
 
 use super::sections;
-use super::{Reported, data, document};
+use super::{Reported, Titles, data, document};
 use crate::markup::Markup;
 use crate::table::{Cell, Table, number, words};
 use wakepath_assess::Trial;
@@ -14,7 +14,7 @@ pub fn trial_page(trial: &Trial, runs: &[Reported<'_>]) -> String {
     document(&title, "To the trial", &data, |markup| {
         write(markup, trial);
         for (number, run) in runs.iter().enumerate() {
-            sections::write(markup, number, run);
+            sections::write(markup, number, run, &Titles::default());
         }
     })
 }
@@ -151,8 +151,8 @@ mod tests {
         for text in [
             "-0.40 (-0.50 to -0.30)",
             "&lt;b&gt;eth0",
-            "<td class=\"number\">0.50</td>",
-            "<td class=\"number\">100.0</td>",
+            ">0.50</td>",
+            ">100.0</td>",
             "heat rose",
             "response ≤ 4 ms",
             "Everything was taken back",

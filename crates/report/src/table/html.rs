@@ -4,6 +4,9 @@ use super::{Cell, Column, Row, Table, Tone, Weight, with_unit};
 use crate::markup::Markup;
 use std::fmt::Display;
 
+/// So many columns beside the labels don't fit a phone.
+const STACKS: usize = 4;
+
 const NUMBER: (&str, &dyn Display) = ("class", &"number");
 
 impl Table {
@@ -18,10 +21,18 @@ impl Table {
                 ("aria-label", &name),
             ],
         );
-        match self.class {
-            "" => markup.open("table", &[]),
-            class => markup.open("table", &[("class", &class)]),
+        // On a narrow screen the rows of a wide table become cards.
+        let stacks = self.width() >= STACKS;
+        match (self.class, stacks) {
+            ("", false) => markup.open("table", &[]),
+            ("", true) => markup.open("table", &[("class", &"stacks")]),
+            (class, false) => markup.open("table", &[("class", &class)]),
+            (class, true) => markup.open("table", &[("class", &format!("{class} stacks"))]),
         }
+        let names: Vec<String> = match stacks {
+            true => self.names(),
+            false => Vec::new(),
+        };
         markup.element("caption", &[], &self.caption);
         self.write_heads(markup);
         markup.raw("<tbody>");
@@ -50,10 +61,12 @@ impl Table {
                     content(markup, label);
                     markup.close("th");
                     for (place, column) in self.in_order() {
-                        match column.is_number {
-                            true => markup.open("td", &[NUMBER]),
-                            false => markup.open("td", &[]),
-                        }
+                        let name = names
+                            .get(place)
+                            .map(|name| ("data-name", name as &dyn Display));
+                        let number = column.is_number.then_some(NUMBER);
+                        let attributes: Vec<_> = number.into_iter().chain(name).collect();
+                        markup.open("td", &attributes);
                         content(markup, &cells[place]);
                         markup.close("td");
                     }
@@ -106,6 +119,22 @@ impl Table {
         markup.raw("</tr></thead>");
     }
 
+    /// What each column is called by itself: with its group and its unit.
+    fn names(&self) -> Vec<String> {
+        let of = |group: &super::Group, column: &Column| {
+            let unit = [column.unit, group.unit]
+                .into_iter()
+                .find(|unit| !unit.is_empty());
+            let words = [group.title, column.heading];
+            let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+            with_unit(&words.join(" "), unit.unwrap_or(""))
+        };
+        let groups = self.groups.iter();
+        groups
+            .flat_map(|group| group.columns.iter().map(move |column| of(group, column)))
+            .collect()
+    }
+
     /// Every column with its place, leading ones first.
     fn in_order(&self) -> impl Iterator<Item = (usize, &Column)> {
         let all = |leads| {
@@ -153,16 +182,18 @@ mod tests {
         one_of_each().write_html(&mut markup, "All");
         let html = markup.into_string();
         for part in [
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All\"><table>\
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All\">\
+             <table class=\"stacks\">\
              <caption>What was found</caption><thead><tr><td></td><td></td>\
              <th scope=\"colgroup\" colspan=\"2\">latency, µs</th><td colspan=\"1\"></td></tr>",
             "<tr><th scope=\"col\">Policy</th><th scope=\"col\">verdict</th>\
              <th scope=\"col\" class=\"number\">median</th>",
             "<th scope=\"rowgroup\" colspan=\"5\">idle</th></tr><tr>\
              <th scope=\"row\">FIFO &lt;50&gt;</th>\
-             <td><span class=\"outcome good\">passed</span></td>\
-             <td class=\"number\">1.5</td><td class=\"number\">–</td>",
-            "<tr class=\"aside\"><th scope=\"row\">as executed</th><td></td>",
+             <td data-name=\"verdict\"><span class=\"outcome good\">passed</span></td>\
+             <td class=\"number\" data-name=\"latency median, µs\">1.5</td>\
+             <td class=\"number\" data-name=\"latency max, µs\">–</td>",
+            "<tr class=\"aside\"><th scope=\"row\">as executed</th><td data-name=\"verdict\"></td>",
             "<td colspan=\"4\">not measured</td></tr></tbody></table></div>",
         ] {
             assert!(html.contains(part), "{part}\n{html}");

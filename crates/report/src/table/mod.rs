@@ -238,6 +238,55 @@ impl Table {
         self.columns().count()
     }
 
+    /// In two: the groups of these titles in the second, all others in the first, leading columns and
+    /// rows in both. A page is not as wide as a terminal.
+    pub(crate) fn parted(&self, titles: &[&str]) -> [Self; 2] {
+        [false, true].map(|second| {
+            let belongs = |group: &Group, column: &Column| {
+                column.leads || titles.contains(&group.title) == second
+            };
+            let columns = self.groups.iter();
+            let kept: Vec<bool> = columns
+                .flat_map(|group| group.columns.iter().map(|column| belongs(group, column)))
+                .collect();
+            let groups = self.groups.iter().map(|group| Group {
+                columns: group
+                    .columns
+                    .iter()
+                    .filter(|column| belongs(group, column))
+                    .copied()
+                    .collect(),
+                ..group.clone()
+            });
+            let rows = self.rows.iter().filter_map(|row| match row {
+                Row::Cells {
+                    label,
+                    cells,
+                    weight,
+                } => {
+                    let own: Vec<Cell> = cells
+                        .iter()
+                        .zip(&kept)
+                        .filter(|(_, kept)| **kept)
+                        .map(|(cell, _)| cell.clone())
+                        .collect();
+                    let says = own.iter().any(|cell| *cell != Cell::Blank);
+                    (says || *weight != Weight::Aside).then(|| Row::Cells {
+                        label: label.clone(),
+                        cells: own,
+                        weight: *weight,
+                    })
+                }
+                other => Some(other.clone()),
+            });
+            Self {
+                groups: groups.filter(|group| !group.columns.is_empty()).collect(),
+                rows: rows.collect(),
+                ..self.clone()
+            }
+        })
+    }
+
     fn weighed(&mut self, label: impl Into<Cell>, mut cells: Vec<Cell>, weight: Weight) {
         debug_assert!(cells.len() <= self.width(), "more cells than columns");
         cells.resize(self.width(), Cell::Blank);
@@ -286,6 +335,16 @@ mod tests {
         table.aside("as executed", vec!["1.4".into()]);
         table.instead("OTHER | 0", "not measured");
         table
+    }
+
+    #[test]
+    fn a_table_in_two_has_every_figure_once_and_its_verdict_twice() {
+        let [rest, latency] = one_of_each().parted(&["latency"]);
+        let heads = |table: &Table| -> Vec<&str> { table.columns().map(|of| of.heading).collect() };
+        assert_eq!(heads(&rest), ["misses", "verdict"]);
+        assert_eq!(heads(&latency), ["median", "max", "verdict"]);
+        // The row below another has nothing to say of the misses.
+        assert_eq!((rest.rows.len(), latency.rows.len()), (3, 4));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::{Cell, Group, Row, Table, Weight, with_unit};
 use std::ops::Range;
+use wakepath_timeline::columns::width;
 use wakepath_timeline::shortened;
 
 /// Between two columns.
@@ -137,12 +138,12 @@ impl Laid {
         for row in &self.lines {
             let mut line = left(&row.label, self.label_width);
             for group in groups {
-                let start = line.chars().count();
+                let start = width(&line);
                 for (place, (_, width, is_number)) in (group.first..).zip(&group.columns) {
                     let said = row.cells.iter().filter_map(|cells| cells.get(place)).next();
                     line += &cell(said.map_or("", String::as_str), *width, *is_number);
                 }
-                let used = line.chars().count() - start;
+                let used = width(&line) - start;
                 line += &" ".repeat(group.width - used);
             }
             // A row with nothing to say about these groups stays out, unless it is a heading.
@@ -188,11 +189,6 @@ fn cell(text: &str, columns: usize, is_number: bool) -> String {
 fn push_line(text: &mut String, line: &str) {
     text.push_str(line.trim_end());
     text.push('\n');
-}
-
-/// Characters of a text, which is what a terminal's column count means for all that we print.
-fn width(text: &str) -> usize {
-    text.chars().count()
 }
 
 fn left(text: &str, columns: usize) -> String {

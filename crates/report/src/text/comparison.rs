@@ -1,29 +1,146 @@
 //! A comparison as text: what differs, the table, the finding with what it rests on.
 
-use super::wrapped;
 use crate::Style;
+use crate::answer::COLUMNS;
 use crate::table::{Cell, Table, Tone, number, words};
 use std::fmt::Write;
 use wakepath_assess::{
     Comparison, ConditionComparison, Finding, Metric, MetricComparison, RunFigures, Weight, median,
 };
+use wakepath_timeline::columns::{cut, folded, wrapped};
 use wakepath_timeline::condition_label;
 use wakepath_verdict::fraction;
 
 /// Above runs that are not comparable.
 pub(crate) const BANNER: &str = "NOT COMPARABLE, compared by --force: what follows is no evidence";
 
-/// The whole of it for a person.
+/// What one run a side is worth.
+const ONE_RUN: &str = "one run can't tell a difference between the sides from one between two runs of the \
+                       same side: measure several of each";
+/// Figures shown of one run against one; the whole text has all.
+const MOST_SHOWN: usize = 6;
+
+/// The finding, and what it rests on: of one run against one a dozen lines, else the whole.
 pub(super) fn to_text(comparison: &Comparison, style: Style) -> String {
+    if comparison.base.len() > 1 || comparison.against.len() > 1 {
+        return comparison_in_full(comparison, style);
+    }
+    let mut text = String::new();
+    // Writing to a String can't fail.
+    let _ = write_short(comparison, &mut text, style);
+    text
+}
+
+/// The whole of it for a person.
+pub fn comparison_in_full(comparison: &Comparison, style: Style) -> String {
     let mut text = String::new();
     // Writing to a String can't fail.
     let _ = write_all(comparison, &mut text, style);
     text
 }
 
+fn write_short(comparison: &Comparison, text: &mut String, style: Style) -> std::fmt::Result {
+    let columns = style.columns.unwrap_or(COLUMNS).clamp(40, COLUMNS);
+    let mut head = String::new();
+    write_banner(comparison, &mut head, style)?;
+    writeln!(head, "finding: {}", found(comparison, style))?;
+    text.push_str(&folded(&head, columns));
+    text.push_str(&wrapped(ONE_RUN, "  ", "  ", columns));
+    for (side, runs) in [("base", &comparison.base), ("against", &comparison.against)] {
+        for run in runs {
+            let line = format!("{side:<8} {}  {}", run.directory, run.started);
+            writeln!(text, "{}", cut(&line, columns))?;
+        }
+    }
+    let what: Vec<String> = comparison
+        .differences
+        .iter()
+        .map(|difference| difference.what.clone())
+        .collect();
+    let what = match what.is_empty() {
+        true => "machine, kernel and scenario: no difference was found".to_owned(),
+        false => format!("what differs beside the timing: {}", what.join(", ")),
+    };
+    text.push_str(&wrapped(&what, "", "  ", columns));
+    let said = comparison
+        .cautions
+        .iter()
+        .map(|said| format!("caution: {said}"));
+    // That nothing differs is said above.
+    let said = said.filter(|_| !comparison.differences.is_empty());
+    let invalid = reasons(comparison)
+        .into_iter()
+        .filter(|why| why.contains(": invalid: "));
+    for line in invalid.chain(said).take(3) {
+        text.push_str(&wrapped(&line, "", "  ", columns));
+    }
+    text.push('\n');
+    text.push_str(&changed_table(comparison, columns));
+    Ok(())
+}
+
+/// The figures that differ most, by what was said not to matter.
+fn changed_table(comparison: &Comparison, columns: usize) -> String {
+    let mut rows: Vec<(f64, &ConditionComparison, &MetricComparison)> = Vec::new();
+    for condition in &comparison.conditions {
+        for metric in &condition.metrics {
+            if let ([base], [against]) = (&metric.base[..], &metric.against[..]) {
+                let margin = metric.margin.filter(|margin| *margin > 0.0);
+                let apart = (against - base).abs();
+                rows.push((apart / margin.unwrap_or(f64::INFINITY), condition, metric));
+            }
+        }
+    }
+    let beyond = rows.iter().filter(|(apart, ..)| *apart > 1.0).count();
+    let all = rows.len();
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut table = Table::of("").group(
+        "",
+        "",
+        &[number("base"), number("against"), number("difference")],
+    );
+    for (_, condition, metric) in rows.iter().take(MOST_SHOWN) {
+        let shown = |value: f64| shown(metric.metric, value);
+        let name = match metric.metric {
+            Metric::Maximum => format!("max of {} due times, µs", condition.equal_count),
+            other => metric_label(other),
+        };
+        let (base, against) = (metric.base[0], metric.against[0]);
+        let label = format!("{}, {name}", condition.name);
+        table.row(
+            cut(&label, columns.saturating_sub(36)),
+            vec![
+                shown(base).into(),
+                shown(against).into(),
+                signed(shown, against - base).into(),
+            ],
+        );
+    }
+    let mut text = table.to_terminal(Some(columns));
+    let left = all.saturating_sub(MOST_SHOWN);
+    let rest = if left > 0 {
+        format!("; the {left} least of them are not shown")
+    } else {
+        String::new()
+    };
+    text += &wrapped(
+        &format!(
+            "{beyond} of {all} figures differ by more than the margin, {}{rest}; all of them, and \
+             how they were compared: --details",
+            comparison.margin
+        ),
+        "",
+        "  ",
+        columns,
+    );
+    text
+}
+
 fn write_all(comparison: &Comparison, text: &mut String, style: Style) -> std::fmt::Result {
     let mut head = String::new();
     write_banner(comparison, &mut head, style)?;
+    write_finding(comparison, &mut head, style)?;
+    writeln!(head)?;
     for (side, runs) in [("base", &comparison.base), ("against", &comparison.against)] {
         for run in runs {
             writeln!(
@@ -33,9 +150,9 @@ fn write_all(comparison: &Comparison, text: &mut String, style: Style) -> std::f
             )?;
         }
     }
-    text.push_str(&wrapped(&head, style.columns));
+    text.push_str(&super::wrapped(&head, style.columns));
     match comparison.differences.is_empty() {
-        true => text.push_str("what differs: nothing that was looked at\n"),
+        true => text.push_str("machine, kernel and scenario: no difference was found\n"),
         false => text.push_str(&differences_table(comparison).to_terminal(style.columns)),
     }
     writeln!(text)?;
@@ -47,8 +164,10 @@ fn write_all(comparison: &Comparison, text: &mut String, style: Style) -> std::f
     for caution in &comparison.cautions {
         writeln!(prose, "caution: {caution}")?;
     }
-    write_finding(comparison, &mut prose, style)?;
-    text.push_str(&wrapped(&prose, style.columns));
+    for line in method(comparison) {
+        writeln!(prose, "{line}")?;
+    }
+    text.push_str(&super::wrapped(&prose, style.columns));
     Ok(())
 }
 
@@ -138,19 +257,16 @@ pub(crate) fn reasons(comparison: &Comparison) -> Vec<String> {
 }
 
 fn write_finding(comparison: &Comparison, text: &mut String, style: Style) -> std::fmt::Result {
-    let word = comparison.finding.to_string().to_uppercase();
-    writeln!(
-        text,
-        "\nfinding: {}",
-        style.bold(&style.toned(tone(comparison.finding), &word))
-    )?;
+    writeln!(text, "finding: {}", found(comparison, style))?;
     for line in conclusions(comparison) {
         writeln!(text, "  {line}")?;
     }
-    for line in method(comparison) {
-        writeln!(text, "{line}")?;
-    }
     Ok(())
+}
+
+fn found(comparison: &Comparison, style: Style) -> String {
+    let word = comparison.finding.to_string().to_uppercase();
+    style.bold(&style.toned(tone(comparison.finding), &word))
 }
 
 /// What the finding rests on: how many metrics show what, which changed by how much, and what
@@ -215,12 +331,7 @@ fn what_runs_can_tell(comparison: &Comparison) -> Vec<String> {
     let (base, against) = (comparison.base.len(), comparison.against.len());
     let mut lines = Vec::new();
     if base == 1 || against == 1 {
-        lines.push(
-            "one run can't tell a difference between the sides from one between two runs of \
-                 the same side: samples of one run share its boot, its memory and its hour. The \
-                 figures are what these runs were; of the sides they prove nothing"
-                .to_owned(),
-        );
+        lines.push(ONE_RUN.to_owned());
     }
     if let Some(needed) = comparison.runs_needed {
         lines.push(format!(
@@ -239,6 +350,8 @@ pub(crate) fn label(condition: &ConditionComparison) -> String {
 
 fn metric_label(metric: Metric) -> String {
     match metric.is_time() {
+        // Else the longer run would have the larger one for that alone.
+        true if metric == Metric::Maximum => "max of equal counts, µs".to_owned(),
         true => format!("{}, µs", metric.word()),
         false => format!("{}, %", metric.word()),
     }

@@ -1,5 +1,6 @@
 //! An assessment as text: the table, the verdict with its reasons, what a reader must know beside.
 
+mod bounds;
 mod comparison;
 mod counters;
 mod cycle_text;
@@ -12,15 +13,20 @@ mod modules;
 mod probe_effect;
 mod rows;
 mod schedulability;
+mod sweep;
 mod verdict;
+pub(crate) mod worst_case;
 
 use crate::Style;
 use crate::table::Tone;
 use std::fmt::Write;
 use verdict::write_verdict;
-use wakepath_assess::{Assessment, Comparison, Flights, LoadSummary, NotMeasured};
+use wakepath_assess::{Assessment, Bounds, Comparison, Flights, LoadSummary, NotMeasured};
+use wakepath_timeline::columns::folded;
 use wakepath_verdict::{Caution, Outcome};
 
+pub(crate) use bounds::bounds_table;
+pub use comparison::comparison_in_full;
 pub(crate) use comparison::{
     BANNER, conclusions, differences_table, label, method, metrics_table, reasons,
     tone as finding_tone,
@@ -30,9 +36,12 @@ pub use explanation::{explanation_text, late_text};
 pub(crate) use flights::{flights_table, headline};
 pub(crate) use imported::source;
 pub(crate) use kernel_measures::{latencies_table, noises_table};
-pub(crate) use rows::{Counts, conditions_table, short_table};
+pub(crate) use rows::{Counts, conditions_table, quantile, short_table};
+pub(crate) use schedulability::table as schedulability_table;
+pub(crate) use sweep::{sweep_headline, sweep_remarks, sweep_table};
 pub(crate) use verdict::{NO_CRITERION, virtual_time_text};
 pub use verdict::{cpus_text, criterion_text};
+pub use worst_case::details as bounds_details;
 
 /// What can be shown in a terminal.
 pub trait ToText {
@@ -49,6 +58,12 @@ impl ToText for Assessment {
 impl ToText for Comparison {
     fn to_text(&self, style: Style) -> String {
         comparison::to_text(self, style)
+    }
+}
+
+impl ToText for Bounds {
+    fn to_text(&self, style: Style) -> String {
+        worst_case::to_text(self, style)
     }
 }
 
@@ -70,6 +85,7 @@ fn write_all(assessment: &Assessment, text: &mut String, style: Style) -> std::f
     writeln!(text)?;
     text.push_str(&conditions_table(assessment).to_terminal(style.columns));
     writeln!(text)?;
+    text.push_str(&bounds::to_text(&assessment.bounds, style));
     text.push_str(&inflation::to_text(&assessment.inflation, style));
     text.push_str(&counters::to_text(&assessment.counters, style));
     text.push_str(&modules::to_text(&assessment.modules, style));
@@ -212,11 +228,7 @@ pub(crate) fn wrapped(prose: &str, columns: Option<usize>) -> String {
     let Some(columns) = columns else {
         return prose.to_owned();
     };
-    let options = textwrap::Options::new(columns.max(40)).subsequent_indent("    ");
-    let lines = prose
-        .lines()
-        .map(|line| textwrap::fill(line, &options) + "\n");
-    lines.collect()
+    folded(prose, columns.max(40))
 }
 
 /// A rate with three significant digits or more.

@@ -145,6 +145,8 @@ pub(crate) struct Counts {
     pub(crate) in_a_row: Cell,
     /// Groups of misses close to each other.
     pub(crate) clusters: Cell,
+    /// Misses in the largest of them.
+    pub(crate) largest_cluster: Cell,
 }
 
 impl Counts {
@@ -172,6 +174,7 @@ impl Counts {
             },
             in_a_row: if_known(order, misses.longest_run),
             clusters: if_known(order, misses.clusters),
+            largest_cluster: if_known(order, misses.largest_cluster),
         }
     }
 }
@@ -230,7 +233,7 @@ fn told(distribution: &DistributionSummary, wanted: Quantile) -> Option<String> 
 }
 
 /// A quantile's value, and whether it is merely the maximum.
-fn quantile(distribution: &DistributionSummary, wanted: Quantile) -> (i64, bool) {
+pub(crate) fn quantile(distribution: &DistributionSummary, wanted: Quantile) -> (i64, bool) {
     let found = distribution
         .quantiles
         .iter()

@@ -5,8 +5,8 @@ use super::ToText;
 use crate::Style;
 use crate::table::{Cell, Table, Tone, number, words};
 use std::fmt::Write;
-use wakepath_assess::Schedulability;
-use wakepath_schedulability::{Outcome, Refuted, What};
+use wakepath_assess::{Schedulability, refused_words};
+use wakepath_schedulability::{Outcome, Part, Refuted, What};
 use wakepath_timeline::{duration, one_line};
 
 impl ToText for Schedulability {
@@ -20,7 +20,8 @@ impl ToText for Schedulability {
 
 fn write_all(answer: &Schedulability, text: &mut String, style: Style) -> std::fmt::Result {
     let word = answer.word().to_uppercase();
-    let tone = match answer.analysis.outcome {
+    let tone = match answer.outcome() {
+        _ if !answer.admitted() => Tone::Bad,
         Outcome::Schedulable => Tone::Good,
         Outcome::NotSchedulable(_) => Tone::Bad,
         Outcome::NotProvable => Tone::Doubtful,
@@ -39,13 +40,24 @@ fn write_all(answer: &Schedulability, text: &mut String, style: Style) -> std::f
     writeln!(text, "{}\n", why(answer))?;
     text.push_str(&table(answer).to_terminal(style.columns));
     write_tightest(answer, text)?;
-    write_overheads(answer, text)
+    write_chains(answer, text)?;
+    write_verdicts(answer, text)?;
+    write_overheads(answer, text)?;
+    for note in &answer.set.notes {
+        writeln!(text, "{}", one_line(note))?;
+    }
+    Ok(())
 }
 
 fn why(answer: &Schedulability) -> String {
     let name = |task: usize| one_line(&answer.set.tasks[task].name);
     let exact = duration::exact;
-    match &answer.analysis.outcome {
+    if !answer.admitted() {
+        return "the kernel does not admit these threads under SCHED_DEADLINE; what is below holds if \
+                it did"
+            .into();
+    }
+    match &answer.outcome() {
         Outcome::Schedulable => match answer.overheads.any() {
             true => "every job is done by its deadline, overheads included".into(),
             false => {
@@ -60,7 +72,7 @@ fn why(answer: &Schedulability) -> String {
             "the tasks need more CPU time than there is".into()
         }
         Outcome::NotSchedulable(Refuted::Response { task }) => format!(
-            "{} misses its deadline when all tasks start together, even without overheads",
+            "{} misses its deadline when jobs come as they may, even without overheads",
             name(*task)
         ),
         Outcome::NotSchedulable(Refuted::Demand {
@@ -71,15 +83,30 @@ fn why(answer: &Schedulability) -> String {
             exact(*length_ns),
             exact(*needed_ns)
         ),
-        Outcome::NotSchedulable(Refuted::Played { task, deadline_ns }) => format!(
-            "{} misses its deadline {} after all tasks start together, even without overheads",
-            name(*task),
-            exact(*deadline_ns)
-        ),
+        Outcome::NotSchedulable(Refuted::Played {
+            task,
+            deadline_ns,
+            offsets_ns,
+        }) => {
+            let apart = offsets_ns.iter().filter(|(_, ns)| *ns > 0);
+            let apart: Vec<String> = apart
+                .map(|(task, ns)| format!("{} {}", name(*task), exact(*ns)))
+                .collect();
+            let start = match apart.is_empty() {
+                true => "all tasks start together".to_owned(),
+                false => format!("the start, first releases after {}", apart.join(", ")),
+            };
+            format!(
+                "{} misses its deadline {} after {start}, even without overheads",
+                name(*task),
+                exact(*deadline_ns)
+            )
+        }
     }
 }
 
-fn table(answer: &Schedulability) -> Table {
+/// A row for each task.
+pub(crate) fn table(answer: &Schedulability) -> Table {
     let mut table = Table::of("task")
         .column(number("CPU"))
         .column(number("priority"))
@@ -148,9 +175,18 @@ fn write_tightest(answer: &Schedulability, text: &mut String) -> std::fmt::Resul
         return Ok(());
     };
     let name = |task: usize| one_line(&answer.set.tasks[task].name);
-    let parts: Vec<String> = found
-        .bound
-        .made_of
+    // Each task's release is a part of its own; of one name they are one cost to a reader.
+    let mut together: Vec<Part> = Vec::new();
+    for part in &found.bound.made_of {
+        let same = together
+            .iter_mut()
+            .find(|known| matches!(part.what, What::Overhead(_)) && known.what == part.what);
+        match same {
+            Some(known) => known.ns = known.ns.saturating_add(part.ns),
+            None => together.push(part.clone()),
+        }
+    }
+    let parts: Vec<String> = together
         .iter()
         .map(|part| {
             let time = duration::exact(part.ns);
@@ -162,6 +198,15 @@ fn write_tightest(answer: &Schedulability, text: &mut String) -> std::fmt::Resul
                 What::Blocking => format!("{time} blocked"),
                 What::Preemption { by, jobs: 1 } => format!("{time} of {}", name(*by)),
                 What::Preemption { by, jobs } => format!("{time} of {} ({jobs} jobs)", name(*by)),
+                What::Reservation { name, budgets: 0 } => {
+                    format!("{time} until {} has given that much", one_line(name))
+                }
+                What::Reservation { name, budgets } => {
+                    format!(
+                        "{time} of the reservation {} ({budgets} budgets)",
+                        one_line(name)
+                    )
+                }
                 What::Overhead(what) => format!("{time} for {what}"),
                 What::BeforeDue => format!("less {time} before it was due"),
             }
@@ -177,6 +222,93 @@ fn write_tightest(answer: &Schedulability, text: &mut String) -> std::fmt::Resul
         name(found.bound.task),
         parts.join(" + ").replace("+ less", "less")
     )
+}
+
+fn write_chains(answer: &Schedulability, text: &mut String) -> std::fmt::Result {
+    for (chain, found) in answer.set.chains.iter().zip(&answer.chains) {
+        let names: Vec<_> = chain
+            .tasks
+            .iter()
+            .map(|&place| one_line(&answer.set.tasks[place].name))
+            .collect();
+        write!(text, "\n{}, {}: ", one_line(&chain.name), names.join(" → "))?;
+        match found {
+            None => write!(text, "no bound from end to end")?,
+            Some(found) => write!(
+                text,
+                "{} from the first due time to the last end, {} from anything that happens to \
+                 the reaction to it",
+                duration::exact(found.latency_ns),
+                duration::exact(found.reaction_ns)
+            )?,
+        }
+        match (chain.deadline_ns, found) {
+            (None, _) => writeln!(text)?,
+            (Some(deadline_ns), Some(found)) if found.latency_ns <= deadline_ns => {
+                writeln!(text, "; holds its {}", duration::exact(deadline_ns))?;
+            }
+            (Some(deadline_ns), _) => {
+                writeln!(text, "; not within its {}", duration::exact(deadline_ns))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// SCHED_DEADLINE's three verdicts, apart, and what to ask the kernel for.
+fn write_verdicts(answer: &Schedulability, text: &mut String) -> std::fmt::Result {
+    if answer.admissions.is_empty() {
+        return Ok(());
+    }
+    let percent =
+        |bandwidth: u64| format!("{:.2} %", bandwidth as f64 * 100.0 / f64::from(1 << 20));
+    writeln!(text)?;
+    for (cpu, places, admission) in &answer.admissions {
+        let domain = match answer.admissions.len() {
+            1 => String::new(),
+            _ => format!(", root domain from CPU {cpu}"),
+        };
+        let word = match admission.admitted() {
+            true => "yes",
+            false => "no",
+        };
+        let limit = admission.limit.map_or_else(|| "no limit".into(), percent);
+        writeln!(
+            text,
+            "admitted by the kernel{domain}: {word}, {} of a CPU asked for, {limit} given out",
+            percent(admission.needed)
+        )?;
+        for (place, why) in &admission.refused {
+            let name = one_line(&answer.set.tasks[places[*place]].name);
+            writeln!(text, "  {name} is refused: {}", refused_words(*why))?;
+        }
+    }
+    let hard = match &answer.analysis.outcome {
+        Outcome::Schedulable => "yes",
+        Outcome::NotSchedulable(_) => "no, refuted",
+        Outcome::NotProvable => "no; it may hold all the same",
+    };
+    writeln!(text, "every deadline proved: {hard}")?;
+    let late = match (&answer.analysis.outcome, answer.tardiness_bounded()) {
+        (Outcome::Schedulable, _) => "yes, nothing is late",
+        (_, true) => "yes, by task above",
+        (_, false) => "no bound is known",
+    };
+    writeln!(text, "lateness bounded: {late}")?;
+    for (task, found) in answer.set.tasks.iter().zip(&answer.analysis.tasks) {
+        if let Some(asked) = found.parameters {
+            let exact = duration::exact;
+            writeln!(
+                text,
+                "  ask for {}: runtime {}, deadline {}, period {}",
+                one_line(&task.name),
+                exact(asked.runtime_ns),
+                exact(asked.deadline_ns),
+                exact(asked.period_ns)
+            )?;
+        }
+    }
+    Ok(())
 }
 
 fn write_overheads(answer: &Schedulability, text: &mut String) -> std::fmt::Result {

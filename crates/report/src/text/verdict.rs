@@ -127,11 +127,13 @@ pub fn cpus_text(time: &VirtualTime) -> String {
         (1, _) => "one CPU".to_owned(),
         (cpus, Some(turn_ns)) => format!(
             "{cpus} CPUs that take turns of at most {} µs: while {cpus} work, each has 1/{cpus} of its \
-             speed, and what one does to another is felt up to that much later",
+             speed, what one does to another is felt up to that much later, and nothing promises that the \
+             run repeats",
             turn_ns as f64 / 1e3
         ),
         (cpus, None) => format!(
-            "{cpus} CPUs that take turns of up to milliseconds: no latency here is the guest's own"
+            "{cpus} CPUs that take turns of up to milliseconds: no latency here is the guest's own, and \
+             nothing promises that the run repeats"
         ),
     }
 }

@@ -14,6 +14,29 @@ const wakepathWords = {
   },
 };
 
+// The levels of a pyramid from its finest, as the recording's are computed: four buckets make one,
+// of which the first largest value counts.
+function wakepathLevels({ size, max, min, at }) {
+  const levels = [{ size, max, min: min || max, at: at || max.map((value) => (value === null ? null : 0)) }];
+  while (levels[levels.length - 1].max.length > 256) {
+    const finer = levels[levels.length - 1];
+    const coarser = { size: 4 * finer.size, max: [], min: [], at: [] };
+    for (let first = 0; first < finer.max.length; first += 4) {
+      let [low, high, where] = [null, null, null];
+      for (let i = first; i < Math.min(first + 4, finer.max.length); i++) {
+        if (finer.max[i] === null) continue;
+        if (low === null || finer.min[i] < low) low = finer.min[i];
+        if (high === null || finer.max[i] > high) [high, where] = [finer.max[i], (i - first) * finer.size + finer.at[i]];
+      }
+      coarser.min.push(low);
+      coarser.max.push(high);
+      coarser.at.push(where);
+    }
+    levels.push(coarser);
+  }
+  return levels;
+}
+
 class WakepathSeries {
   // One condition: its pyramids, and its misses with their places in order.
   constructor(data, number, run) {
@@ -22,13 +45,25 @@ class WakepathSeries {
       let at = 0;
       return steps.map((step) => (at += step));
     };
+    this.levels = {};
     this.lateAt = sums(data.late.index);
     this.skippedAt = sums(data.skipped.index);
   }
 
+  // All levels of a measure, computed when they are wanted.
+  levelsOf(measure) {
+    if (!this.levels[measure]) {
+      const { latency, response } = this.data.measures;
+      const { finest } = this.data.measures[measure];
+      const spent = (ended, i) => (ended === null ? null : ended - latency.finest.max[i]);
+      this.levels[measure] = wakepathLevels({ ...finest, max: finest.max || response.finest.max.map(spent) });
+    }
+    return this.levels[measure];
+  }
+
   // The finest level that needs no more than `most` buckets for a view.
   level(measure, from, to, most) {
-    const levels = this.data.measures[measure].levels;
+    const levels = this.levelsOf(measure);
     return levels.find((level) => (to - from) / level.size <= most) || levels[levels.length - 1];
   }
 
@@ -143,6 +178,7 @@ class WakepathExplorer {
       this.series = this.all.filter((one) => one.data.policy === value);
       this.length = Math.max(...this.series.map((one) => one.data.due_times));
       this.view = [0, this.length];
+      this.marked = undefined;
       this.hidden.clear();
       this.phases();
     } else {
@@ -180,7 +216,7 @@ class WakepathExplorer {
     // Whole powers of ten around all that the policy has, so that zooming moves nothing.
     let [low, high] = [Infinity, 100];
     for (const one of this.series) {
-      const levels = one.data.measures[this.measure].levels;
+      const levels = one.levelsOf(this.measure);
       const coarsest = levels[levels.length - 1];
       for (let i = 0; i < coarsest.max.length; i++) {
         if (coarsest.max[i] === null) continue;
@@ -312,9 +348,14 @@ class WakepathExplorer {
       return;
     }
     this.at = best.miss.index;
+    this.marked = { series: best.one, index: best.miss.index };
     const half = Math.min(this.view[1] - this.view[0], 400) / 2;
     this.show(this.at - half, this.at + half);
     this.readoutLine.textContent = `${best.one.data.phase}, ${best.one.describe(best.miss)}`;
+  }
+
+  isMarked(one, miss) {
+    return this.marked !== undefined && this.marked.series === one && this.marked.index === miss.index;
   }
 
   draw(plot) {
@@ -336,6 +377,7 @@ class WakepathExplorer {
       ctx.setLineDash([]);
     }
     const size = 4 * devicePixelRatio;
+    let marked;
     this.marks = [];
     this.series.forEach((one, number) => {
       if (this.hidden.has(number)) return;
@@ -345,9 +387,20 @@ class WakepathExplorer {
         const x = plot.valToPos(miss.index + 0.5, "x", true);
         const y = plot.valToPos(Math.max(value, 10), "y", true);
         ctx.fillRect(x - size / 2, y - size / 2, size, size);
+        if (this.isMarked(one, miss)) marked = { x, y };
         this.marks.push({ x, y, one, miss });
       }
     });
+    // The one that was gone to stands out of all the others beside it.
+    if (marked) {
+      ctx.strokeStyle = this.colours.violation;
+      ctx.lineWidth = 2 * devicePixelRatio;
+      ctx.beginPath();
+      ctx.arc(marked.x, marked.y, 2.2 * size, 0, 2 * Math.PI);
+      ctx.moveTo(marked.x, marked.y + 2.2 * size);
+      ctx.lineTo(marked.x, plot.bbox.top + plot.bbox.height);
+      ctx.stroke();
+    }
     this.marks.sort((a, b) => a.x - b.x);
     this.marksAt = this.marks.map((mark) => mark.x);
     ctx.restore();

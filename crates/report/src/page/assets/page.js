@@ -15,6 +15,39 @@
     }
   }
 
+  // Chapters are folded until somebody wants one; a link into one unfolds it, and so does paper.
+  const chapters = [...document.querySelectorAll("details.chapter")];
+  const unfold = () => {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (const inside of [target.closest("details"), target.querySelector("details")]) if (inside) inside.open = true;
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", unfold);
+  // The same link a second time changes no hash.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest && event.target.closest('a[href^="#"]');
+    if (link && link.hash === location.hash) unfold();
+  });
+  unfold();
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = chapters.filter((chapter) => !chapter.open);
+    for (const chapter of folded) chapter.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const chapter of folded) chapter.open = false;
+  });
+  for (const button of document.querySelectorAll("button.unfold")) {
+    const own = [...button.closest("article").querySelectorAll("details.chapter")];
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const open = own.some((chapter) => !chapter.open);
+      for (const chapter of own) chapter.open = open;
+      button.textContent = open ? "Fold all chapters" : "Unfold all chapters";
+    });
+  }
+
   const tip = document.createElement("div");
   tip.className = "tip";
   tip.hidden = true;
@@ -40,12 +73,13 @@
     const { measure, low, high, from, to } = figure.dataset;
     const isHistogram = figure.dataset.figure.startsWith("histogram");
     const lines = [...figure.querySelectorAll("[data-key]")];
+    const buttons = isHistogram ? [] : lines;
     const toggle = (key) => {
       const off = key.classList.toggle("off");
       key.setAttribute("aria-pressed", String(!off));
       for (const drawn of figure.querySelectorAll(`[data-condition="${key.dataset.key}"]`)) drawn.classList.toggle("off", off);
     };
-    for (const key of lines) {
+    for (const key of buttons) {
       key.setAttribute("role", "button");
       key.setAttribute("tabindex", "0");
       key.setAttribute("aria-pressed", "true");
@@ -63,7 +97,7 @@
       }
     }
     // A figure with buttons in it is no longer one image.
-    if (lines.length > 0) figure.setAttribute("role", "group");
+    if (buttons.length > 0) figure.setAttribute("role", "group");
     let pointer;
     figure.addEventListener("pointermove", (event) => {
       // Once for each frame is enough.
@@ -84,7 +118,7 @@
         const data = run.conditions[Number(key.dataset.key)].measures[measure];
         if (isHistogram) {
           const bin = data.bins.find((one) => value >= one[0] && value < one[1]);
-          return `${key.dataset.label}: ${bin ? wakepathWords.count(bin[2]) : "none"}`;
+          return `${key.dataset.label}: ${bin ? share(bin[2], data.count) : "none"}`;
         }
         const count = atLeast(data.tail, value);
         return `${key.dataset.label}: ${share(count, data.count)}`;

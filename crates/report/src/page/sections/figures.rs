@@ -1,7 +1,7 @@
 //! The sections that are figures.
 
 use super::nothing;
-use crate::figure::Figure;
+use crate::figure::{Figure, distinct};
 use crate::label;
 use crate::markup::Markup;
 use crate::page::Reported;
@@ -14,9 +14,14 @@ pub(super) fn distributions(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     let figures = &run.figures.distributions;
     if !figures.is_empty() {
         markup.raw(
-            "<p>Point at a curve to read how many values lie at or above a time; press a policy's \
-             name to hide or show it.</p>",
+            "<p class=\"keys\">Point at a curve to read how many values lie at or above a time; \
+             press a policy's name to hide or show it.</p>",
         );
+    }
+    if !run.figures.cpus.is_empty() {
+        markup.raw("<h3>CPU by CPU</h3>");
+        pairs(markup, &run.figures.cpus, NO_SAMPLES);
+        markup.raw("<h3>Policy by policy</h3>");
     }
     pairs(markup, figures, NO_SAMPLES);
 }
@@ -31,13 +36,9 @@ pub(super) fn time(markup: &mut Markup, number: usize, run: &Reported<'_>) {
 }
 
 pub(super) fn boxes(markup: &mut Markup, _: usize, run: &Reported<'_>) {
-    let figures: Vec<Figure> = run
-        .figures
-        .boxes
-        .iter()
-        .chain(&run.figures.maxima)
-        .cloned()
-        .collect();
+    let boxes = run.figures.boxes.iter();
+    let single = run.figures.maxima.iter().chain(&run.figures.averages);
+    let figures: Vec<Figure> = boxes.chain(single).cloned().collect();
     pairs(markup, &figures, NO_SAMPLES);
 }
 
@@ -56,30 +57,50 @@ pub(in crate::page) fn pairs(markup: &mut Markup, figures: &[Figure], why_none: 
         nothing(markup, why_none);
         return;
     }
-    markup.raw("<div class=\"figures\">");
-    let mut said: Vec<&str> = Vec::new();
-    for figure in figures {
-        markup.raw("<figure>");
-        markup.element("h3", &[], &figure.title);
-        markup.open(
-            "div",
-            &[
-                ("class", &"scroll"),
-                ("tabindex", &"0"),
-                ("role", &"region"),
-                ("aria-label", &figure.title),
-            ],
-        );
-        markup.append(&figure.inline());
-        markup.raw("</div>");
-        // Alike figures are explained once.
-        if !said.contains(&figure.caption.as_str()) {
-            markup.element("figcaption", &[], &figure.caption);
-            said.push(&figure.caption);
+    // Alike figures are explained once, above them.
+    let shares = |caption: &str| figures.iter().filter(|of| of.caption == caption).count() > 1;
+    for caption in distinct(figures.iter().map(|figure| figure.caption.as_str())) {
+        if shares(caption) {
+            markup.element("p", &[("class", &"about")], caption);
         }
-        markup.raw("</figure>");
+    }
+    match figures
+        .iter()
+        .any(|figure| figure.name.starts_with("histogram"))
+    {
+        true => markup.raw("<div class=\"figures pairs\">"),
+        false => markup.raw("<div class=\"figures\">"),
+    }
+    for figure in figures {
+        self::figure(markup, figure, "h3", !shares(&figure.caption));
     }
     markup.raw("</div>");
+}
+
+/// A figure under its title, with how to read it where that is not said yet. A wide one scrolls.
+pub(in crate::page) fn figure(
+    markup: &mut Markup,
+    figure: &Figure,
+    heading: &'static str,
+    is_explained: bool,
+) {
+    markup.raw("<figure>");
+    markup.element(heading, &[], &figure.title);
+    markup.open(
+        "div",
+        &[
+            ("class", &"scroll"),
+            ("tabindex", &"0"),
+            ("role", &"region"),
+            ("aria-label", &figure.title),
+        ],
+    );
+    markup.append(&figure.inline());
+    markup.raw("</div>");
+    if is_explained {
+        markup.element("figcaption", &[], &figure.caption);
+    }
+    markup.raw("</figure>");
 }
 
 /// The place of the interactive view; a script fills it, and without one it stays hidden.
@@ -103,7 +124,7 @@ fn explorer(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         .pictures
         .iter()
         .map(|picture| label::policy(&picture.name));
-    for policy in crate::figure::distinct(policies) {
+    for policy in distinct(policies) {
         markup.element("option", &[], policy);
     }
     markup.raw("</select>");

@@ -1,6 +1,6 @@
 //! What the timing did to the flight.
 
-use super::{figures, nothing};
+use super::{figures, nothing, sentence};
 use crate::markup::Markup;
 use crate::page::Reported;
 use crate::text::{flights_table, headline};
@@ -16,12 +16,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         return;
     };
     for line in headline(flights).lines() {
-        let mut characters = line.chars();
-        let first = characters
-            .next()
-            .map(|first| first.to_uppercase().to_string());
-        let line = format!("{}{}.", first.unwrap_or_default(), characters.as_str());
-        markup.element("p", &[], line);
+        markup.element("p", &[], sentence(line));
     }
     for warning in &flights.warnings {
         markup.element("p", &[("class", &"remark")], warning);

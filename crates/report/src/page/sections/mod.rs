@@ -6,14 +6,15 @@ mod flight;
 mod interference;
 mod loads;
 mod machine;
-mod repeat;
+pub(super) mod repeat;
 pub(super) mod several;
 mod statistics;
 mod table;
-mod verdict;
+mod why;
 mod worst;
+mod worst_case;
 
-use super::Reported;
+use super::{Reported, Titles, front};
 use crate::markup::Markup;
 use crate::table::tone_class;
 use crate::text::tone;
@@ -27,12 +28,22 @@ type Section = (
 );
 
 const SECTIONS: &[Section] = &[
+    ("why", "Why: what decided each policy", why::write),
     ("table", "Policy by policy, load by load", table::write),
-    ("distributions", "Distributions", figures::distributions),
+    (
+        "distributions",
+        "How latencies are distributed",
+        figures::distributions,
+    ),
     ("time", "Over the run", figures::time),
-    ("boxes", "Box plots, maxima and averages", figures::boxes),
+    ("boxes", "Policies side by side", figures::boxes),
     ("inflation", "Execution under load", figures::inflation),
     ("causes", "Causes and worst cycles", causes::write),
+    (
+        "worst-case",
+        "What the run proves about the worst case",
+        worst_case::write,
+    ),
     ("flight", "Flight", flight::write),
     ("machine", "The machine, and what changed", machine::write),
     ("loads", "What the loads did", loads::write),
@@ -44,40 +55,57 @@ const SECTIONS: &[Section] = &[
     ("repeat", "How to repeat it", repeat::write),
 ];
 
-/// All sections of a run. `number` is its place on the page.
-pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
+/// The first page of a run and all its chapters, folded. `number` is its place on the page.
+pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titles: &Titles) {
     let id = format!("run-{number}");
     markup.open("article", &[("id", &id)]);
-    verdict::write(markup, number, run);
+    front::write(markup, number, run, titles);
     contents(markup, number);
     for (name, heading, section) in SECTIONS {
         let id = format!("{name}-{number}");
         let heading_id = format!("{name}-{number}-heading");
         markup.raw("\n");
         markup.open("section", &[("id", &id), ("aria-labelledby", &heading_id)]);
+        match titles.unfolded {
+            true => markup.raw("<details class=\"chapter\" open><summary>"),
+            false => markup.raw("<details class=\"chapter\"><summary>"),
+        }
         markup.element("h2", &[("id", &heading_id)], heading);
+        markup.raw("</summary>");
         section(markup, number, run);
+        markup.raw("</details>");
         markup.close("section");
     }
     markup.raw("</article>\n");
 }
 
 fn contents(markup: &mut Markup, number: usize) {
-    markup.raw("<nav aria-label=\"Sections\"><ul>");
+    markup.raw("<nav aria-label=\"Chapters\"><ul>");
     for (name, heading, _) in SECTIONS {
         markup.raw("<li>");
         markup.element("a", &[("href", &format!("#{name}-{number}"))], heading);
         markup.raw("</li>");
     }
-    markup.raw("</ul></nav>");
+    markup.raw(
+        "</ul><button type=\"button\" class=\"unfold\" hidden>Unfold all chapters</button></nav>",
+    );
 }
 
 /// An outcome as a word with its colour.
-fn outcome(markup: &mut Markup, outcome: Outcome) {
+pub(super) fn outcome(markup: &mut Markup, outcome: Outcome) {
     markup.element("span", &[("class", &tone_class(tone(outcome)))], outcome);
 }
 
 /// Why a section is empty.
-fn nothing(markup: &mut Markup, why: &str) {
+pub(super) fn nothing(markup: &mut Markup, why: &str) {
     markup.element("p", &[("class", &"nothing")], why);
+}
+
+/// A line of the terminal as a sentence of a page.
+pub(super) fn sentence(line: &str) -> String {
+    let mut characters = line.chars();
+    let first = characters
+        .next()
+        .map(|first| first.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), characters.as_str())
 }

@@ -52,7 +52,7 @@ fn code(markup: &mut Markup, label: &str, text: &str) {
 }
 
 /// Words as a shell takes them.
-fn command_line(words: &[String]) -> String {
+pub(in crate::page) fn command_line(words: &[String]) -> String {
     let plain = |word: &str| {
         let allowed = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
         !word.is_empty() && word.chars().all(allowed)

@@ -1,11 +1,16 @@
-//! The counts, the bounds and what they assume; and what no run of this kind can say.
+//! The counts and the bounds of every condition as figures; what they mean and assume, once; and what
+//! no run of this kind can say.
 
 use super::nothing;
+use crate::figure::short;
 use crate::markup::Markup;
 use crate::page::Reported;
 use crate::table::{Cell, Table, number, words};
-use crate::text::Counts;
-use wakepath_verdict::{CLUSTER_GAP, Caution};
+use crate::text::{Counts, tone};
+use wakepath_assess::Assessment;
+use wakepath_verdict::{
+    CLUSTER_GAP, Caution, Judgement, Observed, Reason, duration, fraction, upper_fraction,
+};
 
 /// Writes every condition's evidence.
 pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
@@ -13,38 +18,143 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     if assessment.conditions.is_empty() {
         nothing(markup, "No condition was judged.");
     } else {
-        let mut table = Table::of("Condition")
-            .class("evidence")
-            .caption("What the evidence of each condition is worth")
-            .column(number("Due times"))
-            .column(number("Missed"))
-            .column(number("Groups of misses"))
-            .column(words("Bounds and limits"))
-            .column(words("Largest observed"));
-        for judgement in &assessment.conditions {
-            // Without the order of the values nobody knows which came together.
-            let counts = Counts::of(assessment, judgement);
-            let reasons = judgement.reasons.iter().map(ToString::to_string);
-            let cautions = judgement
-                .cautions
-                .iter()
-                .filter(|caution| !matches!(caution, Caution::MachineChanged { .. }))
-                .map(|caution| format!("caution: {caution}"));
-            let observed = judgement.observations.iter().map(ToString::to_string);
-            table.row(
-                Cell::of(&judgement.name),
-                vec![
-                    counts.scheduled,
-                    counts.missed,
-                    counts.clusters,
-                    Cell::Lines(reasons.chain(cautions).collect()),
-                    Cell::Lines(observed.collect()),
-                ],
-            );
+        evidence(assessment).write_html(markup, "Evidence");
+        for (heading, said) in [
+            ("Beside the figures", of_conditions(assessment, reasons)),
+            ("Cautions", of_conditions(assessment, cautions)),
+        ] {
+            if !said.is_empty() {
+                markup.element("h3", &[], heading);
+                markup.raw("<ul class=\"reasons\">");
+                for line in said {
+                    markup.element("li", &[], line);
+                }
+                markup.raw("</ul>");
+            }
         }
-        table.write_html(markup, "Evidence");
     }
     assumptions(markup, run);
+}
+
+/// A row of figures for each condition.
+fn evidence(assessment: &Assessment) -> Table {
+    let mut table = Table::of("Condition")
+        .class("evidence")
+        .caption(
+            "What the evidence of each condition is worth. The bound is on the share of misses: at \
+             most so many for what passed or is undecided, at least so many for what failed.",
+        )
+        .column(words("verdict"))
+        .column(number("due times"))
+        .group(
+            "misses",
+            "",
+            &["count", "groups", "largest group", "in a row", "bound"].map(number),
+        )
+        .column(number("longest outage"))
+        .group("largest", "", &["latency", "response"].map(number))
+        .column(number("next is later with p"));
+    for judgement in &assessment.conditions {
+        // Without the order of the values nobody knows which came together.
+        let counts = Counts::of(assessment, judgement);
+        let largest = |of: Observed| {
+            let mut all = judgement.observations.iter();
+            all.find(|seen| seen.of == of)
+        };
+        let time = |of: Observed| largest(of).map(|seen| duration(short(seen.largest_ns)));
+        let later = largest(Observed::LatencyAsScheduled)
+            .map(|seen| format!("≤ {}", upper_fraction(seen.exceeded_at_most, 1.0)));
+        let outage = judgement.cycles.longest_outage.as_ref();
+        table.row(
+            Cell::of(&judgement.name),
+            vec![
+                Cell::Toned(judgement.outcome.to_string(), tone(judgement.outcome)),
+                counts.scheduled,
+                counts.missed,
+                counts.clusters,
+                counts.largest_cluster,
+                counts.in_a_row,
+                judgement.reasons.iter().find_map(bound).into(),
+                outage
+                    .map(|outage| duration(short(outage.length_ns.cast_signed())))
+                    .into(),
+                time(Observed::LatencyAsScheduled).into(),
+                time(Observed::Response).into(),
+                later.into(),
+            ],
+        );
+    }
+    table
+}
+
+/// What a reason proves of the share of misses.
+fn bound(reason: &Reason) -> Option<String> {
+    match reason {
+        Reason::MissFractionAbove { at_least, .. } => Some(format!("≥ {}", fraction(*at_least))),
+        Reason::MissFractionUndecided { at_most, .. }
+        | Reason::EvidenceMissing { at_most, .. }
+        | Reason::MissFractionWithin { at_most, .. }
+        | Reason::NoMissesObserved { at_most, .. } => {
+            Some(format!("≤ {}", upper_fraction(*at_most, 1.0)))
+        }
+        _ => None,
+    }
+}
+
+/// Reasons that no column of figures holds.
+fn reasons(judgement: &Judgement) -> Vec<String> {
+    let in_a_column = |reason: &&Reason| {
+        bound(reason).is_some()
+            || matches!(
+                reason,
+                Reason::MissesObserved { .. }
+                    | Reason::ConsecutiveMissesAbove { .. }
+                    | Reason::ConsecutiveMissesWithin { .. }
+                    | Reason::OutageAbove { .. }
+                    | Reason::OutageWithin { .. }
+                    // These have a chapter of their own.
+                    | Reason::Flight { .. }
+            )
+    };
+    let others = judgement
+        .reasons
+        .iter()
+        .filter(|reason| !in_a_column(reason));
+    others.map(ToString::to_string).collect()
+}
+
+/// Cautions, but for those that columns of figures hold, and changes of the machine, which have a
+/// chapter of their own.
+fn cautions(judgement: &Judgement) -> Vec<String> {
+    let elsewhere = |caution: &&Caution| {
+        matches!(
+            caution,
+            Caution::MachineChanged { .. } | Caution::MissesCluster { .. }
+        )
+    };
+    let own = judgement.cautions.iter();
+    let own = own.filter(|caution| !elsewhere(caution));
+    own.map(ToString::to_string).collect()
+}
+
+/// What is said of conditions, each text once with the conditions that it is said of.
+fn of_conditions(assessment: &Assessment, said: fn(&Judgement) -> Vec<String>) -> Vec<String> {
+    let mut texts: Vec<(String, Vec<String>)> = Vec::new();
+    for judgement in &assessment.conditions {
+        for text in said(judgement) {
+            let name = judgement.name.to_string();
+            match texts.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, names)) => names.push(name),
+                None => texts.push((text, vec![name])),
+            }
+        }
+    }
+    let all = assessment.conditions.len();
+    let line = |(text, names): (String, Vec<String>)| match names.len() {
+        some if some == all && all > 1 => format!("All conditions: {text}"),
+        _ => format!("{}: {text}", names.join("; ")),
+    };
+    texts.into_iter().map(line).collect()
 }
 
 fn assumptions(markup: &mut Markup, run: &Reported<'_>) {
@@ -55,13 +165,17 @@ fn assumptions(markup: &mut Markup, run: &Reported<'_>) {
          or interpolated. One that the sample is too small for is not shown."
             .to_owned(),
         format!(
-            "Bounds on the miss fraction are Clopper and Pearson's, one-sided, at {confidence} % \
+            "Bounds on the share of misses are Clopper and Pearson's, one-sided, at {confidence} % \
              confidence. They assume that the run is typical of what follows it."
         ),
         format!(
-            "Misses with at most {CLUSTER_GAP} met due times between them count as one event for \
-             passing: misses and due times are divided by the size of the largest group. For \
-             failing, each due time counts by itself."
+            "Misses with at most {CLUSTER_GAP} met due times between them are a group, and count as \
+             one event for passing: misses and due times are divided by the size of the largest \
+             group. For failing, each due time counts by itself."
+        ),
+        format!(
+            "The probability that the next latency is larger than the largest observed is bounded \
+             at {confidence} % confidence too, if latencies are independent and nothing changes."
         ),
         "The interval of an average comes from the means of 20 batches in the order of the run and \
          Student's t. It assumes that batches are long enough to be independent of each other."
@@ -72,7 +186,7 @@ fn assumptions(markup: &mut Markup, run: &Reported<'_>) {
     for line in lines {
         markup.element("li", &[], line);
     }
-    markup.raw("</ul><h3>What this run can't say</h3><ul>");
+    markup.raw("</ul><h3>What no run of this kind can say</h3><ul>");
     let runs = "How another run would come out. Due times of one run share its boot, its memory \
                 layout, its temperature: the replicate is the run, not the due time. Several runs, \
                 with a restart between them, say more than one longer run.";

@@ -3,7 +3,7 @@
 use super::nothing;
 use crate::markup::Markup;
 use crate::page::Reported;
-use crate::text::conditions_table;
+use crate::text::{bounds_table, conditions_table};
 
 /// Writes the table.
 pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
@@ -13,6 +13,15 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
             markup,
             "No condition was measured, so there is nothing to list.",
         ),
-        false => table.write_html(markup, "Table of all conditions"),
+        false => {
+            let [latencies, rest] = table.parted(&["execution", "response", "misses", "outage"]);
+            latencies.write_html(markup, "Latencies of all conditions");
+            let rest = rest.caption("Work, response, misses and outages of the same conditions");
+            rest.write_html(markup, "Work and misses of all conditions");
+        }
+    }
+    let bounds = &run.assessment.bounds;
+    if !bounds.is_empty() {
+        bounds_table(bounds).write_html(markup, "Bounds against what was observed");
     }
 }

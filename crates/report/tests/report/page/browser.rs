@@ -33,9 +33,21 @@ fn program() -> Option<PathBuf> {
 }
 
 impl Browser {
-    /// A browser showing this file in a window of this size; `None`, and said so, where there is
-    /// no Chromium.
+    /// A browser showing this file in a window of this size, all chapters unfolded; `None`, and said
+    /// so, where there is no Chromium.
     pub fn showing(file: &Path, width: u32, height: u32) -> Option<Self> {
+        let mut browser = Self::showing_as_it_is(file, width, height)?;
+        browser.value(
+            "document.querySelectorAll('details.chapter').forEach(one => { one.open = true; })",
+        );
+        // What was folded learns how wide it is.
+        let drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))";
+        browser.value(drawn);
+        Some(browser)
+    }
+
+    /// The same as it comes, its chapters folded.
+    pub fn showing_as_it_is(file: &Path, width: u32, height: u32) -> Option<Self> {
         let Some(program) = program() else {
             println!("not run: chromium is not installed");
             return None;
@@ -53,10 +65,16 @@ impl Browser {
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false
         });
         browser.ask("Emulation.setDeviceMetricsOverride", screen);
-        let url = format!("file://{}", file.display());
-        browser.ask("Page.navigate", json!({ "url": url }));
-        browser.wait_for("Page.loadEventFired");
+        browser.load(file);
         Some(browser)
+    }
+
+    /// Goes to a file, and waits until it is there.
+    pub fn load(&mut self, file: &Path) {
+        self.events.clear();
+        let url = format!("file://{}", file.display());
+        self.ask("Page.navigate", json!({ "url": url }));
+        self.wait_for("Page.loadEventFired");
     }
 
     fn start(program: &Path) -> Self {

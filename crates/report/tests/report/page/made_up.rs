@@ -6,10 +6,12 @@ use wakepath_archive::{
     Effective, Ending, Event, LogWriter, Run, RunStarted, ScenarioText, SegmentEnded,
     SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted,
 };
-use wakepath_assess::{Assessment, CompareOrder, Comparison, Margin, Metric, Picture};
+use wakepath_assess::{
+    Assessment, BoundOrder, Bounds, CompareOrder, Comparison, Margin, Metric, Picture,
+};
 use wakepath_explain::Explanation;
-use wakepath_report::{Figures, Reported, page};
-use wakepath_timeline::{DueTimes, Policy, Sample, SampleFlags};
+use wakepath_report::{Figures, Reported, Titles, page};
+use wakepath_timeline::{DueTimes, LoadProof, Policy, Sample, SampleFlags};
 
 pub const PERIOD_NS: u64 = 1_000_000;
 pub const WARM_UP: u64 = 10;
@@ -24,6 +26,8 @@ pub struct MadeUp {
     pub thread: String,
     pub load: String,
     pub cycles: u64,
+    /// Threads that cycle side by side, each on a CPU of its own.
+    pub threads: u16,
     /// Phase, policy, and how late each cycle woke in nanoseconds; `None` skips it.
     pub conditions: Vec<(&'static str, Policy, Late)>,
 }
@@ -52,6 +56,7 @@ impl MadeUp {
             thread: "loop".into(),
             load: "cpu".into(),
             cycles,
+            threads: 1,
             conditions: vec![
                 ("idle", OTHER, Box::new(usual)),
                 ("idle", FIFO, Box::new(usual)),
@@ -77,6 +82,14 @@ impl MadeUp {
             self.cycles - WARM_UP,
             policies.join(", "),
         )
+        .replacen(
+            "[criterion]",
+            &match self.threads {
+                1 => "[criterion]".to_owned(),
+                threads => format!("threads = {threads}\n[criterion]"),
+            },
+            1,
+        )
     }
 
     /// Writes and finishes it.
@@ -101,8 +114,8 @@ impl MadeUp {
                 start_ns: 7_000_000_000 + u64::from(number) * self.cycles * PERIOD_NS,
                 period_ns: PERIOD_NS,
             };
-            let thread = ThreadStarted {
-                thread: 0,
+            let thread = |thread: u16| ThreadStarted {
+                thread,
                 name: self.thread.clone(),
                 due,
                 requested: *policy,
@@ -110,7 +123,7 @@ impl MadeUp {
                     text: policy.to_string(),
                     details: json!({ "policy": policy }),
                 },
-                cpus: vec![1],
+                cpus: vec![1 + thread],
                 first_judged_cycle: WARM_UP,
                 end_cycle: self.cycles,
             };
@@ -120,7 +133,7 @@ impl MadeUp {
                 repetition: 0,
                 condition: policy.to_string(),
                 traced: false,
-                threads: vec![thread],
+                threads: (0..self.threads).map(thread).collect(),
             }))
             .unwrap();
             let mut written = 0;
@@ -130,25 +143,38 @@ impl MadeUp {
                     .filter_map(|cycle| Some(sample(due, cycle, late(cycle)?)))
                     .collect();
                 written += samples.len() as u64;
-                log.append_samples(number, 0, &samples).unwrap();
+                for thread in 0..self.threads {
+                    let cpu = 1 + thread;
+                    let own: Vec<Sample> =
+                        samples.iter().map(|one| Sample { cpu, ..*one }).collect();
+                    log.append_samples(number, thread, &own).unwrap();
+                }
             }
-            let load = json!({
-                "name": self.load, "working": true, "notes": [self.note], "unit": "rounds",
-                "work_done": 100.0, "seconds": 2.0, "workers": 2
-            });
+            let load = LoadProof {
+                name: self.load.clone(),
+                working: true,
+                notes: vec![self.note.clone()],
+                unit: "rounds".into(),
+                work_done: 100.0,
+                seconds: 2.0,
+                workers: 2,
+                ..LoadProof::default()
+            };
             log.append_event(&Event::SegmentEnded(SegmentEnded {
                 segment: number,
-                threads: vec![ThreadEnded {
-                    thread: 0,
-                    written,
-                    recorded: written,
-                    lost: 0,
-                    skipped: None,
-                    page_faults: None,
-                    modules: Vec::new(),
-                    counters: None,
-                    ended: ThreadEnd::AllCycles,
-                }],
+                threads: (0..self.threads)
+                    .map(|thread| ThreadEnded {
+                        thread,
+                        written,
+                        recorded: written,
+                        lost: 0,
+                        skipped: None,
+                        page_faults: None,
+                        modules: Vec::new(),
+                        counters: None,
+                        ended: ThreadEnd::AllCycles,
+                    })
+                    .collect(),
                 loads: if *phase == "stress" {
                     vec![load]
                 } else {
@@ -224,6 +250,19 @@ impl Written {
 }
 
 impl Reporting {
+    /// The page with what somebody writes on it.
+    pub fn page(&self, titles: &Titles) -> String {
+        let reported = Reported {
+            manifest: &self.run.manifest,
+            assessment: &self.assessment,
+            bounds: None,
+            explanation: None,
+            pictures: &self.pictures,
+            figures: &self.figures,
+        };
+        page(&[reported], titles)
+    }
+
     /// Judges a run and writes its page.
     pub fn of(directory: &std::path::Path, file: PathBuf) -> Self {
         let run = Run::open(directory).unwrap();
@@ -233,14 +272,16 @@ impl Reporting {
             .map(|bytes| serde_json::from_slice::<Explanation>(&bytes).unwrap());
         let explanation = explanation.as_ref();
         let figures = Figures::of(&assessment, &pictures, explanation);
+        let bounds = Bounds::of(&run, &BoundOrder::default()).ok();
         let reported = Reported {
             manifest: &run.manifest,
             assessment: &assessment,
+            bounds: bounds.as_ref(),
             explanation,
             pictures: &pictures,
             figures: &figures,
         };
-        std::fs::write(&file, page(&[reported])).unwrap();
+        std::fs::write(&file, page(&[reported], &Titles::default())).unwrap();
         Self {
             file,
             run,

@@ -4,7 +4,9 @@
 mod browser;
 mod causes;
 mod comparison;
+mod cpus;
 mod explorer;
+mod front;
 mod hostile;
 mod made_up;
 mod old_archives;

@@ -69,7 +69,7 @@ fn the_figures_are_there_and_their_values_are_the_archives() {
             browser.value(&format!("{data}.measures.response.tail[0][0]")),
             json!(longest)
         );
-        let finest = format!("Math.max(...{data}.measures.latency.levels[0].max)");
+        let finest = format!("Math.max(...{data}.measures.latency.finest.max)");
         assert_eq!(browser.value(&finest), json!(latest));
         let counted = format!("{data}.measures.latency.bins.reduce((sum, bin) => sum + bin[2], 0)");
         assert_eq!(browser.value(&counted), json!(judged().count()));
@@ -171,4 +171,25 @@ fn whoever_can_not_see_it_is_told() {
         json!({ "type": "keyDown", "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9 }),
     );
     assert_eq!(browser.text("document.activeElement.className"), "skip");
+}
+
+#[test]
+fn the_page_says_each_gate_of_the_worst_case_with_its_statistic() {
+    let written = MadeUp::with_spikes(6_000, vec![(1_234, 933_333)]).write();
+    let page = std::fs::read_to_string(written.report().file).unwrap();
+    let run = wakepath_archive::Run::open(&written.directory).unwrap();
+    let order = wakepath_assess::BoundOrder::default();
+    let bounds = wakepath_assess::Bounds::of(&run, &order).unwrap();
+    let (_, chapter) = page.split_once("id=\"worst-case-0\"").unwrap();
+    let (chapter, _) = chapter.split_once("</section>").unwrap();
+    assert!(!bounds.conditions.is_empty());
+    for condition in &bounds.conditions {
+        assert!(condition.examined.gates.len() > 1, "{condition:?}");
+        for gate in &condition.examined.gates {
+            let escaped = gate.finding.replace('&', "&amp;").replace('<', "&lt;");
+            let escaped = escaped.replace('>', "&gt;");
+            assert!(chapter.contains(&escaped), "{}: {escaped}", gate.name);
+        }
+    }
+    assert!(chapter.contains("933 µs"), "{chapter}");
 }

@@ -1,0 +1,106 @@
+//! The rows of the short answer: for each policy the worst of its phases, idle and under load.
+
+use super::{Class, Figures, Row};
+use crate::label::policy as label;
+use crate::text::quantile;
+use wakepath_assess::{Assessment, more_may_be_late};
+use wakepath_statistics::Quantile;
+use wakepath_timeline::one_line;
+use wakepath_verdict::{Caution, Judgement, Outcome, gravest};
+
+/// Classes and rows, in the order in which the policies were measured.
+pub(crate) fn rows(assessment: &Assessment) -> (Vec<Class>, Vec<Row>) {
+    let is_loaded = |phase: &str| assessment.loads.iter().any(|load| load.phase == phase);
+    let conditions = &assessment.conditions;
+    let any = |loaded| {
+        let mut phases = conditions.iter().map(|of| is_loaded(&of.name.phase));
+        phases.any(|is| is == loaded)
+    };
+    let is_idle = conditions.iter().all(|of| of.name.phase == "idle");
+    let classes = match (any(false), any(true)) {
+        (true, true) => vec![Class::Idle, Class::UnderLoad],
+        (false, true) => vec![Class::UnderLoad],
+        (true, false) if is_idle => vec![Class::Idle],
+        _ => vec![Class::All],
+    };
+    let holds = |class: Class, of: &Judgement| match class {
+        Class::Idle => !is_loaded(&of.name.phase),
+        Class::UnderLoad => is_loaded(&of.name.phase),
+        Class::All => true,
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    for first in conditions {
+        let name = label(&first.name);
+        if rows.iter().any(|row| row.label == name) {
+            continue;
+        }
+        let own: Vec<&Judgement> = conditions
+            .iter()
+            .filter(|of| label(&of.name) == name)
+            .collect();
+        let figures = classes.iter().map(|&class| {
+            let inside = own.iter().filter(|of| holds(class, of));
+            inside.map(|of| figures(assessment, of)).reduce(worse)
+        });
+        let not_real_time = |caution: &Caution| matches!(caution, Caution::NotRealTime { .. });
+        let mut verdict = verdict(assessment, first, &own).to_string();
+        if own.iter().any(|of| of.cautions.iter().any(not_real_time)) {
+            verdict += ", not real-time";
+        }
+        rows.push(Row {
+            figures: figures.collect(),
+            verdict,
+            label: name,
+        });
+    }
+    for missing in &assessment.not_measured {
+        if !rows.iter().any(|row| row.label == missing.condition) {
+            rows.push(Row {
+                label: one_line(&missing.condition),
+                figures: vec![None; classes.len()],
+                verdict: "not measured".into(),
+            });
+        }
+    }
+    (classes, rows)
+}
+
+/// A policy's verdict over all phases; a task's where tasks are judged one by one.
+fn verdict(assessment: &Assessment, first: &Judgement, own: &[&Judgement]) -> Outcome {
+    let policies = &assessment.overall.policies;
+    let of_policy = policies.iter().find(|of| of.policy == first.name.policy);
+    match (of_policy, &first.name.task) {
+        (Some(of), None) => of.outcome,
+        _ => gravest(own).unwrap_or(Outcome::Passed),
+    }
+}
+
+fn figures(assessment: &Assessment, of: &Judgement) -> Figures {
+    let latency = of.cycles.latency_as_scheduled.as_ref();
+    let at = |wanted| {
+        let (value, is_maximum) = quantile(latency?, wanted);
+        (!is_maximum).then_some(value)
+    };
+    Figures {
+        missed: (of.cycles.misses.due > 0).then(|| of.cycles.misses.fraction()),
+        is_least: assessment.imported.as_ref().is_some_and(more_may_be_late),
+        median_ns: latency.map(|found| quantile(found, Quantile::P50).0),
+        p999_ns: at(Quantile::P999),
+        max_ns: latency.map(|found| found.max),
+    }
+}
+
+/// The worse of each figure. A quantile that one of them is too small for is not told at all: the
+/// other's would pass for that of both.
+fn worse(one: Figures, other: Figures) -> Figures {
+    Figures {
+        missed: match (one.missed, other.missed) {
+            (Some(one), Some(other)) => Some(one.max(other)),
+            (one, other) => one.or(other),
+        },
+        is_least: one.is_least || other.is_least,
+        median_ns: one.median_ns.max(other.median_ns),
+        p999_ns: one.p999_ns.zip(other.p999_ns).map(|(a, b)| a.max(b)),
+        max_ns: one.max_ns.max(other.max_ns),
+    }
+}

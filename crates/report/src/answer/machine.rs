@@ -1,0 +1,154 @@
+//! What about the machine matters most to the run: causes that a trace has measured first, then the
+//! checks of `wakepath doctor` that were bad when the run began, the gravest and largest first.
+
+use super::Matter;
+use wakepath_assess::Assessment;
+use wakepath_explain::Explanation;
+use wakepath_readiness::{Judged, Magnitude, Severity};
+use wakepath_timeline::duration::short;
+use wakepath_timeline::one_line;
+use wakepath_verdict::counted;
+
+/// So many things are said.
+const MOST: usize = 3;
+/// So many of them are causes: what stands behind them is in the checks.
+const MOST_CAUSES: usize = 2;
+
+/// The things, and how many more checks are bad.
+pub(super) fn matters(
+    assessment: &Assessment,
+    explanation: Option<&Explanation>,
+) -> (Vec<Matter>, usize) {
+    let mut matters: Vec<Matter> = explanation
+        .map(|explanation| causes(assessment, explanation))
+        .unwrap_or_default();
+    let bad = worst_checks(assessment);
+    let shown = bad.len().min(MOST - matters.len());
+    matters.extend(
+        bad[..shown]
+            .iter()
+            .map(|judged| of_check(assessment, judged)),
+    );
+    let all = assessment.readiness.as_ref().map_or(0, |of| of.tally.bad);
+    (matters, all.saturating_sub(shown))
+}
+
+/// The check to begin with, where one is bad.
+pub(super) fn worst_check(assessment: &Assessment) -> Option<String> {
+    worst_checks(assessment)
+        .first()
+        .map(|judged| one_line(&judged.id))
+}
+
+/// Bad and more than minor, the gravest first and of those alike the ones with the largest known
+/// cost.
+fn worst_checks(assessment: &Assessment) -> Vec<&Judged> {
+    let readiness = assessment.readiness.iter();
+    let mut bad: Vec<&Judged> = readiness
+        .flat_map(|report| report.bad())
+        .filter(|judged| judged.severity > Severity::Minor)
+        .collect();
+    let cost = |judged: &Judged| match judged.finding.magnitude {
+        Magnitude::Prevents => u64::MAX,
+        Magnitude::Delay { ns } => ns,
+        // It strikes a loop that never sleeps, and only that.
+        Magnitude::Stop { .. } | Magnitude::NotKnown => 0,
+    };
+    bad.sort_by_key(|judged| std::cmp::Reverse((judged.severity, cost(judged))));
+    bad
+}
+
+fn of_check(assessment: &Assessment, judged: &Judged) -> Matter {
+    let remedy = match judged.remedy_now.is_empty() {
+        false => &judged.remedy_now,
+        true => &judged.remedy_at_boot,
+    };
+    // What comes behind a semicolon is for `doctor`.
+    let found = one_line(&judged.finding.found);
+    let found = found.split("; ").next().unwrap_or_default();
+    Matter {
+        what: format!(
+            "{} {}: {found}",
+            one_line(&judged.id),
+            one_line(&judged.title),
+        ),
+        size: size(assessment, judged),
+        remedy: one_line(remedy),
+    }
+}
+
+fn size(assessment: &Assessment, judged: &Judged) -> String {
+    let taken = assessment
+        .machine_changes
+        .iter()
+        .find(|change| judged.id == "X1" && change.what.contains("hypervisor"));
+    if let Some(change) = taken {
+        let after = one_line(&change.after);
+        let after = after.strip_suffix(" since").unwrap_or(&after);
+        return format!("took {after} of this run");
+    }
+    let severity = judged.severity.word();
+    match (&judged.for_this_loop, judged.finding.magnitude) {
+        (Some(figures), _) => one_line(figures),
+        (None, _) => format!("{severity}, size unknown"),
+    }
+}
+
+/// Causes of late cycles over all conditions, by their time, those of a kind with one remedy
+/// together; where a policy is recommended, over
+/// that policy's alone: what the others suffer is no longer of interest.
+fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<Matter> {
+    struct Sum<'a> {
+        causes: Vec<&'a str>,
+        kind: &'a str,
+        remedy: &'a str,
+        cycles: u64,
+        total_ns: u64,
+        worst_ns: u64,
+    }
+    let recommended = assessment.overall.recommendation.as_ref();
+    let recommended = recommended.map(|of| of.policy.to_string());
+    let mut sums: Vec<Sum<'_>> = Vec::new();
+    let conditions = explanation.conditions.iter();
+    for of in conditions.filter(|of| recommended.as_ref().is_none_or(|it| *it == of.condition)) {
+        for cause in of.causes.iter().filter(|cause| cause.late_ns > 0) {
+            let Some(remedy) = &cause.remedy else {
+                continue;
+            };
+            let alike = |sum: &&mut Sum<'_>| (sum.kind, sum.remedy) == (&*cause.kind, &**remedy);
+            match sums.iter_mut().find(alike) {
+                Some(sum) => {
+                    if !sum.causes.contains(&&*cause.cause) {
+                        sum.causes.push(&cause.cause);
+                    }
+                    sum.cycles += cause.late_cycles;
+                    sum.total_ns += cause.late_ns;
+                    sum.worst_ns = sum.worst_ns.max(cause.worst_ns);
+                }
+                None => sums.push(Sum {
+                    causes: vec![&cause.cause],
+                    kind: &cause.kind,
+                    remedy,
+                    cycles: cause.late_cycles,
+                    total_ns: cause.late_ns,
+                    worst_ns: cause.worst_ns,
+                }),
+            }
+        }
+    }
+    sums.sort_by_key(|sum| std::cmp::Reverse(sum.total_ns));
+    let told = sums.iter().take(MOST_CAUSES).map(|sum| Matter {
+        what: match sum.causes.len() {
+            1 => one_line(sum.causes[0]),
+            all => one_line(&format!("{} and {} more like it", sum.causes[0], all - 1)),
+        },
+        size: format!(
+            "{} at worst, {} in all, {}",
+            short(sum.worst_ns.cast_signed()),
+            short(sum.total_ns.cast_signed()),
+            counted(sum.cycles, "late cycle", "late cycles"),
+        ),
+        remedy: one_line(sum.remedy),
+    });
+    told.collect()
+}

@@ -1,0 +1,180 @@
+//! From an assessment to the short answer.
+
+use super::{Answer, figures, machine, next};
+use crate::text::{NO_CRITERION, criterion_text, source, virtual_time_text};
+use wakepath_assess::Assessment;
+use wakepath_explain::Explanation;
+use wakepath_timeline::duration::rounded;
+use wakepath_timeline::one_line;
+use wakepath_verdict::{Judgement, Observed, Outcome, count, counted, upper_fraction};
+
+impl Answer {
+    /// The answer to a run, with what its trace explains where there is one.
+    pub fn of(assessment: &Assessment, explanation: Option<&Explanation>) -> Self {
+        let (classes, rows) = figures::rows(assessment);
+        let (machine, more_bad) = machine::matters(assessment, explanation);
+        Self {
+            outcome: assessment.outcome.to_string(),
+            exit_code: assessment.exit_code(),
+            because: because(assessment),
+            criterion: match (assessment.outcome, &assessment.virtual_time) {
+                (Outcome::NotJudged, _) => String::new(),
+                (_, Some(_)) => format!("not judged: {}", criterion_text(assessment)),
+                (_, None) => criterion_text(assessment),
+            },
+            classes,
+            rows,
+            next: next::steps(assessment, explanation, &machine),
+            machine,
+            more_bad,
+            limits: limits(assessment),
+        }
+    }
+}
+
+/// What the verdict means, in a sentence or two.
+fn because(assessment: &Assessment) -> Vec<String> {
+    let mut because = Vec::new();
+    match (assessment.outcome, &assessment.virtual_time) {
+        (Outcome::VirtualTime, Some(time)) => because.push(virtual_time_text(time)),
+        (Outcome::NotJudged, _) => because.push(NO_CRITERION.to_owned()),
+        (Outcome::Passed, _) => match &assessment.overall.recommendation {
+            Some(recommendation) => because.push(format!("use {recommendation}")),
+            None => because.extend(tightest(assessment).map(kept)),
+        },
+        (outcome, _) => because.extend(stands_against(assessment, outcome)),
+    }
+    because.extend(assessment.remarks.iter().map(|remark| one_line(remark)));
+    let mut missing: Vec<&str> = Vec::new();
+    for of in &assessment.not_measured {
+        if !missing.contains(&of.reason.as_str()) {
+            missing.push(&of.reason);
+            because.push(format!(
+                "{} was not measured: {}",
+                one_line(&of.condition),
+                one_line(&of.reason)
+            ));
+        }
+    }
+    if let Some(imported) = &assessment.imported {
+        let lacks: Vec<String> = imported.lacks.iter().map(ToString::to_string).collect();
+        let lacks = match lacks.is_empty() {
+            true => String::new(),
+            false => format!("; lacks {}", lacks.join(", ")),
+        };
+        because.push(one_line(&format!("{}{lacks}", source(imported))));
+    }
+    let notes = assessment.run.notes.iter();
+    because.extend(
+        notes
+            .filter(|note| note.starts_with("--quick"))
+            .map(|note| one_line(note)),
+    );
+    because
+}
+
+/// The condition with the least room, of those with the most misses.
+fn tightest(assessment: &Assessment) -> Option<&Judgement> {
+    assessment.conditions.iter().max_by(|a, b| {
+        let (a, b) = (a.margin, b.margin);
+        let by_misses = a.miss_fraction.total_cmp(&b.miss_fraction);
+        by_misses.then(b.head_room.total_cmp(&a.head_room))
+    })
+}
+
+fn kept(of: &Judgement) -> String {
+    let why = of.reasons.iter().map(|reason| format!(": {reason}")).next();
+    format!("the tightest was {}{}", of.name, why.unwrap_or_default())
+}
+
+/// Of all policies with this outcome the one that came nearest to passing, by the condition that
+/// decided it.
+pub(crate) fn nearest(assessment: &Assessment, outcome: Outcome) -> Option<&Judgement> {
+    let policies = assessment.overall.policies.iter();
+    let alike = policies.filter(|of| of.outcome == outcome);
+    let nearest = alike.min_by(|a, b| {
+        let (a, b) = (a.margin, b.margin);
+        let by_misses = a.miss_fraction.total_cmp(&b.miss_fraction);
+        by_misses.then(b.head_room.total_cmp(&a.head_room))
+    })?;
+    let own = assessment.conditions.iter();
+    own.filter(|own| own.name.policy == nearest.policy && own.outcome == outcome)
+        .max_by(|a, b| a.margin.miss_fraction.total_cmp(&b.margin.miss_fraction))
+}
+
+/// What keeps the run from passing: of several policies, that of the one which came nearest.
+fn stands_against(assessment: &Assessment, outcome: Outcome) -> Vec<String> {
+    let policies = &assessment.overall.policies;
+    let alike: Vec<_> = policies.iter().filter(|of| of.outcome == outcome).collect();
+    let of_nearest = nearest(assessment, outcome);
+    let reasons = of_nearest.map(|of| {
+        let against = of
+            .reasons
+            .iter()
+            .filter(|reason| reason.bearing() == outcome);
+        let told: Vec<String> = against.map(ToString::to_string).collect();
+        one_line(&format!("{}: {}", of.name, told.join("; ")))
+    });
+    let mut because = Vec::new();
+    if policies.len() > 1 {
+        let how = match outcome {
+            Outcome::Failed => "did not keep the criterion",
+            Outcome::Invalid => "can't be judged",
+            _ => "can't be told yet",
+        };
+        because.push(match alike.len() == policies.len() {
+            true => format!(
+                "{} {how}",
+                counted(alike.len() as u64, "policy", "policies")
+            ),
+            false => format!("{} of {} policies {how}", alike.len(), policies.len()),
+        });
+        because.extend(reasons.map(|reasons| format!("nearest was {reasons}")));
+    } else {
+        because.extend(reasons);
+    }
+    because
+}
+
+/// The first line of what `wakepath bound` says: the largest latency of the policy to use, of all
+/// where there is none, with what it proves.
+fn largest(assessment: &Assessment) -> Option<String> {
+    let chosen = assessment.overall.recommendation.as_ref();
+    let of_chosen = |of: &&Judgement| chosen.is_none_or(|one| of.name.policy == Some(one.policy));
+    let latencies = assessment
+        .conditions
+        .iter()
+        .filter(of_chosen)
+        .flat_map(|of| {
+            let all = of.observations.iter();
+            let latency = all.filter(|seen| seen.of == Observed::LatencyAsScheduled);
+            latency.map(move |seen| (&of.name, seen))
+        });
+    let (name, seen) = latencies.max_by_key(|(_, seen)| seen.largest_ns)?;
+    Some(one_line(&format!(
+        "largest latency {} of {}, exceeded by the next with a probability of at most {} ({name})",
+        rounded(seen.largest_ns),
+        count(seen.count),
+        upper_fraction(seen.exceeded_at_most, 1.0)
+    )))
+}
+
+/// What no figure of this run can show: the least that a condition was measured bounds what is too
+/// rare to have been seen.
+fn limits(assessment: &Assessment) -> String {
+    let measured = assessment.conditions.iter().filter(|of| {
+        let cycles = &of.cycles;
+        cycles.scheduled > 0 && cycles.judged_seconds > 0.0
+    });
+    let least = measured.min_by_key(|of| of.cycles.scheduled);
+    let observed = largest(assessment)
+        .unwrap_or_else(|| "a maximum is the largest observed, not a bound".to_owned());
+    match least {
+        None => observed,
+        Some(of) => format!(
+            "{observed}; not shown: what comes less often than once in {} ({})",
+            rounded((of.cycles.judged_seconds / of.cycles.threads.max(1) as f64 * 1e9) as i64),
+            counted(of.cycles.scheduled, "due time", "due times"),
+        ),
+    }
+}

@@ -1,0 +1,114 @@
+//! The short answer to a run: what fits one screen and is enough to act on. It is data that knows
+//! no terminal, so that it can be kept beside the run; `made` gathers it, `laid` lays it out, and
+//! everything else there is to say is in the whole text and in the report.
+
+mod figures;
+mod kept;
+mod laid;
+mod machine;
+mod made;
+mod next;
+
+pub(crate) use figures::rows;
+pub use kept::KeptAnswer;
+pub use laid::Shown;
+pub(crate) use made::nearest;
+use serde::{Deserialize, Serialize};
+
+/// Lines that an answer takes at most, and columns where nothing says how many there are.
+pub const LINES: usize = 40;
+/// See [`LINES`].
+pub const COLUMNS: usize = 100;
+
+/// What a run says, in short.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The verdict in a word: `passed`.
+    pub outcome: String,
+    /// Exit code of the command that shows it.
+    pub exit_code: u8,
+    /// What the verdict means: which policy to use, or what stands against all of them.
+    pub because: Vec<String>,
+    /// The criterion judged by, in words.
+    pub criterion: String,
+    /// What the columns of figures are of.
+    pub classes: Vec<Class>,
+    /// One for each policy, or task where tasks are judged one by one.
+    pub rows: Vec<Row>,
+    /// What matters most about the machine, the gravest first.
+    pub machine: Vec<Matter>,
+    /// How many more checks of the machine are bad.
+    pub more_bad: usize,
+    /// What to type next.
+    pub next: Vec<Next>,
+    /// What the figures can't show.
+    pub limits: String,
+}
+
+/// Which phases a group of columns is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Phases without a load.
+    Idle,
+    /// Phases with loads.
+    UnderLoad,
+    /// All phases, where none has a load of ours.
+    All,
+}
+
+/// A policy with its figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The policy, the task, or both.
+    pub label: String,
+    /// For each class, the worst of its phases; `None` where none was measured.
+    pub figures: Vec<Option<Figures>>,
+    /// What became of it.
+    pub verdict: String,
+}
+
+/// The worst figures of a policy over some phases.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// Share of due times missed; none where nothing was due.
+    pub missed: Option<f64>,
+    /// Whether more may be missed than could be told.
+    pub is_least: bool,
+    /// Median wake-up latency, ns.
+    pub median_ns: Option<i64>,
+    /// Its 99.9th percentile, ns; `None` where a sample is too small for it.
+    pub p999_ns: Option<i64>,
+    /// The largest, ns.
+    pub max_ns: Option<i64>,
+}
+
+/// Something about the machine that matters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Matter {
+    /// What it is.
+    pub what: String,
+    /// How much it costs, as far as that is known.
+    pub size: String,
+    /// What to do about it; empty where nothing can be done.
+    pub remedy: String,
+}
+
+/// A command to type next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Next {
+    /// The command's words, as a shell reads them.
+    pub words: Vec<Word>,
+    /// What it is for.
+    pub what: String,
+}
+
+/// A part of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Word {
+    /// As it is typed.
+    Text(String),
+    /// The run itself: what names it depends on where it is shown.
+    Run,
+}

@@ -1,0 +1,114 @@
+//! The commands that lead on from a run: what would decide it, what would say why it failed, what
+//! to do with one that passed.
+
+use super::{Matter, Next, Word, machine::worst_check};
+use crate::next_step::{again, steps_of, word};
+use wakepath_assess::Assessment;
+use wakepath_explain::Explanation;
+use wakepath_verdict::Outcome;
+
+/// So many are shown.
+const MOST: usize = 5;
+
+pub(super) fn steps(
+    assessment: &Assessment,
+    explanation: Option<&Explanation>,
+    matters: &[Matter],
+) -> Vec<Next> {
+    let mut steps = Vec::new();
+    match assessment.outcome {
+        Outcome::Failed => {
+            let worst = matters.first().filter(|_| explanation.is_some());
+            steps.extend(why(assessment, explanation, worst));
+            steps.extend(worst_check(assessment).map(|id| {
+                let command = format!("wakepath doctor --explain {}", word(&id));
+                text(
+                    command,
+                    "the gravest thing that is bad here, and its remedy",
+                )
+            }));
+            if assessment.imported.is_none() {
+                steps.push(text(
+                    "wakepath tune trial",
+                    "tries each change for this loop and measures whether it helps",
+                ));
+            }
+        }
+        Outcome::Undecided => {
+            for (of, what, command) in steps_of(assessment).into_iter().take(2) {
+                let command = command.unwrap_or_default();
+                match command.starts_with("wakepath explain") {
+                    true => steps.push(of_run("wakepath explain", "", format!("{what} ({of})"))),
+                    false => steps.push(text(command, format!("{what} ({of})"))),
+                }
+            }
+        }
+        Outcome::Passed => steps.extend(alone(assessment)),
+        Outcome::Invalid | Outcome::VirtualTime | Outcome::NotJudged => {}
+    }
+    steps.truncate(MOST - 2);
+    steps.push(of_run(
+        "wakepath report",
+        "--open",
+        "the report, with all figures, in the browser",
+    ));
+    steps.push(of_run(
+        "wakepath show",
+        "--details",
+        "every figure, reason and caution",
+    ));
+    steps
+}
+
+/// Why cycles were late: told where the run was traced, else asked by a run that is.
+fn why(
+    assessment: &Assessment,
+    explanation: Option<&Explanation>,
+    worst: Option<&Matter>,
+) -> Option<Next> {
+    if explanation.is_some() {
+        let what = match worst {
+            Some(matter) => format!("why cycles were late: {}", matter.what),
+            None => "why cycles were late".to_owned(),
+        };
+        return Some(of_run("wakepath explain", "", what));
+    }
+    let command = again(assessment, &["--trace"])?;
+    Some(text(
+        command,
+        "the same with kernel events, which say why cycles are late",
+    ))
+}
+
+/// A run of a hundred seconds is a first look: the chosen policy, for longer.
+fn alone(assessment: &Assessment) -> Option<Next> {
+    let recommendation = assessment.overall.recommendation.as_ref()?;
+    let verb = assessment.run.command.get(1)?;
+    let policy = recommendation.policy.to_string();
+    let command = match verb.as_str() {
+        "check" => again(assessment, &["--policy", &policy, "--duration", "1h"]),
+        _ => again(assessment, &["--duration", "1h"]),
+    };
+    Some(text(
+        command?,
+        "for an hour, before you rely on it; best under your own load",
+    ))
+}
+
+fn text(command: impl Into<String>, what: impl Into<String>) -> Next {
+    Next {
+        words: vec![Word::Text(command.into())],
+        what: what.into(),
+    }
+}
+
+fn of_run(command: &str, options: &str, what: impl Into<String>) -> Next {
+    let mut words = vec![Word::Text(command.to_owned()), Word::Run];
+    if !options.is_empty() {
+        words.push(Word::Text(options.to_owned()));
+    }
+    Next {
+        words,
+        what: what.into(),
+    }
+}

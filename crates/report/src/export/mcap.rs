@@ -1,0 +1,246 @@
+//! A run's samples as MCAP, which Foxglove and PlotJuggler open: a topic for each thread of each
+//! condition, a message of JSON for each cycle. It goes batch by batch, and never back in the file.
+
+use mcap::records::{MessageHeader, Metadata};
+use mcap::write::NoSeek;
+use mcap::{Compression, McapError, WriteOptions, Writer};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use wakepath_archive::{ArchiveError, Run};
+use wakepath_timeline::{Sample, SampleFlags};
+
+/// Why a run could not be written as MCAP.
+#[derive(Debug, thiserror::Error)]
+pub enum McapExportError {
+    /// The run can't be read.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// It has no samples to write.
+    #[error("{0}: an imported histogram has no samples; `--format json` has its figures")]
+    NoSamples(String),
+    /// Nobody takes what is written.
+    #[error("cannot write the MCAP file: {0}")]
+    Write(#[from] io::Error),
+    /// What is written is no MCAP file.
+    #[error("cannot write the MCAP file: {0}")]
+    Form(McapError),
+}
+
+impl From<McapError> for McapExportError {
+    fn from(error: McapError) -> Self {
+        match error {
+            McapError::Io(error) => Self::Write(error),
+            other => Self::Form(other),
+        }
+    }
+}
+
+/// A viewer reads a chunk at a time.
+const CHUNK_BYTES: u64 = 768 << 10;
+
+/// Names of the schemas, which tell viewers that a message is a cycle or a stretch of skipped ones.
+const CYCLE: &str = "wakepath.Cycle";
+const SKIPPED: &str = "wakepath.Skipped";
+
+/// A cycle. Times are nanoseconds; what was not measured has no field.
+const CYCLE_SCHEMA: &str = r#"{"title":"wakepath.Cycle","type":"object","properties":{
+"cycle":{"type":"integer","description":"number of the due time that it served"},
+"latency_ns":{"type":"integer","description":"first instruction less due time"},
+"execution_ns":{"type":"integer","description":"end of the work less first instruction"},
+"response_ns":{"type":"integer","description":"end of the work less due time"},
+"work_ns":{"type":"integer","description":"what the work itself timed"},
+"cpu_time_ns":{"type":"integer","description":"the thread's time on a CPU"},
+"involuntary_switches":{"type":"integer"},
+"cpu":{"type":"integer","description":"where it woke"},
+"warm_up":{"type":"boolean","description":"recorded, not judged"},
+"due_already_past":{"type":"boolean","description":"late because the cycle before ran over"}}}"#;
+
+/// Due times at which no cycle began, logged at the first of them.
+const SKIPPED_SCHEMA: &str = r#"{"title":"wakepath.Skipped","type":"object","properties":{
+"first_cycle":{"type":"integer","description":"number of the first due time that was skipped"},
+"count":{"type":"integer","description":"how many were skipped one after the other"}}}"#;
+
+/// Writes all samples of a run. A message's log time is its first instruction, its publish time the
+/// due time, in nanoseconds on the measured machine's `CLOCK_MONOTONIC`.
+///
+/// # Errors
+/// As [`McapExportError`] says.
+pub fn mcap(run: &Run, to: &mut impl Write) -> Result<(), McapExportError> {
+    let manifest = &run.manifest;
+    let imported = manifest.imported.as_ref();
+    if imported.is_some_and(|imported| !imported.histograms.is_empty()) {
+        return Err(McapExportError::NoSamples(
+            run.directory().display().to_string(),
+        ));
+    }
+    let mut writer: Writer<NoSeek<_>> = WriteOptions::new()
+        .compression(Some(Compression::Zstd))
+        .compression_level(1)
+        .chunk_size(Some(CHUNK_BYTES))
+        .library(format!("wakepath {}", env!("CARGO_PKG_VERSION")))
+        .disable_seeking(true)
+        .create(NoSeek::new(to))?;
+    writer.write_metadata(&Metadata {
+        name: "wakepath".into(),
+        metadata: about(run),
+    })?;
+    let cycle = writer.add_schema(CYCLE, "jsonschema", CYCLE_SCHEMA.as_bytes())?;
+    let skipped = writer.add_schema(SKIPPED, "jsonschema", SKIPPED_SCHEMA.as_bytes())?;
+    let has_work = imported.is_none_or(|imported| imported.has_work());
+    let mut text = Vec::new();
+    // A condition's repetitions are one topic, whose messages go on being counted.
+    let mut counts: BTreeMap<u16, u32> = BTreeMap::new();
+    for segment in &manifest.segments {
+        for thread in &segment.threads {
+            let topic = topic(&[&segment.phase, &segment.condition, &thread.name]);
+            let metadata = BTreeMap::from([
+                ("phase".into(), segment.phase.clone()),
+                ("condition".into(), segment.condition.clone()),
+                ("thread".into(), thread.name.clone()),
+                ("period_ns".into(), thread.due.period_ns.to_string()),
+            ]);
+            let cycles = writer.add_channel(cycle, &topic, "json", &metadata)?;
+            let gaps = format!("{topic}/skipped");
+            let gaps = writer.add_channel(skipped, &gaps, "json", &metadata)?;
+            let mut next = 0;
+            for batch in run.batches(segment.segment, thread.thread)? {
+                for sample in batch? {
+                    if sample.cycle > next {
+                        text.clear();
+                        let count = sample.cycle - next;
+                        write!(text, "{{\"first_cycle\":{next},\"count\":{count}}}")?;
+                        let due_ns = thread.due.due_ns(next);
+                        let header = header(gaps, &mut counts, due_ns, due_ns);
+                        writer.write_to_known_channel(&header, &text)?;
+                    }
+                    next = sample.cycle + 1;
+                    text.clear();
+                    message(&mut text, &sample, has_work)?;
+                    let header = header(cycles, &mut counts, sample.wake_ns, sample.due_ns);
+                    writer.write_to_known_channel(&header, &text)?;
+                }
+            }
+        }
+    }
+    writer.finish()?;
+    writer.into_inner().into_inner().flush()?;
+    Ok(())
+}
+
+fn header(
+    channel_id: u16,
+    counts: &mut BTreeMap<u16, u32>,
+    log_time: u64,
+    publish_time: u64,
+) -> MessageHeader {
+    let count = counts.entry(channel_id).or_default();
+    *count = count.wrapping_add(1);
+    MessageHeader {
+        channel_id,
+        sequence: *count,
+        log_time,
+        publish_time,
+    }
+}
+
+fn about(run: &Run) -> BTreeMap<String, String> {
+    let manifest = &run.manifest;
+    let mut about = BTreeMap::from([
+        ("run".into(), manifest.run_id.clone()),
+        ("measured by".into(), manifest.tool.name.clone()),
+        ("version".into(), manifest.tool.version.clone()),
+        ("started".into(), manifest.started.clone()),
+        (
+            "clock".into(),
+            "CLOCK_MONOTONIC of the measured machine".into(),
+        ),
+        ("scenario".into(), manifest.scenario.toml.clone()),
+    ]);
+    if let Some(imported) = &manifest.imported {
+        let lacks: Vec<&str> = imported.lacks.iter().map(|lack| lack.text()).collect();
+        about.insert("lacks".into(), lacks.join("\n"));
+    }
+    about
+}
+
+fn message(text: &mut Vec<u8>, sample: &Sample, has_work: bool) -> io::Result<()> {
+    let has = |flag| sample.flags.contains(flag);
+    let latency = sample.latency_ns();
+    write!(
+        text,
+        "{{\"cycle\":{},\"latency_ns\":{latency}",
+        sample.cycle
+    )?;
+    if has_work {
+        let (execution, response) = (sample.execution_ns(), sample.response_ns());
+        write!(
+            text,
+            ",\"execution_ns\":{execution},\"response_ns\":{response}"
+        )?;
+    }
+    if has(SampleFlags::HAS_WORK_TIME) {
+        write!(text, ",\"work_ns\":{}", sample.work_ns)?;
+    }
+    if has(SampleFlags::HAS_CPU_TIME) {
+        write!(text, ",\"cpu_time_ns\":{}", sample.cpu_time_ns)?;
+    }
+    if has(SampleFlags::HAS_SWITCHES) {
+        let switches = sample.involuntary_switches;
+        write!(text, ",\"involuntary_switches\":{switches}")?;
+    }
+    write!(
+        text,
+        ",\"cpu\":{},\"warm_up\":{},\"due_already_past\":{}}}",
+        sample.cpu,
+        sample.is_warm_up(),
+        has(SampleFlags::DUE_ALREADY_PAST),
+    )
+}
+
+/// A topic of names: viewers make a tree of what stands between slashes.
+fn topic(parts: &[&str]) -> String {
+    let plain = |part: &&str| -> String {
+        let kept = part.chars().map(|c| match c {
+            c if c.is_alphanumeric() || "-_.".contains(c) => c,
+            _ => '_',
+        });
+        kept.collect()
+    };
+    let parts: Vec<String> = parts.iter().map(plain).collect();
+    format!("/{}", parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn topics_are_trees_of_plain_names() {
+        assert_eq!(
+            topic(&["idle", "OTHER nice -1", "a/b\n"]),
+            "/idle/OTHER_nice_-1/a_b_"
+        );
+    }
+
+    #[test]
+    fn schemas_are_json_and_tell_every_field_of_a_message() {
+        let sample = Sample {
+            flags: SampleFlags::HAS_CPU_TIME
+                .with(SampleFlags::HAS_SWITCHES)
+                .with(SampleFlags::HAS_WORK_TIME),
+            ..Sample::default()
+        };
+        let mut text = Vec::new();
+        message(&mut text, &sample, true).unwrap();
+        let message: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        let schema: serde_json::Value = serde_json::from_str(CYCLE_SCHEMA).unwrap();
+        let fields = |of: &serde_json::Value| -> Vec<String> {
+            let mut names: Vec<String> = of.as_object().unwrap().keys().cloned().collect();
+            names.sort();
+            names
+        };
+        assert_eq!(fields(&message), fields(&schema["properties"]));
+        assert!(jsonschema::is_valid(&schema, &message));
+        let _: serde_json::Value = serde_json::from_str(SKIPPED_SCHEMA).unwrap();
+    }
+}

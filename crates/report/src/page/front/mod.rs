@@ -1,0 +1,247 @@
+//! The first page: what a reader who was not there needs, on one sheet of paper. Who it is for, what
+//! was measured and where, the verdict with what follows from it in two sentences, a row for each
+//! policy, one figure, what was not shown, how to repeat it. All else is in the chapters behind it.
+
+mod sentences;
+mod terms;
+
+use super::sections::figures::figure as draw;
+use super::sections::outcome;
+use super::{Reported, Titles};
+use crate::answer::{Answer, Class, Figures};
+use crate::figure::short;
+use crate::markup::Markup;
+use crate::next_step::again;
+use crate::table::{Cell, Table, number, words};
+use crate::text::{source, virtual_time_text};
+use wakepath_assess::{Assessment, more_may_be_late};
+use wakepath_verdict::{Outcome, duration, fraction};
+
+/// Writes the first page of a run.
+pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titles: &Titles) {
+    let assessment = run.assessment;
+    let answer = Answer::of(assessment, run.explanation);
+    let heading = format!("verdict-{number}");
+    markup.open(
+        "header",
+        &[("class", &"front"), ("aria-labelledby", &heading)],
+    );
+    people(markup, titles);
+    markup.open("h1", &[("id", &heading)]);
+    markup.text(titles.of(run));
+    markup.raw(": ");
+    outcome(markup, assessment.outcome);
+    markup.close("h1");
+    for sentence in sentences::two(assessment, &answer) {
+        markup.element("p", &[("class", &"lead")], sentence);
+    }
+    beside(markup, run);
+    terms(markup, run, &answer);
+    if answer.rows.is_empty() {
+        super::sections::nothing(markup, "No condition was measured.");
+    } else {
+        policies(&answer, assessment).write_html(markup, "Policies");
+    }
+    if let Some(figure) = &run.figures.overview {
+        draw(markup, figure, "h2", true);
+    }
+    markup.raw("<div class=\"foot\"><div>");
+    not_shown(markup, assessment, &answer);
+    markup.raw("</div><div>");
+    repeat(markup, number, run);
+    markup.raw("</div></div></header>\n");
+}
+
+/// For whom, and by whom.
+fn people(markup: &mut Markup, titles: &Titles) {
+    let of = |word: &str, name: &Option<String>| {
+        let name = name.as_ref()?;
+        Some(format!("{word} {name}"))
+    };
+    let parts: Vec<String> = [of("for", &titles.customer), of("by", &titles.author)]
+        .into_iter()
+        .flatten()
+        .collect();
+    if !parts.is_empty() {
+        markup.element("p", &[("class", &"people")], parts.join(" · "));
+    }
+}
+
+/// What bears on the run as a whole, and nobody may miss.
+fn beside(markup: &mut Markup, run: &Reported<'_>) {
+    let assessment = run.assessment;
+    if let Some(imported) = &assessment.imported {
+        markup.raw("<div class=\"remark\">");
+        let how = match imported.is_watched() {
+            true => "Watched from outside",
+            false => "Imported",
+        };
+        let source = source(imported);
+        markup.element("p", &[], format!("{how}: {source}. It lacks"));
+        markup.raw("<ul class=\"reasons\">");
+        for lack in &imported.lacks {
+            markup.element("li", &[], lack);
+        }
+        markup.raw("</ul></div>");
+    }
+    if let Some(time) = &assessment.virtual_time {
+        let text = format!("In virtual time: {}.", virtual_time_text(time));
+        markup.element("p", &[("class", &"remark")], text);
+    }
+    for remark in &assessment.remarks {
+        markup.element("p", &[("class", &"remark")], remark);
+    }
+    for step in crate::next_step::next_steps(assessment) {
+        let text = format!("Next, for {step}");
+        markup.element("p", &[("class", &"remark")], text);
+    }
+}
+
+fn terms(markup: &mut Markup, run: &Reported<'_>, answer: &Answer) {
+    let criterion = match answer.criterion.is_empty() {
+        true => crate::text::NO_CRITERION.to_owned(),
+        false => answer.criterion.clone(),
+    };
+    markup.raw("<dl class=\"terms\">");
+    for (term, text) in [
+        ("Machine", terms::machine(run.assessment)),
+        ("Loop", terms::the_loop(run)),
+        ("Measured", terms::measured(run)),
+        ("Criterion", criterion),
+    ] {
+        if !text.is_empty() {
+            markup.element("dt", &[], term);
+            markup.element("dd", &[], text);
+        }
+    }
+    markup.raw("</dl>");
+}
+
+/// A row for each policy: its worst figures, idle and under load.
+fn policies(answer: &Answer, assessment: &Assessment) -> Table {
+    let mut table = Table::of("Policy").class("policies").caption(
+        "The worst figures of each policy. Latency is how late the loop woke; – stands where the \
+         sample is too small for a quantile. A maximum is the largest observed, not a bound.",
+    );
+    for class in &answer.classes {
+        let title = match class {
+            Class::Idle => "idle",
+            Class::UnderLoad => "under load",
+            Class::All => "all phases",
+        };
+        table = table.group(title, "", &["missed", "median", "p99.9", "max"].map(number));
+    }
+    table = table.column(words("verdict").leading());
+    let chosen = assessment.overall.recommendation.as_ref();
+    let chosen = chosen.map(|found| found.policy.to_string());
+    let at_least = assessment.imported.as_ref().is_some_and(more_may_be_late);
+    for row in &answer.rows {
+        let figures = row
+            .figures
+            .iter()
+            .flat_map(|of| cells(of.as_ref(), at_least));
+        let mut cells: Vec<Cell> = figures.collect();
+        cells.push(verdict(&row.verdict));
+        match chosen.as_ref() == Some(&row.label) {
+            true => table.chosen(row.label.as_str(), cells),
+            false => table.row(row.label.as_str(), cells),
+        }
+    }
+    table
+}
+
+fn verdict(word: &str) -> Cell {
+    use crate::table::Tone;
+    let tone = match word.split(',').next().unwrap_or(word) {
+        "passed" => Tone::Good,
+        "failed" | "invalid" => Tone::Bad,
+        _ => Tone::Doubtful,
+    };
+    Cell::Toned(word.to_owned(), tone)
+}
+
+fn cells(figures: Option<&Figures>, at_least: bool) -> [Cell; 4] {
+    let Some(figures) = figures else {
+        return [Cell::Blank, Cell::Blank, Cell::Blank, Cell::Blank];
+    };
+    let missed = figures.missed.map(|missed| match at_least {
+        false if missed <= 0.0 => "0".to_owned(),
+        false => fraction(missed),
+        true => format!("≥ {}", fraction(missed)),
+    });
+    [
+        missed.into(),
+        figures.median_ns.map(three_digits).into(),
+        figures.p999_ns.map(three_digits).into(),
+        figures.max_ns.map(three_digits).into(),
+    ]
+}
+
+/// Three digits in a fitting unit: `38.6 µs`, `44.0 ms`.
+fn three_digits(ns: i64) -> String {
+    let text = duration(short(ns));
+    let Some((digits, unit)) = text.split_once(' ') else {
+        return text;
+    };
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    let decimals = 3_usize.saturating_sub(whole.trim_start_matches('-').len());
+    match decimals {
+        0 => text,
+        _ if unit == "ns" => text,
+        _ => format!("{whole}.{part:0<decimals$} {unit}"),
+    }
+}
+
+fn not_shown(markup: &mut Markup, assessment: &Assessment, answer: &Answer) {
+    markup.raw("<h2>What this run does not show</h2><ul class=\"reasons\">");
+    for line in sentences::not_shown(assessment, answer) {
+        markup.element("li", &[], line);
+    }
+    markup.raw("</ul>");
+}
+
+fn repeat(markup: &mut Markup, number: usize, run: &Reported<'_>) {
+    markup.raw("<h2>How to repeat it</h2>");
+    let given = &run.assessment.run.command;
+    // As somebody else would type it, where it is a command that measures.
+    let command =
+        again(run.assessment, &[]).unwrap_or_else(|| super::sections::repeat::command_line(given));
+    markup.raw("<pre><code>");
+    markup.text(command);
+    markup.raw("</code></pre>");
+    markup.open("p", &[("class", &"about")]);
+    markup.text(format!(
+        "with wakepath {}; the whole scenario is in ",
+        run.assessment.run.wakepath
+    ));
+    let link = format!("#repeat-{number}");
+    markup.element("a", &[("href", &link)], "How to repeat it");
+    markup.raw(".</p>");
+    let decided = run.assessment.outcome;
+    if matches!(
+        decided,
+        Outcome::Failed | Outcome::Invalid | Outcome::Undecided
+    ) {
+        markup.open("p", &[("class", &"about")]);
+        markup.raw("Why each policy got its verdict: ");
+        let link = format!("#why-{number}");
+        markup.element("a", &[("href", &link)], "Why");
+        markup.raw(".</p>");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::three_digits;
+
+    #[test]
+    fn figures_below_each_other_have_three_digits_each() {
+        let all = [834, 5_000, 38_641, 44_034_512, 999_600, 1_250_000_000].map(three_digits);
+        assert_eq!(
+            all,
+            [
+                "834 ns", "5.00 µs", "38.6 µs", "44.0 ms", "1.00 ms", "1.25 s"
+            ]
+        );
+    }
+}

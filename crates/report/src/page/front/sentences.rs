@@ -1,0 +1,256 @@
+//! The verdict and what follows from it in plain sentences, for somebody who has not read a line of
+//! the documentation.
+
+use crate::answer::{self, Answer};
+use crate::page::sections::sentence;
+use wakepath_assess::Assessment;
+use wakepath_timeline::duration::rounded;
+use wakepath_verdict::{
+    Judgement, MoreNeeded, Outcome, Reason, Recommendation, count, counted, fraction,
+};
+
+/// What to do, and what it rests on.
+pub(super) fn two(assessment: &Assessment, answer: &Answer) -> [String; 2] {
+    let policies = assessment.overall.policies.len();
+    let nearest = || match answer::nearest(assessment, assessment.outcome) {
+        Some(of) => stands_against(of, policies > 1),
+        None => answer
+            .because
+            .first()
+            .map(|text| sentence(text))
+            .unwrap_or_default(),
+    };
+    match (assessment.outcome, &assessment.overall.recommendation) {
+        (Outcome::Passed, Some(found)) => recommended(found, policies),
+        (Outcome::Passed, None) => [
+            "The loop holds on this machine: every condition that was measured kept the criterion."
+                .to_owned(),
+            answer
+                .because
+                .first()
+                .map(|text| sentence(text))
+                .unwrap_or_default(),
+        ],
+        (Outcome::Failed, _) => {
+            let failed = assessment.overall.policies.iter();
+            let failed = failed.filter(|of| of.outcome == Outcome::Failed).count();
+            let said = match (policies, failed) {
+                (0 | 1, _) => "The loop does not hold on this machine.".to_owned(),
+                (all, failed) if all == failed => format!(
+                    "The loop does not hold on this machine: none of the {all} policies that were \
+                     measured keeps the criterion."
+                ),
+                (all, failed) => format!(
+                    "The loop does not hold on this machine as it should: {failed} of the {all} \
+                     policies that were measured {} the criterion.",
+                    if failed == 1 { "breaks" } else { "break" }
+                ),
+            };
+            [said, nearest()]
+        }
+        (Outcome::Undecided, _) => [
+            "This run can't tell yet whether the loop holds on this machine.".to_owned(),
+            nearest(),
+        ],
+        (Outcome::Invalid, _) => [
+            "Nothing can be concluded from this run: it is not as it should have been measured."
+                .to_owned(),
+            nearest(),
+        ],
+        (Outcome::NotJudged, _) => [
+            "The run was measured and not judged, because no criterion was given.".to_owned(),
+            String::new(),
+        ],
+        (Outcome::VirtualTime, _) => [
+            "The run was made on an emulated machine in virtual time: it tells how long the \
+             software's paths are, and not how late a loop would be on real hardware."
+                .to_owned(),
+            String::new(),
+        ],
+    }
+    .map(|text| text.trim().to_owned())
+}
+
+/// What keeps a condition from passing, in a sentence.
+fn stands_against(of: &Judgement, is_nearest: bool) -> String {
+    let policy = of.name.policy.map(|policy| policy.to_string());
+    let phase = &of.name.phase;
+    let so = match (policy, is_nearest) {
+        (Some(policy), true) => format!("{policy} came nearest: in phase {phase} it"),
+        (Some(policy), false) => format!("Under {policy} it, in phase {phase},"),
+        (None, _) => format!("In phase {phase} it"),
+    };
+    let mut bearing = of.reasons.iter();
+    let reason = bearing.find(|reason| reason.bearing() == of.outcome);
+    let missed = |missed: u64, due: u64| {
+        let share = fraction(missed as f64 / due.max(1) as f64);
+        format!(
+            "missed {} of {} due times ({share})",
+            count(missed),
+            count(due)
+        )
+    };
+    let would_decide = |more: &Option<MoreNeeded>| match more {
+        Some(more) => format!(
+            "; {} would decide it",
+            counted(more.due_times, "more due time", "more due times")
+        ),
+        None => String::new(),
+    };
+    let does = match reason {
+        Some(Reason::MissFractionAbove {
+            missed: times,
+            due,
+            criterion,
+            ..
+        }) => format!(
+            "{}, where {} are tolerated",
+            missed(*times, *due),
+            fraction(*criterion)
+        ),
+        Some(Reason::MissesObserved {
+            missed: times, due, ..
+        }) => {
+            format!("{}, where none may be missed", missed(*times, *due))
+        }
+        Some(Reason::ConsecutiveMissesAbove { longest, limit }) => format!(
+            "missed {} in a row, where {} are tolerated",
+            counted(*longest, "due time", "due times"),
+            count(*limit)
+        ),
+        Some(Reason::OutageAbove {
+            longest_ns,
+            limit_ns,
+        }) => format!(
+            "was away for {}, where {} are tolerated",
+            rounded(longest_ns.cast_signed()),
+            rounded(limit_ns.cast_signed())
+        ),
+        Some(Reason::MissFractionUndecided {
+            missed: times,
+            due,
+            more,
+            ..
+        }) => format!(
+            "{}, which is too few to tell{}",
+            missed(*times, *due),
+            would_decide(more)
+        ),
+        Some(Reason::EvidenceMissing { due, more, .. }) => format!(
+            "missed none of {} due times, which are too few to tell{}",
+            count(*due),
+            would_decide(more)
+        ),
+        Some(other) => return sentence(&format!("{}: {other}", of.name)),
+        None => return format!("{} decided it.", of.name),
+    };
+    format!("{so} {does}.")
+}
+
+fn recommended(found: &Recommendation, policies: usize) -> [String; 2] {
+    let first = match (policies, found.among) {
+        (0 | 1, _) => format!("The loop holds on this machine under {}.", found.policy),
+        (all, 1) => format!(
+            "Run this loop under {}: it is the only one of {all} policies that holds on this machine.",
+            found.policy
+        ),
+        (_, among) => format!(
+            "Run this loop under {}: of the {among} policies that hold on this machine it leaves \
+             the most room.",
+            found.policy
+        ),
+    };
+    let missed = match found.margin.miss_fraction > 0.0 {
+        true => format!(
+            "it missed {} in its worst phase",
+            fraction(found.margin.miss_fraction)
+        ),
+        false => "it missed nothing".to_owned(),
+    };
+    let due = counted(found.margin.count, "due time", "due times");
+    let room = match found.margin.head_room {
+        room if room >= 0.0 => format!(
+            ", and the largest value observed left {} of the limit",
+            fraction(room)
+        ),
+        _ => String::new(),
+    };
+    [first, format!("Of {due}, {missed}{room}.")]
+}
+
+/// What nobody may read out of the run.
+pub(super) fn not_shown(assessment: &Assessment, answer: &Answer) -> Vec<String> {
+    let mut lines = Vec::new();
+    let measured = assessment.conditions.iter().filter(|of| {
+        let cycles = &of.cycles;
+        cycles.scheduled > 0 && cycles.judged_seconds > 0.0
+    });
+    if let Some(of) = measured.min_by_key(|of| of.cycles.scheduled) {
+        let seconds = of.cycles.judged_seconds / of.cycles.threads.max(1) as f64;
+        lines.push(format!(
+            "What happens less often than once in {}, which is {} of a condition.",
+            rounded((seconds * 1e3).round() as i64 * 1_000_000),
+            counted(of.cycles.scheduled, "due time", "due times")
+        ));
+    }
+    let quick = answer
+        .because
+        .iter()
+        .find(|text| text.starts_with("--quick"));
+    let quick = quick.and_then(|text| text.strip_prefix("--quick: "));
+    lines.extend(quick.map(|text| sentence(&format!("this was a quick check: {text}"))));
+    let missing = assessment.not_measured.len() as u64;
+    if missing > 0 {
+        lines.push(format!(
+            "How the loop fares in {} that could not be measured.",
+            counted(missing, "condition", "conditions")
+        ));
+    }
+    lines.push(
+        "How it fares under other loads, on another machine, or after changes to this one.".into(),
+    );
+    if assessment.conditions.len() > 1 {
+        let runs = count(assessment.conditions.len() as u64);
+        lines.push(format!(
+            "How another run of the same {runs} conditions would come out: measure several, with \
+             restarts between them."
+        ));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_timeline::Policy;
+    use wakepath_verdict::Margin;
+
+    #[test]
+    fn a_recommendation_is_two_plain_sentences() {
+        let mut found = Recommendation {
+            policy: Policy::Fifo { priority: 50 },
+            margin: Margin {
+                miss_fraction: 0.0,
+                head_room: 0.13,
+                count: 12_500,
+            },
+            among: 1,
+            equal_counts: true,
+        };
+        assert_eq!(
+            recommended(&found, 8),
+            [
+                "Run this loop under FIFO 50: it is the only one of 8 policies that holds on this \
+                 machine.",
+                "Of 12 500 due times, it missed nothing, and the largest value observed left 13 % \
+                 of the limit."
+            ]
+        );
+        found.margin.head_room = -1.0;
+        found.margin.miss_fraction = 0.001;
+        assert_eq!(
+            recommended(&found, 1)[1],
+            "Of 12 500 due times, it missed 0.1 % in its worst phase."
+        );
+    }
+}

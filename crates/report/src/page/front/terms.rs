@@ -1,0 +1,125 @@
+//! The machine, the loop and the measurement in a line each.
+
+use crate::figure::distinct;
+use crate::page::Reported;
+use wakepath_assess::Assessment;
+use wakepath_timeline::CpuSet;
+use wakepath_timeline::duration::rounded;
+use wakepath_verdict::counted;
+
+/// What it is, in the words of its facts.
+pub(super) fn machine(assessment: &Assessment) -> String {
+    let facts = |label: &str| {
+        let found = assessment.machine.iter().find(|(known, _)| known == label);
+        found.map(|(_, text)| text.clone())
+    };
+    let named = facts("Machine").filter(|name| !name.starts_with("not named"));
+    let parts = [
+        named,
+        facts("CPUs"),
+        facts("Kernel").map(|kernel| format!("Linux {kernel}")),
+        facts("Preemption").map(|found| format!("preemption {}", before_brackets(&found))),
+        facts("Virtual")
+            .filter(|found| !found.starts_with("no"))
+            .map(|found| format!("virtual: {}", before_brackets(&found))),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// Without what stands in brackets: the machine's own chapter has it.
+fn before_brackets(text: &str) -> &str {
+    text.split(" (").next().unwrap_or(text)
+}
+
+/// Rate, threads and CPUs.
+pub(super) fn the_loop(run: &Reported<'_>) -> String {
+    let segments = &run.manifest.segments;
+    let threads = || segments.iter().flat_map(|segment| &segment.threads);
+    let periods = distinct(threads().map(|thread| thread.due.period_ns));
+    let rates: Vec<String> = periods
+        .iter()
+        .filter(|period| **period > 0)
+        .map(|period| {
+            let hertz = format!("{:.3}", 1e9 / *period as f64);
+            let hertz = hertz.trim_end_matches('0').trim_end_matches('.');
+            format!("{hertz} Hz, due every {}", rounded(period.cast_signed()))
+        })
+        .collect();
+    let most = segments.iter().map(|segment| segment.threads.len()).max();
+    let many = most.filter(|most| *most > 1);
+    let cpus = distinct(threads().map(|thread| CpuSet::from(&thread.cpus[..])));
+    let cpus = cpus.iter().filter(|cpus| !cpus.is_empty());
+    let cpus: Vec<String> = cpus.map(|cpus| format!("CPU {cpus}")).collect();
+    let parts = [
+        (!rates.is_empty()).then(|| rates.join(" and ")),
+        many.map(|most| counted(most as u64, "thread", "threads")),
+        (!cpus.is_empty()).then(|| format!("on {}", cpus.join(" or "))),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// When, what and under which loads.
+pub(super) fn measured(run: &Reported<'_>) -> String {
+    let assessment = run.assessment;
+    let phases = distinct(assessment.conditions.iter().map(|of| of.name.phase.clone()));
+    let phases: Vec<String> = phases
+        .iter()
+        .map(|phase| {
+            let loads = assessment.loads.iter().filter(|load| load.phase == *phase);
+            let loads: Vec<&str> = loads.map(|load| load.load.as_str()).collect();
+            match loads.is_empty() {
+                true => phase.clone(),
+                false => format!("{phase} ({})", loads.join(", ")),
+            }
+        })
+        .collect();
+    let least = assessment.conditions.iter().map(|of| of.cycles.scheduled);
+    let each = least.min().map(|least| {
+        let due = counted(least, "due time", "due times");
+        format!("{due} of each policy in each phase")
+    });
+    let phases = (!phases.is_empty()).then(|| format!("phases {}", phases.join(", ")));
+    let parts = [Some(date(&assessment.run.started)), each, phases];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// `3 November 2026, 10:15 UTC` of a time by RFC 3339 in UTC; as it is where it is none.
+pub(super) fn date(started: &str) -> String {
+    let words = || {
+        let (day, time) = started.split_once('T')?;
+        let mut parts = day.splitn(3, '-');
+        let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+        let month = MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
+        let day: u8 = day.parse().ok()?;
+        let minutes = time.get(..5).filter(|_| time.ends_with('Z'))?;
+        Some(format!("{day} {month} {year}, {minutes} UTC"))
+    };
+    words().unwrap_or_else(|| started.to_owned())
+}
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn a_date_is_in_words_and_what_is_none_stays() {
+        assert_eq!(date("2026-11-03T10:15:00Z"), "3 November 2026, 10:15 UTC");
+        assert_eq!(date("2026-13-03T10:15:00Z"), "2026-13-03T10:15:00Z");
+        assert_eq!(date(""), "");
+    }
+}

@@ -1,0 +1,53 @@
+//! What the run proves about its largest latency, beyond the verdict: what holds without theory, and
+//! each gate with its statistic before anything more is said.
+
+use super::{nothing, sentence};
+use crate::markup::Markup;
+use crate::page::Reported;
+use crate::text::worst_case::{
+    bounds_table, gates_table, largest_line, name, remarks, said_below, tails_table, tests_table,
+};
+
+/// Writes the table of the conditions and, folded, the gates of each.
+pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
+    let Some(bounds) = run.bounds else {
+        nothing(
+            markup,
+            "No cycle was recorded after the warm-up, so there is no largest value.",
+        );
+        return;
+    };
+    if let Some(line) = largest_line(bounds) {
+        markup.element("p", &[], sentence(&line));
+    }
+    let asked = format!(
+        "Below: a bound on the {} that is exceeded with a probability of {}, only where every gate \
+         passes. `wakepath bound RUN --exceed 1e-3/h` asks for another, `--metric response` of \
+         another time.",
+        bounds.metric.words(),
+        bounds.exceed
+    );
+    markup.element("p", &[("class", &"about")], asked);
+    bounds_table(bounds).write_html(markup, "Bounds");
+    for line in said_below(bounds).lines() {
+        markup.element("p", &[], sentence(line));
+    }
+    for condition in &bounds.conditions {
+        markup.open("details", &[]);
+        let summary = format!("{}: each gate with its statistic", name(condition));
+        markup.element("summary", &[], summary);
+        gates_table(condition).write_html(markup, "Gates");
+        for (table, region) in [
+            (tests_table(condition), "Tests"),
+            (tails_table(condition), "Thresholds"),
+        ] {
+            if !table.is_empty() {
+                table.write_html(markup, region);
+            }
+        }
+        for remark in remarks(condition) {
+            markup.element("p", &[], sentence(&remark));
+        }
+        markup.close("details");
+    }
+}

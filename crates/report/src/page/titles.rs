@@ -1,0 +1,24 @@
+//! What the one who hands a report on writes on it: no part of the run.
+
+use super::Reported;
+
+/// Title, customer and author of a report, and how it is laid out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Titles {
+    /// What it is called instead of the scenario's name.
+    pub title: Option<String>,
+    /// For whom it is.
+    pub customer: Option<String>,
+    /// Who answers for it.
+    pub author: Option<String>,
+    /// Whether all chapters stand open, as on paper.
+    pub unfolded: bool,
+}
+
+impl Titles {
+    /// What the report of a run is called.
+    pub(super) fn of<'a>(&'a self, run: &'a Reported<'_>) -> &'a str {
+        let title = self.title.as_deref();
+        title.unwrap_or(&run.assessment.run.scenario)
+    }
+}

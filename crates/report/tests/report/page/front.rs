@@ -1,0 +1,131 @@
+//! The first page: for a reader who was not there, and for paper.
+
+use super::browser::Browser;
+use super::made_up::MadeUp;
+use serde_json::json;
+use wakepath_report::Titles;
+
+const HOSTILE: &str = "<b>Arm</b>\" & co";
+
+#[test]
+fn the_first_page_says_it_all_and_the_chapters_are_folded() {
+    let written = MadeUp::with_spikes(3_000, vec![(500, 200_000)]).write();
+    let reporting = written.report();
+    let titles = Titles {
+        title: Some("Loop of the arm".into()),
+        customer: Some(HOSTILE.into()),
+        author: Some("An engineer".into()),
+        unfolded: false,
+    };
+    let page = reporting.page(&titles);
+    assert!(
+        !page.contains("<b>Arm"),
+        "what is written on it is no markup"
+    );
+    std::fs::write(&reporting.file, page).unwrap();
+    let Some(mut browser) = Browser::showing_as_it_is(&reporting.file, 1280, 900) else {
+        return;
+    };
+    let seen = browser.text("document.querySelector('main').innerText");
+    for part in [
+        "for <b>Arm</b>\" & co · by An engineer",
+        "Loop of the arm: PASSED",
+        "Run this loop under FIFO 50: of the 2 policies that hold on this machine it leaves the \
+         most room.",
+        "Of 2990 due times, it missed nothing",
+        "due every 1 ms",
+        "3 November 2026, 10:15 UTC; 2990 due times of each policy in each phase",
+        "wake-up latency ≤ 100 µs",
+        "What this run does not show",
+        "What happens less often than once in 2.99 s",
+        "wakepath run made-up.toml",
+    ] {
+        assert!(seen.contains(part), "{part}\n{seen}");
+    }
+    // What is in chapters is not in the way, and one link or press from it.
+    assert!(!seen.contains("Clopper"), "{seen}");
+    let open = "document.querySelectorAll('details.chapter[open]').length";
+    assert_eq!(browser.value(open), json!(0));
+    browser.value("document.querySelector('nav a[href=\"#statistics-0\"]').click()");
+    browser.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    assert_eq!(browser.value(open), json!(1));
+    let seen = browser.text("document.querySelector('main').innerText");
+    assert_eq!(seen.matches("Clopper").count(), 1, "{seen}");
+    browser.value("document.querySelector('button.unfold').click()");
+    let all = browser.value("document.querySelectorAll('details.chapter').length");
+    assert_eq!(browser.value(open), all);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn nothing_is_cut_at_any_width_and_words_on_figures_can_be_read() {
+    let written = MadeUp::with_spikes(3_000, vec![(500, 70_000_000)]).write();
+    let reporting = written.report();
+    let Some(mut browser) = Browser::showing(&reporting.file, 1400, 900) else {
+        return;
+    };
+    for width in [1400, 1000, 760, 400] {
+        let screen = json!({
+            "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false
+        });
+        browser.ask("Emulation.setDeviceMetricsOverride", screen);
+        browser
+            .value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+        let wide = browser.value("document.documentElement.scrollWidth");
+        assert!(wide.as_u64().unwrap() <= width, "{wide} at {width}");
+        let cut = browser.value(
+            "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth + 1)\
+             .map(s => s.getAttribute('aria-label') + ' ' + s.scrollWidth + ' of ' + s.clientWidth)",
+        );
+        assert_eq!(cut, json!([]), "at {width}");
+        let beyond = browser.value(
+            "[...document.querySelectorAll('svg.figure text')].filter(t => { \
+             const b = t.getBoundingClientRect(), f = t.closest('svg').getBoundingClientRect(); \
+             return b.left < f.left - 2 || b.right > f.right + 2; }).map(t => t.textContent)",
+        );
+        assert_eq!(beyond, json!([]), "at {width}");
+        let small = browser.value(
+            "Math.min(...[...document.querySelectorAll('svg.figure')].map(f => \
+             f.getBoundingClientRect().width / f.viewBox.baseVal.width))",
+        );
+        assert!(
+            small.as_f64().unwrap() > 0.8,
+            "figures at {small} at {width}"
+        );
+    }
+}
+
+#[test]
+fn on_paper_the_first_page_is_one_sheet_and_all_chapters_follow_it() {
+    let written = MadeUp::with_spikes(3_000, vec![(500, 200_000)]).write();
+    let reporting = written.report();
+    let Some(mut browser) = Browser::showing_as_it_is(&reporting.file, 1280, 900) else {
+        return;
+    };
+    let folded = browser.ask("Page.printToPDF", json!({ "preferCSSPageSize": true }));
+    // Folded chapters are unfolded for paper, and folded again after it.
+    let open = "document.querySelectorAll('details.chapter[open]').length";
+    assert_eq!(browser.value(open), json!(0));
+    let titles = Titles {
+        unfolded: true,
+        ..Titles::default()
+    };
+    std::fs::write(&reporting.file, reporting.page(&titles)).unwrap();
+    browser.load(&reporting.file);
+    let unfolded = browser.ask("Page.printToPDF", json!({ "preferCSSPageSize": true }));
+    let length = |pdf: &serde_json::Value| pdf["data"].as_str().unwrap().len();
+    let (folded, unfolded) = (length(&folded), length(&unfolded));
+    assert!(
+        folded.abs_diff(unfolded) < unfolded / 10,
+        "{folded} characters folded, {unfolded} unfolded"
+    );
+    // A4 without its margins, at 96 pixels an inch.
+    let sheet = json!({ "width": 688, "height": 1009, "deviceScaleFactor": 1, "mobile": false });
+    browser.ask("Emulation.setDeviceMetricsOverride", sheet);
+    browser.ask("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+    let high = browser.value("document.querySelector('.front').getBoundingClientRect().height");
+    assert!(high.as_f64().unwrap() < 1_009.0, "{high} pixels");
+    let wide = "Math.max(...[...document.querySelectorAll('table,svg')].map(t => t.getBoundingClientRect().right))";
+    let wide = browser.value(wide);
+    assert!(wide.as_f64().unwrap() <= 690.0, "{wide} pixels");
+}
