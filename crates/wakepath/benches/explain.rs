@@ -2,9 +2,11 @@
 //! events and more from the disk, held against the target of 10 s and 500 MB for ten million. The
 //! recording is a real one of five seconds, repeated; `cargo bench -p wakepath`, as root.
 
+mod measured;
+
+use measured::{Taken, WAKEPATH, carry_out};
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitCode};
 use wakepath_archive::{
     Ending, Event, LogWriter, Run, RunStarted, SegmentEnded, SegmentRecord, SegmentStarted,
     SegmentTraced, ThreadEnd, ThreadEnded, ThreadRecord, ThreadStarted, Trace, TraceDescription,
@@ -14,7 +16,6 @@ use wakepath_timeline::{KernelEvent, Sample, What};
 
 type Failure = Box<dyn std::error::Error>;
 
-const WAKEPATH: &str = env!("CARGO_BIN_EXE_wakepath");
 const CYCLES: u64 = 600_000;
 const EVENTS: f64 = 1e7;
 /// For so many events.
@@ -58,13 +59,17 @@ fn measured() -> Result<bool, Failure> {
     let timeline = timeline.to_string_lossy().into_owned();
     let explain = ["explain", &directory];
     let export = ["explain", &directory, "--perfetto", &timeline];
-    let (seconds, megabytes) = run(&explain)?;
+    let taken = run(&explain)?;
+    let (seconds, megabytes) = (taken.seconds, taken.megabytes);
     let for_target = seconds * EVENTS / events as f64;
     println!(
-        "explained in {seconds:.1} s with {megabytes:.0} MB at most: {for_target:.1} s for ten million"
+        "explained in {seconds:.1} s, {:.1} s of them on a CPU, with {megabytes:.0} MB at most: \
+         {for_target:.1} s for ten million",
+        taken.cpu_seconds
     );
     let kept = for_target < MOST_SECONDS && megabytes < MOST_MEGABYTES;
-    let (seconds, megabytes) = run(&export)?;
+    let taken = run(&export)?;
+    let (seconds, megabytes) = (taken.seconds, taken.megabytes);
     let written = std::fs::metadata(&timeline)?.len() as f64 / 1e6;
     println!("with a timeline of {written:.0} MB: {seconds:.1} s, {megabytes:.0} MB at most");
     println!(
@@ -218,31 +223,10 @@ fn moved(event: &KernelEvent, later_ns: u64) -> KernelEvent {
     event
 }
 
-/// Seconds, and megabytes at most, of wakepath with these words.
-fn run(words: &[&str]) -> Result<(f64, f64), Failure> {
-    let begun = Instant::now();
-    let mut child = Command::new(WAKEPATH)
-        .args(words)
-        .stdout(Stdio::null())
-        .spawn()?;
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak_kb = 0;
-    let ended = loop {
-        if let Some(ended) = child.try_wait()? {
-            break ended;
-        }
-        // Of a process that has just ended nothing is there.
-        let text = std::fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let number = line.and_then(|line| line.split_whitespace().next());
-        peak_kb = number
-            .and_then(|number| number.parse().ok())
-            .unwrap_or(peak_kb);
-        std::thread::sleep(Duration::from_millis(10));
-    };
-    let seconds = begun.elapsed().as_secs_f64();
-    match ended.success() {
-        true => Ok((seconds, f64::from(peak_kb) / 1024.0)),
-        false => Err(format!("wakepath {}: {ended}", words.join(" ")).into()),
+fn run(words: &[&str]) -> Result<Taken, Failure> {
+    let taken = carry_out(words)?;
+    match taken.ended.success() {
+        true => Ok(taken),
+        false => Err(format!("wakepath {}: {}", words.join(" "), taken.ended).into()),
     }
 }

@@ -9,6 +9,8 @@ mod command_line;
 mod internal;
 mod limits;
 mod memory;
+mod metrics;
+mod runs;
 mod terminal;
 mod usage;
 mod verbs;
@@ -42,9 +44,12 @@ fn main() -> ExitCode {
     let outcome = match line.verb {
         Verb::Check(arguments) => verbs::check::run(&arguments),
         Verb::Run(arguments) => verbs::run::run(&arguments),
+        Verb::Rate(arguments) => verbs::rate::run(&arguments),
+        Verb::Runs(arguments) => verbs::runs::run(&arguments),
         Verb::Show(arguments) => verbs::show::run(&arguments),
         Verb::Report(arguments) => verbs::report::run(&arguments),
         Verb::Fly(arguments) => verbs::fly::run(&arguments),
+        Verb::Bound(arguments) => verbs::bound::run(&arguments),
         Verb::Explain(arguments) => verbs::explain::run(&arguments),
         Verb::Watch(arguments) => verbs::watch::run(&arguments),
         Verb::Exec(arguments) => verbs::exec::run(&arguments),

@@ -6,9 +6,14 @@
 //! foreign name can't end its line and forge the next is not seen here, where all line ends look
 //! alike: [`wakepath_archive::Run::open`] sees to that.
 
+mod area;
+
+pub use area::{Area, size};
+
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use wakepath_report::Style;
+use wakepath_timeline::columns::folded;
 use wakepath_timeline::is_unprintable;
 
 /// Says one line on standard error.
@@ -32,6 +37,23 @@ pub fn print_result(json: bool, text: &str) -> io::Result<()> {
     unless_closed(io::stdout().lock().write_all(text.as_bytes()))
 }
 
+/// Columns for text that a person reads: the terminal's, else a hundred.
+pub fn columns() -> usize {
+    Style::of_stdout().columns.unwrap_or(100).max(LEAST_COLUMNS)
+}
+
+/// Text with the lines that are wider than the terminal broken between words; as it is where
+/// standard output is no terminal, for there another program reads it line by line.
+pub fn laid(text: &str) -> String {
+    match Style::of_stdout().columns {
+        Some(columns) => folded(text, columns.max(LEAST_COLUMNS)),
+        None => text.to_owned(),
+    }
+}
+
+/// Narrower than this nothing is laid out for.
+const LEAST_COLUMNS: usize = 40;
+
 /// Prints a file that is made of nothing but our own text, such as a shell's completions.
 pub fn print_own(text: &str) -> io::Result<()> {
     unless_closed(io::stdout().lock().write_all(text.as_bytes()))
@@ -42,16 +64,39 @@ pub fn stream() -> Shown<io::StdoutLock<'static>> {
     Shown(io::stdout().lock())
 }
 
+/// Standard output for a file that is no text; `None` where a terminal would get it.
+pub fn bytes() -> Option<io::StdoutLock<'static>> {
+    let out = io::stdout();
+    (!out.is_terminal()).then(|| out.lock())
+}
+
+/// Passes on what a command of the user's own wrote, in a machine where it may have met names of
+/// others: every byte for a file or a pipe, and for a terminal what neither steers it nor hides.
+pub fn pass_on(bytes: &[u8], to: &mut (impl Write + IsTerminal)) -> io::Result<()> {
+    let seen = to.is_terminal().then(|| seen(bytes));
+    unless_closed(to.write_all(seen.as_deref().unwrap_or(bytes)))
+}
+
 /// One line on standard error; what would be further lines is drawn into it.
 pub fn tell_line(line: &str) {
     let one = line.trim_end().replace('\n', "; ");
     // Nobody left to read it changes nothing about what is done.
-    let _ = writeln!(io::stderr().lock(), "{}", shown(&one));
+    let _ = writeln!(io::stderr().lock(), "{}", laid_for_complaints(&shown(&one)));
 }
 
 /// Several lines on standard error.
 pub fn tell_text(text: &str) {
-    let _ = io::stderr().lock().write_all(shown(text).as_bytes());
+    let laid = laid_for_complaints(&shown(text)) + "\n";
+    let _ = io::stderr().lock().write_all(laid.as_bytes());
+}
+
+/// As [`laid`], for standard error; without its last line end.
+fn laid_for_complaints(text: &str) -> String {
+    let laid = match Style::of_stderr().columns {
+        Some(columns) => folded(text, columns.max(LEAST_COLUMNS)),
+        None => text.to_owned(),
+    };
+    laid.trim_end_matches('\n').to_owned()
 }
 
 /// Why a verb failed. A scenario's faults take a line each; those after the first are set in, so
@@ -119,6 +164,14 @@ fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
+/// Another program's output, tabs and line ends as they are, what else is not seen replaced.
+fn seen(bytes: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
+    let one = |piece: &str| shown(piece).into_owned();
+    let pieces: Vec<_> = text.split('\t').map(one).collect();
+    pieces.join("\t").into_bytes()
+}
+
 /// JSON in which characters that are not seen are escaped: outside of its strings it has none but
 /// line ends.
 fn escaped(json: &str) -> Cow<'_, str> {
@@ -169,6 +222,19 @@ mod tests {
             shown("\u{1b}[32mPASSED\u{1b}[0m\n\u{1b}[2J\u{1b}[1m\u{202e}\t\r\u{9b}\u{7}"),
             "\u{1b}[32mPASSED\u{1b}[0m\n\u{fffd}[2J\u{1b}[1m\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}"
         );
+    }
+
+    #[test]
+    fn what_a_guest_wrote_reaches_a_terminal_harmless_and_a_file_exactly() {
+        let wrote = b"a\tb\r\nc\x1b[2J\x1b]0;title\x07\xff\xe2\x80\xae\n";
+        let replaced = "a\tb\nc\u{fffd}[2J\u{fffd}]0;title\u{fffd}\u{fffd}\u{fffd}\n";
+        assert_eq!(String::from_utf8(seen(wrote)).unwrap(), replaced);
+        let mut file = tempfile::tempfile().unwrap();
+        pass_on(wrote, &mut file).unwrap();
+        let mut kept = Vec::new();
+        io::Seek::rewind(&mut file).unwrap();
+        io::Read::read_to_end(&mut file, &mut kept).unwrap();
+        assert_eq!(kept, wrote);
     }
 
     #[test]

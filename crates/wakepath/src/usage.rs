@@ -2,19 +2,53 @@
 //! command line; that is `command_line`.
 
 use crate::terminal::tell;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::process::ExitCode;
+use wakepath_timeline::one_line as one_line_of;
 
 /// Help and version end well, a wrong command line with 1: clap's own 2 means "criterion not met"
 /// here, and a script must not read a misspelt option as a verdict.
 pub fn answer(said: &clap::Error) -> ExitCode {
     if said.use_stderr() && said.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        tell!("wakepath: {}", one_line(&said.render().to_string()));
+        let verb = std::env::args().nth(1).unwrap_or_default();
+        match without_dashes(said, &verb) {
+            Some(line) => tell!("wakepath: {line}"),
+            None => tell!("wakepath: {}", one_line(&said.render().to_string())),
+        }
     } else {
         // Nobody left to read it changes nothing about the answer.
         let _ = said.print();
     }
     ExitCode::from(u8::from(said.use_stderr()))
+}
+
+/// A program that is to be started stands behind `--`, so that its own options stay its own.
+fn without_dashes(said: &clap::Error, verb: &str) -> Option<String> {
+    let unknown = said.kind() == ErrorKind::UnknownArgument;
+    if !unknown || !matches!(verb, "watch" | "exec" | "check") {
+        return None;
+    }
+    let Some(ContextValue::String(program)) = said.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let program = one_line_of(program);
+    let options = if verb == "exec" {
+        " --policy 'FIFO 80'"
+    } else {
+        ""
+    };
+    if program.starts_with('-') {
+        return None;
+    }
+    if verb == "check" {
+        return Some(format!(
+            "{program}: check measures a loop of its own; a program is watched: wakepath watch -- \
+             {program}; a scenario is carried out: wakepath run {program}"
+        ));
+    }
+    Some({
+        format!("{program}: a program stands behind `--`: wakepath {verb}{options} -- {program}")
+    })
 }
 
 /// What is wrong and clap's advice, without the repetition of the usage.
@@ -61,11 +95,43 @@ mod tests {
              says what there is"
         );
         assert_eq!(
-            said(&["show"]),
-            "the following required arguments were not provided: <RUN>; `--help` says what there is"
+            said(&["run"]),
+            "the following required arguments were not provided: <SCENARIO>; `--help` says what \
+             there is"
         );
         for wrong in [&["chekc"][..], &["completions", "tcsh"]] {
             assert!(!said(wrong).contains('\n'), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn a_program_without_dashes_before_it_is_told_where_it_stands() {
+        let of = |arguments: &[&str]| {
+            let all = ["wakepath"].iter().chain(arguments);
+            let error = CommandLine::try_parse_from(all).unwrap_err();
+            without_dashes(&error, arguments[0])
+        };
+        assert_eq!(
+            of(&["watch", "./loop"]).as_deref(),
+            Some("./loop: a program stands behind `--`: wakepath watch -- ./loop")
+        );
+        assert_eq!(
+            of(&["exec", "--policy", "IDLE", "./loop"]).as_deref(),
+            Some(
+                "./loop: a program stands behind `--`: wakepath exec --policy 'FIFO 80' -- ./loop"
+            )
+        );
+        assert_eq!(of(&["watch", "--fro", "2s"]), None);
+        let said = of(&["check", "./loop"]).unwrap();
+        assert!(said.contains("wakepath watch -- ./loop"), "{said}");
+    }
+
+    #[test]
+    fn a_loop_has_one_cpu() {
+        let refused = said(&["check", "--cpu", "1,2"]);
+        assert!(refused.contains("give one of them, such as 1"), "{refused}");
+        assert!(!refused.contains('\n'), "{refused}");
+        let refused = said(&["check", "--cpu", "x"]);
+        assert!(refused.contains("the number of a CPU"), "{refused}");
     }
 }

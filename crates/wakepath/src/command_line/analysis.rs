@@ -1,16 +1,19 @@
 //! Words of the verb that analyses task sets.
 
-use clap::{Args, ValueEnum};
+use super::SchedulabilitySweep;
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Say whether a set of tasks always meets its deadlines: a bound on each response time by the
 /// published analyses, with the overheads that a recorded run measured.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
 Exit codes: 0 schedulable, 1 error, 2 not schedulable, 3 not provable by the tests at hand.
 
 A set by hand:
-  policy = \"P-FP\"          # SCHED_FIFO, threads pinned; or G-FP, P-EDF, G-EDF, C-EDF
+  policy = \"P-FP\"          # SCHED_FIFO, threads pinned; or G-FP, P-EDF, G-EDF, C-EDF,
+                           # SCHED_DEADLINE
 
   [[tasks]]
   name = \"imu\"
@@ -21,12 +24,40 @@ A set by hand:
 Examples:
   wakepath schedulability tasks.toml
   wakepath schedulability tasks.toml --overheads wakepath-runs/check-20260101T120000Z
+  wakepath schedulability --from wakepath-runs/watch-20260101T120000Z --output tasks.toml
+  wakepath schedulability tasks.toml --machine wakepath-runs/check-20260101T120000Z
   wakepath schedulability tasks.toml --assign worst --output placed.toml
   wakepath schedulability tasks.toml --json | jq '.tasks[] | {name, response_ns}'")]
 pub struct Schedulability {
-    /// The task set.
-    #[arg(value_name = "TASKS.toml")]
-    pub tasks: PathBuf,
+    /// Something else than the answer for one set.
+    #[command(subcommand)]
+    pub experiment: Option<SchedulabilityExperiment>,
+    /// The task set; a scenario with tasks and a table of tasks that share one loop will do.
+    #[arg(value_name = "TASKS.toml", required_unless_present = "from")]
+    pub tasks: Option<PathBuf>,
+    /// A recorded or watched run whose threads are the task set, with what was measured of them;
+    /// what is guessed is said for each.
+    #[arg(long, value_name = "RUN", conflicts_with = "tasks")]
+    pub from: Option<PathBuf>,
+    /// With --from: which quantile of the observed execution times counts, such as 0.9999
+    /// [default: the largest].
+    #[arg(long, value_name = "QUANTILE", requires = "from", value_parser = between_0_and_1)]
+    pub execution_quantile: Option<f64>,
+    /// With --execution-quantile: take its upper bound with this confidence, such as 0.95.
+    #[arg(
+        long,
+        value_name = "PROBABILITY",
+        requires = "execution_quantile",
+        value_parser = between_0_and_1
+    )]
+    pub execution_confidence: Option<f64>,
+    /// The machine that the tasks run on, as this run knows it: its CPUs, what its kernel admits, and
+    /// its overheads where the run was traced.
+    #[arg(long, value_name = "RUN")]
+    pub machine: Option<PathBuf>,
+    /// Take overheads of another machine than the one that the tasks run on.
+    #[arg(long)]
+    pub other_machine: bool,
     /// A traced run of this machine whose overheads are put in; several, with different numbers of
     /// threads, are interpolated [default: those in the file, else none, and the answer says so].
     #[arg(long, value_name = "RUN")]
@@ -34,16 +65,45 @@ pub struct Schedulability {
     /// Which of the observed overheads counts.
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = TakenWord::Max)]
     pub taken: TakenWord,
+    /// Only the overheads of this phase of the traced runs, such as idle or stress [default: of all
+    /// phases together].
+    #[arg(long, value_name = "PHASE")]
+    pub overheads_phase: Option<String>,
     /// Find CPUs, and priorities under P-FP, for tasks that have none: put each on the first CPU
     /// on which it fits, the fullest (best) or the emptiest (worst).
     #[arg(long, value_name = "FIT", value_enum)]
     pub assign: Option<FitWord>,
-    /// Write the task set with what was found.
-    #[arg(long, value_name = "FILE", requires = "assign")]
+    /// Write the task set with what was found or taken from a run.
+    #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write the scenario that carries the set out: `wakepath run` on it measures what was promised,
+    /// and holds each response against its bound.
+    #[arg(long, value_name = "FILE")]
+    pub scenario: Option<PathBuf>,
+    /// Write a systemd drop-in for each task (NAME.service.d/wakepath.conf), which gives its service
+    /// the priority and the CPUs.
+    #[arg(long, value_name = "DIRECTORY")]
+    pub units: Option<PathBuf>,
+    /// Write the answer as one HTML file, with what runs when in each task's worst window.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Print it as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+fn between_0_and_1(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        _ => Err("give a number between 0 and 1, such as 0.9999".into()),
+    }
+}
+
+/// What is asked of many task sets.
+#[derive(Debug, Subcommand)]
+pub enum SchedulabilityExperiment {
+    /// Show which share of random task sets holds, over their utilization.
+    Sweep(SchedulabilitySweep),
 }
 
 /// Which value of an overhead's distribution counts.

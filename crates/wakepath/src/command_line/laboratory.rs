@@ -74,6 +74,9 @@ pub struct LabHost {
     /// is too old].
     #[arg(long, value_name = "FILE")]
     pub emulator: Option<PathBuf>,
+    /// As root, write in a directory that somebody else owns or may write in.
+    #[arg(long)]
+    pub trust_directory: bool,
 }
 
 /// Boot each kernel in an emulator that counts instructions, run the scenario in it, compare.
@@ -224,6 +227,9 @@ pub struct LabWindow {
     /// Time that the guest may take on this host, such as `10min` [default: by what it does].
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
+    /// As root, write in a directory that somebody else owns or may write in.
+    #[arg(long)]
+    pub trust_directory: bool,
     /// Print the windows as JSON.
     #[arg(long)]
     pub json: bool,

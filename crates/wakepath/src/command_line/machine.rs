@@ -47,8 +47,8 @@ pub struct Doctor {
     /// Say everything about one check, such as `F3`.
     #[arg(long, value_name = "ID", conflicts_with = "against")]
     pub explain: Option<String>,
-    /// Say what changed on this machine since a run that passed.
-    #[arg(long, value_name = "RUN")]
+    /// Say what changed on this machine since a run that passed; without a run, since the latest.
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "1")]
     pub against: Option<PathBuf>,
     /// Read a recorded tree of /proc and /sys instead of this machine.
     #[arg(long, value_name = "DIR")]
@@ -69,7 +69,7 @@ pub struct Subject {
     #[arg(long, value_name = "SCENARIO")]
     pub scenario: Option<String>,
     /// CPU of the loop [default: the scenario's, else the highest, an isolated one if there is any].
-    #[arg(long, value_name = "CPU")]
+    #[arg(long, value_name = "CPU", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
     /// The program that the loop is in, by name or process number, if it runs.
     #[arg(long, value_name = "PROGRAM")]

@@ -9,6 +9,7 @@ use std::path::PathBuf;
     after_help = "Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 \
                         undecided.\n\nExamples:\n  \
                         wakepath check\n  \
+                        wakepath check --quick\n  \
                         wakepath check --duration 10min --cpu 3\n  \
                         wakepath check --rate 1kHz --policy 'FIFO 80' --policy 'OTHER nice -19'"
 )]
@@ -19,8 +20,17 @@ pub struct Check {
     /// Time for the whole run, such as `100s` or `10min`.
     #[arg(long, value_name = "TIME", default_value = "100s")]
     pub duration: String,
+    /// Ten seconds of measuring: an ordinary and a real-time policy, enough to decide, not to rely on.
+    #[arg(
+        long,
+        conflicts_with = "duration",
+        long_help = "Ten seconds of measuring instead of --duration: one ordinary and one real-time \
+        policy (or those of --policy), each idle and under load, once. Enough for a verdict by the \
+        criterion at 250 Hz and above; what comes less often than every few seconds it can't show"
+    )]
+    pub quick: bool,
     /// CPU of the loop [default: the highest, an isolated one if there is any].
-    #[arg(long, value_name = "CPU")]
+    #[arg(long, value_name = "CPU", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
     /// Policy to measure instead of the eight; may be given more than once.
     #[arg(
@@ -50,6 +60,7 @@ pub struct Check {
     after_help = "Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 \
                         undecided.\n\nExamples:\n  \
                         wakepath run pi5-250hz\n  \
+                        wakepath run my-loop.toml --rate 1kHz --policy 'FIFO 80'\n  \
                         wakepath run my-loop.toml --directory results/monday"
 )]
 pub struct Run {
@@ -58,12 +69,66 @@ pub struct Run {
     /// Scale the scenario to this time for the whole run, such as `60s`.
     #[arg(long, value_name = "TIME")]
     pub duration: Option<String>,
+    /// Another rate of its loop, such as `1kHz`; limits in periods follow it.
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<String>,
+    /// Another CPU of its loop.
+    #[arg(long, value_name = "CPU", value_parser = super::one_cpu)]
+    pub cpu: Option<u16>,
+    /// Policy to measure instead of the scenario's; may be given more than once.
+    #[arg(long, value_name = "POLICY")]
+    pub policy: Vec<String>,
     /// Measure everything once more with kernel events recorded, as `trace = true` does.
     #[arg(long)]
     pub trace: bool,
     /// How to show and where to put it.
     #[command(flatten)]
     pub output: Output,
+}
+
+/// Find the highest rate that a loop keeps on this machine, idle and under load, by its criterion:
+/// the loop of `check` under one policy, or that of a scenario. A bisection whose every step is a
+/// run of its own.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The criterion's limits in periods follow the rate; those of `check` are all shares of the period. The \
+                        search goes on where it stopped when --directory names it again.\n\nExit codes: 0 found, 1 error, \
+                        2 not even the lowest rate is kept, 3 the rate above the answer is undecided.\n\nExamples:\n  \
+                        wakepath rate\n  \
+                        wakepath rate my-loop.toml --to 5kHz\n  \
+                        wakepath rate --policy 'FIFO 80' --cpu 3 --from 500Hz --to 10kHz --block 60s"
+)]
+pub struct Rate {
+    /// Scenario with one loop: a file or a built-in name [default: the loop of `check`].
+    pub scenario: Option<String>,
+    /// Policy of the loop [default: FIFO 80; of a scenario its own].
+    #[arg(long, value_name = "POLICY")]
+    pub policy: Option<String>,
+    /// CPU of the loop [default: the highest, an isolated one if there is any].
+    #[arg(long, value_name = "CPU", value_parser = super::one_cpu)]
+    pub cpu: Option<u16>,
+    /// The lowest rate of interest.
+    #[arg(long, value_name = "RATE", default_value = "100Hz")]
+    pub from: String,
+    /// The highest.
+    #[arg(long, value_name = "RATE", default_value = "20kHz")]
+    pub to: String,
+    /// Time for each rate, idle and under load together.
+    #[arg(long, value_name = "TIME", default_value = "20s")]
+    pub block: String,
+    /// Directory of the runs; those that are there already are not measured again [default:
+    /// wakepath-runs/rate-TIME].
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Plain lines instead of the live view, also on a terminal.
+    #[arg(long)]
+    pub no_tui: bool,
+    /// Serve how each step stands as OpenMetrics at this port of this machine, such as `9464`.
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<String>,
 }
 
 /// How to show a run and where to put it.
@@ -75,12 +140,41 @@ pub struct Output {
     /// As root, write in a directory that somebody else owns or may write in.
     #[arg(long)]
     pub trust_directory: bool,
+    /// End at the first wake-up latency above this, such as `200us`, and say why it was so late.
+    #[arg(
+        long,
+        value_name = "TIME",
+        conflicts_with = "details",
+        long_help = "End at the first wake-up latency above this time, such as `200us`, keep its \
+        trace and say why it was so late. Every cycle is traced, so nothing is judged but that \
+        limit: exit code 0 where nothing was above it, 2 where something was, 3 where the run was \
+        interrupted. Needs root or a tracefs that this user may use"
+    )]
+    pub stop_above: Option<String>,
+    /// Print everything: all figures of all conditions, every reason and caution.
+    #[arg(long, conflicts_with = "json")]
+    pub details: bool,
     /// Print the result as JSON on standard output, for scripts.
     #[arg(long)]
     pub json: bool,
     /// Plain lines instead of the live view, also on a terminal.
     #[arg(long)]
     pub no_tui: bool,
+    /// Serve how the run stands as OpenMetrics at this port of this machine, such as `9464`.
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        long_help = "Serve how the run stands as OpenMetrics while it goes on, for Prometheus: a port, \
+        such as `9464`, means http://127.0.0.1:9464/metrics, which only this machine reaches; any other \
+        address must be written out, such as `0.0.0.0:9464`, and has no password"
+    )]
+    pub metrics: Option<String>,
+    /// What this run is a part of, for the live view; by the verb that starts it.
+    #[arg(long, hide = true)]
+    pub part: Option<String>,
+    /// Milliseconds that come after this part.
+    #[arg(long, hide = true, default_value_t = 0)]
+    pub part_then: u64,
 }
 
 /// Watch a program that was not written for wakepath, without changing it: which of its threads are
@@ -89,9 +183,10 @@ pub struct Output {
 /// use.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 watched, 1 error, 3 no periodic thread was seen.\n\nExamples:\n  \
+    after_help = "Exit codes: 0 watched, 1 error, 2 ended by --stop-above, 3 no periodic thread was seen.\n\nExamples:\n  \
                         wakepath watch -p 1234 --for 60s\n  \
                         wakepath watch --comm px4 --for 60s --latency 200us\n  \
+                        wakepath watch --comm px4 --stop-above 500us\n  \
                         wakepath watch --for 20s -- ./controller --fast\n  \
                         wakepath watch -- wakepath exec --policy 'FIFO 80' --cpu 1 -- ./controller"
 )]
@@ -120,6 +215,16 @@ pub struct Watch {
     /// each thread].
     #[arg(long, value_name = "TIME")]
     pub latency: Option<String>,
+    /// End at the first latency above this, such as `200us`, and say why it was so late.
+    #[arg(
+        long,
+        value_name = "TIME",
+        long_help = "End at the first latency of a periodic thread above this time, such as `200us`, \
+        keep the trace and say why it was so late: exit code 2. The trace is looked at about twice in \
+        a second, so that it goes on for up to three seconds after it. Also the limit of --latency, \
+        where that is not given"
+    )]
+    pub stop_above: Option<String>,
     /// How many of the worst activations of each thread to show.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     pub worst: usize,
@@ -132,13 +237,21 @@ pub struct Watch {
     /// Print the threads' figures as JSON.
     #[arg(long)]
     pub json: bool,
+    /// Plain lines instead of the live view, also on a terminal.
+    #[arg(long)]
+    pub no_tui: bool,
+    /// Serve how the watch stands as OpenMetrics at this port of this machine, such as `9464`; any
+    /// other address must be written out.
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<String>,
 }
 
 /// Start a program on the right CPUs under the right policy: both set, read back and said on
 /// standard error, with what the program can't inherit. Then this process becomes the program.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: those of the program; 1 where it is not started.\n\nExamples:\n  \
+    after_help = "Exit codes: those of the program; 127 where there is none, 126 where it may not be executed, 1 \
+                        where its policy or CPUs can't be had.\n\nExamples:\n  \
                         wakepath exec --policy 'FIFO 80' --cpu 1 -- ./controller --fast\n  \
                         wakepath exec --policy 'DEADLINE 400us/4ms/4ms' --reset-on-fork -- ./loop\n  \
                         wakepath exec --policy 'OTHER nice -10' --cpu 2-3 --quiet -- ./planner"

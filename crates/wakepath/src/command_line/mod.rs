@@ -8,6 +8,7 @@ mod laboratory;
 mod machine;
 mod measuring;
 mod recordings;
+mod sweep;
 mod tuning;
 
 pub use analysis::*;
@@ -19,6 +20,7 @@ pub use machine::*;
 pub use measuring::*;
 pub use recordings::*;
 use std::path::PathBuf;
+pub use sweep::*;
 pub use tuning::*;
 
 /// Version with the commit that it was built from.
@@ -28,6 +30,20 @@ pub const VERSION: &str = concat!(
     env!("WAKEPATH_COMMIT"),
     ")"
 );
+
+/// The one CPU of a loop.
+fn one_cpu(text: &str) -> Result<u16, String> {
+    text.trim().parse().map_err(|_| {
+        let cpus = text.split([',', '-']).filter(|part| part.parse::<u16>().is_ok());
+        match cpus.collect::<Vec<_>>()[..] {
+            [first, _, ..] => format!(
+                "the loop runs on one CPU: give one of them, such as {first}; a scenario (`wakepath \
+                 run`) can have several tasks, each on its own"
+            ),
+            _ => "give the number of a CPU, such as 1".to_owned(),
+        }
+    })
+}
 
 /// Will this control loop hold on this machine?
 #[derive(Debug, Parser)]
@@ -42,7 +58,8 @@ pub const VERSION: &str = concat!(
                   wakepath check --rate 1kHz --policy 'FIFO 80' --cpu 3\n  \
                   wakepath run pi5-250hz                a built-in experiment\n  \
                   wakepath run my-loop.toml --json > result.json\n  \
-                  wakepath show wakepath-runs/check-…   a recorded run, judged again",
+                  wakepath check --quick                an answer in ten seconds of measuring\n  \
+                  wakepath show                         the latest run again; `wakepath runs` lists all",
     disable_help_subcommand = true,
     arg_required_else_help = true
 )]
@@ -59,12 +76,18 @@ pub enum Verb {
     Check(Check),
     /// Carry out a scenario: a file, or a built-in one by name.
     Run(Run),
-    /// Show a recorded run and judge it again.
+    /// Find the highest rate that a loop keeps on this machine by its criterion.
+    Rate(Rate),
+    /// List the runs at hand: when, what, verdict, machine.
+    Runs(Runs),
+    /// Show a recorded run's answer; with `--details` everything, judged again.
     Show(Show),
     /// Write a recorded run's report: one HTML file with all figures.
     Report(Report),
     /// Fly a vehicle through a recorded run's instants.
     Fly(Fly),
+    /// Say what a recorded run proves about its worst case, and bound it where that can be done.
+    Bound(Bound),
     /// Say why a recorded run's late cycles were late.
     Explain(Explain),
     /// Watch a program that was not written for wakepath: its periods, latencies, and why.
@@ -116,6 +139,7 @@ impl Verb {
         match self {
             Self::Check(_)
             | Self::Run(_)
+            | Self::Rate(_)
             | Self::Watch(_)
             | Self::Exec(_)
             | Self::Recover(_)
@@ -124,10 +148,12 @@ impl Verb {
             | Self::Tune(_)
             | Self::Internal(_) => true,
             Self::Schedulability(_)
+            | Self::Runs(_)
             | Self::Show(_)
             | Self::Report(_)
             | Self::Fly(_)
             | Self::Explain(_)
+            | Self::Bound(_)
             | Self::Compare(_)
             | Self::Export(_)
             | Self::Import(_)

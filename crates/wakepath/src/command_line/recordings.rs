@@ -1,15 +1,35 @@
 //! Words of the verbs that read recordings, make them from other tools' files, or mend them.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Show a recorded run and judge it again.
+/// List the runs below `wakepath-runs` here, the latest first. Every verb that takes a run takes its
+/// number, a part of its name or its directory, and the latest where nothing is said.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: as those of the run itself.\n\nExample:\n  \
-                        wakepath show wakepath-runs/check-20260101T120000Z")]
+#[command(after_help = "Exit codes: 0 listed, 1 error.\n\nExamples:\n  \
+                        wakepath runs\n  \
+                        wakepath runs --json | jq -r '.runs[] | select(.verdict == \"failed\").name'")]
+pub struct Runs {
+    /// Print them as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Show a recorded run's answer in one screen, or everything that it says, judged again.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: as those of the run itself.\n\nExamples:\n  \
+                        wakepath show\n  \
+                        wakepath show 2 --details\n  \
+                        wakepath show wakepath-runs/check-20260101T120000Z --json"
+)]
 pub struct Show {
-    /// The run directory.
-    pub run: PathBuf,
+    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// latest].
+    pub run: Option<PathBuf>,
+    /// Print everything: all figures of all conditions, every reason and caution.
+    #[arg(long, conflicts_with = "json")]
+    pub details: bool,
     /// Print it as JSON.
     #[arg(long)]
     pub json: bool,
@@ -20,17 +40,34 @@ pub struct Show {
 #[command(
     after_help = "`check` and `run` write report.html into the run directory by themselves.\n\nExit \
                         codes: 0 written (whatever the verdict), 1 error.\n\nExamples:\n  \
-                        wakepath report wakepath-runs/check-20260101T120000Z\n  \
+                        wakepath report --open\n  \
                         wakepath report RUN --output report.html --svg figures\n  \
+                        wakepath report RUN --customer 'Field Robotics' --author 'J. Doe' --pdf\n  \
                         wakepath report MONDAY TUESDAY --output both.html"
 )]
 pub struct Report {
-    /// The run directory; several make one file with a chapter each.
-    #[arg(required = true, value_name = "RUN")]
+    /// The run: its directory, its number in `wakepath runs`, or a part of its name; several make
+    /// one file with a chapter each [default: the latest].
+    #[arg(value_name = "RUN")]
     pub runs: Vec<PathBuf>,
+    /// Open it in the browser.
+    #[arg(long)]
+    pub open: bool,
     /// Where to write it [default: report.html in the run directory].
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// What the report is called [default: the scenario's name].
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// For whom it is.
+    #[arg(long, value_name = "NAME")]
+    pub customer: Option<String>,
+    /// Who answers for it.
+    #[arg(long, value_name = "NAME")]
+    pub author: Option<String>,
+    /// Write it as PDF too, beside the page, with an installed Chromium.
+    #[arg(long)]
+    pub pdf: bool,
     /// As root, write in a directory that somebody else owns or may write in.
     #[arg(long)]
     pub trust_directory: bool,
@@ -45,13 +82,14 @@ pub struct Report {
 #[command(
     after_help = "Exit codes: 0 flown and the run's flight criterion met (or none given), 1 \
                         error, 2 not met, 3 undecided.\n\nExamples:\n  \
-                        wakepath fly wakepath-runs/check-20260101T120000Z\n  \
+                        wakepath fly\n  \
                         wakepath fly RUN --vehicle crazyflie --sample release --missed zero\n  \
                         wakepath fly RUN --vehicle my-drone.toml --json > flights.json"
 )]
 pub struct Fly {
-    /// The run directory.
-    pub run: PathBuf,
+    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// latest].
+    pub run: Option<PathBuf>,
     /// What flies: `hummingbird`, `crazyflie` or a vehicle file [default: the run's own, else
     /// hummingbird].
     #[arg(long, value_name = "VEHICLE")]
@@ -84,12 +122,13 @@ pub struct Fly {
 /// the due time to the first instruction. The run must hold kernel events.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 explained, 1 error.\n\nExamples:\n  \
-                        wakepath explain wakepath-runs/check-20260101T120000Z\n  \
-                        wakepath explain RUN --cycle 812 --segment 3\n  \
+                        wakepath explain\n  \
+                        wakepath explain 2 --cycle 812 --segment 3\n  \
                         wakepath explain RUN --perfetto run.perfetto-trace")]
 pub struct Explain {
-    /// The run directory.
-    pub run: PathBuf,
+    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// latest].
+    pub run: Option<PathBuf>,
     /// Show one cycle, by its number, as a timeline.
     #[arg(long, value_name = "NUMBER")]
     pub cycle: Option<u64>,
@@ -111,6 +150,66 @@ pub struct Explain {
     pub json: bool,
 }
 
+/// Say what a recorded run proves about its worst case: the largest value observed with what it is
+/// worth, how long a run would have to be for a claim, and a bound beyond what was seen only where
+/// every gate passes. A refusal is an answer, with its reason and what would cure it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes: 0 a bound for every condition, within the criterion where there is one; 1 error; 2 a bound \
+is above the criterion's limit; 3 refused for a condition: no bound follows from this run.
+
+Per cycle is not per hour: at 1 kHz an hour has 3.6 million cycles, and what each exceeds with a
+probability of 1e-6 happens 3.6 times in it on average. No failure rate follows from either: a cycle
+that is late is not a vehicle that is lost (see wakepath fly).
+
+Examples:
+  wakepath bound
+  wakepath bound 2 --policy 'FIFO 80' --phase stress --exceed 1e-3/h --details
+  wakepath bound RUN --metric execution --json | jq '.conditions[].answer'")]
+pub struct Bound {
+    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// latest].
+    pub run: Option<PathBuf>,
+    /// Which time of a cycle.
+    #[arg(long, value_name = "METRIC", value_enum, default_value_t = BoundMetricWord::Latency)]
+    pub metric: BoundMetricWord,
+    /// How rarely the bound may be exceeded: a probability for each cycle, such as `1e-6`, or for an
+    /// hour of flight, such as `1e-3/h`.
+    #[arg(
+        long,
+        value_name = "PROBABILITY",
+        default_value = "1e-6",
+        allow_hyphen_values = true
+    )]
+    pub exceed: String,
+    /// Only conditions under this policy, or of this task, as the table calls them.
+    #[arg(long, value_name = "POLICY")]
+    pub policy: Option<String>,
+    /// Only conditions of this phase.
+    #[arg(long, value_name = "PHASE")]
+    pub phase: Option<String>,
+    /// Compose a bound of the longest sections of kernel code that a tracer saw, given in this file.
+    #[arg(long, value_name = "FILE")]
+    pub sections: Option<PathBuf>,
+    /// Show every gate with its statistic, every test and every threshold.
+    #[arg(long)]
+    pub details: bool,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which time of a cycle is bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BoundMetricWord {
+    /// First instruction less due time.
+    Latency,
+    /// End of the work less first instruction.
+    Execution,
+    /// End of the work less due time.
+    Response,
+}
+
 /// Compare runs: what differs in machine, kernel and scenario, and what got worse or better beyond
 /// doubt. The replicate is the run: give several for each side.
 #[derive(Debug, Args)]
@@ -122,8 +221,9 @@ pub struct Explain {
                         wakepath compare old-*/ --against new-*/ --metric p99.9 --metric misses"
 )]
 pub struct Compare {
-    /// Run directories: the base first, then what is held against it.
-    #[arg(required = true, value_name = "RUN")]
+    /// Runs, by directory, number or a part of the name: the base first, then what is held against
+    /// it; one alone is the base of the latest [default: the one before the latest, and the latest].
+    #[arg(value_name = "RUN")]
     pub runs: Vec<PathBuf>,
     /// A run of the base; may be given more than once. All others are then held against them.
     #[arg(long, value_name = "RUN", conflicts_with = "against")]
@@ -142,6 +242,9 @@ pub struct Compare {
     /// The runs of the two sides were measured in turn: compare them pair by pair.
     #[arg(long)]
     pub interleaved: bool,
+    /// Print everything: all figures of all conditions, and how they were compared.
+    #[arg(long, conflicts_with = "json")]
+    pub details: bool,
     /// Compare runs that are not comparable, with a warning.
     #[arg(long)]
     pub force: bool,
@@ -162,12 +265,14 @@ pub struct Compare {
     after_help = "The samples as Parquet are in the run directory itself: samples.parquet.\n\n\
                         Exit codes: 0 written, 1 error.\n\nExamples:\n  \
                         wakepath export RUN --format csv > samples.csv\n  \
+                        wakepath export RUN --format mcap > run.mcap\n  \
                         wakepath export RUN --format markdown >> $GITHUB_STEP_SUMMARY"
 )]
 pub struct Export {
-    /// The run directory.
-    pub run: PathBuf,
-    /// `csv` (every sample), `json` (as `show --json`), `openmetrics` or `markdown`.
+    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// latest].
+    pub run: Option<PathBuf>,
+    /// `csv` (every sample), `mcap` (every sample, for Foxglove and PlotJuggler), `json` (as `show --json`), `openmetrics` or `markdown`.
     #[arg(long, value_name = "FORMAT")]
     pub format: String,
 }
@@ -179,18 +284,23 @@ pub struct Export {
     after_help = "Forms: cyclictest (text of -h or -H), cyclictest-json, cyclictest-verbose (text of -v), \
                         timerlat and osnoise (text of rtla … hist), jitterdebugger (results.json), \
                         jitterdebugger-raw (samples.raw), perf (perf.data of `perf record -e \
-                        sched:sched_waking -e sched:sched_switch -a`).\n\n\
+                        sched:sched_waking -e sched:sched_switch -a`), csv (a table with a line for each \
+                        cycle, such as `wakepath export --format csv` writes), ftrace (the kernel's file \
+                        trace), trace-cmd (trace.dat), ros2 (the directory of `ros2 trace`), ros2-control \
+                        (`ros2 topic echo /controller_manager/statistics/full`).\n\n\
                         Exit codes: 0 imported, 1 error.\n\nExamples:\n  \
                         wakepath import cyclictest-json result.json --directory monday\n  \
                         wakepath import cyclictest hist.txt --period 1ms --policy 'FIFO 80' \
                         --directory monday\n  \
                         wakepath import perf perf.data --thread my-loop --period 4ms --policy \
-                        'FIFO 80' --directory monday"
+                        'FIFO 80' --directory monday\n  \
+                        wakepath import csv log.csv --columns due=t_ref_us,start=t_wake_us,end=t_done_us \
+                        --policy 'FIFO 80' --directory monday"
 )]
 pub struct Import {
     /// The form of the files.
     pub form: String,
-    /// The files: one, or repetitions of one measurement.
+    /// The files (of ros2: directories): one, or repetitions of one measurement.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Run directory to make; must be empty or not exist.
@@ -205,9 +315,17 @@ pub struct Import {
     /// Policy it ran under, such as `FIFO 80`, where the file does not say it.
     #[arg(long, value_name = "POLICY")]
     pub policy: Option<String>,
-    /// The loop's thread, by number or name, where the file has all threads of a machine (perf).
+    /// The loop's thread, by number or name, where the file has all threads of a machine (perf,
+    /// ftrace, trace-cmd).
     #[arg(long, value_name = "THREAD")]
     pub thread: Vec<String>,
+    /// What the columns of a table (csv) are: `due,start,end`, each followed by `=NAME` where the
+    /// file calls it otherwise; in the file's order where it names none, `-` for one to pass over.
+    #[arg(long, value_name = "COLUMNS")]
+    pub columns: Option<String>,
+    /// Unit of times in columns whose names do not end in _ns, _us, _ms or _s.
+    #[arg(long, value_name = "UNIT")]
+    pub unit: Option<String>,
     /// The numbers of cyclictest's text are nanoseconds (its option -N), which it does not say.
     #[arg(long)]
     pub nanoseconds: bool,
@@ -227,8 +345,9 @@ pub struct Import {
                         wakepath recover wakepath-runs/check-20260101T120000Z"
 )]
 pub struct Recover {
-    /// The run directory.
-    pub run: PathBuf,
+    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// latest].
+    pub run: Option<PathBuf>,
     /// As root, write in a directory that somebody else owns or may write in.
     #[arg(long)]
     pub trust_directory: bool,

@@ -147,7 +147,7 @@ pub struct TuneUnit {
     /// The unit, such as `flyer.service`.
     pub unit: String,
     /// CPU of the loop [default: as for `check`].
-    #[arg(long, value_name = "CPU")]
+    #[arg(long, value_name = "CPU", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
     /// Policy of the loop, such as 'FIFO 80'; the unit's whole program gets it.
     #[arg(long, value_name = "POLICY", default_value = "FIFO 80")]

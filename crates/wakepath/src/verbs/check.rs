@@ -1,10 +1,12 @@
 //! `wakepath check`: the built-in scenario of that name with what the command line changes in it.
 
+use super::changed::Changes;
 use super::{Outcome, measured};
 use crate::command_line::Check;
 use crate::terminal::tell;
-use wakepath_scenario::{builtin, parse_policy, units};
+use wakepath_scenario::{Scenario, builtin};
 use wakepath_timeline::Policy;
+use wakepath_timeline::duration::rounded;
 
 /// Period of the built-in scenario: 250 Hz.
 const DEFAULT_PERIOD_NS: u64 = 4_000_000;
@@ -13,11 +15,7 @@ const DEFAULT_PERIOD_NS: u64 = 4_000_000;
 pub fn run(arguments: &Check) -> Outcome {
     let text = changed(arguments)?;
     let host = measured::host_cpus()?;
-    if let Some(cpu) = arguments.cpu.filter(|cpu| !host.for_a_loop().contains(cpu)) {
-        let there: Vec<String> = host.for_a_loop().iter().map(u16::to_string).collect();
-        let there = there.join(", ");
-        return Err(format!("--cpu {cpu}: wakepath may use CPU {there}; give one of them").into());
-    }
+    measured::may_use(arguments.cpu, &host)?;
     let (mut scenario, warnings) =
         measured::read_scenario(&text, "the scenario of `wakepath check`", &host)?;
     // A vehicle that no loop of this rate could fly says nothing about this machine.
@@ -34,8 +32,48 @@ pub fn run(arguments: &Check) -> Outcome {
     if arguments.trace {
         scenario.trace.get_or_insert_default();
     }
+    if arguments.quick {
+        let (scenario, notes) = quick(scenario, arguments.policy.is_empty());
+        return measured::measure(scenario, &notes, host, &arguments.output);
+    }
     let (scenario, warnings) = measured::fitted(&scenario, warnings, &arguments.duration)?;
-    measured::measure(scenario, &warnings, host, &arguments.output)
+    measured::measure(
+        scenario,
+        &measured::told(&warnings),
+        host,
+        &arguments.output,
+    )
+}
+
+/// What `--quick` measures for in all, without warm-ups and what it takes to start and end loops.
+const QUICK_NS: u64 = 10_000_000_000;
+/// The ordinary policy and the real-time one that `--quick` takes of the eight.
+const QUICK_POLICIES: [Policy; 2] = [Policy::Other { nice: 0 }, Policy::Fifo { priority: 50 }];
+
+/// Ten seconds of measuring, shared by the conditions, each measured once; and what that can't show.
+fn quick(mut scenario: Scenario, of_the_eight: bool) -> (Scenario, Vec<String>) {
+    let all = scenario.policies.len();
+    if of_the_eight {
+        scenario
+            .policies
+            .retain(|policy| QUICK_POLICIES.contains(policy));
+    }
+    scenario.repetitions = 1;
+    let traced = if scenario.trace.is_some() { 2 } else { 1 };
+    let conditions = scenario.policies.len() * scenario.phases.len() * traced;
+    let each_ns = QUICK_NS / conditions.max(1) as u64;
+    scenario.cycles = (each_ns / scenario.period_ns).max(1);
+    let mut notes = measured::told(&scenario.warnings());
+    let policies = match scenario.policies.len() {
+        same if same == all => String::new(),
+        fewer => format!("{fewer} of {all} policies, "),
+    };
+    notes.push(format!(
+        "--quick: {policies}{} of each condition, once: it can't show what comes less often, nor \
+         how runs differ; wakepath check measures for 100 s",
+        rounded(each_ns.cast_signed())
+    ));
+    (scenario, notes)
 }
 
 /// The built-in scenario's file with the options written into it, so that what they mean is
@@ -53,47 +91,13 @@ pub(super) fn scenario_for(
     let text = builtin::named("check")
         .ok_or("the scenario `check` is not built in")?
         .text;
-    let mut table: toml::Table = text.parse()?;
-
-    let rate = units::parse_rate(rate_text)
-        .map_err(|complaint| format!("--rate {rate_text}: {complaint}"))?;
-    table.insert("rate".into(), rate_text.into());
-    if let Some(cpu) = cpu {
-        table.insert("cpu".into(), i64::from(cpu).into());
-    }
-    if !policies.is_empty() {
-        for policy in policies {
-            parse_policy(policy, rate.period_ns)
-                .map_err(|complaint| format!("--policy '{policy}': {complaint}"))?;
-        }
-        table.insert("policies".into(), policies.to_vec().into());
-    } else if rate.period_ns != DEFAULT_PERIOD_NS {
-        for policy in policies_of(&mut table) {
-            scale_reservation(policy, rate.period_ns)?;
-        }
-    }
-    Ok(toml::to_string(&table)?)
-}
-
-fn policies_of(table: &mut toml::Table) -> impl Iterator<Item = &mut toml::Value> {
-    let policies = table
-        .get_mut("policies")
-        .and_then(toml::Value::as_array_mut);
-    policies.into_iter().flatten()
-}
-
-/// A DEADLINE runtime keeps its share of the period: 400 µs of 4 ms are 100 µs of 1 ms.
-fn scale_reservation(
-    policy: &mut toml::Value,
-    period_ns: u64,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let written = policy.as_str().unwrap_or_default();
-    let parsed = parse_policy(written, DEFAULT_PERIOD_NS).map_err(|error| error.to_string())?;
-    if let Policy::Deadline { runtime_ns, .. } = parsed {
-        let share = u128::from(runtime_ns) * u128::from(period_ns) / u128::from(DEFAULT_PERIOD_NS);
-        *policy = format!("DEADLINE {share} ns").into();
-    }
-    Ok(())
+    let changes = Changes {
+        rate: Some(rate_text),
+        cpu,
+        policies,
+        reserved_for: Some(DEFAULT_PERIOD_NS),
+    };
+    Ok(changes.made_in(text)?)
 }
 
 #[cfg(test)]
@@ -116,6 +120,26 @@ mod tests {
         assert!(text.contains("DEADLINE 100000 ns"), "{text}");
         assert!(text.contains("DEADLINE 200000 ns"), "{text}");
         assert!(text.contains("FIFO 99"), "{text}");
+    }
+
+    #[test]
+    fn a_quick_check_measures_ten_seconds_and_says_what_they_cannot_show() {
+        let any_machine = wakepath_scenario::KnownCpus::first(2);
+        let text = scenario_of(&[]);
+        let scenario = Scenario::parse(&text, "check", &any_machine).unwrap();
+        let (quick, notes) = quick(scenario, true);
+        assert_eq!(quick.policies, QUICK_POLICIES);
+        let measured_ns = quick.cycles * quick.period_ns * quick.conditions() * quick.passages();
+        assert_eq!(measured_ns, QUICK_NS);
+        // 598 due times without a miss show what the criterion asks for.
+        assert!(quick.cycles >= 598, "{}", quick.cycles);
+        assert_eq!(
+            notes,
+            [
+                "--quick: 2 of 8 policies, 2.5 s of each condition, once: it can't show what \
+                 comes less often, nor how runs differ; wakepath check measures for 100 s"
+            ]
+        );
     }
 
     #[test]

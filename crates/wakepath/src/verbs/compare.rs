@@ -1,13 +1,17 @@
 //! `wakepath compare`: runs against runs, with an exit code for continuous integration.
 
+use super::given::{Refused, Unfit};
 use super::report::{write, write_figures};
 use super::{Outcome, opened, print_result};
 use crate::command_line::Compare;
+use crate::runs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wakepath_archive::Run;
-use wakepath_assess::{CompareOrder, Comparison, Margin, Metric};
-use wakepath_report::{Style, ToText, comparison_figures, comparison_page, to_json};
+use wakepath_assess::{CompareOrder, Comparison, Margin, Metric, UnknownMetric};
+use wakepath_report::{
+    Origin, Style, ToText, comparison_figures, comparison_in_full, comparison_page, to_json,
+};
 use wakepath_scenario::units::parse_duration;
 
 type Failure = Box<dyn std::error::Error>;
@@ -16,29 +20,40 @@ type Failure = Box<dyn std::error::Error>;
 pub fn run(arguments: &Compare) -> Outcome {
     let order = CompareOrder {
         margin: margin(arguments.margin.as_deref())?,
-        metrics: metrics(&arguments.metric)?,
+        metrics: metrics(&arguments.metric).map_err(|unknown| format!("--metric: {unknown}"))?,
         force: arguments.force,
         interleaved: arguments.interleaved,
     };
     let (base, against) = sides(arguments)?;
-    let (base, against) = (open(base, arguments.json)?, open(against, arguments.json)?);
+    let open = |side: &[PathBuf]| -> Result<Vec<Run>, Failure> {
+        open(&runs::find_all(side)?, arguments.json)
+    };
+    let (base, against) = (open(&base)?, open(&against)?);
     let comparison = Comparison::of(&base, &against, &order)?;
-    let text = match arguments.json {
-        true => to_json(&comparison),
-        false => comparison.to_text(Style::of_stdout()),
+    let style = Style::of_stdout();
+    let text = match (arguments.json, arguments.details) {
+        (true, _) => to_json(&comparison),
+        (_, true) => comparison_in_full(&comparison, style),
+        _ => comparison.to_text(style),
     };
     print_result(arguments.json, &text)?;
     if let Some(output) = &arguments.output {
         write(output, &comparison_page(&comparison))?;
     }
     if let Some(directory) = &arguments.svg {
-        write_figures(directory, "", comparison_figures(&comparison).iter())?;
+        let origin = Origin::of_comparison(&comparison);
+        write_figures(
+            directory,
+            "",
+            comparison_figures(&comparison).iter(),
+            &origin,
+        )?;
     }
     Ok(ExitCode::from(comparison.exit_code()))
 }
 
 /// The runs of either side.
-fn sides(arguments: &Compare) -> Result<(&[PathBuf], &[PathBuf]), Failure> {
+fn sides(arguments: &Compare) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
     let Compare {
         runs,
         base,
@@ -46,14 +61,15 @@ fn sides(arguments: &Compare) -> Result<(&[PathBuf], &[PathBuf]), Failure> {
         ..
     } = arguments;
     if !base.is_empty() {
-        return Ok((base, runs));
+        return Ok((base.clone(), runs.clone()));
     }
     if !against.is_empty() {
-        return Ok((runs, against));
+        return Ok((runs.clone(), against.clone()));
     }
-    match runs.split_first() {
-        Some((first, [only])) => Ok((std::slice::from_ref(first), std::slice::from_ref(only))),
-        Some((_, [])) => Err("one run has nothing to be compared with: give a second one".into()),
+    match &runs[..] {
+        [] => Ok((vec!["2".into()], vec!["1".into()])),
+        [base] => Ok((vec![base.clone()], vec![runs::find(None)?])),
+        [base, against] => Ok((vec![base.clone()], vec![against.clone()])),
         _ => Err(format!(
             "{} runs: which are the base? `--base RUN --base RUN … RUN…` or `RUN… --against RUN…`",
             runs.len()
@@ -76,13 +92,13 @@ fn open(directories: &[PathBuf], json: bool) -> Result<Vec<Run>, Failure> {
     Ok(runs)
 }
 
-fn metrics(words: &[String]) -> Result<Vec<Metric>, String> {
+fn metrics(words: &[String]) -> Result<Vec<Metric>, UnknownMetric> {
     if words.is_empty() {
         return Ok(Metric::ALL.to_vec());
     }
     let wanted: Vec<Metric> = words
         .iter()
-        .map(|word| Metric::of_word(word).map_err(|why| format!("--metric: {why}")))
+        .map(|word| Metric::of_word(word))
         .collect::<Result<_, _>>()?;
     Ok(Metric::ALL
         .into_iter()
@@ -90,12 +106,11 @@ fn metrics(words: &[String]) -> Result<Vec<Metric>, String> {
         .collect())
 }
 
-fn margin(text: Option<&str>) -> Result<Margin, String> {
+fn margin(text: Option<&str>) -> Result<Margin, Refused> {
     let Some(text) = text else {
         return Ok(Margin::DEFAULT);
     };
-    let refused =
-        || format!("--margin {text}: a share such as `10%` or a time such as `5us` would be right");
+    let refused = || Refused::new("--margin", text, Unfit::Margin);
     if let Some(percent) = text.trim().strip_suffix('%') {
         let percent: f64 = percent.trim().parse().map_err(|_| refused())?;
         return match percent > 0.0 && percent.is_finite() {
@@ -129,7 +144,7 @@ mod tests {
             "-5us",
             "5 parsecs",
         ] {
-            let refused = margin(Some(bad)).unwrap_err();
+            let refused = margin(Some(bad)).unwrap_err().to_string();
             assert!(
                 refused.contains("5us") && !refused.contains('\n'),
                 "{refused}"
@@ -143,7 +158,7 @@ mod tests {
         let found = metrics(&words(&["misses", "p99.9", "misses"]));
         assert_eq!(found, Ok(vec![Metric::P999, Metric::Misses]));
         assert_eq!(metrics(&[]).map(|all| all.len()), Ok(5));
-        let refused = metrics(&words(&["mean"])).unwrap_err();
+        let refused = metrics(&words(&["mean"])).unwrap_err().to_string();
         assert!(
             refused.contains("`mean`") && refused.contains("p99.9"),
             "{refused}"

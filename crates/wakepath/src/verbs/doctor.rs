@@ -3,6 +3,8 @@
 
 use super::{Outcome, opened, print, print_result, subject};
 use crate::command_line::Doctor;
+use crate::runs;
+use crate::terminal::{self, laid};
 use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -19,7 +21,8 @@ pub fn run(arguments: &Doctor) -> Outcome {
     let root = subject::root(arguments.root.as_deref())?;
     let (subject, _) = subject::of(&arguments.subject, &root)?;
     if let Some(run) = &arguments.against {
-        return against(run, root, subject, arguments.json);
+        let run = runs::find(Some(run))?;
+        return against(&run, root, subject, arguments.json);
     }
     let report = Report::of(&Inspection::read(root, subject, WATCH));
     if let Some(id) = &arguments.explain {
@@ -28,7 +31,7 @@ pub fn run(arguments: &Doctor) -> Outcome {
             return Err(format!("--explain {id}: the checks are {}", ids.join(" ")).into());
         };
         let judged = report.checks.iter().find(|judged| judged.id == check.id);
-        print(&explanation(check, judged))?;
+        print(&explanation(check, judged, terminal::columns()))?;
         return Ok(ExitCode::SUCCESS);
     }
     match arguments.json {
@@ -36,7 +39,7 @@ pub fn run(arguments: &Doctor) -> Outcome {
             true,
             &format!("{}\n", serde_json::to_string_pretty(&report)?),
         )?,
-        false => print(&report.to_string())?,
+        false => print(&format!("{report:0$}", terminal::columns()))?,
     }
     Ok(ExitCode::from(report.exit_code()))
 }
@@ -121,7 +124,7 @@ fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: b
         if changes.is_empty() && judged_otherwise.as_ref().is_none_or(Vec::is_empty) {
             writeln!(text, "nothing that matters to a loop has changed")?;
         }
-        print(&text)?;
+        print(&laid(&text))?;
     }
     let changed = !changes.is_empty() || judged_otherwise.is_some_and(|found| !found.is_empty());
     Ok(ExitCode::from(if changed { 2 } else { 0 }))

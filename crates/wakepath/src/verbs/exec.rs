@@ -1,26 +1,40 @@
 //! `wakepath exec`: becomes a program under a policy and on CPUs that were read back, after saying
 //! what does not get across. It measures nothing.
 
-use super::Outcome;
+use super::{Outcome, given};
 use crate::command_line::Exec;
 use crate::terminal::tell;
 use rustix::process::{Resource, getrlimit};
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::process::Command;
-use wakepath_machine::CpuList;
-use wakepath_programs::rights;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use wakepath_programs::{NotFound, rights};
 use wakepath_rt::{Effective, Preparation, attributes};
-use wakepath_scenario::parse_policy;
+use wakepath_timeline::CpuSet;
 use wakepath_timeline::Policy;
 
 /// Prepares, says what is in effect, and becomes the program; it comes back with an error alone.
 pub fn run(arguments: &Exec) -> Outcome {
-    let policy = policy(&arguments.policy)?;
-    let cpus = arguments.cpu.as_deref().map(cpus).transpose()?;
+    let policy = given::policy(&arguments.policy)?;
+    let cpus = arguments.cpu.as_deref().map(given::cpus).transpose()?;
     let (program, rest) = arguments
         .command
         .split_first()
         .ok_or("no program is named")?;
+    if let Some(cpus) = &cpus {
+        super::watch::on_line(cpus)?;
+    }
+    // Nothing is set or claimed for a program that can't be started.
+    let file = match to_start(program)? {
+        Ok(file) => file,
+        Err((code, why)) => {
+            tell!("wakepath: {why}");
+            return Ok(ExitCode::from(code));
+        }
+    };
     // Locked memory is the one thing that exec takes away again.
     let prepared = Preparation {
         policy,
@@ -44,35 +58,48 @@ pub fn run(arguments: &Exec) -> Outcome {
             tell!("wakepath: {line}");
         }
     }
-    let file = wakepath_programs::to_start(program)?;
     // The policy is set: the program needs no capability for it, and nobody asked to give it any.
     rights::give_up().map_err(|error| format!("capabilities can't be given up: {error}"))?;
     let error = Command::new(file).arg0(program).args(rest).exec();
     Err(format!("{}: {error}", program.display()).into())
 }
 
-/// A policy that stands by itself: there is no loop whose period a DEADLINE could take.
-pub(super) fn policy(text: &str) -> Result<Policy, String> {
-    let complaint = |what: &dyn std::fmt::Display| format!("--policy '{text}': {what}");
-    let lowered = text.to_lowercase();
-    if lowered.starts_with("deadline ") && !lowered.contains('/') {
-        return Err(complaint(
-            &"the period is not known here; give runtime/deadline/period, such as 'DEADLINE 400us/4ms/4ms'",
-        ));
-    }
-    parse_policy(text, 0).map_err(|found| complaint(&found))
+/// The file of a program that is to be started; else why it can't be, with the exit code that shells
+/// have for that.
+pub(super) fn to_start(
+    program: &OsStr,
+) -> Result<Result<PathBuf, (u8, String)>, Box<dyn std::error::Error>> {
+    let shown = program.display();
+    let said = |(code, why): (u8, String)| (code, format!("{shown}: {why}"));
+    Ok(match wakepath_programs::to_start(program) {
+        Err(NotFound::Nowhere { .. }) => Err(said((NOT_FOUND, "no such program".to_owned()))),
+        Err(other) => return Err(other.to_string().into()),
+        Ok(file) => match cannot_start(&file) {
+            Some(missing) => Err(said(missing)),
+            None => Ok(file),
+        },
+    })
 }
 
-pub(super) fn cpus(text: &str) -> Result<Vec<u16>, String> {
-    let complaint = |what: &str| format!("--cpu {text}: {what}");
-    let list: CpuList = text.parse().map_err(|error: String| complaint(&error))?;
-    if list.is_empty() {
-        return Err(complaint("names no CPU; expected e.g. 1 or 2-3,6"));
+/// What shells end with where there is no such program.
+const NOT_FOUND: u8 = 127;
+/// What shells end with where a program may not be executed.
+const NOT_EXECUTABLE: u8 = 126;
+
+/// Why this file can't become a process, as far as it is seen beforehand.
+fn cannot_start(file: &Path) -> Option<(u8, String)> {
+    match file.metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Some((NOT_FOUND, "no such program".to_owned()))
+        }
+        Err(error) => Some((NOT_EXECUTABLE, error.to_string())),
+        Ok(data) if data.is_dir() => Some((NOT_EXECUTABLE, "is a directory".to_owned())),
+        Ok(data) if data.permissions().mode() & 0o111 == 0 => Some((
+            NOT_EXECUTABLE,
+            "may not be executed; chmod +x it".to_owned(),
+        )),
+        Ok(_) => None,
     }
-    let numbers = list.numbers().iter().map(|&cpu| u16::try_from(cpu));
-    numbers
-        .collect::<Result<_, _>>()
-        .map_err(|_| complaint("no kernel has that many CPUs"))
 }
 
 /// Bytes that this user's programs may lock; `None` without a limit.
@@ -82,7 +109,7 @@ fn lockable_bytes() -> Option<u64> {
 
 /// What is in effect, what the program's own threads get of it, and what it does not get.
 fn told(effective: &Effective, reset_on_fork: bool, lockable: Option<u64>) -> Vec<String> {
-    let cpus: CpuList = effective.cpus.iter().map(|&cpu| u32::from(cpu)).collect();
+    let cpus = CpuSet::from(&effective.cpus[..]);
     let slack = match effective.policy.is_real_time() {
         true => String::new(),
         false => format!(", timer slack {} ns", effective.timer_slack_ns),
@@ -149,25 +176,8 @@ mod tests {
 
     #[test]
     fn a_deadline_thread_that_can_t_fork_is_told_so() {
-        let deadline = policy("DEADLINE 400us/4ms/4ms").unwrap();
+        let deadline = given::policy("DEADLINE 400us/4ms/4ms").unwrap();
         let lines = told(&effective(deadline), false, None);
         assert!(lines[1].contains("--reset-on-fork"), "{lines:?}");
-    }
-
-    #[test]
-    fn a_deadline_without_a_period_and_cpus_that_are_none_are_refused() {
-        assert!(
-            policy("DEADLINE 400us")
-                .unwrap_err()
-                .contains("400us/4ms/4ms")
-        );
-        assert!(
-            policy("FIFO 100")
-                .unwrap_err()
-                .contains("--policy 'FIFO 100'")
-        );
-        assert!(cpus("").unwrap_err().contains("no CPU"));
-        assert!(cpus("one").unwrap_err().contains("--cpu one"));
-        assert_eq!(cpus("0-1,4"), Ok(vec![0, 1, 4]));
     }
 }

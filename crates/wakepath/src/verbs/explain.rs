@@ -2,6 +2,8 @@
 
 use super::{Outcome, opened, print, print_result};
 use crate::command_line::Explain;
+use crate::runs;
+use crate::terminal::laid;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::explanation::{
@@ -13,7 +15,7 @@ use wakepath_scenario::units;
 
 /// Explains and shows.
 pub fn run(arguments: &Explain) -> Outcome {
-    let run = opened(&arguments.run, arguments.json)?;
+    let run = opened(&runs::find(arguments.run.as_deref())?, arguments.json)?;
     let mut order = Order::of_run(&run)?;
     if let Some(threshold) = &arguments.threshold {
         let ns = units::parse_duration(threshold)
@@ -37,7 +39,7 @@ pub fn run(arguments: &Explain) -> Outcome {
     };
     let text = match arguments.json {
         true => serde_json::to_string_pretty(&explanation)? + "\n",
-        false => explanation_text(&explanation, arguments.worst),
+        false => laid(&explanation_text(&explanation, arguments.worst)),
     };
     print_result(arguments.json, &text)?;
     if let Some(path) = arguments.perfetto.as_ref().filter(|_| !arguments.json) {
@@ -54,6 +56,7 @@ fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outco
     let mut wanted = Wanted {
         cycle,
         segment: arguments.segment,
+        thread: None,
         found: Vec::new(),
     };
     explain(run, order, &mut wanted)?;
@@ -77,17 +80,35 @@ fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outco
                 .found
                 .iter()
                 .map(|(heading, cycle)| cycle_text(cycle, heading));
-            texts.collect::<Vec<_>>().join("\n")
+            laid(&texts.collect::<Vec<_>>().join("\n"))
         }
     };
     print_result(arguments.json, &text)?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// One cycle of one thread of one segment, with its heading; `None` where no kernel events cover it.
+pub(super) fn cycle_of(
+    run: &Run,
+    segment: u32,
+    thread: usize,
+    cycle: u64,
+) -> Result<Option<(String, LateCycle)>, Box<dyn std::error::Error>> {
+    let mut wanted = Wanted {
+        cycle,
+        segment: Some(segment),
+        thread: Some(thread),
+        found: Vec::new(),
+    };
+    explain(run, &Order::of_run(run)?, &mut wanted)?;
+    Ok(wanted.found.pop())
+}
+
 /// Picks the cycles of one number out of the stream.
 struct Wanted {
     cycle: u64,
     segment: Option<u32>,
+    thread: Option<usize>,
     found: Vec<(String, LateCycle)>,
 }
 
@@ -100,7 +121,8 @@ impl Along for Wanted {
     ) -> Result<(), ExplainError> {
         let record = loops.record;
         let is_segment = self.segment.is_none_or(|segment| segment == record.segment);
-        if cycle.sample.cycle == self.cycle && is_segment {
+        let is_thread = self.thread.is_none_or(|thread| thread == number);
+        if cycle.sample.cycle == self.cycle && is_segment && is_thread {
             let heading = format!(
                 "{}, {}, {}: segment {} cycle {}",
                 record.condition,

@@ -2,12 +2,13 @@
 
 use super::{Outcome, opened, print_result};
 use crate::command_line::Export;
+use crate::runs;
 use crate::terminal::{self, tell};
 use std::io::{BufWriter, ErrorKind};
 use std::process::ExitCode;
 use wakepath_archive::{Finding, Run};
 use wakepath_assess::Assessment;
-use wakepath_report::{CsvError, csv, markdown, open_metrics, to_json};
+use wakepath_report::{CsvError, McapExportError, csv, markdown, mcap, open_metrics, to_json};
 
 /// What is wrong with a run is said in so many lines at most.
 const MOST_SAID: usize = 3;
@@ -16,12 +17,13 @@ const MOST_SAID: usize = 3;
 pub fn run(arguments: &Export) -> Outcome {
     let form: fn(&Assessment) -> String = match arguments.format.as_str() {
         "csv" => return samples(arguments),
+        "mcap" => return messages(arguments),
         "json" => to_json,
         "openmetrics" => open_metrics,
         "markdown" => markdown,
         other => {
             return Err(format!(
-                "--format {other}: csv, json, openmetrics and markdown are known; the run \
+                "--format {other}: csv, mcap, json, openmetrics and markdown are known; the run \
                  directory itself has Parquet"
             )
             .into());
@@ -36,9 +38,10 @@ pub fn run(arguments: &Export) -> Outcome {
 /// counts don't add up, is, and what is wrong with it is said: whoever reads the export reads it
 /// beside standard error, or in the verdict, which is invalid.
 fn open(arguments: &Export) -> Result<Run, Box<dyn std::error::Error>> {
-    let run = opened(&arguments.run, arguments.format == "json")?;
+    let directory = runs::find(arguments.run.as_deref())?;
+    let run = opened(&directory, arguments.format == "json")?;
     let findings = run.check()?;
-    let shown = arguments.run.display();
+    let shown = directory.display();
     if let Some(altered) = findings.iter().find(|of| matches!(of, Finding::File(_))) {
         return Err(format!("{shown}: {altered}").into());
     }
@@ -57,6 +60,26 @@ fn samples(arguments: &Export) -> Outcome {
     match csv(&run, &mut out) {
         // A reader that has had enough is no error.
         Err(CsvError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {
+            // What is left in the buffer has no reader either.
+            let _ = out.into_parts();
+            Ok(ExitCode::SUCCESS)
+        }
+        written => {
+            written?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn messages(arguments: &Export) -> Outcome {
+    let Some(out) = terminal::bytes() else {
+        return Err("--format mcap is no text: write it into a file with > run.mcap".into());
+    };
+    let run = open(arguments)?;
+    let mut out = BufWriter::with_capacity(1 << 16, out);
+    match mcap(&run, &mut out) {
+        // A reader that has had enough is no error.
+        Err(McapExportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {
             // What is left in the buffer has no reader either.
             let _ = out.into_parts();
             Ok(ExitCode::SUCCESS)

@@ -1,9 +1,32 @@
 //! The files that a scenario names, read before anything is measured: a recording then holds all
 //! that it needs, but for controllers' files, of which it keeps place and digest.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use wakepath_archive::ArchiveError;
 use wakepath_flight::Vehicle;
-use wakepath_scenario::{FlightVehicle, Scenario, TableSource, Work};
+use wakepath_scenario::{FlightVehicle, NamedFileError, Scenario, TableSource, Work};
+
+/// Why a file that the scenario names can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum UnusableFile {
+    /// There is none, or its place can't be told.
+    #[error("{}: {source}", path.display())]
+    Unread { path: PathBuf, source: io::Error },
+    /// It can't be read to the end.
+    #[error(transparent)]
+    Digest(#[from] ArchiveError),
+    /// It is another one than the scenario was written for.
+    #[error("{}: its SHA-256 is {found}, and the scenario wants {wanted}", path.display())]
+    OtherDigest {
+        path: PathBuf,
+        found: String,
+        wanted: String,
+    },
+    /// It is not what the scenario says that it is.
+    #[error(transparent)]
+    Named(#[from] NamedFileError),
+}
 
 /// Replaces vehicle files by their text, task tables by their tasks and controllers' paths by absolute ones with their SHA-256.
 /// Paths are relative to
@@ -11,28 +34,26 @@ use wakepath_scenario::{FlightVehicle, Scenario, TableSource, Work};
 ///
 /// # Errors
 /// The first file that can't be read or describes no vehicle, in one line.
-pub fn embed(scenario: &mut Scenario, source: &str) -> Result<(), String> {
+pub fn embed(scenario: &mut Scenario, source: &str) -> Result<(), UnusableFile> {
     let base = Path::new(source).parent().unwrap_or(Path::new(""));
     for work in scenario.works_mut() {
         if let Work::Library(library) = work {
             let path = beside(base, &library.library);
-            let absolute = path
-                .canonicalize()
-                .map_err(|error| format!("{}: {error}", path.display()))?;
-            let found = wakepath_archive::sha256_of_file(&absolute).map_err(|e| e.to_string())?;
-            if let Some(wanted) = library.sha256.as_ref().filter(|wanted| **wanted != found) {
-                return Err(format!(
-                    "{}: its SHA-256 is {found}, and the scenario wants {wanted}",
-                    path.display()
-                ));
+            let absolute = path.canonicalize().map_err(unread(&path))?;
+            let found = wakepath_archive::sha256_of_file(&absolute)?;
+            if let Some(wanted) = library.sha256.clone().filter(|wanted| *wanted != found) {
+                return Err(UnusableFile::OtherDigest {
+                    path,
+                    found,
+                    wanted,
+                });
             }
             library.sha256 = Some(found);
             library.library = absolute.display().to_string();
             // A path, unlike a name on PATH, is the scenario's.
             if let Some(python) = library.python.as_mut().filter(|name| name.contains('/')) {
                 let path = beside(base, python);
-                let absolute = std::path::absolute(&path)
-                    .map_err(|error| format!("{}: {error}", path.display()))?;
+                let absolute = std::path::absolute(&path).map_err(unread(&path))?;
                 *python = absolute.display().to_string();
             }
         }
@@ -43,9 +64,7 @@ pub fn embed(scenario: &mut Scenario, source: &str) -> Result<(), String> {
                 }
                 other => other,
             };
-            tasks.table = source.resolved(|path| {
-                std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))
-            })?;
+            tasks.table = source.resolved(|path| std::fs::read_to_string(path))?;
         }
         if let Some(flight) = work.flight_mut() {
             embed_vehicle(&mut flight.vehicle, base)?;
@@ -57,7 +76,7 @@ pub fn embed(scenario: &mut Scenario, source: &str) -> Result<(), String> {
     }
 }
 
-fn embed_vehicle(vehicle: &mut FlightVehicle, base: &Path) -> Result<(), String> {
+fn embed_vehicle(vehicle: &mut FlightVehicle, base: &Path) -> Result<(), UnusableFile> {
     *vehicle = match vehicle.clone() {
         // Its text too, so that a later wakepath's vehicle of that name changes nothing.
         FlightVehicle::BuiltIn(name) => match Vehicle::built_in_text(&name) {
@@ -66,13 +85,16 @@ fn embed_vehicle(vehicle: &mut FlightVehicle, base: &Path) -> Result<(), String>
         },
         FlightVehicle::File(path) => {
             let path = beside(base, &path).display().to_string();
-            FlightVehicle::File(path).resolved(|path| {
-                std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))
-            })?
+            FlightVehicle::File(path).resolved(|path| std::fs::read_to_string(path))?
         }
         text => text,
     };
     Ok(())
+}
+
+fn unread(path: &Path) -> impl FnOnce(io::Error) -> UnusableFile {
+    let path = path.to_owned();
+    |source| UnusableFile::Unread { path, source }
 }
 
 fn beside(base: &Path, path: &str) -> PathBuf {
@@ -121,14 +143,14 @@ mod tests {
         let folder = place.path().join("a.toml").display().to_string();
         let folder = folder.as_str();
         let mut gone = scenario("{ kind = \"flight\", vehicle-file = \"gone.toml\" }");
-        let error = embed(&mut gone, folder).unwrap_err();
+        let error = embed(&mut gone, folder).unwrap_err().to_string();
         assert!(error.contains("gone.toml: No such file"), "{error}");
         let mut bad = scenario("{ kind = \"flight\", vehicle-file = \"package.toml\" }");
-        let error = embed(&mut bad, folder).unwrap_err();
+        let error = embed(&mut bad, folder).unwrap_err().to_string();
         assert!(error.contains("package.toml:2: unknown field"), "{error}");
         assert!(!error.contains('\n'), "{error}");
         let mut library = scenario("{ kind = \"library\", library = \"gone.so\" }");
-        let error = embed(&mut library, folder).unwrap_err();
+        let error = embed(&mut library, folder).unwrap_err().to_string();
         assert!(error.contains("gone.so: No such file"), "{error}");
     }
 }

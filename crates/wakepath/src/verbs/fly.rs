@@ -1,31 +1,34 @@
 //! `wakepath fly`: what the recorded timing of a run does to a vehicle's flight.
 
+use super::given::Refused;
 use super::progress::Progress;
 use super::{Outcome, opened, print_result};
 use crate::command_line::Fly;
+use crate::runs;
+use crate::terminal::laid;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::{FlightOrder, Flights};
 use wakepath_report::{Style, ToText, to_json};
 use wakepath_scenario::{
-    Course, FlightCriterion, FlightTerms, FlightVehicle, KnownCpus, Scenario, Word,
+    Course, FlightCriterion, FlightTerms, FlightVehicle, KnownCpus, NamedFileError, Scenario, Word,
 };
 
 type Failure = Box<dyn std::error::Error>;
 
 /// Flies and shows.
 pub fn run(arguments: &Fly) -> Outcome {
-    let run = opened(&arguments.run, arguments.json)?;
+    let run = opened(&runs::find(arguments.run.as_deref())?, arguments.json)?;
     let order = order(arguments, &run)?;
     let workers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let progress = Progress::new();
+    let progress = Progress::of("flying");
     let flights = Flights::of(&run, &order, workers, &|ready, of| progress.tell(ready, of));
     progress.end();
     let flights = flights?;
     let text = match arguments.json {
         true => to_json(&flights),
-        false => flights.to_text(Style::of_stdout()),
+        false => laid(&flights.to_text(Style::of_stdout())),
     };
     print_result(arguments.json, &text)?;
     Ok(ExitCode::from(flights.exit_code()))
@@ -53,12 +56,14 @@ fn order(arguments: &Fly, run: &Run) -> Result<FlightOrder, Failure> {
         criterion: FlightCriterion::default(),
     });
     if let Some(name) = &arguments.vehicle {
-        terms.vehicle = FlightVehicle::named(name).resolved(|path| {
-            std::fs::read_to_string(path).map_err(|error| {
+        let vehicle = FlightVehicle::named(name).resolved(|path| std::fs::read_to_string(path));
+        terms.vehicle = vehicle.map_err(|error| match error {
+            NamedFileError::Unread { .. } => {
                 let names: Vec<&str> = wakepath_flight::Vehicle::built_in_names().collect();
                 let names = names.join(" and ");
-                format!("--vehicle {path}: {error}; built in are {names}")
-            })
+                format!("--vehicle {error}; built in are {names}")
+            }
+            other => other.to_string(),
         })?;
     }
     let choices = &mut terms.choices;
@@ -74,9 +79,13 @@ fn order(arguments: &Fly, run: &Run) -> Result<FlightOrder, Failure> {
     Ok(order)
 }
 
-fn choose<T: Word>(option: &str, word: &Option<String>, choice: &mut T) -> Result<(), String> {
+fn choose<T: Word>(
+    option: &'static str,
+    word: &Option<String>,
+    choice: &mut T,
+) -> Result<(), Refused> {
     if let Some(word) = word {
-        *choice = T::of_word(word).map_err(|refused| format!("{option} {word}: {refused}"))?;
+        *choice = T::of_word(word).map_err(|refused| Refused::new(option, word, refused))?;
     }
     Ok(())
 }

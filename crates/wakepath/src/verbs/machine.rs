@@ -2,6 +2,7 @@
 
 use super::{Outcome, print_result};
 use crate::command_line::Machine;
+use crate::terminal::laid;
 use std::fmt::Write;
 use std::process::ExitCode;
 use wakepath_machine::{Facts, Root};
@@ -19,7 +20,7 @@ pub fn run(arguments: &Machine) -> Outcome {
             for (what, permission) in facts.privileges().named() {
                 writeln!(text, "{what:<16} {permission}")?;
             }
-            text
+            laid(&text)
         }
     };
     print_result(arguments.json, &text)?;

@@ -1,23 +1,26 @@
 //! What `check` and `run` have in common: from a scenario to a run directory, a table and a
 //! verdict.
 
+use super::given;
 use super::progress::assessed;
 use super::{Outcome, opened_in, print, print_result};
 use crate::beginning::run_started;
 use crate::command_line::Output;
-use crate::terminal::tell;
-use crate::view;
+use crate::metrics::Listening;
+use crate::runs;
+use crate::terminal::{laid, tell};
+use crate::view::{Follower, Part, Stopping};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 use wakepath_archive::{Ending, Run};
-use wakepath_assess::explanation::{ExplainError, write_beside};
+use wakepath_assess::explanation::{ExplainError, kept, write_beside};
 use wakepath_directory::{Directory, Trust};
 use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::{HostCpus, Interrupt, Measurement, Plan, load_controllers};
 use wakepath_readiness::{Inspection, Report};
-use wakepath_report::{Style, ToText, to_json};
+use wakepath_report::{Answer, Shown, Style, ToText, to_json};
 use wakepath_scenario::{KnownCpus, Scenario, Warning, builtin, units};
 
 type Failure = Box<dyn std::error::Error>;
@@ -27,23 +30,13 @@ pub fn host_cpus() -> Result<HostCpus, Failure> {
     let mut allowed = wakepath_rt::affinity::current()?;
     // CPUs that `tune apply` set apart: the loop's process is put into their group.
     if let Some(group) = wakepath_tuning::LoopGroup::find(&Root::host()) {
-        let own = group.cpus.numbers().iter();
-        allowed.extend(own.filter_map(|&cpu| u16::try_from(cpu).ok()));
+        allowed.extend(group.cpus.numbers());
         allowed.sort_unstable();
         allowed.dedup();
     }
     let facts = Facts::read(&Root::host());
-    let isolated = facts
-        .varying
-        .cpu_time
-        .isolated
-        .known()
-        .map_or(Vec::new(), |cpus| {
-            cpus.numbers()
-                .iter()
-                .filter_map(|&cpu| u16::try_from(cpu).ok())
-                .collect()
-        });
+    let isolated = facts.varying.cpu_time.isolated.known();
+    let isolated = isolated.map_or(Vec::new(), |cpus| cpus.numbers().to_vec());
     Ok(HostCpus { allowed, isolated })
 }
 
@@ -59,7 +52,25 @@ pub fn scenario_text(name: &str) -> Result<(String, String), Failure> {
             let names = names.join(", ");
             Err(format!("{name}: no such file, and no built-in scenario; there are {names}").into())
         }
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => Err(format!(
+            "{name}: is no scenario but a program or other data; a program is watched: wakepath watch -- \
+             {name}"
+        )
+        .into()),
         Err(error) => Err(format!("{name}: {error}").into()),
+    }
+}
+
+/// Refuses a CPU for the loop that wakepath may not use.
+pub fn may_use(cpu: Option<u16>, host: &HostCpus) -> Result<(), Failure> {
+    let may = host.for_a_loop();
+    match cpu.filter(|cpu| !may.contains(cpu)) {
+        None => Ok(()),
+        Some(cpu) => {
+            let there: Vec<String> = may.iter().map(u16::to_string).collect();
+            let there = there.join(", ");
+            Err(format!("--cpu {cpu}: wakepath may use CPU {there}; give one of them").into())
+        }
     }
 }
 
@@ -75,13 +86,13 @@ pub fn read_scenario(
     Ok((scenario, warnings))
 }
 
+/// Warnings as the notes of a run.
+pub fn told(warnings: &[Warning]) -> Vec<String> {
+    warnings.iter().map(ToString::to_string).collect()
+}
+
 /// Carries the scenario out, shows the table and the verdict; the exit code is the verdict's.
-pub fn measure(
-    scenario: Scenario,
-    warnings: &[Warning],
-    host: HostCpus,
-    output: &Output,
-) -> Outcome {
+pub fn measure(scenario: Scenario, notes: &[String], host: HostCpus, output: &Output) -> Outcome {
     let started = SystemTime::now();
     let place = Place::of(
         output.directory.as_deref(),
@@ -89,34 +100,58 @@ pub fn measure(
         &scenario.name,
         started,
     )?;
-    for warning in warnings {
-        tell!("warning: {warning}");
+    // A part of something larger says nothing for itself but what the view shows.
+    let is_part = output.part.is_some();
+    for note in notes.iter().filter(|_| !is_part) {
+        tell!("note: {note}");
     }
     let subject = super::subject::loop_of(&scenario, &host);
+    let above_ns = given::time("--stop-above", output.stop_above.as_deref())?;
+    let mut scenario = scenario;
+    if above_ns.is_some() {
+        scenario.trace.get_or_insert_default();
+    }
     let plan = Plan::new(&scenario, host);
+    let plan = match above_ns {
+        Some(_) => plan.traced(),
+        None => plan,
+    };
     let interrupt = Interrupt::listen()?;
     load_controllers(&plan, &interrupt)?;
     let facts = Facts::read(&Root::host());
     let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
+    let listening = output.metrics.as_deref().map(Listening::at).transpose()?;
     let directory = place.make()?;
-    let mut observer = view::fitting(output.no_tui || output.json);
+    let follower = Follower::new(
+        &scenario.name,
+        kernel_measures(&scenario, &plan),
+        Part {
+            of: output.part.clone(),
+            after_it: Duration::from_millis(output.part_then),
+        },
+        output.no_tui || (output.json && output.part.is_none()),
+    );
+    let serving = match listening {
+        None => None,
+        Some(listening) => {
+            tell!("metrics: {}", listening.url());
+            Some(listening.serve(follower.standing(), &plan.other_cpus())?)
+        }
+    };
+    let mut observer = Stopping::new(Box::new(follower), &interrupt, above_ns);
     let ending = Measurement {
         scenario: &scenario,
         plan: &plan,
         directory: &directory,
-        start: run_started(
-            &scenario,
-            clock_source(&facts),
-            warnings.iter().map(ToString::to_string).collect(),
-            started,
-        )?,
+        start: run_started(&scenario, clock_source(&facts), notes.to_vec(), started)?,
         caches: caches(&facts),
         readiness: serde_json::to_value(&readiness)?,
-        observer: observer.as_mut(),
+        observer: &mut observer,
         interrupt: &interrupt,
     }
     .carry_out();
-    drop(observer);
+    let stopped = observer.stopped.take();
+    drop((observer, serving));
 
     // Whatever ended it: what was recorded is put in order and shown.
     let recorded = wakepath_archive::finish_in(&directory);
@@ -143,11 +178,22 @@ pub fn measure(
             return Err(error.into());
         }
     };
+    if let Some(above_ns) = above_ns {
+        return super::stopped::show(&directory, stopped.as_ref(), above_ns, &ending, output.json);
+    }
     explain(&directory);
     if ending == Ending::Interrupted {
         tell!("interrupted: what follows is of what was measured until then");
     }
     show(&directory, output)
+}
+
+/// What each phase takes beside its cycles: the kernel's own measurements, CPU after CPU.
+fn kernel_measures(scenario: &Scenario, plan: &Plan) -> Duration {
+    let trace = scenario.trace.as_ref();
+    let terms = trace.map_or([None, None], |of| [of.timerlat_ns, of.osnoise_ns]);
+    let each_ns: u64 = terms.into_iter().flatten().sum();
+    Duration::from_nanos(each_ns) * plan.loop_cpus.len().max(1) as u32
 }
 
 /// Where a run will lie: known early, so that what can't be is said before anything is measured;
@@ -253,15 +299,25 @@ pub fn explain(directory: &Directory) {
 fn show(directory: &Directory, output: &Output) -> Outcome {
     let run = opened_in(directory, output.json)?;
     let (assessment, pictures) = assessed(&run, true)?;
+    let answer = Answer::of(&assessment, kept(run.directory())?.as_ref());
     print_result(
         output.json,
-        &match output.json {
-            true => to_json(&assessment),
-            false => assessment.to_text(Style::of_stdout()),
+        &match (output.json, output.details) {
+            (true, _) => to_json(&assessment),
+            (_, true) => laid(&assessment.to_text(Style::of_stdout())),
+            _ => answer.to_text(&Shown {
+                style: Style::of_stdout(),
+                run: &runs::word_for(directory.path()),
+                recording: &directory.path().display().to_string(),
+                // The report's.
+                lines_below: 1,
+            }),
         },
     )?;
+    super::kept::keep(directory, &run, &answer, &assessment.machine);
     // A report that can't be written takes nothing from the verdict, and can be had again.
     match super::report::beside(&run, directory, &assessment, &pictures) {
+        Ok(_) if output.part.is_some() => {}
         Ok(path) if output.json => tell!("report: {}", path.display()),
         Ok(path) => print(&format!("report: {}\n", path.display()))?,
         Err(error) => tell!("warning: the report can't be written: {error}"),
@@ -284,7 +340,7 @@ pub fn default_directory(name: &str, started: SystemTime) -> PathBuf {
             }
         })
         .collect();
-    Path::new("wakepath-runs").join(format!("{name}-{time}"))
+    Path::new(runs::HOME).join(format!("{name}-{time}"))
 }
 
 /// The clock source by the machine's facts.

@@ -1,6 +1,8 @@
 //! One file for each verb of the command. A verb returns its exit code, or an error that is one
 //! line saying what is wrong, where, and what would be right.
 
+pub mod bound;
+mod changed;
 pub mod check;
 pub mod compare;
 pub mod doctor;
@@ -10,19 +12,25 @@ pub mod explain;
 pub mod export;
 mod files;
 pub mod fly;
-mod given_time;
+mod given;
 pub mod import;
+mod kept;
 pub mod lab;
 pub mod machine;
 mod measured;
+mod parts;
 mod progress;
+pub mod rate;
 pub mod recover;
 pub mod report;
 pub mod run;
+pub mod runs;
 pub mod scenario;
 pub mod schedulability;
 pub mod show;
+mod stopped;
 mod subject;
+mod sweep;
 pub mod tune;
 pub mod watch;
 

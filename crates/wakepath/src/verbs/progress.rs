@@ -1,4 +1,5 @@
-//! How far the flights are, for a person who waits for them. It knows nothing of what is flown.
+//! How far long computations are, for a person who waits for them. It knows nothing of what is
+//! computed.
 
 use crate::terminal;
 use std::sync::Mutex;
@@ -12,7 +13,7 @@ pub(super) fn assessed(
     run: &Run,
     drawn: bool,
 ) -> Result<(Assessment, Vec<Picture>), AssessmentError> {
-    let progress = Progress::new();
+    let progress = Progress::of("flying");
     let assessment = Assessment::with_progress(run, drawn, &|ready, of| progress.tell(ready, of));
     progress.end();
     assessment
@@ -20,6 +21,7 @@ pub(super) fn assessed(
 
 /// Says on standard error how far it is, once it has taken longer than a person waits in silence.
 pub(super) struct Progress {
+    what: &'static str,
     started: Instant,
     told: Mutex<Option<Instant>>,
 }
@@ -27,8 +29,10 @@ pub(super) struct Progress {
 const SILENCE: Duration = Duration::from_secs(2);
 
 impl Progress {
-    pub(super) fn new() -> Self {
+    /// Of something that is done, in a word.
+    pub(super) fn of(what: &'static str) -> Self {
         Self {
+            what,
             started: Instant::now(),
             told: Mutex::new(None),
         }
@@ -42,7 +46,7 @@ impl Progress {
             return;
         }
         *told = Some(Instant::now());
-        terminal::tell_progress(&format!("flying: {ready} of {of}"));
+        terminal::tell_progress(&format!("{}: {ready} of {of}", self.what));
     }
 
     /// Clears what a terminal still shows.

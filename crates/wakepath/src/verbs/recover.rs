@@ -3,6 +3,7 @@
 use super::measured::trust;
 use super::{Outcome, print};
 use crate::command_line::Recover;
+use crate::runs;
 use crate::watch::{Figures, Recovered};
 use std::fmt::Write;
 use std::path::Path;
@@ -15,11 +16,8 @@ use wakepath_verdict::counted;
 
 /// Recovers.
 pub fn run(arguments: &Recover) -> Outcome {
-    if !arguments.run.exists() {
-        let path = arguments.run.clone();
-        return Err(ArchiveError::NotARun { path }.into());
-    }
-    let directory = Directory::to_write(&arguments.run, trust(arguments.trust_directory))?;
+    let place = runs::find(arguments.run.as_deref())?;
+    let directory = Directory::to_write(&place, trust(arguments.trust_directory))?;
     let mut is_told = false;
     let report = match wakepath_archive::recover_in(&directory) {
         // A watch writes its log at its end; until then its trace and session are what there is.
@@ -44,7 +42,7 @@ pub fn run(arguments: &Recover) -> Outcome {
             }
             Some(Recovered::NoPeriod { found }) => return no_period(&directory, &found),
             Some(Recovered::Run(figures)) => {
-                tell(&arguments.run, &figures)?;
+                tell(&place, &figures)?;
                 is_told = true;
                 wakepath_archive::recover_in(&directory)?
             }
@@ -56,7 +54,7 @@ pub fn run(arguments: &Recover) -> Outcome {
     let (had_scratch, reaped) = remove_loads(&directory)?;
 
     let mut text = String::new();
-    let directory = arguments.run.display();
+    let directory = place.display();
     match report.was_finished {
         true if is_told => {}
         true => writeln!(

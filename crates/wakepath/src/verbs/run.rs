@@ -1,13 +1,23 @@
 //! `wakepath run`: a scenario from a file or from those built in.
 
+use super::changed::Changes;
 use super::{Outcome, measured};
 use crate::command_line::Run;
+use wakepath_measure::HostCpus;
+use wakepath_scenario::{Scenario, Warning};
 
 /// Measures and judges.
 pub fn run(arguments: &Run) -> Outcome {
     let host = measured::host_cpus()?;
     let (text, source) = measured::scenario_text(&arguments.scenario)?;
-    let (mut scenario, warnings) = measured::read_scenario(&text, &source, &host)?;
+    measured::may_use(arguments.cpu, &host)?;
+    let changes = Changes {
+        rate: arguments.rate.as_deref(),
+        cpu: arguments.cpu,
+        policies: &arguments.policy,
+        reserved_for: None,
+    };
+    let (mut scenario, warnings) = changed(&text, &source, &changes, &host)?;
     if arguments.trace {
         scenario.trace.get_or_insert_default();
     }
@@ -15,5 +25,26 @@ pub fn run(arguments: &Run) -> Outcome {
         None => (scenario, warnings),
         Some(duration) => measured::fitted(&scenario, warnings, duration)?,
     };
-    measured::measure(scenario, &warnings, host, &arguments.output)
+    measured::measure(
+        scenario,
+        &measured::told(&warnings),
+        host,
+        &arguments.output,
+    )
+}
+
+/// A scenario with what the command line changes in it. As it is in its file it has to be right:
+/// what is wrong there is said with its line.
+pub(super) fn changed(
+    text: &str,
+    source: &str,
+    changes: &Changes<'_>,
+    host: &HostCpus,
+) -> Result<(Scenario, Vec<Warning>), Box<dyn std::error::Error>> {
+    let own = measured::read_scenario(text, source, host)?;
+    match changes.are_none() {
+        true => Ok(own),
+        false => measured::read_scenario(&changes.made_in(text)?, source, host)
+            .map_err(|error| format!("with {changes}: {error}").into()),
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::{Outcome, measured, print};
 use crate::command_line::Scenario;
+use crate::terminal::laid;
 use std::fmt::Write;
 use std::process::ExitCode;
 use wakepath_scenario::{KnownCpus, builtin, json_schema};
@@ -30,7 +31,7 @@ fn list() -> Outcome {
             wakepath_scenario::Scenario::parse(builtin.text, builtin.name, &any_machine)?;
         writeln!(text, "{:<16} {}", builtin.name, scenario.description)?;
     }
-    print(&text)?;
+    print(&laid(&text))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -63,6 +64,6 @@ fn check(name: &str) -> Outcome {
     for warning in warnings {
         writeln!(text, "warning: {warning}")?;
     }
-    print(&text)?;
+    print(&laid(&text))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,25 +1,49 @@
-//! `wakepath show`: a recorded run, judged again by the scenario that it was measured for.
+//! `wakepath show`: a recorded run's answer, as it was kept where it still holds; else, and for
+//! everything beyond it, the run judged again by the scenario that it was measured for.
 
 use super::progress::assessed;
-use super::{Outcome, opened, print_result};
+use super::{Outcome, kept, opened, print, print_result};
 use crate::command_line::Show;
+use crate::runs;
+use crate::terminal::laid;
+use std::path::Path;
 use std::process::ExitCode;
-use wakepath_report::{Style, ToText, to_json};
+use wakepath_assess::explanation;
+use wakepath_report::{Answer, Shown, Style, ToText, to_json};
 
 /// Reads and judges.
 pub fn run(arguments: &Show) -> Outcome {
-    let run = opened(&arguments.run, arguments.json)?;
+    let directory = runs::find(arguments.run.as_deref())?;
+    let run = opened(&directory, arguments.json)?;
+    let in_short = !arguments.json && !arguments.details;
+    if in_short && let Some(answer) = kept::of(&run) {
+        print(&text(&answer, &directory))?;
+        return Ok(ExitCode::from(answer.exit_code));
+    }
     let findings = run.check()?;
     let (assessment, _) = assessed(&run, false)?;
-    let text = match arguments.json {
-        true => to_json(&assessment),
-        false => assessment.to_text(Style::of_stdout()),
+    let text = match (arguments.json, arguments.details) {
+        (true, _) => to_json(&assessment),
+        (_, true) => laid(&assessment.to_text(Style::of_stdout())),
+        _ => text(
+            &Answer::of(&assessment, explanation::kept(run.directory())?.as_ref()),
+            &directory,
+        ),
     };
     print_result(arguments.json, &text)?;
     // An archive that is not as it was written says nothing, whatever its figures.
     if !findings.is_empty() {
         let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
-        return Err(format!("{}: {}", arguments.run.display(), findings.join("; ")).into());
+        return Err(format!("{}: {}", directory.display(), findings.join("; ")).into());
     }
     Ok(ExitCode::from(assessment.exit_code()))
+}
+
+fn text(answer: &Answer, directory: &Path) -> String {
+    answer.to_text(&Shown {
+        style: Style::of_stdout(),
+        run: &runs::word_for(directory),
+        recording: &directory.display().to_string(),
+        lines_below: 0,
+    })
 }

@@ -2,10 +2,11 @@
 
 use super::{check, measured};
 use crate::command_line::Subject;
-use wakepath_machine::{CpuList, Facts, Root};
+use wakepath_machine::{Facts, Root};
 use wakepath_measure::{HostCpus, Plan};
 use wakepath_readiness::{LoopAtHand, Processes, Program};
 use wakepath_scenario::Scenario;
+use wakepath_timeline::CpuSet;
 use wakepath_timeline::Policy;
 
 type Failure = Box<dyn std::error::Error>;
@@ -37,11 +38,11 @@ pub fn of(arguments: &Subject, root: &Root) -> Result<(LoopAtHand, Scenario), Fa
     if let Some(cpu) = arguments.cpu {
         let online = Facts::read(root).varying.cpu_time.online;
         if let Some(online) = online.known()
-            && !online.contains(u32::from(cpu))
+            && !online.contains(cpu)
         {
             return Err(format!("--cpu {cpu}: CPU {online} are on-line; give one of them").into());
         }
-        subject.cpus = [u32::from(cpu)].into_iter().collect();
+        subject.cpus = [cpu].into_iter().collect();
     }
     if let Some(name) = &arguments.program {
         subject.program = Some(program(name, root)?);
@@ -69,7 +70,7 @@ pub fn loop_of(scenario: &Scenario, host: &HostCpus) -> LoopAtHand {
     LoopAtHand {
         period_ns: scenario.period_ns,
         latency_ns: scenario.criterion.latency_ns,
-        cpus: plan.loop_cpus.iter().map(|&cpu| u32::from(cpu)).collect(),
+        cpus: CpuSet::from(&plan.loop_cpus[..]),
         priority,
         program: None,
     }
@@ -79,10 +80,7 @@ pub fn loop_of(scenario: &Scenario, host: &HostCpus) -> LoopAtHand {
 fn recorded_cpus(root: &Root) -> Result<HostCpus, Failure> {
     let facts = Facts::read(root);
     let times = &facts.varying.cpu_time;
-    let numbers = |list: &CpuList| -> Vec<u16> {
-        let numbers = list.numbers().iter();
-        numbers.filter_map(|&cpu| u16::try_from(cpu).ok()).collect()
-    };
+    let numbers = |list: &CpuSet| list.numbers().to_vec();
     let allowed = times.online.known().map(numbers).unwrap_or_default();
     if allowed.is_empty() {
         let path = times.online.path();

@@ -1,59 +1,29 @@
-//! What a person sees while a run is under way: a live view on a terminal, plain lines elsewhere.
-//! Both go to standard error; standard output is for the result.
+//! What a person sees while something is being measured: a live view on a terminal, plain lines
+//! elsewhere. Both go to standard error; standard output is for the result.
 
+mod follower;
+mod history;
+mod lines;
 mod live;
 mod plain;
+mod remaining;
+mod standing;
+mod stopping;
+
+pub use follower::{Follower, Part};
+pub use lines::clock;
+pub use live::LiveView;
+pub use standing::{Lines, Row, Shared, Standing, Time, Totals, Worst};
+pub use stopping::{Stopped, Stopping};
 
 use std::io::IsTerminal;
-use std::path::Path;
-use wakepath_assess::explanation::{WorstCycle, worst_cycle};
-use wakepath_measure::{Observer, Plan, Segment};
+use wakepath_measure::Plan;
 
-/// The view that fits: live on a terminal of a useful size, unless plain lines are wanted.
-pub fn fitting(plain_wanted: bool) -> Box<dyn Observer> {
+/// Whether a live view fits: on a terminal that can move its cursor, unless plain lines are asked
+/// for.
+pub fn is_wanted(plain_wanted: bool) -> bool {
     let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    match !plain_wanted && !dumb && std::io::stderr().is_terminal() {
-        true => live::LiveView::new().map_or_else(
-            // A terminal that can't be driven still shows lines.
-            |_| Box::new(plain::PlainView::default()) as Box<dyn Observer>,
-            |view| Box::new(view),
-        ),
-        false => Box::new(plain::PlainView::default()),
-    }
-}
-
-/// Microseconds with one decimal, or milliseconds when they are many: what fits a column.
-fn short_time(ns: i64) -> String {
-    match ns.unsigned_abs() {
-        0..1_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),
-        _ => format!("{:.2} s", ns as f64 / 1e9),
-    }
-}
-
-/// The worst cycle of a segment whose trace is written, explained.
-fn worst_of(
-    observer: &mut dyn Observer,
-    segment: &Segment,
-    directory: &Path,
-) -> Option<WorstCycle> {
-    match worst_cycle(directory, segment.planned.segment) {
-        Ok(worst) => worst,
-        Err(error) => {
-            // No part of the record: the run is explained as a whole when it has ended.
-            observer.note(&format!("not explained yet: {error}"));
-            None
-        }
-    }
-}
-
-/// A cycle and what it waited for, in one line.
-fn worst_line(worst: &WorstCycle) -> String {
-    let latency = short_time(worst.latency_ns.cast_signed());
-    match &worst.main_cause {
-        Some((cause, ns)) => format!("{latency}, {} of it: {cause}", short_time(ns.cast_signed())),
-        None => format!("{latency}, all of it the wake-up itself"),
-    }
+    !plain_wanted && !dumb && std::io::stderr().is_terminal()
 }
 
 /// What is measured, in one line.

@@ -1,9 +1,11 @@
 //! Plain lines: one for each phase and each finished segment.
 
-use super::{headline, short_time, worst_line, worst_of};
+use super::follower::worst_line;
+use super::headline;
 use crate::terminal::tell;
 use std::path::Path;
-use wakepath_measure::{LiveFigures, Observer, Plan, Segment};
+use wakepath_measure::{LiveFigures, Plan, Segment};
+use wakepath_timeline::duration::short;
 
 /// Writes to standard error.
 #[derive(Debug, Default)]
@@ -13,8 +15,8 @@ pub struct PlainView {
     last: LiveFigures,
 }
 
-impl Observer for PlainView {
-    fn begun(&mut self, plan: &Plan, planned_ns: u64, directory: &Path) {
+impl PlainView {
+    pub fn begun(&mut self, plan: &Plan, planned_ns: u64, directory: &Path) {
         self.segments = plan.segments().count();
         tell!(
             "measuring: {}, {:.0} s of cycles; recording to {}",
@@ -24,7 +26,7 @@ impl Observer for PlainView {
         );
     }
 
-    fn phase(&mut self, name: &str, repetition: u32, loads: &[String]) {
+    pub fn phase(&mut self, name: &str, repetition: u32, loads: &[String]) {
         match loads {
             [] => tell!("phase {name}, repetition {}", repetition + 1),
             loads => tell!(
@@ -35,47 +37,46 @@ impl Observer for PlainView {
         }
     }
 
-    fn segment_begun(&mut self, segment: &Segment) {
+    pub fn segment_begun(&mut self, segment: &Segment) {
         self.last = LiveFigures {
             segment: segment.planned.segment,
             ..LiveFigures::default()
         };
     }
 
-    fn live(&mut self, figures: &LiveFigures) {
-        self.last = *figures;
+    pub fn live(&mut self, figures: &LiveFigures) {
+        self.last = figures.clone();
     }
 
-    fn segment_ended(&mut self, segment: &Segment, problem: Option<&str>) {
+    pub fn segment_ended(&mut self, segment: &Segment, problem: Option<&str>) {
         self.ended += 1;
         let place = format!("[{}/{}]", self.ended, self.segments);
         let condition = &segment.planned.condition;
         let phase = &segment.planned.phase;
-        let figures = self.last;
+        let figures = &self.last;
         match problem {
             Some(problem) => tell!("{place} {condition}, {phase}: {problem}"),
             None => tell!(
                 "{place} {condition}, {phase}: {} cycles, wake-up latency median {}, max {}, \
-                 skipped {}",
+                 missed {}, skipped {}",
                 figures.executed,
-                short_time(figures.median_ns),
-                short_time(figures.max_ns),
+                short(figures.median_ns),
+                short(figures.max_ns),
+                figures.missed,
                 figures.skipped
             ),
         }
     }
 
-    fn traced(&mut self, segment: &Segment, directory: &Path) {
-        if let Some(worst) = worst_of(self, segment, directory) {
-            tell!("      worst: {}", worst_line(&worst));
-        }
+    pub fn worst(&mut self, latency_ns: u64, cause: Option<(&str, u64)>) {
+        tell!("      worst: {}", worst_line(latency_ns, cause));
     }
 
-    fn note(&mut self, text: &str) {
+    pub fn note(&mut self, text: &str) {
         tell!("note: {text}");
     }
 
-    fn finishing(&mut self) {
+    pub fn finishing(&mut self) {
         tell!("putting the recording in order");
     }
 }

@@ -42,7 +42,7 @@ pub fn record(
     log.append_event(&Event::Imported(Box::new(Imported {
         form: Imported::WATCHED.into(),
         measures: "kernel events of a program that does not measure itself".into(),
-        lacks: lacks(figures).into_iter().map(Lack::Other).collect(),
+        lacks: lacks(figures),
         ..Imported::default()
     })))?;
     log.append_event(&Event::TracingSetUp(session.set_up))?;
@@ -114,14 +114,12 @@ fn thread_ended(number: u16, of: &Watched) -> ThreadEnded {
 }
 
 /// One line each. What a verdict rests on and was not recorded.
-fn lacks(figures: &Figures) -> Vec<String> {
+fn lacks(figures: &Figures) -> Vec<Lack> {
     let mut lacks = vec![
-        "due times of its own: a cycle is due when its timer was to expire".to_owned(),
-        "first instructions and ends of work: a cycle begins when its thread is switched in and \
-         ends when it sleeps"
-            .to_owned(),
-        "untraced repetitions: what tracing costs this program is not known".to_owned(),
-        "proven loads: what else ran is not controlled".to_owned(),
+        Lack::OwnDueTimes,
+        Lack::FirstInstructions,
+        Lack::Untraced,
+        Lack::Other("proven loads: what else ran is not controlled".into()),
     ];
     let named = |which: &dyn Fn(&Watched) -> bool| -> Option<String> {
         let names = figures.threads.iter().filter(|of| which(of));
@@ -129,21 +127,21 @@ fn lacks(figures: &Figures) -> Vec<String> {
         (!names.is_empty()).then(|| names.join(", "))
     };
     if let Some(names) = named(&|of| !of.exact) {
-        lacks.push(format!(
+        lacks.push(Lack::Other(format!(
             "instants of {names}: it does not sleep until instants a whole number of periods apart, \
              so its cycles are moved onto an even row; latencies and run times are as measured"
-        ));
+        )));
     }
     if let Some(names) = named(&|of| of.woken_by.is_some()) {
-        lacks.push(format!(
+        lacks.push(Lack::Other(format!(
             "timers of {names}: something else wakes it, and its cycles are due when it was woken"
-        ));
+        )));
     }
     if let Some(names) = named(&|of| !of.programmed && of.woken_by.is_none()) {
-        lacks.push(format!(
+        lacks.push(Lack::Other(format!(
             "programmed times of {names}: its cycles are due when the timer's callback began, and \
              the timer's own lateness is not in their latency"
-        ));
+        )));
     }
     lacks
 }
@@ -159,6 +157,12 @@ fn scenario(figures: &Figures, name: &str, latency_ns: Option<u64>) -> Result<Sc
     );
     if let Some(ns) = latency_ns {
         writeln!(text, "latency = \"{ns} ns\"")?;
+        // Each thread's deadline is its own period, which no latency limit may be beyond: a longer
+        // one is the deadline, too.
+        let shortest_ns = figures.threads.iter().map(|of| of.period_ns).min();
+        if shortest_ns.is_some_and(|shortest| shortest < ns) {
+            writeln!(text, "deadline = \"{ns} ns\"")?;
+        }
     }
     for of in &figures.threads {
         writeln!(

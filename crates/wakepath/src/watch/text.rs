@@ -4,7 +4,7 @@ use super::{Figures, Watched, WokenBy};
 use std::fmt::Write;
 use wakepath_report::{Cell, Style, Table, number, words};
 use wakepath_statistics::{DistributionSummary, Quantile};
-use wakepath_timeline::duration::exact;
+use wakepath_timeline::duration::{self, Unit, exact};
 use wakepath_verdict::counted;
 
 /// Threads without a period that are named; JSON has all.
@@ -32,7 +32,7 @@ pub fn text(figures: &Figures) -> String {
             of.thread_id,
             of.why,
             counted(of.other_wake_ups, "time", "times"),
-            time(of.run_ns)
+            duration::short(of.run_ns.cast_signed())
         );
     }
     if let Some(more) = figures.not_judged.len().checked_sub(MOST_NOT_JUDGED + 1) {
@@ -99,7 +99,7 @@ fn quantile(of: &Option<DistributionSummary>, wanted: Quantile) -> Cell {
 }
 
 fn micros(ns: i64) -> String {
-    format!("{:.1}", ns as f64 / 1e3)
+    Unit::Micros.figure(ns, 1)
 }
 
 /// What a reader must know of a thread to read its line rightly.
@@ -175,12 +175,4 @@ fn remarks(of: &Watched) -> Vec<String> {
         (false, false) => {}
     }
     remarks
-}
-
-fn time(ns: u64) -> String {
-    match ns {
-        0..10_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
-        10_000_000..10_000_000_000 => format!("{:.1} ms", ns as f64 / 1e6),
-        _ => format!("{:.1} s", ns as f64 / 1e9),
-    }
 }

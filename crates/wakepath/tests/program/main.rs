@@ -1,15 +1,19 @@
-//! The program as its users start it. `system` measures time and wants `--test-threads=1`; `lab`
-//! and `kills` take minutes and are ignored but in their own stages.
+//! The program as its users start it. `system` measures time and wants `--test-threads=1`; `lab`,
+//! `kills` and `repetition` take minutes and are ignored but in their own stages.
 
 mod command_line;
 mod kills;
 mod lab;
 mod own_controller;
+mod repetition;
 mod started;
+mod sweeps;
 mod system;
 
 wakepath_test_program::program![
+    command_line::answer::TESTS,
     command_line::archives::TESTS,
+    command_line::bound::TESTS,
     command_line::compare::TESTS,
     command_line::directories::TESTS,
     command_line::documentation::TESTS,
@@ -21,9 +25,14 @@ wakepath_test_program::program![
     command_line::limits::TESTS,
     command_line::links::TESTS,
     command_line::output::TESTS,
+    command_line::programs::TESTS,
+    command_line::reports::TESTS,
+    command_line::runs::TESTS,
     command_line::scenarios::TESTS,
     command_line::schedulability::TESTS,
+    command_line::sweep::TESTS,
     command_line::usage::TESTS,
+    kills::interruptions::TESTS,
     kills::runs::TESTS,
     kills::tunings::TESTS,
     kills::watches::TESTS,
@@ -33,6 +42,8 @@ wakepath_test_program::program![
     own_controller::built_in::TESTS,
     own_controller::library::TESTS,
     own_controller::python::TESTS,
+    repetition::TESTS,
+    sweeps::TESTS,
     system::clock_step::TESTS,
     system::death::TESTS,
     system::full_disk::TESTS,
@@ -40,7 +51,9 @@ wakepath_test_program::program![
     system::interruption::TESTS,
     system::live_view::TESTS,
     system::loads::TESTS,
+    system::metrics::TESTS,
     system::privileges::TESTS,
+    system::rates::TESTS,
     system::recorder::TESTS,
     system::rights::TESTS,
     system::settings::TESTS,
@@ -49,4 +62,5 @@ wakepath_test_program::program![
     system::trial::TESTS,
     system::wake_ups::TESTS,
     system::watching::TESTS,
+    system::widths::TESTS,
 ];

@@ -30,9 +30,14 @@ pub fn run(arguments: &LabCheck) -> Outcome {
     let cpus = KnownCpus::first(guests.cpus);
     let scenario = Scenario::parse(&order.scenario, &source, &cpus)?;
     let directory = place(arguments.directory.as_deref(), &scenario.name);
-    take_place(&directory)?;
-    let on = arguments.host.asked();
-    let compared = measure(&guests, &on, &scenario, &order.seeds, &directory)?;
+    take_place(&directory, arguments.host.trust())?;
+    let compared = measure(
+        &guests,
+        &arguments.host,
+        &scenario,
+        &order.seeds,
+        &directory,
+    )?;
     let whole = compared.into_iter().map(Compared::into_whole);
     let whole: Vec<_> = whole.collect::<Result<_, LabError>>()?;
     let now = baseline(baseline_order(&guests, &scenario, &order.seeds), &whole)?;

@@ -3,9 +3,8 @@
 
 use super::host;
 use crate::command_line::LabExec;
-use crate::terminal::tell;
+use crate::terminal::{pass_on, tell};
 use crate::verbs::{Outcome, measured, print};
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_lab::{Laboratory, Task, carry_out, last_command, take_place};
@@ -18,7 +17,7 @@ const SEED: u64 = 1;
 pub fn run(arguments: &LabExec) -> Outcome {
     let place = match &arguments.directory {
         Some(directory) => {
-            take_place(directory)?;
+            take_place(directory, arguments.guests.host.trust())?;
             directory.clone()
         }
         None => {
@@ -59,8 +58,8 @@ pub fn run(arguments: &LabExec) -> Outcome {
         if guests.len() > 1 {
             print(&format!("{}:\n", guest.name))?;
         }
-        std::io::stdout().write_all(&said.output)?;
-        std::io::stderr().write_all(&said.complaint)?;
+        pass_on(&said.output, &mut std::io::stdout())?;
+        pass_on(&said.complaint, &mut std::io::stderr())?;
         match said.exit_code {
             Ok(found) if code == 0 => code = found,
             Ok(_) => {}

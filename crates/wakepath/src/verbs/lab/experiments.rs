@@ -5,14 +5,16 @@ use super::run::measure;
 use crate::command_line::LabExperiments;
 use crate::terminal::tell;
 use crate::verbs::progress::assessed;
-use crate::verbs::report::explanation;
 use crate::verbs::{Outcome, measured, print, print_result};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
+use wakepath_assess::explanation::kept;
+use wakepath_directory::Directory;
 use wakepath_lab::experiments::{Repeated, all, page};
 use wakepath_lab::{
-    Compared, Repetition, chosen_experiments, guest_run, repetitions_json, repetitions_text,
-    write_page,
+    Compared, GuestsAsked, Repetition, chosen_experiments, guest_run, repetitions_json,
+    repetitions_text, write_page,
 };
 
 type Failure = Box<dyn std::error::Error>;
@@ -27,6 +29,9 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
         None => measured::default_directory("lab-experiments", SystemTime::now()),
     };
     // Before anything boots: what can't be used is said at once.
+    if directory.exists() {
+        Directory::to_write(&directory, arguments.host.trust())?;
+    }
     let wanted = chosen_experiments(&arguments.name)?.into_iter();
     let wanted: Vec<Repetition> = wanted
         .map(|experiment| Repetition::of(experiment, arguments.cycles, &directory))
@@ -38,13 +43,18 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
             tell!("{}: its runs are in {}", experiment.name, place.display());
         } else {
             tell!("{}: {}", experiment.name, experiment.title);
-            let on = arguments.host.asked();
-            let compared = measure(&wanted.asked(), &on, &wanted.scenario, &[1], place)?;
-            for one in compared {
-                let whole = Compared::into_whole(one);
-                whole.map_err(|error| format!("{}, {error}", experiment.name))?;
-            }
+            carry_out(arguments, wanted, &wanted.asked(), place)?;
         }
+        if !wanted.is_repeated {
+            tell!("{}: one guest once more: it must repeat", experiment.name);
+            carry_out(
+                arguments,
+                wanted,
+                &wanted.asked_again(),
+                &wanted.place_again(),
+            )?;
+        }
+        wanted.holds()?;
         repeated.push(read(wanted)?);
     }
     let place = arguments.page.as_ref().unwrap_or(&directory);
@@ -57,6 +67,20 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
         },
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn carry_out(
+    arguments: &LabExperiments,
+    wanted: &Repetition,
+    guests: &GuestsAsked,
+    place: &Path,
+) -> Result<(), Failure> {
+    let on = &arguments.host;
+    for one in measure(guests, on, &wanted.scenario, &[1], place)? {
+        let whole = Compared::into_whole(one);
+        whole.map_err(|error| format!("{}, {error}", wanted.experiment.name))?;
+    }
+    Ok(())
 }
 
 fn list() -> Outcome {
@@ -78,7 +102,7 @@ fn read(repetition: &Repetition) -> Result<Repeated, Failure> {
     for (guest, run) in repetition.runs() {
         let run = run?;
         let (assessment, pictures) = assessed(&run, true)?;
-        let explanation = explanation(&run)?;
+        let explanation = kept(run.directory())?;
         guests.extend(guest_run(guest, &run, &assessment, pictures, explanation)?);
     }
     Ok(Repeated {

@@ -2,7 +2,7 @@
 
 use crate::beginning::run_started;
 use crate::verbs::measured;
-use crate::view;
+use crate::view::{Follower, Part};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 use wakepath_archive::VirtualTime;
@@ -49,7 +49,7 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
         turn_ns: order.turn_ns,
         emulator: None,
     });
-    let mut observer = view::fitting(true);
+    let mut observer = Follower::new(&scenario.name, Duration::ZERO, Part::default(), true);
     Measurement {
         scenario: &scenario,
         plan: &plan,
@@ -57,7 +57,7 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
         start,
         caches: caches(order, facts),
         readiness: serde_json::to_value(&readiness)?,
-        observer: observer.as_mut(),
+        observer: &mut observer,
         interrupt: &interrupt,
     }
     .carry_out()?;

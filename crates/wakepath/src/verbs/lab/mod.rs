@@ -13,6 +13,7 @@ pub use guest::main as guest_main;
 
 use super::Outcome;
 use crate::command_line::{Lab, LabGuests, LabHost, VERSION};
+use wakepath_directory::Trust;
 use wakepath_lab::{GuestsAsked, Host, HostAsked};
 use wakepath_measure::own_executable;
 
@@ -53,6 +54,11 @@ impl LabGuests {
 }
 
 impl LabHost {
+    /// What `--trust-directory` says.
+    fn trust(&self) -> Trust {
+        super::measured::trust(self.trust_directory)
+    }
+
     /// The same of this host.
     fn asked(&self) -> HostAsked {
         HostAsked {

@@ -1,16 +1,16 @@
 //! `wakepath lab run`: a scenario on each kernel, each variant and each seed.
 
 use super::host;
-use crate::command_line::LabRun;
+use crate::command_line::{LabHost, LabRun};
 use crate::terminal::tell;
 use crate::verbs::{Outcome, measured, print_result};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
-use wakepath_directory::{Directory, Trust};
+use wakepath_directory::Directory;
 use wakepath_lab::{
-    Compared, GuestsAsked, HostAsked, Laboratory, Measuring, baseline, baseline_order,
-    comparison_json, comparison_text, take_place, write_baseline,
+    Compared, GuestsAsked, Laboratory, Measuring, baseline, baseline_order, comparison_json,
+    comparison_text, take_place, write_baseline,
 };
 use wakepath_measure::{HostCpus, Interrupt};
 use wakepath_report::Style;
@@ -23,9 +23,9 @@ pub fn run(arguments: &LabRun) -> Outcome {
     let guests = arguments.guests.asked();
     let scenario = scenario(arguments)?;
     let directory = place(arguments.directory.as_deref(), &scenario.name);
-    take_place(&directory)?;
-    let on = arguments.guests.host.asked();
-    let compared = measure(&guests, &on, &scenario, &arguments.seed, &directory)?;
+    let on = &arguments.guests.host;
+    take_place(&directory, on.trust())?;
+    let compared = measure(&guests, on, &scenario, &arguments.seed, &directory)?;
     print_result(
         arguments.json,
         &match arguments.json {
@@ -87,20 +87,20 @@ pub fn place(given: Option<&Path>, scenario: &str) -> PathBuf {
 /// Carries a scenario out in each guest and reads what came back.
 pub fn measure(
     guests: &GuestsAsked,
-    on: &HostAsked,
+    on: &LabHost,
     scenario: &Scenario,
     seeds: &[u64],
     directory: &Path,
 ) -> Result<Vec<Compared>, Failure> {
-    let host = host();
-    let laboratory = Laboratory::new(guests, on, &host)?;
+    let (host, asked) = (host(), on.asked());
+    let laboratory = Laboratory::new(guests, &asked, &host)?;
     let measuring = Measuring::prepare(&laboratory, scenario, seeds, directory)?;
     let interrupt = Interrupt::listen()?;
     tell!("{}", measuring.announcement());
     let recorded = measuring.carry_out(&|| interrupt.requested());
     let compared = recorded.into_iter().map(|recorded| {
         if recorded.outcome.is_ok() {
-            match Directory::to_write(&recorded.directory, Trust::Own) {
+            match Directory::to_write(&recorded.directory, on.trust()) {
                 Ok(directory) => measured::explain(&directory),
                 Err(error) => tell!("the run is recorded, but not explained: {error}"),
             }

@@ -2,16 +2,22 @@
 
 use super::host;
 use crate::command_line::LabWindow;
-use crate::verbs::{Outcome, print_result};
+use crate::runs;
+use crate::verbs::{Outcome, measured, print_result};
 use std::process::ExitCode;
 use wakepath_archive::Run;
+use wakepath_directory::Directory;
 use wakepath_explain::window::Windows;
 use wakepath_lab::{Again, CyclesAsked, HostAsked, Wanted, windows, windows_text};
 use wakepath_measure::Interrupt;
 
 /// Repeats the run, finds the windows, keeps and shows them.
 pub fn run(arguments: &LabWindow) -> Outcome {
-    let run = Run::open(&arguments.run)?;
+    let path = runs::find(Some(&arguments.run))?;
+    let run = Run::open(&path)?;
+    // Before anything boots: the windows are kept in the run.
+    let trust = measured::trust(arguments.trust_directory);
+    let directory = Directory::to_write(&path, trust)?;
     let cycles = match arguments.cycle.is_empty() {
         true => CyclesAsked::Worst(arguments.worst.into()),
         false => CyclesAsked::Named(arguments.cycle.clone()),
@@ -26,7 +32,9 @@ pub fn run(arguments: &LabWindow) -> Outcome {
         emulator: arguments.emulator.clone(),
     };
     let again = Again::of(&run, arguments.kernel.as_deref(), &on, &host)?;
-    let windows = windows(&run, &again, &wanted, &host, &|| interrupt.requested())?;
+    let windows = windows(&run, &directory, &again, &wanted, &host, &|| {
+        interrupt.requested()
+    })?;
     print_result(
         arguments.json,
         &match arguments.json {
@@ -37,7 +45,7 @@ pub fn run(arguments: &LabWindow) -> Outcome {
                 };
                 serde_json::to_string_pretty(&found)? + "\n"
             }
-            false => windows_text(&windows, &arguments.run),
+            false => windows_text(&windows, &path),
         },
     )?;
     Ok(ExitCode::SUCCESS)

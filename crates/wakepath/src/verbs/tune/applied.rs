@@ -2,6 +2,7 @@
 
 use super::{Outcome, agreed, plan, print, print_result};
 use crate::command_line::{TuneApply, TunePlace};
+use crate::terminal::laid;
 use crate::terminal::tell_text;
 use std::fmt::Write;
 use std::path::Path;
@@ -34,7 +35,7 @@ pub fn apply(arguments: &TuneApply) -> Outcome {
     }
     let text = commands(&plan.now);
     if arguments.dry_run {
-        print(&text)?;
+        print(&laid(&text))?;
         return Ok(ExitCode::SUCCESS);
     }
     if let (Some(rival), false) = (rivals.first(), arguments.despite_rivals) {
@@ -69,7 +70,7 @@ pub fn apply(arguments: &TuneApply) -> Outcome {
             )?;
         }
         writeln!(text, "taken back by: wakepath tune revert, or a reboot")?;
-        print(&text)?;
+        print(&laid(&text))?;
     }
     Ok(ExitCode::from(if applied.refused.is_empty() {
         0
@@ -98,7 +99,7 @@ pub fn revert(place: &TunePlace) -> Outcome {
                 }
             }
         }
-        print(&text)?;
+        print(&laid(&text))?;
     }
     let whole = reverted.is_none_or(|reverted| reverted.left.is_empty());
     Ok(ExitCode::from(if whole { 0 } else { 1 }))
@@ -125,7 +126,7 @@ pub fn status(place: &TunePlace) -> Outcome {
             for (index, record) in records.iter().enumerate() {
                 let action = &record.action;
                 let value = action.value();
-                let now = system.read(action).unwrap_or_else(|why| why);
+                let now = system.read(action).unwrap_or_else(|why| why.to_string());
                 let same = action.compare().same(&now, &value) || action.follows_another();
                 let effective = effective(&system, action);
                 let elsewhere = effective.as_ref().is_some_and(|cpus| *cpus != value);

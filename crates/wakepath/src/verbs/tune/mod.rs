@@ -7,6 +7,7 @@ mod unit;
 
 use super::{Outcome, print, print_result, subject};
 use crate::command_line::{Tune, TunePlan};
+use crate::terminal::{self, laid};
 use std::process::ExitCode;
 use std::time::Duration;
 use wakepath_machine::Root;
@@ -24,7 +25,10 @@ pub fn run(arguments: &Tune) -> Outcome {
                 &match (json, arguments.dry_run) {
                     (true, _) => format!("{}\n", serde_json::to_string_pretty(&plan)?),
                     (false, true) => applied::commands(&plan.now),
-                    (false, false) => plan.to_string(),
+                    (false, false) => {
+                        let columns = terminal::columns();
+                        laid(&format!("{plan:columns$}"))
+                    }
                 },
             )?;
             Ok(ExitCode::SUCCESS)

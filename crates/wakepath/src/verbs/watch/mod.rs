@@ -1,28 +1,32 @@
 //! `wakepath watch`: a program that was not written for wakepath, watched by the kernel's events
 //! alone. It is not touched but for being started and ended, where that was asked for.
 
+mod shown;
 mod terms;
 
-use super::{Outcome, measured, print, print_result};
+use super::{Outcome, measured, print, print_result, stopped};
 use crate::command_line::Watch;
-use crate::terminal::{self, tell};
-use crate::watch::{Figures, record, text};
-use std::io::IsTerminal;
+use crate::metrics::Listening;
+use crate::terminal::{self, laid, tell};
+use crate::watch::{Figures, Following, record, text};
+use shown::Shown;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant, SystemTime};
-use terms::{Terms, name, on_line, there, used};
+pub(super) use terms::on_line;
+use terms::{Terms, name, there, used};
 use wakepath_archive::{
     Ending, FactsTaken, LogWriter, MANIFEST_NAME, Run, SegmentTraced, Trace, When,
 };
 use wakepath_assess::explanation;
 use wakepath_directory::Directory;
-use wakepath_machine::{CpuList, Facts, Root};
-use wakepath_measure::watch::{Session, Target, Threads};
+use wakepath_machine::{Facts, Root};
+use wakepath_measure::watch::{Session, Target, Threads, has_the_kernels_numbers};
 use wakepath_measure::{Interrupt, Watching, traced_cpus};
 use wakepath_probe::Ready;
 use wakepath_programs::rights;
 use wakepath_rt::{affinity, clock};
+use wakepath_timeline::CpuSet;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -36,6 +40,10 @@ const USUAL_NS: u64 = 60_000_000_000;
 /// Watches, records, explains, tells.
 pub fn run(arguments: &Watch) -> Outcome {
     let terms = Terms::read(arguments)?;
+    if let Some(program) = arguments.command.first() {
+        super::exec::to_start(program)?.map_err(|(_, why)| why)?;
+    }
+    has_the_kernels_numbers().map_err(|reason| format!("can't watch: {reason}"))?;
     let started = SystemTime::now();
     let name = name(arguments);
     let place = measured::Place::of(
@@ -67,6 +75,14 @@ pub fn run(arguments: &Watch) -> Outcome {
         first: None,
         threads,
     };
+    let listening = arguments
+        .metrics
+        .as_deref()
+        .map(Listening::at)
+        .transpose()?;
+    if let Some(listening) = &listening {
+        tell!("metrics: {}", listening.url());
+    }
     let directory = place.make()?;
     let log = LogWriter::create_in(&directory)?;
     // A kill before anything is recorded leaves what tells `wakepath recover` whose this is.
@@ -83,7 +99,7 @@ pub fn run(arguments: &Watch) -> Outcome {
         allowed: &allowed,
         session,
     }
-    .carry_out(log, target);
+    .carry_out(log, target, listening);
     // A directory without a run helps nobody; what is recorded stays, whatever went wrong after.
     let has_record = || {
         let left = Session::left_in(&directory).ok().flatten();
@@ -116,6 +132,7 @@ impl Watcher<'_> {
         mut self,
         log: LogWriter,
         target: Option<Target>,
+        listening: Option<Listening>,
     ) -> Result<Option<ExitCode>, Failure> {
         // What is ours stays off the program's CPUs where there are others.
         let mut others = self.allowed.to_vec();
@@ -147,9 +164,31 @@ impl Watcher<'_> {
             }
         };
         self.session.first = target.first();
-        let ending = self.watch(&mut target);
+        let mut shown = Shown::begin(
+            &self.session,
+            self.directory,
+            self.terms.duration,
+            self.arguments.no_tui || self.arguments.json,
+        );
+        let serving = match listening {
+            None => None,
+            Some(listening) => {
+                let cpus = if others.is_empty() {
+                    self.allowed
+                } else {
+                    &others
+                };
+                Some(listening.serve(shown.standing(), cpus)?)
+            }
+        };
+        let ending = self.watch(&mut target, &mut shown);
+        shown.end();
+        drop(serving);
         let traced = probe.end();
-        if matches!(ending, Ok(Ended::TimeIsUp | Ended::Interrupted)) {
+        if matches!(
+            ending,
+            Ok(Ended::TimeIsUp | Ended::Interrupted | Ended::Above)
+        ) {
             target.end();
         }
         let ending = ending?;
@@ -174,6 +213,7 @@ impl Watcher<'_> {
             tell!("no periodic thread was seen, and no run is recorded");
             return Ok(None);
         }
+        let is_above = matches!(ending, Ended::Above);
         let ending = match ending {
             Ended::Interrupted if self.terms.duration.is_some() => Ending::Interrupted,
             _ => Ending::Complete,
@@ -182,17 +222,21 @@ impl Watcher<'_> {
         record(log, directory, &figures, self.session, traced, ending)?;
         Session::forget(directory)?;
         explain(directory, arguments)?;
-        Ok(Some(ExitCode::SUCCESS))
+        match (self.terms.stop_above_ns, is_above) {
+            (Some(above_ns), _) if !arguments.json => stopped::first(directory, above_ns).map(Some),
+            (_, true) => Ok(Some(ExitCode::from(stopped::ABOVE))),
+            _ => Ok(Some(ExitCode::SUCCESS)),
+        }
     }
 
-    /// Until time, program or patience ends.
-    fn watch(&mut self, target: &mut Target) -> Result<Ended, Failure> {
+    /// Until time, program or patience ends, or a latency is above what shall end it.
+    fn watch(&mut self, target: &mut Target, shown: &mut Shown) -> Result<Ended, Failure> {
         let begun = Instant::now();
-        let shows = std::io::stderr().is_terminal();
         let (mut kept, mut kept_at) = (None, begun);
-        let ended = loop {
+        let mut following = Following::new(self.directory, self.terms.latency_ns);
+        loop {
             if !target.look(&mut self.session.threads, false) {
-                break Ended::ByItself;
+                return Ok(Ended::ByItself);
             }
             // A kill from here on leaves what `wakepath recover` needs.
             let is_time = kept.is_none() || kept_at.elapsed() >= KEEP_EVERY;
@@ -201,32 +245,22 @@ impl Watcher<'_> {
                 (kept, kept_at) = (Some(self.session.threads.clone()), Instant::now());
             }
             if self.interrupt.requested() {
-                break Ended::Interrupted;
+                return Ok(Ended::Interrupted);
+            }
+            let seen = following.look(self.session.threads.keys().copied())?;
+            let above = shown.take(&seen, &self.session.threads, self.terms.stop_above_ns);
+            if above {
+                return Ok(Ended::Above);
             }
             let left = self
                 .terms
                 .duration
                 .map(|all| all.saturating_sub(begun.elapsed()));
             if left.is_some_and(|left| left.is_zero()) {
-                break Ended::TimeIsUp;
-            }
-            if shows {
-                let of = self.terms.duration.map_or("until Ctrl-C".into(), |all| {
-                    format!("of {} s", all.as_secs())
-                });
-                let threads = self.session.threads.len() as u64;
-                let threads = wakepath_verdict::counted(threads, "thread", "threads");
-                terminal::tell_progress(&format!(
-                    "watching {threads}: {} s {of}",
-                    begun.elapsed().as_secs()
-                ));
+                return Ok(Ended::TimeIsUp);
             }
             std::thread::sleep(left.map_or(LOOK_EVERY, |left| left.min(LOOK_EVERY)));
-        };
-        if shows {
-            terminal::end_progress();
         }
-        Ok(ended)
     }
 
     fn tell(&self, figures: &Figures, traced: &SegmentTraced) -> Result<(), Failure> {
@@ -234,7 +268,7 @@ impl Watcher<'_> {
             let text = serde_json::to_string_pretty(figures)? + "\n";
             return Ok(print_result(true, &text)?);
         }
-        let cpus: CpuList = figures.cpus.iter().map(|&cpu| u32::from(cpu)).collect();
+        let cpus = CpuSet::from(&figures.cpus[..]);
         let lost = match figures.events_lost {
             0 => "none lost".to_owned(),
             lost => format!("{lost} lost: what they touch is left out or unexplained"),
@@ -245,9 +279,9 @@ impl Watcher<'_> {
             traced.wall_ns as f64 / 1e9,
             figures.events
         );
-        print(&(head + &text(figures)))?;
+        print(&laid(&(head + &text(figures))))?;
         for note in &self.session.notes {
-            print(&format!("note: {note}\n"))?;
+            print(&laid(&format!("note: {note}\n")))?;
         }
         Ok(())
     }
@@ -258,7 +292,10 @@ fn explain(directory: &Directory, arguments: &Watch) -> Result<(), Failure> {
     let run = Run::open_in(directory)?;
     let explanation = explanation::write_beside(&run, directory)?;
     if let Some(explanation) = explanation.filter(|_| !arguments.json) {
-        print(&wakepath_report::late_text(&explanation, arguments.worst))?;
+        print(&laid(&wakepath_report::late_text(
+            &explanation,
+            arguments.worst,
+        )))?;
     }
     let (assessment, pictures) = super::progress::assessed(&run, true)?;
     let report = super::report::beside(&run, directory, &assessment, &pictures)?;
@@ -275,6 +312,7 @@ fn explain(directory: &Directory, arguments: &Watch) -> Result<(), Failure> {
 }
 
 enum Ended {
+    Above,
     TimeIsUp,
     Interrupted,
     ByItself,

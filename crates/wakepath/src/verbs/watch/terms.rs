@@ -1,15 +1,12 @@
 //! What `watch` was asked for: its options as values, what is there already, a name for it all.
 
 use crate::command_line::Watch;
-use crate::verbs::exec;
-use crate::verbs::given_time::given_time;
+use crate::verbs::given::{self, Refused, Unfit};
 use std::path::Path;
 use std::time::Duration;
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::watch::{Target, Threads, plain};
 use wakepath_timeline::Policy;
-
-type Failure = Box<dyn std::error::Error>;
 
 /// The options that need reading.
 pub(super) struct Terms {
@@ -17,30 +14,35 @@ pub(super) struct Terms {
     pub(super) cpus: Option<Vec<u16>>,
     pub(super) policy: Option<Policy>,
     pub(super) latency_ns: Option<u64>,
+    pub(super) stop_above_ns: Option<u64>,
 }
 
 impl Terms {
-    pub(super) fn read(arguments: &Watch) -> Result<Self, Failure> {
+    pub(super) fn read(arguments: &Watch) -> Result<Self, Refused> {
+        let stop_above_ns = given::time("--stop-above", arguments.stop_above.as_deref())?;
+        let latency_ns = given::time("--latency", arguments.latency.as_deref())?;
         Ok(Self {
-            duration: given_time("--for", arguments.duration.as_deref())?.map(Duration::from_nanos),
-            cpus: arguments.cpu.as_deref().map(exec::cpus).transpose()?,
-            policy: arguments.policy.as_deref().map(exec::policy).transpose()?,
-            latency_ns: given_time("--latency", arguments.latency.as_deref())?,
+            duration: given::time("--for", arguments.duration.as_deref())?
+                .map(Duration::from_nanos),
+            cpus: arguments.cpu.as_deref().map(given::cpus).transpose()?,
+            policy: arguments.policy.as_deref().map(given::policy).transpose()?,
+            latency_ns: latency_ns.or(stop_above_ns),
+            stop_above_ns,
         })
     }
 }
 
 /// What is there already to be watched; `None` where a program is to be started.
-pub(super) fn there(arguments: &Watch, threads: &mut Threads) -> Result<Option<Target>, String> {
+pub(super) fn there(arguments: &Watch, threads: &mut Threads) -> Result<Option<Target>, Refused> {
     let (mut target, missing) = match (arguments.pid, &arguments.comm) {
         (None, None) => return Ok(None),
         (Some(pid), _) => (
             Target::Process(pid),
-            format!("-p {pid}: there is no such process"),
+            Refused::new("-p", pid, Unfit::NoProcess),
         ),
         (None, Some(name)) => (
             Target::Named(name.clone()),
-            format!("--comm {name}: no process or thread has this name"),
+            Refused::new("--comm", name, Unfit::NoSuchName),
         ),
     };
     match target.look(threads, true) {
@@ -66,15 +68,13 @@ pub(super) fn name(arguments: &Watch) -> String {
 }
 
 /// Refuses CPUs that this machine does not have.
-pub(super) fn on_line(cpus: &[u16]) -> Result<(), String> {
+pub fn on_line(cpus: &[u16]) -> Result<(), Refused> {
     let facts = Facts::read(&Root::host());
     let Some(online) = facts.varying.cpu_time.online.known() else {
         return Ok(());
     };
-    match cpus.iter().find(|&&cpu| !online.contains(cpu.into())) {
-        Some(cpu) => Err(format!(
-            "--cpu {cpu}: CPU {online} are on-line; give some of them"
-        )),
+    match cpus.iter().find(|&&cpu| !online.contains(cpu)) {
+        Some(cpu) => Err(Refused::new("--cpu", cpu, Unfit::NotOnline(online.clone()))),
         None => Ok(()),
     }
 }

@@ -6,6 +6,7 @@ wakepath_test_program::tests![
     the_program_has_the_policy_the_cpus_and_the_slack_that_were_said,
     the_exit_code_is_the_programs_and_quiet_says_nothing,
     what_can_t_be_started_is_one_line,
+    a_program_that_is_not_there_ends_with_127_and_nothing_is_claimed_before,
 ];
 
 /// The shell that is started says under what it runs.
@@ -46,15 +47,31 @@ fn what_can_t_be_started_is_one_line() {
             &["--policy", "OTHER", "--cpu", "x", "--", "true"],
             "--cpu x",
         ),
-        (
-            &["--policy", "OTHER", "--quiet", "--", "./not-there"],
-            "./not-there: No such file",
-        ),
     ] {
         let finished = Start::command(&["exec"]).with(words).finish();
         finished.assert_code(1);
         let complaints = &finished.complaints;
         assert_eq!(complaints.lines().count(), 1, "{}", finished.said());
         assert!(complaints.contains(part), "{part}: {}", finished.said());
+    }
+}
+
+fn a_program_that_is_not_there_ends_with_127_and_nothing_is_claimed_before() {
+    let place = crate::started::Place::new();
+    std::fs::write(place.path().join("text"), "no program").unwrap();
+    let mut place = place;
+    for (program, code, why) in [
+        ("./not-there", 127, "./not-there: no such program"),
+        ("no-such-program-anywhere", 127, "no such program"),
+        ("./text", 126, "may not be executed"),
+        ("/tmp", 126, "is a directory"),
+    ] {
+        let words = ["exec", "--policy", "OTHER", "--", program];
+        let finished = Start::command_in(place, &words).finish();
+        finished.assert_code(code);
+        let complaints = &finished.complaints;
+        assert_eq!(complaints.lines().count(), 1, "{}", finished.said());
+        assert!(complaints.contains(why), "{why}: {}", finished.said());
+        place = finished.place;
     }
 }

@@ -9,6 +9,7 @@ wakepath_test_program::tests![
     the_reference_names_every_member_and_column,
     an_unknown_format_and_a_closed_pipe,
     a_recovered_run_is_exported_and_what_it_lacks_is_said,
+    mcap_is_read_by_another_reader_sample_by_sample,
 ];
 
 fn a_run(place: &Place) -> PathBuf {
@@ -151,7 +152,7 @@ fn an_unknown_format_and_a_closed_pipe() {
         "{}",
         refused.said()
     );
-    for format in ["csv", "json", "openmetrics", "markdown"] {
+    for format in ["csv", "json", "openmetrics", "markdown", "mcap"] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let finished = Start::command(&["export", "--format", format])
@@ -161,4 +162,80 @@ fn an_unknown_format_and_a_closed_pipe() {
         finished.assert_code(0);
         assert_eq!(finished.complaints, "", "{format}: {}", finished.said());
     }
+}
+
+/// Reads with Foxglove's own library for Python, and prints topic, log time, publish time and latency.
+const READER: &str = r#"
+import json, sys
+from mcap.reader import make_reader
+with open(sys.argv[1], "rb") as file:
+    reader = make_reader(file)
+    for schema, channel, message in reader.iter_messages(log_time_order=False):
+        assert schema.encoding == "jsonschema", schema
+        json.loads(schema.data)
+        data = json.loads(message.data)
+        if schema.name == "wakepath.Cycle":
+            print(channel.topic, message.log_time, message.publish_time, data["latency_ns"])
+"#;
+
+fn mcap_is_read_by_another_reader_sample_by_sample() {
+    let place = Place::new();
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/format-1");
+    let file = place.path().join("run.mcap");
+    let exported = Start::command(&["export", "--format", "mcap"])
+        .with(&[&directory])
+        .output_to(std::fs::File::create(&file).unwrap().into())
+        .finish();
+    exported.assert_code(0);
+    let bytes = std::fs::read(&file).unwrap();
+    let magic = b"\x89MCAP0\r\n";
+    assert!(
+        bytes.starts_with(magic) && bytes.ends_with(magic),
+        "{} bytes",
+        bytes.len()
+    );
+    let python = std::process::Command::new("python3")
+        .args(["-c", "import mcap.reader"])
+        .output();
+    if !python.is_ok_and(|found| found.status.success()) {
+        crate::started::not_run(
+            "an MCAP file read by Foxglove's library",
+            "python3 has no module mcap: pip install mcap",
+        );
+    }
+    let read = std::process::Command::new("python3")
+        .args(["-c", READER])
+        .arg(&file)
+        .output()
+        .unwrap();
+    assert!(
+        read.status.success(),
+        "{}",
+        String::from_utf8_lossy(&read.stderr)
+    );
+    let mut theirs: Vec<String> = String::from_utf8(read.stdout)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    let run = wakepath_archive::Run::open(&directory).unwrap();
+    let mut ours = Vec::new();
+    for segment in &run.manifest.segments {
+        for thread in &segment.threads {
+            for sample in run.samples(segment.segment, thread.thread).unwrap() {
+                let condition = segment.condition.replace(' ', "_");
+                ours.push(format!(
+                    "/{}/{condition}/{} {} {} {}",
+                    segment.phase,
+                    thread.name,
+                    sample.wake_ns,
+                    sample.due_ns,
+                    sample.latency_ns()
+                ));
+            }
+        }
+    }
+    ours.sort();
+    theirs.sort();
+    assert_eq!(ours, theirs);
 }

@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wakepath_archive::{EventKind, Manifest, Run, TraceDescription, TraceEnd, TraceWriter};
+use wakepath_assess::explanation;
+use wakepath_explain::Explanation;
+use wakepath_explain::window::{Check, StackCount, StretchCount, Window, Windows};
 use wakepath_timeline::{
     Interrupt, KernelEvent, Left, Sample, Thread, ThreadName, What, is_unprintable,
 };
@@ -14,6 +17,8 @@ wakepath_test_program::tests![
     no_text_of_a_manifest_reaches_the_terminal_raw,
     every_verb_shows_a_hostile_run_harmlessly,
     json_keeps_a_hostile_text_exactly,
+    nothing_is_wider_than_the_terminal,
+    no_text_of_a_file_beside_a_run_reaches_a_page_or_a_terminal_raw,
 ];
 
 /// Clears the screen, begins a line, names a verdict, turns the line around and hides a character.
@@ -143,8 +148,9 @@ fn everything_hostile() -> Place {
 fn every_verb_shows_a_hostile_run_harmlessly() {
     let hostile = everything_hostile();
     let run = hostile.path();
-    let words: [&[&str]; 12] = [
+    let words: [&[&str]; 13] = [
         &["show"],
+        &["show", "--details"],
         &["explain"],
         &["explain", "--worst", "50", "--threshold", "1ns"],
         &["explain", "--cycle", "40"],
@@ -168,11 +174,57 @@ fn every_verb_shows_a_hostile_run_harmlessly() {
         assert!(compared.output.contains("FIFO 50"), "{}", compared.said());
     }
     // What is asserted of an answer is worth nothing where there is none.
-    let shown = asked(&["show"], run);
+    let shown = asked(&["show", "--details"], run);
     assert!(shown.output.contains("a note"), "{}", shown.said());
     let explained = asked(&["explain", "--threshold", "1ns"], run);
     for named in ["worst cycles", "x\u{fffd}[2J"] {
         assert!(explained.output.contains(named), "{}", explained.said());
+    }
+}
+
+fn nothing_is_wider_than_the_terminal() {
+    let hostile = everything_hostile();
+    let run = hostile.path().display().to_string();
+    for words in [
+        "machine",
+        "doctor",
+        "doctor --explain K1",
+        "doctor --against RUN",
+        "tune plan",
+        "show RUN",
+        "show RUN --details",
+        "explain RUN --threshold 1ns",
+        "explain RUN --cycle 40",
+        "compare --force RUN FIXTURE",
+        "compare --force RUN FIXTURE --details",
+        "runs",
+    ] {
+        let words = words.replace("RUN", &run);
+        let words = words.replace("FIXTURE", &fixture().display().to_string());
+        let command = format!(
+            "stty cols 80; {} {words}",
+            crate::started::binary().display()
+        );
+        let shown = std::process::Command::new("script")
+            .args(["-qec", &command, "/dev/null"])
+            .current_dir(hostile.path())
+            .env("TERM", "xterm")
+            .stdin(std::process::Stdio::null())
+            .output();
+        let Ok(shown) = shown else {
+            crate::started::not_run("the width of a terminal", "script is not installed");
+        };
+        let shown = String::from_utf8_lossy(&shown.stdout).replace("\r\n", "\n");
+        assert!(shown.lines().count() > 0, "{words}: {shown}");
+        for line in shown.lines().filter(|line| !line.starts_with("wakepath: ")) {
+            // What the program says on standard error is one line each, and the terminal's to break.
+            let is_told = line.starts_with("the latest run") || line.contains("flying:");
+            let columns = wakepath_timeline::columns::width(line);
+            assert!(
+                is_told || columns <= 80,
+                "{words}, {columns} columns: {line}"
+            );
+        }
     }
 }
 
@@ -187,6 +239,107 @@ fn json_keeps_a_hostile_text_exactly() {
         exact += u32::from(text.ends_with(HOSTILE));
     });
     assert!(exact > 0, "{}", shown.said());
+}
+
+/// The explanation and the windows beside a run, every text in them hostile where any text may stand;
+/// how many those are.
+fn files_beside(directory: &Path) -> usize {
+    let run = Run::open_exact(directory).unwrap();
+    let order = explanation::Order::of_run(&run).unwrap();
+    let explained = explanation::explain(&run, &order, &mut explanation::Nobody).unwrap();
+    let window = Window {
+        condition: "condition".into(),
+        phase: "phase".into(),
+        segment: 0,
+        thread: 0,
+        cycle: 40,
+        latency_ns: 10,
+        ns_per_instruction: 1,
+        instructions: 10,
+        check: Check::CountedBack,
+        is_whole: true,
+        when_due: Some("function".into()),
+        wakings_by_timers: 1,
+        entered: 0,
+        unmatched: 0,
+        user: 0,
+        nameless: 0,
+        stretches: vec![StretchCount {
+            stretch: "stretch".into(),
+            instructions: 10,
+        }],
+        symbols: Vec::new(),
+        stacks: vec![StackCount {
+            stretch: "stretch".into(),
+            frames: vec!["frame".into()],
+            instructions: 10,
+        }],
+    };
+    let windows = Windows::default().with(vec![window]);
+    let told = serde_json::to_value(&explained.explanation).unwrap();
+    let (told, many) = hostile_where_read::<Explanation>(told);
+    std::fs::write(directory.join(Explanation::FILE_NAME), told.to_string()).unwrap();
+    let (windows, more) = hostile_where_read::<Windows>(serde_json::to_value(&windows).unwrap());
+    std::fs::write(directory.join(Windows::FILE_NAME), windows.to_string()).unwrap();
+    many + more
+}
+
+/// Each text hostile but those that only words of ours can be; and how many are.
+fn hostile_where_read<T: serde::de::DeserializeOwned>(mut value: Value) -> (Value, usize) {
+    let mut places = std::collections::BTreeSet::new();
+    each_text(&mut value, "", &mut |place, _| {
+        places.insert(place.to_owned());
+    });
+    let mut free = 0;
+    for wanted in &places {
+        let mut hostile = value.clone();
+        each_text(&mut hostile, "", &mut |place, text| {
+            if place == wanted {
+                text.push_str(HOSTILE);
+            }
+        });
+        if serde_json::from_value::<T>(hostile.clone()).is_ok() {
+            (value, free) = (hostile, free + 1);
+        }
+    }
+    (value, free)
+}
+
+fn no_text_of_a_file_beside_a_run_reaches_a_page_or_a_terminal_raw() {
+    let hostile = everything_hostile();
+    let run = hostile.path();
+    let free = files_beside(run);
+    assert!(free > 8, "{free} texts");
+    assert_harmless(&asked(&["show"], run), "show");
+    let figures = run.join("figures");
+    let drawn = Start::command(&["report", "--svg"]).with(&[&*figures, run]);
+    let drawn = drawn.finish();
+    assert_harmless(&drawn, "report");
+    assert_eq!(drawn.code(), Some(0), "{}", drawn.said());
+    let of_figures = std::fs::read_dir(&figures)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut shown = String::new();
+    for file in of_figures.chain([run.join("report.html")]) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let steers = |c: char| HOSTILE.contains(c) && c != '\r' && c != '\n' && is_unprintable(c);
+        let found = text.lines().find(|line| line.contains(steers));
+        assert_eq!(found, None, "{}", file.display());
+        shown += &text;
+    }
+    // Worth nothing where they are not shown: of the windows, and of the explanation.
+    for named in ["frame", "condition"] {
+        assert!(shown.contains(&format!("{named}x\u{fffd}[2J")), "{named}");
+    }
+    let of_both = shown.matches("x\u{fffd}[2J").count();
+    std::fs::remove_file(run.join(Explanation::FILE_NAME)).unwrap();
+    Start::command(&["report"])
+        .with(&[run])
+        .finish()
+        .assert_code(0);
+    let without = std::fs::read_to_string(run.join("report.html")).unwrap();
+    let of_windows = without.matches("x\u{fffd}[2J").count();
+    assert!(of_both > of_windows + 5, "{of_both}, {of_windows}");
 }
 
 /// A trace of the first segment in which every name is hostile.

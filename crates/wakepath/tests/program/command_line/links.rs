@@ -10,6 +10,7 @@ use wakepath_archive::Run;
 wakepath_test_program::tests![
     root_recovers_in_nobody_elses_directory_and_through_no_link,
     a_live_run_writes_through_no_link_that_is_put_in_its_way,
+    the_laboratory_writes_in_nobody_elses_directory,
     two_runs_that_start_in_one_second_have_a_directory_each,
 ];
 
@@ -176,5 +177,45 @@ fn two_runs_that_start_in_one_second_have_a_directory_each() {
     assert_eq!(runs.len(), 4, "{runs:?}");
     for run in runs {
         assert!(Run::open(&run).unwrap().manifest.recorded() > 0);
+    }
+}
+
+fn the_laboratory_writes_in_nobody_elses_directory() {
+    if !is_root() {
+        not_run("whose directories root writes in", "needs root");
+    }
+    let place = Place::new();
+    let (_, directory) = outside_and_run(&place);
+    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/format-1");
+    std::fs::create_dir(&directory).unwrap();
+    for name in ["manifest.json", "samples.parquet"] {
+        std::fs::copy(run.join(name), directory.join(name)).unwrap();
+    }
+    let empty = place.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    for theirs in [&directory, &empty] {
+        chown(theirs, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let window = |more: &[&str]| {
+        let words = Start::command(&["lab", "window"]).with(&[&directory]);
+        words.with(more).finish()
+    };
+    let exec = |more: &[&str]| {
+        let words = Start::command(&["lab", "exec", "--kernel", "no:such:kernel", "--directory"]);
+        words
+            .with(&[&empty])
+            .with(more)
+            .with(&["--", "true"])
+            .finish()
+    };
+    assert_refused(&window(&[]));
+    assert_refused(&exec(&[]));
+    // Trusted, they fail on what comes next: a run of a real machine, a kernel that is none.
+    for (trusted, next) in [
+        (window(&["--trust-directory"]), "no run of the laboratory"),
+        (exec(&["--trust-directory"]), "is no kernel"),
+    ] {
+        trusted.assert_code(1);
+        assert!(trusted.errors()[0].contains(next), "{}", trusted.said());
     }
 }

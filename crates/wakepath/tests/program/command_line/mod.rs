@@ -1,7 +1,9 @@
 //! The command line itself: what it answers to good and bad words, files and pipes. Little is
 //! measured here, and nothing about its quality asserted.
 
+pub mod answer;
 pub mod archives;
+pub mod bound;
 pub mod compare;
 pub mod directories;
 pub mod documentation;
@@ -13,6 +15,10 @@ pub mod import;
 pub mod limits;
 pub mod links;
 pub mod output;
+pub mod programs;
+pub mod reports;
+pub mod runs;
 pub mod scenarios;
 pub mod schedulability;
+pub mod sweep;
 pub mod usage;

@@ -9,6 +9,7 @@ wakepath_test_program::tests![
     a_wrong_command_line_is_an_error_and_not_a_verdict,
     a_bad_value_is_named_with_its_option_and_what_would_be_right,
     a_cpu_that_is_not_there_is_refused_and_those_that_are_named,
+    what_is_typed_by_habit_gets_one_line_that_helps,
 ];
 
 fn said_by(words: &[&str]) -> Finished {
@@ -116,4 +117,77 @@ fn a_cpu_that_is_not_there_is_refused_and_those_that_are_named() {
         !finished.place.path().join("wakepath-runs").exists(),
         "a run was begun"
     );
+}
+
+fn what_is_typed_by_habit_gets_one_line_that_helps() {
+    let binary = crate::started::binary().display().to_string();
+    for (words, expected) in [
+        (
+            &["check", "--policy", "FIFO80"][..],
+            &["did you mean \"FIFO 80\""][..],
+        ),
+        (
+            &["rate", "--policy", "fifo:80"],
+            &["did you mean \"FIFO 80\""],
+        ),
+        (
+            &["exec", "--policy", "FIFO80", "--", "true"],
+            &["did you mean \"FIFO 80\""],
+        ),
+        (
+            &["check", "--rate", "10MHz"],
+            &["above what can be measured", "100 kHz"],
+        ),
+        (
+            &["rate", "--to", "10MHz"],
+            &["--to 10MHz", "above what can be measured"],
+        ),
+        (
+            &["run", "quick", "--rate", "10MHz"],
+            &["--rate 10MHz", "above what can be measured"],
+        ),
+        (&["check", "--cpu", "1,2"], &["one CPU", "such as 1"]),
+        (&["run", "quick", "--cpu", "1-2"], &["one CPU", "such as 1"]),
+        (
+            &["check", "--cpu", "999"],
+            &["--cpu 999", "give one of them"],
+        ),
+        (
+            &["run", "quick", "--cpu", "999"],
+            &["--cpu 999", "give one of them"],
+        ),
+        (
+            &["rate", "--cpu", "999"],
+            &["--cpu 999", "give one of them"],
+        ),
+        (
+            &["doctor", "--cpu", "999"],
+            &["--cpu 999", "give one of them"],
+        ),
+        (
+            &["tune", "plan", "--cpu", "999"],
+            &["--cpu 999", "give one of them"],
+        ),
+        (&["watch", "./loop"], &["wakepath watch -- ./loop"]),
+        (
+            &["watch", "--", "./not-there"],
+            &["./not-there: no such program"],
+        ),
+        (&["check", "./loop"], &["wakepath watch -- ./loop"]),
+        (&["run", &binary], &["is no scenario", "wakepath watch -- "]),
+        (
+            &["rate", "not-there.toml"],
+            &["not-there.toml: no such file"],
+        ),
+        (
+            &["rate", "quick", "--from", "1kHz", "--to", "500Hz"],
+            &["the first must be the lower"],
+        ),
+        (
+            &["watch", "--stop-above", "200", "--", "true"],
+            &["--stop-above 200", "has no unit"],
+        ),
+    ] {
+        assert_one_line(words, expected);
+    }
 }

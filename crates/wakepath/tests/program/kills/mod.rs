@@ -2,6 +2,7 @@
 //! changes of settings. What was on the disk is there afterwards, and nothing else is left. The stage
 //! `kills` of `./test --deep` runs it and reports the counts; it takes minutes.
 
+pub mod interruptions;
 pub mod runs;
 pub mod tunings;
 pub mod watches;
@@ -16,15 +17,15 @@ use wakepath_probe::Tracefs;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Moments that look random and are the same each time.
-struct Moments(u64);
+pub struct Moments(u64);
 
 impl Moments {
-    fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// From nothing to `longest`: Knuth's linear congruential generator, its upper bits.
-    fn next(&mut self, longest: Duration) -> Duration {
+    pub fn next(&mut self, longest: Duration) -> Duration {
         let step = 6_364_136_223_846_793_005;
         self.0 = self
             .0

@@ -3,6 +3,7 @@
 
 use super::{Place, lacking, text};
 use serde_json::Value;
+use std::process::Command;
 
 wakepath_test_program::tests![
     experiments_are_listed_and_wrong_ones_refused_before_anything_boots,
@@ -92,6 +93,29 @@ fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
     let said = text(&again.stderr);
     assert!(said.contains("its runs are in runs/beaglepilot"), "{said}");
     assert_eq!(again.stdout, first.stdout);
+    // A second run that is not the same: nothing is shown, and the page of before stays as it is.
+    let again = place.0.join("runs/beaglepilot/again");
+    let [second] = &std::fs::read_dir(&again)
+        .unwrap()
+        .flatten()
+        .collect::<Vec<_>>()[..]
+    else {
+        panic!("one guest was carried out twice");
+    };
+    let other_guest = place.0.join("runs/beaglepilot/debian-stock-preempt=none");
+    assert_ne!(second.path().file_name(), other_guest.file_name());
+    std::fs::remove_dir_all(second.path()).unwrap();
+    let mut copy = Command::new("cp");
+    let copied = copy.arg("-r").arg(&other_guest).arg(second.path()).status();
+    assert!(copied.unwrap().success());
+    let parted = place.wakepath(&words);
+    let said = text(&parted.stderr);
+    assert_eq!(parted.status.code(), Some(1), "{said}");
+    assert!(said.contains("carried out twice, they "), "{said}");
+    assert_eq!(text(&parted.stdout), "");
+    let unchanged = std::fs::read_to_string(place.0.join("runs/README.md")).unwrap();
+    assert_eq!(unchanged, page);
+
     let other = [&words[..3], &["--cycles", "41", "--directory", "runs"]].concat();
     let other = place.wakepath(&other);
     assert_eq!(

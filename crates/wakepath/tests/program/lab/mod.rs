@@ -37,10 +37,10 @@ miss-fraction = "50 %"
 "#;
 
 /// A directory of this test alone, removed at its end.
-struct Place(PathBuf);
+pub struct Place(pub PathBuf);
 
 impl Place {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let name = format!("wakepath-lab-test-{name}-{}", std::process::id());
         let place = std::env::temp_dir().join(name);
         let _ = std::fs::remove_dir_all(&place);
@@ -49,7 +49,7 @@ impl Place {
         Self(place)
     }
 
-    fn lab_run(&self, directory: &str, more: &[&str]) -> Command {
+    pub fn lab_run(&self, directory: &str, more: &[&str]) -> Command {
         let mut command = Command::new(binary());
         command
             .current_dir(&self.0)
@@ -76,7 +76,7 @@ impl Drop for Place {
 
 /// Why a laboratory run could not be tried on this machine, if that is so: what it needs is not
 /// here. Anything else is a failure.
-fn lacking(output: &Output) -> Option<String> {
+pub fn lacking(output: &Output) -> Option<String> {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let lacking = [
         "is not installed",
@@ -90,7 +90,7 @@ fn lacking(output: &Output) -> Option<String> {
     Some(line.to_owned())
 }
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -178,12 +178,11 @@ fn a_latency_is_as_many_instructions_as_it_has_nanoseconds(place: &Place) {
             .sum();
         assert_eq!(in_stacks, instructions);
     }
-    // The path of a wake-up from idle, in the kernel's own names.
+    // The path of a wake-up, in the kernel's own names.
     let idle = windows
         .iter()
         .find(|window| window["condition"] == "FIFO 80" && window["phase"] == "idle");
     let idle = idle.unwrap();
-    assert_eq!(idle["check"]["how"], "since-idle", "{idle}");
     let names: Vec<&str> = idle["symbols"]
         .as_array()
         .unwrap()
@@ -350,14 +349,20 @@ fn kill(child: &Child, signal: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// Whether a process runs that is an emulator, in a directory below that one.
-fn emulator_of(place: &Path) -> bool {
-    let mut processes = std::fs::read_dir("/proc").unwrap().flatten();
-    processes.any(|process| {
+/// The processes that are emulators and work in a directory below that one.
+pub fn emulators_of(place: &Path) -> Vec<i32> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let emulators = processes.filter(|process| {
         let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
         let works_in = std::fs::read_link(process.path().join("cwd"));
         text(&line).contains("qemu-system") && works_in.is_ok_and(|at| at.starts_with(place))
-    })
+    });
+    let id = |process: std::fs::DirEntry| process.file_name().to_str()?.parse().ok();
+    emulators.filter_map(id).collect()
+}
+
+fn emulator_of(place: &Path) -> bool {
+    !emulators_of(place).is_empty()
 }
 
 fn wait_for(mut met: impl FnMut() -> bool) -> bool {

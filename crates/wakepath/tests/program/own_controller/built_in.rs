@@ -94,6 +94,7 @@ fn counters_that_are_asked_for_are_in_the_json_as_numbers_or_as_a_reason() {
             let shown = Command::new(crate::started::binary())
                 .arg("show")
                 .arg(place.path("run"))
+                .arg("--details")
                 .output()
                 .expect("wakepath runs");
             let text = String::from_utf8_lossy(&shown.stdout);

@@ -58,13 +58,17 @@ fn the_example_in_python_hovers_and_is_labelled_not_real_time_everywhere() {
         "{cautions:?}"
     );
 
-    let mut show = Command::new(crate::started::binary());
-    let shown = show
-        .arg("show")
-        .arg(place.path("run"))
-        .output()
-        .expect("wakepath runs");
-    let text = String::from_utf8_lossy(&shown.stdout);
+    let show = |more: &[&str]| {
+        let mut show = Command::new(crate::started::binary());
+        let run = place.path("run");
+        let shown = show.arg("show").arg(run).args(more).output();
+        String::from_utf8_lossy(&shown.expect("wakepath runs").stdout).into_owned()
+    };
+    let short = show(&[]);
+    for part in [", not real-time", "hover.py is Python"] {
+        assert!(short.contains(part), "{part} in {short}");
+    }
+    let text = show(&["--details"]);
     for part in [
         "OTHER nice 0 (not real-time)",
         "hover.py is Python",

@@ -6,11 +6,13 @@ mod finished;
 mod place;
 mod processes;
 mod running;
+mod terminal;
 
 pub use finished::Finished;
 pub use place::Place;
 pub use processes::{Role, Task, kill, tasks_of};
 pub use running::Running;
+pub use terminal::InTerminal;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -72,6 +74,7 @@ pub struct Start {
     environment: Vec<(OsString, OsString)>,
     user: Option<u32>,
     output_to: Option<Stdio>,
+    has_own_group: bool,
     directory: PathBuf,
 }
 
@@ -91,6 +94,7 @@ impl Start {
             environment: Vec::new(),
             user: None,
             output_to: None,
+            has_own_group: false,
         }
     }
 
@@ -136,6 +140,12 @@ impl Start {
         self
     }
 
+    /// In a process group of its own, as a shell starts it: Ctrl-C reaches all of it.
+    pub fn in_its_own_group(mut self) -> Self {
+        self.has_own_group = true;
+        self
+    }
+
     /// With standard output going there instead of being kept.
     pub fn output_to(mut self, output: Stdio) -> Self {
         self.output_to = Some(output);
@@ -155,6 +165,9 @@ impl Start {
             .stdin(Stdio::null())
             .stdout(self.output_to.unwrap_or_else(|| kept("stdout").into()))
             .stderr(kept("stderr"));
+        if self.has_own_group {
+            command.process_group(0);
+        }
         if let Some(user) = self.user {
             // With `uid` alone the standard library drops all groups of a root process.
             command.uid(user).gid(user);

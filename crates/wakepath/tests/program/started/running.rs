@@ -65,9 +65,22 @@ impl Running {
         });
     }
 
+    /// What it has said on standard error until now.
+    pub fn complaints(&self) -> String {
+        let place = self.place.as_ref().unwrap();
+        std::fs::read_to_string(place.path().join("stderr")).unwrap_or_default()
+    }
+
     /// Signals the command itself.
     pub fn signal(&self, signal: Signal) {
         super::kill(self.main(), signal);
+    }
+
+    /// Signals the command's process group, as a terminal does; the command was started in its own.
+    pub fn signal_group(&self, signal: Signal) {
+        let group = rustix::process::Pid::from_raw(self.main()).unwrap();
+        // It may have ended meanwhile.
+        let _ = rustix::process::kill_process_group(group, signal);
     }
 
     /// Kills everything that came of the command at once, the command included.

@@ -11,6 +11,7 @@ wakepath_test_program::tests![
     the_other_requests_to_end_do_the_same_and_the_json_says_so,
     an_interruption_does_not_whitewash_a_criterion_that_is_not_met,
     a_second_ctrl_c_ends_at_once,
+    a_run_interrupted_early_or_between_two_segments_says_honestly_what_it_is,
 ];
 
 /// A long run of two phases that would pass if it were let.
@@ -112,4 +113,11 @@ fn a_second_ctrl_c_ends_at_once() {
     finished.assert_nobody_is_left(Duration::from_secs(2));
     ask("recover", &finished.directory).assert_code(0);
     assert_ne!(ask("show", &finished.directory).code(), Some(0));
+}
+
+/// Few of the moments that the stage `kills` tries: as the command starts, in the preparation, in the
+/// first warm-up, and between segments.
+fn a_run_interrupted_early_or_between_two_segments_says_honestly_what_it_is() {
+    let moments = [20, 250, 450, 800, 1_000].map(Duration::from_millis);
+    crate::kills::interruptions::interrupted_at(&moments, false);
 }

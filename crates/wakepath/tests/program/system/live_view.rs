@@ -1,7 +1,10 @@
 //! The live view in a real terminal: what a person sees during a run and what is left after it.
-//! The terminal is tmux's; the captured text is kept under the target folder for a person to read.
+//! Once in tmux, with a shell that must be usable afterwards, and once in a terminal of 80, then
+//! 120 columns, whose screen is read cell by cell. What was captured is kept under the target folder
+//! for a person to look at.
 
-use crate::started::{Place, binary, loop_cpu, not_run};
+use crate::started::{InTerminal, Place, binary, cpus, loop_cpu, not_run};
+use rustix::process::Signal;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -9,6 +12,7 @@ use std::time::{Duration, Instant};
 wakepath_test_program::tests![
     the_live_view_shows_the_run_and_leaves_the_result_and_a_usable_terminal,
     ctrl_c_in_the_live_view_leaves_the_table_and_a_usable_terminal,
+    the_view_fits_80_and_120_columns_with_every_policy_whole_and_goes_without_a_trace,
 ];
 
 /// A terminal of 120 by 40 with a shell in it, on a tmux server of its own.
@@ -164,7 +168,7 @@ fn the_live_view_shows_the_run_and_leaves_the_result_and_a_usable_terminal() {
         Err(why) => not_run("the live view", &why),
     };
     terminal.start_run("3 s");
-    terminal.wait_for("1/4 segments", 20);
+    terminal.wait_for("1 of 4 segments", 20);
     std::thread::sleep(Duration::from_millis(700));
     let during = terminal.screen();
     terminal.wait_for("verdict:", 60);
@@ -175,11 +179,11 @@ fn the_live_view_shows_the_run_and_leaves_the_result_and_a_usable_terminal() {
     for expected in [
         "OTHER nice 0",
         "OTHER nice 5",
-        "idle",
-        "cpu",
         "segments",
+        "latency over time",
         "median",
-        "skipped",
+        "missed",
+        "left",
         "µs",
     ] {
         assert!(
@@ -188,9 +192,9 @@ fn the_live_view_shows_the_run_and_leaves_the_result_and_a_usable_terminal() {
         );
     }
     assert!(after.contains("verdict: PASSED"), "{after}");
-    assert!(after.contains("wake-up latency, µs"), "{after}");
+    assert!(after.contains("missed"), "{after}");
     assert!(after.contains("recording: run"), "{after}");
-    for leftover in ["/4 segments", "max wake-up latency"] {
+    for leftover in ["of 4 segments", "latency over time"] {
         assert!(
             !after.contains(leftover),
             "{leftover:?} of the view is left:\n{after}"
@@ -204,7 +208,7 @@ fn ctrl_c_in_the_live_view_leaves_the_table_and_a_usable_terminal() {
         Err(why) => not_run("Ctrl-C in the live view", &why),
     };
     terminal.start_run("20 s");
-    terminal.wait_for("0/4 segments", 20);
+    terminal.wait_for("0 of 4 segments", 20);
     std::thread::sleep(Duration::from_millis(2500));
     let during = terminal.screen();
     terminal.press("C-c");
@@ -214,5 +218,98 @@ fn ctrl_c_in_the_live_view_leaves_the_table_and_a_usable_terminal() {
     keep("ctrl-c", &[("during", &during), ("after", &after)]);
     assert!(after.contains("interrupted"), "{after}");
     assert!(after.contains("verdict: UNDECIDED"), "{after}");
-    assert!(!after.contains("/4 segments"), "the view is left:\n{after}");
+    assert!(
+        !after.contains("of 4 segments"),
+        "the view is left:\n{after}"
+    );
+}
+
+/// What the view shows at 80 columns it shows whole.
+fn the_view_fits_80_and_120_columns_with_every_policy_whole_and_goes_without_a_trace() {
+    let place = Place::new();
+    let two = cpus();
+    let tasks = match two.len() {
+        1 => format!(
+            "[[tasks]]\nname = \"control\"\ncpu = {}\nperiod = \"4 ms\"\n",
+            two[0]
+        ),
+        _ => format!(
+            "[[tasks]]\nname = \"control\"\ncpu = {}\nperiod = \"4 ms\"\n\
+             [[tasks]]\nname = \"estimator\"\ncpu = {}\nperiod = \"10 ms\"\n",
+            two[0], two[1]
+        ),
+    };
+    let scenario = format!(
+        "name = \"test\"\nduration = \"4 s\"\nwarm-up = \"100 ms\"\n\
+         policies = [\"OTHER nice 19\", \"BATCH nice 19\", \"OTHER\"]\n\
+         phases = [{{ name = \"idle\" }}, {{ name = \"processor\", loads = [\"cpu\"] }}]\n\
+         criterion = {{ miss-fraction = \"90 %\" }}\n{tasks}"
+    );
+    std::fs::write(place.path().join("scenario.toml"), scenario).unwrap();
+    let words = ["run", "scenario.toml", "--directory", "run"];
+    let mut terminal = InTerminal::start(place, &words, 80, 24);
+    let narrow = terminal.wait_until("a measured policy", |screen| {
+        let is_measured = |line: &String| line.starts_with("OTHER nice 19") && line.contains("µs");
+        screen.iter().any(is_measured) && screen.iter().any(|line| line.starts_with("CPU "))
+    });
+    let bold = terminal.look(|screen| {
+        let (rows, columns) = screen.size();
+        let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+        let cells = cells.filter_map(|(row, column)| screen.cell(row, column));
+        cells.filter(|cell| cell.bold()).count()
+    });
+    terminal.resize(120, 40);
+    let wide = terminal.wait_until("120 columns", |screen| {
+        screen.iter().any(|line| line.chars().count() > 85)
+    });
+    for (screen, columns) in [(&narrow, 80), (&wide, 120)] {
+        let shown = screen.join("\n");
+        for whole in [
+            "OTHER nice 19",
+            "BATCH nice 19",
+            "OTHER nice 0",
+            "missed",
+            "median",
+            "max",
+        ] {
+            assert!(shown.contains(whole), "{whole} at {columns}:\n{shown}");
+        }
+        assert!(!shown.contains('…'), "cut at {columns}:\n{shown}");
+        for line in screen {
+            assert!(line.chars().count() < columns, "{line:?} at {columns}");
+        }
+        for cpu in &two[..two.len().min(2)] {
+            let of = |line: &&String| line.starts_with(&format!("{cpu:>3} "));
+            let line = screen.iter().find(of);
+            assert!(
+                line.is_some_and(|line| line.contains("µs")),
+                "CPU {cpu}:\n{shown}"
+            );
+        }
+        assert!(
+            shown.contains("of 6 segments") && shown.contains(" left"),
+            "{shown}"
+        );
+    }
+    assert!(bold > 0, "nothing is emphasised on a terminal");
+    // Ending it leaves the answer alone on the screen.
+    crate::started::kill(terminal.main(), Signal::INT);
+    let status = terminal.end();
+    let after = terminal.wait_until("the answer", |screen| {
+        screen.iter().any(|line| line.contains("recording: run"))
+    });
+    keep(
+        "widths",
+        &[
+            ("80 columns", &narrow.join("\n")),
+            ("120 columns", &wide.join("\n")),
+            ("after", &after.join("\n")),
+        ],
+    );
+    let after = after.join("\n");
+    assert_eq!(status.code(), Some(3), "{after}");
+    assert!(
+        !after.contains("of 6 segments"),
+        "the view is left:\n{after}"
+    );
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use wakepath_archive::{OwnRole, TraceMode};
 use wakepath_explain::Explanation;
 use wakepath_probe::Tracefs;
+use wakepath_timeline::duration;
 
 wakepath_test_program::tests![
     a_traced_run_that_is_killed_leaves_no_instance_after_its_recovery,
@@ -117,11 +118,8 @@ fn what_is_drained_while_the_run_goes_on_explains_it() {
     }
     assert!(!explanation.own_by_name);
     // The worst was told when its segment was over, while the run went on.
-    let worst_ns = condition.worst[0].latency_ns as f64;
-    let worst = match worst_ns < 1e6 {
-        true => format!("worst: {:.1} µs, ", worst_ns / 1e3),
-        false => format!("worst: {:.2} ms, ", worst_ns / 1e6),
-    };
+    let worst = duration::short(condition.worst[0].latency_ns);
+    let worst = format!("worst: {worst}, ");
     assert!(
         finished.complaints.contains(&worst),
         "{worst}{}",

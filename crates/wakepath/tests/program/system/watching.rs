@@ -1,7 +1,7 @@
 //! `wakepath watch` on a program that is not wakepath: this test itself, whose threads' periods and
 //! wake-ups are known because they note them.
 
-use crate::started::{Finished, Start, is_root, loop_cpu, not_run};
+use crate::started::{Finished, Place, Start, binary, is_root, loop_cpu, not_run};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
     timerfd_settime,
@@ -11,13 +11,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use wakepath_archive::Run;
 use wakepath_rt::{Cycles, affinity, clock};
-use wakepath_timeline::{DueTimes, Sample};
+use wakepath_timeline::{DueTimes, Policy, Sample};
 
 wakepath_test_program::tests![
     the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree,
     a_timerfd_s_late_cycles_are_told_from_those_it_lost,
+    a_watch_ends_at_the_first_latency_above_and_says_why,
     a_killed_watch_is_recovered_with_what_it_had_seen,
     a_program_without_a_period_leaves_no_run_and_its_exit_is_told_apart,
+    in_a_pid_namespace_it_is_refused_in_one_line,
     without_privilege_the_remedy_is_said_in_one_line_and_nothing_is_started,
     a_watch_killed_before_it_saw_a_period_keeps_its_trace_and_recovery_says_so,
     a_run_killed_before_its_first_event_is_removed_but_for_what_others_wrote,
@@ -33,10 +35,16 @@ struct Beat {
 
 impl Beat {
     fn start(name: &str, period_ns: u64) -> Self {
+        Self::under(Policy::Other { nice: 0 }, name, period_ns)
+    }
+
+    /// As far as there is a right to the policy.
+    fn under(policy: Policy, name: &str, period_ns: u64) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let body = move || {
             affinity::pin(&[loop_cpu()]).unwrap();
+            let _ = under(policy);
             let start_ns = clock::monotonic_ns() + 10_000_000;
             let mut cycles = Cycles::new(DueTimes {
                 start_ns,
@@ -63,6 +71,16 @@ impl Beat {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap()
     }
+}
+
+/// Gives this thread a policy; whether it has the right to it.
+fn under(policy: Policy) -> bool {
+    let preparation = wakepath_rt::Preparation {
+        policy,
+        lock_memory: false,
+        ..wakepath_rt::Preparation::default()
+    };
+    preparation.apply().is_ok()
 }
 
 /// A thread on a periodic timerfd, some of whose cycles run over the next due times; it reads how
@@ -214,7 +232,9 @@ fn the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree() {
     // It is a run, with a mark, that can't pass.
     assert!(run.manifest.imported.as_ref().unwrap().is_watched());
     let directory = finished.place.path().join("run");
-    let shown = crate::started::ask("show", &directory);
+    let shown = crate::started::Start::command(&["show", "--details"])
+        .with(&[&directory])
+        .finish();
     // Nobody said what is to be held: there is nothing to fail.
     shown.assert_code(0);
     assert!(
@@ -273,7 +293,9 @@ fn a_killed_watch_is_recovered_with_what_it_had_seen() {
     let recovered = crate::started::ask("recover", &directory);
     recovered.assert_code(0);
     assert!(note.exists(), "recovery removes what is not its own");
-    let shown = crate::started::ask("show", &directory);
+    let shown = crate::started::Start::command(&["show", "--details"])
+        .with(&[&directory])
+        .finish();
     shown.assert_code(0);
     assert!(shown.output.contains("beat"), "{}", shown.said());
     assert!(
@@ -358,6 +380,27 @@ fn a_program_without_a_period_leaves_no_run_and_its_exit_is_told_apart() {
     assert!(!finished.place.path().join("run").exists());
 }
 
+fn in_a_pid_namespace_it_is_refused_in_one_line() {
+    let what = "watching in a container";
+    if !is_root() {
+        not_run(what, "only root may make a PID namespace");
+    }
+    let place = Place::new();
+    let refused = std::process::Command::new("unshare")
+        .args(["--pid", "--fork", "--mount-proc"])
+        .arg(binary())
+        .args(["watch", "--directory", "run", "--", "touch", "started"])
+        .current_dir(place.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(said.contains("can't watch: in this container"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(!place.path().join("started").exists());
+    assert!(!place.path().join("run").exists());
+}
+
 fn without_privilege_the_remedy_is_said_in_one_line_and_nothing_is_started() {
     let what = "watching as an unprivileged user";
     if !is_root() {
@@ -374,4 +417,58 @@ fn without_privilege_the_remedy_is_said_in_one_line_and_nothing_is_started() {
     assert!(complaints.contains("can't watch: "), "{complaints}");
     assert!(!finished.place.path().join("started").exists());
     assert!(!finished.place.path().join("run").exists());
+}
+
+/// A thread that holds its CPU now and then, under a policy that goes before the watched one's.
+fn a_watch_ends_at_the_first_latency_above_and_says_why() {
+    let what = "ending a watch at a latency";
+    if !is_root() {
+        not_run(what, "only root may trace");
+    }
+    let beat = Beat::under(Policy::Fifo { priority: 10 }, "beat", 5_000_000);
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    let hog = std::thread::Builder::new()
+        .name("hog".into())
+        .spawn(move || {
+            affinity::pin(&[loop_cpu()]).unwrap();
+            let has_right = under(Policy::Fifo { priority: 20 });
+            let begun = std::time::Instant::now();
+            while !told.load(Ordering::Relaxed) {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                // After the period has shown.
+                if begun.elapsed().as_millis() > 3_000 {
+                    let until_ns = clock::monotonic_ns() + 150_000_000;
+                    while clock::monotonic_ns() < until_ns {
+                        std::hint::spin_loop();
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(500));
+                }
+            }
+            has_right
+        });
+    let pid = std::process::id().to_string();
+    let words = ["watch", "-p", &pid, "--for", "60s", "--stop-above", "100ms"];
+    let finished = Start::command(&words)
+        .with(&["--directory", "run"])
+        .finish();
+    stop.store(true, Ordering::Relaxed);
+    let has_right = hog.unwrap().join().unwrap();
+    beat.end();
+    if finished.complaints.contains("can't watch") {
+        not_run(what, finished.complaints.trim());
+    }
+    if !has_right {
+        not_run(what, "no right to a real-time policy");
+    }
+    finished.assert_code(2);
+    assert!(finished.took.as_secs() < 45, "{}", finished.said());
+    let said = &finished.output;
+    let (_, stopped) = said
+        .split_once("stopped: ")
+        .unwrap_or_else(|| panic!("{}", finished.said()));
+    for part in ["above 100 ms", "hog", "--perfetto"] {
+        assert!(stopped.contains(part), "{part}: {}", finished.said());
+    }
+    assert!(finished.place.path().join("run/segment-0.events").exists());
 }

@@ -6,9 +6,10 @@ mod text;
 use super::{Outcome, agreed, plan, print, print_result};
 use crate::command_line::TuneTrial;
 use crate::terminal::tell;
+use crate::verbs::parts::Parts;
 use crate::verbs::report;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use wakepath_archive::Run;
 use wakepath_assess::{Assessment, Confounders, Trial, TrialEffect, TrialRun, TriedStep};
 use wakepath_measure::{Interrupt, own_executable};
@@ -63,6 +64,8 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
         confounders: Confounders::default(),
         criterion: String::new(),
         taken: 0,
+        runs: runs as u32,
+        parts: Parts::of(&arguments.block, arguments.plan.json),
     };
     let outcome = bench.all(&steps);
     // Whatever ended it, the machine is as before, unless the steps that help are to stay.
@@ -105,13 +108,16 @@ fn kept(steps: &[Step], tried: &[TriedStep]) -> Vec<Step> {
 struct Bench<'a> {
     arguments: &'a TuneTrial,
     system: System,
-    cpu: u32,
+    cpu: u16,
     interrupt: Interrupt,
     confounders: Confounders,
     /// In words, as the runs have it.
     criterion: String,
     /// Runs measured so far; their directories are numbered by it.
     taken: u32,
+    /// Runs in all.
+    runs: u32,
+    parts: Parts,
 }
 
 impl Bench<'_> {
@@ -207,19 +213,18 @@ impl Bench<'_> {
                 .args(["--cpu", &self.cpu.to_string()])
                 .args(["--rate", subject.rate.as_deref().unwrap_or("250Hz")]),
         };
-        let output = command
-            .args(["--duration", &self.arguments.block, "--json", "--directory"])
-            .arg(&directory)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .output()?;
+        command
+            .args(["--duration", &self.arguments.block, "--directory"])
+            .arg(&directory);
+        let (number, all) = (self.taken, self.runs);
+        let part = format!("trial: run {number} of {all}");
+        let after_it = all.saturating_sub(number);
+        let said = self.parts.carry_out(command, &part, after_it)?;
         // An interrupted run is shorter than the others: it is no half of a pair.
         self.go_on()?;
-        self.figures(&directory).map_err(|error| {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let last = said.lines().last().unwrap_or_default();
-            format!("{error}; {last}").into()
+        self.figures(&directory).map_err(|error| match said {
+            Some(said) => format!("{error}; {said}").into(),
+            None => error,
         })
     }
 

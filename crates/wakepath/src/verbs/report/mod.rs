@@ -1,16 +1,25 @@
 //! `wakepath report`: recorded runs as one HTML file that needs nothing else, and each figure as
 //! an SVG file.
 
+mod open;
+mod pdf;
+mod svg;
+
+pub(super) use svg::write_figures;
+
 use super::progress::assessed;
 use super::{Outcome, measured, print};
 use crate::command_line::Report;
+use crate::runs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wakepath_archive::{Manifest, Run};
-use wakepath_assess::{Assessment, Picture, Trial};
-use wakepath_directory::{Directory, Trust};
+use wakepath_assess::explanation::kept;
+use wakepath_assess::{Assessment, BoundOrder, Bounds, BoundsError, Picture, Trial};
+use wakepath_directory::Directory;
 use wakepath_explain::Explanation;
-use wakepath_report::{Figure, Figures, Reported, page, trial_page};
+use wakepath_report::{Figures, Reported, Titles, page, trial_page};
+use wakepath_timeline::one_line;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -19,7 +28,11 @@ pub const NAME: &str = "report.html";
 
 /// Reads, judges, draws and writes.
 pub fn run(arguments: &Report) -> Outcome {
-    let output = match (&arguments.output, &arguments.runs[..]) {
+    let directories = match &arguments.runs[..] {
+        [] => vec![runs::find(None)?],
+        some => runs::find_all(some)?,
+    };
+    let output = match (&arguments.output, &directories[..]) {
         (Some(output), _) => output.clone(),
         (None, [only]) => {
             // It is said before the report is drawn.
@@ -30,17 +43,33 @@ pub fn run(arguments: &Report) -> Outcome {
             return Err("several runs make one report: say where to put it with --output".into());
         }
     };
-    let directories = arguments.runs.iter();
+    let titles = titles(arguments)?;
+    // It is said before anything is written.
+    let printer = arguments.pdf.then(pdf::program).transpose()?;
     let drawn: Vec<Drawn> = directories
+        .iter()
         .map(|run| draw(run))
         .collect::<Result<_, Failure>>()?;
-    write_page(&output, &drawn)?;
+    write(&output, &page(&reported(&drawn), &titles))?;
     let mut text = format!("report: {}\n", output.display());
+    if let Some(printer) = &printer {
+        let unfolded = Titles {
+            unfolded: true,
+            ..titles
+        };
+        let to = output.with_extension("pdf");
+        let printed = pdf::printed(printer, &page(&reported(&drawn), &unfolded), &output)?;
+        wakepath_directory::replace(&to, &printed)?;
+        text += &format!("pdf: {}\n", to.display());
+    }
     if let Some(directory) = &arguments.svg {
-        let count = write_all_figures(directory, &drawn)?;
+        let count = svg::write_all(directory, &drawn)?;
         text += &format!("figures: {count} in {}\n", directory.display());
     }
     print(&text)?;
+    if arguments.open {
+        open::open(&output)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -48,17 +77,28 @@ struct Drawn {
     manifest: Manifest,
     explanation: Option<Explanation>,
     assessment: Assessment,
+    bounds: Option<Bounds>,
     pictures: Vec<Picture>,
     figures: Figures,
+}
+
+/// What a run proves about its largest latency. One without a cycle proves nothing.
+fn bounds(run: &Run) -> Result<Option<Bounds>, BoundsError> {
+    match Bounds::of(run, &BoundOrder::default()) {
+        Ok(bounds) => Ok(Some(bounds)),
+        Err(BoundsError::NoValues { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn draw(directory: &Path) -> Result<Drawn, Failure> {
     let run = Run::open(directory)?;
     let (assessment, pictures) = assessed(&run, true)?;
-    let explanation = explanation(&run)?;
+    let explanation = kept(run.directory())?;
     let figures = Figures::of(&assessment, &pictures, explanation.as_ref())
         .with_windows(&wakepath_lab::kept_windows(&run)?);
     Ok(Drawn {
+        bounds: bounds(&run)?,
         manifest: run.manifest,
         explanation,
         assessment,
@@ -85,21 +125,41 @@ pub fn beside(
     assessment: &Assessment,
     pictures: &[Picture],
 ) -> Result<PathBuf, Failure> {
-    let explanation = explanation(run)?;
+    let explanation = kept(run.directory())?;
     let figures = Figures::of(assessment, pictures, explanation.as_ref());
+    let bounds = bounds(run)?;
     let reported = Reported {
         manifest: &run.manifest,
         explanation: explanation.as_ref(),
         assessment,
+        bounds: bounds.as_ref(),
         pictures,
         figures: &figures,
     };
-    put(directory, NAME, &page(&[reported]))?;
+    put(directory, NAME, &page(&[reported], &Titles::default()))?;
     Ok(directory.path_of(NAME))
 }
 
-fn write_page(output: &Path, drawn: &[Drawn]) -> Result<(), Failure> {
-    write(output, &page(&reported(drawn)))
+/// So many characters a line of a report's head holds.
+const LONGEST: usize = 200;
+
+/// What the command line says of the report, each in one line.
+fn titles(arguments: &Report) -> Result<Titles, Failure> {
+    let of = |option: &str, text: &Option<String>| -> Result<Option<String>, Failure> {
+        let Some(text) = text else { return Ok(None) };
+        let line = one_line(text).trim().to_owned();
+        match line.chars().count() {
+            1..=LONGEST => Ok(Some(line)),
+            0 => Err(format!("{option}: it is empty; leave it out for none").into()),
+            many => Err(format!("{option}: {many} characters; at most {LONGEST} fit").into()),
+        }
+    };
+    Ok(Titles {
+        title: of("--title", &arguments.title)?,
+        customer: of("--customer", &arguments.customer)?,
+        author: of("--author", &arguments.author)?,
+        unfolded: false,
+    })
 }
 
 fn reported(drawn: &[Drawn]) -> Vec<Reported<'_>> {
@@ -109,63 +169,11 @@ fn reported(drawn: &[Drawn]) -> Vec<Reported<'_>> {
             manifest: &run.manifest,
             explanation: run.explanation.as_ref(),
             assessment: &run.assessment,
+            bounds: run.bounds.as_ref(),
             pictures: &run.pictures,
             figures: &run.figures,
         })
         .collect()
-}
-
-/// What was written beside a traced run when it ended; `None` for a run that was not traced.
-pub(super) fn explanation(run: &Run) -> Result<Option<Explanation>, Failure> {
-    let path = run.directory().join(Explanation::FILE_NAME);
-    let text = match std::fs::read(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(format!("{}: {error}", path.display()).into()),
-    };
-    let remedy = "remove it, and the report does without causes";
-    let found: Explanation = serde_json::from_slice(&text)
-        .map_err(|error| format!("{}: not an explanation: {error}; {remedy}", path.display()))?;
-    if found.version > Explanation::VERSION {
-        return Err(format!("{}: written by a newer wakepath; {remedy}", path.display()).into());
-    }
-    Ok(Some(found))
-}
-
-/// One file for each figure; those of several runs are told apart by a number in front.
-fn write_all_figures(directory: &Path, drawn: &[Drawn]) -> Result<usize, Failure> {
-    let mut count = 0;
-    for (number, run) in drawn.iter().enumerate() {
-        let prefix = match drawn.len() {
-            1 => String::new(),
-            _ => format!("{}-", number + 1),
-        };
-        count += write_figures(directory, &prefix, run.figures.all())?;
-    }
-    Ok(count)
-}
-
-/// One file for each figure, with `prefix` before its name.
-pub(super) fn write_figures<'a>(
-    directory: &Path,
-    prefix: &str,
-    figures: impl Iterator<Item = &'a Figure>,
-) -> Result<usize, Failure> {
-    let directory = Directory::make(directory, Trust::Any)?;
-    let mut names: Vec<String> = Vec::new();
-    for figure in figures {
-        // Two phases may differ only in what a file's name can't hold.
-        let alike = names.iter().filter(|name| **name == figure.name).count();
-        let more = if alike == 0 {
-            String::new()
-        } else {
-            format!("-{}", alike + 1)
-        };
-        names.push(figure.name.clone());
-        let name = format!("{prefix}{}{more}.svg", figure.name);
-        put(&directory, &name, &figure.to_svg())?;
-    }
-    Ok(names.len())
 }
 
 /// Through a temporary name, so that a full disk leaves no half of a report.

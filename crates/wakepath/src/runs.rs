@@ -1,0 +1,239 @@
+//! Which runs there are at hand, and which one is meant: by its place, its number in the list, a
+//! part of its name, or the latest where nothing is said. It opens none of them.
+
+use crate::terminal::tell;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use wakepath_timeline::one_line;
+
+/// Where runs go that are not told where to.
+pub const HOME: &str = "wakepath-runs";
+/// Trials and rates keep their runs in directories of their own.
+const DEEPEST: usize = 3;
+/// What makes a directory a run.
+const FILES: [&str; 2] = ["manifest.json", "samples.log"];
+/// So many are named where none was meant.
+const NAMED: usize = 4;
+
+/// A run below [`HOME`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its place below [`HOME`].
+    pub name: String,
+    /// When it began, as far as its name or its files tell: sorts as time does.
+    began: String,
+}
+
+impl Found {
+    /// Its directory.
+    pub fn directory(&self) -> PathBuf {
+        Path::new(HOME).join(&self.name)
+    }
+}
+
+/// All runs below the working directory's [`HOME`], the latest first.
+pub fn all() -> Vec<Found> {
+    let mut found = Vec::new();
+    look(Path::new(HOME), Path::new(""), 0, &mut found);
+    found.sort_by(|a, b| b.began.cmp(&a.began).then_with(|| b.name.cmp(&a.name)));
+    found
+}
+
+fn look(home: &Path, below: &Path, depth: usize, found: &mut Vec<Found>) {
+    let directory = home.join(below);
+    if let Some(file) = FILES
+        .iter()
+        .map(|name| directory.join(name))
+        .find(|f| f.is_file())
+    {
+        let name = below.display().to_string();
+        let began = time_in(&name).unwrap_or_else(|| {
+            let changed = file.metadata().and_then(|data| data.modified());
+            compact(changed.unwrap_or(SystemTime::UNIX_EPOCH))
+        });
+        if !name.is_empty() {
+            found.push(Found { name, began });
+        }
+        return;
+    }
+    if depth == DEEPEST {
+        return;
+    }
+    let Ok(entries) = std::fs::read_dir(&directory) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        // A link leads to what lies elsewhere.
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            look(home, &below.join(entry.file_name()), depth + 1, found);
+        }
+    }
+}
+
+/// The time that a run's name ends with, such as `20260101T120000Z`.
+fn time_in(name: &str) -> Option<String> {
+    const FORM: &str = "########T######Z";
+    let bytes = name.as_bytes();
+    let fits = |window: &[u8]| {
+        window
+            .iter()
+            .zip(FORM.bytes())
+            .all(|(byte, form)| match form {
+                b'#' => byte.is_ascii_digit(),
+                other => *byte == other,
+            })
+    };
+    let time = bytes.windows(FORM.len()).rfind(|window| fits(window))?;
+    String::from_utf8(time.to_vec()).ok()
+}
+
+fn compact(time: SystemTime) -> String {
+    let text = humantime::format_rfc3339_seconds(time).to_string();
+    text.chars().filter(|c| !matches!(c, '-' | ':')).collect()
+}
+
+/// The run that is meant; the latest where nothing is said, which is told on standard error.
+///
+/// # Errors
+/// Where there is none, or several fit: one line that says which there are.
+pub fn find(word: Option<&Path>) -> Result<PathBuf, String> {
+    match word {
+        Some(path) if path.exists() => Ok(path.to_owned()),
+        Some(path) => named(&path.display().to_string(), &all()),
+        None => {
+            let all = all();
+            let latest = all.first().ok_or_else(|| {
+                format!("no run below {HOME} here: name one, or make one with `wakepath check`")
+            })?;
+            let directory = latest.directory();
+            tell!("the latest run: {}", directory.display());
+            Ok(directory)
+        }
+    }
+}
+
+/// [`find`] for each of several.
+///
+/// # Errors
+/// As [`find`], for the first that is none.
+pub fn find_all(words: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    words.iter().map(|word| find(Some(word))).collect()
+}
+
+fn named(word: &str, all: &[Found]) -> Result<PathBuf, String> {
+    if let Ok(number) = word.parse::<usize>()
+        && let Some(found) = number.checked_sub(1).and_then(|place| all.get(place))
+    {
+        return Ok(found.directory());
+    }
+    let fits: Vec<&Found> = all.iter().filter(|run| run.name.contains(word)).collect();
+    let shown = one_line(word);
+    let list = |runs: &[&Found]| {
+        let numbered = |run: &&Found| {
+            let number = all.iter().position(|one| one.name == run.name);
+            format!("{} {}", number.unwrap_or(0) + 1, one_line(&run.name))
+        };
+        let named: Vec<String> = runs.iter().take(NAMED).map(numbered).collect();
+        match runs.len().saturating_sub(NAMED) {
+            0 => named.join(", "),
+            more => format!("{} and {more} more", named.join(", ")),
+        }
+    };
+    match (&fits[..], all) {
+        ([only], _) => Ok(only.directory()),
+        ([_, _, ..], _) => Err(format!(
+            "{shown}: {} runs have that in their names: {}",
+            fits.len(),
+            list(&fits)
+        )),
+        (_, []) => Err(format!("{shown}: no such run, and none below {HOME} here")),
+        _ => {
+            let every: Vec<&Found> = all.iter().collect();
+            Err(format!(
+                "{shown}: no such run; there are {}; `wakepath runs` lists them",
+                list(&every)
+            ))
+        }
+    }
+}
+
+/// What names this run in a command that is typed here: nothing where it is the latest.
+pub fn word_for(directory: &Path) -> String {
+    let Ok(below) = directory.strip_prefix(HOME) else {
+        return directory.display().to_string();
+    };
+    let is_latest = all()
+        .first()
+        .is_some_and(|run| Path::new(&run.name) == below);
+    match is_latest {
+        true => String::new(),
+        false => below.display().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(names: &[&str]) -> Vec<Found> {
+        let found = |name: &&str| Found {
+            name: (*name).to_owned(),
+            began: String::new(),
+        };
+        names.iter().map(found).collect()
+    }
+
+    #[test]
+    fn a_name_ends_with_its_time() {
+        let time = time_in("rate-20260101T120000Z/2-check-20260102T130405Z");
+        assert_eq!(time.as_deref(), Some("20260102T130405Z"));
+        assert_eq!(time_in("monday"), None);
+        let began = humantime::parse_rfc3339("2026-01-02T13:04:05Z").unwrap();
+        assert_eq!(compact(began), "20260102T130405Z");
+    }
+
+    #[test]
+    fn a_run_is_meant_by_its_number_or_a_part_of_its_name() {
+        let all = runs(&[
+            "check-20260103T000000Z",
+            "pi5-20260102T000000Z",
+            "check-20260101T000000Z",
+        ]);
+        let meant = |word| named(word, &all).map(|path| path.display().to_string());
+        assert_eq!(
+            meant("1").as_deref(),
+            Ok("wakepath-runs/check-20260103T000000Z")
+        );
+        assert_eq!(
+            meant("3").as_deref(),
+            Ok("wakepath-runs/check-20260101T000000Z")
+        );
+        assert_eq!(
+            meant("pi5").as_deref(),
+            Ok("wakepath-runs/pi5-20260102T000000Z")
+        );
+        assert_eq!(
+            meant("0103").as_deref(),
+            Ok("wakepath-runs/check-20260103T000000Z")
+        );
+        assert_eq!(
+            meant("check").unwrap_err(),
+            "check: 2 runs have that in their names: 1 check-20260103T000000Z, 3 \
+             check-20260101T000000Z"
+        );
+    }
+
+    #[test]
+    fn a_wrong_name_says_which_runs_there_are() {
+        let all = runs(&["a", "b", "c", "d", "e\n", "f"]);
+        assert_eq!(
+            named("x\ny", &all).unwrap_err(),
+            "x\u{fffd}y: no such run; there are 1 a, 2 b, 3 c, 4 d and 2 more; `wakepath runs` \
+             lists them"
+        );
+        assert_eq!(
+            named("9", &[]).unwrap_err(),
+            "9: no such run, and none below wakepath-runs here"
+        );
+    }
+}

@@ -1,0 +1,49 @@
+//! `wakepath bound`: what a run proves about its worst case, and a bound where that can be had.
+
+use super::{Outcome, opened, print_result};
+use crate::command_line::{Bound, BoundMetricWord};
+use crate::runs;
+use std::path::Path;
+use std::process::ExitCode;
+use wakepath_assess::{BoundMetric, BoundOrder, Bounds, Exceed};
+use wakepath_report::{Style, ToText, bounds_details, to_json};
+use wakepath_scenario::read_sections;
+use wakepath_schedulability::Sections;
+
+/// Examines and shows.
+pub fn run(arguments: &Bound) -> Outcome {
+    let exceed =
+        Exceed::of_words(&arguments.exceed).map_err(|wrong| format!("--exceed: {wrong}"))?;
+    let order = BoundOrder {
+        metric: match arguments.metric {
+            BoundMetricWord::Latency => BoundMetric::Latency,
+            BoundMetricWord::Execution => BoundMetric::Execution,
+            BoundMetricWord::Response => BoundMetric::Response,
+        },
+        exceed,
+        policy: arguments.policy.clone(),
+        phase: arguments.phase.clone(),
+    };
+    // What is wrong with the file is said before the run is read.
+    let sections = arguments.sections.as_deref().map(sections).transpose()?;
+    let run = opened(&runs::find(arguments.run.as_deref())?, arguments.json)?;
+    let mut bounds = Bounds::of(&run, &order)?;
+    if let Some((sections, source)) = &sections {
+        bounds = bounds.with_sections(sections, source)?;
+    }
+    let style = Style::of_stdout();
+    let said = match (arguments.json, arguments.details) {
+        (true, _) => to_json(&bounds),
+        (false, true) => bounds.to_text(style) + &bounds_details(&bounds, style),
+        (false, false) => bounds.to_text(style),
+    };
+    print_result(arguments.json, &said)?;
+    Ok(ExitCode::from(bounds.exit_code()))
+}
+
+fn sections(path: &Path) -> Result<(Sections, String), Box<dyn std::error::Error>> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("{name}: {error}; give a file with the longest sections"))?;
+    Ok((read_sections(&text, &name)?, name))
+}

@@ -1,0 +1,247 @@
+//! How imported threads stand in a run: its segments, under which policy each thread ran, and the
+//! scenario that says so. Nothing of it is guessed: what no file says must be given.
+
+use super::Failure;
+use crate::command_line::Import;
+use std::fmt::Write;
+use wakepath_import::{Imported, Thread, Values};
+use wakepath_scenario::{KnownCpus, Scenario, parse_policy};
+use wakepath_timeline::{DueTimes, Policy};
+
+/// Due times of an import without instants count from here: when it was measured is not known, and
+/// 0 would mean that it never was.
+const START_NS: u64 = 1_000_000_000;
+/// The phase of what was measured without any.
+const PHASE: &str = "imported";
+
+/// One segment of the run, with its threads by file and by number in it.
+pub(super) struct Segment {
+    /// The file that it comes from.
+    pub(super) file: usize,
+    pub(super) phase: String,
+    pub(super) repetition: u32,
+    pub(super) condition: String,
+    pub(super) threads: Vec<Placed>,
+    /// Its number in the file.
+    own: u32,
+}
+
+/// A thread as it stands in a segment.
+pub(super) struct Placed {
+    /// Its number in the file.
+    pub(super) thread: usize,
+    pub(super) due: DueTimes,
+    pub(super) policy: Policy,
+}
+
+/// The segments of all files: each file a repetition, unless it tells its own.
+pub(super) fn segments(
+    arguments: &Import,
+    files: &[Imported],
+    asked_ns: Option<u64>,
+) -> Result<Vec<Segment>, Failure> {
+    let mut segments: Vec<Segment> = Vec::new();
+    let mut repetitions = 0_u32;
+    for (number, file) in files.iter().enumerate() {
+        let (begin, before) = (segments.len(), repetitions);
+        for (at, thread) in file.threads.iter().enumerate() {
+            let due = due(arguments, number, file, thread, asked_ns)?;
+            let policy = policy(arguments, number, file, thread, due.period_ns)?;
+            let placed = Placed {
+                thread: at,
+                due,
+                policy,
+            };
+            let place = thread.place.as_ref();
+            let (own, repetition) = place.map_or((0, 0), |p| (p.segment, p.repetition));
+            let repetition = before.saturating_add(repetition);
+            repetitions = repetitions.max(repetition.saturating_add(1));
+            let mut known = segments[begin..].iter_mut();
+            match known.find(|known| known.own == own) {
+                Some(known) => known.threads.push(placed),
+                None => {
+                    let told = place.map(|p| p.condition.clone());
+                    segments.push(Segment {
+                        file: number,
+                        phase: place.map_or(PHASE.into(), |p| p.phase.clone()),
+                        repetition,
+                        condition: told
+                            .filter(|text| !text.is_empty())
+                            .unwrap_or_else(|| policy.to_string()),
+                        threads: vec![placed],
+                        own,
+                    });
+                }
+            }
+        }
+    }
+    Ok(segments)
+}
+
+fn due(
+    arguments: &Import,
+    number: usize,
+    file: &Imported,
+    thread: &Thread,
+    asked_ns: Option<u64>,
+) -> Result<DueTimes, Failure> {
+    if let Values::Row(row) = &thread.values {
+        return Ok(row.due);
+    }
+    let period_ns = asked_ns.or(file.period_ns).ok_or_else(|| {
+        let shown = arguments.files[number].display();
+        format!("{shown}: does not say the period: give --period")
+    })?;
+    Ok(DueTimes {
+        start_ns: START_NS,
+        period_ns,
+    })
+}
+
+/// As the user says, else as the file does. Never guessed: verdicts are by policy.
+fn policy(
+    arguments: &Import,
+    number: usize,
+    file: &Imported,
+    thread: &Thread,
+    period_ns: u64,
+) -> Result<Policy, Failure> {
+    if let Some(text) = &arguments.policy {
+        return parse_policy(text, period_ns)
+            .map_err(|complaint| format!("--policy {text}: {complaint}").into());
+    }
+    let told = thread.place.as_ref().map(|place| &place.condition);
+    if let Some(policy) = told.and_then(|text| parse_policy(text, period_ns).ok()) {
+        return Ok(policy);
+    }
+    match file.priority {
+        Some((0, _)) => Ok(Policy::Other { nice: 0 }),
+        Some((priority, false)) => Ok(Policy::Fifo { priority }),
+        Some((priority, true)) => Ok(Policy::RoundRobin { priority }),
+        None => Err(format!(
+            "{}: does not say under which policy it was measured: give --policy, such as 'FIFO 80'",
+            arguments.files[number].display()
+        )
+        .into()),
+    }
+}
+
+/// The terms as a scenario: policies that are compared, or where threads have periods of their own,
+/// each thread a task.
+pub(super) fn scenario(
+    arguments: &Import,
+    files: &[Imported],
+    segments: &[Segment],
+    latency_ns: Option<u64>,
+) -> Result<Scenario, Failure> {
+    let placed = || {
+        let all = segments.iter();
+        all.flat_map(|s| {
+            s.threads
+                .iter()
+                .map(|of| (&files[s.file].threads[of.thread], of))
+        })
+    };
+    let values: u64 = placed().map(|(thread, _)| due_times(thread)).sum();
+    let mut phases: Vec<&str> = Vec::new();
+    for segment in segments {
+        if !phases.contains(&&*segment.phase) {
+            phases.push(&segment.phase);
+        }
+    }
+    let repetitions = segments.iter().map(|s| s.repetition).max().unwrap_or(0);
+    let repetitions = u64::from(repetitions) + 1;
+    let name = files[0].tool.to_lowercase().replace(' ', "-");
+    let phases: Vec<String> = phases
+        .iter()
+        .map(|phase| format!("{{ name = {} }}", quoted(phase)))
+        .collect();
+    let mut text = format!(
+        "name = {}\nrepetitions = {repetitions}\nwarm-up = \"0 ns\"\nphases = [{}]\n",
+        quoted(&name),
+        phases.join(", "),
+    );
+    let first_ns = segments[0].threads[0].due.period_ns;
+    let differ = placed().any(|(_, of)| of.due.period_ns != first_ns);
+    let of_set = |thread: &Thread, of: &Placed| {
+        let told = thread.place.as_ref().map(|place| &*place.condition);
+        told.is_some_and(|told| !told.is_empty() && parse_policy(told, of.due.period_ns).is_err())
+    };
+    let has_tasks = files.iter().any(|file| file.has_tasks);
+    if differ || has_tasks || placed().any(|(thread, of)| of_set(thread, of)) {
+        let longest =
+            placed().map(|(thread, of)| due_times(thread).saturating_mul(of.due.period_ns));
+        let _ = writeln!(
+            text,
+            "duration = \"{} ns\"",
+            longest.max().unwrap_or(first_ns)
+        );
+        criterion(&mut text, arguments, latency_ns);
+        let mut known: Vec<&str> = Vec::new();
+        for (thread, of) in placed() {
+            if known.contains(&&*thread.name) {
+                continue;
+            }
+            known.push(&thread.name);
+            let _ = writeln!(
+                text,
+                "[[tasks]]\nname = {}\nperiod = \"{} ns\"\npolicy = {}",
+                quoted(&thread.name),
+                of.due.period_ns,
+                quoted(&in_scenario(of.policy)),
+            );
+        }
+    } else {
+        let mut policies: Vec<String> = Vec::new();
+        for (_, of) in placed() {
+            let policy = quoted(&in_scenario(of.policy));
+            if !policies.contains(&policy) {
+                policies.push(policy);
+            }
+        }
+        let _ = writeln!(
+            text,
+            "period = \"{first_ns} ns\"\ncycles = {}\npolicies = [{}]",
+            values.max(repetitions),
+            policies.join(", "),
+        );
+        criterion(&mut text, arguments, latency_ns);
+    }
+    let known = KnownCpus::first(1024);
+    Scenario::parse(&text, "the import", &known).map_err(|errors| errors.to_string().into())
+}
+
+fn criterion(text: &mut String, arguments: &Import, latency_ns: Option<u64>) {
+    text.push_str("[criterion]\n");
+    if let Some(ns) = latency_ns {
+        let _ = writeln!(text, "latency = \"{ns} ns\"");
+    }
+    if let Some(share) = &arguments.miss_fraction {
+        let _ = writeln!(text, "miss-fraction = {}", quoted(share));
+    }
+}
+
+/// A policy as scenarios write it.
+fn in_scenario(policy: Policy) -> String {
+    match policy {
+        Policy::Deadline {
+            runtime_ns,
+            deadline_ns,
+            period_ns,
+        } => format!("DEADLINE {runtime_ns} ns/{deadline_ns} ns/{period_ns} ns"),
+        other => other.to_string(),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+/// Due times of a thread, as far as its file has them.
+pub(super) fn due_times(thread: &Thread) -> u64 {
+    match &thread.values {
+        Values::Histogram(histogram) => histogram.count(),
+        Values::Samples(samples) => samples.cycles.last().map_or(0, |(cycle, _)| cycle + 1),
+        Values::Row(row) => row.samples.last().map_or(0, |last| last.cycle + 1),
+    }
+}

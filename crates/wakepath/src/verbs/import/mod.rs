@@ -1,0 +1,224 @@
+//! `wakepath import`: a run directory from the files of another tool. Reading them is the crate
+//! `wakepath-import`'s work.
+
+mod layout;
+mod sources;
+mod write;
+
+use super::given;
+use super::measured::trust;
+use super::{Outcome, print};
+use crate::command_line::Import;
+use layout::{Segment, due_times};
+use std::fmt::Write;
+use std::process::ExitCode;
+use wakepath_archive::FileRecord;
+use wakepath_directory::Directory;
+use wakepath_import::{Asked, Form, Imported, Unit};
+use wakepath_scenario::Scenario;
+use wakepath_timeline::Lack;
+use wakepath_timeline::duration::exact;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Reads all, then writes. What can't be written whole is not left behind: the files are still
+/// there to be imported again.
+pub fn run(arguments: &Import) -> Outcome {
+    let prepared = Prepared::of(arguments)?;
+    let directory = Directory::make(&arguments.directory, trust(arguments.trust_directory))?;
+    if let Err(error) = prepared.write(&directory) {
+        // What can't be taken back, `wakepath recover` tells from a whole run.
+        let _ = write::withdraw(&directory).map(|()| std::fs::remove_dir(directory.path()));
+        return Err(error);
+    }
+    print(&told(arguments, &prepared))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What was read, and how it is to be understood.
+struct Prepared {
+    form: Form,
+    files: Vec<Imported>,
+    sources: Vec<FileRecord>,
+    lacks: Vec<Lack>,
+    segments: Vec<Segment>,
+    scenario: Scenario,
+}
+
+impl Prepared {
+    fn of(arguments: &Import) -> Result<Self, Failure> {
+        let form = Form::of_word(&arguments.form)?;
+        let asked_ns = given::time("--period", arguments.period.as_deref())?;
+        refuse_useless(arguments, form)?;
+        let words = |given: &Option<String>| -> Vec<String> {
+            let all = given.iter().flat_map(|text| text.split(','));
+            all.map(|word| word.trim().to_owned()).collect()
+        };
+        let columns = words(&arguments.columns);
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let threads: Vec<&str> = arguments.thread.iter().map(String::as_str).collect();
+        let asked = Asked {
+            period_ns: asked_ns,
+            nanoseconds: arguments.nanoseconds,
+            threads: &threads,
+            columns: &columns,
+            unit: arguments.unit.as_deref().map(unit).transpose()?,
+        };
+        let (files, sources) = sources::read(arguments, form, &asked)?;
+        let latency_ns = given::time("--latency", arguments.latency.as_deref())?;
+        let segments = layout::segments(arguments, &files, asked_ns)?;
+        let scenario = layout::scenario(arguments, &files, &segments, latency_ns)?;
+        let mut lacks: Vec<Lack> = Vec::new();
+        for lack in files.iter().flat_map(|file| &file.lacks) {
+            if !lacks.contains(lack) {
+                lacks.push(lack.clone());
+            }
+        }
+        Ok(Self {
+            form,
+            files,
+            sources,
+            lacks,
+            segments,
+            scenario,
+        })
+    }
+
+    /// Writes the run and finishes it.
+    fn write(&self, directory: &Directory) -> Result<(), Failure> {
+        write::write(self, directory)?;
+        wakepath_archive::finish_in(directory)?;
+        Ok(())
+    }
+}
+
+/// An option that this form has no use for is a mistake.
+fn refuse_useless(arguments: &Import, form: Form) -> Result<(), Failure> {
+    let word = form.word();
+    let why = if !arguments.thread.is_empty() && !form.has_all_threads() {
+        format!("--thread: a file of {word} has the loop's threads alone")
+    } else if arguments.nanoseconds && !form.leaves_unit_open() {
+        format!("--nanoseconds: a file of {word} says its unit")
+    } else if arguments.columns.is_some() && form != Form::Csv {
+        format!("--columns: a file of {word} is no table; csv is")
+    } else if arguments.unit.is_some() && form != Form::Csv {
+        format!("--unit: a file of {word} is no table; csv is")
+    } else {
+        return Ok(());
+    };
+    Err(why.into())
+}
+
+fn unit(sign: &str) -> Result<Unit, Failure> {
+    Unit::of_sign(sign).ok_or_else(|| {
+        let all = Unit::ALL.map(|(sign, _)| sign).join(", ");
+        format!("--unit {sign}: there are {all}").into()
+    })
+}
+
+fn told(arguments: &Import, prepared: &Prepared) -> String {
+    let Prepared { files, lacks, .. } = prepared;
+    let first = &files[0];
+    let threads: usize = files.iter().map(|file| file.threads.len()).sum();
+    let values: u64 = files
+        .iter()
+        .flat_map(|file| &file.threads)
+        .map(due_times)
+        .sum();
+    let version = first
+        .tool_version
+        .as_deref()
+        .map_or(String::new(), |v| format!(" {v}"));
+    let period = first
+        .period_ns
+        .map_or(String::new(), |ns| format!(", period {}", exact(ns)));
+    let mut text = format!(
+        "{}{version}: {} of {} in {}{period}\nit lacks\n",
+        first.tool,
+        wakepath_verdict::counted(values, "value", "values"),
+        wakepath_verdict::counted(threads as u64, "thread", "threads"),
+        wakepath_verdict::counted(files.len() as u64, "file", "files"),
+    );
+    for lack in lacks {
+        let _ = writeln!(text, "  {lack}");
+    }
+    let directory = arguments.directory.display();
+    let _ = writeln!(text, "recording: {directory}; wakepath show {directory}");
+    text
+}
+
+#[cfg(test)]
+// Tests print counts for --show-output, to no terminal of a user.
+#[allow(clippy::print_stdout)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use wakepath_archive::{ArchiveError, Run, recover};
+    use wakepath_directory::{Fault, Faults, Trust};
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        import: Import,
+    }
+
+    /// The samples of cyclictest's own words, in two files.
+    fn prepared_from_fixture() -> Prepared {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../import/tests/fixtures/cyclictest-v.txt"
+        );
+        let words = format!(
+            "import cyclictest-verbose {path} {path} --period 1ms --directory D --policy FIFO-80"
+        );
+        let mut words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        words.last_mut().unwrap().replace_range(4..5, " ");
+        Prepared::of(&Line::parse_from(words).import).unwrap()
+    }
+
+    #[test]
+    fn an_import_whose_disk_fails_anywhere_leaves_no_half_of_a_run() {
+        let prepared = prepared_from_fixture();
+        let place = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        let place = place.unwrap();
+        for fault in [Fault::NoSpace, Fault::Broken, Fault::Short] {
+            let (mut operations, mut injected, mut whole) = (0, 0, 0);
+            for lasting in [false, true] {
+                for at in 1.. {
+                    let what = format!("{fault:?} at operation {at}, lasting: {lasting}");
+                    let path = place.path().join("run");
+                    let faults = Faults::new(fault, at, lasting);
+                    let directory = Directory::make(&path, Trust::Own).unwrap();
+                    let written = prepared.write(&directory.clone().with_faults(faults.clone()));
+                    let samples = match (Run::open(&path), &written) {
+                        (Ok(run), _) => run.manifest.recorded(),
+                        (Err(ArchiveError::NothingRecorded { .. }), Err(_)) => 0,
+                        (Err(ArchiveError::NotARun { .. }), Err(_)) => 0,
+                        (Err(error), _) => panic!("{what}: {error}"),
+                    };
+                    if written.is_ok() {
+                        whole = samples;
+                        assert_eq!(recover(&path).unwrap().manifest.recovered, None, "{what}");
+                    } else {
+                        // The disk works again: nothing is left, and the import is made anew.
+                        if !directory.holds("manifest.json") {
+                            wakepath_archive::withdraw_in(&directory).unwrap();
+                            assert_eq!(directory.names().unwrap(), [""; 0], "{what}");
+                            prepared.write(&directory).unwrap();
+                        }
+                        let again = recover(&path).unwrap().manifest;
+                        assert_eq!((again.recovered.clone(), again.segments.len()), (None, 2));
+                    }
+                    std::fs::remove_dir_all(&path).unwrap();
+                    operations = faults.seen();
+                    if faults.failed().is_empty() {
+                        break;
+                    }
+                    injected += 1;
+                }
+            }
+            assert!(operations > 30 && whole > 400, "{operations} {whole}");
+            println!("{fault:?}: an import has {operations} operations; {injected} with a failure");
+        }
+    }
+}

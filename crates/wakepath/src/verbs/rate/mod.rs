@@ -1,0 +1,318 @@
+//! `wakepath rate`: the highest rate that a loop keeps on this machine by its criterion: that of
+//! `check` under one policy, or a scenario's. Each step of the search is a run of its own, which stays as evidence
+//! and is not measured again when the search goes on.
+
+mod bisection;
+mod terms;
+
+use super::parts::Parts;
+use super::{Outcome, measured, print_result};
+use crate::command_line::Rate;
+use crate::runs::HOME;
+use crate::terminal::tell;
+use bisection::{Became, Bisection};
+use serde::Serialize;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::SystemTime;
+use terms::Terms;
+use wakepath_archive::Run;
+use wakepath_assess::Assessment;
+use wakepath_measure::{Interrupt, own_executable};
+use wakepath_report::{Style, Table, number, words};
+use wakepath_scenario::units::parse_rate;
+use wakepath_timeline::columns::wrapped;
+use wakepath_verdict::{Outcome as Verdict, fraction};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Share of the rate to which it is found.
+const PRECISION: f64 = 0.05;
+
+/// A rate that was measured.
+#[derive(Debug, Serialize)]
+struct Step {
+    rate_hz: u32,
+    outcome: Verdict,
+    /// The worst of its conditions.
+    missed: f64,
+    max_ns: Option<i64>,
+    /// Whether an earlier search had measured it.
+    was_there: bool,
+    run: String,
+}
+
+/// What was found.
+#[derive(Debug, Serialize)]
+struct Answer {
+    /// The scenario; `None` for the loop of `check`.
+    scenario: Option<String>,
+    /// `None` where the scenario's own are meant.
+    policy: Option<String>,
+    criterion: String,
+    /// The highest rate kept; `None` where not even the lowest was.
+    kept_hz: Option<u32>,
+    /// The lowest rate not kept; `None` where the highest was kept.
+    not_kept_hz: Option<u32>,
+    /// In the order in which they were tried.
+    steps: Vec<Step>,
+    directory: String,
+}
+
+/// Searches and shows.
+pub fn run(arguments: &Rate) -> Outcome {
+    let (lowest, highest) = (
+        hertz("--from", &arguments.from)?,
+        hertz("--to", &arguments.to)?,
+    );
+    if lowest >= highest {
+        return Err(format!(
+            "--from {} --to {}: the first must be the lower",
+            arguments.from, arguments.to
+        )
+        .into());
+    }
+    let terms = Terms::of(arguments);
+    // What the steps would refuse is refused before the first.
+    for rate in [lowest, highest] {
+        terms.try_at(rate)?;
+    }
+    let directory = match &arguments.directory {
+        Some(directory) => directory.clone(),
+        None => measured::default_directory("rate", SystemTime::now()),
+    };
+    let interrupt = Interrupt::listen()?;
+    std::fs::create_dir_all(&directory)
+        .map_err(|error| format!("{}: {error}", directory.display()))?;
+    terms.keep_in(&directory)?;
+    let mut parts = Parts::of(&arguments.block, arguments.no_tui || arguments.json);
+    let mut bisection = Bisection::new(lowest, highest, PRECISION);
+    let mut answer = Answer {
+        scenario: arguments.scenario.clone(),
+        policy: terms.policy.clone(),
+        criterion: String::new(),
+        kept_hz: None,
+        not_kept_hz: None,
+        steps: Vec::new(),
+        directory: directory.display().to_string(),
+    };
+    while let Some(rate) = bisection.next() {
+        let after_it = bisection.steps_left().saturating_sub(1);
+        let number = answer.steps.len() + 1;
+        let part = format!(
+            "{rate} Hz, step {number} of at most {}",
+            number + after_it as usize
+        );
+        let order = Order {
+            arguments,
+            terms: &terms,
+            directory: &directory,
+            interrupt: &interrupt,
+        };
+        let (step, criterion) = order.step(rate, &part, after_it, &mut parts)?;
+        let said = match step.was_there {
+            true => " (measured before)",
+            false => "",
+        };
+        tell!(
+            "{rate} Hz: {}, missed {}{said}",
+            step.outcome,
+            fraction(step.missed)
+        );
+        if step.outcome == Verdict::Invalid {
+            return Err(format!("{rate} Hz can't be judged: wakepath show {}", step.run).into());
+        }
+        bisection.tell(
+            rate,
+            match step.outcome {
+                Verdict::Passed => Became::Kept,
+                _ => Became::NotKept,
+            },
+        );
+        answer.criterion = criterion;
+        answer.steps.push(step);
+    }
+    answer.kept_hz = bisection.kept();
+    answer.not_kept_hz = bisection.lost();
+    let shown = match arguments.json {
+        true => format!("{}\n", serde_json::to_string_pretty(&answer)?),
+        false => text(&answer, Style::of_stdout()),
+    };
+    print_result(arguments.json, &shown)?;
+    Ok(ExitCode::from(code(&answer)))
+}
+
+/// Whether a rate could be shown neither to hold nor to fail.
+fn is_undecided(answer: &Answer, rate: Option<u32>) -> bool {
+    let mut steps = answer.steps.iter();
+    steps.any(|step| Some(step.rate_hz) == rate && step.outcome == Verdict::Undecided)
+}
+
+/// 0 found, 2 not even the lowest rate was kept, 3 where the rate above the answer was undecided.
+fn code(answer: &Answer) -> u8 {
+    match (answer.kept_hz, answer.not_kept_hz) {
+        (_, lost) if is_undecided(answer, lost) => 3,
+        (None, _) => 2,
+        _ => 0,
+    }
+}
+
+/// Whole hertz: what is between two of them makes no difference to a loop.
+fn hertz(option: &str, text: &str) -> Result<u32, String> {
+    let rate = parse_rate(text).map_err(|complaint| format!("{option} {text}: {complaint}"))?;
+    let hertz = (1e9 / rate.period_ns as f64).round();
+    match hertz >= 1.0 {
+        true => Ok(hertz as u32),
+        false => Err(format!("{option} {text}: give at least 1 Hz")),
+    }
+}
+
+/// What a step needs.
+struct Order<'a> {
+    arguments: &'a Rate,
+    terms: &'a Terms<'a>,
+    directory: &'a Path,
+    interrupt: &'a Interrupt,
+}
+
+impl Order<'_> {
+    /// What became of a rate, and the criterion that it was held against: measured now, unless an
+    /// earlier search has.
+    fn step(
+        &self,
+        rate: u32,
+        part: &str,
+        after_it: u32,
+        parts: &mut Parts,
+    ) -> Result<(Step, String), Failure> {
+        let run = self.directory.join(format!("{rate}-hz"));
+        let known = Run::open(&run).ok();
+        let was_there = known.is_some();
+        let run_of = match known {
+            Some(known) => known,
+            None => self.measure(&run, rate, part, after_it, parts)?,
+        };
+        let assessment = Assessment::of(&run_of)?;
+        let worst = |figure: fn(&wakepath_verdict::Judgement) -> f64| {
+            assessment.conditions.iter().map(figure).fold(0.0, f64::max)
+        };
+        let max_ns = assessment.conditions.iter().filter_map(|of| {
+            let latency = of.cycles.latency_as_scheduled.as_ref();
+            latency.map(|found| found.max)
+        });
+        let step = Step {
+            rate_hz: rate,
+            outcome: assessment.outcome,
+            missed: worst(|of| of.cycles.misses.fraction()),
+            max_ns: max_ns.max(),
+            was_there,
+            run: run.display().to_string(),
+        };
+        Ok((step, wakepath_report::criterion_text(&assessment)))
+    }
+
+    fn measure(
+        &self,
+        run: &Path,
+        rate: u32,
+        part: &str,
+        after_it: u32,
+        parts: &mut Parts,
+    ) -> Result<Run, Failure> {
+        let mut command = Command::new(own_executable());
+        command.args(self.terms.words_at(rate));
+        if let Some(address) = &self.arguments.metrics {
+            command.args(["--metrics", address]);
+        }
+        command.arg("--directory").arg(run);
+        let said = parts.carry_out(command, part, after_it)?;
+        // Half of a step is no evidence: it is measured again when the search goes on.
+        if self.interrupt.requested() {
+            let _ = std::fs::remove_dir_all(run);
+            return Err(format!(
+                "interrupted; the rates measured so far are kept: go on with --directory {}",
+                self.directory.display()
+            )
+            .into());
+        }
+        Run::open(run).map_err(|error| match said {
+            Some(said) => format!("{rate} Hz: {said}; {error}").into(),
+            None => format!("{rate} Hz was not measured: {error}").into(),
+        })
+    }
+}
+
+fn text(answer: &Answer, style: Style) -> String {
+    let columns = style.columns.unwrap_or(100).clamp(40, 100);
+    let is_open = is_undecided(answer, answer.not_kept_hz);
+    let verdict = match (answer.kept_hz, answer.not_kept_hz) {
+        (Some(kept), Some(lost)) if is_open => {
+            format!("{kept} Hz; {lost} Hz is undecided, and a longer --block would tell")
+        }
+        (Some(kept), Some(lost)) => format!("{kept} Hz; {lost} Hz was not kept"),
+        (Some(kept), None) => format!("{kept} Hz, the highest that was tried"),
+        (None, Some(lost)) if is_open => {
+            format!("not known: {lost} Hz is undecided, and a longer --block would tell")
+        }
+        (None, Some(lost)) => format!("none: not even {lost} Hz was kept"),
+        (None, None) => "none was tried".to_owned(),
+    };
+    let mut text = wrapped(
+        &match (&answer.scenario, &answer.policy) {
+            (None, policy) => {
+                let policy = policy.as_deref().unwrap_or_default();
+                format!("highest rate kept under {policy}: {verdict}")
+            }
+            (Some(scenario), None) => format!("highest rate at which {scenario} passes: {verdict}"),
+            (Some(scenario), Some(policy)) => {
+                format!("highest rate at which {scenario} passes under {policy}: {verdict}")
+            }
+        },
+        "",
+        "  ",
+        columns,
+    );
+    text += &wrapped(
+        &format!("criterion at each rate: {}", answer.criterion),
+        "",
+        "  ",
+        columns,
+    );
+    text.push('\n');
+    let mut table = Table::of("rate, Hz")
+        .column(number("missed"))
+        .column(number("max").unit("µs"))
+        .column(words("verdict"))
+        .column(words("run"));
+    let mut steps: Vec<&Step> = answer.steps.iter().collect();
+    steps.sort_by_key(|step| step.rate_hz);
+    for step in steps {
+        let missed = match step.missed > 0.0 {
+            true => fraction(step.missed),
+            false => "0".to_owned(),
+        };
+        let run = Path::new(&step.run);
+        let run = run.strip_prefix(HOME).unwrap_or(run).display().to_string();
+        table.row(
+            step.rate_hz.to_string(),
+            vec![
+                missed.into(),
+                step.max_ns
+                    .map(|ns| format!("{:.0}", ns as f64 / 1e3))
+                    .into(),
+                step.outcome.to_string().into(),
+                run.into(),
+            ],
+        );
+    }
+    text += &table.to_terminal(Some(columns));
+    text.push('\n');
+    text += &wrapped(
+        "each rate was measured once, idle and under load: the border is not sharp, and a longer \
+         --block moves it down",
+        "",
+        "  ",
+        columns,
+    );
+    text
+}

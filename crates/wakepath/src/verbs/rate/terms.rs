@@ -1,0 +1,131 @@
+//! What is searched for: which loop, which policy, which CPU, how long each step. A search that goes
+//! on has to be the same one.
+
+use crate::command_line::Rate;
+use crate::verbs::changed::Changes;
+use crate::verbs::check::scenario_for;
+use crate::verbs::{measured, run};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// The policy of `check`'s loop where none is named.
+const USUAL: &str = "FIFO 80";
+/// What a directory of a search says that it is of.
+const KEPT: &str = "rate.json";
+
+/// Terms of a search.
+pub(super) struct Terms<'a> {
+    arguments: &'a Rate,
+    /// `None` where a scenario's own policies are meant.
+    pub(super) policy: Option<String>,
+}
+
+/// What two searches must have in common.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Kept {
+    scenario: Option<String>,
+    policy: Option<String>,
+    cpu: Option<u16>,
+    block: String,
+}
+
+impl<'a> Terms<'a> {
+    pub(super) fn of(arguments: &'a Rate) -> Self {
+        let usual = arguments.scenario.is_none().then(|| USUAL.to_owned());
+        Self {
+            arguments,
+            policy: arguments.policy.clone().or(usual),
+        }
+    }
+
+    /// Refuses what a step at this rate would refuse.
+    pub(super) fn try_at(&self, rate: u32) -> Result<(), Failure> {
+        let host = measured::host_cpus()?;
+        measured::may_use(self.arguments.cpu, &host)?;
+        let rate = format!("{rate} Hz");
+        let policies: Vec<String> = self.policy.iter().cloned().collect();
+        let (scenario, warnings) = match &self.arguments.scenario {
+            None => {
+                let text = scenario_for(&rate, self.arguments.cpu, &policies)?;
+                measured::read_scenario(&text, "the scenario of `wakepath check`", &host)?
+            }
+            Some(name) => {
+                let (text, source) = measured::scenario_text(name)?;
+                let changes = Changes {
+                    rate: Some(&rate),
+                    cpu: self.arguments.cpu,
+                    policies: &policies,
+                    reserved_for: None,
+                };
+                run::changed(&text, &source, &changes, &host)?
+            }
+        };
+        measured::fitted(&scenario, warnings, &self.arguments.block)
+            .map_err(|error| error.to_string().replacen("--duration", "--block", 1))?;
+        Ok(())
+    }
+
+    /// The command line of a step, without where it is recorded.
+    pub(super) fn words_at(&self, rate: u32) -> Vec<String> {
+        let mut words: Vec<String> = match &self.arguments.scenario {
+            None => vec!["check".into()],
+            Some(scenario) => vec!["run".into(), scenario.clone()],
+        };
+        let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+        add("--rate", format!("{rate} Hz"));
+        add("--duration", self.arguments.block.clone());
+        if let Some(policy) = &self.policy {
+            add("--policy", policy.clone());
+        }
+        if let Some(cpu) = self.arguments.cpu {
+            add("--cpu", cpu.to_string());
+        }
+        words
+    }
+
+    /// Notes what the search is of, or refuses to go on with one of something else.
+    pub(super) fn keep_in(&self, directory: &Path) -> Result<(), Failure> {
+        let own = Kept {
+            scenario: self.arguments.scenario.clone(),
+            policy: self.policy.clone(),
+            cpu: self.arguments.cpu,
+            block: self.arguments.block.clone(),
+        };
+        let path = directory.join(KEPT);
+        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+        match std::fs::read(&path) {
+            Ok(bytes) => {
+                let before: Kept = serde_json::from_slice(&bytes)
+                    .map_err(|error| format!("{}: {error}", path.display()))?;
+                match before == own {
+                    true => Ok(()),
+                    false => Err(format!(
+                        "{}: holds a search for {}; go on with the same words, or take another \
+                         --directory",
+                        directory.display(),
+                        before.words()
+                    )
+                    .into()),
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Ok(std::fs::write(&path, serde_json::to_vec(&own)?).map_err(failed)?)
+            }
+            Err(error) => Err(failed(error).into()),
+        }
+    }
+}
+
+impl Kept {
+    /// As it would be typed.
+    fn words(&self) -> String {
+        let scenario = self.scenario.iter().cloned();
+        let policy = self.policy.iter().map(|of| format!("--policy '{of}'"));
+        let cpu = self.cpu.iter().map(|cpu| format!("--cpu {cpu}"));
+        let block = [format!("--block {}", self.block)];
+        let words = scenario.chain(policy).chain(cpu).chain(block);
+        format!("`wakepath rate {}`", words.collect::<Vec<_>>().join(" "))
+    }
+}

@@ -1,0 +1,126 @@
+//! `wakepath runs`: the runs at hand, the latest first, by what each keeps of itself.
+
+use super::{Outcome, kept, print_result};
+use crate::command_line::Runs;
+use crate::runs::{self, Found};
+use serde::Serialize;
+use std::process::ExitCode;
+use wakepath_archive::{Manifest, Run};
+use wakepath_report::{Cell, Style, Table, words};
+use wakepath_timeline::columns::cut;
+use wakepath_timeline::one_line;
+
+/// Longest name and longest command in a column.
+const LONGEST: usize = 30;
+
+/// A run as it is listed.
+#[derive(Debug, Serialize)]
+struct Listed {
+    number: usize,
+    name: String,
+    directory: String,
+    /// RFC 3339 in UTC.
+    started: Option<String>,
+    /// The command that measured.
+    what: Option<String>,
+    /// `None` where it was not judged yet, as of a run from an older wakepath.
+    verdict: Option<String>,
+    machine: Option<String>,
+}
+
+/// Lists them.
+pub fn run(arguments: &Runs) -> Outcome {
+    let listed: Vec<Listed> = (1..)
+        .zip(runs::all())
+        .map(|(number, found)| listed(number, &found))
+        .collect();
+    let text = match arguments.json {
+        true => format!("{:#}\n", serde_json::json!({ "runs": listed })),
+        false => text(&listed, Style::of_stdout()),
+    };
+    print_result(arguments.json, &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn listed(number: usize, found: &Found) -> Listed {
+    let directory = found.directory();
+    let shown = Listed {
+        number,
+        name: found.name.clone(),
+        directory: directory.display().to_string(),
+        started: None,
+        what: None,
+        verdict: None,
+        machine: None,
+    };
+    if let Some(kept) = kept::in_directory(&directory) {
+        return Listed {
+            started: Some(kept.started),
+            what: Some(kept.what),
+            verdict: Some(kept.answer.outcome),
+            machine: Some(kept.machine),
+            ..shown
+        };
+    }
+    // Its manifest alone; a log without one is read as far as it goes.
+    let manifest =
+        Manifest::read(&directory).or_else(|_| Run::open(&directory).map(|run| run.manifest));
+    match manifest {
+        Err(_) => shown,
+        Ok(manifest) => Listed {
+            started: Some(manifest.started),
+            what: Some(kept::what(&manifest.command, &manifest.scenario.name)),
+            ..shown
+        },
+    }
+}
+
+fn text(listed: &[Listed], style: Style) -> String {
+    if listed.is_empty() {
+        return format!(
+            "no run below {} here; wakepath check makes one\n",
+            runs::HOME
+        );
+    }
+    let first = listed.iter().find_map(|run| run.machine.as_ref());
+    let is_one = listed
+        .iter()
+        .all(|run| run.machine.is_none() || run.machine.as_ref() == first);
+    let mut table = Table::of("run")
+        .column(words("name"))
+        .column(words("started, UTC"))
+        .column(words("what"))
+        .column(words("verdict"));
+    if !is_one {
+        table = table.column(words("machine"));
+    }
+    let short = |text: &Option<String>| -> Cell {
+        text.as_ref()
+            .map(|text| cut(&one_line(text), LONGEST))
+            .into()
+    };
+    for run in listed {
+        let started = run.started.as_ref().map(|time| {
+            let minute: String = time.chars().take(16).collect();
+            one_line(&minute.replace('T', " "))
+        });
+        let mut cells = vec![
+            cut(&one_line(&run.name), LONGEST).into(),
+            started.into(),
+            short(&run.what),
+            short(&run.verdict),
+        ];
+        if !is_one {
+            cells.push(short(&run.machine));
+        }
+        table.row(run.number.to_string(), cells);
+    }
+    let mut text = table.to_terminal(style.columns);
+    if let Some(machine) = first.filter(|_| is_one) {
+        text += &format!("\nall on this machine: {}\n", one_line(machine));
+    }
+    if listed.iter().any(|run| run.verdict.is_none()) {
+        text += "–: wakepath show NUMBER judges it\n";
+    }
+    text
+}

@@ -1,0 +1,176 @@
+//! What a run shows that was to end at the first latency above a limit: the cycle, and why it was
+//! late. Its verdict is that latency alone; every segment of it was traced, so none is judged.
+
+use super::explain::cycle_of;
+use super::{Outcome, opened_in, print, print_result};
+use crate::runs;
+use crate::terminal::laid;
+use crate::view::Stopped;
+use std::process::ExitCode;
+use wakepath_archive::{Ending, Run};
+use wakepath_directory::Directory;
+use wakepath_explain::LateCycle;
+use wakepath_report::cycle_text;
+use wakepath_timeline::duration::rounded;
+use wakepath_timeline::{Sample, one_line};
+
+/// Exit code where the limit was passed, as where any other criterion is not met.
+pub const ABOVE: u8 = 2;
+/// Exit code where nobody can tell: the run was interrupted, or nothing was traced.
+const UNDECIDED: u8 = 3;
+
+/// Shows where it stopped and why, or that nothing was above the limit.
+pub fn show(
+    directory: &Directory,
+    stopped: Option<&Stopped>,
+    above_ns: u64,
+    ending: &Ending,
+    json: bool,
+) -> Outcome {
+    let run = opened_in(directory, json)?;
+    let limit = rounded(above_ns.cast_signed());
+    let measured = measured(&run)?;
+    let late = measured
+        .samples
+        .iter()
+        .filter(|late| stopped.is_none_or(|of| of.segment == late.segment))
+        .find(|late| late.sample.latency_ns() > above_ns.cast_signed());
+    let Some(late) = late else {
+        if measured.samples.is_empty() {
+            let notes = run.manifest.notes.join("; ");
+            return Err(format!("--stop-above: nothing was measured: {notes}").into());
+        }
+        let cycles = measured.samples.len();
+        let is_whole = *ending == Ending::Complete;
+        let text = match is_whole {
+            true => format!("no latency above {limit} in {cycles} traced cycles\n"),
+            false => format!("interrupted; until then none of {cycles} cycles above {limit}\n"),
+        };
+        let value = serde_json::json!({
+            "stopped": false, "limit_ns": above_ns, "cycles": cycles, "complete": is_whole,
+        });
+        tell(json, &value, &text, directory)?;
+        return Ok(ExitCode::from(if is_whole { 0 } else { UNDECIDED }));
+    };
+    let told = told(&run, late, &limit)?;
+    let value = serde_json::json!({
+        "stopped": true, "limit_ns": above_ns, "latency_ns": late.sample.latency_ns(),
+        "segment": late.segment, "cycle": late.sample.cycle, "thread": told.thread,
+        "condition": told.condition, "phase": told.phase, "explained": told.explained,
+    });
+    tell(json, &value, &told.text, directory)?;
+    Ok(ExitCode::from(ABOVE))
+}
+
+/// Of a watch that was to end at the first latency above a limit, whose figures and causes are
+/// shown already: that latency and why it was.
+pub fn first(directory: &Directory, above_ns: u64) -> Outcome {
+    let run = opened_in(directory, false)?;
+    let limit = rounded(above_ns.cast_signed());
+    let measured = measured(&run)?;
+    let mut samples = measured.samples.iter();
+    let late = samples.find(|late| late.sample.latency_ns() > above_ns.cast_signed());
+    let Some(late) = late else {
+        let cycles = measured.samples.len();
+        print(&laid(&format!(
+            "\nno latency above {limit} in {cycles} activations of periodic threads\n"
+        )))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    print(&format!("\n{}", laid(&told(&run, late, &limit)?.text)))?;
+    Ok(ExitCode::from(ABOVE))
+}
+
+/// A late cycle in words.
+struct Told {
+    thread: String,
+    condition: String,
+    phase: String,
+    explained: Option<LateCycle>,
+    text: String,
+}
+
+fn told(run: &Run, late: &Late, limit: &str) -> Result<Told, Box<dyn std::error::Error>> {
+    let Late {
+        segment,
+        thread,
+        sample,
+    } = late;
+    let explained = cycle_of(run, *segment, *thread, sample.cycle)?;
+    let mut segments = run.manifest.segments.iter();
+    let record = segments.find(|of| of.segment == *segment);
+    let (condition, phase) = record.map_or(("", ""), |of| (&*of.condition, &*of.phase));
+    let name = record.and_then(|of| {
+        of.threads
+            .iter()
+            .find(|of| usize::from(of.thread) == *thread)
+    });
+    let name = name.map_or("", |of| &*of.name);
+    let latency = rounded(sample.latency_ns());
+    let mut text = format!(
+        "stopped: {}, {}, {}: a latency of {latency}, above {limit}, in cycle {} of segment {segment}\n\n",
+        one_line(condition),
+        one_line(phase),
+        one_line(name),
+        sample.cycle
+    );
+    match &explained {
+        Some((heading, cycle)) => text += &laid(&cycle_text(cycle, heading)),
+        None => text += "it has no kernel events: its window was not kept\n",
+    }
+    text += &format!(
+        "\nnext\n  wakepath explain {} --perfetto late.perfetto-trace\n",
+        runs::word_for(run.directory())
+    );
+    Ok(Told {
+        thread: name.to_owned(),
+        condition: condition.to_owned(),
+        phase: phase.to_owned(),
+        explained: explained.map(|(_, cycle)| cycle),
+        text,
+    })
+}
+
+fn tell(
+    json: bool,
+    value: &serde_json::Value,
+    text: &str,
+    directory: &Directory,
+) -> Result<(), Box<dyn std::error::Error>> {
+    if json {
+        return Ok(print_result(true, &format!("{value:#}\n"))?);
+    }
+    print(text)?;
+    print(&format!("recording: {}\n", directory.path().display()))?;
+    Ok(())
+}
+
+/// A cycle of a thread in a segment.
+struct Late {
+    segment: u32,
+    thread: usize,
+    sample: Sample,
+}
+
+struct Measured {
+    /// In the order of time.
+    samples: Vec<Late>,
+}
+
+/// The cycles after the warm-ups.
+fn measured(run: &Run) -> wakepath_archive::Result<Measured> {
+    let mut samples = Vec::new();
+    for segment in &run.manifest.segments {
+        for thread in &segment.threads {
+            let own = run.samples(segment.segment, thread.thread)?;
+            let judged = own.into_iter().filter(|sample| !sample.is_warm_up());
+            samples.extend(judged.map(|sample| Late {
+                segment: segment.segment,
+                thread: thread.thread.into(),
+                sample,
+            }));
+        }
+    }
+    samples.sort_by_key(|late| late.sample.due_ns);
+    Ok(Measured { samples })
+}

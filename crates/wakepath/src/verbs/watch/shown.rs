@@ -1,0 +1,142 @@
+//! What a person sees of a watch while it goes on: the live view on a terminal, a line now and then
+//! elsewhere. What is followed is in `crate::watch`.
+
+use crate::terminal::tell;
+use crate::view::{Lines, LiveView, Shared, Standing, Time, Worst, clock, is_wanted};
+use crate::watch::Seen;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use wakepath_directory::Directory;
+use wakepath_measure::watch::{Session, Threads};
+use wakepath_timeline::CpuSet;
+use wakepath_timeline::duration::{exact, short};
+
+/// The first line where there is no view; each next one after twice the time, up to the longest.
+const FIRST_LINE: Duration = Duration::from_secs(10);
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// Shows a watch.
+pub struct Shown {
+    standing: Shared,
+    live: Option<LiveView>,
+    /// Rows by thread.
+    rows: BTreeMap<u32, usize>,
+    plainly: bool,
+    said: Instant,
+    say_after: Duration,
+}
+
+impl Shown {
+    /// Begins with nothing seen.
+    pub fn begin(
+        session: &Session,
+        directory: &Directory,
+        duration: Option<Duration>,
+        wants_plain: bool,
+    ) -> Self {
+        let time = duration.map_or(Time::Open, Time::For);
+        let mut standing = Standing::new(Lines::Threads, time);
+        let cpus = CpuSet::from(&session.cpus[..]);
+        standing.what = format!("watching {} on CPU {cpus}", session.run_name());
+        standing.recording = directory.path().display().to_string();
+        standing.status = "no thread has shown a period yet".into();
+        let standing = Shared::new(standing);
+        let live = match is_wanted(wants_plain) {
+            true => LiveView::start(standing.clone()),
+            false => None,
+        };
+        Self {
+            plainly: live.is_none(),
+            standing,
+            live,
+            rows: BTreeMap::new(),
+            said: Instant::now(),
+            say_after: FIRST_LINE,
+        }
+    }
+
+    /// How it stands, for others to look at.
+    pub fn standing(&self) -> Shared {
+        self.standing.clone()
+    }
+
+    /// Takes in what was seen; whether a latency was above the limit.
+    pub fn take(&mut self, seen: &[Seen], threads: &Threads, above_ns: Option<u64>) -> bool {
+        let mut standing = self.standing.lock();
+        let mut is_above = false;
+        for of in seen {
+            let Some(thread) = threads.get(&of.thread) else {
+                continue;
+            };
+            let row = *self.rows.entry(of.thread).or_insert_with(|| {
+                let policy = thread.policy.as_ref().map(ToString::to_string);
+                let name = match policy {
+                    Ok(policy) => format!("{} {policy}", thread.name),
+                    Err(_) => thread.name.clone(),
+                };
+                let is_taken = standing.rows.iter().any(|row| row.name == name);
+                let name = match is_taken {
+                    true => format!("{name} #{}", of.thread),
+                    false => name,
+                };
+                standing.row(&name, "")
+            });
+            standing.rows[row].is_at(&of.figures);
+            let name = standing.rows[row].name.clone();
+            for sample in &of.samples {
+                let latency_ns = u64::try_from(sample.latency_ns()).unwrap_or(0);
+                is_above |= above_ns.is_some_and(|limit| latency_ns > limit);
+                let latency = short(sample.latency_ns());
+                standing.explained(Worst {
+                    latency_ns,
+                    text: format!(
+                        "worst so far: {latency} ({name}, period {}); its cause is told at the end",
+                        exact(of.period_ns)
+                    ),
+                });
+            }
+            standing.places.retain(|(of, _)| *of != name);
+            let places = of.figures.places.iter().map(|place| (name.clone(), *place));
+            standing.places.extend(places);
+        }
+        if !seen.is_empty() {
+            standing.places.sort_by_key(|(_, place)| place.cpu);
+            let periodic = self.rows.len();
+            standing.status = format!("{periodic} of {} threads with a period", threads.len());
+        }
+        let line = self.line(&standing);
+        drop(standing);
+        if let Some(line) = line {
+            tell!("{line}");
+            self.said = Instant::now();
+            self.say_after = (self.say_after * 2).min(LONGEST);
+        }
+        is_above
+    }
+
+    /// What is said where there is no view, when it is time.
+    fn line(&self, standing: &Standing) -> Option<String> {
+        if !self.plainly || self.said.elapsed() < self.say_after {
+            return None;
+        }
+        let gone = clock(standing.gone_and_left().0);
+        let worst = standing.rows.iter().filter_map(|row| {
+            let of = row.totals();
+            Some((
+                of.max_ns?,
+                format!("{}: max {}", row.name, short(of.max_ns?)),
+            ))
+        });
+        let worst = worst
+            .max()
+            .map_or(String::new(), |(_, text)| format!("; {text}"));
+        Some(format!("watched for {gone}: {}{worst}", standing.status))
+    }
+
+    /// Takes the view away.
+    pub fn end(&mut self) {
+        if let Some(mut live) = self.live.take() {
+            live.end();
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! How something that is being measured stands: each condition's or thread's figures so far, its
+//! latencies over time, the worst with its cause, each measured CPU. Data and how it adds up; what
+//! is shown of it is in `lines`, what is served of it in `metrics`. No verdict uses any of it.
+
+use super::history::History;
+use super::remaining::Remaining;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+use wakepath_measure::{LiveFigures, LivePlace};
+
+/// Shared between who measures, who draws and who serves.
+#[derive(Debug, Clone)]
+pub struct Shared(Arc<Mutex<Standing>>);
+
+impl Shared {
+    pub fn new(standing: Standing) -> Self {
+        Self(Arc::new(Mutex::new(standing)))
+    }
+
+    /// To look at or change; held for microseconds.
+    pub fn lock(&self) -> MutexGuard<'_, Standing> {
+        // Figures half changed by a thread that panicked are still figures.
+        self.0
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// What the lines of the table are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    /// Policies or task sets, each in several phases.
+    Policies,
+    /// Threads of a watched program.
+    Threads,
+}
+
+/// How long it goes on.
+#[derive(Debug, Clone)]
+pub enum Time {
+    /// Until all segments are measured.
+    Run(Remaining),
+    /// For this time.
+    For(Duration),
+    /// Until somebody or something ends it.
+    Open,
+}
+
+/// Everything that is known while it goes on.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    /// What is measured, in a few words.
+    pub what: String,
+    /// Where it is recorded.
+    pub recording: String,
+    /// What this is a part of, where it is one: a step of a search.
+    pub part: Option<String>,
+    /// What comes after this part.
+    pub after_it: Duration,
+    pub lines: Lines,
+    pub rows: Vec<Row>,
+    /// The row under way.
+    pub current: Option<usize>,
+    /// Each thread on each CPU, of the row under way or the last.
+    pub places: Vec<(String, LivePlace)>,
+    /// Names of the threads of the segment under way, by number.
+    pub threads: Vec<String>,
+    /// Worst so far that has been explained, where anything is traced.
+    pub worst: Option<Worst>,
+    /// What is being done.
+    pub status: String,
+    /// What the reader should know, latest last.
+    pub notes: Vec<String>,
+    pub time: Time,
+    pub begun: Instant,
+}
+
+/// A latency and what it was spent on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worst {
+    pub latency_ns: u64,
+    pub text: String,
+}
+
+/// One condition in one phase, or one thread.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// Policy or thread.
+    pub name: String,
+    /// Empty for threads.
+    pub phase: String,
+    /// Of segments that have ended.
+    before: Totals,
+    /// Of the one under way.
+    now: Totals,
+    pub history: History,
+    /// Why it could not be measured.
+    pub problem: Option<String>,
+    /// Whether it was measured, or is being.
+    pub is_begun: bool,
+}
+
+/// Sums of a row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Totals {
+    pub executed: u64,
+    pub skipped: u64,
+    pub missed: u64,
+    pub lost: u64,
+    /// Of the last segment that has one: medians don't add up.
+    pub median_ns: i64,
+    pub max_ns: Option<i64>,
+    pub sum_ns: u64,
+    /// As [`LiveFigures::within`].
+    pub within: Vec<u64>,
+}
+
+impl Totals {
+    fn of(figures: &LiveFigures) -> Self {
+        Self {
+            executed: figures.executed,
+            skipped: figures.skipped,
+            missed: figures.missed,
+            lost: figures.lost,
+            median_ns: figures.median_ns,
+            max_ns: (figures.executed > 0).then_some(figures.max_ns),
+            sum_ns: figures.sum_ns,
+            within: figures.within.clone(),
+        }
+    }
+
+    pub fn and(&self, later: &Self) -> Self {
+        let longest = self.within.len().max(later.within.len());
+        let at = |of: &Self, number: usize| of.within.get(number).copied().unwrap_or(0);
+        Self {
+            executed: self.executed + later.executed,
+            skipped: self.skipped + later.skipped,
+            missed: self.missed + later.missed,
+            lost: self.lost + later.lost,
+            median_ns: match later.executed {
+                0 => self.median_ns,
+                _ => later.median_ns,
+            },
+            max_ns: self.max_ns.max(later.max_ns),
+            sum_ns: self.sum_ns + later.sum_ns,
+            within: (0..longest).map(|n| at(self, n) + at(later, n)).collect(),
+        }
+    }
+
+    /// Due times so far.
+    pub fn due(&self) -> u64 {
+        self.executed + self.skipped
+    }
+}
+
+impl Row {
+    pub fn new(name: String, phase: String) -> Self {
+        Self {
+            name,
+            phase,
+            before: Totals::default(),
+            now: Totals::default(),
+            history: History::default(),
+            problem: None,
+            is_begun: false,
+        }
+    }
+
+    /// So far.
+    pub fn totals(&self) -> Totals {
+        self.before.and(&self.now)
+    }
+
+    /// Takes in what a segment or a thread has come to.
+    pub fn is_at(&mut self, figures: &LiveFigures) {
+        self.is_begun = true;
+        self.now = Totals::of(figures);
+        if let Some(ns) = figures.recent_max_ns {
+            self.history.push(ns);
+        }
+    }
+
+    fn settle(&mut self) {
+        self.before = self.totals();
+        self.now = Totals::default();
+    }
+}
+
+impl Standing {
+    pub fn new(lines: Lines, time: Time) -> Self {
+        Self {
+            what: String::new(),
+            recording: String::new(),
+            part: None,
+            after_it: Duration::ZERO,
+            lines,
+            rows: Vec::new(),
+            current: None,
+            places: Vec::new(),
+            threads: Vec::new(),
+            worst: None,
+            status: String::new(),
+            notes: Vec::new(),
+            time,
+            begun: Instant::now(),
+        }
+    }
+
+    /// The row of a condition in a phase, made where it is new.
+    pub fn row(&mut self, name: &str, phase: &str) -> usize {
+        let known = |row: &Row| row.name == name && row.phase == phase;
+        self.rows.iter().position(known).unwrap_or_else(|| {
+            self.rows.push(Row::new(name.into(), phase.into()));
+            self.rows.len() - 1
+        })
+    }
+
+    /// Figures of the row under way.
+    pub fn live(&mut self, figures: &LiveFigures) {
+        let Some(row) = self.current.and_then(|current| self.rows.get_mut(current)) else {
+            return;
+        };
+        row.is_at(figures);
+        let name = |place: &LivePlace| {
+            let name = self.threads.get(usize::from(place.thread));
+            name.cloned().unwrap_or_default()
+        };
+        self.places = figures.places.iter().map(|of| (name(of), *of)).collect();
+    }
+
+    /// The row under way has come to an end.
+    pub fn ended(&mut self, row: usize, problem: Option<&str>) {
+        if let Some(row) = self.rows.get_mut(row) {
+            row.settle();
+            row.problem = problem.map(str::to_owned).or(row.problem.take());
+        }
+        self.current = None;
+    }
+
+    /// Keeps the worst.
+    pub fn explained(&mut self, worst: Worst) {
+        let so_far = self.worst.as_ref().map_or(0, |of| of.latency_ns);
+        if worst.latency_ns >= so_far {
+            self.worst = Some(worst);
+        }
+    }
+
+    /// Time since it began, and what is left of it where that can be told.
+    pub fn gone_and_left(&self) -> (Duration, Option<Duration>) {
+        let gone = self.begun.elapsed();
+        let left = match &self.time {
+            Time::Run(remaining) => Some(remaining.left(gone) + self.after_it),
+            Time::For(all) => Some(all.saturating_sub(gone)),
+            Time::Open => None,
+        };
+        (gone, left)
+    }
+}

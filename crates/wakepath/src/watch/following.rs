@@ -1,0 +1,238 @@
+//! Watched threads while they are watched: latencies of those that have shown a period, out of the
+//! trace that the probe is writing. For a person to look at and to know when to stop; what is told
+//! and judged in the end is computed from the whole trace, in `seen`.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use wakepath_archive::{ArchiveError, TraceFollower};
+use wakepath_directory::Directory;
+use wakepath_explain::Untold;
+use wakepath_explain::watch::{Activation, Activations, Rhythm, row};
+use wakepath_measure::{Limits, LiveFigures, LiveTally};
+use wakepath_timeline::Sample;
+
+/// The probe writes what it has once in a second, and all CPUs within a little more: later than
+/// this an event is not told.
+const LAG_NS: u64 = 1_200_000_000;
+/// A rhythm is looked for in so many activations.
+const RECENT: usize = 200;
+/// Looking takes no more than this share of the time.
+const SHARE: u32 = 8;
+
+/// Follows a watch.
+pub struct Following<'a> {
+    directory: &'a Directory,
+    follower: Option<TraceFollower>,
+    untold: Untold,
+    activations: Activations,
+    threads: BTreeMap<u32, Followed>,
+    limits: Limits,
+    /// When to look again.
+    next: Instant,
+}
+
+/// One thread.
+struct Followed {
+    tally: LiveTally,
+    timers: Vec<Activation>,
+    handed: Vec<Activation>,
+    rhythm: Option<Rhythm>,
+    /// The last activation that was counted, and its cycle.
+    last: Option<(Activation, u64)>,
+}
+
+/// A periodic thread's figures, and its new cycles.
+pub struct Seen {
+    pub thread: u32,
+    pub period_ns: u64,
+    pub figures: LiveFigures,
+    pub samples: Vec<Sample>,
+}
+
+impl<'a> Following<'a> {
+    /// Of the watch that is recorded there; above `latency_ns` a cycle counts as missed.
+    pub fn new(directory: &'a Directory, latency_ns: Option<u64>) -> Self {
+        Self {
+            directory,
+            follower: None,
+            untold: Untold::default(),
+            activations: Activations::new([]),
+            threads: BTreeMap::new(),
+            limits: Limits {
+                latency_ns,
+                deadline_ns: None,
+            },
+            next: Instant::now(),
+        }
+    }
+
+    /// What is new of these threads; nothing where it is too early to look again.
+    ///
+    /// # Errors
+    /// When the trace can't be read.
+    pub fn look(
+        &mut self,
+        threads: impl IntoIterator<Item = u32>,
+    ) -> Result<Vec<Seen>, ArchiveError> {
+        let begun = Instant::now();
+        if begun < self.next {
+            return Ok(Vec::new());
+        }
+        if self.follower.is_none() {
+            self.follower = TraceFollower::open_in(self.directory, 0)?;
+        }
+        for thread in threads {
+            self.activations.follow(thread);
+        }
+        let Some(follower) = &mut self.follower else {
+            return Ok(Vec::new());
+        };
+        let (untold, activations) = (&mut self.untold, &mut self.activations);
+        follower.take(LAG_NS, |event| {
+            if let Some(switch) = untold.before(&event) {
+                activations.untold(&switch);
+            }
+            activations.event(&event);
+        })?;
+        let mut seen = Vec::new();
+        for (thread, (timers, handed)) in activations.take() {
+            let limits = self.limits;
+            let of = self.threads.entry(thread).or_insert_with(|| Followed {
+                tally: LiveTally::of([limits]),
+                timers: Vec::new(),
+                handed: Vec::new(),
+                rhythm: None,
+                last: None,
+            });
+            of.timers.extend(timers);
+            of.handed.extend(handed);
+            seen.extend(of.seen(thread));
+        }
+        // A trace that fills faster than it is read takes the view, not the machine.
+        self.next = Instant::now() + begun.elapsed() * SHARE;
+        let least = Duration::from_millis(200);
+        self.next = self.next.max(begun + least);
+        Ok(seen)
+    }
+}
+
+impl Followed {
+    fn seen(&mut self, thread: u32) -> Option<Seen> {
+        let rhythm = self.find_rhythm()?;
+        let own = match rhythm.handed {
+            true => &mut self.handed,
+            false => &mut self.timers,
+        };
+        // What was counted already shows how many due times lie between it and what is new.
+        let counted = self.last.map_or(0, |(last, _)| {
+            own.iter().position(|of| *of == last).map_or(0, |at| at + 1)
+        });
+        let from = counted.saturating_sub(1);
+        let found = row(&own[from..], rhythm).samples;
+        let (first, skip) = match (self.last, found.first()) {
+            (Some((last, cycle)), Some(first)) if is_of(first, &last) => (cycle, 1),
+            (Some((_, cycle)), _) => (cycle + 1, 0),
+            (None, _) => (0, 0),
+        };
+        let new = found.iter().skip(skip);
+        let samples: Vec<Sample> = new
+            .map(|sample| Sample {
+                cycle: first + sample.cycle,
+                ..*sample
+            })
+            .collect();
+        self.tally.add(0, &samples);
+        if let Some(last) = samples.last() {
+            let of = own.iter().rev().find(|of| is_of(last, of));
+            self.last = of.map(|of| (*of, last.cycle));
+        }
+        for list in [&mut self.timers, &mut self.handed] {
+            let beyond = list.len().saturating_sub(RECENT);
+            list.drain(..beyond);
+        }
+        Some(Seen {
+            thread,
+            period_ns: rhythm.period_ns,
+            figures: self.tally.figures(0, 0),
+            samples,
+        })
+    }
+
+    /// That of the latest activations; a rhythm that was found is kept until another one shows.
+    fn find_rhythm(&mut self) -> Option<Rhythm> {
+        let recent = |list: &[Activation]| Rhythm::of(&list[list.len().saturating_sub(RECENT)..]);
+        let now = recent(&self.timers).or_else(|_| {
+            recent(&self.handed).map(|rhythm| Rhythm {
+                handed: true,
+                ..rhythm
+            })
+        });
+        if let Ok(now) = now {
+            let is_another = self
+                .rhythm
+                .is_some_and(|before| before.handed != now.handed);
+            if is_another {
+                self.last = None;
+            }
+            self.rhythm = Some(now);
+        }
+        self.rhythm
+    }
+}
+
+fn is_of(sample: &Sample, activation: &Activation) -> bool {
+    sample.wake_ns == activation.switched_in_ns && sample.end_ns == activation.end_ns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Wakes each millisecond, 20 µs late; every hundredth 700 µs; due time 250 is skipped.
+    fn activation(number: u64) -> Activation {
+        let programmed_ns = 1_000_000 * (number + u64::from(number >= 250));
+        let late_ns = if number % 100 == 50 { 700_000 } else { 20_000 };
+        Activation {
+            programmed_ns: Some(programmed_ns),
+            expiry_ns: programmed_ns + 1_000,
+            switched_in_ns: programmed_ns + late_ns,
+            end_ns: programmed_ns + late_ns + 100_000,
+            run_ns: 100_000,
+            preemptions: 0,
+            cpu: 1,
+        }
+    }
+
+    #[test]
+    fn what_is_seen_piece_by_piece_is_what_there_is() {
+        let mut of = Followed {
+            tally: LiveTally::of([Limits {
+                latency_ns: Some(500_000),
+                deadline_ns: None,
+            }]),
+            timers: Vec::new(),
+            handed: Vec::new(),
+            rhythm: None,
+            last: None,
+        };
+        let (mut next, mut cycles, mut last) = (0, Vec::new(), None);
+        for piece in [3, 4, 30, 1, 0, 2, 300, 60, 600] {
+            of.timers.extend((next..next + piece).map(activation));
+            next += piece;
+            if let Some(seen) = of.seen(9) {
+                cycles.extend(seen.samples.iter().map(|sample| sample.cycle));
+                last = Some(seen);
+            } else {
+                assert!(next < 10, "a period shows in ten activations");
+            }
+        }
+        let figures = last.unwrap().figures;
+        assert_eq!((figures.executed, figures.skipped), (1000, 1));
+        // Ten late ones and the skipped one.
+        assert_eq!(figures.missed, 11);
+        assert_eq!(figures.max_ns, 700_000);
+        assert!(cycles.windows(2).all(|two| two[0] < two[1]));
+        assert_eq!(cycles.last(), Some(&1000));
+        assert!(of.timers.len() <= RECENT);
+    }
+}

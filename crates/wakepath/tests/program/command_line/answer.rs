@@ -1,0 +1,129 @@
+//! The short answer: what `check` prints fits one screen, piped too, and leads on.
+
+use crate::started::{Place, Start, needs_real_time};
+use std::time::Duration;
+use wakepath_timeline::columns::width;
+
+wakepath_test_program::tests![
+    a_quick_check_answers_in_one_screen_and_says_what_it_cannot_show,
+    a_run_ends_at_the_first_latency_above_a_limit_and_says_why_it_was_late,
+    the_highest_rate_lies_between_one_that_was_kept_and_one_that_was_not,
+];
+
+/// Ten seconds of measuring, warm-ups, starts and loads' proofs, and a busy machine's time for the
+/// rest.
+const LONGEST: Duration = Duration::from_secs(60);
+
+fn a_quick_check_answers_in_one_screen_and_says_what_it_cannot_show() {
+    needs_real_time("check --quick");
+    let finished = Start::command_in(Place::new(), &["check", "--quick"]).finish();
+    let code = finished.code();
+    assert!(matches!(code, Some(0 | 2 | 3)), "{}", finished.said());
+    assert!(finished.took < LONGEST, "{:?}", finished.took);
+    let output = &finished.output;
+    assert!(output.starts_with("verdict: "), "{output}");
+    assert!(output.lines().count() <= 40, "{output}");
+    assert!(output.lines().all(|line| width(line) <= 100), "{output}");
+    for part in [
+        "criterion: ",
+        "idle",
+        "under load",
+        "OTHER nice 0 ",
+        "FIFO 50 ",
+        "--quick: 2 of 8 policies, 2.5 s of each condition",
+        "not shown: ",
+        "next",
+        "recording: wakepath-runs/check-",
+        "report: wakepath-runs/check-",
+    ] {
+        assert!(output.contains(part), "{part}: {output}");
+    }
+}
+
+fn a_run_ends_at_the_first_latency_above_a_limit_and_says_why_it_was_late() {
+    let scenario = format!(
+        "rate = \"500 Hz\"\nduration = \"20 s\"\nwarm-up = \"100 ms\"\npolicies = [\"OTHER\"]\n\
+         cpu = {}\n",
+        crate::started::loop_cpu()
+    );
+    let stopped = Start::scenario(&scenario)
+        .with(&["--stop-above", "1us"])
+        .finish();
+    if stopped.complaints.contains("nothing was measured") {
+        crate::started::not_run("--stop-above", "nothing can be traced here");
+    }
+    stopped.assert_code(2);
+    // Every wake-up takes longer than a microsecond: it ends long before its 20 s.
+    assert!(stopped.took < Duration::from_secs(15), "{:?}", stopped.took);
+    let found = stopped.json();
+    assert_eq!(found["stopped"], true);
+    let latency_ns = found["latency_ns"].as_u64().unwrap();
+    assert!(latency_ns > 1_000, "{found}");
+    assert_eq!(found["explained"]["cycle"], found["cycle"], "{found}");
+    assert_eq!(found["explained"]["latency_ns"].as_u64(), Some(latency_ns));
+
+    let scenario = scenario.replace("20 s", "400 ms");
+    let whole = Start::scenario(&scenario)
+        .with(&["--stop-above", "100s"])
+        .finish();
+    whole.assert_code(0);
+    let found = whole.json();
+    assert_eq!(
+        (&found["stopped"], &found["complete"]),
+        (&false.into(), &true.into())
+    );
+    // A starved machine skips some.
+    assert!(
+        (1..=200).contains(&found["cycles"].as_u64().unwrap()),
+        "{found}"
+    );
+    let wrong = Start::scenario(&scenario)
+        .with(&["--stop-above", "200"])
+        .finish();
+    wrong.assert_code(1);
+    assert!(
+        wrong.complaints.contains("--stop-above 200: has no unit"),
+        "{}",
+        wrong.said()
+    );
+}
+
+fn the_highest_rate_lies_between_one_that_was_kept_and_one_that_was_not() {
+    let words = [
+        "rate",
+        "--policy",
+        "OTHER nice -1",
+        "--from",
+        "100Hz",
+        "--to",
+        "110Hz",
+        "--block",
+        "5s",
+        "--directory",
+        "rates",
+        "--json",
+    ];
+    needs_real_time("rate");
+    let first = Start::command_in(Place::new(), &words).finish();
+    let json = first.json();
+    let steps = json["steps"].as_array().unwrap();
+    // Both ends, or the lower alone where not even that was kept.
+    let kept = json["kept_hz"].as_u64();
+    assert_eq!(steps.len(), if kept.is_some() { 2 } else { 1 }, "{json}");
+    assert!(kept.is_none_or(|kept| kept == 100 || kept == 110), "{json}");
+    let again = Start::command_in(first.place, &words).finish();
+    assert_eq!(again.status, first.status);
+    let mut second = again.json();
+    for step in second["steps"].as_array_mut().unwrap() {
+        assert_eq!(step["was_there"], true, "{step}");
+        step["was_there"] = false.into();
+    }
+    assert_eq!(second, json);
+    let wrong = Start::command(&["rate", "--from", "1kHz", "--to", "1kHz"]).finish();
+    wrong.assert_code(1);
+    assert!(
+        wrong.complaints.contains("the first must be the lower"),
+        "{}",
+        wrong.said()
+    );
+}

@@ -1,0 +1,161 @@
+//! `wakepath bound`: its exit codes, and what can't be answered. What it computes has its tests where
+//! that is.
+
+use crate::started::{Finished, Place, Start};
+use std::path::{Path, PathBuf};
+
+wakepath_test_program::tests![
+    a_short_run_is_refused_with_what_it_proves_all_the_same,
+    an_imported_histogram_is_refused_by_name,
+    what_can_t_be_asked_is_one_line,
+    a_bound_is_composed_of_sections_and_held_against_what_was_observed,
+];
+
+fn run() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/format-1")
+}
+
+fn bound(directory: &Path, more: &[&str]) -> Finished {
+    let asked = Start::command(&["bound"]).with(&[directory]);
+    asked.with(more).finish()
+}
+
+fn a_short_run_is_refused_with_what_it_proves_all_the_same() {
+    let finished = bound(&run(), &[]);
+    finished.assert_code(3);
+    for part in [
+        "largest wake-up latency: 21.929 ms of 150 cycles",
+        "refused: provenance, count",
+        "per cycle is 59 % an hour",
+        "without theory: ",
+    ] {
+        assert!(
+            finished.output.contains(part),
+            "{part}: {}",
+            finished.output
+        );
+    }
+    assert!(finished.output.lines().count() <= 30, "{}", finished.output);
+    let json = bound(
+        &run(),
+        &["--json", "--policy", "FIFO 50", "--phase", "idle"],
+    );
+    json.assert_code(3);
+    let found = json.json();
+    assert_eq!(found["conditions"].as_array().unwrap().len(), 1);
+    assert_eq!(found["conditions"][0]["answer"]["kind"], "refused");
+    assert_eq!(found["conditions"][0]["observed"]["count"], 150);
+}
+
+fn an_imported_histogram_is_refused_by_name() {
+    let place = Place::new();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../import/tests/fixtures")
+        .join("cyclictest.json");
+    let directory = place.path().join("run");
+    Start::command(&["import", "cyclictest-json"])
+        .with(&[file])
+        .with(&["--directory"])
+        .with(&[&directory])
+        .finish()
+        .assert_code(0);
+    let finished = bound(&directory, &[]);
+    finished.assert_code(3);
+    assert!(
+        finished
+            .output
+            .contains("an imported histogram has no order"),
+        "{}",
+        finished.output
+    );
+}
+
+fn what_can_t_be_asked_is_one_line() {
+    for (more, told) in [
+        (&["--exceed", "2"][..], "between 0 and 1"),
+        (&["--exceed", "-1e-6"], "between 0 and 1"),
+        (&["--exceed", "seldom"], "is no number"),
+        (
+            &["--policy", "RR 1"],
+            "there are OTHER nice 0, idle; FIFO 50, idle",
+        ),
+    ] {
+        let finished = bound(&run(), more);
+        finished.assert_code(1);
+        assert_eq!(finished.output, "", "{}", finished.said());
+        assert_eq!(
+            finished.complaints.lines().count(),
+            1,
+            "{}",
+            finished.said()
+        );
+        assert!(finished.complaints.contains(told), "{}", finished.said());
+    }
+    bound(Path::new("no-such-run"), &[]).assert_code(1);
+}
+
+const SECTIONS: &str = "\
+preemption-off = \"60 us\"
+before-scheduler = \"2 us\"
+scheduler = \"10 us\"
+switch = \"4 us\"
+
+[[interrupts]]
+name = \"timer\"
+longest = \"12 us\"
+distance = \"50 us\"
+";
+
+fn a_bound_is_composed_of_sections_and_held_against_what_was_observed() {
+    let place = Place::new();
+    let file = place.path().join("sections.toml");
+    let composed = |text: &str, more: &[&str]| {
+        std::fs::write(&file, text).unwrap();
+        let words = Start::command(&["bound"]).with(&[run()]);
+        words
+            .with(&["--sections"])
+            .with(&[&file])
+            .with(more)
+            .finish()
+    };
+    // 72 µs of sections; 2 timers fit 96 µs. The run has waited for 21.9 ms.
+    let short = composed(SECTIONS, &[]);
+    short.assert_code(2);
+    // Lines are broken where the terminal ends.
+    let said: Vec<&str> = short.output.split_whitespace().collect();
+    let said = said.join(" ");
+    for part in [
+        "96 µs = 60 µs (preemption or interrupts off) + 2 µs",
+        "24 µs (timer (2 times))",
+        "COMPOSITION AT FAULT: 21.9",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let long = composed(&SECTIONS.replace("60 us", "60 ms"), &["--json"]);
+    long.assert_code(3);
+    let found = &long.json()["composed"];
+    assert_eq!(found["contradicted_by_ns"], serde_json::Value::Null);
+    assert!(found["latency_ns"].as_u64().unwrap() > 60_000_000);
+    for (text, more, told) in [
+        (
+            SECTIONS.replace("12 us", "50 us"),
+            &[][..],
+            "take the whole CPU",
+        ),
+        (
+            SECTIONS.replace("\"2 us\"", "2"),
+            &[],
+            "sections.toml:2:20: before-scheduler = 2",
+        ),
+        (
+            SECTIONS.into(),
+            &["--metric", "response"],
+            "give --metric latency",
+        ),
+    ] {
+        let refused = composed(&text, more);
+        refused.assert_code(1);
+        assert_eq!(refused.output, "", "{}", refused.said());
+        assert!(refused.complaints.contains(told), "{}", refused.said());
+    }
+}

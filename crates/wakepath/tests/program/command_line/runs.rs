@@ -1,0 +1,186 @@
+//! Runs at hand: listed, meant by number, by a part of the name or as the latest, and shown from
+//! what they keep of themselves.
+
+use crate::started::{Finished, Place, Start, loop_cpu};
+use serde_json::Value;
+use std::path::Path;
+
+wakepath_test_program::tests![
+    runs_are_listed_the_latest_first,
+    every_verb_takes_a_number_a_part_of_a_name_or_the_latest,
+    a_wrong_name_says_in_one_line_which_runs_there_are,
+    an_answer_is_shown_as_it_was_kept_and_never_as_it_was_changed,
+];
+
+pub(super) const NAMES: [&str; 3] = [
+    "monday-20260101T120000Z",
+    "tuesday-20260102T120000Z",
+    "trial-20260103T120000Z/step-1",
+];
+
+/// A place with three runs, of which the last is the latest.
+pub(super) fn with_runs() -> Place {
+    let place = Place::new();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/format-1");
+    for name in NAMES {
+        let run = place.path().join("wakepath-runs").join(name);
+        std::fs::create_dir_all(&run).unwrap();
+        for file in ["manifest.json", "samples.parquet"] {
+            std::fs::copy(fixture.join(file), run.join(file)).unwrap();
+        }
+    }
+    std::fs::create_dir(place.path().join("wakepath-runs/empty")).unwrap();
+    place
+}
+
+fn ask_in(place: Place, words: &[&str]) -> Finished {
+    Start::command_in(place, words).finish()
+}
+
+fn runs_are_listed_the_latest_first() {
+    let listed = ask_in(with_runs(), &["runs", "--json"]);
+    listed.assert_code(0);
+    let json = listed.json();
+    let names: Vec<&str> = json["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| run["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, [NAMES[2], NAMES[1], NAMES[0]]);
+    assert_eq!(json["runs"][0]["number"], 1);
+    // An older wakepath kept no answer.
+    assert_eq!(json["runs"][0]["verdict"], Value::Null);
+    let listed = ask_in(listed.place, &["runs"]);
+    listed.assert_code(0);
+    let widest = listed.output.lines().map(wakepath_timeline::columns::width);
+    assert!(widest.max() <= Some(100), "{}", listed.output);
+    for part in [
+        "1    trial-20260103T120000Z/step-1",
+        "run small.toml",
+        "judges it",
+    ] {
+        assert!(listed.output.contains(part), "{part}: {}", listed.output);
+    }
+    let none = Start::command(&["runs"]).finish();
+    none.assert_code(0);
+    assert!(
+        none.output.contains("wakepath check makes one"),
+        "{}",
+        none.said()
+    );
+}
+
+fn every_verb_takes_a_number_a_part_of_a_name_or_the_latest() {
+    let mut place = with_runs();
+    for (words, name) in [
+        (&["show"][..], NAMES[2]),
+        (&["show", "1"], NAMES[2]),
+        (&["show", "2"], NAMES[1]),
+        (&["show", "monday"], NAMES[0]),
+        (&["show", "--details", "0102"], NAMES[1]),
+    ] {
+        let shown = ask_in(place, words);
+        shown.assert_code(0);
+        let recording = format!("recording: wakepath-runs/{name}\n");
+        assert!(
+            shown.output.contains(&recording),
+            "{words:?}: {}",
+            shown.said()
+        );
+        place = shown.place;
+    }
+    for words in [
+        &["export", "--format", "markdown"][..],
+        &["fly"],
+        &["report"],
+        &["recover"],
+        &["doctor", "--against"],
+    ] {
+        let asked = ask_in(place, words);
+        assert_ne!(asked.code(), Some(1), "{words:?}: {}", asked.said());
+        place = asked.place;
+    }
+    let report = place
+        .path()
+        .join("wakepath-runs")
+        .join(NAMES[2])
+        .join("report.html");
+    assert!(report.is_file());
+    // The fixture beside itself is no comparison, and says so of the latest two.
+    let compared = ask_in(place, &["compare"]);
+    compared.assert_code(1);
+    for name in &NAMES[1..] {
+        assert!(compared.complaints.contains(name), "{}", compared.said());
+    }
+    place = compared.place;
+    // It was not traced: that is what is said, of the run that was meant.
+    let explained = ask_in(place, &["explain"]);
+    explained.assert_code(1);
+    assert!(
+        explained.complaints.contains(NAMES[2]),
+        "{}",
+        explained.said()
+    );
+}
+
+fn a_wrong_name_says_in_one_line_which_runs_there_are() {
+    let mut place = with_runs();
+    for verb in ["show", "report", "explain", "fly", "recover", "compare"] {
+        let asked = ask_in(place, &[verb, "wednesday"]);
+        asked.assert_code(1);
+        assert_eq!(asked.output, "", "{}", asked.said());
+        let wrong = asked.errors();
+        assert_eq!(wrong.len(), 1, "{}", asked.said());
+        for part in [
+            "wednesday: no such run",
+            "2 tuesday-20260102T120000Z",
+            "`wakepath runs`",
+        ] {
+            assert!(wrong[0].contains(part), "{part}: {}", asked.said());
+        }
+        place = asked.place;
+    }
+    let several = ask_in(place, &["show", "day"]);
+    several.assert_code(1);
+    assert!(
+        several.complaints.contains("2 runs have that"),
+        "{}",
+        several.said()
+    );
+}
+
+fn an_answer_is_shown_as_it_was_kept_and_never_as_it_was_changed() {
+    let measured = Start::scenario(&format!(
+        "rate = \"500 Hz\"\nduration = \"400 ms\"\nwarm-up = \"100 ms\"\npolicies = [\"OTHER\"]\n\
+         cpu = {}\ncriterion = {{ miss-fraction = \"90 %\" }}\n",
+        loop_cpu()
+    ))
+    .finish();
+    measured.assert_code(0);
+    let run = &measured.directory;
+    let kept = run.join("answer.json");
+    let show = || {
+        let shown = Start::command(&["show"]).with(&[run]).finish();
+        shown.assert_code(0);
+        shown.output
+    };
+    let from_kept = show();
+    assert!(from_kept.starts_with("verdict: PASSED"), "{from_kept}");
+    let whole = std::fs::read_to_string(&kept).unwrap();
+    for (from, to) in [("passed", "failed"), ("\"exit_code\":0", "\"exit_code\":2")] {
+        let changed = whole.replacen(from, to, 1);
+        assert_ne!(changed, whole, "{from}");
+        std::fs::write(&kept, changed).unwrap();
+        assert_eq!(show(), from_kept);
+    }
+    std::fs::remove_file(&kept).unwrap();
+    assert_eq!(show(), from_kept);
+    // Kept for another manifest, it is nothing to this one.
+    std::fs::write(
+        &kept,
+        whole.replacen("manifest_sha256\":\"", "manifest_sha256\":\"0", 1),
+    )
+    .unwrap();
+    assert_eq!(show(), from_kept);
+}

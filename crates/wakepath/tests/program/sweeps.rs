@@ -1,0 +1,57 @@
+//! A sweep on a Dask cluster of this machine, one of whose workers is killed: the example, as its users
+//! start it. It fetches Dask into a place of its own, and runs where that can be had.
+
+use crate::started::{Place, Start, binary, not_run};
+use std::path::Path;
+use std::process::Command;
+
+wakepath_test_program::tests![
+    ;
+    a_cluster_that_loses_a_worker_finds_the_same_bytes,
+];
+
+const EXAMPLE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../examples/sweep/on_dask.py"
+);
+
+fn a_cluster_that_loses_a_worker_finds_the_same_bytes() {
+    let place = Place::new();
+    let python = with_dask(place.path());
+    let found = place.path().join("dask.json");
+    let status = Command::new(python)
+        .arg(EXAMPLE)
+        .arg("--program")
+        .arg(binary())
+        .args(["--workers", "3", "--kill-one", "--output"])
+        .arg(&found)
+        .args(["--", "--sets", "500"])
+        .current_dir(place.path())
+        .status()
+        .unwrap();
+    assert!(status.success(), "{status}");
+    let words = ["schedulability", "sweep", "--sets", "500", "--json"];
+    let alone = Start::command_in(Place::new(), &words).finish();
+    alone.assert_code(0);
+    assert!(std::fs::read_to_string(found).unwrap() == alone.output);
+}
+
+/// A Python with Dask's scheduler and workers.
+fn with_dask(place: &Path) -> std::path::PathBuf {
+    let environment = place.join("python");
+    let made = Command::new("python3")
+        .args(["-m", "venv"])
+        .arg(&environment)
+        .status();
+    if !made.is_ok_and(|status| status.success()) {
+        not_run("a sweep on Dask", "python3 -m venv fails here");
+    }
+    let python = environment.join("bin/python");
+    let fetched = Command::new(&python)
+        .args(["-m", "pip", "install", "--quiet", "distributed"])
+        .status();
+    if !fetched.is_ok_and(|status| status.success()) {
+        not_run("a sweep on Dask", "pip can't install distributed here");
+    }
+    python
+}

@@ -1,0 +1,63 @@
+//! `wakepath rate` of a scenario: each step is a run that stays, a search that goes on measures none
+//! again, and one for something else is refused.
+
+use crate::started::{Place, Start, loop_cpu};
+use wakepath_archive::Run;
+
+wakepath_test_program::tests![a_scenario_s_highest_rate_is_found_with_a_run_for_each_step];
+
+fn a_scenario_s_highest_rate_is_found_with_a_run_for_each_step() {
+    let place = Place::new();
+    // Kept at any rate: the ends alone are measured.
+    let scenario = format!(
+        "name = \"any\"\nrate = \"250 Hz\"\nduration = \"1 s\"\nwarm-up = \"100 ms\"\n\
+         policies = [\"OTHER\"]\ncpu = {}\nphases = [{{ name = \"idle\" }}]\n\
+         criterion = {{ miss-fraction = \"90 %\" }}\n",
+        loop_cpu()
+    );
+    std::fs::write(place.path().join("any.toml"), scenario).unwrap();
+    let words = [
+        "rate", "any.toml", "--from", "100Hz", "--to", "200Hz", "--block", "2s",
+    ];
+    let search = |place, more: &[&str]| {
+        let into = ["--json", "--directory", "found"];
+        Start::command_in(place, &words)
+            .with(&into)
+            .with(more)
+            .finish()
+    };
+    let finished = search(place, &[]);
+    finished.assert_code(0);
+    let answer = finished.json();
+    assert_eq!(answer["kept_hz"], 200, "{}", finished.said());
+    assert_eq!(answer["scenario"], "any.toml");
+    for (step, rate) in answer["steps"].as_array().unwrap().iter().zip([100, 200]) {
+        assert_eq!(
+            (&step["rate_hz"], &step["was_there"]),
+            (&rate.into(), &false.into())
+        );
+        let run = finished.place.path().join(step["run"].as_str().unwrap());
+        let run = Run::open(&run).unwrap();
+        let due = run.manifest.thread(0, 0).unwrap().due;
+        assert_eq!(due.period_ns, 1_000_000_000 / rate);
+    }
+    let again = search(finished.place, &[]);
+    again.assert_code(0);
+    let steps = again.json()["steps"].clone();
+    assert!(
+        steps
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|step| step["was_there"] == true),
+        "{steps}"
+    );
+    let other = search(again.place, &["--policy", "OTHER nice 5"]);
+    other.assert_code(1);
+    assert!(
+        other.complaints.contains("holds a search for"),
+        "{}",
+        other.said()
+    );
+    assert_eq!(other.complaints.lines().count(), 1, "{}", other.said());
+}

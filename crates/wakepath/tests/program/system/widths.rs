@@ -1,0 +1,79 @@
+//! What verbs print in a terminal of 80 columns: no line is wider, so that the terminal breaks none.
+//! A pipe gets lines as they are.
+
+use crate::started::{InTerminal, Place, Start, is_root, loop_cpu};
+
+wakepath_test_program::tests![no_verb_prints_a_line_that_80_columns_can_t_hold];
+
+/// Tall enough for everything that is printed.
+const LINES: u16 = 600;
+
+fn no_verb_prints_a_line_that_80_columns_can_t_hold() {
+    let place = Place::new();
+    let scenario = format!(
+        "name = \"a-name-that-is-rather-long-for-a-loop\"\nrate = \"250 Hz\"\nduration = \"1 s\"\n\
+         warm-up = \"100 ms\"\npolicies = [\"OTHER nice 19\", \"OTHER\"]\ncpu = {}\n\
+         phases = [{{ name = \"idle\" }}, {{ name = \"processor-and-more\", loads = [\"cpu\"] }}]\n\
+         criterion = {{ miss-fraction = \"90 %\" }}\n",
+        loop_cpu()
+    );
+    let file = "a-file-with-a-name-that-is-rather-long-for-a-scenario-of-a-loop.toml";
+    std::fs::write(place.path().join(file), scenario).unwrap();
+    let traced: &[&str] = if is_root() { &["--trace"] } else { &[] };
+    let words = [
+        "run",
+        file,
+        "--directory",
+        "wakepath-runs/a-run-with-a-rather-long-name-20260101T000000Z",
+    ];
+    let finished = Start::command_in(place, &words).with(traced).finish();
+    finished.assert_code(0);
+    let mut place = finished.place;
+    for words in [
+        &["machine"][..],
+        &["doctor"],
+        &["doctor", "--explain", "K1"],
+        &["tune", "plan"],
+        &["tune", "status"],
+        &["runs"],
+        &["show"],
+        &["show", "--details"],
+        &["explain"],
+        &["bound"],
+        &["compare", "1", "1"],
+        &["scenario", "list"],
+        &["scenario", "check", file],
+        &[
+            "watch",
+            "--for",
+            "2s",
+            "--",
+            "sh",
+            "-c",
+            "while sleep 0.05; do :; done",
+        ],
+        &["check", "--policy", "FIFO80"],
+        &["check", "--cpu", "999"],
+        &[
+            "show",
+            "a-run-that-is-not-there-and-has-a-rather-long-name-which-fits-nowhere",
+        ],
+    ] {
+        let mut terminal = InTerminal::start(place, words, 80, LINES);
+        terminal.end();
+        terminal.wait_until("its words", |screen| {
+            screen.iter().any(|line| !line.is_empty())
+        });
+        // What was written before its end may still be on its way through the terminal.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let broken = terminal.look(|screen| {
+            let rows = screen
+                .rows(0, 80)
+                .zip(0..)
+                .filter(|(_, row)| screen.row_wrapped(*row));
+            rows.map(|(line, _)| line).collect::<Vec<_>>()
+        });
+        assert!(broken.is_empty(), "{words:?}:\n{}", broken.join("\n"));
+        place = terminal.place();
+    }
+}
