@@ -1,0 +1,25 @@
+//! Any text as the journal of applied settings: it is refused with the number of a line that is there,
+//! or read; what is read can be gone through in reverse as `revert` does.
+
+use wakepath_tuning::History;
+
+/// Reads `text` as a journal of applied settings.
+///
+/// # Panics
+/// Where the reader breaks its promise.
+pub fn journal(text: &str) {
+    match History::parse(text) {
+        Ok(history) => {
+            for record in history.records.iter().rev() {
+                let (action, before) = (&record.action, &record.before);
+                let compare = action.compare();
+                let _ = compare.same(before, &action.value());
+                let _ = compare.writable(before);
+                let _ = action.command();
+            }
+        }
+        Err((line, why)) => {
+            assert!(line >= 1 && line <= text.lines().count(), "{line}: {why}");
+        }
+    }
+}
