@@ -1,5 +1,7 @@
-//! Documents made from the program: the reference of scenarios, their JSON Schema, and the texts of
-//! `--help`. Not the ones that people write.
+//! Documents made from the program: the reference of scenarios, their JSON Schema, the texts of
+//! `--help`, and the picture of an answer. Not the ones that people write.
+
+mod picture;
 
 use crate::arguments::Arguments;
 use crate::place;
@@ -87,7 +89,17 @@ pub fn all(program: &Path) -> Result<Vec<Document>, String> {
             path: "docs/reference/command-line.md",
             text: command_line(program)?,
         },
+        Document {
+            path: "docs/answer.svg",
+            text: picture()?,
+        },
     ])
+}
+
+fn picture() -> Result<String, String> {
+    let readme = place::root().join("README.md");
+    let text = fs::read_to_string(&readme);
+    picture::of_readme(&text.map_err(|error| format!("{}: {error}", readme.display()))?)
 }
 
 /// The help of the program and of each verb that its help lists.

@@ -32,8 +32,11 @@ Usage: cargo xtask <command>
   bench probe              what tracing costs a loop, beside plain tracefs and perf
         [--rounds N] [--seconds S] [--cpu C] [--program PATH]
   docs [--check]           write the generated documents, or fail where they drifted
-  release                  static programs, controller hosts, check sums, completions, man pages
-        [--only TARGET]...";
+  release                  static programs, archives, packages, wheels, installer, check sums
+        [--only TARGET]... [--into DIRECTORY]
+        [--program PATH] [--host PATH]   packed as they are, instead of built
+        [--version V]      another than the workspace's, to try upgrades
+        [--quickly]        hardly compressed, to be tried";
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::of_this_process();

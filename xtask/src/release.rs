@@ -1,10 +1,20 @@
-//! Static programs for release: how each is built (linkers stand in .cargo/config.toml), proof that
-//! it is static, and the directory of artefacts with their check sums. The controller host is beside.
+//! What a release publishes: static programs (how each is built; linkers stand in .cargo/config.toml),
+//! proof that they are static, and what is packed from them: archives, packages, wheels, the installer,
+//! check sums. Each kind of package has a file beside.
 
+mod archive;
+mod deb;
 mod host;
+mod installer;
+mod licences;
+mod rpm;
+mod template;
+mod tree;
+mod version;
+mod wheel;
 
 use crate::arguments::Arguments;
-use crate::tools::{cargo, missing_program, missing_target};
+use crate::tools::{cargo, missing_program, missing_target, rusts_linker};
 use crate::{place, table};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +25,10 @@ pub struct Build {
     /// Rust's name of the target.
     pub triple: &'static str,
     architecture: &'static str,
+    /// The architecture in Debian's words, in RPM's and in those of Python's wheels.
+    debian: &'static str,
+    rpm: &'static str,
+    python: &'static str,
     /// C compiler, for zstd; on 32-bit Arm the linker too.
     compiler: &'static str,
     /// Takes symbols and debugging lines out of what is released, into a file beside it.
@@ -27,6 +41,9 @@ impl Build {
     pub const X86_64: Self = Self {
         triple: "x86_64-unknown-linux-musl",
         architecture: "x86_64",
+        debian: "amd64",
+        rpm: "x86_64",
+        python: "x86_64",
         compiler: "musl-gcc",
         objcopy: "objcopy",
         emulator: "qemu-x86_64-static",
@@ -35,6 +52,9 @@ impl Build {
     pub const AARCH64: Self = Self {
         triple: "aarch64-unknown-linux-musl",
         architecture: "aarch64",
+        debian: "arm64",
+        rpm: "aarch64",
+        python: "aarch64",
         compiler: "aarch64-linux-gnu-gcc",
         objcopy: "aarch64-linux-gnu-objcopy",
         emulator: "qemu-aarch64-static",
@@ -44,6 +64,9 @@ impl Build {
     pub const ARMV7: Self = Self {
         triple: "armv7-unknown-linux-gnueabihf",
         architecture: "arm",
+        debian: "armhf",
+        rpm: "armv7hl",
+        python: "armv7l",
         compiler: "arm-linux-gnueabihf-gcc",
         objcopy: "arm-linux-gnueabihf-objcopy",
         emulator: "qemu-arm-static",
@@ -73,7 +96,18 @@ impl Build {
     /// The command that builds it quickly, to see that it links and starts: not what is released.
     pub fn quick_command(&self) -> Command {
         let mut command = cargo(&["build", "--locked", "--package", "wakepath"]);
-        command.args(["--target", self.triple]);
+        command.args(["--target", self.triple, "--config", "xtask/linked.toml"]);
+        // Unoptimised, the code is larger than a Thumb branch reaches, and GNU ld 2.40 then calls glibc's
+        // resolvers in the wrong instruction set. The linker that Rust brings does not.
+        if self.triple.starts_with("armv7") {
+            match rusts_linker() {
+                Some(linker) => command.env(
+                    "CARGO_TARGET_ARMV7_UNKNOWN_LINUX_GNUEABIHF_RUSTFLAGS",
+                    format!("-Clink-arg=-B{} -Clink-arg=-fuse-ld=lld", linker.display()),
+                ),
+                None => command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1"),
+            };
+        }
         command
     }
 
@@ -114,6 +148,16 @@ impl Build {
         size.map_err(|error| format!("{}: {error}", program.display()))
     }
 
+    /// Puts a program that is built already where [`Self::split`] puts one.
+    fn program_of(&self, program: &Path, directory: &Path) -> Result<String, String> {
+        let program =
+            fs::canonicalize(program).map_err(|error| format!("{}: {error}", program.display()))?;
+        is_static(&program)?;
+        let name = format!("wakepath-{}", self.triple);
+        let size = self.split(&program, directory, &name)?;
+        Ok(format!("{name}, {}, as given", megabytes(size)))
+    }
+
     /// What it has to be started by on this machine.
     pub fn emulator(&self) -> Option<&'static str> {
         (self.architecture != std::env::consts::ARCH).then_some(self.emulator)
@@ -144,47 +188,115 @@ pub fn is_static(program: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds what can be built here into `target/release-artifacts`, or what was asked for of it; says
-/// what can't.
+/// Builds what can be built here into `target/release-artifacts`, or what was asked for of it, and packs
+/// it; says what can't. `--program` and `--host` name programs that are built already, to be packed as
+/// those of the one target.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let only = arguments.texts("--only")?;
+    let path = |texts: Vec<String>| texts.last().map(PathBuf::from);
+    let (program, host) = (
+        path(arguments.texts("--program")?),
+        path(arguments.texts("--host")?),
+    );
+    let into = path(arguments.texts("--into")?);
+    let compression = match arguments.flag("--quickly") {
+        true => tree::Compression::Quick,
+        false => tree::Compression::Best,
+    };
+    let version = version::Version::of_this_workspace(&arguments.texts("--version")?)?;
     arguments.end()?;
     let builds = wanted(&only)?;
-    let directory = place::target().join("release-artifacts");
+    if (program.is_some() || host.is_some()) && builds.len() != 1 {
+        return Err("--program and --host are of one target: name it with --only".into());
+    }
+    let directory = into.unwrap_or_else(|| place::target().join("release-artifacts"));
     let said = |error: std::io::Error| format!("{}: {error}", directory.display());
     if directory.exists() {
         fs::remove_dir_all(&directory).map_err(said)?;
     }
-    fs::create_dir_all(directory.join("man")).map_err(said)?;
+    fs::create_dir_all(&directory).map_err(said)?;
+    let directory = fs::canonicalize(&directory).map_err(said)?;
     let mut rows = Vec::new();
-    let mut complete = true;
     for &build in &builds {
         let missing = missing_target(build.triple).or_else(|| missing_program(build.programs()));
-        let row = match missing {
-            Some(why) => format!("NOT BUILT: {why}"),
-            None => artefact(build, &directory)?,
+        let row = match (&program, missing) {
+            (Some(program), _) => build.program_of(program, &directory)?,
+            (None, Some(why)) => format!("NOT BUILT: {why}"),
+            (None, None) => artefact(build, &directory)?,
         };
-        complete &= !row.starts_with("NOT");
         rows.push(vec![build.triple.to_owned(), row]);
     }
-    let (hosts, all_hosts) = host::artefacts(&builds, &directory)?;
-    rows.extend(hosts);
-    complete &= all_hosts;
-    // They come from a program that runs here.
-    if builds
-        .iter()
-        .any(|build| build.triple == place::static_target())
-    {
-        documents(&directory)?;
+    match host {
+        Some(host) => rows.push(host::given(builds[0], &host, &directory)?),
+        // What is packed from programs that are there is not built.
+        None if program.is_some() => {}
+        None => rows.extend(host::artefacts(&builds, &directory)?),
     }
+    let scratch = place::scratch("release")?;
+    rows.extend(packed(
+        &builds,
+        &version,
+        compression,
+        &directory,
+        &scratch,
+    )?);
+    let _ = fs::remove_dir_all(&scratch);
     check_sums(&directory)?;
     print!("{}", table::aligned(&rows, &[]));
     println!("in {}", directory.display());
+    let complete = rows.iter().flatten().all(|cell| !cell.starts_with("NOT"));
     Ok(if complete {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// Packs what was built: one row for each package, and for each that can't be made here.
+fn packed(
+    builds: &[&'static Build],
+    version: &version::Version,
+    compression: tree::Compression,
+    directory: &Path,
+    scratch: &Path,
+) -> Result<Vec<Vec<String>>, String> {
+    let program_of = |build: &Build| directory.join(format!("wakepath-{}", build.triple));
+    let built: Vec<&'static Build> = builds
+        .iter()
+        .copied()
+        .filter(|build| program_of(build).is_file())
+        .collect();
+    let runs_here = |build: &&&Build| {
+        build
+            .emulator()
+            .is_none_or(|emulator| missing_program(&[emulator]).is_none())
+    };
+    // Completions and man pages are the same for all.
+    let Some(speaker) = built.iter().find(runs_here) else {
+        let why = "NOT MADE: no program here that can be started to write its man pages";
+        return Ok(vec![vec!["packages".into(), why.into()]]);
+    };
+    let documents = scratch.join("documents");
+    self::documents(speaker, &program_of(speaker), &documents)?;
+    let mut rows = Vec::new();
+    for build in built {
+        let licences = scratch.join(format!("licences-{}", build.triple));
+        licences::write_for(build.triple, &licences)?;
+        let host = host::beside(build, directory)?;
+        let parts = tree::Parts {
+            build,
+            program: program_of(build),
+            host,
+            documents: documents.clone(),
+            licences,
+            compression,
+        };
+        for make in [archive::make, deb::make, rpm::make, wheel::make] {
+            rows.push(make(&parts, version, directory, scratch)?);
+        }
+    }
+    rows.push(installer::make(version, directory)?);
+    Ok(rows)
 }
 
 /// The builds of these targets, all without any.
@@ -225,11 +337,20 @@ pub fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-/// Completions and man pages, from the program for this machine.
-fn documents(directory: &Path) -> Result<(), String> {
-    let program = place::program(&place::static_target());
+/// Completions and man pages, from a program, by its emulator where it needs one.
+fn documents(build: &Build, program: &Path, directory: &Path) -> Result<(), String> {
+    let started = || match build.emulator() {
+        None => Command::new(program),
+        Some(emulator) => {
+            let mut command = Command::new(emulator);
+            command.arg(program);
+            command
+        }
+    };
+    let man = directory.join("man");
+    fs::create_dir_all(&man).map_err(|error| format!("{}: {error}", man.display()))?;
     for shell in ["bash", "zsh", "fish"] {
-        let output = Command::new(&program).args(["completions", shell]).output();
+        let output = started().args(["completions", shell]).output();
         let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
         if !output.status.success() || output.stdout.is_empty() {
             return Err(format!("no completions for {shell}: {}", output.status));
@@ -237,7 +358,7 @@ fn documents(directory: &Path) -> Result<(), String> {
         let file = directory.join(format!("wakepath.{shell}"));
         fs::write(&file, output.stdout).map_err(|error| format!("{}: {error}", file.display()))?;
     }
-    succeed(Command::new(&program).arg("man").arg(directory.join("man")))
+    succeed(started().arg("man").arg(man))
 }
 
 /// `SHA256SUMS`, as `sha256sum --check` reads it.

@@ -1,6 +1,7 @@
 //! Which programs, targets and toolchains are there. It installs none.
 
 use crate::place;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// `cargo` in the repository's root, with plain output.
@@ -65,4 +66,15 @@ pub fn missing_target(triple: &str) -> Option<String> {
         })
     });
     (!there).then(|| format!("no standard library for {triple} can be had here"))
+}
+
+/// The directory in which a C compiler finds the linker that Rust brings as its own (`-B`), where it is
+/// there.
+pub fn rusts_linker() -> Option<PathBuf> {
+    let asked = Command::new("rustc")
+        .args(["--print", "target-libdir"])
+        .output();
+    let libraries = String::from_utf8(asked.ok()?.stdout).ok()?;
+    let directory = Path::new(libraries.trim()).parent()?.join("bin/gcc-ld");
+    directory.join("ld.lld").is_file().then_some(directory)
 }

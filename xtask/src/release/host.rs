@@ -6,7 +6,7 @@ use super::{Build, megabytes, succeed, with_lines};
 use crate::place;
 use crate::tools::{cargo, missing_program, missing_target};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Where the header lies in the repository, and its name beside the program.
@@ -38,17 +38,44 @@ const ALL: [Host; 3] = [
     },
 ];
 
-/// Builds the hosts beside `builds` that can be built here, and copies the header; one row for each,
-/// and whether all could.
-pub(super) fn artefacts(
-    builds: &[&Build],
+/// Where the header lies.
+pub(super) fn header() -> PathBuf {
+    place::root().join(HEADER)
+}
+
+/// The host among the artefacts for the machines of a build, with the glibc that it needs.
+pub(super) fn beside(build: &Build, directory: &Path) -> Result<Option<(PathBuf, String)>, String> {
+    let Some(host) = ALL.iter().find(|host| host.of.triple == build.triple) else {
+        return Ok(None);
+    };
+    let program = directory.join(host.name());
+    match program.is_file() {
+        true => glibc(&program).map(|needed| Some((program, needed))),
+        false => Ok(None),
+    }
+}
+
+/// Puts a host that is built already among the artefacts; its row.
+pub(super) fn given(
+    build: &'static Build,
+    program: &Path,
     directory: &Path,
-) -> Result<(Vec<Vec<String>>, bool), String> {
-    let header = directory.join("wakepath_controller.h");
-    fs::copy(place::root().join(HEADER), &header)
-        .map_err(|error| format!("{}: {error}", header.display()))?;
+) -> Result<Vec<String>, String> {
+    let program =
+        fs::canonicalize(program).map_err(|error| format!("{}: {error}", program.display()))?;
+    let host = ALL.iter().find(|host| host.of.triple == build.triple);
+    let host = host.ok_or_else(|| format!("no controller host for {}", build.triple))?;
+    let size = build.split(&program, directory, &host.name())?;
+    let row = format!("{}, {}, as given", host.name(), megabytes(size));
+    Ok(vec![format!("controller host, {}", host.triple), row])
+}
+
+/// Builds the hosts beside `builds` that can be built here, and copies the header; one row for each.
+pub(super) fn artefacts(builds: &[&Build], directory: &Path) -> Result<Vec<Vec<String>>, String> {
+    let beside_them = directory.join("wakepath_controller.h");
+    fs::copy(header(), &beside_them)
+        .map_err(|error| format!("{}: {error}", beside_them.display()))?;
     let mut rows = Vec::new();
-    let mut complete = true;
     let beside = |host: &&Host| builds.iter().any(|build| build.triple == host.of.triple);
     for host in ALL.iter().filter(beside) {
         let compiler = [host.compiler];
@@ -57,13 +84,17 @@ pub(super) fn artefacts(
             Some(why) => format!("NOT BUILT: {why}"),
             None => host.artefact(directory)?,
         };
-        complete &= !row.starts_with("NOT");
         rows.push(vec![format!("controller host, {}", host.triple), row]);
     }
-    Ok((rows, complete))
+    Ok(rows)
 }
 
 impl Host {
+    /// Its name among the artefacts.
+    fn name(&self) -> String {
+        format!("wakepath-controller-host-{}", self.triple)
+    }
+
     fn artefact(&self, directory: &Path) -> Result<String, String> {
         // Apart from the static builds: on 32-bit Arm they share the target and not its flags.
         let target = place::target().join("controller-host");
@@ -85,7 +116,7 @@ impl Host {
             .join("release")
             .join("wakepath-controller-host");
         let needed = glibc(&program)?;
-        let name = format!("wakepath-controller-host-{}", self.triple);
+        let name = self.name();
         let size = self.of.split(&program, directory, &name)?;
         Ok(format!(
             "{name}, {}, needs glibc {needed} or newer",

@@ -91,6 +91,17 @@ impl Tests {
     }
 }
 
+impl Tests {
+    /// The names of those that failed.
+    pub fn names_of_failed(&self) -> Vec<String> {
+        let name = |said: &String| {
+            let name = said.strip_prefix("FAILED ")?.split_whitespace().next()?;
+            name.strip_suffix(':').map(str::to_owned)
+        };
+        self.failed.iter().filter_map(name).collect()
+    }
+}
+
 /// Length after which no further line of a failed test is repeated: its message and not its log.
 const FAILURE_BYTES: usize = 500;
 
@@ -226,6 +237,13 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out
               crates/archive/tests/size.rs:12:5: assertion failed: bytes < 3"
             ]
         );
+    }
+
+    #[test]
+    fn failed_tests_are_known_by_name() {
+        let output = "failures:\n\n---- a::b ----\nwas: late\n\n---- c stdout ----\n\n";
+        let found = Tests::of_cargo_test(output);
+        assert_eq!(found.names_of_failed(), ["a::b", "c"]);
     }
 
     #[test]

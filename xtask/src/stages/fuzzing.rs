@@ -1,4 +1,5 @@
-//! The fuzz targets for a short while, from seeds in the repository.
+//! The fuzz targets for minutes, from seeds in the repository. That their readers hold with damaged
+//! seeds is tested on each change: see `crates/hostile-input`.
 //!
 //! Built with the stable compiler: coverage needs only flags that it has, and the fuzzed crates are
 //! safe Rust, which the address sanitiser of the nightly compiler would find nothing in. So neither
@@ -18,18 +19,12 @@ const FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Ccodegen-units=1 -Cpasses
                      -Cllvm-args=-sanitizer-coverage-pc-table \
                      -Cllvm-args=-sanitizer-coverage-trace-compares";
 
-/// Each target for some seconds: that it builds, sees coverage, and finds nothing at once.
+/// Seconds for what strangers hand over, and for what is the machine's own.
+const OF_STRANGERS: u32 = 300;
+const OWN: u32 = 120;
+
+/// Each target for minutes.
 pub fn fuzz(job: &Job) -> Outcome {
-    each(job, 5, 5)
-}
-
-/// Each target for minutes. What strangers hand over gets longest.
-pub fn fuzz_long(job: &Job) -> Outcome {
-    each(job, 300, 120)
-}
-
-/// Each target, for these seconds what strangers hand over and what is the machine's own.
-fn each(job: &Job, of_strangers: u32, own: u32) -> Outcome {
     if let Some(why) = missing_program(&["g++"]) {
         return Outcome::not_run(format!("libFuzzer can't be compiled: {why}"));
     }
@@ -65,10 +60,10 @@ fn each(job: &Job, of_strangers: u32, own: u32) -> Outcome {
     let kernel_files = folders.map(|folder| format!("{machine}/{folder}"));
     let kernel_files: Vec<&str> = kernel_files.iter().map(String::as_str).collect();
     let targets: [(&str, u32, &[&str]); 4] = [
-        ("scenario", of_strangers, &scenario),
-        ("recording", of_strangers, &recording),
-        ("journal", own, &["crates/tuning/tests/journals"]),
-        ("kernel_files", own, &kernel_files),
+        ("scenario", OF_STRANGERS, &scenario),
+        ("recording", OF_STRANGERS, &recording),
+        ("journal", OWN, &["crates/tuning/tests/journals"]),
+        ("kernel_files", OWN, &kernel_files),
     ];
     targets
         .into_iter()

@@ -7,9 +7,12 @@ mod documents;
 mod fuzzing;
 mod lints;
 mod outcome;
+mod packages;
 mod peer;
 mod programs;
+mod repeated;
 mod runner;
+mod stalls;
 mod static_builds;
 mod suites;
 
@@ -38,7 +41,8 @@ pub struct Stage {
 enum Place {
     /// In the first row: the workspace's own build directory.
     First,
-    /// In the second row, beside the first: a build directory of its own, or little to build.
+    /// In the second row, beside the first: a build directory or a profile of its own, or little to
+    /// build.
     Beside,
     /// With nothing, after both rows: time is measured, or memory.
     Alone,
@@ -58,25 +62,28 @@ const STAGES: &[Stage] = &[
     Stage { name: "format", about: "rustfmt changes nothing", place: First, limit: minutes(2), run: lints::format },
     Stage { name: "tests", about: "unit and integration tests, all features", place: First, limit: minutes(30), run: suites::tests },
     Stage { name: "documents", about: "generated documents are those committed", place: First, limit: minutes(30), run: documents::check },
-    Stage { name: "static-x86_64", about: "static program for x86-64 as released: started, under 15 MB", place: First, limit: minutes(20), run: static_builds::x86_64 },
     Stage { name: "clippy", about: "clippy finds nothing, tests and benchmarks included", place: First, limit: minutes(15), run: lints::clippy },
     Stage { name: "documentation", about: "rustdoc warns of nothing; its examples run", place: First, limit: minutes(15), run: lints::documentation },
     Stage { name: "default-features", about: "tests of what has optional features, without them", place: First, limit: minutes(10), run: suites::default_features },
     Stage { name: "static-aarch64", about: "static program for 64-bit Arm, started", place: First, limit: minutes(15), run: static_builds::aarch64 },
     Stage { name: "static-armv7", about: "static program for 32-bit Arm, started", place: First, limit: minutes(15), run: static_builds::armv7 },
     Stage { name: "32-bit", about: "what only computes passes on 32 bits, the loop's library too", place: First, limit: minutes(15), run: suites::narrow },
+    Stage { name: "static-x86_64", about: "static program for x86-64 as released: started, under 15 MB", place: Beside, limit: minutes(20), run: static_builds::x86_64 },
+    Stage { name: "lab", about: "stock and RT kernels in virtual time, twice the same", place: Beside, limit: minutes(40), run: suites::lab },
     Stage { name: "loom", about: "the ring, under every order of its memory accesses", place: Beside, limit: minutes(15), run: concurrency::loom },
     Stage { name: "miri", about: "undefined behaviour in the ring and the vocabulary", place: Beside, limit: minutes(20), run: concurrency::miri },
-    Stage { name: "fuzz", about: "random scenarios, recordings, journals and kernel files, 5 s each", place: Beside, limit: minutes(15), run: fuzzing::fuzz },
-    Stage { name: "lab", about: "stock and RT kernels in virtual time, twice the same", place: Beside, limit: minutes(40), run: suites::lab },
     Stage { name: "machine", about: "rooms whose tests run real loops, loads and tracers", place: Alone, limit: minutes(30), run: suites::machine },
     Stage { name: "commands", about: "the released program's command line, and users' controllers", place: Alone, limit: minutes(30), run: suites::commands },
     Stage { name: "alone", about: "tests that need the machine's memory for themselves", place: Alone, limit: minutes(10), run: suites::alone },
     Stage { name: "system", about: "the released program, as its users start it", place: Alone, limit: minutes(30), run: suites::system },
     Stage { name: "peer", about: "wakepath beside cyclictest, in short", place: Alone, limit: minutes(5), run: peer::smoke },
     Stage { name: "kills", about: "some 200 kills of processes of runs, watches and tunings, counted", place: Deep, limit: minutes(40), run: suites::kills },
-    Stage { name: "long-fuzz", about: "the fuzz targets for 14 minutes", place: Deep, limit: minutes(25), run: fuzzing::fuzz_long },
+    Stage { name: "repetition", about: "200 runs each of a stock and an RT kernel beside 16 busy programs, one digest", place: Deep, limit: minutes(240), run: suites::repetition },
+    Stage { name: "sweeps", about: "what is accepted of a million random task sets, played; a sweep on a Dask cluster", place: Deep, limit: minutes(20), run: suites::sweeps },
+    Stage { name: "fuzz", about: "random scenarios, recordings, journals and kernel files, led by coverage, for 14 minutes", place: Deep, limit: minutes(30), run: fuzzing::fuzz },
     Stage { name: "released-arm", about: "static programs for Arm as released: started, under 15 MB", place: Deep, limit: minutes(30), run: static_builds::released_arm },
+    Stage { name: "packages", about: "packages, wheel and installer, tried in a clean root; every crate packed", place: Deep, limit: minutes(20), run: packages::of_this_machine },
+    Stage { name: "released-packages", about: "what a release publishes, for three machines, Arm by the emulator", place: Deep, limit: minutes(60), run: packages::as_released },
 ];
 
 /// Lists the stages.

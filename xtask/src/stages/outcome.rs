@@ -2,6 +2,7 @@
 
 use super::counts::{Counts, Tests};
 use crate::job::Finished;
+use std::time::Duration;
 
 /// What became of a stage, with individual tests where they can be counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,6 +101,32 @@ impl Outcome {
         self.counts = self.counts + other.counts;
         self.not_run &= other.not_run;
         self.notes.extend(other.notes);
+        self
+    }
+
+    /// With these tests passed, which failed while the machine stood still for so long and passed
+    /// when repeated.
+    pub fn with_repeated(mut self, tests: &[String], stall: Duration) -> Self {
+        for test in tests {
+            self.counts.failed = self.counts.failed.saturating_sub(1);
+            self.counts.passed += 1;
+            let failed = format!("FAILED {test}:");
+            for note in self
+                .notes
+                .iter_mut()
+                .filter(|note| note.starts_with(&failed))
+            {
+                *note = format!(
+                    "failed while the machine stood still for {:.2} s, passed when repeated: {test}: \
+                     at first{}",
+                    stall.as_secs_f64(),
+                    &note[failed.len()..]
+                );
+            }
+        }
+        if !self.failed() {
+            self.notes.retain(|note| !note.contains(": exit status: "));
+        }
         self
     }
 

@@ -2,6 +2,8 @@
 //! build of the workspace instead of one for each selection of packages, whose features differ.
 
 use super::outcome::Outcome;
+use super::repeated;
+use super::stalls::Stalls;
 use crate::job::Job;
 use crate::place;
 use crate::tools::cargo;
@@ -68,7 +70,11 @@ impl Program {
 
     /// Runs it by a command of [`Self::command`], and names it where it fails.
     pub fn outcome(&self, job: &Job, command: &mut Command) -> Outcome {
-        Outcome::of_test_program(&job.run(command))
+        let watch = Stalls::watch();
+        let finished = job.run(command);
+        let stall = watch.end();
+        let first = Outcome::of_test_program(&finished);
+        repeated::after_a_stall(job, command, &finished.output, first, stall)
             .named(&format!("{}/{}", self.package, self.name))
     }
 

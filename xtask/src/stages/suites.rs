@@ -60,6 +60,23 @@ pub fn alone(job: &Job) -> Outcome {
     outcomes.fold(Outcome::default(), Outcome::and)
 }
 
+/// A million random sets played through, and a sweep on a cluster that loses a worker.
+pub fn sweeps(job: &Job) -> Outcome {
+    let programs = match programs::all(job) {
+        Ok(programs) => programs,
+        Err(outcome) => return outcome,
+    };
+    let played = match programs.iter().find(|program| program.has(job, PLAYED)) {
+        Some(program) => program
+            .run(job, &["--include-ignored", "--exact", PLAYED])
+            .of_some(),
+        None => Outcome::of(Some(format!("no test program has {PLAYED}"))),
+    };
+    played.and(released(job, &["sweeps::", "--ignored"]))
+}
+
+const PLAYED: &str = "global::what_is_accepted_of_a_million_sets_never_misses";
+
 /// The tests of `alone`, each in whichever program has it.
 const ALONE: &[&str] = &[
     "size::six_million_samples_are_finished_and_read_within_300_mb",
@@ -88,8 +105,24 @@ pub fn lab(job: &Job) -> Outcome {
 pub fn kills(job: &Job) -> Outcome {
     let arguments = ["kills::", "--ignored", "--test-threads=1", "--nocapture"];
     let outcome = released(job, &arguments).and(killed_tuning(job));
+    noting_counts(job, outcome, "kills: ")
+}
+
+/// The same guests again and again on a busy host, with their counts.
+pub fn repetition(job: &Job) -> Outcome {
+    let arguments = [
+        "repetition::",
+        "--ignored",
+        "--test-threads=1",
+        "--nocapture",
+    ];
+    noting_counts(job, released(job, &arguments), "repetition: ")
+}
+
+/// Repeats the counts that a campaign printed.
+fn noting_counts(job: &Job, outcome: Outcome, mark: &str) -> Outcome {
     let log = std::fs::read_to_string(job.log()).unwrap_or_default();
-    let counts = log.lines().filter_map(|line| line.strip_prefix("kills: "));
+    let counts = log.lines().filter_map(|line| line.strip_prefix(mark));
     counts.fold(outcome, |outcome, count| outcome.noting(count))
 }
 

@@ -1,0 +1,44 @@
+//! The archive for one kind of machine: `wakepath-VERSION-TRIPLE.tar.gz`, one directory whose contents
+//! belong under a prefix such as /usr/local. The same tree gives the same bytes.
+
+use super::tree::{Compression, Parts, Zsh, empty, epoch};
+use super::version::Version;
+use super::{megabytes, succeed};
+use std::path::Path;
+use std::process::Command;
+
+/// Makes it; its row.
+pub(super) fn make(
+    parts: &Parts,
+    version: &Version,
+    directory: &Path,
+    scratch: &Path,
+) -> Result<Vec<String>, String> {
+    let name = format!("wakepath-{}-{}", version.cargo(), parts.build.triple);
+    let tree = empty(scratch, &name)?;
+    parts.lay_out(&tree, Zsh::Site)?;
+    let archive = directory.join(format!("{name}.tar.gz"));
+    let command = "tar --create --format=gnu --sort=name --owner=0 --group=0 --numeric-owner \
+                   --mode=u+rw,go+r-w --mtime=@\"$1\" --directory=\"$2\" \"$3\" > \"$4.tar\" && \
+                   gzip \"$5\" --no-name < \"$4.tar\" > \"$4\" && rm \"$4.tar\"";
+    succeed(
+        Command::new("sh")
+            .args(["-ec", command, "sh", &epoch()])
+            .args([scratch, Path::new(&name), &archive])
+            .arg(match parts.compression {
+                Compression::Best => "-9",
+                Compression::Quick => "-1",
+            }),
+    )?;
+    row(parts.build.triple, &archive)
+}
+
+/// The row of a file that was made for a kind of machine.
+pub(super) fn row(of: &str, file: &Path) -> Result<Vec<String>, String> {
+    let size = std::fs::metadata(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    Ok(vec![
+        of.to_owned(),
+        format!("{name}, {}", megabytes(size.len())),
+    ])
+}

@@ -1,0 +1,164 @@
+//! What is installed, laid out below a prefix: one list for archives and packages, so that a file is
+//! found at the same place whichever way it came.
+
+use super::{Build, host, succeed};
+use crate::place;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What all packages for one kind of machine are made of.
+pub(super) struct Parts {
+    /// How it was built.
+    pub(super) build: &'static Build,
+    /// The static program.
+    pub(super) program: PathBuf,
+    /// The controller host, where it could be built, with the glibc that it needs.
+    pub(super) host: Option<(PathBuf, String)>,
+    /// Completions, and man pages in `man/`.
+    pub(super) documents: PathBuf,
+    /// The licences of what is inside the program.
+    pub(super) licences: PathBuf,
+    /// How well the packages are compressed.
+    pub(super) compression: Compression,
+}
+
+/// How much work compression is worth.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compression {
+    /// What is published.
+    Best,
+    /// What is tried and thrown away.
+    Quick,
+}
+
+/// Where a shell looks for completions of zsh: distributions differ.
+#[derive(Clone, Copy)]
+pub(super) enum Zsh {
+    /// Debian's packages.
+    Vendor,
+    /// Everybody else.
+    Site,
+}
+
+impl Parts {
+    /// Lays everything out below `prefix`.
+    pub(super) fn lay_out(&self, prefix: &Path, zsh: Zsh) -> Result<(), String> {
+        let zsh = match zsh {
+            Zsh::Vendor => "share/zsh/vendor-completions/_wakepath",
+            Zsh::Site => "share/zsh/site-functions/_wakepath",
+        };
+        let root = place::root();
+        put(&self.program, &prefix.join("bin/wakepath"), 0o755)?;
+        put(
+            &root.join("packaging/wakepath-rights"),
+            &prefix.join("bin/wakepath-rights"),
+            0o755,
+        )?;
+        if let Some((host, _)) = &self.host {
+            put(host, &prefix.join("bin/wakepath-controller-host"), 0o755)?;
+        }
+        let mut files = vec![
+            (host::header(), "include/wakepath_controller.h"),
+            (
+                self.documents.join("wakepath.bash"),
+                "share/bash-completion/completions/wakepath",
+            ),
+            (self.documents.join("wakepath.zsh"), zsh),
+            (
+                self.documents.join("wakepath.fish"),
+                "share/fish/vendor_completions.d/wakepath.fish",
+            ),
+            (
+                self.licences.clone(),
+                "share/doc/wakepath/LICENCES-OF-OTHERS",
+            ),
+        ];
+        for name in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+            files.push((root.join(name), ""));
+        }
+        for (from, to) in &files {
+            let to = match (*to, from.file_name()) {
+                ("", Some(name)) => prefix.join("share/doc/wakepath").join(name),
+                (to, _) => prefix.join(to),
+            };
+            put(from, &to, 0o644)?;
+        }
+        let man = self.documents.join("man");
+        let said = |error: std::io::Error| format!("{}: {error}", man.display());
+        for page in fs::read_dir(&man).map_err(said)? {
+            let page = page.map_err(said)?;
+            let to = prefix.join("share/man/man1").join(page.file_name());
+            put(&page.path(), &to, 0o644)?;
+        }
+        Ok(())
+    }
+}
+
+/// Copies a file to a place whose directories it makes.
+pub(super) fn put(from: &Path, to: &Path, mode: u32) -> Result<(), String> {
+    let said = |error: std::io::Error| format!("{} to {}: {error}", from.display(), to.display());
+    for directory in to.parent().into_iter().flat_map(Path::ancestors) {
+        if directory.exists() {
+            break;
+        }
+        fs::create_dir_all(directory).map_err(said)?;
+    }
+    fs::copy(from, to).map_err(said)?;
+    fs::set_permissions(to, fs::Permissions::from_mode(mode)).map_err(said)
+}
+
+/// Files and links below a directory, as paths from there, sorted.
+pub(super) fn files(directory: &Path) -> Result<Vec<String>, String> {
+    let said = |error: std::io::Error| format!("{}: {error}", directory.display());
+    let mut found = Vec::new();
+    let mut left = vec![directory.to_path_buf()];
+    while let Some(at) = left.pop() {
+        for entry in fs::read_dir(&at).map_err(said)? {
+            let entry = entry.map_err(said)?;
+            match entry.file_type().map_err(said)?.is_dir() {
+                true => left.push(entry.path()),
+                false => found.push(
+                    entry
+                        .path()
+                        .strip_prefix(directory)
+                        .unwrap_or(&entry.path())
+                        .to_string_lossy()
+                        .into_owned(),
+                ),
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The time that stands on every file of a release, in seconds since 1970: the commit's, so that the same
+/// commit makes the same bytes.
+pub(super) fn epoch() -> String {
+    if let Ok(epoch) = std::env::var("SOURCE_DATE_EPOCH") {
+        return epoch;
+    }
+    let output = Command::new("git")
+        .args(["log", "-1", "--format=%ct"])
+        .current_dir(place::root())
+        .output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    text.ok()
+        .filter(|text| !text.is_empty())
+        .unwrap_or_else(|| "0".into())
+}
+
+/// An empty directory of that name in another.
+pub(super) fn empty(within: &Path, name: &str) -> Result<PathBuf, String> {
+    let directory = within.join(name);
+    let said = |error| format!("{}: {error}", directory.display());
+    if directory.exists() {
+        fs::remove_dir_all(&directory).map_err(said)?;
+    }
+    fs::create_dir_all(&directory).map_err(said)?;
+    // Whatever this process's mask is: the packages' directories are open to all.
+    succeed(Command::new("chmod").arg("0755").arg(&directory))?;
+    Ok(directory)
+}

@@ -1,0 +1,179 @@
+//! The Python wheel that carries the program, so that `pip install` brings it: no line of Python, one
+//! program among the scripts (PEP 427). Static, it serves glibc and musl alike, and so has the tags of both.
+
+use super::archive::row;
+use super::template::{description, of_workspace};
+use super::tree::{Compression, Parts};
+use super::version::Version;
+use crate::place;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+/// A wheel under way: its files, and the lines of its `RECORD`.
+struct Wheel {
+    zip: ZipWriter<File>,
+    record: String,
+    path: String,
+    level: i64,
+}
+
+impl Wheel {
+    fn new(path: &Path, compression: Compression) -> Result<Self, String> {
+        let said = |error| format!("{}: {error}", path.display());
+        Ok(Self {
+            zip: ZipWriter::new(File::create(path).map_err(said)?),
+            record: String::new(),
+            path: path.display().to_string(),
+            level: match compression {
+                Compression::Best => 9,
+                Compression::Quick => 1,
+            },
+        })
+    }
+
+    fn add(&mut self, name: &str, bytes: &[u8], mode: u32) -> Result<(), String> {
+        let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(bytes));
+        self.record += &format!("{name},sha256={digest},{}\n", bytes.len());
+        self.write(name, bytes, mode)
+    }
+
+    fn write(&mut self, name: &str, bytes: &[u8], mode: u32) -> Result<(), String> {
+        // Zip's first day: the same program gives the same bytes.
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .compression_level(Some(self.level))
+            .last_modified_time(DateTime::default())
+            .unix_permissions(mode);
+        let begun = self.zip.start_file(name, options);
+        begun.map_err(|error| format!("{}: {error}", self.path))?;
+        let written = self.zip.write_all(bytes);
+        written.map_err(|error| format!("{}: {error}", self.path))
+    }
+
+    /// Ends with `RECORD`, which can't hold its own digest.
+    fn end(mut self, information: &str) -> Result<(), String> {
+        let name = format!("{information}/RECORD");
+        self.record += &format!("{name},,\n");
+        let record = self.record.clone();
+        self.write(&name, record.as_bytes(), 0o644)?;
+        let ended = self.zip.finish();
+        ended.map_err(|error| format!("{}: {error}", self.path))?;
+        Ok(())
+    }
+}
+
+/// Makes it; its row.
+pub(super) fn make(
+    parts: &Parts,
+    version: &Version,
+    directory: &Path,
+    _: &Path,
+) -> Result<Vec<String>, String> {
+    let version = version.python();
+    let platforms = platforms(parts.build.python);
+    let path = directory.join(format!(
+        "wakepath-{version}-py3-none-{}.whl",
+        platforms.join(".")
+    ));
+    let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
+    let information = format!("wakepath-{version}.dist-info");
+    let mut wheel = Wheel::new(&path, parts.compression)?;
+    let scripts = format!("wakepath-{version}.data/scripts");
+    wheel.add(
+        &format!("{scripts}/wakepath"),
+        &read(&parts.program)?,
+        0o755,
+    )?;
+    for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        let text = read(&place::root().join(name))?;
+        wheel.add(&format!("{information}/licenses/{name}"), &text, 0o644)?;
+    }
+    let name = format!("{information}/licenses/LICENCES-OF-OTHERS");
+    wheel.add(&name, &read(&parts.licences)?, 0o644)?;
+    let metadata = metadata(&version)?;
+    wheel.add(
+        &format!("{information}/METADATA"),
+        metadata.as_bytes(),
+        0o644,
+    )?;
+    let tags = platforms.iter().map(|tag| format!("Tag: py3-none-{tag}\n"));
+    let tags: String = tags.collect();
+    let about =
+        format!("Wheel-Version: 1.0\nGenerator: wakepath-xtask\nRoot-Is-Purelib: false\n{tags}");
+    wheel.add(&format!("{information}/WHEEL"), about.as_bytes(), 0o644)?;
+    wheel.end(&information)?;
+    row(parts.build.triple, &path)
+}
+
+/// The platforms that a static program runs on. manylinux2014 twice, because older installers know only
+/// that name; it is what pip 19.3 and later take.
+fn platforms(machine: &str) -> [String; 3] {
+    [
+        format!("manylinux_2_17_{machine}"),
+        format!("manylinux2014_{machine}"),
+        format!("musllinux_1_1_{machine}"),
+    ]
+}
+
+fn metadata(version: &str) -> Result<String, String> {
+    let repository = of_workspace("repository")?;
+    let summary = description()?;
+    Ok(format!(
+        "Metadata-Version: 2.4
+Name: wakepath
+Version: {version}
+Summary: {summary}
+License-Expression: MIT OR Apache-2.0
+License-File: LICENSE-MIT
+License-File: LICENSE-APACHE
+License-File: LICENCES-OF-OTHERS
+Project-URL: Repository, {repository}
+Project-URL: Changelog, {repository}/blob/main/CHANGELOG.md
+Keywords: real-time,latency,scheduling,PREEMPT_RT,cyclictest
+Classifier: Environment :: Console
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Topic :: System :: Benchmark
+Requires-Python: >=3.7
+Description-Content-Type: text/markdown
+
+# wakepath
+
+{summary}: it runs a periodic loop at your rate under each scheduling policy, idle and under load, accounts
+for every due time, and says passed, failed, undecided or invalid, with the evidence.
+
+```sh
+pip install wakepath
+wakepath check --quick
+```
+
+The wheel carries the program and no Python. Controllers from shared libraries need
+`wakepath-controller-host` beside it, which the archives and packages of the
+[releases]({repository}/releases) bring; so do man pages and completions. All about it:
+[{repository}]({repository}).
+"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_metadata_names_what_the_wheel_carries() {
+        let text = metadata("0.1.0").expect("the workspace says what is needed");
+        let (head, body) = text.split_once("\n\n").expect("a blank line ends the head");
+        assert!(head.lines().all(|line| line.contains(": ")));
+        assert!(body.starts_with("# wakepath"));
+    }
+
+    #[test]
+    fn a_32_bit_arm_has_pythons_name() {
+        assert_eq!(platforms("armv7l")[1], "manylinux2014_armv7l");
+    }
+}

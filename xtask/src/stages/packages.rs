@@ -1,0 +1,129 @@
+//! What a release publishes, packed from programs that other stages have built, or all of it as released;
+//! then installed, attacked and taken away in a clean root.
+
+use super::outcome::Outcome;
+use super::programs::{self, Program};
+use crate::bench::released_program;
+use crate::job::Job;
+use crate::place;
+use crate::release::Build;
+use crate::tools::{cargo, missing_program, missing_target};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What stands before the next version, for upgrades: a candidate, whose order packages must know.
+const NEXT: &str = "99.0.0-rc.1";
+
+/// The packages for this machine, made of the released program; and each crate, packed for crates.io.
+pub fn of_this_machine(job: &Job) -> Outcome {
+    let build = Build::of_this_machine();
+    if let Some(why) = missing_target(build.triple) {
+        return Outcome::not_run(why);
+    }
+    let host = match programs::beside_the_tests(job, "wakepath-controller-host") {
+        Ok(host) => host,
+        Err(outcome) => return outcome,
+    };
+    let program = match released_program(|build| job.carry_out(build)) {
+        Ok(program) => program,
+        Err(error) => return Outcome::of(Some(error)),
+    };
+    let release = place::target().join("packages/release");
+    let packed = packed(job, build, &program, &host, &release, &[]);
+    let crates = crates(job, &["package", "--no-verify", "--offline"]);
+    packed
+        .and(tried(job, &program, &host, &release))
+        .and(crates)
+}
+
+/// Everything as it is released, for all machines, and each crate compiled from its package.
+pub fn as_released(job: &Job) -> Outcome {
+    if let Some(why) = missing_program(&["dpkg-deb", "rpmbuild"]) {
+        return Outcome::not_run(why);
+    }
+    let release = place::target().join("release-artifacts");
+    let released = match this_program() {
+        Ok(xtask) => job.run(Command::new(xtask).arg("release")).failure,
+        Err(error) => Some(error),
+    };
+    if released.is_some() {
+        return Outcome::of(released);
+    }
+    let build = Build::of_this_machine();
+    let program = release.join(format!("wakepath-{}", build.triple));
+    let host = release.join(format!("wakepath-controller-host-{}", place::host_target()));
+    let arm = with_artefacts(job, &release, &release, &["arm::", "--ignored"]);
+    let crates = crates(job, &["publish", "--dry-run"]);
+    tried(job, &program, &host, &release).and(arm).and(crates)
+}
+
+/// Packs the next version too, and tries both.
+fn tried(job: &Job, program: &Path, host: &Path, release: &Path) -> Outcome {
+    let next = place::target().join("packages/next");
+    let version = ["--version", NEXT];
+    let build = Build::of_this_machine();
+    let packed = packed(job, build, program, host, &next, &version);
+    let tests = ["--ignored", "--skip", "arm::"];
+    packed.and(with_artefacts(job, release, &next, &tests))
+}
+
+fn packed(
+    job: &Job,
+    build: &Build,
+    program: &Path,
+    host: &Path,
+    into: &Path,
+    more: &[&str],
+) -> Outcome {
+    let xtask = match this_program() {
+        Ok(xtask) => xtask,
+        Err(error) => return Outcome::of(Some(error)),
+    };
+    let mut command = Command::new(xtask);
+    command.args(["release", "--quickly", "--only", build.triple, "--program"]);
+    command.arg(program).arg("--host").arg(host);
+    command.arg("--into").arg(into).args(more);
+    let failure = job.run(&mut command).failure;
+    // What can't be packed here for want of a program is missed by the tests of it.
+    match missing_program(&["dpkg-deb", "rpmbuild"]) {
+        Some(why) if into.join("SHA256SUMS").is_file() => Outcome::not_run(why),
+        _ => Outcome::of(failure),
+    }
+}
+
+fn this_program() -> Result<PathBuf, String> {
+    std::env::current_exe().map_err(|error| format!("xtask's own program: {error}"))
+}
+
+fn with_artefacts(job: &Job, release: &Path, next: &Path, arguments: &[&str]) -> Outcome {
+    let programs = match programs::all(job) {
+        Ok(programs) => programs,
+        Err(outcome) => return outcome,
+    };
+    let ours = |program: &&Program| program.package == "xtask" && program.name == "packages";
+    let Some(tests) = programs.iter().find(ours) else {
+        return Outcome::of(Some("the packages have no tests".into()));
+    };
+    let mut command = tests.command(arguments);
+    command
+        .env("WAKEPATH_ARTEFACTS", release)
+        .env("WAKEPATH_ARTEFACTS_NEXT", next);
+    tests.outcome(job, &mut command).of_some()
+}
+
+/// Every crate that is published, in the order in which crates.io must have them.
+fn crates(job: &Job, how: &[&str]) -> Outcome {
+    let mut command = cargo(how);
+    command.args(["--workspace", "--locked", "--allow-dirty"]);
+    command.args(["--exclude", "xtask"]);
+    let entries = std::fs::read_dir(place::root().join("crates"));
+    for directory in entries.into_iter().flatten().flatten() {
+        let manifest = std::fs::read_to_string(directory.path().join("Cargo.toml"));
+        let kept = manifest.is_ok_and(|text| text.lines().any(|line| line == "publish = false"));
+        if kept {
+            let name = directory.file_name().to_string_lossy().into_owned();
+            command.args(["--exclude", &format!("wakepath-{name}")]);
+        }
+    }
+    Outcome::of(job.run(&mut command).failure)
+}

@@ -1,0 +1,38 @@
+//! The wheel, by pip in a virtual environment, without an index.
+
+use crate::clean_root::{need, succeeds};
+
+wakepath_test_program::tests![;
+    pip_brings_the_program_and_takes_it_away,
+];
+
+fn pip_brings_the_program_and_takes_it_away() {
+    need("python3");
+    succeeds(
+        r#"
+        mkdir /tmp/wheels /tmp/offered
+        cp /media/release/*.whl /tmp/wheels
+        # pip as its own wheel: an environment with pip inside takes ten times as long to make.
+        python3 -m venv --without-pip /opt/environment
+        pip="/opt/environment/bin/python $(echo /usr/share/python-wheels/pip-*.whl)/pip"
+        $pip install --quiet --no-index --find-links /tmp/wheels wakepath
+        cd /tmp
+        /opt/environment/bin/wakepath --version
+        /opt/environment/bin/wakepath scenario check quick
+        $pip check
+        $pip show --files wakepath > /tmp/shown
+        grep -q 'MIT OR Apache-2.0' /tmp/shown || grep -q '^Summary: Measures' /tmp/shown
+        $pip uninstall --quiet --yes wakepath
+        [ -z "$(find /opt/environment -iname '*wakepath*')" ] || wrong "$(find /opt/environment -iname '*wakepath*')"
+        # Other installers know the machine by other names, and no machine gets another's.
+        offered() {
+            $pip download --quiet --no-index --no-deps --only-binary :all: --platform "$1" \
+                --dest /tmp/offered --find-links /media/release wakepath
+        }
+        offered manylinux2014_x86_64
+        offered musllinux_1_1_x86_64
+        offered manylinux2014_ppc64le 2>/dev/null && wrong "another machine's wheel"
+        exit 0
+        "#,
+    );
+}
