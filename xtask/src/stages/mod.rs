@@ -44,6 +44,8 @@ enum Place {
     /// In the second row, beside the first: a build directory or a profile of its own, or little to
     /// build.
     Beside,
+    /// In whichever row has come to its end first: a build directory of its own.
+    Either,
     /// With nothing, after both rows: time is measured, or memory.
     Alone,
     /// As [`Self::Alone`], and with `--deep` only.
@@ -55,7 +57,7 @@ const fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(minutes * 60)
 }
 
-use Place::{Alone, Beside, Deep, First};
+use Place::{Alone, Beside, Deep, Either, First};
 
 #[rustfmt::skip] // One line for each stage.
 const STAGES: &[Stage] = &[
@@ -70,8 +72,8 @@ const STAGES: &[Stage] = &[
     Stage { name: "32-bit", about: "what only computes passes on 32 bits, the loop's library too", place: First, limit: minutes(15), run: suites::narrow },
     Stage { name: "static-x86_64", about: "static program for x86-64 as released: started, under 15 MB", place: Beside, limit: minutes(20), run: static_builds::x86_64 },
     Stage { name: "lab", about: "stock and RT kernels in virtual time, twice the same", place: Beside, limit: minutes(40), run: suites::lab },
-    Stage { name: "loom", about: "the ring, under every order of its memory accesses", place: Beside, limit: minutes(15), run: concurrency::loom },
-    Stage { name: "miri", about: "undefined behaviour in the ring and the vocabulary", place: Beside, limit: minutes(20), run: concurrency::miri },
+    Stage { name: "miri", about: "undefined behaviour in the ring", place: Either, limit: minutes(20), run: concurrency::miri },
+    Stage { name: "loom", about: "the ring, under every order of its memory accesses", place: Either, limit: minutes(15), run: concurrency::loom },
     Stage { name: "machine", about: "rooms whose tests run real loops, loads and tracers", place: Alone, limit: minutes(30), run: suites::machine },
     Stage { name: "commands", about: "the released program's command line, and users' controllers", place: Alone, limit: minutes(30), run: suites::commands },
     Stage { name: "alone", about: "tests that need the machine's memory for themselves", place: Alone, limit: minutes(10), run: suites::alone },

@@ -6,6 +6,7 @@ use super::{Place, Stage};
 use crate::job::Job;
 use crate::{place, table};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How many lines of a log are shown where no failed test can be named.
@@ -24,9 +25,16 @@ pub fn run(stages: &[&Stage]) -> Result<ExitCode, String> {
     let began = Instant::now();
     let of = |place: Place| stages.iter().filter(move |stage| stage.place == place);
     let in_turn = |place: Place| of(place).map(|stage| carry_out(stage)).collect::<Vec<_>>();
+    let either = Mutex::new(of(Place::Either));
+    let row = |place: Place| {
+        let next = || either.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let mut done = in_turn(place);
+        done.extend(std::iter::from_fn(next).map(|stage| carry_out(stage)));
+        done
+    };
     let (first, beside) = std::thread::scope(|scope| {
-        let beside = scope.spawn(|| in_turn(Place::Beside));
-        let first = in_turn(Place::First);
+        let beside = scope.spawn(|| row(Place::Beside));
+        let first = row(Place::First);
         (first, beside.join())
     });
     let beside = beside.map_err(|_| "the second row of stages broke off".to_owned())?;
