@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use wakepath_directory::DirectoryError;
 
 use crate::manifest::FileProblem;
+use wakepath_timeline::count::counted;
 use wakepath_timeline::one_line;
 
 /// Result of an operation on a run directory.
@@ -32,7 +33,8 @@ pub enum ArchiveError {
     /// There is no room left. Everything appended before is still there and the log is still
     /// valid.
     #[error(
-        "{path}: {room}: recording stopped; what was written before is kept, {unwritten} sample(s) still in memory are not written",
+        "{path}: {room}: recording stopped; what was written before is kept, {} still in memory not written",
+        counted(*unwritten, "sample", "samples"),
         path = path.display()
     )]
     DiskFull {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use wakepath_directory::Directory;
+use wakepath_timeline::count::counted;
 
 use crate::durable::to_write;
 use crate::error::Result;
@@ -68,8 +69,8 @@ impl RecoveryReport {
         }
         if missing.samples_without_segment > 0 {
             lines.push(format!(
-                "{} samples are left out: the start of their segment can't be read",
-                missing.samples_without_segment
+                "{} left out: the start of the segment can't be read",
+                counted(missing.samples_without_segment, "sample is", "samples are")
             ));
         }
         for number in &missing.segments_without_start {
@@ -81,7 +82,12 @@ impl RecoveryReport {
         let Contradictions { blocks, first } = &missing.contradictions;
         if let Some(first) = first {
             lines.push(format!(
-                "{blocks} blocks that contradict what comes before them, and are left out; {first}"
+                "{}, and left out; {first}",
+                counted(
+                    *blocks,
+                    "block that contradicts what comes before it",
+                    "blocks that contradict what comes before them"
+                )
             ));
         }
         let never = missing.segments_never_started.len();
@@ -120,8 +126,9 @@ impl fmt::Display for RecoveryReport {
         let recorded = self.manifest.recorded();
         writeln!(
             f,
-            "run {run_id}: {recorded} samples in {} segments",
-            segments.len()
+            "run {run_id}: {} in {}",
+            counted(recorded, "sample", "samples"),
+            counted(segments.len() as u64, "segment", "segments")
         )?;
         if self.was_finished {
             writeln!(

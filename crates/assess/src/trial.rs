@@ -6,6 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use wakepath_readiness::State;
 use wakepath_statistics::DistributionSummary;
+use wakepath_verdict::counted;
 
 /// A trial as it is reported.
 #[derive(Debug, Clone, Serialize)]
@@ -151,7 +152,7 @@ impl Confounders {
 
     /// In words, one line each.
     pub fn lines(&self) -> Vec<String> {
-        let runs = self.runs;
+        let of_runs = counted(self.runs as u64, "run", "runs");
         let mut lines = vec![
             "order: steps are tried one after the other, each with those that were kept before \
              it; within a pair the order turns"
@@ -159,13 +160,13 @@ impl Confounders {
         ];
         for (holder, count) in &self.held {
             lines.push(format!(
-                "a latency request was held during {count} of {runs} runs ({holder}): the idle \
+                "a latency request was held during {count} of {of_runs} ({holder}): the idle \
                  latency that the loop will pay is hidden in them"
             ));
         }
         if self.held.is_empty() {
             lines.push(format!(
-                "nobody was seen holding /dev/cpu_dma_latency in {runs} runs"
+                "nobody was seen holding /dev/cpu_dma_latency in {of_runs}"
             ));
         }
         for (label, (first, last)) in &self.drifting {
@@ -179,7 +180,7 @@ impl Confounders {
         }
         for (what, (count, last)) in &self.changes {
             lines.push(format!(
-                "during {count} of {runs} runs: {what}, at last {last}"
+                "during {count} of {of_runs}: {what}, at last {last}"
             ));
         }
         lines

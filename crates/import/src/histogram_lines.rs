@@ -3,6 +3,7 @@
 
 use crate::{Histogram, ImportError, MOST_VALUES};
 use std::collections::BTreeMap;
+use wakepath_timeline::count::counted;
 
 /// Histograms that grow line by line.
 pub(crate) struct Columns {
@@ -42,7 +43,10 @@ impl Columns {
         }
         if counts.len() != self.all.len() {
             let (found, wanted) = (counts.len(), self.all.len());
-            let why = format!("{found} counts where the lines before have {wanted}");
+            let why = format!(
+                "{} where the lines before have {wanted}",
+                counted(found as u64, "count", "counts")
+            );
             return Err(ImportError::at(number, why));
         }
         let low = i64::from(index) * self.unit_ns;
@@ -79,7 +83,11 @@ impl Columns {
             .collect::<Result<_, _>>()?;
         if found.len() != self.all.len() {
             let (found, wanted) = (found.len(), self.all.len());
-            let why = format!("{found} numbers for {wanted} threads");
+            let why = format!(
+                "{} for {}",
+                counted(found as u64, "number", "numbers"),
+                counted(wanted as u64, "thread", "threads")
+            );
             return Err(ImportError::at(number, why));
         }
         for (histogram, value) in self.all.iter_mut().zip(found) {

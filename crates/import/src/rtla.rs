@@ -4,6 +4,7 @@
 use crate::histogram_lines::{Columns, nanoseconds, shortened};
 use crate::{ImportError, Imported, Thread, Values};
 use wakepath_timeline::Lack;
+use wakepath_timeline::count::counted;
 
 const LACKS: [Lack; 7] = [
     Lack::SkippedPeriods,
@@ -96,7 +97,11 @@ fn read(
         return Err(ImportError::at(last, why));
     };
     if heads.len() != columns.all.len() {
-        let why = format!("{} heads over {} columns", heads.len(), columns.all.len());
+        let why = format!(
+            "{} over {}",
+            counted(heads.len() as u64, "head", "heads"),
+            counted(columns.all.len() as u64, "column", "columns")
+        );
         return Err(ImportError::whole(why));
     }
     let mut lacks = LACKS.to_vec();
@@ -107,8 +112,8 @@ fn read(
     for ((head, histogram), count) in heads.iter().zip(columns.all).zip(counts) {
         if histogram.count() != count {
             let why = format!(
-                "{head}: {} values and `count:` {count}: lines are missing",
-                histogram.count()
+                "{head}: {} and `count:` {count}: lines are missing",
+                counted(histogram.count(), "value", "values")
             );
             return Err(ImportError::whole(why));
         }

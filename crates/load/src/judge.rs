@@ -131,6 +131,7 @@ pub(crate) fn why_not_working(
             (!computed && !transferred).then(|| {
                 let restarted = match restarts {
                     0 => String::new(),
+                    1 => "; it ended and was started again once".to_owned(),
                     count => format!("; it ended and was started again {count} times"),
                 };
                 format!(

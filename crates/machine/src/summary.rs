@@ -5,6 +5,7 @@ use crate::{
     DebugFiles, Facts, LatencyHolders, NO_LATENCY_REQUEST_US, Reading, Standing, TICK_NS,
     VirtualisedBy,
 };
+use wakepath_timeline::count::counted;
 
 /// Label and text, in the order of reading.
 pub(crate) fn lines(facts: &Facts) -> Vec<(&'static str, String)> {
@@ -304,7 +305,10 @@ fn heat(facts: &Facts) -> String {
     // CPUs that share a core count the same event, so they are not added up.
     let throttled = match counts.max() {
         None | Some(0) => String::new(),
-        Some(times) => format!("; a core throttled {times} times since boot"),
+        Some(times) => format!(
+            "; a core throttled {} since boot",
+            counted(*times, "time", "times")
+        ),
     };
     let alarm = cooling
         .under_voltage

@@ -4,6 +4,7 @@
 
 use crate::LoopAtHand;
 use serde::{Deserialize, Serialize};
+use wakepath_timeline::count::counted;
 use wakepath_timeline::duration::length;
 
 /// How grave a finding is for the loop at hand.
@@ -96,10 +97,10 @@ impl Magnitude {
                 ))
             )),
             Self::Stop { ns, every_ns } => Some(format!(
-                "{} of each {}: {} due times of this loop in a row",
+                "{} of each {}: {} of this loop in a row",
                 length(ns),
                 length(every_ns),
-                subject.due_times_in(ns)
+                counted(subject.due_times_in(ns), "due time", "due times")
             )),
         }
     }

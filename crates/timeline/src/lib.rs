@@ -1,5 +1,5 @@
 //! The vocabulary of a measured loop: due times, samples, scheduling policies, kernel events, CPU
-//! sets; and how they are said: labels, durations in words, foreign text in one line, lines in
+//! sets; and how they are said: labels, durations and counts in words, foreign text in one line, lines in
 //! columns.
 //! It holds no clock, makes no system call and judges nothing; every other room speaks in its
 //! words, so that a live run, a recording and an import from another tool mean the same thing.
@@ -8,6 +8,7 @@
 //! nanoseconds as `i64`, on 32-bit targets too.
 
 pub mod columns;
+pub mod count;
 mod cpu_set;
 mod disturbance;
 mod due;

@@ -1,6 +1,7 @@
 //! Numbers as a person reads them, rounded so that they never contradict the comparison they were
 //! part of: upper bounds up, lower bounds down.
 
+pub use wakepath_timeline::count::{count, counted};
 pub use wakepath_timeline::duration::rounded as duration;
 
 /// As [`duration`]; in plain nanoseconds where it would read the same as a `limit` that it isn't.
@@ -11,31 +12,6 @@ pub(crate) fn duration_against(nanoseconds: i64, limit: i64) -> String {
     } else {
         text
     }
-}
-
-/// A count, in groups of three from five digits on: `1375`, `150 000`.
-pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    if digits.len() < 5 {
-        return digits;
-    }
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `1 miss`, `2 misses`.
-pub fn counted(value: u64, one: &str, several: &str) -> String {
-    format!(
-        "{} {}",
-        count(value),
-        if value == 1 { one } else { several }
-    )
 }
 
 /// A share from 0 to 1 as a percentage to the nearest two digits: `0.3 %`; below 0.001 % as a

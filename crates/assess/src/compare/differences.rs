@@ -12,7 +12,7 @@ use wakepath_archive::Run;
 use wakepath_machine::{Facts, Severity};
 use wakepath_scenario::{Scenario, Work};
 use wakepath_timeline::CpuSet;
-use wakepath_verdict::duration;
+use wakepath_verdict::{counted, duration};
 
 /// What a difference means for comparing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -298,7 +298,8 @@ fn name_texts(value: &mut Value) {
                 .iter()
                 .map(|byte| format!("{byte:02x}"))
                 .collect();
-            *text = format!("{} lines, SHA-256 {digest}…", text.lines().count());
+            let lines = counted(text.lines().count() as u64, "line", "lines");
+            *text = format!("{lines}, SHA-256 {digest}…");
         }
         Value::Array(values) => values.iter_mut().for_each(name_texts),
         Value::Object(members) => members.values_mut().for_each(name_texts),

@@ -128,8 +128,12 @@ pub(super) fn held_out(series: &[i64], above: &Exceedances, root: f64) -> Gate {
         GateName::HeldOut,
         p_value >= 0.01,
         format!(
-            "the second half exceeds the first half's bound {beyond} times, at most {EXPECTED} \
-             expected, p = {}",
+            "the second half exceeds the first half's bound {}, at most {EXPECTED} times expected, \
+             p = {}",
+            match beyond {
+                1 => "once".to_owned(),
+                times => format!("{times} times"),
+            },
             figure(p_value)
         ),
         CURE,

@@ -95,9 +95,10 @@ fn count(observed: &Observed, above: Option<&Exceedances>) -> Gate {
         return Gate::failed(
             GateName::Count,
             format!(
-                "the {values} highest of {} values come in {clusters} clusters; {LEAST_CLUSTERS} are \
-                 the least",
-                observed.count
+                "the {values} highest of {} values come in {clusters} {}; {LEAST_CLUSTERS} are the \
+                 least",
+                observed.count,
+                if clusters == 1 { "cluster" } else { "clusters" }
             ),
             "find out what comes in bunches (wakepath explain) and judge it as a phase of its own, or \
              measure until it has come fifty times",

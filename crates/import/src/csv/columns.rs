@@ -2,6 +2,7 @@
 
 use crate::{Asked, ImportError, Unit};
 use std::borrow::Cow;
+use wakepath_timeline::count::counted;
 
 /// What a column can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +102,10 @@ impl Columns {
                         continue;
                     }
                     if at >= first.len() {
-                        let why = format!("--columns {word}: there are {} columns", first.len());
+                        let why = format!(
+                            "--columns {word}: the line has {}",
+                            counted(first.len() as u64, "column", "columns")
+                        );
                         return Err(ImportError::at(line, why));
                     }
                     let (role, unit) = parts(word).ok_or_else(|| unknown(word))?;
@@ -257,6 +261,6 @@ mod tests {
         assert!(refused(&["a", "b"], &["due"]).contains("there are \"a\", \"b\""));
         assert!(refused(&["a_us"], &["when=a_us"]).contains("there are due, start"));
         assert!(refused(&["due_us", "due_ns"], &[]).contains("two columns are due"));
-        assert!(refused(&["1"], &["due_us", "start_us"]).contains("there are 1 columns"));
+        assert!(refused(&["1"], &["due_us", "start_us"]).contains("the line has 1 column"));
     }
 }

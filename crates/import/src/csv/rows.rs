@@ -1,6 +1,7 @@
 //! Lines of one thread as cycles on an even row of due times. It reads no cell.
 
 use crate::{ImportError, MOST_VALUES, Row};
+use wakepath_timeline::count::counted;
 use wakepath_timeline::{DueTimes, Sample};
 
 /// Fewer lines tell no period.
@@ -154,8 +155,8 @@ impl Growing {
             return Ok(numbered);
         }
         if self.lines.len() < LEAST_LINES {
-            let count = self.lines.len();
-            return Err(format!("{count} lines tell no period: give --period"));
+            let lines = counted(self.lines.len() as u64, "line tells", "lines tell");
+            return Err(format!("{lines} no period: give --period"));
         }
         let apart = pairs().filter_map(|two| two[1].due_ns?.checked_sub(two[0].due_ns?));
         let mut apart: Vec<i64> = apart.collect();

@@ -104,7 +104,7 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
             criterion,
             ..
         }) => format!(
-            "{}, where {} are tolerated",
+            "{}, where at most {} may be",
             missed(*times, *due),
             fraction(*criterion)
         ),
@@ -114,15 +114,18 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
             format!("{}, where none may be missed", missed(*times, *due))
         }
         Some(Reason::ConsecutiveMissesAbove { longest, limit }) => format!(
-            "missed {} in a row, where {} are tolerated",
+            "missed {} in a row, where {} may be",
             counted(*longest, "due time", "due times"),
-            count(*limit)
+            match limit {
+                0 => "none".to_owned(),
+                limit => format!("at most {}", count(*limit)),
+            }
         ),
         Some(Reason::OutageAbove {
             longest_ns,
             limit_ns,
         }) => format!(
-            "was away for {}, where {} are tolerated",
+            "was away for {}, where at most {} is tolerated",
             rounded(longest_ns.cast_signed()),
             rounded(limit_ns.cast_signed())
         ),

@@ -5,7 +5,7 @@ use crate::markup::Markup;
 use crate::page::Reported;
 use crate::table::{Cell, Table, number, words};
 use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation};
-use wakepath_verdict::{duration, fraction};
+use wakepath_verdict::{count, counted, duration, fraction};
 
 /// So many causes of each condition are listed.
 const LISTED: usize = 6;
@@ -41,9 +41,13 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
     } = explanation;
     let lost = match events_lost {
         0 => "none was lost".to_owned(),
-        lost => format!("the kernel lost {lost}, and what they touch is unexplained"),
+        lost => format!(
+            "the kernel lost {}, and what that touches is unexplained",
+            count(*lost)
+        ),
     };
-    markup.element("p", &[], format!("From {events} kernel events; {lost}."));
+    let events = counted(*events, "kernel event", "kernel events");
+    markup.element("p", &[], format!("From {events}; {lost}."));
     if run.manifest.segments.iter().any(|segment| segment.traced) {
         markup.raw(
             "<p>The events are of the run's traced segments; what is judged was measured beside \

@@ -1,0 +1,47 @@
+//! Counts as a person reads them, with the word that fits one and the word that fits several.
+
+/// A count, in groups of three from five digits on: `1375`, `150 000`.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    if digits.len() < 5 {
+        return digits;
+    }
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 miss`, `2 misses`.
+pub fn counted(value: u64, one: &str, several: &str) -> String {
+    format!(
+        "{} {}",
+        count(value),
+        if value == 1 { one } else { several }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_no_plural_and_long_counts_are_in_groups() {
+        let all = [0, 1, 2, 9_999, 10_000, 1_234_567];
+        assert_eq!(
+            all.map(|value| counted(value, "miss", "misses")),
+            [
+                "0 misses",
+                "1 miss",
+                "2 misses",
+                "9999 misses",
+                "10 000 misses",
+                "1 234 567 misses"
+            ]
+        );
+    }
+}
