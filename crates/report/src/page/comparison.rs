@@ -1,18 +1,30 @@
-//! A comparison as one HTML file: the finding, what differs, what each metric shows, and the
-//! distributions over each other. What it says was compared elsewhere.
+//! A comparison as one HTML file: first the finding and the figures that differ most, behind it in
+//! chapters what differs, what each metric shows and the distributions over each other. What it says
+//! was compared elsewhere.
 
 use super::data::json_of_shapes;
-use super::document;
-use super::sections::figures;
+use super::sections::{figures, sentence};
+use super::{chapters, document};
 use crate::Figure;
 use crate::figure::{Line, overlaid};
 use crate::markup::Markup;
 use crate::table::{Table, tone_class, words};
 use crate::text::{
-    BANNER, conclusions, differences_table, finding_tone, label, method, metrics_table, reasons,
+    BANNER, conclusions, differences_table, finding_tone, label, method, metrics_table,
+    most_changed, reasons,
 };
 use wakepath_assess::{Bin, Comparison, ConditionComparison, RunFigures, Shape};
 use wakepath_verdict::{counted, duration};
+
+/// Figures on the first page; a chapter has all.
+const MOST_SHOWN: usize = 8;
+
+const CHAPTERS: &[(&str, &str)] = &[
+    ("differences", "What differs"),
+    ("metrics", "What each metric shows"),
+    ("distributions", "Distributions over each other"),
+    ("method", "How this was compared"),
+];
 
 /// The file.
 pub fn comparison_page(comparison: &Comparison) -> String {
@@ -21,34 +33,32 @@ pub fn comparison_page(comparison: &Comparison) -> String {
     let title = format!("Comparison: {} – wakepath compare", comparison.finding);
     document(&title, "To the finding", &[data], |markup| {
         markup.raw("<article id=\"run-0\">");
-        head(markup, comparison);
-        section(markup, "differences", "What differs", |markup| {
-            differences(markup, comparison);
-        });
-        section(markup, "metrics", "What each metric shows", |markup| {
-            metrics(markup, comparison);
-        });
-        section(
-            markup,
-            "distributions",
-            "Distributions over each other",
-            |markup| {
-                let drawn = drawn(comparison, &shapes);
-                markup.element(
-                "p",
-                &[("class", &"about")],
-                "All due times of a side's runs together, for the eye: a judgement rests on runs, \
-                 not on their samples. Values are kept to 0.8 %. Point at a curve to read it, \
-                 press a name to hide a side.",
-            );
-                figures::pairs(markup, &drawn, "No due time was judged on either side.");
-            },
-        );
-        section(markup, "method", "How this was compared", |markup| {
-            list(markup, method(comparison).into_iter());
-        });
+        front(markup, comparison);
+        let named = CHAPTERS
+            .iter()
+            .map(|(id, heading)| ((*id).to_owned(), *heading));
+        chapters::contents(markup, named);
+        for (id, heading) in CHAPTERS {
+            chapters::write(markup, id, heading, false, |markup| match *id {
+                "differences" => differences(markup, comparison),
+                "metrics" => metrics(markup, comparison),
+                "distributions" => distributions(markup, &drawn(comparison, &shapes)),
+                _ => list(markup, method(comparison).into_iter()),
+            });
+        }
         markup.raw("</article>\n");
     })
+}
+
+fn distributions(markup: &mut Markup, figures: &[Figure]) {
+    markup.element(
+        "p",
+        &[("class", &"about")],
+        "All due times of a side's runs together, for the eye: a judgement rests on runs, not on \
+         their samples. Values are kept to 0.8 %. Point at a curve to read it, press a name to \
+         hide a side.",
+    );
+    figures::pairs(markup, figures, "No due time was judged on either side.");
 }
 
 /// Its figures: of each condition the histogram and the complementary cumulative distribution.
@@ -121,15 +131,6 @@ fn at_equal_counts(condition: &ConditionComparison) -> String {
     )
 }
 
-fn section(markup: &mut Markup, id: &str, heading: &str, write: impl FnOnce(&mut Markup)) {
-    let heading_id = format!("{id}-heading");
-    markup.raw("\n");
-    markup.open("section", &[("id", &id), ("aria-labelledby", &heading_id)]);
-    markup.element("h2", &[("id", &heading_id)], heading);
-    write(markup);
-    markup.close("section");
-}
-
 fn list(markup: &mut Markup, lines: impl Iterator<Item = String>) {
     markup.raw("<ul class=\"reasons\">");
     for line in lines {
@@ -138,8 +139,9 @@ fn list(markup: &mut Markup, lines: impl Iterator<Item = String>) {
     markup.raw("</ul>");
 }
 
-fn head(markup: &mut Markup, comparison: &Comparison) {
-    markup.raw("<header><h1>Comparison: ");
+/// The finding and what it rests on, the figures that differ most, which runs it is of.
+fn front(markup: &mut Markup, comparison: &Comparison) {
+    markup.raw("<header class=\"front\"><h1>Comparison: ");
     markup.element(
         "span",
         &[("class", &tone_class(finding_tone(comparison.finding)))],
@@ -152,7 +154,29 @@ fn head(markup: &mut Markup, comparison: &Comparison) {
         list(markup, comparison.forced.iter().cloned());
         markup.raw("</div>");
     }
-    list(markup, conclusions(comparison).into_iter());
+    for line in conclusions(comparison) {
+        markup.element("p", &[("class", &"lead")], sentence(&line));
+    }
+    let changed = most_changed(comparison, MOST_SHOWN, usize::MAX);
+    if changed.all > 0 {
+        let about = format!(
+            "The figures that differ most; {} of {} by more than the margin, {}. Medians over the \
+             runs of a side.",
+            changed.beyond, changed.all, comparison.margin
+        );
+        let table = changed.table.class("policies").caption(about);
+        table.write_html(markup, "The figures that differ most");
+    }
+    let what = comparison.differences.iter().map(|of| of.what.as_str());
+    let what: Vec<&str> = what.collect();
+    if !what.is_empty() {
+        let text = format!("What differs beside the timing: {}.", what.join(", "));
+        markup.element("p", &[], text);
+    }
+    for caution in &comparison.cautions {
+        let text = format!("Caution: {caution}.");
+        markup.element("p", &[("class", &"remark")], text);
+    }
     let mut table = Table::of("Side")
         .caption("The runs")
         .column(words("Scenario"))
@@ -165,11 +189,7 @@ fn head(markup: &mut Markup, comparison: &Comparison) {
         }
     }
     table.write_html(markup, "The runs");
-    if !comparison.cautions.is_empty() {
-        markup.raw("<h2>Cautions</h2>");
-        list(markup, comparison.cautions.iter().cloned());
-    }
-    markup.raw("</header>");
+    markup.raw("</header>\n");
 }
 
 fn differences(markup: &mut Markup, comparison: &Comparison) {

@@ -1,6 +1,7 @@
 //! The report as one HTML file that needs nothing else: no network, no other file, and no script
 //! for anything but moving about in the figures. What it says was judged elsewhere.
 
+mod chapters;
 mod comparison;
 mod csp;
 mod data;

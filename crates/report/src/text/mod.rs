@@ -28,7 +28,7 @@ use wakepath_verdict::{Caution, Outcome};
 pub(crate) use bounds::bounds_table;
 pub use comparison::comparison_in_full;
 pub(crate) use comparison::{
-    BANNER, conclusions, differences_table, label, method, metrics_table, reasons,
+    BANNER, conclusions, differences_table, label, method, metrics_table, most_changed, reasons,
     tone as finding_tone,
 };
 pub use cycle_text::cycle_text;

@@ -14,7 +14,7 @@ mod why;
 mod worst;
 mod worst_case;
 
-use super::{Reported, Titles, front};
+use super::{Reported, Titles, chapters, front};
 use crate::markup::Markup;
 use crate::table::tone_class;
 use crate::text::tone;
@@ -60,35 +60,17 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titl
     let id = format!("run-{number}");
     markup.open("article", &[("id", &id)]);
     front::write(markup, number, run, titles);
-    contents(markup, number);
+    let name_of = |name: &str| format!("{name}-{number}");
+    let named = SECTIONS
+        .iter()
+        .map(|(name, heading, _)| (name_of(name), *heading));
+    chapters::contents(markup, named);
     for (name, heading, section) in SECTIONS {
-        let id = format!("{name}-{number}");
-        let heading_id = format!("{name}-{number}-heading");
-        markup.raw("\n");
-        markup.open("section", &[("id", &id), ("aria-labelledby", &heading_id)]);
-        match titles.unfolded {
-            true => markup.raw("<details class=\"chapter\" open><summary>"),
-            false => markup.raw("<details class=\"chapter\"><summary>"),
-        }
-        markup.element("h2", &[("id", &heading_id)], heading);
-        markup.raw("</summary>");
-        section(markup, number, run);
-        markup.raw("</details>");
-        markup.close("section");
+        chapters::write(markup, &name_of(name), heading, titles.unfolded, |markup| {
+            section(markup, number, run);
+        });
     }
     markup.raw("</article>\n");
-}
-
-fn contents(markup: &mut Markup, number: usize) {
-    markup.raw("<nav aria-label=\"Chapters\"><ul>");
-    for (name, heading, _) in SECTIONS {
-        markup.raw("<li>");
-        markup.element("a", &[("href", &format!("#{name}-{number}"))], heading);
-        markup.raw("</li>");
-    }
-    markup.raw(
-        "</ul><button type=\"button\" class=\"unfold\" hidden>Unfold all chapters</button></nav>",
-    );
 }
 
 /// An outcome as a word with its colour.

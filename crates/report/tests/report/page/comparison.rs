@@ -25,7 +25,7 @@ fn both_sides_are_over_each_other_and_every_value_is_there() {
         "Comparison: inconclusive"
     );
     let body = browser.text("document.body.textContent");
-    assert!(body.contains("one run can't tell a difference"), "{body}");
+    assert!(body.contains("One run can't tell a difference"), "{body}");
     // OTHER under load is the third condition: its sides are the fifth and sixth shape.
     for (shape, largest) in [(4, 900_000), (5, 950_000)] {
         let data = format!("wakepath.runs[0].conditions[{shape}].measures.latency");
@@ -57,4 +57,26 @@ fn both_sides_are_over_each_other_and_every_value_is_there() {
     assert_eq!(browser.value("typeof window.taken"), json!("undefined"));
     assert_eq!(browser.requests().len(), 1);
     assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn the_finding_comes_first_and_all_else_is_folded_behind_it() {
+    let page = comparison_page(&compared(["first", "second"]));
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
+    let front = at("<header class=\"front\"");
+    let chapters = at("<nav aria-label=\"Chapters\"");
+    assert!(front < at("<h1>Comparison: ") && at("The figures that differ most; ") < chapters);
+    // As the terminal says it: the maximum with how many due times it is the largest of.
+    assert!(at("max of 2990 due times") < chapters);
+    assert_eq!(
+        page.matches("<details class=\"chapter\"><summary>").count(),
+        4
+    );
+    assert!(!page.contains("<details class=\"chapter\" open>"));
+    for id in ["differences", "metrics", "distributions", "method"] {
+        assert!(
+            at(&format!("href=\"#{id}\"")) < at(&format!("<section id=\"{id}\"")),
+            "{id}"
+        );
+    }
 }

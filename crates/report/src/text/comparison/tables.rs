@@ -1,0 +1,112 @@
+//! The tables of a comparison: what differs between the sides, and what each metric of each
+//! condition shows with all that was tested.
+
+use super::figures::{bound_without_misses, probability, shown, signed};
+use super::tone;
+use crate::table::{Cell, Table, number, words};
+use wakepath_assess::{
+    Comparison, ConditionComparison, Metric, MetricComparison, RunFigures, Weight, median,
+};
+use wakepath_timeline::condition_label;
+
+/// What differs between the sides.
+pub(crate) fn differences_table(comparison: &Comparison) -> Table {
+    // A long text, of a load or a kernel's command line, is whole on the page and as JSON.
+    const MOST: usize = 44;
+    let mut table = Table::of("what differs")
+        .class("facts")
+        .caption("Between the first runs of the sides")
+        .column(words("base").within(MOST))
+        .column(words("against").within(MOST))
+        .column(words("for comparing"));
+    for difference in &comparison.differences {
+        let means = match difference.weight {
+            Weight::Forbids => "forbids it",
+            Weight::Explains => "may explain what is found",
+            Weight::Note => "to be known",
+        };
+        let cells = [difference.base.as_str(), &difference.against, means];
+        table.row(difference.what.as_str(), cells.map(Cell::from).to_vec());
+    }
+    table
+}
+
+/// What each metric of each condition shows.
+pub(crate) fn metrics_table(comparison: &Comparison) -> Table {
+    let side = ["lowest", "median", "highest"].map(number);
+    let mut table = Table::of("Metric")
+        .class("measured")
+        .caption(
+            "Over the runs of each side; p: how likely the like would be seen, if the side were no \
+             worse, no better, or the sides apart by the margin",
+        )
+        .group("base", "", &side)
+        .group("against", "", &side)
+        .group(
+            "shift",
+            "",
+            &["estimate", "90 % from", "to", "margin"].map(number),
+        )
+        .group("p if", "", &["no worse", "no better", "apart"].map(number))
+        .column(words("finding").leading());
+    for condition in &comparison.conditions {
+        table.heading(format!("{}, {}", label(condition), condition.name.phase));
+        for metric in &condition.metrics {
+            table.row(metric_label(metric.metric), cells(condition, metric));
+        }
+    }
+    table
+}
+
+pub(crate) fn label(condition: &ConditionComparison) -> String {
+    let name = &condition.name;
+    condition_label(name.policy.as_ref(), name.task.as_deref())
+}
+
+pub(super) fn metric_label(metric: Metric) -> String {
+    match metric.is_time() {
+        // Else the longer run would have the larger one for that alone.
+        true if metric == Metric::Maximum => "max of equal counts, µs".to_owned(),
+        true => format!("{}, µs", metric.word()),
+        false => format!("{}, %", metric.word()),
+    }
+}
+
+fn cells(condition: &ConditionComparison, metric: &MetricComparison) -> Vec<Cell> {
+    let shown = |value: f64| shown(metric.metric, value);
+    let side = |runs: &[RunFigures], values: &[f64]| -> [Cell; 3] {
+        if values.is_empty() {
+            return [Cell::Unknown, Cell::Unknown, Cell::Unknown];
+        }
+        // No miss seen is no risk of none: what the run proves is a bound.
+        let shown = |value: f64| match metric.metric == Metric::Misses && value == 0.0 {
+            true => format!("≤ {}", bound_without_misses(runs)),
+            false => shown(value),
+        };
+        let by = |choose: fn(f64, f64) -> f64| values.iter().copied().reduce(choose).map(shown);
+        [
+            by(f64::min).into(),
+            shown(median(values)).into(),
+            by(f64::max).into(),
+        ]
+    };
+    let mut cells = side(&condition.base, &metric.base).to_vec();
+    cells.extend(side(&condition.against, &metric.against));
+    let shift = metric.shift;
+    let by = |value: Option<f64>| Cell::from(value.map(|value| signed(shown, value)));
+    let p = |p: Option<f64>| Cell::from(p.map(probability));
+    cells.extend([
+        by(shift.map(|shift| shift.estimate)),
+        by(shift.and_then(|shift| shift.lower)),
+        by(shift.and_then(|shift| shift.upper)),
+        metric
+            .margin
+            .map(|margin| format!("±{}", shown(margin)))
+            .into(),
+        p(metric.adjusted.map(|p| p.worse)),
+        p(metric.adjusted.map(|p| p.better)),
+        p(metric.p_equivalent),
+        Cell::Toned(metric.finding.to_string(), tone(metric.finding)),
+    ]);
+    cells
+}

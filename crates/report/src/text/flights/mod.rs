@@ -1,0 +1,103 @@
+//! Flights as text: a table with the ideal flight beside the measured ones, what would lose the
+//! vehicle, and the verdict. Nothing is computed here.
+
+mod brinks;
+mod fate;
+mod headline;
+mod table;
+
+pub(crate) use headline::headline;
+pub(crate) use table::flights_table;
+
+use super::{coloured, wrapped};
+use crate::Style;
+use wakepath_assess::{ControllerFile, Flights, FlownConditions, loss_text};
+use wakepath_scenario::{FlightCriterion, Losses};
+use wakepath_verdict::{Outcome, duration};
+
+/// The whole of it for a person.
+pub(super) fn to_text(flights: &Flights, style: Style) -> String {
+    let mut head = headline(&flights.flown);
+    for warning in &flights.flown.warnings {
+        head += &format!("warning: {warning}\n");
+    }
+    for remark in flights
+        .controllers
+        .iter()
+        .filter_map(ControllerFile::remark)
+    {
+        head += &format!("{remark}\n");
+    }
+    let table = table::long(&flights.flown).to_terminal(style.columns);
+    let mut text = String::new();
+    let flown = flights.flown.conditions.iter();
+    let ideals = flown.filter_map(|one| Some(&one.flight.as_ref()?.flights.ideal));
+    if let Some(how) = ideals.filter_map(loss_text).next() {
+        let whose = "the vehicle or its gains lose it, whatever the timing";
+        text += &format!("without latency: lost too: {how}; {whose}\n");
+    }
+    for condition in &flights.flown.conditions {
+        text += &fate::line(condition, style);
+    }
+    for search in &flights.flown.searches {
+        text += &brinks::search_text(search);
+    }
+    text += &verdict(flights, style);
+    text += &format!("recording: {}\n", flights.run.directory);
+    let wrapped = |prose: &str| wrapped(prose, style.columns);
+    format!("\n{}\n{table}\n{}", wrapped(&head), wrapped(&text))
+}
+
+fn verdict(flights: &Flights, style: Style) -> String {
+    let (Some(outcome), Some(criterion), Some(overall)) =
+        (flights.outcome, &flights.flown.criterion, &flights.overall)
+    else {
+        return "no criterion: the run's scenario has no [flight]\n".into();
+    };
+    let word = outcome.to_string().to_uppercase();
+    let mut text = format!("\nflight: {}\n", style.bold(&word));
+    for policy in &overall.policies {
+        let name = policy
+            .policy
+            .map_or("task set".into(), |policy| policy.to_string());
+        let decided_by = match policy.outcome {
+            Outcome::Passed => String::new(),
+            _ => format!(" ({})", policy.decided_by.join(", ")),
+        };
+        let outcome = coloured(policy.outcome, style);
+        text += &format!("  {name:<16} {outcome}{decided_by}\n");
+    }
+    for remark in &flights.remarks {
+        text += &format!("  {remark}\n");
+    }
+    text + &format!("criterion: {}\n", criterion_text(criterion))
+}
+
+/// What the end of a measurement shows of it.
+pub(super) fn to_short_text(flown: &FlownConditions, style: Style) -> String {
+    let table = table::short(flown).to_terminal(style.columns);
+    let head = wrapped(&headline(flown), style.columns);
+    let flights = flown.conditions.iter().filter_map(|one| {
+        let how = one.flight.as_ref().and_then(fate::beyond_margin)?;
+        Some(format!("{}: {how}\n", one.name))
+    });
+    let beyond = wrapped(&flights.collect::<String>(), style.columns);
+    format!("{head}\n{table}{beyond}\n")
+}
+
+/// The criterion in words.
+pub(crate) fn criterion_text(criterion: &FlightCriterion) -> String {
+    let mut parts = Vec::new();
+    match criterion.lost {
+        Losses::Never => parts.push("vehicle never lost".to_owned()),
+        Losses::Tolerated => parts.push("vehicle may be lost".to_owned()),
+    }
+    if let Some(ns) = criterion.delay_margin_ns {
+        let least = duration(i64::try_from(ns).unwrap_or(i64::MAX));
+        parts.push(format!("delay margin left ≥ {least}"));
+    }
+    if let Some(degrees) = criterion.peak_tilt_deg {
+        parts.push(format!("tilt after a kick ≤ {degrees}°"));
+    }
+    parts.join(", ")
+}

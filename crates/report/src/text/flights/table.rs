@@ -1,0 +1,217 @@
+//! The table of flights: a row for each condition, beside it the flight without latency.
+
+use super::fate::{against, fate};
+use crate::table::{Cell, Table, number, words};
+use wakepath_assess::{FlownCondition, FlownConditions};
+use wakepath_flight::replay::{FlightReport, Flown};
+use wakepath_timeline::condition_label;
+
+fn few_columns() -> Table {
+    Table::of("Condition")
+        .caption(
+            "The flight of each condition beside the one without latency. Margins are what the \
+             controller still bears.",
+        )
+        .group("no command", "", &[number("in a row")])
+        .group("reaction", "ms", &[number("max")])
+        .group("margins left", "ms", &["delay", "jitter"].map(number))
+        .group("in noise", "", &[number("tilt").unit("°")])
+        .group("kicked", "", &[number("tilt").unit("°")])
+        .column(words("flight").leading())
+}
+
+fn all_columns() -> Table {
+    let (tilt, median, max) = (number("tilt").unit("°"), number("median"), number("max"));
+    Table::of("Condition")
+        .group("no command", "", &["due times", "in a row"].map(number))
+        .group("reaction", "ms", &[median, max])
+        .group("freshness", "ms", &[median, max])
+        .group(
+            "margins left",
+            "ms",
+            &["delay", "if max lasted", "jitter"].map(number),
+        )
+        .group("to loss", "", &["ms", "in a row"].map(number))
+        .group("s.d. in noise", "", &[tilt, number("rate").unit("°/s")])
+        .group(
+            "kicked",
+            "",
+            &[tilt, number("back").unit("ms"), number("lost")],
+        )
+        .group("clipped", "ms", &["noise", "tracking"].map(number))
+        .group("off track", "mm", &[number("RMSE")])
+        .column(words("flight"))
+}
+
+/// What the end of a measurement shows of each flight.
+pub(super) fn short(flown: &FlownConditions) -> Table {
+    table(flown, few_columns(), short_row, false)
+}
+
+/// All that is known of each flight.
+pub(super) fn long(flown: &FlownConditions) -> Table {
+    table(flown, all_columns(), long_cells, false)
+}
+
+/// The short table with what was found of each flight.
+pub(crate) fn flights_table(flown: &FlownConditions) -> Table {
+    table(
+        flown,
+        few_columns().column(words("Findings")),
+        short_row,
+        true,
+    )
+}
+
+fn table(flown: &FlownConditions, empty: Table, cells: CellsOf, with_findings: bool) -> Table {
+    let mut table = empty;
+    let ideal = |report: &FlightReport| cells(Row::Ideal, report, &report.flights.ideal);
+    let reports = flown
+        .conditions
+        .iter()
+        .filter_map(|one| one.flight.as_ref());
+    let ideals: Vec<Vec<Cell>> = reports.map(ideal).collect();
+    // The same for runs of the same length, as a rule.
+    let same = ideals.windows(2).all(|two| two[0] == two[1]);
+    if let (true, Some(ideal)) = (same, ideals.first()) {
+        table.row("without latency", ideal.clone());
+    }
+    let mut phase = None;
+    for one in &flown.conditions {
+        if phase != Some(&one.name.phase) {
+            phase = Some(&one.name.phase);
+            table.heading(&one.name.phase);
+        }
+        let label = condition_label(one.name.policy.as_ref(), one.name.task.as_deref());
+        let mut of_flight = match &one.flight {
+            Some(report) => cells(Row::Measured(one), report, &report.flights.measured),
+            None => {
+                let mut blank = vec![Cell::Blank; table.width() - 1 - usize::from(with_findings)];
+                blank.push("not flown".into());
+                blank
+            }
+        };
+        if with_findings {
+            of_flight.push(against(one).join("; ").into());
+        }
+        table.row(label, of_flight);
+        let Some(report) = &one.flight else {
+            continue;
+        };
+        if let Some(without) = &report.without_rotor_drag {
+            let cells = cells(Row::WithoutDrag, report, without);
+            table.aside("without rotor drag", cells);
+        }
+        if !same {
+            table.aside("without latency", ideal(report));
+        }
+    }
+    table
+}
+
+/// Which flight a row shows.
+#[derive(Clone, Copy)]
+pub(super) enum Row<'a> {
+    /// Under the recorded instants.
+    Measured(&'a FlownCondition),
+    /// The same by the vehicle without its rotors' drag: the timing and the margins, which are
+    /// those of a loop without aerodynamics, stand in the row above.
+    WithoutDrag,
+    /// Without latency.
+    Ideal,
+}
+
+impl Row<'_> {
+    /// `text` where it is the recorded instants' own.
+    fn of_run(self, text: String) -> Cell {
+        match self {
+            Self::Measured(_) => text.into(),
+            Self::WithoutDrag | Self::Ideal => Cell::Blank,
+        }
+    }
+}
+
+/// Cells of a flight.
+type CellsOf = fn(Row<'_>, &FlightReport, &Flown) -> Vec<Cell>;
+
+fn short_row(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
+    let timing = &report.timing;
+    let of_run = |text: String| row.of_run(text);
+    vec![
+        of_run(timing.most_consecutive_missed.to_string()),
+        of_run(millis(timing.reaction.max_ns as f64)),
+        delay_cell(row, report).into(),
+        of_run(margin(report.margins.jitter_ns)),
+        decimal(flown.tilt_deviation_deg, 3).into(),
+        format!("{:.2}", flown.kicks.peak_tilt_deg).into(),
+        fate(row, report, flown).into(),
+    ]
+}
+
+fn long_cells(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
+    let timing = &report.timing;
+    let of_run = |text: String| row.of_run(text);
+    let distance = match row {
+        Row::Measured(one) => one.distance,
+        Row::WithoutDrag | Row::Ideal => None,
+    };
+    let fresh = |of: fn(&wakepath_flight::replay::Spread) -> u64| {
+        timing
+            .freshness
+            .as_ref()
+            .map_or(Cell::Blank, |spread| of_run(millis(of(spread) as f64)))
+    };
+    vec![
+        of_run(timing.missed.to_string()),
+        of_run(timing.most_consecutive_missed.to_string()),
+        of_run(millis(timing.reaction.median_ns as f64)),
+        of_run(millis(timing.reaction.max_ns as f64)),
+        fresh(|spread| spread.median_ns),
+        fresh(|spread| spread.max_ns),
+        delay_cell(row, report).into(),
+        of_run(margin(report.margins.delay_if_worst_lasted_ns)),
+        of_run(margin(report.margins.jitter_ns)),
+        distance.map_or(Cell::Blank, |one| margin(one.latency_ns).into()),
+        distance.map_or(Cell::Blank, |one| one.misses.map(Cell::of).into()),
+        decimal(flown.tilt_deviation_deg, 3).into(),
+        decimal(flown.rate_deviation_deg_s, 2).into(),
+        format!("{:.2}", flown.kicks.peak_tilt_deg).into(),
+        millis_whole(flown.kicks.slowest_recovery_ns).into(),
+        flown.kicks.lost.to_string().into(),
+        millis_whole(flown.saturated_in_noise_ns).into(),
+        millis_whole(flown.saturated_tracking_ns).into(),
+        decimal(flown.tracking_rmse_m.map(|metres| metres * 1e3), 2).into(),
+        fate(row, report, flown).into(),
+    ]
+}
+
+/// What is left of the delay margin; all of it without latency.
+fn delay_cell(row: Row<'_>, report: &FlightReport) -> String {
+    let whole = || {
+        let axes = report.margins.axes.iter().map(|axis| axis.delay_ns);
+        let all: Option<Vec<u64>> = axes.collect();
+        all.and_then(|all| all.into_iter().min())
+            .and_then(|ns| i64::try_from(ns).ok())
+    };
+    match row {
+        Row::Measured(_) => margin(report.margins.delay_ns),
+        Row::WithoutDrag => String::new(),
+        Row::Ideal => margin(whole()),
+    }
+}
+
+fn millis(ns: f64) -> String {
+    format!("{:.3}", ns / 1e6)
+}
+
+fn millis_whole(ns: u64) -> String {
+    format!("{:.0}", ns as f64 / 1e6)
+}
+
+fn margin(ns: Option<i64>) -> String {
+    ns.map_or("none".into(), |ns| format!("{:.2}", ns as f64 / 1e6))
+}
+
+fn decimal(value: Option<f64>, digits: usize) -> Option<String> {
+    value.map(|value| format!("{value:.digits$}"))
+}
