@@ -2,11 +2,13 @@
 //! input, which panics where it does not. The tests here call them with seeds and with seeds damaged
 //! at random; `fuzz/` calls them with what coverage leads it to.
 
+mod imported;
 mod journal;
 mod kernel_files;
 mod recording;
 mod scenario;
 
+pub use imported::{imported_directory, imported_file};
 pub use journal::journal;
 pub use kernel_files::kernel_files;
 pub use recording::recording;

@@ -40,6 +40,19 @@ fn damaged_files_of_a_kernel() {
     });
 }
 
+#[test]
+fn damaged_files_of_other_tools() {
+    try_all(&["crates/import/tests/fixtures"], hostile::imported_file);
+}
+
+#[test]
+fn damaged_directories_of_other_tools() {
+    try_all(
+        &["crates/import/tests/fixtures/ros2"],
+        hostile::imported_directory,
+    );
+}
+
 fn try_all(folders: &[&str], reader: impl Fn(&[u8])) {
     let seeds = seeds(folders);
     for seed in &seeds {

@@ -59,9 +59,13 @@ pub fn fuzz(job: &Job) -> Outcome {
     let folders = ["proc", "proc/self", "sys/devices/virtual/workqueue"];
     let kernel_files = folders.map(|folder| format!("{machine}/{folder}"));
     let kernel_files: Vec<&str> = kernel_files.iter().map(String::as_str).collect();
-    let targets: [(&str, u32, &[&str]); 4] = [
+    let imported = ["crates/import/tests/fixtures"];
+    let directory_of_traces = ["crates/import/tests/fixtures/ros2"];
+    let targets: [(&str, u32, &[&str]); 6] = [
         ("scenario", OF_STRANGERS, &scenario),
         ("recording", OF_STRANGERS, &recording),
+        ("imported_file", OF_STRANGERS, &imported),
+        ("imported_directory", OF_STRANGERS, &directory_of_traces),
         ("journal", OWN, &["crates/tuning/tests/journals"]),
         ("kernel_files", OWN, &kernel_files),
     ];

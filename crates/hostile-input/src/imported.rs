@@ -1,0 +1,85 @@
+//! Bytes from anywhere as what each other tool writes: a reader answers with cycles in order, no
+//! more of them than there are bytes, or refuses in one printable line.
+
+use wakepath_import::{Asked, Form, ImportError, Imported, Part, Values};
+
+/// Longer is no line that anybody reads.
+const LONGEST: usize = 2_000;
+
+/// Reads `data` as a file of every form, with and without what a user may say of it.
+///
+/// # Panics
+/// Where a reader breaks its promise.
+pub fn imported_file(data: &[u8]) {
+    for form in Form::ALL {
+        // As in the files that the seeds are, so that one is read to its end.
+        let said = Asked {
+            period_ns: Some(1_000_000),
+            threads: match form {
+                Form::Perf => &["23061"],
+                _ => &["servo"],
+            },
+            ..Asked::default()
+        };
+        for asked in [Asked::default(), said] {
+            answered(form, data.len(), form.read(data, &asked));
+        }
+    }
+}
+
+const METADATA: &[u8] =
+    include_bytes!("../../import/tests/fixtures/ros2/ust/uid/0/64-bit/metadata");
+const STREAM: &[u8] = include_bytes!("../../import/tests/fixtures/ros2/ust/uid/0/64-bit/ros2ch_0");
+
+/// Reads `data` as a part of a directory: as the metadata of a real stream, and as a stream of real
+/// metadata.
+///
+/// # Panics
+/// Where a reader breaks its promise.
+pub fn imported_directory(data: &[u8]) {
+    for (metadata, stream) in [(data, STREAM), (METADATA, data)] {
+        let part = |path: &str, bytes: &[u8]| Part {
+            path: path.to_owned(),
+            bytes: bytes.to_owned(),
+        };
+        let parts = [part("metadata", metadata), part("stream_0", stream)];
+        let read = Form::Ros2.read_directory(&parts);
+        answered(Form::Ros2, metadata.len() + stream.len(), read);
+    }
+}
+
+fn answered(form: Form, bytes: usize, answer: Result<Imported, ImportError>) {
+    let form = form.word();
+    match answer {
+        Err(error) => {
+            let line = error.to_string();
+            assert!(!line.contains(char::is_control), "{form}: {line:?}");
+            assert!(line.len() < LONGEST, "{form}: {line}");
+        }
+        Ok(found) => {
+            let threads = found.threads.len();
+            assert!((1..=bytes).contains(&threads), "{form}: {threads} threads");
+            for thread in &found.threads {
+                let count = match &thread.values {
+                    Values::Histogram(histogram) => histogram.bins.len(),
+                    Values::Samples(samples) => {
+                        assert!(samples.cycles.is_sorted_by(|a, b| a.0 < b.0), "{form}");
+                        samples.cycles.len()
+                    }
+                    Values::Row(row) => {
+                        let cycles = &row.samples;
+                        assert!(cycles.is_sorted_by(|a, b| a.cycle < b.cycle), "{form}");
+                        let due = |cycle| row.due.due_ns(cycle);
+                        assert!(cycles.iter().all(|of| of.due_ns == due(of.cycle)), "{form}");
+                        cycles.len()
+                    }
+                };
+                assert!(count <= bytes, "{form}: {count} values of {bytes} bytes");
+            }
+            if let Some(trace) = &found.trace {
+                let events = trace.events.len();
+                assert!(events <= bytes, "{form}: {events} events of {bytes} bytes");
+            }
+        }
+    }
+}
