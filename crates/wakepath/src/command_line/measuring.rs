@@ -75,6 +75,9 @@ pub struct Run {
     /// Another CPU of its loop.
     #[arg(long, value_name = "CPU", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
+    /// Whose rate and CPU are meant, where the scenario has tasks.
+    #[arg(long, value_name = "NAME")]
+    pub task: Option<String>,
     /// Policy to measure instead of the scenario's; may be given more than once.
     #[arg(long, value_name = "POLICY")]
     pub policy: Vec<String>,
@@ -96,11 +99,15 @@ pub struct Run {
                         2 not even the lowest rate is kept, 3 the rate above the answer is undecided.\n\nExamples:\n  \
                         wakepath rate\n  \
                         wakepath rate my-loop.toml --to 5kHz\n  \
+                        wakepath rate my-tasks.toml --task control\n  \
                         wakepath rate --policy 'FIFO 80' --cpu 3 --from 500Hz --to 10kHz --block 60s"
 )]
 pub struct Rate {
-    /// Scenario with one loop: a file or a built-in name [default: the loop of `check`].
+    /// Scenario: a file or a built-in name [default: the loop of `check`].
     pub scenario: Option<String>,
+    /// Whose rate is searched for, where the scenario has tasks: the others keep theirs.
+    #[arg(long, value_name = "NAME", requires = "scenario")]
+    pub task: Option<String>,
     /// Policy of the loop [default: FIFO 80; of a scenario its own].
     #[arg(long, value_name = "POLICY")]
     pub policy: Option<String>,

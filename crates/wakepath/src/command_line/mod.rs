@@ -98,7 +98,7 @@ pub enum Verb {
     Schedulability(Schedulability),
     /// Compare runs: what differs, and what got worse or better.
     Compare(Compare),
-    /// Write a run in another form: CSV, JSON, OpenMetrics or Markdown.
+    /// Write a run in another form: CSV, MCAP, JSON, OpenMetrics or Markdown.
     Export(Export),
     /// Make a run of what another tool measured.
     Import(Import),

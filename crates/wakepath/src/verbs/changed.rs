@@ -10,6 +10,8 @@ use wakepath_timeline::Policy;
 pub struct Changes<'a> {
     pub rate: Option<&'a str>,
     pub cpu: Option<u16>,
+    /// Whose rate and CPU these are, where the text has tasks.
+    pub task: Option<&'a str>,
     /// Instead of the text's, unless there are none.
     pub policies: &'a [String],
     /// Reservations that are not replaced keep their share of this period, in nanoseconds.
@@ -23,14 +25,14 @@ pub enum Unchangeable {
     Rate(String, units::Complaint),
     #[error("--policy '{0}': {1}")]
     Policy(String, units::Complaint),
-    #[error(
-        "{option}: the scenario's tasks have {what} of their own; change them in its file, or take a \
-         scenario with one loop"
-    )]
-    Tasks {
-        option: &'static str,
-        what: &'static str,
-    },
+    #[error("the scenario's tasks have {what} of their own: name one with --task: {there}")]
+    WhichTask { what: &'static str, there: String },
+    #[error("--task {asked}: no task of the scenario; there are {there}")]
+    UnknownTask { asked: String, there: String },
+    #[error("--task {0}: the scenario has one loop and no tasks; leave it out")]
+    NoTasks(String),
+    #[error("--task {0}: say what is to be other of it: --rate, --cpu or both")]
+    NothingOfTask(String),
     #[error(transparent)]
     Toml(#[from] toml::de::Error),
     #[error(transparent)]
@@ -40,7 +42,7 @@ pub enum Unchangeable {
 impl Changes<'_> {
     /// Whether there are any.
     pub fn are_none(&self) -> bool {
-        self.rate.is_none() && self.cpu.is_none() && self.policies.is_empty()
+        self.rate.is_none() && self.cpu.is_none() && self.task.is_none() && self.policies.is_empty()
     }
 
     /// The text with them.
@@ -49,24 +51,21 @@ impl Changes<'_> {
     /// In one line, naming the option.
     pub fn made_in(&self, text: &str) -> Result<String, Unchangeable> {
         let mut table: toml::Table = text.parse()?;
-        let has_tasks = table.contains_key("tasks");
-        let refused = |option, what| Unchangeable::Tasks { option, what };
-        if self.rate.is_some() && has_tasks {
-            return Err(refused("--rate", "periods"));
-        }
-        if self.cpu.is_some() && has_tasks {
-            return Err(refused("--cpu", "CPUs"));
-        }
         // Where the text says the period, reservations are held against it when it is read.
         let mut period_ns = u64::from(u32::MAX);
         if let Some(text) = self.rate {
             let complaint = |complaint| Unchangeable::Rate(text.to_owned(), complaint);
             period_ns = units::parse_rate(text).map_err(complaint)?.period_ns;
-            table.remove("period");
-            table.insert("rate".into(), text.into());
         }
-        if let Some(cpu) = self.cpu {
-            table.insert("cpu".into(), i64::from(cpu).into());
+        if let Some(of_loop) = self.of_which_loop(&mut table)? {
+            if let Some(text) = self.rate {
+                of_loop.remove("period");
+                of_loop.insert("rate".into(), text.into());
+            }
+            if let Some(cpu) = self.cpu {
+                of_loop.remove("cpus");
+                of_loop.insert("cpu".into(), i64::from(cpu).into());
+            }
         }
         if !self.policies.is_empty() {
             for policy in self.policies {
@@ -81,6 +80,45 @@ impl Changes<'_> {
         }
         Ok(toml::to_string(&table)?)
     }
+
+    /// The table whose rate and CPU are to be other, if any of them is: the scenario itself, or one
+    /// of its tasks.
+    fn of_which_loop<'t>(
+        &self,
+        table: &'t mut toml::Table,
+    ) -> Result<Option<&'t mut toml::Table>, Unchangeable> {
+        let what = match (self.rate, self.cpu, self.task) {
+            (None, None, None) => return Ok(None),
+            (None, None, Some(task)) => return Err(Unchangeable::NothingOfTask(task.to_owned())),
+            (Some(_), ..) => "rates",
+            (None, Some(_), _) => "CPUs",
+        };
+        if !table.contains_key("tasks") {
+            return match self.task {
+                Some(task) => Err(Unchangeable::NoTasks(task.to_owned())),
+                None => Ok(Some(table)),
+            };
+        }
+        let tasks = table.get_mut("tasks").and_then(toml::Value::as_array_mut);
+        let tasks = tasks.into_iter().flatten();
+        let mut tasks: Vec<_> = tasks.filter_map(toml::Value::as_table_mut).collect();
+        let name = |task: &toml::Table| {
+            let name = task.get("name").and_then(toml::Value::as_str);
+            name.unwrap_or_default().to_owned()
+        };
+        let names: Vec<String> = tasks.iter().map(|task| name(task)).collect();
+        let there = names.join(", ");
+        let Some(asked) = self.task else {
+            return Err(Unchangeable::WhichTask { what, there });
+        };
+        match names.iter().position(|name| name == asked) {
+            Some(place) => Ok(Some(tasks.swap_remove(place))),
+            None => Err(Unchangeable::UnknownTask {
+                asked: asked.to_owned(),
+                there,
+            }),
+        }
+    }
 }
 
 impl fmt::Display for Changes<'_> {
@@ -88,7 +126,9 @@ impl fmt::Display for Changes<'_> {
         let rate = self.rate.map(|rate| format!("--rate '{rate}'"));
         let cpu = self.cpu.map(|cpu| format!("--cpu {cpu}"));
         let policies = self.policies.iter().map(|of| format!("--policy '{of}'"));
-        let all: Vec<String> = rate.into_iter().chain(cpu).chain(policies).collect();
+        let task = self.task.map(|task| format!("--task {task}"));
+        let of_loop = rate.into_iter().chain(cpu).chain(task);
+        let all: Vec<String> = of_loop.chain(policies).collect();
         f.write_str(&all.join(" "))
     }
 }
@@ -120,6 +160,7 @@ mod tests {
         let changes = Changes {
             rate: Some("1kHz"),
             cpu: Some(1),
+            task: None,
             policies: &policies,
             reserved_for: None,
         };
@@ -138,17 +179,61 @@ mod tests {
         );
     }
 
+    const TASKS: &str = "name = \"x\"\n[[tasks]]\nname = \"imu\"\nperiod = \"1 ms\"\n\
+                         [[tasks]]\nname = \"control\"\nperiod = \"4 ms\"\ncpus = [0, 1]\n";
+
     #[test]
-    fn a_set_of_tasks_has_no_one_rate() {
+    fn of_tasks_the_one_that_is_named_is_changed() {
         let changes = Changes {
-            rate: Some("1kHz"),
+            rate: Some("500 Hz"),
+            cpu: Some(1),
+            task: Some("control"),
             ..Changes::default()
         };
-        let tasks = "name = \"x\"\n[[tasks]]\nname = \"a\"\nperiod = \"1 ms\"\n";
-        let said = changes.made_in(tasks).unwrap_err().to_string();
-        assert!(
-            said.starts_with("--rate: ") && said.contains("tasks"),
-            "{said}"
+        let table: toml::Table = changes.made_in(TASKS).unwrap().parse().unwrap();
+        assert_eq!(table["tasks"][0]["period"].as_str(), Some("1 ms"));
+        let control = table["tasks"][1].as_table().unwrap();
+        assert_eq!(control["rate"].as_str(), Some("500 Hz"));
+        assert_eq!(control["cpu"].as_integer(), Some(1));
+        assert!(!control.contains_key("period") && !control.contains_key("cpus"));
+        assert!(!table.contains_key("rate") && !table.contains_key("cpu"));
+    }
+
+    #[test]
+    fn which_task_is_meant_must_be_told_and_must_be_there() {
+        let refused = |rate, cpu, task, text| {
+            let changes = Changes {
+                rate,
+                cpu,
+                task,
+                ..Changes::default()
+            };
+            changes.made_in(text).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refused(Some("1kHz"), None, None, TASKS),
+            "the scenario's tasks have rates of their own: name one with --task: imu, control"
+        );
+        assert_eq!(
+            refused(None, Some(1), None, TASKS),
+            "the scenario's tasks have CPUs of their own: name one with --task: imu, control"
+        );
+        assert_eq!(
+            refused(Some("1kHz"), None, Some("gps"), TASKS),
+            "--task gps: no task of the scenario; there are imu, control"
+        );
+        assert_eq!(
+            refused(
+                Some("1kHz"),
+                None,
+                Some("imu"),
+                "name = \"x\"\nrate = \"1 kHz\"\n"
+            ),
+            "--task imu: the scenario has one loop and no tasks; leave it out"
+        );
+        assert_eq!(
+            refused(None, None, Some("imu"), TASKS),
+            "--task imu: say what is to be other of it: --rate, --cpu or both"
         );
     }
 }

@@ -94,6 +94,7 @@ pub(super) fn scenario_for(
     let changes = Changes {
         rate: Some(rate_text),
         cpu,
+        task: None,
         policies,
         reserved_for: Some(DEFAULT_PERIOD_NS),
     };

@@ -14,6 +14,7 @@ pub fn run(arguments: &Run) -> Outcome {
     let changes = Changes {
         rate: arguments.rate.as_deref(),
         cpu: arguments.cpu,
+        task: arguments.task.as_deref(),
         policies: &arguments.policy,
         reserved_for: None,
     };

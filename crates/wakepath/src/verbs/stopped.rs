@@ -118,10 +118,11 @@ fn told(run: &Run, late: &Late, limit: &str) -> Result<Told, Box<dyn std::error:
         Some((heading, cycle)) => text += &laid(&cycle_text(cycle, heading)),
         None => text += "it has no kernel events: its window was not kept\n",
     }
-    text += &format!(
-        "\nnext\n  wakepath explain {} --perfetto late.perfetto-trace\n",
-        runs::word_for(run.directory())
-    );
+    // Nothing names the latest run: it is meant where none is named.
+    let run = runs::word_for(run.directory());
+    let words = ["wakepath explain", &run, "--perfetto late.perfetto-trace"];
+    let words = words.into_iter().filter(|word| !word.is_empty());
+    text += &format!("\nnext\n  {}\n", words.collect::<Vec<_>>().join(" "));
     Ok(Told {
         thread: name.to_owned(),
         condition: condition.to_owned(),

@@ -47,6 +47,8 @@ struct Step {
 struct Answer {
     /// The scenario; `None` for the loop of `check`.
     scenario: Option<String>,
+    /// The task whose rate it is; `None` where the scenario has one loop.
+    task: Option<String>,
     /// `None` where the scenario's own are meant.
     policy: Option<String>,
     criterion: String,
@@ -89,6 +91,7 @@ pub fn run(arguments: &Rate) -> Outcome {
     let mut bisection = Bisection::new(lowest, highest, PRECISION);
     let mut answer = Answer {
         scenario: arguments.scenario.clone(),
+        task: arguments.task.clone(),
         policy: terms.policy.clone(),
         criterion: String::new(),
         kept_hz: None,
@@ -263,9 +266,14 @@ fn text(answer: &Answer, style: Style) -> String {
                 let policy = policy.as_deref().unwrap_or_default();
                 format!("highest rate kept under {policy}: {verdict}")
             }
-            (Some(scenario), None) => format!("highest rate at which {scenario} passes: {verdict}"),
-            (Some(scenario), Some(policy)) => {
-                format!("highest rate at which {scenario} passes under {policy}: {verdict}")
+            (Some(scenario), policy) => {
+                let of = answer.task.as_ref().map(|task| format!(" of {task}"));
+                let under = policy.as_ref().map(|policy| format!(" under {policy}"));
+                format!(
+                    "highest rate{} at which {scenario} passes{}: {verdict}",
+                    of.unwrap_or_default(),
+                    under.unwrap_or_default()
+                )
             }
         },
         "",

@@ -26,6 +26,8 @@ pub(super) struct Terms<'a> {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Kept {
     scenario: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    task: Option<String>,
     policy: Option<String>,
     cpu: Option<u16>,
     block: String,
@@ -56,6 +58,7 @@ impl<'a> Terms<'a> {
                 let changes = Changes {
                     rate: Some(&rate),
                     cpu: self.arguments.cpu,
+                    task: self.arguments.task.as_deref(),
                     policies: &policies,
                     reserved_for: None,
                 };
@@ -76,6 +79,9 @@ impl<'a> Terms<'a> {
         let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
         add("--rate", format!("{rate} Hz"));
         add("--duration", self.arguments.block.clone());
+        if let Some(task) = &self.arguments.task {
+            add("--task", task.clone());
+        }
         if let Some(policy) = &self.policy {
             add("--policy", policy.clone());
         }
@@ -89,6 +95,7 @@ impl<'a> Terms<'a> {
     pub(super) fn keep_in(&self, directory: &Path) -> Result<(), Failure> {
         let own = Kept {
             scenario: self.arguments.scenario.clone(),
+            task: self.arguments.task.clone(),
             policy: self.policy.clone(),
             cpu: self.arguments.cpu,
             block: self.arguments.block.clone(),
@@ -122,10 +129,11 @@ impl Kept {
     /// As it would be typed.
     fn words(&self) -> String {
         let scenario = self.scenario.iter().cloned();
+        let task = self.task.iter().map(|task| format!("--task {task}"));
         let policy = self.policy.iter().map(|of| format!("--policy '{of}'"));
         let cpu = self.cpu.iter().map(|cpu| format!("--cpu {cpu}"));
         let block = [format!("--block {}", self.block)];
-        let words = scenario.chain(policy).chain(cpu).chain(block);
+        let words = scenario.chain(task).chain(policy).chain(cpu).chain(block);
         format!("`wakepath rate {}`", words.collect::<Vec<_>>().join(" "))
     }
 }

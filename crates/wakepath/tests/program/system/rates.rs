@@ -4,7 +4,10 @@
 use crate::started::{Place, Start, loop_cpu};
 use wakepath_archive::Run;
 
-wakepath_test_program::tests![a_scenario_s_highest_rate_is_found_with_a_run_for_each_step];
+wakepath_test_program::tests![
+    a_scenario_s_highest_rate_is_found_with_a_run_for_each_step,
+    of_tasks_one_has_its_rate_searched_for_while_the_others_keep_theirs,
+];
 
 fn a_scenario_s_highest_rate_is_found_with_a_run_for_each_step() {
     let place = Place::new();
@@ -60,4 +63,36 @@ fn a_scenario_s_highest_rate_is_found_with_a_run_for_each_step() {
         other.said()
     );
     assert_eq!(other.complaints.lines().count(), 1, "{}", other.said());
+}
+
+fn of_tasks_one_has_its_rate_searched_for_while_the_others_keep_theirs() {
+    let tasks = format!(
+        "name = \"two\"\nduration = \"1 s\"\nwarm-up = \"100 ms\"\npolicies = [\"OTHER\"]\n\
+         phases = [{{ name = \"idle\" }}]\ncriterion = {{ miss-fraction = \"90 %\" }}\n\
+         [[tasks]]\nname = \"imu\"\nrate = \"500 Hz\"\ncpu = {cpu}\n\
+         [[tasks]]\nname = \"control\"\nperiod = \"20 ms\"\ncpu = {cpu}\n",
+        cpu = loop_cpu()
+    );
+    let place = Place::new();
+    std::fs::write(place.path().join("two.toml"), tasks).unwrap();
+    let words = [
+        "rate", "two.toml", "--from", "100Hz", "--to", "104Hz", "--block", "2s",
+    ];
+    let refused = Start::command_in(place, &words).finish();
+    refused.assert_code(1);
+    assert_eq!(
+        refused.complaints,
+        "wakepath: the scenario's tasks have rates of their own: name one with --task: imu, control\n"
+    );
+    assert!(!refused.place.path().join("wakepath-runs").exists());
+    let found = Start::command_in(refused.place, &words)
+        .with(&["--task", "control", "--json", "--directory", "found"])
+        .finish();
+    // What is kept is the machine's business: a busy one may leave it undecided.
+    assert!(matches!(found.code(), Some(0 | 2 | 3)), "{}", found.said());
+    let answer = found.json();
+    assert_eq!(answer["task"], "control", "{}", found.said());
+    let run = Run::open(&found.place.path().join("found/100-hz")).unwrap();
+    let period_ns = |thread| run.manifest.thread(0, thread).unwrap().due.period_ns;
+    assert_eq!([0, 1].map(period_ns), [2_000_000, 10_000_000]);
 }
