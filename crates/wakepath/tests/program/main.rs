@@ -9,6 +9,7 @@ mod repetition;
 mod started;
 mod sweeps;
 mod system;
+mod typed;
 
 wakepath_test_program::program![
     command_line::answer::TESTS,
@@ -25,6 +26,7 @@ wakepath_test_program::program![
     command_line::limits::TESTS,
     command_line::links::TESTS,
     command_line::output::TESTS,
+    command_line::pages::TESTS,
     command_line::programs::TESTS,
     command_line::reports::TESTS,
     command_line::runs::TESTS,
@@ -46,6 +48,7 @@ wakepath_test_program::program![
     sweeps::TESTS,
     system::clock_step::TESTS,
     system::death::TESTS,
+    system::first_hour::TESTS,
     system::full_disk::TESTS,
     system::guard::TESTS,
     system::interruption::TESTS,

@@ -15,6 +15,7 @@ pub mod import;
 pub mod limits;
 pub mod links;
 pub mod output;
+pub mod pages;
 pub mod programs;
 pub mod reports;
 pub mod runs;

@@ -98,6 +98,13 @@ impl Start {
         }
     }
 
+    /// A line typed into a shell in this place.
+    pub fn shell_in(place: Place, line: &str) -> Self {
+        let mut start = Self::command_in(place, &["-c", line]);
+        start.program = "/bin/sh".into();
+        start
+    }
+
     /// `wakepath run` of this scenario (without its name) into `run` in a new place, with the
     /// result as JSON.
     pub fn scenario(text: &str) -> Self {

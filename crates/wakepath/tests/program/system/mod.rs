@@ -3,6 +3,7 @@
 
 pub mod clock_step;
 pub mod death;
+pub mod first_hour;
 pub mod full_disk;
 pub mod guard;
 pub mod interruption;
