@@ -2,6 +2,7 @@
 //! it says the same today and in ten years. How conditions are judged is in `judged`.
 
 use crate::bounds::{HeldBound, held_bounds};
+use crate::cache_delays::{CacheDelays, cache_delays};
 use crate::conditions::NotMeasured;
 use crate::controllers::{self, ControllerFile};
 use crate::counters::{self, CounterFigures};
@@ -57,6 +58,8 @@ pub struct Assessment {
     pub counters: Vec<CounterFigures>,
     /// The parts of a controller that timed themselves.
     pub modules: Vec<ModuleFigures>,
+    /// What a job loses of its caches, where that was measured.
+    pub cache_delays: Vec<CacheDelays>,
     /// What each load did, by phase.
     pub loads: Vec<LoadSummary>,
     /// What tracing cost; `None` where nothing was traced.
@@ -167,6 +170,7 @@ impl Assessment {
             controllers,
             counters: counters::figures(&segments),
             modules: modules::figures(&segments),
+            cache_delays: cache_delays(run),
             bounds,
             inflation: inflations(&scenario, &conditions),
             run: identity(run),

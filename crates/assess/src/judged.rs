@@ -143,8 +143,18 @@ pub(crate) fn judged_with(
             judgement.without_criterion()
         }
         Some(imported) => imported::held_back(judgement, imported),
+        None if measures_caches(condition) => judgement.without_criterion(),
         None => judgement,
     })
+}
+
+/// Whether its work was no loop's: how late that was is no answer to anything.
+fn measures_caches(condition: &ConditionSegments<'_>) -> bool {
+    let parts = condition
+        .threads
+        .iter()
+        .flat_map(|(_, thread)| &thread.modules);
+    parts.into_iter().any(|part| part.caches.is_some())
 }
 
 /// One past the last due time to be judged. Where someone stopped the run, or its end was never

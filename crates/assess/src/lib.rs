@@ -5,6 +5,7 @@
 
 mod assessment;
 mod bounds;
+mod cache_delays;
 mod changes;
 mod compare;
 mod conditions;
@@ -30,6 +31,7 @@ mod worst_case;
 
 pub use assessment::Assessment;
 pub use bounds::HeldBound;
+pub use cache_delays::{CacheDelays, RunTimes};
 pub use compare::{
     ALPHA, Adjusted, Bin, CompareError, CompareOrder, Comparison, ConditionComparison, Difference,
     Finding, Margin, Metric, MetricComparison, QuantileFigure, RunFigures, UnknownMetric, Weight,

@@ -35,7 +35,7 @@ pub(crate) fn figures(conditions: &[ConditionSegments<'_>]) -> Vec<ModuleFigures
         for (_, thread) in &condition.threads {
             let judged = thread.expected.saturating_sub(thread.first_judged_cycle);
             let judged_ns = judged.saturating_mul(thread.due.period_ns);
-            for module in &thread.modules {
+            for module in thread.modules.iter().filter(|one| one.caches.is_none()) {
                 let known = all[first..].iter_mut().find(|(known, _)| {
                     known.thread == thread.name && known.times.name == module.name
                 });
@@ -103,6 +103,7 @@ mod tests {
                 over_budget: 3,
                 every: Some(2),
                 late: Some(7),
+                caches: None,
             },
             rate_hz: 0.0,
             wanted_hz: Some(125.0),

@@ -12,6 +12,13 @@ pub(super) fn work_spec(work: &Work) -> WorkSpec {
         Work::Nothing => WorkSpec::Nothing,
         Work::Busy { ns } => WorkSpec::Busy { ns: *ns },
         Work::WorkingSet { bytes } => WorkSpec::WorkingSet { bytes: *bytes },
+        Work::CacheDelay {
+            bytes,
+            preempted_by,
+        } => WorkSpec::CacheDelay {
+            bytes: *bytes,
+            preempted_by: *preempted_by,
+        },
         Work::Flight(flight) => WorkSpec::Flight(flight_spec(flight, ControllerSpec::BuiltIn)),
         Work::Tasks(tasks) => {
             let wakepath_scenario::TaskTable { table, flight } = tasks;

@@ -133,6 +133,13 @@ pub enum WorkSpec {
         /// CPU time of each cycle, in nanoseconds.
         ns: u64,
     },
+    /// Measures what a job loses of its caches.
+    CacheDelay {
+        /// The working set, in bytes.
+        bytes: u64,
+        /// What the thread that preempts it reads and writes, in bytes.
+        preempted_by: u64,
+    },
     /// A controller in a simulated flight.
     Flight(FlightSpec),
 }

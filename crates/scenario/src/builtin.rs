@@ -27,6 +27,7 @@ static ALL: &[Builtin] = builtins![
     "beaglepilot",
     "litmus-16core",
     "contention",
+    "cache-delay",
     "copter-tasks",
 ];
 

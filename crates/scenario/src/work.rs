@@ -21,6 +21,14 @@ pub enum Work {
         /// CPU time of each cycle, in nanoseconds.
         ns: u64,
     },
+    /// Measures what a job with such a working set loses of its caches to a preemption and to a
+    /// migration.
+    CacheDelay {
+        /// The working set, in bytes; 0: what the measurement itself takes.
+        bytes: u64,
+        /// What the thread that preempts it reads and writes, in bytes.
+        preempted_by: u64,
+    },
     /// A quadrotor's controller, built in.
     Flight(Flight),
     /// A controller of the user's own, from a shared library or a Python file.
@@ -85,10 +93,18 @@ impl Library {
 }
 
 impl Work {
+    /// Whether it measures the machine and is no loop's work: how late it is says nothing.
+    pub fn is_measurement(&self) -> bool {
+        matches!(self, Self::CacheDelay { .. })
+    }
+
     /// The flight, for work that is a controller.
     pub fn flight(&self) -> Option<&Flight> {
         match self {
-            Self::Nothing | Self::WorkingSet { .. } | Self::Busy { .. } => None,
+            Self::Nothing
+            | Self::WorkingSet { .. }
+            | Self::Busy { .. }
+            | Self::CacheDelay { .. } => None,
             Self::Flight(flight) => Some(flight),
             Self::Library(library) => Some(&library.flight),
             Self::Tasks(tasks) => Some(&tasks.flight),
@@ -98,7 +114,10 @@ impl Work {
     /// The flight, to be changed.
     pub fn flight_mut(&mut self) -> Option<&mut Flight> {
         match self {
-            Self::Nothing | Self::WorkingSet { .. } | Self::Busy { .. } => None,
+            Self::Nothing
+            | Self::WorkingSet { .. }
+            | Self::Busy { .. }
+            | Self::CacheDelay { .. } => None,
             Self::Flight(flight) => Some(flight),
             Self::Library(library) => Some(&mut library.flight),
             Self::Tasks(tasks) => Some(&mut tasks.flight),

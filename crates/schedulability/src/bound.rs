@@ -75,6 +75,12 @@ pub enum What {
         /// How many of its jobs.
         jobs: u64,
     },
+    /// Jobs of another task run, and all CPUs are busy: its part of that time, which is no longer than
+    /// this.
+    Interference {
+        /// Its place in the set.
+        by: usize,
+    },
     /// A reservation runs first, or others' use of the CPU keeps this one's from running.
     Reservation {
         /// Its name; the task's own: its CPU time has yet to come.

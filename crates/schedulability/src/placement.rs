@@ -148,7 +148,7 @@ fn prioritized(
             overheads.costs(tasks.len()),
             tasks
                 .iter()
-                .map(|task| overheads.cache_delay_ns(task.working_set_bytes))
+                .map(|task| overheads.cache_delay_ns(task.working_set_bytes, false))
                 .collect(),
         ),
     };

@@ -1,6 +1,7 @@
 //! The analysis of a task set together with where its overheads come from: what `wakepath
 //! schedulability` answers. It computes no bound itself; wakepath-schedulability does.
 
+mod delay_table;
 mod executions;
 mod from_run;
 mod machine;
@@ -183,6 +184,7 @@ impl Schedulability {
                     What::Jitter => ("jitter", None, None),
                     What::Blocking => ("blocking", None, None),
                     What::Preemption { by, jobs } => ("preemption", Some(name(*by)), Some(*jobs)),
+                    What::Interference { by } => ("interference", Some(name(*by)), None),
                     What::Reservation { name, budgets } => {
                         ("reservation", Some(name.as_str()), Some(*budgets))
                     }

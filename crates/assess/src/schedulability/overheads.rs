@@ -1,7 +1,9 @@
 //! Overheads from recorded runs or from a file, each cost known or named as unknown. Zero is never
 //! taken for what was not measured without saying so.
 
+use super::delay_table::DelayTable;
 use super::machine::identity_of;
+use crate::cache_delays::cache_delays;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use wakepath_archive::{Run, read_legible};
@@ -55,8 +57,8 @@ pub struct KnownOverheads {
     /// Costs at numbers of tasks, ascending and never falling.
     points: Vec<(usize, Costs)>,
     cache_delay_ns: u64,
-    /// Bytes of a working set and what it loses, both ascending; before `cache_delay_ns`.
-    cache_delays: Vec<(u64, u64)>,
+    /// By working set; before `cache_delay_ns`.
+    cache_delays: DelayTable,
     /// What is not known and counts as 0, in words.
     pub unknown: Vec<&'static str>,
     /// Where they come from, in words; empty: there are none.
@@ -68,7 +70,8 @@ pub struct KnownOverheads {
 pub enum OverheadsError {
     /// The run was not traced.
     #[error(
-        "{0}: holds no overheads; measure it with --trace, as root, and they are written beside it"
+        "{0}: holds no overheads; measure it with --trace, as root, and they are written beside it, or \
+         give a run of the scenario cache-delay for those of caches"
     )]
     NotTraced(PathBuf),
     /// The file is not what it should be.
@@ -153,7 +156,7 @@ impl KnownOverheads {
             unknown: unknown.map(|(name, _)| *name).collect(),
             points: vec![(0, costs_of(costs.map(|cost| cost.unwrap_or(0))))],
             cache_delay_ns: given.cache_delay_ns.unwrap_or(0),
-            cache_delays: given.cache_delays.clone(),
+            cache_delays: DelayTable::given(&given.cache_delays),
             source: "given in the file".into(),
         }
     }
@@ -174,9 +177,7 @@ impl KnownOverheads {
         if let Some(phase) = phase {
             known.source += &format!(" in the phase {phase}");
         }
-        known
-            .unknown
-            .retain(|name| matches!(*name, "longest kernel section" | "cache-related delay"));
+        let (delays, said) = DelayTable::of_runs(runs, taken);
         let mut tick_seen = false;
         for run in runs {
             if identity_of(run) != identity_of(&runs[0]) {
@@ -185,7 +186,15 @@ impl KnownOverheads {
                     other: run.directory().to_owned(),
                 });
             }
-            let table = costs_in(table_of(run)?, phase, run)?;
+            let table = match table_of(run) {
+                Ok(table) => costs_in(table, phase, run)?,
+                // A run that measures cache delays tells of nothing else, and need not be traced.
+                Err(OverheadsError::NotTraced(_)) if !cache_delays(run).is_empty() => continue,
+                Err(error) => return Err(error),
+            };
+            if known.points.is_empty() {
+                known.unknown.retain(|name| [ALL[7], ALL[8]].contains(name));
+            }
             let mut cost = |distribution: &Distribution, name: &'static str| {
                 let value = taken.of(distribution);
                 if value.is_none() && !known.unknown.contains(&name) {
@@ -215,6 +224,14 @@ impl KnownOverheads {
                 .unwrap_or(1);
             known.points.push((threads, costs));
         }
+        if let (true, Some(_), Some(run)) = (known.points.is_empty(), phase, runs.first()) {
+            return Err(OverheadsError::NotTraced(run.directory().to_owned()));
+        }
+        if !delays.is_empty() {
+            known.unknown.retain(|name| *name != ALL[8]);
+            known.cache_delays = delays;
+            known.source += &said;
+        }
         if tick_seen {
             known.source += "; a tick each 1 ms, the most often that Linux has them";
         }
@@ -227,9 +244,21 @@ impl KnownOverheads {
         Ok(known)
     }
 
-    /// With what a run can't tell taken from a file: the longest kernel section and cache delays.
+    /// Whether a run measured what is lost of the caches.
+    pub fn tells_cache_delays(run: &Run) -> bool {
+        !cache_delays(run).is_empty()
+    }
+
+    /// With what a run can't tell taken from a file: the longest kernel section and cache delays; all
+    /// costs where no run was traced.
     #[must_use]
     pub fn with_file(mut self, given: &SetOverheads) -> Self {
+        if self.points.is_empty() {
+            let of_file = Self::of_file(given);
+            self.unknown.retain(|name| of_file.unknown.contains(name));
+            self.points = of_file.points;
+            self.source += "; the others given in the file";
+        }
         if let Some(section_ns) = given.section_ns {
             for (_, costs) in &mut self.points {
                 costs.section_ns = costs.section_ns.max(section_ns);
@@ -238,7 +267,7 @@ impl KnownOverheads {
         }
         if given.cache_delay_ns.is_some() || !given.cache_delays.is_empty() {
             self.cache_delay_ns = given.cache_delay_ns.unwrap_or(0);
-            self.cache_delays.clone_from(&given.cache_delays);
+            self.cache_delays = DelayTable::given(&given.cache_delays);
             self.unknown.retain(|name| *name != ALL[8]);
         }
         self
@@ -246,7 +275,7 @@ impl KnownOverheads {
 
     /// Whether any cost was put in.
     pub fn any(&self) -> bool {
-        !self.points.is_empty()
+        !self.points.is_empty() || !self.cache_delays.is_empty()
     }
 
     pub(super) fn to_json(&self) -> Value {
@@ -267,11 +296,7 @@ impl KnownOverheads {
             "source": self.source,
             "unknown": self.unknown,
             "cache_delay_ns": self.cache_delay_ns,
-            "cache_delays": self
-                .cache_delays
-                .iter()
-                .map(|(bytes, ns)| json!({"working_set_bytes": bytes, "delay_ns": ns}))
-                .collect::<Vec<_>>(),
+            "cache_delays": self.cache_delays.to_json(),
             "by_tasks": points.collect::<Vec<_>>(),
         })
     }
@@ -373,33 +398,11 @@ impl Overheads for KnownOverheads {
         }
     }
 
-    /// In proportion between two sizes and rounded up, in proportion to the size beyond the
-    /// largest; a task without a working set loses as much as the largest.
-    fn cache_delay_ns(&self, working_set_bytes: u64) -> u64 {
-        let Some(&(most_bytes, most_ns)) = self.cache_delays.last() else {
-            return self.cache_delay_ns;
-        };
-        if working_set_bytes == 0 {
-            return most_ns.max(self.cache_delay_ns);
-        }
-        let scaled = |ns: u64, part: u64, whole: u64| {
-            let product = (u128::from(ns) * u128::from(part)).div_ceil(u128::from(whole.max(1)));
-            u64::try_from(product).unwrap_or(u64::MAX)
-        };
-        if working_set_bytes >= most_bytes {
-            return scaled(most_ns, working_set_bytes, most_bytes);
-        }
-        let above = self
-            .cache_delays
-            .partition_point(|(bytes, _)| *bytes < working_set_bytes);
-        let (to_bytes, to_ns) = self.cache_delays[above];
-        match above.checked_sub(1).map(|below| self.cache_delays[below]) {
-            // Below the smallest that is known, as much as that.
-            None => to_ns,
-            Some((from_bytes, from_ns)) => {
-                let part = working_set_bytes - from_bytes;
-                from_ns + scaled(to_ns - from_ns, part, to_bytes - from_bytes)
-            }
+    fn cache_delay_ns(&self, working_set_bytes: u64, moves: bool) -> u64 {
+        match self.cache_delays.of(working_set_bytes, moves) {
+            None => self.cache_delay_ns,
+            Some(ns) if working_set_bytes == 0 => ns.max(self.cache_delay_ns),
+            Some(ns) => ns,
         }
     }
 }
@@ -447,13 +450,32 @@ mod tests {
         };
         let known = KnownOverheads::of_file(&given);
         assert!(!known.unknown.contains(&"cache-related delay"));
-        let delay = |bytes| known.cache_delay_ns(bytes);
+        let delay = |bytes| known.cache_delay_ns(bytes, true);
         assert_eq!(
             [delay(1), delay(1000), delay(2500), delay(4000), delay(8000)],
             [10, 10, 21, 31, 62]
         );
         // Nothing is known of the working set: the largest, never nothing.
         assert_eq!(delay(0), 31);
+    }
+
+    #[test]
+    fn beside_measured_cache_delays_a_file_gives_all_other_costs() {
+        let measured = KnownOverheads {
+            cache_delays: DelayTable::given(&[(1000, 10)]),
+            unknown: ALL[..8].to_vec(),
+            ..KnownOverheads::default()
+        };
+        let given = SetOverheads {
+            release_ns: Some(7),
+            section_ns: Some(9),
+            ..SetOverheads::default()
+        };
+        let known = measured.with_file(&given);
+        let costs = known.costs(3);
+        assert_eq!((costs.release_ns, costs.section_ns), (7, 9));
+        assert_eq!(known.cache_delay_ns(1000, false), 10);
+        assert_eq!(known.unknown.len(), 6, "{:?}", known.unknown);
     }
 
     #[test]

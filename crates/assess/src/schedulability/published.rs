@@ -62,7 +62,7 @@ impl Overheads for PublishedOverheads {
         }
     }
 
-    fn cache_delay_ns(&self, _working_set_bytes: u64) -> u64 {
+    fn cache_delay_ns(&self, _working_set_bytes: u64, _moves: bool) -> u64 {
         0
     }
 }

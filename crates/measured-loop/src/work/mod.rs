@@ -1,6 +1,7 @@
 //! What a measured loop does in a cycle. All memory is had before the first cycle.
 
 mod busy;
+mod cache_delay;
 mod error;
 mod flight;
 mod interpreter;
@@ -16,6 +17,7 @@ pub(crate) use error::WorkError;
 
 use crate::{ControllerSpec, FlightSpec, WorkSpec};
 use busy::Busy;
+use cache_delay::CacheDelay;
 use flight::{BuiltIn, Flight, Steps};
 use library::Library;
 use python::PythonController;
@@ -34,6 +36,7 @@ pub(crate) enum LoopWork {
     Nothing,
     WorkingSet(WorkingSet),
     Busy(Busy),
+    CacheDelay(Box<CacheDelay>),
     Flight(Box<Flight<BuiltIn>>),
     Library(Box<Flight<Library>>),
     Python(Box<Flight<PythonController>>),
@@ -45,7 +48,10 @@ pub(crate) enum LoopWork {
 macro_rules! flown {
     ($work:expr, $flight:ident => $answer:expr, else $otherwise:expr) => {
         match $work {
-            LoopWork::Nothing | LoopWork::WorkingSet(_) | LoopWork::Busy(_) => $otherwise,
+            LoopWork::Nothing
+            | LoopWork::WorkingSet(_)
+            | LoopWork::Busy(_)
+            | LoopWork::CacheDelay(_) => $otherwise,
             LoopWork::Flight($flight) => $answer,
             LoopWork::Library($flight) => $answer,
             LoopWork::Python($flight) => $answer,
@@ -64,6 +70,13 @@ impl LoopWork {
             WorkSpec::Nothing => Ok(Self::Nothing),
             WorkSpec::WorkingSet { bytes } => Ok(Self::WorkingSet(WorkingSet::new(*bytes))),
             WorkSpec::Busy { ns } => Ok(Self::Busy(Busy::new(*ns))),
+            WorkSpec::CacheDelay {
+                bytes,
+                preempted_by,
+            } => {
+                let measured = CacheDelay::new(*bytes, *preempted_by, period_ns);
+                Ok(Self::CacheDelay(Box::new(measured)))
+            }
             WorkSpec::Flight(flight) => Self::flight(flight, period_ns),
         }
     }
@@ -103,6 +116,9 @@ impl LoopWork {
 
     /// Before cycle 0, which is due at `due_ns`.
     pub(crate) fn begin(&mut self, due_ns: u64) {
+        if let Self::CacheDelay(measured) = self {
+            measured.begin();
+        }
         flown!(self, flight => flight.begin(due_ns), else ());
     }
 
@@ -112,6 +128,7 @@ impl LoopWork {
         match self {
             Self::WorkingSet(set) => set.touch(),
             Self::Busy(busy) => busy.step(),
+            Self::CacheDelay(measured) => measured.step(),
             _ => {}
         }
         flown!(self, flight => flight.step(), else WorkOutcome::default())
@@ -119,11 +136,17 @@ impl LoopWork {
 
     /// Forgets what was tallied so far: the warm-up is over.
     pub(crate) fn end_warm_up(&mut self) {
+        if let Self::CacheDelay(measured) = self {
+            measured.end_warm_up();
+        }
         flown!(self, flight => flight.controller_mut().end_warm_up(), else ());
     }
 
     /// The parts of the work that timed themselves.
     pub(crate) fn modules(&self) -> Vec<ModuleTimes> {
+        if let Self::CacheDelay(measured) = self {
+            return measured.modules();
+        }
         flown!(self, flight => flight.controller().modules(), else Vec::new())
     }
 

@@ -1,7 +1,7 @@
 //! From an assessment to the short answer.
 
 use super::{Answer, figures, machine, next};
-use crate::text::{NO_CRITERION, criterion_text, source, virtual_time_text};
+use crate::text::{cache_delays_line, criterion_text, no_criterion, source, virtual_time_text};
 use wakepath_assess::Assessment;
 use wakepath_explain::Explanation;
 use wakepath_timeline::duration::rounded;
@@ -37,13 +37,14 @@ fn because(assessment: &Assessment) -> Vec<String> {
     let mut because = Vec::new();
     match (assessment.outcome, &assessment.virtual_time) {
         (Outcome::VirtualTime, Some(time)) => because.push(virtual_time_text(time)),
-        (Outcome::NotJudged, _) => because.push(NO_CRITERION.to_owned()),
+        (Outcome::NotJudged, _) => because.push(no_criterion(assessment).to_owned()),
         (Outcome::Passed, _) => match &assessment.overall.recommendation {
             Some(recommendation) => because.push(format!("use {recommendation}")),
             None => because.extend(tightest(assessment).map(kept)),
         },
         (outcome, _) => because.extend(stands_against(assessment, outcome)),
     }
+    because.extend(cache_delays_line(&assessment.cache_delays));
     because.extend(assessment.remarks.iter().map(|remark| one_line(remark)));
     let mut missing: Vec<&str> = Vec::new();
     for of in &assessment.not_measured {

@@ -16,6 +16,14 @@ pub(super) fn steps(
     matters: &[Matter],
 ) -> Vec<Next> {
     let mut steps = Vec::new();
+    if !assessment.cache_delays.is_empty() {
+        // A value of an option can't be left out, as a run that is the latest can.
+        let run = word(&assessment.run.directory);
+        steps.push(text(
+            format!("wakepath schedulability tasks.toml --overheads {run}"),
+            "puts what is lost of the caches into the bounds of your tasks",
+        ));
+    }
     match assessment.outcome {
         Outcome::Failed => {
             let worst = matters.first().filter(|_| explanation.is_some());

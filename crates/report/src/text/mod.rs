@@ -1,6 +1,7 @@
 //! An assessment as text: the table, the verdict with its reasons, what a reader must know beside.
 
 mod bounds;
+mod cache_delays;
 mod comparison;
 mod counters;
 mod cycle_text;
@@ -26,6 +27,7 @@ use wakepath_timeline::columns::folded;
 use wakepath_verdict::{Caution, Outcome};
 
 pub(crate) use bounds::bounds_table;
+pub(crate) use cache_delays::{cache_delays_line, cache_delays_table};
 pub use comparison::comparison_in_full;
 pub(crate) use comparison::{
     BANNER, conclusions, differences_table, label, method, metrics_table, most_changed, reasons,
@@ -39,8 +41,8 @@ pub(crate) use kernel_measures::{latencies_table, noises_table};
 pub(crate) use rows::{Counts, conditions_table, quantile, short_table};
 pub(crate) use schedulability::table as schedulability_table;
 pub(crate) use sweep::{sweep_headline, sweep_remarks, sweep_table};
-pub(crate) use verdict::{NO_CRITERION, virtual_time_text};
 pub use verdict::{cpus_text, criterion_text};
+pub(crate) use verdict::{no_criterion, virtual_time_text};
 pub use worst_case::details as bounds_details;
 
 /// What can be shown in a terminal.
@@ -88,6 +90,7 @@ fn write_all(assessment: &Assessment, text: &mut String, style: Style) -> std::f
     text.push_str(&bounds::to_text(&assessment.bounds, style));
     text.push_str(&inflation::to_text(&assessment.inflation, style));
     text.push_str(&counters::to_text(&assessment.counters, style));
+    text.push_str(&cache_delays::to_text(&assessment.cache_delays, style));
     text.push_str(&modules::to_text(&assessment.modules, style));
     if let Some(flights) = &assessment.flights {
         text.push_str(&flights::to_short_text(flights, style));

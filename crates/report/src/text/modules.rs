@@ -66,6 +66,7 @@ mod tests {
                 over_budget: 3,
                 every: Some(2),
                 late: Some(7),
+                caches: None,
             },
             rate_hz: 250.0,
             wanted_hz: Some(125.0),

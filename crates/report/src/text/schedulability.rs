@@ -198,6 +198,9 @@ fn write_tightest(answer: &Schedulability, text: &mut String) -> std::fmt::Resul
                 What::Blocking => format!("{time} blocked"),
                 What::Preemption { by, jobs: 1 } => format!("{time} of {}", name(*by)),
                 What::Preemption { by, jobs } => format!("{time} of {} ({jobs} jobs)", name(*by)),
+                What::Interference { by } => {
+                    format!("{time} with all CPUs busy, by {}", name(*by))
+                }
                 What::Reservation { name, budgets: 0 } => {
                     format!("{time} until {} has given that much", one_line(name))
                 }
@@ -322,14 +325,25 @@ fn write_overheads(answer: &Schedulability, text: &mut String) -> std::fmt::Resu
         [] => Ok(()),
         unknown if !known.any() => writeln!(
             text,
-            "no overheads are put in ({}); measure them with `wakepath check --trace` as root and give \
-             that run with --overheads",
+            "no overheads are put in ({}); measure them with `wakepath check --trace` and \
+             `wakepath run cache-delay` as root, and give both runs with --overheads",
             unknown.join(", ")
         ),
-        unknown => writeln!(
-            text,
-            "not known, and counted as nothing: {}",
-            unknown.join(", ")
-        ),
+        unknown => {
+            let cures = [
+                (
+                    "release",
+                    "; `wakepath check --trace` measures what the kernel's steps cost",
+                ),
+                (
+                    "cache-related delay",
+                    "; `wakepath run cache-delay` measures what caches lose",
+                ),
+            ];
+            let cures = cures.iter().filter(|(name, _)| unknown.contains(name));
+            let cure: String = cures.map(|(_, cure)| *cure).collect();
+            let unknown = unknown.join(", ");
+            writeln!(text, "not known, and counted as nothing: {unknown}{cure}")
+        }
     }
 }

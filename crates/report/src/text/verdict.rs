@@ -23,7 +23,7 @@ pub(super) fn write_verdict(
         (Outcome::VirtualTime, Some(time)) => {
             write!(text, ": {}", virtual_time_text(time))?;
         }
-        (Outcome::NotJudged, _) => write!(text, ": {NO_CRITERION}")?,
+        (Outcome::NotJudged, _) => write!(text, ": {}", no_criterion(assessment))?,
         _ => {}
     }
     writeln!(text)?;
@@ -104,8 +104,16 @@ pub fn criterion_text(assessment: &Assessment) -> String {
 }
 
 /// What to do about a watched run without a verdict.
-pub(crate) const NO_CRITERION: &str =
+const NO_CRITERION: &str =
     "no criterion was given; wakepath watch --latency 200us would hold the threads to one";
+
+/// Why a run is not judged.
+pub(crate) fn no_criterion(assessment: &Assessment) -> &'static str {
+    match assessment.cache_delays.is_empty() {
+        true => NO_CRITERION,
+        false => "it measures what caches lose, and there is nothing to judge",
+    }
+}
 
 /// What virtual time means, in the words of the verdict.
 pub(crate) fn virtual_time_text(time: &VirtualTime) -> String {

@@ -71,6 +71,27 @@ pub(crate) static WORK: Variants = Variants {
             )],
         },
         Variant {
+            name: "cache-delay",
+            about: "Measures what a job loses of its caches when it is preempted, or moved to another \
+                    CPU: runs through a working set after another thread ran on its CPU, and on \
+                    another CPU, each less a warm run right after it. As often as fits into four \
+                    fifths of the period, once at least.",
+            keys: &[
+                required(
+                    "bytes",
+                    Form::Size,
+                    "The working set, up to 1 GiB; `\"0 B\"` shows what the measurement itself takes.",
+                ),
+                optional(
+                    "preempted-by",
+                    Form::Size,
+                    "\"64 MiB\"",
+                    "What the thread that preempts it reads and writes, up to 1 GiB: twice the \
+                     last-level cache leaves nothing of the working set in any.",
+                ),
+            ],
+        },
+        Variant {
             name: "flight",
             about: "The built-in controller: position, attitude, control allocation. At most one \
                     of the three vehicle keys.",

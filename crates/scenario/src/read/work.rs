@@ -12,6 +12,8 @@ use wakepath_timeline::is_unprintable;
 
 /// Largest working set of a cycle, in bytes: 1 GiB.
 const MOST_WORK_BYTES: u64 = 1 << 30;
+/// Twice the last-level cache of most boards, and touched in some ten milliseconds: 64 MiB.
+const PREEMPTED_BY_BYTES: u64 = 64 << 20;
 /// Longest CPU time of a cycle: a minute.
 const LONGEST_BUSY_NS: u64 = 60_000_000_000;
 /// Longest path or settings text, in bytes.
@@ -50,6 +52,16 @@ pub(super) fn read_work(node: &Node<'_>, findings: &mut Findings) -> Option<Work
                 return None;
             }
             Some(Work::Busy { ns })
+        }
+        "cache-delay" => {
+            let node = section.need("bytes", "give a size such as \"64 KiB\"");
+            let bytes = findings.keep(node.and_then(|node| read_size(&node, 0)));
+            let by = section.get("preempted-by");
+            let by = findings.optional(by, PREEMPTED_BY_BYTES, |node| read_size(node, 1));
+            Some(Work::CacheDelay {
+                bytes: bytes?,
+                preempted_by: by?,
+            })
         }
         "flight" => read_flight(&section, findings).map(Work::Flight),
         "tasks" => {

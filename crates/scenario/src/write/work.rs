@@ -16,6 +16,13 @@ pub(super) fn work(work: &Work) -> Value {
             .with("bytes", format_size(*bytes))
             .into(),
         Work::Busy { ns } => kind("busy").with("time", time(*ns)).into(),
+        Work::CacheDelay {
+            bytes,
+            preempted_by,
+        } => kind("cache-delay")
+            .with("bytes", format_size(*bytes))
+            .with("preempted-by", format_size(*preempted_by))
+            .into(),
         Work::Flight(of) => kind("flight").and(flight(of)).into(),
         Work::Tasks(tasks) => {
             let (key, source) = table(&tasks.table);

@@ -13,6 +13,7 @@ use crate::method::Method;
 use crate::overheads::{Costs, Releases};
 use crate::task::{Impossible, Task};
 use group::Group;
+pub(crate) use group::{from_wake_up, within_its_deadline};
 
 /// What is asked.
 #[derive(Clone)]
@@ -32,8 +33,9 @@ pub trait Overheads {
     /// The costs with so many tasks.
     fn costs(&self, tasks: usize) -> Costs;
 
-    /// The cache-related delay of a job with so large a working set, in nanoseconds.
-    fn cache_delay_ns(&self, working_set_bytes: u64) -> u64;
+    /// The cache-related delay of a job with so large a working set, in nanoseconds; whether a job may
+    /// go on on another CPU than the one on which it was preempted.
+    fn cache_delay_ns(&self, working_set_bytes: u64, moves: bool) -> u64;
 }
 
 impl Overheads for Costs {
@@ -41,7 +43,7 @@ impl Overheads for Costs {
         *self
     }
 
-    fn cache_delay_ns(&self, _working_set_bytes: u64) -> u64 {
+    fn cache_delay_ns(&self, _working_set_bytes: u64, _moves: bool) -> u64 {
         0
     }
 }
@@ -184,7 +186,9 @@ fn releases_of(cluster: u16) -> Releases {
 fn renumbered(mut bound: Bound, members: &[usize]) -> Bound {
     bound.task = members[bound.task];
     for part in &mut bound.made_of {
-        if let crate::What::Preemption { by, .. } = &mut part.what {
+        if let crate::What::Preemption { by, .. } | crate::What::Interference { by } =
+            &mut part.what
+        {
             *by = members[*by];
         }
     }

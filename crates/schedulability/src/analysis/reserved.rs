@@ -48,8 +48,8 @@ impl Overheads for WithReleases<'_> {
         costs
     }
 
-    fn cache_delay_ns(&self, working_set_bytes: u64) -> u64 {
-        self.all.cache_delay_ns(working_set_bytes)
+    fn cache_delay_ns(&self, working_set_bytes: u64, moves: bool) -> u64 {
+        self.all.cache_delay_ns(working_set_bytes, moves)
     }
 }
 
@@ -201,7 +201,7 @@ fn within_one(
     let costs = overheads.map_or_else(Costs::default, |all| all.costs(question.tasks.len()));
     let delays: Vec<u64> = tasks
         .iter()
-        .map(|task| overheads.map_or(0, |all| all.cache_delay_ns(task.working_set_bytes)))
+        .map(|task| overheads.map_or(0, |all| all.cache_delay_ns(task.working_set_bytes, false)))
         .collect();
     let supply = match on_time {
         true => supply(question, reservation, served, &costs, &delays)?,

@@ -5,4 +5,5 @@ mod demand;
 mod response;
 
 pub use demand::{DemandTask, Verdict, demand_holds};
-pub use response::responses;
+pub use response::{Worst, made_of, responses, worst_jobs};
+pub(crate) use response::{blocking_ns, own_jobs};

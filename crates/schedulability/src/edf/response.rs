@@ -5,6 +5,7 @@
 //! and Spuri (INRIA RR-2966, 1996) for blocking.
 
 use crate::arithmetic::{against_one, sum, times};
+use crate::bound::{Part, What};
 use crate::task::{Impossible, Task};
 use std::cmp::Ordering;
 
@@ -14,6 +15,16 @@ const MOST_ROUNDS: u32 = 1_000_000;
 /// verdict all the same.
 const MOST_INSTANTS: u64 = 2_000_000;
 
+/// The longest response of a task, and the job that has it. Times in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Worst {
+    /// From due time to end.
+    pub response_ns: u64,
+    /// When the job is due, and when it ends, from the beginning of the window in which all others are
+    /// released together; `None`: the job runs alone, and only its jitter delays it.
+    pub window: Option<(u64, u64)>,
+}
+
 /// The longest response of each of `tasks` (places in `set`), in their order, from due time to end;
 /// `None` for a task whose bound takes too long to find. `None` for all where the CPU has more to do
 /// than time.
@@ -21,6 +32,16 @@ const MOST_INSTANTS: u64 = 2_000_000;
 /// # Errors
 /// [`Impossible`]: a task that can't be, or times that overflow.
 pub fn responses(set: &[Task], tasks: &[usize]) -> Result<Option<Vec<Option<u64>>>, Impossible> {
+    let worst = worst_jobs(set, tasks)?;
+    let response = |found: Option<Worst>| found.map(|worst| worst.response_ns);
+    Ok(worst.map(|all| all.into_iter().map(response).collect()))
+}
+
+/// As [`responses`], with the job of each.
+///
+/// # Errors
+/// As [`responses`].
+pub fn worst_jobs(set: &[Task], tasks: &[usize]) -> Result<Option<Vec<Option<Worst>>>, Impossible> {
     for &place in tasks {
         let task = &set[place];
         task.check()?;
@@ -82,9 +103,16 @@ fn longest(
     tasks: &[usize],
     place: usize,
     longest_ns: u64,
-) -> Result<Option<u64>, Impossible> {
+) -> Result<Option<Worst>, Impossible> {
     let task = &set[place];
-    let mut worst = 0;
+    // The job released first, whatever the others' deadlines.
+    let Some(end_ns) = end_of(set, tasks, place, 0)? else {
+        return Ok(None);
+    };
+    let mut worst = Worst {
+        response_ns: end_ns,
+        window: Some((0, end_ns)),
+    };
     let mut instants = 0;
     for &other in tasks {
         let other = &set[other];
@@ -102,7 +130,13 @@ fn longest(
                 let Some(end_ns) = end_ns else {
                     return Ok(None);
                 };
-                worst = worst.max(end_ns.saturating_sub(due_ns));
+                let response_ns = end_ns.saturating_sub(due_ns);
+                if response_ns > worst.response_ns {
+                    worst = Worst {
+                        response_ns,
+                        window: Some((due_ns, end_ns)),
+                    };
+                }
             }
             if deadline_ns > sum(longest_ns, task.deadline_ns)? {
                 break;
@@ -110,12 +144,81 @@ fn longest(
             deadline_ns = sum(deadline_ns, other.closest_ns())?;
         }
     }
-    // The job released first, whatever the others' deadlines.
-    let Some(end_ns) = end_of(set, tasks, place, 0)? else {
-        return Ok(None);
+    let alone_ns = sum(task.alone_ns(), task.jitter_ns)?;
+    if alone_ns > worst.response_ns {
+        worst = Worst {
+            response_ns: alone_ns,
+            window: None,
+        };
+    }
+    Ok(Some(worst))
+}
+
+/// What a worst response consists of: the pieces add up to it.
+///
+/// # Errors
+/// [`Impossible::Overflow`].
+pub fn made_of(
+    set: &[Task],
+    tasks: &[usize],
+    place: usize,
+    worst: &Worst,
+) -> Result<Vec<Part>, Impossible> {
+    let task = &set[place];
+    let mut parts = Vec::new();
+    let mut push = |what: What, ns: u64| {
+        if ns > 0 {
+            parts.push(Part { what, ns });
+        }
     };
-    worst = worst.max(end_ns);
-    Ok(Some(worst.max(sum(task.alone_ns(), task.jitter_ns)?)))
+    let Some((due_ns, end_ns)) = worst.window else {
+        push(What::Own { earlier: 0 }, task.execution_ns);
+        push(What::Suspension, task.suspension_ns);
+        push(What::Jitter, task.jitter_ns);
+        return Ok(parts);
+    };
+    let own_jobs = own_jobs(task, due_ns)?;
+    let earlier = own_jobs - 1;
+    push(What::Own { earlier }, times(own_jobs, task.execution_ns)?);
+    push(What::Suspension, times(own_jobs, task.suspension_ns)?);
+    let deadline_ns = sum(due_ns, task.deadline_ns)?;
+    let blocking_ns = blocking_ns(set, tasks, place, deadline_ns);
+    push(What::Blocking, sum(blocking_ns, task.blocking_ns)?);
+    for &by in tasks.iter().filter(|&&other| other != place) {
+        let jobs = jobs_before(&set[by], deadline_ns, end_ns)?;
+        push(
+            What::Preemption { by, jobs },
+            times(jobs, set[by].alone_ns())?,
+        );
+    }
+    push(What::BeforeDue, due_ns);
+    Ok(parts)
+}
+
+/// The longest stretch of a task with a later deadline.
+pub(crate) fn blocking_ns(set: &[Task], tasks: &[usize], place: usize, deadline_ns: u64) -> u64 {
+    let later = tasks
+        .iter()
+        .filter(|&&other| other != place && set[other].deadline_ns > deadline_ns);
+    later
+        .map(|&other| blocks_ns(&set[other]))
+        .max()
+        .unwrap_or(0)
+}
+
+/// The task's own jobs up to the one that is due so long after the window's beginning.
+pub(crate) fn own_jobs(task: &Task, due_ns: u64) -> Result<u64, Impossible> {
+    Ok(sum(due_ns, task.jitter_ns)? / task.closest_ns() + 1)
+}
+
+/// How many jobs of another task are released in a window, and have their deadline within it.
+fn jobs_before(other: &Task, deadline_ns: u64, window_ns: u64) -> Result<u64, Impossible> {
+    let Some(beyond) = sum(deadline_ns, other.jitter_ns)?.checked_sub(other.deadline_ns) else {
+        return Ok(0);
+    };
+    let by_deadline = beyond / other.closest_ns() + 1;
+    let released = sum(window_ns, other.jitter_ns)?.div_ceil(other.closest_ns());
+    Ok(by_deadline.min(released))
 }
 
 /// When the work is done that comes before or with the deadline of a job due at `due_ns`.
@@ -127,27 +230,16 @@ fn end_of(
 ) -> Result<Option<u64>, Impossible> {
     let task = &set[place];
     let deadline_ns = sum(due_ns, task.deadline_ns)?;
-    let blocking_ns = tasks
-        .iter()
-        .filter(|&&other| other != place && set[other].deadline_ns > deadline_ns)
-        .map(|&other| blocks_ns(&set[other]))
-        .max()
-        .unwrap_or(0);
+    let blocking_ns = blocking_ns(set, tasks, place, deadline_ns);
     let fixed_ns = sum(blocking_ns, task.blocking_ns)?;
-    let own_jobs = sum(due_ns, task.jitter_ns)? / task.closest_ns() + 1;
-    let own_ns = times(own_jobs, task.alone_ns())?;
+    let own_ns = times(own_jobs(task, due_ns)?, task.alone_ns())?;
     let mut reached = sum(fixed_ns, own_ns)?;
     for _ in 0..MOST_ROUNDS {
         let mut next = sum(fixed_ns, own_ns)?;
         for &other in tasks.iter().filter(|&&other| other != place) {
             let other = &set[other];
-            let Some(beyond) = sum(deadline_ns, other.jitter_ns)?.checked_sub(other.deadline_ns)
-            else {
-                continue;
-            };
-            let by_deadline = beyond / other.closest_ns() + 1;
-            let released = sum(reached, other.jitter_ns)?.div_ceil(other.closest_ns());
-            next = sum(next, times(by_deadline.min(released), other.alone_ns())?)?;
+            let jobs = jobs_before(other, deadline_ns, reached)?;
+            next = sum(next, times(jobs, other.alone_ns())?)?;
         }
         if next <= reached {
             return Ok(Some(reached));

@@ -29,6 +29,60 @@ pub fn responses(tasks: &[GlobalTask], cpus: u32, order: Order) -> Vec<Option<u6
     }
 }
 
+/// How much of each response that [`responses`] found is due to which other task: its place, and its
+/// part in nanoseconds. With the task's own execution they add up to the response. Empty where the
+/// response is not the last one that was worked out for it.
+pub fn shares(
+    tasks: &[GlobalTask],
+    cpus: u32,
+    order: Order,
+    found: &[Option<u64>],
+) -> Vec<Vec<(usize, u64)>> {
+    let left = |place: usize| {
+        found[place].map_or(0, |response| {
+            tasks[place].deadline_ns.saturating_sub(response)
+        })
+    };
+    let of = |place: usize| -> Option<Vec<(usize, u64)>> {
+        let (task, response_ns) = (&tasks[place], found[place]?);
+        let mut most_ns = Vec::new();
+        let others: Vec<usize> = match order {
+            Order::FixedPriority => {
+                let before = (0..place).map(|other| Some((tasks[other], found[other]?)));
+                let before: Vec<(GlobalTask, u64)> = before.collect::<Option<_>>()?;
+                limited_carry_in(task, &before, cpus, response_ns, &mut most_ns)?;
+                (0..place).collect()
+            }
+            Order::EarliestDeadline => {
+                let others = (0..tasks.len()).filter(|&other| other != place);
+                for other in others.clone() {
+                    let work = workload(&tasks[other], left(other), response_ns)?;
+                    let until = until_deadline(&tasks[other], left(other), task.deadline_ns);
+                    most_ns.push(work.min(until));
+                }
+                others.collect()
+            }
+        };
+        let waited_ns = response_ns.checked_sub(task.execution_ns)?;
+        let most = most_ns.iter().map(|most| *most.min(&(waited_ns + 1)));
+        let together_ns = most.clone().try_fold(0_u64, u64::checked_add)?;
+        if together_ns / u64::from(cpus) != waited_ns {
+            return None;
+        }
+        let parts = most.map(|most_ns| most_ns / u64::from(cpus));
+        let mut parts: Vec<(usize, u64)> = others.into_iter().zip(parts).collect();
+        // Each is rounded down by less than the sum is.
+        let told_ns: u64 = parts.iter().map(|part| part.1).sum();
+        if let Some(largest) = parts.iter_mut().max_by_key(|part| part.1) {
+            largest.1 += waited_ns - told_ns;
+        }
+        Some(parts)
+    };
+    (0..tasks.len())
+        .map(|place| of(place).unwrap_or_default())
+        .collect()
+}
+
 /// From the highest priority down: what comes before is bounded already.
 fn fixed_priority(tasks: &[GlobalTask], cpus: u32) -> Vec<Option<u64>> {
     let mut found: Vec<Option<u64>> = Vec::with_capacity(tasks.len());

@@ -11,7 +11,7 @@ mod tardiness;
 mod window;
 
 pub use density::density_holds;
-pub use interference::{Order, responses};
+pub use interference::{Order, responses, shares};
 pub use quick::Slacks;
 pub use tardiness::tardiness_bounds;
 

@@ -37,7 +37,8 @@ impl Profile {
         Self {
             name: name.into(),
             by_tasks: (0..=tasks).map(|tasks| overheads.costs(tasks)).collect(),
-            cache_delay_ns: overheads.cache_delay_ns(0),
+            // One delay for all policies, those that move jobs among them.
+            cache_delay_ns: overheads.cache_delay_ns(0, true),
         }
     }
 

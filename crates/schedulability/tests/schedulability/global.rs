@@ -1,7 +1,7 @@
 //! Several CPUs: known sets, and the tests against a schedule that is played through.
 
 use wakepath_schedulability::global::{
-    GlobalTask, Order, density_holds, responses, tardiness_bounds,
+    GlobalTask, Order, density_holds, responses, shares, tardiness_bounds,
 };
 use wakepath_schedulability::simulate::{Rule, play};
 
@@ -27,6 +27,48 @@ fn three_tasks_of_two_thirds() {
     assert!(density_holds(&set, 3));
     assert!(all_bounded(&set, 3, Order::EarliestDeadline));
     assert_eq!(tardiness_bounds(&set, 1), None);
+}
+
+#[test]
+fn what_others_do_and_the_job_itself_add_up_to_the_response() {
+    // On two CPUs the job of 4 waits while both others run: (min(6, 4) + min(6, 4)) / 2 at most.
+    let set = tasks(&[(3, 10, 10), (3, 10, 10), (4, 20, 20)]);
+    let found = responses(&set, 2, Order::FixedPriority);
+    assert_eq!(found, [Some(3), Some(3), Some(7)]);
+    let parts = shares(&set, 2, Order::FixedPriority, &found);
+    assert_eq!(parts[2].iter().map(|part| part.1).sum::<u64>(), 3);
+    let mut told = 0;
+    for (draw, order) in (0..3000_u64).zip(
+        [Order::EarliestDeadline, Order::FixedPriority]
+            .iter()
+            .cycle(),
+    ) {
+        let mut random = wakepath_schedulability::sweep::Random::of(7, 3, draw);
+        let mut below = |most: u64| (random.unit() * most as f64) as u64;
+        let cpus = 2 + below(3) as u32;
+        let times: Vec<(u64, u64, u64)> = (0..3 + below(6))
+            .map(|_| {
+                let period = 20 + below(200);
+                (1 + below(period / 2), period, period)
+            })
+            .collect();
+        let set = tasks(&times);
+        let found = responses(&set, cpus, *order);
+        for (place, parts) in shares(&set, cpus, *order, &found).iter().enumerate() {
+            let Some(response_ns) = found[place].filter(|_| !parts.is_empty()) else {
+                continue;
+            };
+            let waited: u64 = parts.iter().map(|part| part.1).sum();
+            assert_eq!(
+                set[place].execution_ns + waited,
+                response_ns,
+                "{place} of {set:?}"
+            );
+            assert!(parts.iter().all(|part| part.0 != place));
+            told += 1;
+        }
+    }
+    assert!(told > 3000, "{told}");
 }
 
 #[test]

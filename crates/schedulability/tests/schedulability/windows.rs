@@ -3,7 +3,7 @@
 use crate::fixed_priority::ordered;
 use wakepath_schedulability::overheads::Costs;
 use wakepath_schedulability::{
-    Arrivals, Method, Question, Runs, Stretch, Task, analyse, worst_window,
+    Arrivals, Method, Part, Question, Runs, Stretch, Task, What, analyse, worst_window,
 };
 
 fn question<'a>(tasks: &'a [Task], costs: Option<&'a Costs>) -> Question<'a> {
@@ -103,4 +103,101 @@ fn every_window_is_as_long_as_its_bound() {
         }
     }
     assert!(seen > 2000, "{seen}");
+}
+
+/// Random sets for one CPU with jitter, blocking and stretches that can't be preempted.
+fn drawn(next: &mut impl FnMut(u64) -> u64) -> Vec<Task> {
+    let times: Vec<(u64, u64)> = (0..2 + next(4))
+        .map(|_| {
+            let period = 40 + next(200);
+            (1 + next(period / 4), period)
+        })
+        .collect();
+    let mut set = ordered(&times);
+    for task in &mut set {
+        task.jitter_ns = next(10) * next(2);
+        task.blocking_ns = next(6) * next(2);
+        task.deadline_ns += next(100);
+        task.non_preemptive_ns = next(task.execution_ns) * next(2);
+    }
+    set
+}
+
+#[test]
+fn a_published_set_under_earliest_deadline_first_is_played_as_by_hand() {
+    let set = ordered(&[(3, 12), (2, 4)]);
+    let asked = Question {
+        method: Method::PartitionedEdf,
+        ..question(&set, None)
+    };
+    let analysis = analyse(&asked).expect("right");
+    let part = |what, ns| Part { what, ns };
+    let own = part(What::Own { earlier: 0 }, 3);
+    let other = part(What::Preemption { by: 1, jobs: 2 }, 4);
+    assert_eq!(analysis.tasks[0].bound.made_of, [own, other]);
+    let window = worst_window(&asked, &analysis, 0)
+        .expect("right")
+        .expect("one");
+    let runs = window.stretches.iter();
+    let runs: Vec<(&Runs, u64, u64)> = runs
+        .map(|one| (&one.what, one.from_ns, one.to_ns))
+        .collect();
+    let [own, other] = [0, 1].map(Runs::Task);
+    let expected = [(&other, 0, 2), (&own, 2, 4), (&other, 4, 6), (&own, 6, 7)];
+    assert_eq!(runs, expected);
+    assert_eq!((window.due_ns, window.deadline_ns), (0, 12));
+}
+
+#[test]
+fn under_earliest_deadline_first_pieces_and_windows_are_as_long_as_their_bounds() {
+    let mut state = 11_u64;
+    let mut next = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let costs = Costs {
+        event_ns: 3,
+        release_ns: 1,
+        scheduling_ns: 1,
+        switch_ns: 1,
+        tick_ns: 2,
+        tick_period_ns: 97,
+        section_ns: 4,
+        ipi_ns: 0,
+    };
+    let (mut seen, mut asked_for) = (0, 0);
+    for round in 0..2000_u32 {
+        let set = drawn(&mut next);
+        let asked = Question {
+            method: match round % 3 {
+                0 => Method::Deadline(1),
+                _ => Method::PartitionedEdf,
+            },
+            ..question(&set, (round % 2 == 0).then_some(&costs))
+        };
+        let Ok(analysis) = analyse(&asked) else {
+            continue;
+        };
+        for (place, found) in analysis.tasks.iter().enumerate() {
+            let Some(bound) = found.bound.response_ns.map(i128::from) else {
+                continue;
+            };
+            let pieces: i128 = found.bound.made_of.iter().map(Part::signed_ns).sum();
+            assert_eq!(pieces, bound, "{place} of {set:?}");
+            asked_for += 1;
+            let window = worst_window(&asked, &analysis, place).expect("right");
+            let Some(window) = window else { continue };
+            assert_eq!(window.response_ns(), bound, "{place} of {set:?}");
+            let joined = |two: &[Stretch]| two[0].to_ns == two[1].from_ns;
+            assert!(window.stretches.windows(2).all(joined));
+            seen += 1;
+        }
+    }
+    // Where the job's own jitter alone makes the bound, nothing is played.
+    assert!(
+        seen * 10 > asked_for * 9 && seen > 2000,
+        "{seen} of {asked_for}"
+    );
 }

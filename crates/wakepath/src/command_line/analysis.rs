@@ -58,8 +58,9 @@ pub struct Schedulability {
     /// Take overheads of another machine than the one that the tasks run on.
     #[arg(long)]
     pub other_machine: bool,
-    /// A traced run of this machine whose overheads are put in; several, with different numbers of
-    /// threads, are interpolated [default: those in the file, else none, and the answer says so].
+    /// A traced run of this machine whose overheads are put in, or a run of cache-delay; several, with
+    /// different numbers of threads, are interpolated [default: those in the file, else none, and the
+    /// answer says so].
     #[arg(long, value_name = "RUN")]
     pub overheads: Vec<PathBuf>,
     /// Which of the observed overheads counts.

@@ -180,7 +180,7 @@ fn overheads(
     let of_machine = arguments.machine.as_ref().or(arguments.from.as_ref());
     if let Some(run) = of_machine.filter(|_| named.is_empty()) {
         let run = runs::find(Some(run))?;
-        if has_overheads(&run) {
+        if has_overheads(&run) || KnownOverheads::tells_cache_delays(&Run::open(&run)?) {
             named.push(run);
         }
     }

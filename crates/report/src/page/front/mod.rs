@@ -99,7 +99,7 @@ fn beside(markup: &mut Markup, run: &Reported<'_>) {
 
 fn terms(markup: &mut Markup, run: &Reported<'_>, answer: &Answer) {
     let criterion = match answer.criterion.is_empty() {
-        true => crate::text::NO_CRITERION.to_owned(),
+        true => crate::text::no_criterion(run.assessment).to_owned(),
         false => answer.criterion.clone(),
     };
     markup.raw("<dl class=\"terms\">");

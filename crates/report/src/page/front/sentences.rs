@@ -57,6 +57,11 @@ pub(super) fn two(assessment: &Assessment, answer: &Answer) -> [String; 2] {
                 .to_owned(),
             nearest(),
         ],
+        (Outcome::NotJudged, _) if !assessment.cache_delays.is_empty() => [
+            "The run measured what a job loses of its caches: there is nothing to judge."
+                .to_owned(),
+            String::new(),
+        ],
         (Outcome::NotJudged, _) => [
             "The run was measured and not judged, because no criterion was given.".to_owned(),
             String::new(),

@@ -3,7 +3,7 @@
 use super::nothing;
 use crate::markup::Markup;
 use crate::page::Reported;
-use crate::text::{bounds_table, conditions_table};
+use crate::text::{bounds_table, cache_delays_table, conditions_table};
 
 /// Writes the table.
 pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
@@ -23,5 +23,9 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     let bounds = &run.assessment.bounds;
     if !bounds.is_empty() {
         bounds_table(bounds).write_html(markup, "Bounds against what was observed");
+    }
+    let delays = &run.assessment.cache_delays;
+    if !delays.is_empty() {
+        cache_delays_table(delays).write_html(markup, "What is lost of the caches");
     }
 }

@@ -3,7 +3,7 @@
 use super::super::{Outcome, Refuted, TaskAnswer, releases_of};
 use super::refutation::refuted;
 use super::{GroupAnswer, bare, within_its_deadline};
-use crate::bound::Bound;
+use crate::bound::{Bound, Part, What};
 use crate::edf::{self, DemandTask, Verdict};
 use crate::overheads::{Costs, inflate_edf};
 use crate::simulate::Rule;
@@ -20,30 +20,48 @@ pub(super) fn edf_on_one(
     let inflated = inflate_edf(seen, delays, costs, releases_of(1))?;
     let holds = demand(&inflated)? == Verdict::Holds;
     let unchecked = within_its_deadline(&inflated);
-    let responses = edf::responses(&unchecked, &all)?;
+    let worst = edf::worst_jobs(&unchecked, &all)?;
     let answers = all.iter().map(|&place| {
-        let response_ns = responses.as_ref().and_then(|found| found[place]);
+        let worst = worst.as_ref().and_then(|found| found[place]);
         // The deadline was brought forward by the timer's delay: the response counts it again.
         let since_due_ns = tasks[place].jitter_ns - seen[place].jitter_ns;
-        let response_ns = response_ns.map(|response| {
-            response
+        let response_ns = worst.map(|worst| {
+            worst
+                .response_ns
                 .saturating_add(costs.event_ns)
                 .saturating_add(since_due_ns)
         });
+        let mut made_of = match &worst {
+            None => Vec::new(),
+            Some(worst) => edf::made_of(&unchecked, &all, place, worst)?,
+        };
+        if !made_of.is_empty() {
+            let charged_ns = unchecked[place].execution_ns - tasks[place].execution_ns;
+            own_apart(&mut made_of, charged_ns);
+            made_of.push(Part {
+                what: What::Jitter,
+                ns: since_due_ns,
+            });
+            made_of.push(Part {
+                what: What::Overhead("the timer"),
+                ns: costs.event_ns,
+            });
+            made_of.retain(|part| part.ns > 0);
+        }
         let bound = Bound {
             task: place,
             response_ns,
             deadline_ns: tasks[place].deadline_ns,
-            made_of: Vec::new(),
+            made_of,
         };
-        TaskAnswer {
+        Ok(TaskAnswer {
             schedulable: holds || bound.holds(),
             tardiness_ns: bound.late_ns().filter(|_| !holds),
             bound,
             parameters: None,
-        }
+        })
     });
-    let answers: Vec<TaskAnswer> = answers.collect();
+    let answers: Vec<TaskAnswer> = answers.collect::<Result<_, Impossible>>()?;
     let outcome = match holds {
         true => Outcome::Schedulable,
         false => {
@@ -70,6 +88,23 @@ pub(super) fn edf_on_one(
         outcome,
     };
     Ok((answer, inflated))
+}
+
+/// Splits what each own job was charged into its execution and the overheads put on it.
+pub(super) fn own_apart(parts: &mut Vec<Part>, charged_ns: u64) {
+    let own = parts.iter_mut().find_map(|part| match part.what {
+        What::Own { earlier } => Some((part, earlier + 1)),
+        _ => None,
+    });
+    let Some((part, jobs)) = own else {
+        return;
+    };
+    let ns = charged_ns.saturating_mul(jobs).min(part.ns);
+    part.ns -= ns;
+    parts.push(Part {
+        what: What::Overhead("switches, interrupts and cold caches"),
+        ns,
+    });
 }
 
 fn demand(tasks: &[Task]) -> Result<Verdict, Impossible> {

@@ -74,7 +74,8 @@ impl Group {
         let (costs, delays) = match question.overheads {
             None => (Costs::default(), vec![0; tasks.len()]),
             Some(overheads) => {
-                let delay = |task: &Task| overheads.cache_delay_ns(task.working_set_bytes);
+                let moves = self.cpus > 1;
+                let delay = |task: &Task| overheads.cache_delay_ns(task.working_set_bytes, moves);
                 (
                     overheads.costs(tasks.len()),
                     tasks.iter().map(delay).collect(),
@@ -150,7 +151,7 @@ fn by_kernel(
 
 /// The tasks as SCHED_DEADLINE sees them: its deadlines count from the wake-up, which lags by the
 /// jitter, so that period and deadline are shorter by it.
-fn from_wake_up(tasks: &[Task]) -> Vec<Task> {
+pub(crate) fn from_wake_up(tasks: &[Task]) -> Vec<Task> {
     let seen = tasks.iter().map(|task| Task {
         arrivals: closer(&task.arrivals, task.jitter_ns),
         deadline_ns: task.deadline_ns.saturating_sub(task.jitter_ns),
@@ -183,7 +184,7 @@ fn bare(task: &Task) -> Task {
 
 /// The inflated tasks with deadlines that at least fit one job: whether the task's own deadline is
 /// met is asked afterwards.
-fn within_its_deadline(inflated: &[Task]) -> Vec<Task> {
+pub(crate) fn within_its_deadline(inflated: &[Task]) -> Vec<Task> {
     let stretched = inflated.iter().map(|task| Task {
         deadline_ns: task.deadline_ns.max(task.alone_ns()),
         ..task.clone()

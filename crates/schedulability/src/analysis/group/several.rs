@@ -2,8 +2,9 @@
 
 use super::super::{Outcome, TaskAnswer, releases_of};
 use super::GroupAnswer;
+use super::by_deadline::own_apart;
 use super::refutation::refuted;
-use crate::bound::Bound;
+use crate::bound::{Bound, Part, What};
 use crate::fixed_priority;
 use crate::global::{self, GlobalTask, Order};
 use crate::method::Method;
@@ -47,6 +48,10 @@ pub(super) fn on_several(
         (false, false, Some(seen)) => global::tardiness_bounds(seen, cpus),
         _ => None,
     };
+    let shares = seen.as_ref().map_or_else(
+        || vec![Vec::new(); tasks.len()],
+        |seen| global::shares(seen, cpus, order, &found),
+    );
     let mut answers: Vec<TaskAnswer> = ranked
         .iter()
         .enumerate()
@@ -59,7 +64,16 @@ pub(super) fn on_several(
                         .saturating_add(tasks[place].jitter_ns)
                 }),
                 deadline_ns: tasks[place].deadline_ns,
-                made_of: Vec::new(),
+                made_of: seen.as_ref().map_or_else(Vec::new, |seen| {
+                    let by = shares[rank].iter().map(|&(other, ns)| (ranked[other], ns));
+                    made_of(
+                        &tasks[place],
+                        seen[rank].execution_ns,
+                        found[rank],
+                        by,
+                        costs,
+                    )
+                }),
             },
             schedulable: holds || (method.by_priority() && found[rank].is_some()),
             tardiness_ns: late.as_ref().map(|late| late[rank]),
@@ -76,6 +90,38 @@ pub(super) fn on_several(
         outcome,
     };
     Ok((answer, inflated))
+}
+
+/// The pieces of a response: the job itself with what it is charged, and what keeps all CPUs busy.
+fn made_of(
+    task: &Task,
+    charged_ns: u64,
+    found_ns: Option<u64>,
+    by: impl Iterator<Item = (usize, u64)>,
+    costs: &Costs,
+) -> Vec<Part> {
+    let waiting: Vec<Part> = by
+        .map(|(by, ns)| Part {
+            what: What::Interference { by },
+            ns,
+        })
+        .collect();
+    let waited_ns: u64 = waiting.iter().map(|part| part.ns).sum();
+    if found_ns != charged_ns.checked_add(waited_ns) {
+        return Vec::new();
+    }
+    let part = |what, ns| Part { what, ns };
+    let mut parts = vec![part(
+        What::Own { earlier: 0 },
+        charged_ns.saturating_sub(task.suspension_ns),
+    )];
+    own_apart(&mut parts, charged_ns.saturating_sub(task.alone_ns()));
+    parts.push(part(What::Suspension, task.suspension_ns));
+    parts.extend(waiting);
+    parts.push(part(What::Jitter, task.jitter_ns));
+    parts.push(part(What::Overhead("the timer"), costs.event_ns));
+    parts.retain(|part| part.ns > 0);
+    parts
 }
 
 /// The kernel's own sections are charged to EDF's tasks as stretches, which the global tests don't

@@ -17,6 +17,7 @@ wakepath_test_program::tests![
     a_recorded_run_is_a_task_set_and_says_what_was_guessed,
     what_was_promised_is_carried_out_and_held_against_what_is_observed,
     overheads_of_another_machine_are_refused_unless_said,
+    what_caches_lose_is_measured_and_put_into_the_bounds,
 ];
 
 const BURNS: &str = "\
@@ -427,4 +428,90 @@ fn overheads_of_another_machine_are_refused_unless_said() {
     let taken = Start::command_in(refused.place, &said).finish();
     taken.assert_code(0);
     assert!(taken.output.contains("machine: "), "{}", taken.output);
+}
+
+/// 256 KiB and nothing, under an ordinary policy, so that no right is needed.
+const CACHE_DELAY: &str = "\
+name = \"caches\"
+rate = \"5 Hz\"
+duration = \"1 s\"
+warm-up = \"200 ms\"
+policies = [\"OTHER nice 0\"]
+
+[[phases]]
+name = \"nothing\"
+work = { kind = \"cache-delay\", bytes = \"0 B\", preempted-by = \"16 MiB\" }
+
+[[phases]]
+name = \"256 KiB\"
+work = { kind = \"cache-delay\", bytes = \"256 KiB\", preempted-by = \"16 MiB\" }
+";
+
+fn what_caches_lose_is_measured_and_put_into_the_bounds() {
+    let place = Place::new();
+    std::fs::write(place.path().join("caches.toml"), CACHE_DELAY).unwrap();
+    let run = place.path().join("caches");
+    let measured = Start::command(&["run"])
+        .with(&[place.path().join("caches.toml")])
+        .with(&["--no-tui", "--directory"])
+        .with(&[&run])
+        .finish();
+    measured.assert_code(0);
+    let told = "lost of the caches by a preemption, median: 0 B ";
+    assert!(measured.output.contains(told), "{}", measured.output);
+    let details = Start::command(&["show", "--details"])
+        .with(&[&run])
+        .finish();
+    let row = details
+        .output
+        .lines()
+        .find(|line| line.trim_start().starts_with("256 KiB"));
+    assert!(row.is_some(), "{}", details.output);
+
+    let other = "[[tasks]]\nname = \"a\"\nexecution = \"1 ms\"\nperiod = \"10 ms\"\npriority = 2\n";
+    let own = "[[tasks]]\nname = \"b\"\nexecution = \"1 ms\"\nperiod = \"20 ms\"\npriority = 1\n";
+    let bounded = |working_set: &str| {
+        let set = format!("policy = \"P-FP\"\n{other}{own}working-set = \"{working_set}\"\n");
+        let place = Place::new();
+        std::fs::write(place.path().join("tasks.toml"), set).unwrap();
+        let words = [
+            "schedulability",
+            "tasks.toml",
+            "--taken",
+            "median",
+            "--json",
+            "--overheads",
+        ];
+        let asked = Start::command_in(place, &words).with(&[&run]).finish();
+        asked.assert_code(0);
+        asked.json()
+    };
+    // A job of a is charged with what b loses to it: 4096 lines, a nanosecond each at least.
+    let (small, large) = (bounded("64 B"), bounded("256 KiB"));
+    let response = |of: &serde_json::Value| of["tasks"][0]["response_ns"].as_u64().unwrap();
+    assert!(
+        response(&large) > response(&small) + 4096,
+        "{small} {large}"
+    );
+    let unknown = large["overheads"]["unknown"].as_array().unwrap();
+    assert_eq!(unknown.len(), 8, "{unknown:?}");
+    assert!(!unknown.contains(&"cache-related delay".into()));
+    let delays = large["overheads"]["cache_delays"].as_array().unwrap();
+    assert_eq!(delays.len(), 2, "{delays:?}");
+    // It was not traced: of a phase it tells nothing.
+    std::fs::write(place.path().join("tasks.toml"), BURNS).unwrap();
+    let words = [
+        "schedulability",
+        "tasks.toml",
+        "--overheads-phase",
+        "nothing",
+        "--overheads",
+    ];
+    let refused = Start::command_in(place, &words).with(&[&run]).finish();
+    refused.assert_code(1);
+    assert!(
+        refused.complaints.contains("holds no overheads"),
+        "{}",
+        refused.said()
+    );
 }

@@ -1,6 +1,8 @@
 //! The window in which a task responds the latest, played through: what runs when, from the instant
-//! at which all comes together to the end of the worst job. For fixed priorities on one CPU, where
-//! that instant is known; other analyses add up what no single schedule shows.
+//! at which all comes together to the end of the worst job. For one CPU, where that instant is known;
+//! analyses of several CPUs add up what no single schedule shows.
+
+mod by_deadline;
 
 use crate::analysis::{Analysis, NotAnalysed, Question};
 use crate::arithmetic::sum;
@@ -80,10 +82,16 @@ pub fn worst_window(
     task: usize,
 ) -> Result<Option<Window>, NotAnalysed> {
     let own = &question.tasks[task];
-    let on_one = question.method == Method::PartitionedFixedPriority
-        || question.method.by_priority() && question.cpus == 1;
+    let size = question.method.cluster_size(question.cpus);
+    let group = |task: &Task| match question.cpus > size {
+        true => task.cpu.unwrap_or(0) / size,
+        false => 0,
+    };
+    // The last cluster may have one CPU where others have more.
+    let first = u32::from(group(own)) * u32::from(size);
+    let on_one = size == 1 || u32::from(question.cpus).saturating_sub(first) == 1;
     let members: Vec<usize> = (0..question.tasks.len())
-        .filter(|&place| question.cpus == 1 || question.tasks[place].cpu == own.cpu)
+        .filter(|&place| group(&question.tasks[place]) == group(own))
         .collect();
     let plain = |task: &Task| {
         task.suspension_ns == 0
@@ -94,7 +102,8 @@ pub fn worst_window(
     if !on_one || !question.tasks.iter().all(plain) {
         return Ok(None);
     }
-    let parts = &analysis.tasks[task].bound.made_of;
+    let bound = &analysis.tasks[task].bound;
+    let parts = &bound.made_of;
     let worst_job = parts.iter().find_map(|part| match part.what {
         What::Own { earlier } => Some(earlier),
         _ => None,
@@ -112,10 +121,15 @@ pub fn worst_window(
             overheads.costs(tasks.len()),
             tasks
                 .iter()
-                .map(|task| overheads.cache_delay_ns(task.working_set_bytes))
+                .map(|task| overheads.cache_delay_ns(task.working_set_bytes, false))
                 .collect(),
         ),
     };
+    if !question.method.by_priority() {
+        let of_kernel = matches!(question.method, Method::Deadline(_));
+        let found = by_deadline::window(&tasks, (&costs, &delays), of_kernel, &members, bound)?;
+        return Ok(found);
+    }
     let (inflated, interrupts) = inflate_fixed_priority(&tasks, &delays, &costs, Releases::Local)?;
     let Some(local) = members.iter().position(|&place| place == task) else {
         return Ok(None);
