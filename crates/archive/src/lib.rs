@@ -14,6 +14,7 @@ mod durable;
 mod error;
 mod event;
 mod finish;
+mod follow;
 mod imported;
 mod legible;
 mod load_proofs;
@@ -38,6 +39,7 @@ pub use event::{
     ThreadEnded, ThreadStarted, Tool, TracingSetUp, When, run_id,
 };
 pub use finish::{Step, discard_in, finish, finish_in, finish_until, withdraw_in};
+pub use follow::LogFollower;
 pub use imported::{Imported, ThreadHistogram};
 pub use legible::read_legible;
 pub use log::{Block, Content, Damage, Gap, LOG_NAME, LogReader, LogWriter, Tail, TailKind};

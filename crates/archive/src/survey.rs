@@ -4,14 +4,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 
 use wakepath_directory::Directory;
 use wakepath_timeline::Sample;
 
 use crate::contradiction::Contradiction;
 use crate::error::{ArchiveError, Result};
-use crate::event::{Ending, Event, RunStarted, SegmentEnded, SegmentStarted, ThreadStarted};
+use crate::event::{
+    Ending, Event, FactsTaken, RunStarted, SegmentEnded, SegmentStarted, ThreadStarted,
+};
 use crate::log::block::{FILE_HEADER, file_header};
 use crate::log::{Content, LogReader};
 use crate::manifest::{Contradictions, Manifest, Recovered, SegmentRecord, ThreadRecord};
@@ -41,27 +43,7 @@ pub(crate) fn survey(directory: &Directory) -> Result<Survey> {
         opened => opened?,
     };
     let mut surveyor = Surveyor::default();
-    while let Some(block) = reader.next_block()? {
-        let taken = match block.content {
-            Content::Event(event) => surveyor.take_event(event),
-            Content::Samples {
-                segment,
-                thread,
-                samples,
-            } => surveyor.take_samples(segment, thread, &samples, block.offset),
-            Content::Unknown { .. } => Ok(()),
-        };
-        if let Err(contradiction) = taken {
-            let Contradictions { blocks, first } = &mut surveyor.missing.contradictions;
-            *blocks += 1;
-            first.get_or_insert_with(|| {
-                format!(
-                    "block {} at offset {}: {contradiction}",
-                    block.sequence, block.offset
-                )
-            });
-        }
-    }
+    surveyor.take_all(&mut reader)?;
     let damage = reader.damage().clone();
     if surveyor.is_empty() && !damage.is_corruption() {
         return Err(nothing());
@@ -111,11 +93,12 @@ fn is_blank(directory: &Directory) -> Result<bool> {
     }
 }
 
+/// What a log said as far as it was read.
 #[derive(Default)]
-struct Surveyor {
+pub(crate) struct Surveyor {
     started: Option<Box<RunStarted>>,
     segments: Vec<SegmentRecord>,
-    facts: Vec<crate::FactsTaken>,
+    facts: Vec<FactsTaken>,
     notes: Vec<String>,
     tracing: Option<crate::TracingSetUp>,
     kernel_latency: Vec<crate::KernelLatency>,
@@ -129,6 +112,49 @@ struct Surveyor {
 }
 
 impl Surveyor {
+    /// Reads to the log's end.
+    pub fn take_all<R: Read + Seek>(&mut self, reader: &mut LogReader<R>) -> Result<()> {
+        while let Some(block) = reader.next_block()? {
+            let taken = match block.content {
+                Content::Event(event) => self.take_event(event),
+                Content::Samples {
+                    segment,
+                    thread,
+                    samples,
+                } => self.take_samples(segment, thread, &samples, block.offset),
+                Content::Unknown { .. } => Ok(()),
+            };
+            if let Err(contradiction) = taken {
+                let Contradictions { blocks, first } = &mut self.missing.contradictions;
+                *blocks += 1;
+                first.get_or_insert_with(|| {
+                    format!(
+                        "block {} at offset {}: {contradiction}",
+                        block.sequence, block.offset
+                    )
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What is known of a segment; `None` for one that has not begun.
+    pub fn segment(&self, segment: u32) -> Option<&SegmentRecord> {
+        self.segments.iter().rfind(|known| known.segment == segment)
+    }
+
+    /// What was read of the machine.
+    pub fn facts(&self) -> &[FactsTaken] {
+        &self.facts
+    }
+
+    /// Where the blocks with a thread's samples begin, in order.
+    pub fn offsets(&self, segment: u32, thread: u16) -> &[u64] {
+        self.blocks
+            .get(&(segment, thread))
+            .map_or(&[], Vec::as_slice)
+    }
+
     /// Whether nothing but a run's end was found: it neither began nor has samples.
     fn is_empty(&self) -> bool {
         self.started.is_none()
@@ -255,8 +281,9 @@ impl Surveyor {
         samples: &[Sample],
         offset: u64,
     ) -> Result<(), Contradiction> {
+        // The segment under way is the last one.
         let mut known = self.segments.iter_mut();
-        let known = known.find(|known| known.segment == segment);
+        let known = known.rfind(|known| known.segment == segment);
         let record = known.and_then(|s| s.threads.iter_mut().find(|t| t.thread == thread));
         let Some(record) = record else {
             self.missing.samples_without_segment += samples.len() as u64;

@@ -1,9 +1,8 @@
 //! Which stretches of a segment are worth keeping: those around its late cycles, by the samples in
 //! the run's log.
 
-use wakepath_archive::{Content, KeptWindow, LogReader};
-use wakepath_directory::Directory;
-use wakepath_timeline::{DueTimes, Sample};
+use wakepath_archive::{KeptWindow, LogFollower};
+use wakepath_timeline::Sample;
 
 use crate::error::Result;
 
@@ -15,36 +14,23 @@ const AFTER_NS: u64 = 100_000;
 /// # Errors
 /// [`crate::ProbeError::Archive`] when the log can't be read.
 pub(crate) fn late_windows(
-    directory: &Directory,
+    log: &mut LogFollower,
     segment: u32,
     above_ns: u64,
 ) -> Result<Vec<KeptWindow>> {
-    let mut reader = LogReader::open_in(directory)?;
+    log.read_on()?;
+    let threads = log.segment(segment).map(|record| &record.threads);
+    let threads: Vec<(u16, u64)> = threads
+        .into_iter()
+        .flatten()
+        .map(|thread| (thread.thread, thread.due.period_ns))
+        .collect();
     let mut windows = Vec::new();
-    // Periods by thread, and the sample before: a skipped period is late too.
-    let mut threads: Vec<(u16, DueTimes, Option<Sample>)> = Vec::new();
-    while let Some(block) = reader.next_block()? {
-        match block.content {
-            Content::Event(wakepath_archive::Event::SegmentStarted(started))
-                if started.segment == segment =>
-            {
-                threads = started
-                    .threads
-                    .iter()
-                    .map(|thread| (thread.thread, thread.due, None))
-                    .collect();
-            }
-            Content::Samples {
-                segment: of,
-                thread,
-                samples,
-            } if of == segment => {
-                let known = threads.iter_mut().find(|known| known.0 == thread);
-                if let Some((_, due, last)) = known {
-                    windows.extend(around_late(&samples, due.period_ns, above_ns, last));
-                }
-            }
-            _ => {}
+    for (thread, period_ns) in threads {
+        // The sample before: a skipped period is late too.
+        let mut last = None;
+        for samples in log.batches(segment, thread) {
+            windows.extend(around_late(&samples?, period_ns, above_ns, &mut last));
         }
     }
     Ok(windows)

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use wakepath_archive::{
-    Kept, KernelLatency, KernelNoise, SegmentTraced, SelfTestFound, TraceDescription, TraceEnd,
-    TraceMode, TraceWriter, TracingSetUp,
+    Kept, KernelLatency, KernelNoise, LogFollower, SegmentTraced, SelfTestFound, TraceDescription,
+    TraceEnd, TraceMode, TraceWriter, TracingSetUp,
 };
 use wakepath_directory::Directory;
 use wakepath_rt::clock;
@@ -97,6 +97,8 @@ struct Probe {
     decoder: Decoder,
     /// Why the segment under way has no trace.
     problem: Option<String>,
+    /// The run's log, where late cycles decide what is kept.
+    log: Option<LogFollower>,
 }
 
 struct Segment {
@@ -166,6 +168,7 @@ impl Probe {
             decoder,
             segment: None,
             problem: None,
+            log: None,
         };
         Ok((probe, Ready { set_up, orphans }))
     }
@@ -288,7 +291,11 @@ impl Probe {
         } = segment;
         let windows = match (self.setting.keep_above_ns, self.choice.mode) {
             (Some(above_ns), TraceMode::FlightRecorder) => {
-                Some(merged(late_windows(&self.directory, number, above_ns)?))
+                let log = match &mut self.log {
+                    Some(open) => open,
+                    none => none.insert(LogFollower::open_in(&self.directory)?),
+                };
+                Some(merged(late_windows(log, number, above_ns)?))
             }
             _ => None,
         };

@@ -166,6 +166,17 @@ impl<R: Read + Seek> LogReader<R> {
         }
     }
 
+    /// Goes on to where the log ends now. What looked like its torn end may have become whole.
+    pub(crate) fn read_on(&mut self) -> Result<()> {
+        // Moving there forgets what is buffered: zeros ahead of the end may have become blocks.
+        let end = self.input.seek(SeekFrom::End(0));
+        self.length = end.map_err(|e| self.failed(e))?;
+        if let Some(tail) = self.damage.tail.take() {
+            self.position = tail.offset;
+        }
+        Ok(())
+    }
+
     /// What could not be read so far; complete once [`LogReader::next_block`] gave `None`.
     pub fn damage(&self) -> &Damage {
         &self.damage

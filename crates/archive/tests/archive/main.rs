@@ -4,6 +4,7 @@
 mod damaged_logs;
 mod every_fault;
 mod finishing;
+mod following;
 mod full_disk;
 mod killed_writer;
 mod links;

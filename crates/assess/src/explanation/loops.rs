@@ -3,7 +3,7 @@
 
 use super::ExplainError;
 use super::covered::{Covered, Gaps};
-use wakepath_archive::{Run, SegmentRecord, ThreadRecord, Trace};
+use wakepath_archive::{ArchiveError, Run, SegmentRecord, ThreadRecord, Trace};
 use wakepath_explain::{Identifier, LoopThread};
 use wakepath_timeline::Sample;
 
@@ -35,8 +35,6 @@ impl<'a> SegmentLoops<'a> {
         record: &'a SegmentRecord,
         trace: &Trace,
     ) -> Result<Self, ExplainError> {
-        let covered = Covered::of(trace);
-        let mut loops = Vec::new();
         let watched = run
             .manifest
             .imported
@@ -47,13 +45,29 @@ impl<'a> SegmentLoops<'a> {
             true => Some(crate::watched::rows(record, trace)?),
             false => None,
         };
-        for thread in &record.threads {
-            let mut samples = match (&mut rows, thread_number(thread)) {
+        Self::with(record, trace, |thread| {
+            match (&mut rows, thread_number(thread)) {
                 (Some(rows), Some(number)) => {
-                    rows.remove(&number).map_or(Vec::new(), |row| row.samples)
+                    Ok(rows.remove(&number).map_or(Vec::new(), |row| row.samples))
                 }
-                _ => run.samples(record.segment, thread.thread)?,
-            };
+                _ => run.samples(record.segment, thread.thread),
+            }
+        })
+    }
+
+    /// The loops of a segment, each with the samples that are given for it.
+    ///
+    /// # Errors
+    /// When samples or trace can't be read.
+    pub(super) fn with(
+        record: &'a SegmentRecord,
+        trace: &Trace,
+        mut samples: impl FnMut(&ThreadRecord) -> Result<Vec<Sample>, ArchiveError>,
+    ) -> Result<Self, ExplainError> {
+        let covered = Covered::of(trace);
+        let mut loops = Vec::new();
+        for thread in &record.threads {
+            let mut samples = samples(thread)?;
             let mut uncovered = 0;
             samples.retain(|sample| {
                 let holds = covered.holds(sample);

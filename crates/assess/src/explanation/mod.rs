@@ -8,13 +8,13 @@ mod loops;
 mod order;
 mod sums;
 mod terms;
-mod worst;
+mod under_way;
 
 pub use error::ExplainError;
 pub use files::{kept, write_beside};
 pub use loops::SegmentLoops;
 pub use order::Order;
-pub use worst::{WorstCycle, worst_cycle};
+pub use under_way::{UnderWay, WorstCycle};
 
 use sums::Sums;
 use wakepath_archive::{Run, Trace};
@@ -83,7 +83,7 @@ pub fn explain(
         traced += 1;
         let loops = SegmentLoops::read(run, record, &trace)?;
         along.segment(&loops)?;
-        let options = terms::options(run, record, &loops.threads());
+        let options = terms::options(&run.manifest.facts, record, &loops.threads());
         own_by_name |= matches!(options.own, Own::Named(_));
         let explainer = one_segment(&loops, &trace, options, &mut sums, along)?;
         events += explainer.events();

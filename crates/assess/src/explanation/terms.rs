@@ -1,16 +1,16 @@
 //! What the explainer is told of a segment beside its loops: which threads are wakepath's own, and
 //! what the drivers say of the CPUs' idle states.
 
-use wakepath_archive::{FactsTaken, OwnRole, Run, SegmentRecord};
+use wakepath_archive::{FactsTaken, OwnRole, SegmentRecord};
 use wakepath_explain::{IdleExits, Options, Own, OwnThread};
 use wakepath_machine::{Facts, IdleGroup};
 
-/// The terms of one segment.
-pub fn options(run: &Run, record: &SegmentRecord, loops: &[Option<u32>]) -> Options {
+/// The terms of one segment of a run, on a machine of these facts.
+pub fn options(facts: &[FactsTaken], record: &SegmentRecord, loops: &[Option<u32>]) -> Options {
     Options {
         usual: None,
         own: own(record, loops),
-        idle_exits: idle_exits(&run.manifest.facts),
+        idle_exits: idle_exits(facts),
     }
 }
 

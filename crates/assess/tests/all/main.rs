@@ -4,3 +4,4 @@ mod assessments;
 mod bounds;
 mod comparisons;
 mod flights;
+mod under_way;

@@ -9,7 +9,7 @@ use super::standing::{Lines, Shared, Standing, Time, Worst};
 use super::{headline, is_wanted};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use wakepath_assess::explanation::worst_cycle;
+use wakepath_assess::explanation::{ExplainError, UnderWay, WorstCycle};
 use wakepath_measure::{LiveFigures, Observer, Plan, Segment};
 use wakepath_timeline::duration::short;
 
@@ -30,6 +30,8 @@ pub struct Follower {
     live: Option<LiveView>,
     plain: Option<PlainView>,
     name: String,
+    /// The run, once a traced segment of it was looked at.
+    under_way: Option<UnderWay>,
 }
 
 impl Follower {
@@ -44,12 +46,25 @@ impl Follower {
             live: None,
             plain: None,
             name: name.to_owned(),
+            under_way: None,
         }
     }
 
     /// How it stands, for others to look at.
     pub fn standing(&self) -> Shared {
         self.standing.clone()
+    }
+
+    fn worst_cycle(
+        &mut self,
+        directory: &Path,
+        segment: u32,
+    ) -> Result<Option<WorstCycle>, ExplainError> {
+        let under_way = match &mut self.under_way {
+            Some(open) => open,
+            none => none.insert(UnderWay::open(directory)?),
+        };
+        under_way.worst_cycle(segment)
     }
 
     fn time(&self, tell: impl FnOnce(&mut Remaining, Duration)) {
@@ -89,6 +104,7 @@ fn row_of(standing: &mut Standing, segment: &Segment) -> usize {
 
 impl Observer for Follower {
     fn begun(&mut self, plan: &Plan, planned_ns: u64, directory: &Path) {
+        self.under_way = None;
         {
             let mut standing = self.standing.lock();
             standing.what = format!("{}, {}", self.name, headline(plan));
@@ -161,7 +177,7 @@ impl Observer for Follower {
     }
 
     fn traced(&mut self, segment: &Segment, directory: &Path) {
-        match worst_cycle(directory, segment.planned.segment) {
+        match self.worst_cycle(directory, segment.planned.segment) {
             Ok(None) => {}
             Ok(Some(worst)) => {
                 let planned = &segment.planned;

@@ -1,0 +1,88 @@
+//! A run under way: the worst cycle of each traced segment and what it waited for, told as soon as the
+//! segment is over and long before the run is. Of the log only what is new is read, of the trace what
+//! lies around that cycle; the whole segment is explained when the run has ended.
+
+use super::terms::options;
+use super::{ExplainError, SegmentLoops};
+use std::path::{Path, PathBuf};
+use wakepath_archive::{LogFollower, Trace};
+use wakepath_explain::{Explained, Explainer};
+
+/// A run that is being recorded.
+pub struct UnderWay {
+    directory: PathBuf,
+    log: LogFollower,
+}
+
+/// The worst cycle of a segment.
+#[derive(Debug, Clone)]
+pub struct WorstCycle {
+    /// Its wake-up latency, in nanoseconds.
+    pub latency_ns: u64,
+    /// What took most of it beside the wake-up itself, and how much in nanoseconds; `None` where
+    /// nothing interfered.
+    pub main_cause: Option<(String, u64)>,
+}
+
+/// Cycles before the worst that are explained with it: what is usual is measured on as many.
+const BEFORE: usize = 256;
+/// Cycles after it.
+const AFTER: usize = 16;
+/// Events of other CPUs may be stamped by so many nanoseconds later.
+const LATER_NS: u64 = 5_000_000;
+
+impl UnderWay {
+    /// The run that is recorded there.
+    ///
+    /// # Errors
+    /// When there is no log, or none that can be read.
+    pub fn open(directory: &Path) -> Result<Self, ExplainError> {
+        Ok(Self {
+            log: LogFollower::open(directory)?,
+            directory: directory.to_owned(),
+        })
+    }
+
+    /// The worst judged cycle of a segment that has just ended; `None` where its trace covers none.
+    ///
+    /// # Errors
+    /// When log or trace can't be read.
+    pub fn worst_cycle(&mut self, segment: u32) -> Result<Option<WorstCycle>, ExplainError> {
+        self.log.read_on()?;
+        let record = self.log.segment(segment).cloned();
+        let (Some(record), Some(trace)) = (record, Trace::open(&self.directory, segment)?) else {
+            return Ok(None);
+        };
+        let mut loops = SegmentLoops::with(&record, &trace, |thread| {
+            self.log.samples(segment, thread.thread)
+        })?;
+        let Some((number, worst, (from_ns, to_ns))) = loops.keep_around_worst(BEFORE, AFTER) else {
+            return Ok(None);
+        };
+        let options = options(self.log.facts(), &record, &loops.threads());
+        let mut explainer = Explainer::new(loops.to_explain(), options);
+        let mut found = None;
+        let mut look = |of: usize, cycle: Explained| {
+            if of == number && cycle.sample.cycle == worst.cycle {
+                found = Some(cycle);
+            }
+        };
+        let mut gaps = loops.gaps();
+        // What ran before the first due time runs on into it.
+        let from_ns = from_ns.saturating_sub(loops.period_ns(number));
+        for event in trace.between(from_ns, to_ns.saturating_add(LATER_NS))? {
+            let event = event?;
+            if let Some(until_ns) = gaps.before(event.at_ns) {
+                explainer.gap(until_ns);
+            }
+            explainer.event(&event, &mut look);
+        }
+        explainer.finish(&mut look);
+        Ok(found.map(|cycle| WorstCycle {
+            latency_ns: cycle.latency_ns(),
+            main_cause: cycle
+                .main_cause()
+                .map(|(cause, ns)| (cause.to_string(), ns)),
+        }))
+    }
+}
