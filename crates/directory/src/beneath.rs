@@ -4,11 +4,8 @@ use rustix::fs::{self, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::path::{Component, Path};
 
+use crate::directory::OPEN;
 use crate::{Directory, DirectoryError};
-
-const OPEN: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::CLOEXEC);
 
 /// Opens `top/relative`. Links on the way are taken as if `top` were the root of all files, as
 /// they would be on the machine that the tree stands for: they can't lead out of it.

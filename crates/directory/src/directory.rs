@@ -14,7 +14,8 @@ use crate::{DirectoryError, Trust};
 
 /// Rights of a directory that is made here: never writable by others, whatever the umask.
 const RIGHTS: u32 = 0o755;
-const OPEN: OFlags = OFlags::RDONLY
+/// A directory, to be held.
+pub(crate) const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
 /// Tries for a name that nobody else has taken.

@@ -27,6 +27,33 @@ pub enum DirectoryError {
         /// Its owner or its rights, as a person reads them.
         whose: String,
     },
+    /// Somebody else owns one that is to be this user's alone, or may look into it.
+    #[error(
+        "{}: belongs to user {owner} with rights {rights:o}; must belong to user {wanted} and be \
+         closed to others (700)", path.display()
+    )]
+    NotPrivate {
+        /// The directory.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+        /// Its rights.
+        rights: u32,
+        /// Who it should belong to.
+        wanted: u32,
+    },
+    /// Somebody else could put another directory in the place of one that is to be made in it.
+    #[error("{}: others may write in it; a directory of ours there can't be trusted", path.display())]
+    Open {
+        /// The directory above.
+        path: PathBuf,
+    },
+    /// Another process holds one that is used by one at a time.
+    #[error("{}: another process is using it; wait for it", path.display())]
+    Busy {
+        /// The directory.
+        path: PathBuf,
+    },
     /// A link, or something else than a directory, is in its place.
     #[error("{}: a link or no directory; remove it and look who made it", path.display())]
     NotADirectory {

@@ -10,6 +10,7 @@ mod directory;
 mod error;
 mod faults;
 mod file;
+mod private;
 mod trust;
 
 pub use beneath::beneath;
@@ -17,4 +18,5 @@ pub use directory::Directory;
 pub use error::DirectoryError;
 pub use faults::{Fault, Faults, Operation};
 pub use file::{NewFile, replace};
+pub use private::Private;
 pub use trust::Trust;

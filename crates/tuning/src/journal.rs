@@ -2,13 +2,12 @@
 //! written. It lies in `/run/wakepath`, which a reboot clears together with what it could restore.
 
 use crate::Action;
-use crate::safe_directory::{self, DirectoryError, Locked};
-use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Error, ErrorKind, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use wakepath_directory::{DirectoryError, Private};
 
 const PLACE: &[&str] = &["run", "wakepath"];
 const NAME: &str = "journal";
@@ -64,14 +63,20 @@ pub enum Entry {
 pub enum JournalError {
     /// Its directory can't be trusted.
     #[error(transparent)]
-    Directory(#[from] DirectoryError),
-    /// It can't be read or written.
-    #[error("{}: {source}", path.display())]
+    Directory(DirectoryError),
+    /// Another wakepath is at work.
+    #[error("{}: another wakepath is tuning this machine; wait for it", path.display())]
+    Busy {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// It, or its directory, can't be opened, made, read or written.
+    #[error("{}: {source}{}", path.display(), remedy(source))]
     Io {
         /// The file.
         path: PathBuf,
         /// What the kernel said.
-        source: std::io::Error,
+        source: Error,
     },
     /// There is one already.
     #[error("{}: this machine is tuned already; first: wakepath tune revert", path.display())]
@@ -100,7 +105,7 @@ pub enum JournalError {
 /// What is wrong with a journal, or with a line of it.
 #[derive(Debug, thiserror::Error)]
 pub enum Damage {
-    /// It is a link's target, a device, or has a second name elsewhere.
+    /// It has a second name elsewhere.
     #[error("no plain file with one name")]
     NoPlainFile,
     /// It is longer than any journal.
@@ -134,11 +139,28 @@ pub enum Damage {
 }
 
 impl JournalError {
-    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
+    pub(crate) fn io(path: &Path, source: Error) -> Self {
         Self::Io {
             path: path.into(),
             source,
         }
+    }
+}
+
+impl From<DirectoryError> for JournalError {
+    fn from(error: DirectoryError) -> Self {
+        match error {
+            DirectoryError::Busy { path } => Self::Busy { path },
+            DirectoryError::Io { path, source, .. } => Self::Io { path, source },
+            other => Self::Directory(other),
+        }
+    }
+}
+
+fn remedy(error: &Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::PermissionDenied => "; the settings of a machine are root's: sudo",
+        _ => "",
     }
 }
 
@@ -173,7 +195,7 @@ pub struct History {
 /// The journal of one application.
 #[derive(Debug)]
 pub struct Journal {
-    directory: Locked,
+    directory: Private,
     path: PathBuf,
     /// What it says.
     pub history: History,
@@ -186,17 +208,15 @@ impl Journal {
     /// # Errors
     /// When its directory can't be trusted, or there is a journal.
     pub fn begin(top: &Path, boot_id: &str) -> Result<Self, JournalError> {
-        let (directory, path) = safe_directory::place(top, PLACE, NAME)?;
-        let flags = OFlags::RDWR
-            | OFlags::CREATE
-            | OFlags::EXCL
-            | OFlags::APPEND
-            | OFlags::NOFOLLOW
-            | OFlags::CLOEXEC;
-        let file = match fs::openat(&directory, NAME, flags, Mode::from_raw_mode(0o600)) {
-            Ok(file) => File::from(file),
-            Err(Errno::EXIST) => return Err(JournalError::Exists { path }),
-            Err(error) => return Err(JournalError::io(&path, error.into())),
+        let directory = Private::make(top, PLACE)?;
+        let path = directory.path_of(NAME);
+        let made = directory.create_new(NAME, 0o600);
+        let file = match made.and_then(|_| directory.open_to_append(NAME)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                return Err(JournalError::Exists { path });
+            }
+            Err(error) => return Err(JournalError::io(&path, error)),
         };
         let mut journal = Self {
             directory,
@@ -208,8 +228,8 @@ impl Journal {
             version: VERSION,
             boot_id: boot_id.to_owned(),
         })?;
-        fs::fsync(&journal.directory)
-            .map_err(|error| JournalError::io(&journal.path, error.into()))?;
+        let lasting = journal.directory.sync();
+        lasting.map_err(|error| JournalError::io(&journal.path, error))?;
         Ok(journal)
     }
 
@@ -219,16 +239,16 @@ impl Journal {
     /// # Errors
     /// When its directory can't be trusted or another line is damaged.
     pub fn open(top: &Path) -> Result<Option<Self>, JournalError> {
-        let (directory, path) = safe_directory::place(top, PLACE, NAME)?;
-        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = match fs::openat(&directory, NAME, flags, Mode::empty()) {
-            Ok(file) => File::from(file),
-            Err(Errno::NOENT) => return Ok(None),
-            Err(error) => return Err(JournalError::io(&path, error.into())),
+        let directory = Private::make(top, PLACE)?;
+        let path = directory.path_of(NAME);
+        let failed = |error| JournalError::io(&path, error);
+        let file = match directory.open_to_append(NAME) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(failed)?,
         };
-        let found = fs::fstat(&file).map_err(|error| JournalError::io(&path, error.into()))?;
+        let found = file.metadata().map_err(failed)?;
         // A second name elsewhere would be written and cut through.
-        if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || found.st_nlink != 1 {
+        if found.nlink() != 1 {
             return Err(JournalError::Damaged {
                 path,
                 line: 1,
@@ -236,7 +256,7 @@ impl Journal {
             });
         }
         // Read in part, it would be cut to that part.
-        if u64::try_from(found.st_size).is_ok_and(|size| size > LARGEST) {
+        if found.len() > LARGEST {
             return Err(JournalError::Damaged {
                 path,
                 line: 1,
@@ -247,11 +267,10 @@ impl Journal {
         (&file)
             .take(LARGEST)
             .read_to_string(&mut text)
-            .map_err(|error| JournalError::io(&path, error))?;
+            .map_err(failed)?;
         // What was cut off must not run into the next line.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        file.set_len(whole as u64)
-            .map_err(|error| JournalError::io(&path, error))?;
+        file.set_len(whole as u64).map_err(failed)?;
         match History::parse(&text[..whole]) {
             Ok(history) => Ok(Some(Self {
                 directory,
@@ -269,7 +288,7 @@ impl Journal {
     /// When it can't be written.
     pub fn append(&mut self, entry: &Entry) -> Result<(), JournalError> {
         let mut line = serde_json::to_string(entry)
-            .map_err(|error| JournalError::io(&self.path, std::io::Error::other(error)))?;
+            .map_err(|error| JournalError::io(&self.path, Error::other(error)))?;
         line.push('\n');
         self.file
             .write_all(line.as_bytes())
@@ -285,9 +304,10 @@ impl Journal {
     /// # Errors
     /// When it can't be removed.
     pub fn remove(self) -> Result<(), JournalError> {
-        fs::unlinkat(&self.directory, NAME, AtFlags::empty())
-            .and_then(|()| fs::fsync(&self.directory))
-            .map_err(|error| JournalError::io(&self.path, error.into()))
+        self.directory
+            .remove(NAME)
+            .and_then(|()| self.directory.sync())
+            .map_err(|error| JournalError::io(&self.path, error))
     }
 
     /// Where it lies.

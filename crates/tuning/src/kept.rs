@@ -2,12 +2,9 @@
 //! is ours alone; what is in it is not looked at here.
 
 use crate::journal::JournalError;
-use crate::safe_directory;
-use rustix::fs::{self, AtFlags, Mode, OFlags};
-use rustix::io::Errno;
-use std::fs::File;
-use std::io::{Error, Read, Write};
+use std::io::{Error, ErrorKind, Read, Write};
 use std::path::Path;
+use wakepath_directory::Private;
 
 const PLACE: &[&str] = &["var", "lib", "wakepath"];
 const NAME: &str = "boot.json";
@@ -23,23 +20,24 @@ pub const KEPT_PATH: &str = "/var/lib/wakepath/boot.json";
 /// When the directory can't be trusted, something is kept already, or the text is longer than could
 /// be read back. Nothing is kept then.
 pub fn keep(top: &Path, text: &str) -> Result<(), JournalError> {
-    let (directory, path) = safe_directory::place(top, PLACE, NAME)?;
+    let directory = Private::make(top, PLACE)?;
+    let path = directory.path_of(NAME);
     if text.len() as u64 > LARGEST {
         return Err(too_long(&path));
     }
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = match fs::openat(&directory, NAME, flags, Mode::from_raw_mode(0o600)) {
+    let mut file = match directory.create_new(NAME, 0o600) {
         Ok(file) => file,
-        Err(Errno::EXIST) => return Err(JournalError::Kept { path }),
-        Err(error) => return Err(JournalError::io(&path, error.into())),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            return Err(JournalError::Kept { path });
+        }
+        Err(error) => return Err(JournalError::io(&path, error)),
     };
-    let mut file = File::from(file);
     let written = file
         .write_all(text.as_bytes())
-        .and_then(|()| file.sync_all())
-        .and_then(|()| Ok(fs::fsync(&directory)?));
+        .and_then(|()| file.sync())
+        .and_then(|()| directory.sync());
     written.map_err(|error| {
-        let _ = fs::unlinkat(&directory, NAME, AtFlags::empty());
+        let _ = directory.remove(NAME);
         JournalError::io(&path, error)
     })
 }
@@ -57,17 +55,17 @@ pub fn kept(top: &Path) -> Result<Option<String>, JournalError> {
     if !top.join(KEPT_PATH.trim_start_matches('/')).exists() {
         return Ok(None);
     }
-    let (directory, path) = safe_directory::place(top, PLACE, NAME)?;
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = match fs::openat(&directory, NAME, flags, Mode::empty()) {
-        Ok(file) => File::from(file),
-        Err(Errno::NOENT) => return Ok(None),
-        Err(error) => return Err(JournalError::io(&path, error.into())),
+    let directory = Private::make(top, PLACE)?;
+    let path = directory.path_of(NAME);
+    let failed = |error| JournalError::io(&path, error);
+    let file = match directory.open(NAME) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(failed)?,
     };
     let mut text = String::new();
     file.take(LARGEST + 1)
         .read_to_string(&mut text)
-        .map_err(|error| JournalError::io(&path, error))?;
+        .map_err(failed)?;
     match text.len() as u64 > LARGEST {
         true => Err(too_long(&path)),
         false => Ok(Some(text)),
@@ -79,10 +77,11 @@ pub fn kept(top: &Path) -> Result<Option<String>, JournalError> {
 /// # Errors
 /// When it can't be removed.
 pub fn forget(top: &Path) -> Result<(), JournalError> {
-    let (directory, path) = safe_directory::place(top, PLACE, NAME)?;
-    fs::unlinkat(&directory, NAME, AtFlags::empty())
-        .and_then(|()| fs::fsync(&directory))
-        .map_err(|error| JournalError::io(&path, error.into()))
+    let directory = Private::make(top, PLACE)?;
+    directory
+        .remove(NAME)
+        .and_then(|()| directory.sync())
+        .map_err(|error| JournalError::io(&directory.path_of(NAME), error))
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ mod kept;
 mod loop_group;
 mod plan;
 mod programs;
-mod safe_directory;
 mod setting_error;
 mod system;
 mod text;
