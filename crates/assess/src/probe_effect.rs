@@ -68,13 +68,6 @@ impl Shift {
     pub fn shift_ns(&self) -> i64 {
         self.traced_ns - self.untraced_ns
     }
-
-    /// Whether the traced figure lies among those of the untraced segments: the shift can't be
-    /// told from what differs between segments anyway. Of one segment no spread is known.
-    pub fn is_within_spread(&self) -> bool {
-        self.least_untraced_ns < self.largest_untraced_ns
-            && (self.least_untraced_ns..=self.largest_untraced_ns).contains(&self.traced_ns)
-    }
 }
 
 /// The probe's effect in a run; `None` where nothing was traced.
@@ -171,27 +164,4 @@ fn latencies(run: &Run, segment: &SegmentRecord) -> wakepath_archive::Result<Vec
         latencies.extend(judged.map(|sample| sample.latency_ns()));
     }
     Ok(latencies)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shift(untraced_ns: i64, traced_ns: i64, least: i64, largest: i64) -> Shift {
-        Shift {
-            untraced_ns,
-            traced_ns,
-            least_untraced_ns: least,
-            largest_untraced_ns: largest,
-        }
-    }
-
-    #[test]
-    fn a_shift_within_the_spread_of_the_segments_is_told_from_one_beyond() {
-        assert!(shift(5_000, 5_200, 4_800, 5_300).is_within_spread());
-        assert!(!shift(5_000, 5_400, 4_800, 5_300).is_within_spread());
-        assert_eq!(shift(5_000, 5_400, 4_800, 5_300).shift_ns(), 400);
-        // One segment has no spread.
-        assert!(!shift(5_000, 5_000, 5_000, 5_000).is_within_spread());
-    }
 }

@@ -97,11 +97,6 @@ impl<T> Reading<T> {
         matches!(self, Self::Absent { .. })
     }
 
-    /// Whether the file may not be read.
-    pub fn is_denied(&self) -> bool {
-        matches!(self, Self::Denied { .. })
-    }
-
     /// The same reading with its value understood further; a refusal keeps the text.
     pub fn parse<U>(self, parser: impl FnOnce(&T) -> Result<U, Misread>) -> Reading<U>
     where

@@ -1,6 +1,6 @@
 //! `CLOCK_MONOTONIC` as 64-bit nanoseconds, on 32-bit targets too. It doesn't sleep.
 
-use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
+use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// Now, in nanoseconds on `CLOCK_MONOTONIC`. Through the vDSO where the kernel offers it: no
 /// system call.
@@ -13,30 +13,6 @@ pub fn monotonic_ns() -> u64 {
 #[inline]
 pub fn thread_cpu_ns() -> u64 {
     to_ns(clock_gettime(ClockId::ThreadCPUTime))
-}
-
-/// Wall-clock time in nanoseconds since 1970, for the record only; no loop reads it.
-pub fn wall_clock_ns() -> u64 {
-    to_ns(clock_gettime(ClockId::Realtime))
-}
-
-/// Resolution of `CLOCK_MONOTONIC` in nanoseconds: 1 with high-resolution timers, a whole tick
-/// without them.
-pub fn resolution_ns() -> u64 {
-    to_ns(clock_getres(ClockId::Monotonic))
-}
-
-/// The smallest and the median cost in nanoseconds of reading the clock, from `readings` pairs of
-/// successive readings.
-pub fn reading_cost_ns(readings: usize) -> (u64, u64) {
-    let mut costs: Vec<u64> = (0..readings.max(1))
-        .map(|_| {
-            let first = monotonic_ns();
-            monotonic_ns() - first
-        })
-        .collect();
-    costs.sort_unstable();
-    (costs[0], costs[costs.len() / 2])
 }
 
 /// A point in time as the kernel takes it. Seconds and nanoseconds are 64 bits wide everywhere.

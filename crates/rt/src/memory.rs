@@ -1,7 +1,7 @@
 //! Keeping page faults out of the loop: locking and prefaulting. It measures nothing; the count of
 //! faults is in [`crate::PageFaults`].
 
-use rustix::mm::{MlockAllFlags, mlockall, munlockall};
+use rustix::mm::{MlockAllFlags, mlockall};
 
 /// Stack that [`prefault_stack`] touches, in bytes: far more than a control loop's call depth and
 /// small against the 2 MiB (Rust) or 8 MiB (main) that a thread has.
@@ -27,14 +27,6 @@ pub fn why_not_locked(error: &std::io::Error) -> String {
         }
         _ => error.to_string(),
     }
-}
-
-/// Takes [`lock_all`] back.
-///
-/// # Errors
-/// The kernel's error.
-pub fn unlock_all() -> std::io::Result<()> {
-    Ok(munlockall()?)
 }
 
 /// Touches the stack below the caller, so that no page of it faults later. Locking alone is not

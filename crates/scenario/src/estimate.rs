@@ -1,7 +1,6 @@
 //! How long a scenario takes, and fitting it into a given time.
 
-use crate::{Criterion, Scenario, Task};
-use wakepath_timeline::Policy;
+use crate::{Criterion, Scenario};
 use wakepath_timeline::duration::exact;
 
 /// Allowance for each segment beside warm-up and judged time: starting the loop, locking memory,
@@ -96,22 +95,6 @@ impl Scenario {
             cycles,
             ..self.clone()
         })
-    }
-}
-
-impl Task {
-    /// The policy that the thread runs under in a condition.
-    pub fn policy_in(&self, condition: Option<Policy>) -> Option<Policy> {
-        self.policy.or(condition)
-    }
-
-    /// The CPUs to which the thread is pinned when it runs under `policy`: none for DEADLINE,
-    /// because the kernel refuses such threads an affinity smaller than their root domain.
-    pub fn pin_under(&self, policy: &Policy) -> Option<&wakepath_timeline::CpuSet> {
-        match policy {
-            Policy::Deadline { .. } => None,
-            _ => self.cpus.as_ref(),
-        }
     }
 }
 

@@ -88,11 +88,6 @@ impl Distribution {
         }
     }
 
-    /// Number of values greater than `limit`.
-    pub fn count_above(&self, limit: i64) -> u64 {
-        (self.sorted.len() - self.sorted.partition_point(|&value| value <= limit)) as u64
-    }
-
     /// Two-sided confidence interval of a quantile from order statistics; see
     /// [`quantile_rank_interval`]. A side is `None` where the sample is too small for it.
     /// Assumes independent values.
@@ -145,7 +140,6 @@ mod tests {
         assert!(distribution.quantile(Quantile::P9999).is_maximum);
         assert_eq!((distribution.min(), distribution.max()), (1, 1000));
         assert_eq!(distribution.mean(), 500.5);
-        assert_eq!(distribution.count_above(990), 10);
     }
 
     #[test]

@@ -13,16 +13,12 @@ impl Quantile {
     pub const P50: Self = Self(500_000);
     /// 90 %.
     pub const P90: Self = Self(900_000);
-    /// 95 %.
-    pub const P95: Self = Self(950_000);
     /// 99 %.
     pub const P99: Self = Self(990_000);
     /// 99.9 %.
     pub const P999: Self = Self(999_000);
     /// 99.99 %.
     pub const P9999: Self = Self(999_900);
-    /// 99.999 %.
-    pub const P99999: Self = Self(999_990);
 
     /// The quantile of as many parts per million; `None` unless 1 to 999 999.
     pub const fn from_parts_per_million(parts: u32) -> Option<Self> {

@@ -12,7 +12,7 @@ mod sampled;
 
 use crate::vehicle::{Axis, Vehicle};
 
-pub use complex::Complex;
+use complex::Complex;
 
 /// Where the loop gain crosses 1 for the last time, and how far the phase there is from −180°.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -58,11 +58,6 @@ impl Chain {
             .fold(Complex::ONE, |product, _| product * s);
         numerator / (chain * (s * Complex::new(self.lag, 0.0) + Complex::ONE))
     }
-}
-
-/// The open loop's transfer function G(s), broken at the torque or thrust of `axis`.
-pub fn loop_transfer(vehicle: &Vehicle, axis: Axis, s: Complex) -> Complex {
-    Chain::of(vehicle, axis).transfer(s)
 }
 
 /// Crossover and phase margin of the continuous loop (no sampling, no delay), or `None` if the
