@@ -398,5 +398,8 @@ impl Drop for LogWriter {
             // There is nobody left to tell; the missing end of the run says that something failed.
             let _ = self.flush_block();
         }
+        // A process that is just being started holds a copy of the file until it runs its program:
+        // closing alone would leave the lock with it.
+        let _ = self.file.as_file().unlock();
     }
 }
