@@ -28,6 +28,7 @@ mod samples;
 mod survey;
 mod trace;
 mod virtual_time;
+pub mod watch;
 
 pub use counts::CountProblem;
 pub use digest::sha256_of_file;

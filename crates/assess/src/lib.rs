@@ -26,7 +26,7 @@ mod probe_effect;
 mod run_outcome;
 mod schedulability;
 mod trial;
-mod watched;
+pub mod watched;
 mod worst_case;
 
 pub use assessment::Assessment;
@@ -62,7 +62,6 @@ pub use schedulability::{
     SweptShare, Taken, Which, measured_execution, refused_words, set_of_run,
 };
 pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep};
-pub use watched::{activity, rows};
 pub use worst_case::{
     BoundMetric, BoundOrder, Bounded, Bounds, BoundsError, Composed, ComposedError, Exceed,
 };

@@ -15,7 +15,6 @@ mod terminal;
 mod usage;
 mod verbs;
 mod view;
-mod watch;
 
 use clap::Parser;
 use command_line::{CommandLine, Verb};

@@ -1,11 +1,19 @@
 //! Watching a program that was not written for wakepath, as far as something is done: which threads
-//! it has, and what a watch keeps beside its trace so that a kill takes little. What its events say
+//! it has, the probe beside it, and a run of what was recorded, also after a kill. What its events say
 //! is computed elsewhere.
 
+mod error;
+mod following;
 mod namespace;
-mod session;
+mod record;
+mod recover;
 mod target;
+mod watching;
 
+pub use error::WatchError;
+pub use following::{Following, Seen};
 pub use namespace::{OtherNumbers, has_the_kernels_numbers};
-pub use session::{Session, SessionError, plain};
-pub use target::{PolicyUnread, Target, Thread, Threads};
+pub use record::{Begin, record};
+pub use recover::{Recovered, recover};
+pub use target::{StartError, Target};
+pub use watching::{Ended, Recorded, Subject, Watch, facts_taken};

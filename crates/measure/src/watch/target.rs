@@ -2,15 +2,16 @@
 //! they come and go. A thread that lives between two looks is not seen.
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ExitStatus};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
+use wakepath_archive::watch::{PolicyUnread, Thread, Threads};
+use wakepath_programs::{NotFound, rights};
 use wakepath_rt::attributes;
-use wakepath_timeline::CpuSet;
-use wakepath_timeline::Policy;
+use wakepath_timeline::{CpuSet, Policy};
 
 /// What is watched.
 pub enum Target {
@@ -29,46 +30,47 @@ pub enum Target {
     },
 }
 
-/// One thread of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Thread {
-    /// Number of its process.
-    pub process: u32,
-    /// Its name when it was first seen, which it chose itself.
-    pub name: String,
-    /// Policy in effect when it was last looked at; the error is why that is not known.
-    pub policy: Result<Policy, PolicyUnread>,
-    /// Other policies that it had before.
-    pub earlier_policies: Vec<Policy>,
-    /// CPUs that it may use.
-    pub cpus: Vec<u16>,
-    /// Whether it came while it was watched.
-    pub is_new: bool,
-    /// Whether it is gone.
-    pub ended: bool,
-}
-
-/// Why a thread's policy is not known, as the kernel said it: kept in words, since another process
-/// reads it back where the watch was killed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(transparent)]
-#[error("{0}")]
-pub struct PolicyUnread(String);
-
-/// All threads that were seen, by number.
-pub type Threads = BTreeMap<u32, Thread>;
-
 /// How long a program may take to end when it is asked to.
 const END_PATIENCE: Duration = Duration::from_secs(5);
 
+/// Why the program to be watched can't be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// None was named.
+    #[error("no program is named")]
+    NotNamed,
+    /// It is not where programs are looked for.
+    #[error(transparent)]
+    NotFound(#[from] NotFound),
+    /// The system refused.
+    #[error("{}: {source}", program.display())]
+    Refused {
+        /// The program.
+        program: OsString,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
 impl Target {
-    /// A program that has just been started.
-    pub fn started(child: Child) -> Self {
-        Self::Started {
+    /// Starts a program with its arguments. What watches needs capabilities, what is watched is
+    /// given none.
+    ///
+    /// # Errors
+    /// When it can't be started.
+    pub fn start(command: &[OsString]) -> Result<Self, StartError> {
+        let (program, rest) = command.split_first().ok_or(StartError::NotNamed)?;
+        let file = wakepath_programs::to_start(program)?;
+        let child = rights::without(|| Command::new(file).arg0(program).args(rest).spawn());
+        let child = child.flatten().map_err(|source| StartError::Refused {
+            program: program.clone(),
+            source,
+        })?;
+        Ok(Self::Started {
             family: BTreeSet::from([child.id()]),
             child,
             ended: None,
-        }
+        })
     }
 
     /// Looks at it again; whether anything of it is left.
@@ -79,9 +81,9 @@ impl Target {
         for (process, thread) in self.numbers() {
             alive.insert(thread);
             match threads.get_mut(&thread) {
-                Some(known) => known.refresh(thread),
+                Some(known) => refresh(known, thread),
                 None => {
-                    if let Some(mut new) = Thread::read(process, thread) {
+                    if let Some(mut new) = read(process, thread) {
                         new.is_new = is_new;
                         threads.insert(thread, new);
                     }
@@ -199,47 +201,45 @@ fn grow(family: &mut BTreeSet<u32>) {
     family.retain(|process| parents.iter().any(|(alive, _)| alive == process));
 }
 
-impl Thread {
-    fn read(process: u32, thread: u32) -> Option<Self> {
-        let name = name_of(process, thread)?;
-        let status = fs::read_to_string(format!("/proc/{process}/task/{thread}/status")).ok()?;
-        let list = status
-            .lines()
-            .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-        let list: CpuSet = list.parse().ok()?;
-        Some(Self {
-            process,
-            name,
-            policy: policy_of(thread),
-            earlier_policies: Vec::new(),
-            cpus: list.numbers().to_vec(),
-            is_new: false,
-            ended: false,
-        })
-    }
+fn read(process: u32, thread: u32) -> Option<Thread> {
+    let name = name_of(process, thread)?;
+    let status = fs::read_to_string(format!("/proc/{process}/task/{thread}/status")).ok()?;
+    let list = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    let list: CpuSet = list.parse().ok()?;
+    Some(Thread {
+        process,
+        name,
+        policy: policy_of(thread),
+        earlier_policies: Vec::new(),
+        cpus: list.numbers().to_vec(),
+        is_new: false,
+        ended: false,
+    })
+}
 
-    /// Looks again at what may change.
-    fn refresh(&mut self, thread: u32) {
-        // A program that is being started has its starter's name at first.
-        let now = Self::read(self.process, thread);
-        let Some(now) = now else { return };
-        if let (Ok(before), Ok(after)) = (&self.policy, &now.policy)
-            && before != after
-            && !self.earlier_policies.contains(before)
-        {
-            self.earlier_policies.push(*before);
-        }
-        if now.policy.is_ok() {
-            self.policy = now.policy;
-        }
-        for cpu in now.cpus {
-            if !self.cpus.contains(&cpu) {
-                self.cpus.push(cpu);
-            }
-        }
-        self.cpus.sort_unstable();
-        self.name = now.name;
+/// Looks again at what may change.
+fn refresh(known: &mut Thread, thread: u32) {
+    // A program that is being started has its starter's name at first.
+    let now = read(known.process, thread);
+    let Some(now) = now else { return };
+    if let (Ok(before), Ok(after)) = (&known.policy, &now.policy)
+        && before != after
+        && !known.earlier_policies.contains(before)
+    {
+        known.earlier_policies.push(*before);
     }
+    if now.policy.is_ok() {
+        known.policy = now.policy;
+    }
+    for cpu in now.cpus {
+        if !known.cpus.contains(&cpu) {
+            known.cpus.push(cpu);
+        }
+    }
+    known.cpus.sort_unstable();
+    known.name = now.name;
 }
 
 fn policy_of(thread: u32) -> Result<Policy, PolicyUnread> {

@@ -1,17 +1,19 @@
 //! `wakepath recover`: an interrupted run becomes a readable one, and what is missing is said.
 
 use super::measured::trust;
+use super::watch::{run_started, text};
 use super::{Outcome, print};
 use crate::command_line::Recover;
 use crate::runs;
-use crate::watch::{Figures, Recovered};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use wakepath_archive::ArchiveError;
+use wakepath_archive::watch::Session;
+use wakepath_archive::{ArchiveError, trace_name};
+use wakepath_assess::watched::Figures;
 use wakepath_directory::Directory;
 use wakepath_measure::SCRATCH;
-use wakepath_measure::watch::Session;
+use wakepath_measure::watch::Recovered;
 use wakepath_verdict::counted;
 
 /// Recovers.
@@ -25,7 +27,7 @@ pub fn run(arguments: &Recover) -> Outcome {
             error @ (ArchiveError::NothingRecorded { .. }
             | ArchiveError::NotRecognised { .. }
             | ArchiveError::NotARun { .. }),
-        ) => match crate::watch::recover(&directory)? {
+        ) => match wakepath_measure::watch::recover(&directory, &run_started)? {
             None if matches!(error, ArchiveError::NothingRecorded { .. }) => {
                 wakepath_archive::discard_in(&directory)?;
                 return empty(
@@ -40,7 +42,13 @@ pub fn run(arguments: &Recover) -> Outcome {
                     "the watch was killed before it had recorded anything",
                 );
             }
-            Some(Recovered::NoPeriod { found }) => return no_period(&directory, &found),
+            Some(Recovered::NoPeriod(figures)) => {
+                return no_run(&directory, &no_period(&directory, &figures));
+            }
+            Some(Recovered::NoTrace(error)) => {
+                let found = format!("its trace can't be read, and is kept: {error}");
+                return no_run(&directory, &found);
+            }
             Some(Recovered::Run(figures)) => {
                 tell(&place, &figures)?;
                 is_told = true;
@@ -137,8 +145,20 @@ fn empty(directory: &Directory, why: &str) -> Outcome {
     Ok(ExitCode::from(3))
 }
 
+/// What was found of a watch in which no thread was periodic.
+fn no_period(directory: &Directory, figures: &Figures) -> String {
+    format!(
+        "no thread was periodic in the {} kernel events of {:.1} s that it had recorded\n{}\n\
+         kept: {}",
+        figures.events,
+        figures.watched_ns as f64 / 1e9,
+        text(figures).trim(),
+        directory.path_of(&trace_name(0)).display(),
+    )
+}
+
 /// Says that there is no run, and why; what was recorded stays.
-fn no_period(directory: &Directory, found: &str) -> Outcome {
+fn no_run(directory: &Directory, found: &str) -> Outcome {
     let place = directory.path().display();
     print(&format!(
         "{place}: a killed watch, of which no run can be made: {found}\n{}",

@@ -3,39 +3,34 @@
 
 mod shown;
 mod terms;
+mod text;
 
 use super::{Outcome, measured, print, print_result, stopped};
+use crate::beginning;
 use crate::command_line::Watch;
 use crate::metrics::Listening;
 use crate::terminal::{self, laid, tell};
-use crate::watch::{Figures, Following, record, text};
 use shown::Shown;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode};
-use std::time::{Duration, Instant, SystemTime};
+use std::process::ExitCode;
+use std::time::SystemTime;
 pub(super) use terms::on_line;
 use terms::{Terms, name, there, used};
-use wakepath_archive::{
-    Ending, FactsTaken, LogWriter, MANIFEST_NAME, Run, SegmentTraced, Trace, When,
-};
+pub(super) use text::text;
+use wakepath_archive::watch::{Session, Threads};
+use wakepath_archive::{Ending, LogWriter, MANIFEST_NAME, Run, RunStarted, When};
 use wakepath_assess::explanation;
+use wakepath_assess::watched::Figures;
 use wakepath_directory::Directory;
 use wakepath_machine::{Facts, Root};
-use wakepath_measure::watch::{Session, Target, Threads, has_the_kernels_numbers};
-use wakepath_measure::{Interrupt, Watching, traced_cpus};
-use wakepath_probe::Ready;
-use wakepath_programs::rights;
-use wakepath_rt::{affinity, clock};
+use wakepath_measure::Interrupt;
+use wakepath_measure::watch::{
+    Ended, Recorded, Subject, Watch as Watching, facts_taken, has_the_kernels_numbers, record,
+};
+use wakepath_rt::affinity;
+use wakepath_scenario::Scenario;
 use wakepath_timeline::CpuSet;
 
 type Failure = Box<dyn std::error::Error>;
-
-/// Between two looks at the threads.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Between two times that what was seen is kept, where it changed.
-const KEEP_EVERY: Duration = Duration::from_secs(1);
-/// What the probe's buffers are sized for where no time is given: they are emptied meanwhile.
-const USUAL_NS: u64 = 60_000_000_000;
 
 /// Watches, records, explains, tells.
 pub fn run(arguments: &Watch) -> Outcome {
@@ -85,21 +80,14 @@ pub fn run(arguments: &Watch) -> Outcome {
     }
     let directory = place.make()?;
     let log = LogWriter::create_in(&directory)?;
-    // A kill before anything is recorded leaves what tells `wakepath recover` whose this is.
-    let nothing_yet = Session {
-        threads: Threads::new(),
-        ..session.clone()
+    let subject = match target {
+        Some(target) => Subject::There(target),
+        None => Subject::Start(&arguments.command),
     };
-    nothing_yet.keep(&directory)?;
-    let outcome = Watcher {
-        arguments,
-        terms: &terms,
-        directory: &directory,
-        interrupt: &interrupt,
-        allowed: &allowed,
-        session,
-    }
-    .carry_out(log, target, listening);
+    let outcome = Watching::begin(&directory, &allowed, session, subject, terms.duration)
+        .map_err(Failure::from)
+        .and_then(|watching| watched(watching, arguments, &terms, &interrupt, listening))
+        .and_then(|recorded| made_a_run(recorded, log, &directory, arguments, &terms));
     // A directory without a run helps nobody; what is recorded stays, whatever went wrong after.
     let has_record = || {
         let left = Session::left_in(&directory).ok().flatten();
@@ -115,176 +103,109 @@ pub fn run(arguments: &Watch) -> Outcome {
     }
 }
 
-/// One program watched once.
-struct Watcher<'a> {
-    arguments: &'a Watch,
-    terms: &'a Terms,
-    directory: &'a Directory,
-    interrupt: &'a Interrupt,
-    /// CPUs that this process may use.
-    allowed: &'a [u16],
-    session: Session,
+/// Watches, shown to a person and to whoever collects metrics.
+fn watched(
+    mut watching: Watching<'_>,
+    arguments: &Watch,
+    terms: &Terms,
+    interrupt: &Interrupt,
+    listening: Option<Listening>,
+) -> Result<Recorded, Failure> {
+    let wants_plain = arguments.no_tui || arguments.json;
+    let mut shown = Shown::begin(
+        watching.session(),
+        watching.directory(),
+        terms.duration,
+        wants_plain,
+    );
+    let serving = listening
+        .map(|listening| listening.serve(shown.standing(), watching.own_cpus()))
+        .transpose()?;
+    let followed = watching.follow(interrupt, |seen, threads| {
+        shown.take(seen, threads, terms.stop_above_ns)
+    });
+    shown.end();
+    drop(serving);
+    Ok(watching.end(followed)?)
 }
 
-impl Watcher<'_> {
-    /// The exit code; `None` where no periodic thread was seen, and no run is left.
-    fn carry_out(
-        mut self,
-        log: LogWriter,
-        target: Option<Target>,
-        listening: Option<Listening>,
-    ) -> Result<Option<ExitCode>, Failure> {
-        // What is ours stays off the program's CPUs where there are others.
-        let mut others = self.allowed.to_vec();
-        others.retain(|cpu| !self.session.cpus.contains(cpu));
-        if !others.is_empty() {
-            affinity::pin(&others)?;
-        }
-        let for_ns = self
-            .terms
-            .duration
-            .map_or(USUAL_NS, |d| d.as_nanos() as u64);
-        let (mut probe, ready) =
-            Watching::start(self.directory, &traced_cpus(&self.session.cpus), for_ns)
-                .map_err(|reason| format!("can't watch: {reason}"))?;
-        self.session.notes = notes_of(&ready);
-        self.session.set_up = ready.set_up;
-        probe
-            .begin()
-            .map_err(|reason| format!("can't watch: {reason}"))?;
-        let mut target = match target {
-            Some(target) => target,
-            None => {
-                affinity::pin(self.allowed)?;
-                let started = start(&self.arguments.command);
-                if !others.is_empty() {
-                    affinity::pin(&others)?;
-                }
-                Target::started(started?)
-            }
-        };
-        self.session.first = target.first();
-        let mut shown = Shown::begin(
-            &self.session,
-            self.directory,
-            self.terms.duration,
-            self.arguments.no_tui || self.arguments.json,
-        );
-        let serving = match listening {
-            None => None,
-            Some(listening) => {
-                let cpus = if others.is_empty() {
-                    self.allowed
-                } else {
-                    &others
-                };
-                Some(listening.serve(shown.standing(), cpus)?)
-            }
-        };
-        let ending = self.watch(&mut target, &mut shown);
-        shown.end();
-        drop(serving);
-        let traced = probe.end();
-        if matches!(
-            ending,
-            Ok(Ended::TimeIsUp | Ended::Interrupted | Ended::Above)
-        ) {
-            target.end();
-        }
-        let ending = ending?;
-        let traced = traced.map_err(|reason| format!("the trace is lost: {reason}"))?;
-        drop(probe);
-        let after = facts_taken(When::After, &Facts::read(&Root::host()))?;
-        self.session.facts.push(after);
-        let trace = Trace::open_in(self.directory, 0)?.ok_or("the trace is not there")?;
-        let notes = [
-            target
-                .ended_badly()
-                .filter(|_| matches!(ending, Ended::ByItself)),
-            trace
-                .cut_short()
-                .map(|why| format!("the trace stops early: {why}")),
-            self.session.outside(),
-        ];
-        self.session.notes.extend(notes.into_iter().flatten());
-        let figures = Figures::of(&self.session, &trace, &traced)?;
-        self.tell(&figures, &traced)?;
-        if figures.threads.is_empty() {
-            tell!("no periodic thread was seen, and no run is recorded");
-            return Ok(None);
-        }
-        let is_above = matches!(ending, Ended::Above);
-        let ending = match ending {
-            Ended::Interrupted if self.terms.duration.is_some() => Ending::Interrupted,
-            _ => Ending::Complete,
-        };
-        let (directory, arguments) = (self.directory, self.arguments);
-        record(log, directory, &figures, self.session, traced, ending)?;
-        Session::forget(directory)?;
-        explain(directory, arguments)?;
-        match (self.terms.stop_above_ns, is_above) {
-            (Some(above_ns), _) if !arguments.json => stopped::first(directory, above_ns).map(Some),
-            (_, true) => Ok(Some(ExitCode::from(stopped::ABOVE))),
-            _ => Ok(Some(ExitCode::SUCCESS)),
-        }
+/// Says what was seen, and records, explains and reports it. The exit code; `None` where no periodic
+/// thread was seen, and no run is left.
+fn made_a_run(
+    recorded: Recorded,
+    log: LogWriter,
+    directory: &Directory,
+    arguments: &Watch,
+    terms: &Terms,
+) -> Result<Option<ExitCode>, Failure> {
+    let figures = Figures::of(&recorded.session, &recorded.trace, &recorded.traced)?;
+    tell(arguments, &recorded, &figures)?;
+    if figures.threads.is_empty() {
+        tell!("no periodic thread was seen, and no run is recorded");
+        return Ok(None);
     }
+    let Recorded {
+        session,
+        traced,
+        ended,
+        ..
+    } = recorded;
+    let ending = match ended {
+        Ended::Interrupted if terms.duration.is_some() => Ending::Interrupted,
+        _ => Ending::Complete,
+    };
+    record(
+        log,
+        directory,
+        &figures,
+        session,
+        traced,
+        ending,
+        &run_started,
+    )?;
+    explain(directory, arguments)?;
+    match (terms.stop_above_ns, ended == Ended::Enough) {
+        (Some(above_ns), _) if !arguments.json => stopped::first(directory, above_ns).map(Some),
+        (_, true) => Ok(Some(ExitCode::from(stopped::ABOVE))),
+        _ => Ok(Some(ExitCode::SUCCESS)),
+    }
+}
 
-    /// Until time, program or patience ends, or a latency is above what shall end it.
-    fn watch(&mut self, target: &mut Target, shown: &mut Shown) -> Result<Ended, Failure> {
-        let begun = Instant::now();
-        let (mut kept, mut kept_at) = (None, begun);
-        let mut following = Following::new(self.directory, self.terms.latency_ns);
-        loop {
-            if !target.look(&mut self.session.threads, false) {
-                return Ok(Ended::ByItself);
-            }
-            // A kill from here on leaves what `wakepath recover` needs.
-            let is_time = kept.is_none() || kept_at.elapsed() >= KEEP_EVERY;
-            if is_time && kept.as_ref() != Some(&self.session.threads) {
-                self.session.keep(self.directory)?;
-                (kept, kept_at) = (Some(self.session.threads.clone()), Instant::now());
-            }
-            if self.interrupt.requested() {
-                return Ok(Ended::Interrupted);
-            }
-            let seen = following.look(self.session.threads.keys().copied())?;
-            let above = shown.take(&seen, &self.session.threads, self.terms.stop_above_ns);
-            if above {
-                return Ok(Ended::Above);
-            }
-            let left = self
-                .terms
-                .duration
-                .map(|all| all.saturating_sub(begun.elapsed()));
-            if left.is_some_and(|left| left.is_zero()) {
-                return Ok(Ended::TimeIsUp);
-            }
-            std::thread::sleep(left.map_or(LOOK_EVERY, |left| left.min(LOOK_EVERY)));
-        }
-    }
+/// The first event of a watch's run.
+pub(super) fn run_started(scenario: &Scenario, session: &Session) -> std::io::Result<RunStarted> {
+    beginning::run_started(
+        scenario,
+        session.clock_source.clone(),
+        session.notes.clone(),
+        session.started,
+    )
+}
 
-    fn tell(&self, figures: &Figures, traced: &SegmentTraced) -> Result<(), Failure> {
-        if self.arguments.json {
-            let text = serde_json::to_string_pretty(figures)? + "\n";
-            return Ok(print_result(true, &text)?);
-        }
-        let cpus = CpuSet::from(&figures.cpus[..]);
-        let lost = match figures.events_lost {
-            0 => "none lost".to_owned(),
-            lost => format!("{lost} lost: what they touch is left out or unexplained"),
-        };
-        let head = format!(
-            "{} watched for {:.1} s on CPU {cpus}: {} kernel events, {lost}\n\n",
-            self.session.run_name(),
-            traced.wall_ns as f64 / 1e9,
-            figures.events
-        );
-        print(&laid(&(head + &text(figures))))?;
-        for note in &self.session.notes {
-            print(&laid(&format!("note: {note}\n")))?;
-        }
-        Ok(())
+/// Says what was seen.
+fn tell(arguments: &Watch, recorded: &Recorded, figures: &Figures) -> Result<(), Failure> {
+    let Recorded {
+        session, traced, ..
+    } = recorded;
+    if arguments.json {
+        let text = serde_json::to_string_pretty(figures)? + "\n";
+        return Ok(print_result(true, &text)?);
     }
+    let cpus = CpuSet::from(&figures.cpus[..]);
+    let lost = match figures.events_lost {
+        0 => "none lost".to_owned(),
+        lost => format!("{lost} lost: what they touch is left out or unexplained"),
+    };
+    let head = format!(
+        "{} watched for {:.1} s on CPU {cpus}: {} kernel events, {lost}\n\n",
+        session.run_name(),
+        traced.wall_ns as f64 / 1e9,
+        figures.events
+    );
+    print(&laid(&(head + &text(figures))))?;
+    for note in &session.notes {
+        print(&laid(&format!("note: {note}\n")))?;
+    }
+    Ok(())
 }
 
 /// Writes explanation, overheads and report beside the run, and shows the causes.
@@ -309,42 +230,4 @@ fn explain(directory: &Directory, arguments: &Watch) -> Result<(), Failure> {
         false => print(&said)?,
     }
     Ok(())
-}
-
-enum Ended {
-    Above,
-    TimeIsUp,
-    Interrupted,
-    ByItself,
-}
-
-fn start(command: &[std::ffi::OsString]) -> Result<std::process::Child, Failure> {
-    let (program, rest) = command.split_first().ok_or("no program is named")?;
-    let file = wakepath_programs::to_start(program)?;
-    // What watches needs capabilities, what is watched was given none.
-    let child = rights::without(|| Command::new(file).arg0(program).args(rest).spawn());
-    child
-        .flatten()
-        .map_err(|error| format!("{}: {error}", program.display()).into())
-}
-
-fn notes_of(ready: &Ready) -> Vec<String> {
-    let orphans = ready.orphans.iter().map(|name| {
-        format!("removed the tracefs instance {name}, left by a process that was killed")
-    });
-    let failed = ready.set_up.self_tests.iter().filter(|test| !test.passed);
-    let failed = failed.map(|test| format!("self-test of the tracing: {}", test.text));
-    let missing = ready.set_up.missing.iter();
-    let missing = missing.map(|of| format!("without {}: {}", of.events, of.reason));
-    orphans.chain(failed).chain(missing).collect()
-}
-
-fn facts_taken(when: When, facts: &Facts) -> Result<FactsTaken, Failure> {
-    Ok(FactsTaken {
-        when,
-        phase: None,
-        repetition: None,
-        at_ns: clock::monotonic_ns(),
-        facts: serde_json::to_value(facts)?,
-    })
 }

@@ -1,13 +1,13 @@
 //! What a person sees of a watch while it goes on: the live view on a terminal, a line now and then
-//! elsewhere. What is followed is in `crate::watch`.
+//! elsewhere.
 
 use crate::terminal::tell;
 use crate::view::{Lines, LiveView, Shared, Standing, Time, Worst, clock, is_wanted};
-use crate::watch::Seen;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+use wakepath_archive::watch::{Session, Threads};
 use wakepath_directory::Directory;
-use wakepath_measure::watch::{Session, Threads};
+use wakepath_measure::watch::Seen;
 use wakepath_timeline::CpuSet;
 use wakepath_timeline::duration::{exact, short};
 

@@ -4,8 +4,9 @@ use crate::command_line::Watch;
 use crate::verbs::given::{self, Refused, Unfit};
 use std::path::Path;
 use std::time::Duration;
+use wakepath_archive::watch::{Threads, plain};
 use wakepath_machine::{Facts, Root};
-use wakepath_measure::watch::{Target, Threads, plain};
+use wakepath_measure::watch::Target;
 use wakepath_timeline::Policy;
 
 /// The options that need reading.

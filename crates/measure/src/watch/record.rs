@@ -1,24 +1,26 @@
 //! A watched program as a run directory that every verb understands, marked with what it lacks.
 
-use super::{Figures, Watched};
-use crate::beginning::run_started;
+use super::WatchError;
 use serde_json::json;
 use std::fmt::Write;
+use wakepath_archive::watch::Session;
 use wakepath_archive::{
-    Effective, Ending, Event, Imported, LogWriter, SegmentEnded, SegmentStarted, SegmentTraced,
-    ThreadEnd, ThreadEnded, ThreadStarted,
+    Effective, Ending, Event, Imported, LogWriter, RunStarted, SegmentEnded, SegmentStarted,
+    SegmentTraced, ThreadEnd, ThreadEnded, ThreadStarted,
 };
+use wakepath_assess::watched::{Figures, Watched};
 use wakepath_directory::Directory;
-use wakepath_measure::watch::Session;
-use wakepath_scenario::{KnownCpus, Scenario};
+use wakepath_scenario::{KnownCpus, Scenario, ScenarioErrors};
 use wakepath_timeline::{Lack, Policy};
 
-type Failure = Box<dyn std::error::Error>;
+/// How a run of these terms describes itself in its first event: which program made it is known to
+/// that alone.
+pub type Begin<'a> = &'a dyn Fn(&Scenario, &Session) -> std::io::Result<RunStarted>;
 
 /// The phase that a watched program is in.
 const PHASE: &str = "watched";
 
-/// Writes the run's log and finishes it.
+/// Writes the run's log and finishes it; what the watch kept beside it goes.
 ///
 /// # Errors
 /// When it can't be written.
@@ -29,15 +31,11 @@ pub fn record(
     session: Session,
     traced: SegmentTraced,
     ending: Ending,
-) -> Result<(), Failure> {
+    begin: Begin<'_>,
+) -> Result<(), WatchError> {
     let name = session.run_name();
     let scenario = scenario(figures, &name, session.latency_ns)?;
-    let started = run_started(
-        &scenario,
-        session.clock_source,
-        session.notes,
-        session.started,
-    )?;
+    let started = begin(&scenario, &session).map_err(WatchError::Begin)?;
     log.append_event(&Event::RunStarted(Box::new(started)))?;
     log.append_event(&Event::Imported(Box::new(Imported {
         form: Imported::WATCHED.into(),
@@ -73,7 +71,7 @@ pub fn record(
     }))?;
     log.end(ending)?;
     wakepath_archive::finish_in(directory)?;
-    Ok(())
+    Ok(Session::forget(directory)?)
 }
 
 fn thread_started(number: u16, of: &Watched) -> ThreadStarted {
@@ -147,7 +145,11 @@ fn lacks(figures: &Figures) -> Vec<Lack> {
 }
 
 /// The terms as a scenario: each thread a task with its period and policy.
-fn scenario(figures: &Figures, name: &str, latency_ns: Option<u64>) -> Result<Scenario, Failure> {
+fn scenario(
+    figures: &Figures,
+    name: &str,
+    latency_ns: Option<u64>,
+) -> Result<Scenario, ScenarioErrors> {
     let longest_ns = figures.threads.iter().map(|of| of.period_ns).max();
     let duration_ns = figures.watched_ns.max(longest_ns.unwrap_or(0));
     let mut text = format!(
@@ -156,25 +158,25 @@ fn scenario(figures: &Figures, name: &str, latency_ns: Option<u64>) -> Result<Sc
         format!("watch-{name}"),
     );
     if let Some(ns) = latency_ns {
-        writeln!(text, "latency = \"{ns} ns\"")?;
+        let _ = writeln!(text, "latency = \"{ns} ns\"");
         // Each thread's deadline is its own period, which no latency limit may be beyond: a longer
         // one is the deadline, too.
         let shortest_ns = figures.threads.iter().map(|of| of.period_ns).min();
         if shortest_ns.is_some_and(|shortest| shortest < ns) {
-            writeln!(text, "deadline = \"{ns} ns\"")?;
+            let _ = writeln!(text, "deadline = \"{ns} ns\"");
         }
     }
     for of in &figures.threads {
-        writeln!(
+        let _ = writeln!(
             text,
             "[[tasks]]\nname = {:?}\nperiod = \"{} ns\"\npolicy = \"{}\"",
             of.name,
             of.period_ns,
             policy(of.declared.unwrap_or(of.policy)),
-        )?;
+        );
     }
     let known = KnownCpus::first(1024);
-    Scenario::parse(&text, "what was watched", &known).map_err(|errors| errors.to_string().into())
+    Scenario::parse(&text, "what was watched", &known)
 }
 
 /// A policy as scenarios write it.

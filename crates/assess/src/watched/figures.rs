@@ -1,10 +1,10 @@
 //! What is said of each watched thread: figures of the periodic ones, and why the others are not
-//! judged. How it is printed is in `text`.
+//! judged.
 
 use serde::Serialize;
+use wakepath_archive::watch::Thread;
 use wakepath_explain::Cause;
 use wakepath_explain::watch::{NotPeriodic, Row, ThreadActivity, Waker, row};
-use wakepath_measure::watch::Thread;
 use wakepath_statistics::{Distribution, DistributionSummary};
 use wakepath_timeline::{Policy, Sample};
 

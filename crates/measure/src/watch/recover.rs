@@ -1,14 +1,14 @@
 //! A watch that was killed, made a run of what it had recorded. Nothing of it goes before the run is
 //! whole, and a trace never does.
 
-use super::{Figures, record, text};
+use super::watching::outside;
+use super::{Begin, WatchError, record};
+use wakepath_archive::watch::Session;
 use wakepath_archive::{
-    ArchiveError, Ending, LogWriter, SegmentTraced, Trace, TraceDescription, discard_in, trace_name,
+    ArchiveError, Ending, LogWriter, SegmentTraced, Trace, TraceDescription, discard_in,
 };
+use wakepath_assess::watched::Figures;
 use wakepath_directory::Directory;
-use wakepath_measure::watch::Session;
-
-type Failure = Box<dyn std::error::Error>;
 
 /// What became of a killed watch.
 pub enum Recovered {
@@ -17,10 +17,9 @@ pub enum Recovered {
     /// It had recorded nothing, and what it had begun is removed.
     Empty,
     /// No thread was periodic, so that there is no run; the trace stays as it is.
-    NoPeriod {
-        /// What was found, as a person reads it.
-        found: String,
-    },
+    NoPeriod(Figures),
+    /// Its trace can't be read, so that there is no run; it stays as it is.
+    NoTrace(ArchiveError),
 }
 
 /// Makes a run of a killed watch; `None`, and nothing done, where the directory holds none. The
@@ -28,14 +27,13 @@ pub enum Recovered {
 ///
 /// # Errors
 /// When trace or session can't be read, or nothing be written.
-pub fn recover(directory: &Directory) -> Result<Option<Recovered>, Failure> {
+pub fn recover(directory: &Directory, begin: Begin<'_>) -> Result<Option<Recovered>, WatchError> {
     let Some(mut session) = Session::left_in(directory)? else {
         return Ok(None);
     };
     let trace = match Trace::open_in(directory, 0) {
         Err(error @ ArchiveError::NotRecognised { .. }) => {
-            let found = format!("its trace can't be read, and is kept: {error}");
-            return Ok(Some(Recovered::NoPeriod { found }));
+            return Ok(Some(Recovered::NoTrace(error)));
         }
         opened => opened?,
     };
@@ -47,30 +45,21 @@ pub fn recover(directory: &Directory) -> Result<Option<Recovered>, Failure> {
     let traced = traced(&trace)?;
     let figures = Figures::of(&session, &trace, &traced)?;
     if figures.threads.is_empty() {
-        let found = format!(
-            "no thread was periodic in the {} kernel events of {:.1} s that it had recorded\n{}\n\
-             kept: {}",
-            figures.events,
-            figures.watched_ns as f64 / 1e9,
-            text(&figures).trim(),
-            directory.path_of(&trace_name(0)).display(),
-        );
-        return Ok(Some(Recovered::NoPeriod { found }));
+        return Ok(Some(Recovered::NoPeriod(figures)));
     }
-    session.notes.extend(session.outside());
+    session.notes.extend(outside(&session));
     let ending = Ending::Failed {
         reason: "wakepath watch was killed, and what it had recorded recovered".into(),
     };
     // The log that the watch began is empty: the new one takes its place when it is whole. Stopped
     // before, all of this is done again; after, the run is finished as any other.
     let log = LogWriter::replace_in(directory)?;
-    record(log, directory, &figures, session, traced, ending)?;
-    Session::forget(directory)?;
+    record(log, directory, &figures, session, traced, ending, begin)?;
     Ok(Some(Recovered::Run(figures)))
 }
 
 /// What is known of a trace that may have no end.
-fn traced(trace: &Trace) -> Result<SegmentTraced, Failure> {
+fn traced(trace: &Trace) -> Result<SegmentTraced, ArchiveError> {
     let TraceDescription { began_ns, .. } = *trace.description();
     let mut last_ns = began_ns;
     for event in trace.events()? {

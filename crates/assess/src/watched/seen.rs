@@ -1,13 +1,10 @@
 //! All threads of a watch with their figures: which are periodic, which not, each under a name of its
 //! own.
 
-use super::{Figures, NotJudged, Watched};
-use wakepath_archive::{SegmentTraced, Trace};
-use wakepath_assess::activity;
-use wakepath_measure::watch::{Session, plain};
+use super::{Figures, NotJudged, Watched, activity};
+use wakepath_archive::watch::{Session, plain};
+use wakepath_archive::{ArchiveError, SegmentTraced, Trace};
 use wakepath_timeline::duration::exact;
-
-type Failure = Box<dyn std::error::Error>;
 
 /// As many threads as a scenario has tasks.
 const MOST_THREADS: usize = 256;
@@ -17,7 +14,11 @@ impl Figures {
     ///
     /// # Errors
     /// When the trace can't be read.
-    pub fn of(session: &Session, trace: &Trace, traced: &SegmentTraced) -> Result<Self, Failure> {
+    pub fn of(
+        session: &Session,
+        trace: &Trace,
+        traced: &SegmentTraced,
+    ) -> Result<Self, ArchiveError> {
         let activity = activity(trace, session.threads.keys().copied())?;
         let lost = traced.lost > 0;
         let (mut periodic, mut not_judged) = (Vec::new(), Vec::new());

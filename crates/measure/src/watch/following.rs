@@ -1,14 +1,14 @@
 //! Watched threads while they are watched: latencies of those that have shown a period, out of the
 //! trace that the probe is writing. For a person to look at and to know when to stop; what is told
-//! and judged in the end is computed from the whole trace, in `seen`.
+//! and judged in the end is computed from the whole trace.
 
+use crate::{Limits, LiveFigures, LiveTally};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use wakepath_archive::{ArchiveError, TraceFollower};
 use wakepath_directory::Directory;
 use wakepath_explain::Untold;
 use wakepath_explain::watch::{Activation, Activations, Rhythm, row};
-use wakepath_measure::{Limits, LiveFigures, LiveTally};
 use wakepath_timeline::Sample;
 
 /// The probe writes what it has once in a second, and all CPUs within a little more: later than
@@ -43,9 +43,13 @@ struct Followed {
 
 /// A periodic thread's figures, and its new cycles.
 pub struct Seen {
+    /// Number of the thread.
     pub thread: u32,
+    /// Its period, in nanoseconds.
     pub period_ns: u64,
+    /// All of it so far.
     pub figures: LiveFigures,
+    /// Its cycles since it was last looked at.
     pub samples: Vec<Sample>,
 }
 

@@ -1,14 +1,15 @@
 //! What a watch knows beside its trace. It lies in a file while the watch goes on, and goes when the
 //! run is recorded: with it and the trace, a watch that was killed becomes a run all the same.
 
-use super::Threads;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
-use wakepath_archive::{FactsTaken, TracingSetUp, read_legible};
 use wakepath_directory::Directory;
 use wakepath_timeline::Policy;
+
+use crate::{FactsTaken, TracingSetUp, read_legible};
 
 /// Name of the file in the run directory.
 const FILE_NAME: &str = "watch.json";
@@ -35,6 +36,35 @@ pub enum SessionError {
         source: serde_json::Error,
     },
 }
+
+/// One thread of what is watched.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Thread {
+    /// Number of its process.
+    pub process: u32,
+    /// Its name when it was last looked at, which it chose itself.
+    pub name: String,
+    /// Policy in effect when it was last looked at; the error is why that is not known.
+    pub policy: Result<Policy, PolicyUnread>,
+    /// Other policies that it had before.
+    pub earlier_policies: Vec<Policy>,
+    /// CPUs that it may use.
+    pub cpus: Vec<u16>,
+    /// Whether it came while it was watched.
+    pub is_new: bool,
+    /// Whether it is gone.
+    pub ended: bool,
+}
+
+/// Why a thread's policy is not known, as the kernel said it: kept in words, since another process
+/// reads it back where the watch was killed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(transparent)]
+#[error("{0}")]
+pub struct PolicyUnread(pub String);
+
+/// All threads that were seen, by number.
+pub type Threads = BTreeMap<u32, Thread>;
 
 /// One watch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -102,19 +132,6 @@ impl Session {
     pub fn run_name(&self) -> String {
         let first = self.first.and_then(|first| self.threads.get(&first));
         first.map_or_else(|| self.name.clone(), |first| plain(&first.name))
-    }
-
-    /// How many threads may run where nothing is recorded, as a note.
-    pub fn outside(&self) -> Option<String> {
-        let is_outside = |cpus: &[u16]| cpus.iter().any(|cpu| !self.cpus.contains(cpu));
-        let threads = self.threads.values();
-        let count = threads.filter(|of| is_outside(&of.cpus)).count() as u64;
-        (count > 0).then(|| {
-            format!(
-                "{} may run on CPUs that were not traced; what happened there is not seen",
-                wakepath_verdict::counted(count, "thread", "threads")
-            )
-        })
     }
 }
 

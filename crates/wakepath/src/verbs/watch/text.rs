@@ -1,7 +1,7 @@
 //! The watched threads as a table, and what is not judged.
 
-use super::{Figures, Watched, WokenBy};
 use std::fmt::Write;
+use wakepath_assess::watched::{Figures, Watched, WokenBy};
 use wakepath_report::{Cell, Style, Table, number, words};
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::duration::{self, Unit, exact};

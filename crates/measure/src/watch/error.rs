@@ -1,0 +1,43 @@
+//! Why a program can't be watched, or a watch not be recorded.
+
+use super::StartError;
+use crate::NotTraced;
+use std::io;
+use wakepath_archive::ArchiveError;
+use wakepath_archive::watch::SessionError;
+use wakepath_scenario::ScenarioErrors;
+
+/// Why a watch can't go on.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// There is no tracing.
+    #[error("can't watch: {0}")]
+    NotTraced(NotTraced),
+    /// What was traced is not written.
+    #[error("the trace is lost: {0}")]
+    TraceLost(NotTraced),
+    /// It says that it is written, and is not there.
+    #[error("the trace is not there")]
+    NoTrace,
+    /// wakepath can't stay off the program's CPUs.
+    #[error("wakepath can't be kept off the program's CPUs: {0}")]
+    Affinity(io::Error),
+    /// The program can't be started.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// What the watch knows can't be kept.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// Trace or run can't be read or written.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// The machine's facts can't be written down.
+    #[error("the machine's facts can't be written as JSON: {0}")]
+    Facts(serde_json::Error),
+    /// What was seen does not fit a scenario.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioErrors),
+    /// The run can't be named.
+    #[error("the run can't be begun: {0}")]
+    Begin(io::Error),
+}

@@ -1,0 +1,241 @@
+//! A watch carried out: the probe beside the program, its threads looked at and what is known of them
+//! kept, until time, program or patience ends.
+
+use super::{Following, Seen, Target, WatchError};
+use crate::{Interrupt, Watching, traced_cpus};
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+use wakepath_archive::watch::{Session, Threads};
+use wakepath_archive::{FactsTaken, SegmentTraced, Trace, When};
+use wakepath_directory::Directory;
+use wakepath_machine::{Facts, Root};
+use wakepath_probe::Ready;
+use wakepath_rt::{affinity, clock};
+
+/// Between two looks at the threads.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Between two times that what was seen is kept, where it changed.
+const KEEP_EVERY: Duration = Duration::from_secs(1);
+/// What the probe's buffers are sized for where no time is given: they are emptied meanwhile.
+const USUAL_NS: u64 = 60_000_000_000;
+
+/// What is watched.
+pub enum Subject<'a> {
+    /// Something that runs already.
+    There(Target),
+    /// A program with its arguments, which is started when the probe records.
+    Start(&'a [OsString]),
+}
+
+/// One program watched once.
+pub struct Watch<'a> {
+    directory: &'a Directory,
+    own_cpus: Vec<u16>,
+    duration: Option<Duration>,
+    session: Session,
+    probe: Watching,
+    target: Target,
+}
+
+/// How a watch ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Whoever looked on had seen enough.
+    Enough,
+    /// After the time that was asked for.
+    TimeIsUp,
+    /// By Ctrl-C or the like.
+    Interrupted,
+    /// Nothing is left to be watched.
+    ByItself,
+}
+
+/// What a watch leaves.
+pub struct Recorded {
+    /// What is known beside the trace.
+    pub session: Session,
+    /// What was recorded.
+    pub trace: Trace,
+    /// How much of it, at what cost.
+    pub traced: SegmentTraced,
+    /// How it ended.
+    pub ended: Ended,
+}
+
+impl<'a> Watch<'a> {
+    /// Begins: this process keeps to those of the CPUs `allowed` to it that the program has not, where
+    /// there are any.
+    ///
+    /// # Errors
+    /// When there is no tracing, or the program can't be started.
+    pub fn begin(
+        directory: &'a Directory,
+        allowed: &[u16],
+        mut session: Session,
+        subject: Subject<'_>,
+        duration: Option<Duration>,
+    ) -> Result<Self, WatchError> {
+        // A kill before anything is recorded leaves what tells `wakepath recover` whose this is.
+        let nothing_yet = Session {
+            threads: Threads::new(),
+            ..session.clone()
+        };
+        nothing_yet.keep(directory)?;
+        let mut own_cpus = allowed.to_vec();
+        own_cpus.retain(|cpu| !session.cpus.contains(cpu));
+        if own_cpus.is_empty() {
+            own_cpus = allowed.to_vec();
+        }
+        let pin = |cpus: &[u16]| affinity::pin(cpus).map_err(WatchError::Affinity);
+        pin(&own_cpus)?;
+        let for_ns = duration.map_or(USUAL_NS, |duration| duration.as_nanos() as u64);
+        let (mut probe, ready) = Watching::start(directory, &traced_cpus(&session.cpus), for_ns)
+            .map_err(WatchError::NotTraced)?;
+        session.notes = notes_of(&ready);
+        session.set_up = ready.set_up;
+        probe.begin().map_err(WatchError::NotTraced)?;
+        let target = match subject {
+            Subject::There(target) => target,
+            Subject::Start(command) => {
+                pin(allowed)?;
+                let started = Target::start(command);
+                pin(&own_cpus)?;
+                started?
+            }
+        };
+        session.first = target.first();
+        Ok(Self {
+            directory,
+            own_cpus,
+            duration,
+            session,
+            probe,
+            target,
+        })
+    }
+
+    /// Where it is recorded.
+    pub fn directory(&self) -> &'a Directory {
+        self.directory
+    }
+
+    /// What is known beside the trace.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The CPUs that this process keeps to.
+    pub fn own_cpus(&self) -> &[u16] {
+        &self.own_cpus
+    }
+
+    /// Watches, and shows `look` what is new of the periodic threads, a few times a second; it says
+    /// whether that is enough.
+    ///
+    /// # Errors
+    /// When the trace can't be followed, or what was seen can't be kept.
+    pub fn follow(
+        &mut self,
+        interrupt: &Interrupt,
+        mut look: impl FnMut(&[Seen], &Threads) -> bool,
+    ) -> Result<Ended, WatchError> {
+        let begun = Instant::now();
+        let (mut kept, mut kept_at) = (None, begun);
+        let mut following = Following::new(self.directory, self.session.latency_ns);
+        loop {
+            if !self.target.look(&mut self.session.threads, false) {
+                return Ok(Ended::ByItself);
+            }
+            // A kill from here on leaves what `wakepath recover` needs.
+            let is_time = kept.is_none() || kept_at.elapsed() >= KEEP_EVERY;
+            if is_time && kept.as_ref() != Some(&self.session.threads) {
+                self.session.keep(self.directory)?;
+                (kept, kept_at) = (Some(self.session.threads.clone()), Instant::now());
+            }
+            if interrupt.requested() {
+                return Ok(Ended::Interrupted);
+            }
+            let seen = following.look(self.session.threads.keys().copied())?;
+            if look(&seen, &self.session.threads) {
+                return Ok(Ended::Enough);
+            }
+            let left = self.duration.map(|all| all.saturating_sub(begun.elapsed()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Ok(Ended::TimeIsUp);
+            }
+            std::thread::sleep(left.map_or(LOOK_EVERY, |left| left.min(LOOK_EVERY)));
+        }
+    }
+
+    /// Has the trace written, and ends a program that was started here. What following came to is
+    /// passed on.
+    ///
+    /// # Errors
+    /// That of following; when there is no trace, or the machine can't be read again.
+    pub fn end(mut self, followed: Result<Ended, WatchError>) -> Result<Recorded, WatchError> {
+        let traced = self.probe.end();
+        if !matches!(followed, Err(_) | Ok(Ended::ByItself)) {
+            self.target.end();
+        }
+        let ended = followed?;
+        let traced = traced.map_err(WatchError::TraceLost)?;
+        drop(self.probe);
+        let mut session = self.session;
+        let after = Facts::read(&Root::host());
+        session.facts.push(facts_taken(When::After, &after)?);
+        let trace = Trace::open_in(self.directory, 0)?.ok_or(WatchError::NoTrace)?;
+        let badly = self.target.ended_badly();
+        let notes = [
+            badly.filter(|_| ended == Ended::ByItself),
+            trace
+                .cut_short()
+                .map(|why| format!("the trace stops early: {why}")),
+            outside(&session),
+        ];
+        session.notes.extend(notes.into_iter().flatten());
+        Ok(Recorded {
+            session,
+            trace,
+            traced,
+            ended,
+        })
+    }
+}
+
+/// What was read of the machine, for the record.
+///
+/// # Errors
+/// When it can't be written down.
+pub fn facts_taken(when: When, facts: &Facts) -> Result<FactsTaken, WatchError> {
+    Ok(FactsTaken {
+        when,
+        phase: None,
+        repetition: None,
+        at_ns: clock::monotonic_ns(),
+        facts: serde_json::to_value(facts).map_err(WatchError::Facts)?,
+    })
+}
+
+/// How many threads may run where nothing is recorded, as a note.
+pub(super) fn outside(session: &Session) -> Option<String> {
+    let is_outside = |cpus: &[u16]| cpus.iter().any(|cpu| !session.cpus.contains(cpu));
+    let threads = session.threads.values();
+    let count = threads.filter(|of| is_outside(&of.cpus)).count() as u64;
+    (count > 0).then(|| {
+        format!(
+            "{} may run on CPUs that were not traced; what happened there is not seen",
+            wakepath_verdict::counted(count, "thread", "threads")
+        )
+    })
+}
+
+fn notes_of(ready: &Ready) -> Vec<String> {
+    let orphans = ready.orphans.iter().map(|name| {
+        format!("removed the tracefs instance {name}, left by a process that was killed")
+    });
+    let failed = ready.set_up.self_tests.iter().filter(|test| !test.passed);
+    let failed = failed.map(|test| format!("self-test of the tracing: {}", test.text));
+    let missing = ready.set_up.missing.iter();
+    let missing = missing.map(|of| format!("without {}: {}", of.events, of.reason));
+    orphans.chain(failed).chain(missing).collect()
+}
