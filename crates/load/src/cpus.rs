@@ -2,7 +2,7 @@
 
 use crate::LoadError;
 use crate::ended::Ended;
-use rustix::thread::CpuSet as Affinity;
+use wakepath_rt::affinity;
 use wakepath_timeline::CpuSet;
 
 /// CPUs that this process could use if it asked for all of them: those that are online and that
@@ -13,8 +13,8 @@ pub(crate) fn usable() -> Result<Vec<u16>, LoadError> {
         .name("usable-cpus".into())
         .stack_size(64 * 1024)
         .spawn(|| {
-            allow_all()?;
-            current()
+            affinity::widen()?;
+            affinity::current()
         })
         .map_err(|error| LoadError::system("start a thread", error))?;
     let answer = asked
@@ -23,38 +23,13 @@ pub(crate) fn usable() -> Result<Vec<u16>, LoadError> {
     answer.map_err(|error| LoadError::system("read the usable CPUs", error))
 }
 
-/// Lets the calling thread run on every CPU that its cgroup allows.
-pub(crate) fn allow_all() -> rustix::io::Result<()> {
-    let mut all = Affinity::new();
-    for cpu in 0..Affinity::MAX_CPU {
-        all.set(cpu);
-    }
-    rustix::thread::sched_setaffinity(None, &all)
-}
-
-/// CPUs on which the calling thread may run.
-pub(crate) fn current() -> rustix::io::Result<Vec<u16>> {
-    let set = rustix::thread::sched_getaffinity(None)?;
-    Ok((0..Affinity::MAX_CPU)
-        .filter(|&cpu| set.is_set(cpu))
-        .filter_map(|cpu| u16::try_from(cpu).ok())
-        .collect())
-}
-
 /// Pins the calling thread to `cpus` and checks that the kernel took all of them.
 pub(crate) fn pin(cpus: &[u16]) -> Result<(), Ended> {
-    let mut set = Affinity::new();
-    for &cpu in cpus
-        .iter()
-        .filter(|&&cpu| usize::from(cpu) < Affinity::MAX_CPU)
-    {
-        set.set(usize::from(cpu));
-    }
-    rustix::thread::sched_setaffinity(None, &set).map_err(|error| Ended::NotPinned {
+    affinity::pin(cpus).map_err(|source| Ended::NotPinned {
         wanted: CpuSet::from(cpus).to_string(),
-        source: error.into(),
+        source,
     })?;
-    let got = current().map_err(Ended::system("cannot read the affinity"))?;
+    let got = affinity::current().map_err(Ended::system("cannot read the affinity"))?;
     if got == cpus {
         Ok(())
     } else {
@@ -74,7 +49,7 @@ mod tests {
         let all = usable().unwrap();
         let seen = std::thread::spawn(move || {
             pin(&all[..1]).unwrap();
-            (all, usable().unwrap(), current().unwrap())
+            (all, usable().unwrap(), affinity::current().unwrap())
         });
         let (all, usable, current) = seen.join().unwrap();
         assert_eq!(usable, all);

@@ -1,7 +1,8 @@
 //! Undoes what a load would inherit from the measuring process: its policy, nice value, affinity,
 //! timer slack and signals. Memory locks do not pass through exec.
 
-use crate::{cpus, kernel};
+use crate::kernel;
+use wakepath_rt::affinity;
 
 /// The kernel's default timer slack.
 const DEFAULT_TIMER_SLACK_NS: u64 = 50_000;
@@ -27,7 +28,7 @@ pub(crate) fn make_ordinary() -> Vec<String> {
     if let Err(error) = rustix::thread::set_current_timer_slack(slack) {
         notes.push(format!("the loads keep the inherited timer slack: {error}"));
     }
-    if let Err(error) = cpus::allow_all() {
+    if let Err(error) = affinity::widen() {
         notes.push(format!("the loads keep the inherited affinity: {error}"));
     }
     // Raising the score needs no privilege: short of memory, the kernel shall take a load first.
