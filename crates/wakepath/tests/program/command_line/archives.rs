@@ -113,20 +113,7 @@ fn what_is_no_run_is_refused_in_one_line() {
             &place.path().join("file"),
             &place.path().join("missing"),
         ] {
-            let finished = ask(verb, path);
-            finished.assert_code(1);
-            assert_eq!(finished.output, "", "{}", finished.said());
-            assert_eq!(
-                finished.complaints.lines().count(),
-                1,
-                "{}",
-                finished.said()
-            );
-            assert!(
-                finished.complaints.contains(&*path.to_string_lossy()),
-                "{}",
-                finished.said()
-            );
+            ask(verb, path).assert_refused(1, &[&path.to_string_lossy()]);
         }
     }
     let names: Vec<_> = std::fs::read_dir(place.path())

@@ -98,14 +98,7 @@ fn what_is_not_comparable_is_refused_with_the_reason_unless_forced() {
         measure(&place, "b", "1 kHz"),
     );
     let refused = compare(&[&first, &second], &[]);
-    refused.assert_code(1);
-    assert_eq!(refused.output, "", "{}", refused.said());
-    assert_eq!(refused.complaints.lines().count(), 1, "{}", refused.said());
-    assert!(
-        refused.complaints.contains("period: 2 ms against 1 ms"),
-        "{}",
-        refused.said()
-    );
+    refused.assert_refused(1, &["period: 2 ms against 1 ms"]);
     let forced = compare(&[&first, &second], &["--force"]);
     forced.assert_code(3);
     assert!(
@@ -123,10 +116,7 @@ fn a_changed_archive_and_bad_words_are_refused_in_one_line() {
         (&["--margin", "5"][..], "--margin 5: "),
         (&["--metric", "mean"], "`mean` is no metric"),
     ] {
-        let refused = compare(&[&run, &other], words);
-        refused.assert_code(1);
-        assert!(refused.complaints.contains(told), "{}", refused.said());
-        assert_eq!(refused.complaints.lines().count(), 1, "{}", refused.said());
+        compare(&[&run, &other], words).assert_refused(1, &[told]);
     }
     let alone = compare(&[&run], &[]);
     alone.assert_code(1);

@@ -53,16 +53,5 @@ fn man_pages_are_written_for_every_verb_and_no_hidden_one() {
 
 fn a_missing_directory_for_man_pages_is_named() {
     let finished = Start::command(&["man", "not-there"]).finish();
-    finished.assert_code(1);
-    assert_eq!(
-        finished.complaints.lines().count(),
-        1,
-        "{}",
-        finished.said()
-    );
-    assert!(
-        finished.complaints.contains("not-there"),
-        "{}",
-        finished.said()
-    );
+    finished.assert_refused(1, &["not-there"]);
 }

@@ -49,10 +49,7 @@ fn what_can_t_be_started_is_one_line() {
         ),
     ] {
         let finished = Start::command(&["exec"]).with(words).finish();
-        finished.assert_code(1);
-        let complaints = &finished.complaints;
-        assert_eq!(complaints.lines().count(), 1, "{}", finished.said());
-        assert!(complaints.contains(part), "{part}: {}", finished.said());
+        finished.assert_refused(1, &[part]);
     }
 }
 
@@ -68,10 +65,7 @@ fn a_program_that_is_not_there_ends_with_127_and_nothing_is_claimed_before() {
     ] {
         let words = ["exec", "--policy", "OTHER", "--", program];
         let finished = Start::command_in(place, &words).finish();
-        finished.assert_code(code);
-        let complaints = &finished.complaints;
-        assert_eq!(complaints.lines().count(), 1, "{}", finished.said());
-        assert!(complaints.contains(why), "{why}: {}", finished.said());
+        finished.assert_refused(code, &[why]);
         place = finished.place;
     }
 }

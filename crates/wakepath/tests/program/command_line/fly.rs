@@ -94,11 +94,7 @@ fn what_can_not_be_flown_is_refused_in_one_line() {
         (["--missed", "gone"], "known are hold and zero"),
         (["--overrun", "later"], "known are skip, queue and kill"),
     ] {
-        let refused = fly(&run.directory, &options);
-        refused.assert_code(1);
-        assert!(refused.output.is_empty(), "{}", refused.said());
-        assert_eq!(refused.complaints.lines().count(), 1, "{}", refused.said());
-        assert!(refused.complaints.contains(said), "{}", refused.said());
+        fly(&run.directory, &options).assert_refused(1, &[said]);
     }
     let nothing = fly(folder, &[]);
     nothing.assert_code(1);

@@ -39,16 +39,7 @@ const GOOD: &str = "name = \"my\"\nrate = \"100 Hz\"\nduration = \"1 s\"\npolici
 
 fn a_missing_file_is_named_with_what_is_built_in() {
     let finished = Start::command(&["run", "missing.toml"]).finish();
-    finished.assert_code(1);
-    assert_eq!(
-        finished.complaints.lines().count(),
-        1,
-        "{}",
-        finished.said()
-    );
-    for part in ["missing.toml", "pi5-250hz", "quick"] {
-        assert!(finished.complaints.contains(part), "{}", finished.said());
-    }
+    finished.assert_refused(1, &["missing.toml", "pi5-250hz", "quick"]);
 }
 
 fn a_bad_file_is_refused_with_file_and_line() {
@@ -70,14 +61,7 @@ fn a_bad_file_is_refused_with_file_and_line() {
 fn a_directory_or_a_binary_in_place_of_a_file_is_an_error_of_one_line() {
     for name in ["/", "/proc/self/exe"] {
         let finished = Start::command(&["run", name]).finish();
-        finished.assert_code(1);
-        assert_eq!(
-            finished.complaints.lines().count(),
-            1,
-            "{}",
-            finished.said()
-        );
-        assert!(finished.complaints.contains(name), "{}", finished.said());
+        finished.assert_refused(1, &[name]);
     }
 }
 
@@ -113,14 +97,7 @@ fn every_scenario_that_is_listed_can_be_shown_and_what_is_shown_can_be_checked()
 
 fn an_unknown_scenario_is_answered_with_those_that_there_are() {
     let finished = Start::command(&["scenario", "show", "nonsense"]).finish();
-    finished.assert_code(1);
-    assert_eq!(
-        finished.complaints.lines().count(),
-        1,
-        "{}",
-        finished.said()
-    );
-    assert!(finished.complaints.contains("quick"), "{}", finished.said());
+    finished.assert_refused(1, &["quick"]);
 }
 
 fn the_schema_is_json() {

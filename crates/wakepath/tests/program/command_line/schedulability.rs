@@ -136,19 +136,7 @@ fn a_wrong_file_is_one_line_with_its_place() {
         ),
     ] {
         let finished = answer(&BURNS.replacen(from, to, 1), &[]);
-        finished.assert_code(1);
-        assert!(
-            finished.complaints.contains(expected),
-            "{}",
-            finished.said()
-        );
-        assert_eq!(
-            finished.complaints.lines().count(),
-            1,
-            "{}",
-            finished.said()
-        );
-        assert!(finished.output.is_empty(), "{}", finished.said());
+        finished.assert_refused(1, &[expected]);
     }
     let missing = answer(BURNS, &["--overheads", "nowhere"]);
     missing.assert_code(1);

@@ -74,18 +74,6 @@ fn what_can_t_be_swept_is_one_line_with_what_would_be_right() {
         (&["--merge", "nowhere.json"], "nowhere.json"),
         (&["--within", "70"], "give percentage points from 0 to 50"),
     ] {
-        let finished = sweep(words);
-        finished.assert_code(1);
-        assert!(
-            finished.complaints.contains(expected),
-            "{}",
-            finished.said()
-        );
-        assert_eq!(
-            finished.complaints.lines().count(),
-            1,
-            "{}",
-            finished.said()
-        );
+        sweep(words).assert_refused(1, &[expected]);
     }
 }

@@ -19,22 +19,7 @@ fn said_by(words: &[&str]) -> Finished {
 /// One line on standard error with all of `expected`, nothing on standard output, exit code 1.
 #[track_caller]
 fn assert_one_line(words: &[&str], expected: &[&str]) {
-    let finished = said_by(words);
-    finished.assert_code(1);
-    assert_eq!(finished.output, "", "{}", finished.said());
-    assert_eq!(
-        finished.complaints.lines().count(),
-        1,
-        "{}",
-        finished.said()
-    );
-    for part in expected {
-        assert!(
-            finished.complaints.contains(part),
-            "no {part:?}: {}",
-            finished.said()
-        );
-    }
+    said_by(words).assert_refused(1, expected);
 }
 
 fn the_version_names_the_commit() {

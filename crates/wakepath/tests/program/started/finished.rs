@@ -34,6 +34,18 @@ impl Finished {
         assert_eq!(self.code(), Some(expected), "{}", self.said());
     }
 
+    /// Asserts that it refused: this exit code, one line that holds all of `parts`, and nothing else.
+    #[track_caller]
+    pub fn assert_refused(&self, code: i32, parts: &[&str]) {
+        self.assert_code(code);
+        assert_eq!(self.output, "", "{}", self.said());
+        assert_eq!(self.complaints.lines().count(), 1, "{}", self.said());
+        for part in parts {
+            let is_said = self.complaints.contains(part);
+            assert!(is_said, "no {part:?}: {}", self.said());
+        }
+    }
+
     /// All that it said, for a failed assertion.
     pub fn said(&self) -> String {
         format!(

@@ -221,14 +221,7 @@ fn when_all_are_killed_at_once_the_log_is_there_up_to_the_last_second() {
 
 fn recovery_of_a_live_run_is_refused_and_disturbs_nothing() {
     let running = in_mid_run(LOADED);
-    let refused = ask("recover", running.directory());
-    refused.assert_code(1);
-    assert_eq!(refused.complaints.lines().count(), 1, "{}", refused.said());
-    assert!(
-        refused.complaints.contains("in use by"),
-        "{}",
-        refused.said()
-    );
+    ask("recover", running.directory()).assert_refused(1, &["in use by"]);
     let finished = running.finish();
     finished.assert_code(0);
     finished.assert_archive_is_complete();

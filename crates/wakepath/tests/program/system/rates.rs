@@ -56,13 +56,7 @@ fn a_scenario_s_highest_rate_is_found_with_a_run_for_each_step() {
         "{steps}"
     );
     let other = search(again.place, &["--policy", "OTHER nice 5"]);
-    other.assert_code(1);
-    assert!(
-        other.complaints.contains("holds a search for"),
-        "{}",
-        other.said()
-    );
-    assert_eq!(other.complaints.lines().count(), 1, "{}", other.said());
+    other.assert_refused(1, &["holds a search for"]);
 }
 
 fn of_tasks_one_has_its_rate_searched_for_while_the_others_keep_theirs() {

@@ -411,10 +411,7 @@ fn without_privilege_the_remedy_is_said_in_one_line_and_nothing_is_started() {
     if finished.code() == Some(3) {
         not_run(what, "any user may trace here");
     }
-    finished.assert_code(1);
-    let complaints = &finished.complaints;
-    assert_eq!(complaints.lines().count(), 1, "{}", finished.said());
-    assert!(complaints.contains("can't watch: "), "{complaints}");
+    finished.assert_refused(1, &["can't watch: "]);
     assert!(!finished.place.path().join("started").exists());
     assert!(!finished.place.path().join("run").exists());
 }
