@@ -14,7 +14,7 @@ mod cache;
 mod checked;
 mod comparison;
 mod counted;
-mod cpio;
+pub mod cpio;
 mod digest;
 mod divergence;
 mod elf;

@@ -12,6 +12,20 @@ use wakepath_archive::{
 use crate::made_up_run::{samples, write};
 use crate::scratch::Scratch;
 
+wakepath_test_program::tests![
+    every_prefix_of_a_log_is_readable_up_to_its_last_whole_block,
+    no_flipped_bit_goes_unnoticed_and_no_other_block_is_lost,
+    a_hole_of_several_blocks_is_named_with_the_blocks_that_are_lost,
+    zeros_at_the_end_are_recognised_as_what_a_power_cut_leaves,
+    a_block_of_an_older_log_after_the_end_is_not_taken_for_ours,
+    a_block_cut_out_of_the_middle_is_missed,
+    a_log_of_a_later_format_is_refused_in_so_many_words,
+    a_claimed_length_of_4_gib_is_not_believed,
+    samples_come_out_of_the_log_as_they_went_in,
+    no_bytes_make_the_reader_panic_or_invent_a_block,
+    no_bytes_make_the_manifest_reader_panic,
+];
+
 const HEADER: usize = 16;
 
 fn small_log() -> Vec<u8> {
@@ -39,7 +53,6 @@ fn ends(blocks: &[Block], length: usize) -> Vec<usize> {
         .collect()
 }
 
-#[test]
 fn every_prefix_of_a_log_is_readable_up_to_its_last_whole_block() {
     let log = small_log();
     let (whole, damage) = read(&log).unwrap();
@@ -81,7 +94,6 @@ fn every_prefix_of_a_log_is_readable_up_to_its_last_whole_block() {
     }
 }
 
-#[test]
 fn no_flipped_bit_goes_unnoticed_and_no_other_block_is_lost() {
     let log = small_log();
     let (whole, _) = read(&log).unwrap();
@@ -120,7 +132,6 @@ fn no_flipped_bit_goes_unnoticed_and_no_other_block_is_lost() {
     }
 }
 
-#[test]
 fn a_hole_of_several_blocks_is_named_with_the_blocks_that_are_lost() {
     let mut log = small_log();
     let (whole, _) = read(&log).unwrap();
@@ -138,7 +149,6 @@ fn a_hole_of_several_blocks_is_named_with_the_blocks_that_are_lost() {
     assert!(damage.is_corruption());
 }
 
-#[test]
 fn zeros_at_the_end_are_recognised_as_what_a_power_cut_leaves() {
     let mut log = small_log();
     let length = log.len() as u64;
@@ -152,7 +162,6 @@ fn zeros_at_the_end_are_recognised_as_what_a_power_cut_leaves() {
     assert!(!damage.is_corruption());
 }
 
-#[test]
 fn a_block_of_an_older_log_after_the_end_is_not_taken_for_ours() {
     let mut log = small_log();
     let (whole, _) = read(&log).unwrap();
@@ -163,7 +172,6 @@ fn a_block_of_an_older_log_after_the_end_is_not_taken_for_ours() {
     assert_eq!(damage.tail.unwrap().kind, TailKind::Damaged);
 }
 
-#[test]
 fn a_block_cut_out_of_the_middle_is_missed() {
     let mut log = small_log();
     let (whole, _) = read(&log).unwrap();
@@ -178,7 +186,6 @@ fn a_block_cut_out_of_the_middle_is_missed() {
     assert_eq!(blocks.len(), whole.len() - 2);
 }
 
-#[test]
 fn a_log_of_a_later_format_is_refused_in_so_many_words() {
     let mut log = small_log();
     log[8..12].copy_from_slice(&2_u32.to_le_bytes());
@@ -199,7 +206,6 @@ fn a_log_of_a_later_format_is_refused_in_so_many_words() {
     );
 }
 
-#[test]
 fn a_claimed_length_of_4_gib_is_not_believed() {
     let mut log = small_log();
     log[HEADER + 8..HEADER + 12].fill(0xff);
@@ -211,7 +217,6 @@ fn a_claimed_length_of_4_gib_is_not_believed() {
     );
 }
 
-#[test]
 fn samples_come_out_of_the_log_as_they_went_in() {
     let (blocks, _) = read(&small_log()).unwrap();
     let expected = Content::Samples {
@@ -230,7 +235,6 @@ fn samples_come_out_of_the_log_as_they_went_in() {
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-    #[test]
     fn no_bytes_make_the_reader_panic_or_invent_a_block(
         noise in proptest::collection::vec(any::<u8>(), 0..400), at in 0..5_000_usize, cut in 0..5_000_usize,
     ) {
@@ -244,7 +248,6 @@ proptest! {
         prop_assert!(blocks.iter().all(|b| whole.iter().any(|w| (w.sequence, &w.content) == (b.sequence, &b.content))));
     }
 
-    #[test]
     fn no_bytes_make_the_manifest_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         prop_assert!(Manifest::from_bytes(&bytes, Path::new("manifest.json")).is_err());
         let _ = read(&bytes);

@@ -17,6 +17,15 @@ use wakepath_timeline::{KernelEvent, Sample, What};
 use crate::made_up_run::{facts, run_started, samples, segment_ended, segment_started};
 use crate::scratch::{Scratch, copy_run};
 
+wakepath_test_program::tests![
+    a_run_on_a_disk_that_is_full_at_any_operation_loses_nothing_written,
+    a_run_on_a_disk_that_breaks_at_any_operation_loses_nothing_written,
+    a_run_whose_writes_are_cut_short_anywhere_loses_nothing_written,
+    a_recovery_whose_disk_fails_anywhere_leaves_the_run_readable_and_can_be_repeated,
+    a_log_that_is_written_anew_takes_the_old_ones_place_whole_or_not_at_all,
+    what_is_put_in_place_is_the_old_one_or_the_new_one,
+];
+
 /// Segment, thread and how many cycles of it are written; the first is longer than one block.
 const STREAMS: [(u32, u16, u64); 3] = [(0, 0, 1_500), (0, 1, 40), (1, 0, 60)];
 
@@ -239,21 +248,18 @@ fn a_run_whose_disk_fails(fault: Fault) {
         }
         fs::remove_dir_all(&path).unwrap();
     });
-    println!("{fault:?}: a run has {operations} operations; {injected} runs with a failure");
+    eprintln!("{fault:?}: a run has {operations} operations; {injected} runs with a failure");
     assert!(operations > 40, "{operations}");
 }
 
-#[test]
 fn a_run_on_a_disk_that_is_full_at_any_operation_loses_nothing_written() {
     a_run_whose_disk_fails(Fault::NoSpace);
 }
 
-#[test]
 fn a_run_on_a_disk_that_breaks_at_any_operation_loses_nothing_written() {
     a_run_whose_disk_fails(Fault::Broken);
 }
 
-#[test]
 fn a_run_whose_writes_are_cut_short_anywhere_loses_nothing_written() {
     a_run_whose_disk_fails(Fault::Short);
 }
@@ -290,7 +296,6 @@ fn write_cut_short(path: &Path, is_damaged: bool) {
     }
 }
 
-#[test]
 fn a_recovery_whose_disk_fails_anywhere_leaves_the_run_readable_and_can_be_repeated() {
     let scratch = Scratch::in_memory();
     for is_damaged in [false, true] {
@@ -319,7 +324,7 @@ fn a_recovery_whose_disk_fails_anywhere_leaves_the_run_readable_and_can_be_repea
                 assert_eq!(path.join("samples.log.damaged").exists(), is_damaged);
                 fs::remove_dir_all(&path).unwrap();
             });
-            println!(
+            eprintln!(
                 "{fault:?}: a recovery has {operations} operations; {injected} with a failure"
             );
             assert!(operations > 15, "{operations}");
@@ -330,7 +335,6 @@ fn a_recovery_whose_disk_fails_anywhere_leaves_the_run_readable_and_can_be_repea
     }
 }
 
-#[test]
 fn a_log_that_is_written_anew_takes_the_old_ones_place_whole_or_not_at_all() {
     let scratch = Scratch::in_memory();
     let anew = |directory: &Directory| -> wakepath_archive::Result<()> {
@@ -356,11 +360,10 @@ fn a_log_that_is_written_anew_takes_the_old_ones_place_whole_or_not_at_all() {
             assert_eq!(recover_twice(&path, what).recovered, None);
             fs::remove_dir_all(&path).unwrap();
         });
-        println!("{fault:?}: a log anew has {operations} operations; {injected} with a failure");
+        eprintln!("{fault:?}: a log anew has {operations} operations; {injected} with a failure");
     }
 }
 
-#[test]
 fn what_is_put_in_place_is_the_old_one_or_the_new_one() {
     let scratch = Scratch::in_memory();
     for fault in [Fault::NoSpace, Fault::Broken, Fault::Short] {

@@ -11,6 +11,12 @@ use wakepath_archive::{LOG_NAME, LogFollower, LogWriter, Run};
 use crate::made_up_run::{run_started, sample, samples, segment_ended, segment_started, write};
 use crate::scratch::Scratch;
 
+wakepath_test_program::tests![
+    looking_after_each_segment_reads_a_log_twice_at_most,
+    what_is_read_piece_by_piece_is_what_an_opened_run_has,
+    zeros_at_the_end_that_become_blocks_are_read_as_those,
+];
+
 const CYCLES: u64 = 2_000;
 const THREADS: [u16; 2] = [0, 1];
 
@@ -49,7 +55,6 @@ fn append_segment(log: &mut LogWriter, segment: u32) {
 
 /// Reading all of it after each of 40 segments would be 20 times its length; and each one's samples
 /// are given out once.
-#[test]
 fn looking_after_each_segment_reads_a_log_twice_at_most() {
     let scratch = Scratch::new();
     let mut log = LogWriter::create(&scratch.run()).unwrap();
@@ -80,21 +85,23 @@ fn looking_after_each_segment_reads_a_log_twice_at_most() {
     assert!(read <= 3 * length, "{read} bytes read of {length}");
 }
 
-#[test]
 fn what_is_read_piece_by_piece_is_what_an_opened_run_has() {
     let scratch = Scratch::new();
     write(&scratch.run(), 3, &THREADS, 700);
     let whole = fs::read(scratch.run().join(LOG_NAME)).unwrap();
     let path = scratch.path().join("growing.log");
     let mut growing = File::create(&path).unwrap();
-    let (mut follower, mut written) = (None, 0);
+    let (mut follower, mut written) = (None, 0_usize);
     // Pieces that end within headers, within blocks and between them.
     for piece in [40, 3, 1_000, 77_777, 1, 5, 120_000, usize::MAX] {
-        let end = whole.len().min(written + piece);
+        let end = whole.len().min(written.saturating_add(piece));
         growing.write_all(&whole[written..end]).unwrap();
         written = end;
         let open = || LogFollower::new(File::open(&path).unwrap(), Path::new("growing.log"));
-        follower.get_or_insert_with(|| open().unwrap()).read_on().unwrap();
+        follower
+            .get_or_insert_with(|| open().unwrap())
+            .read_on()
+            .unwrap();
     }
     assert_eq!(written, whole.len());
     let mut follower = follower.unwrap();
@@ -110,7 +117,6 @@ fn what_is_read_piece_by_piece_is_what_an_opened_run_has() {
 }
 
 /// Where the room ahead of a log is zeros until blocks are written there.
-#[test]
 fn zeros_at_the_end_that_become_blocks_are_read_as_those() {
     let scratch = Scratch::new();
     write(&scratch.run(), 1, &[0], 300);
@@ -123,7 +129,12 @@ fn zeros_at_the_end_that_become_blocks_are_read_as_those() {
     follower.read_on().unwrap();
     let before = follower.samples(0, 0).unwrap();
     assert!(before.len() < 300, "{} samples", before.len());
-    File::options().write(true).open(&path).unwrap().write_all(&whole).unwrap();
+    File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .write_all(&whole)
+        .unwrap();
     follower.read_on().unwrap();
     let after = follower.samples(0, 0).unwrap();
     assert_eq!(after.last(), Some(&sample(0, 0, 299)));

@@ -9,6 +9,14 @@ use wakepath_archive::{ArchiveError, Ending, Event, LOG_NAME, LogWriter, Run, fi
 
 use crate::made_up_run::{run_started, samples, segment_ended, segment_started, write};
 use crate::scratch::Scratch;
+use wakepath_test_program::not_run;
+
+wakepath_test_program::tests![
+    a_full_disk_stops_recording_clearly_and_loses_nothing_written,
+    a_full_disk_whose_blocks_are_allocated_late_loses_nothing_either,
+    a_full_disk_on_which_a_log_cannot_reserve_room_still_gets_its_last_events,
+    the_reserve_does_not_show_in_a_logs_size_and_is_given_back,
+];
 
 /// A small file system, unmounted when dropped.
 struct SmallDisk {
@@ -17,8 +25,8 @@ struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// `None`, with a word on standard output, where this process may not mount.
-    fn mount(kind: &str) -> Option<Self> {
+    /// Ends the test as not run where this process may not mount.
+    fn mount(kind: &str) -> Self {
         let scratch = Scratch::new();
         let mounted = scratch.path().join("disk");
         fs::create_dir(&mounted).unwrap();
@@ -36,14 +44,13 @@ impl SmallDisk {
             }
         };
         match done {
-            Ok(()) => Some(Self {
+            Ok(()) => Self {
                 mounted,
                 _scratch: scratch,
-            }),
-            Err(why) => {
-                println!("NOT RUN on {kind}: the right to mount a small disk is needed: {why}");
-                None
-            }
+            },
+            Err(why) => not_run(format!(
+                "the right to mount a small disk of {kind} is needed: {why}"
+            )),
         }
     }
 
@@ -82,25 +89,20 @@ fn run(program: &str, options: &[&str], paths: &[&Path]) -> Result<(), String> {
     output.status.success().then_some(()).ok_or(said)
 }
 
-#[test]
 fn a_full_disk_stops_recording_clearly_and_loses_nothing_written() {
     fill_and_finish("tmpfs", false);
 }
 
-#[test]
 fn a_full_disk_whose_blocks_are_allocated_late_loses_nothing_either() {
     fill_and_finish("ext4", false);
 }
 
-#[test]
 fn a_full_disk_on_which_a_log_cannot_reserve_room_still_gets_its_last_events() {
     fill_and_finish("ext2", true);
 }
 
 fn fill_and_finish(kind: &str, reserve_is_a_file: bool) {
-    let Some(disk) = SmallDisk::mount(kind) else {
-        return;
-    };
+    let disk = SmallDisk::mount(kind);
     // What the user will delete to make room for finishing the run.
     let spare = disk.mounted.join("spare");
     fs::write(&spare, vec![1; 1_500_000]).unwrap();
@@ -183,7 +185,6 @@ fn fill_and_finish(kind: &str, reserve_is_a_file: bool) {
     );
 }
 
-#[test]
 fn the_reserve_does_not_show_in_a_logs_size_and_is_given_back() {
     let scratch = Scratch::new();
     write(&scratch.run(), 1, &[0], 10);

@@ -13,11 +13,15 @@ use wakepath_archive::{LOG_NAME, LogReader, LogWriter, Run, recover};
 use crate::made_up_run::{run_started, samples, segment_started};
 use crate::scratch::Scratch;
 
+wakepath_test_program::tests![
+    a_recorder_killed_at_any_moment_leaves_everything_it_had_written;
+    write_until_killed,
+];
+
 const DIRECTORY: &str = "WAKEPATH_TEST_KILLED_RUN";
 const KILLS: u32 = 30;
 
-#[test]
-#[ignore = "the process that is killed, started by the test below"]
+/// The process that is killed, started by the test below.
 fn write_until_killed() {
     let directory = env::var_os(DIRECTORY).expect("started by the test below");
     let mut log = LogWriter::create(Path::new(&directory)).unwrap();
@@ -37,13 +41,12 @@ fn write_until_killed() {
     }
 }
 
-#[test]
 fn a_recorder_killed_at_any_moment_leaves_everything_it_had_written() {
     let seed = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap()
         .subsec_nanos();
-    println!("seed {seed}");
+    eprintln!("seed {seed}");
     let mut random = u64::from(seed) | 1;
     let (mut torn, mut most) = (0, 0);
     for _ in 0..KILLS {
@@ -90,5 +93,5 @@ fn a_recorder_killed_at_any_moment_leaves_everything_it_had_written() {
         assert!(found == samples(0, 0, 0..count), "the samples differ");
         most = most.max(count);
     }
-    println!("{KILLS} kills, {torn} torn blocks, at most {most} samples");
+    eprintln!("{KILLS} kills, {torn} torn blocks, at most {most} samples");
 }

@@ -9,9 +9,18 @@ use wakepath_archive::{
     ArchiveError, LogWriter, Run, TraceDescription, TraceWriter, finish_in, recover, recover_in,
 };
 use wakepath_directory::{Directory, DirectoryError, Trust};
+use wakepath_test_program::not_run;
 
 use crate::made_up_run::{run_started, samples, segment_started, write};
 use crate::scratch::Scratch;
+
+wakepath_test_program::tests![
+    a_recovery_writes_through_no_link_whatever_its_name,
+    a_log_that_is_a_link_is_not_recovered,
+    a_trace_is_written_in_the_place_of_a_link_and_a_pipe_keeps_nobody_waiting,
+    root_writes_in_nobody_elses_directory_unless_it_is_trusted,
+    a_directory_stays_the_one_that_was_opened_when_its_name_leads_elsewhere,
+];
 
 /// Every name under which a run's writer or its recovery makes a file.
 const WRITTEN: [&str; 8] = [
@@ -33,7 +42,6 @@ fn cut_short(directory: &Path) {
     drop(log);
 }
 
-#[test]
 fn a_recovery_writes_through_no_link_whatever_its_name() {
     for name in WRITTEN {
         let scratch = Scratch::new();
@@ -67,7 +75,6 @@ fn a_recovery_writes_through_no_link_whatever_its_name() {
     }
 }
 
-#[test]
 fn a_log_that_is_a_link_is_not_recovered() {
     let scratch = Scratch::new();
     let elsewhere = scratch.path().join("elsewhere");
@@ -88,7 +95,6 @@ fn a_log_that_is_a_link_is_not_recovered() {
     assert_eq!(Run::open(&scratch.run()).unwrap().manifest.recorded(), 150);
 }
 
-#[test]
 fn a_trace_is_written_in_the_place_of_a_link_and_a_pipe_keeps_nobody_waiting() {
     let scratch = Scratch::new();
     let outside = scratch.path().join("outside");
@@ -105,13 +111,11 @@ fn a_trace_is_written_in_the_place_of_a_link_and_a_pipe_keeps_nobody_waiting() {
     }
 }
 
-#[test]
 fn root_writes_in_nobody_elses_directory_unless_it_is_trusted() {
     let scratch = Scratch::new();
     cut_short(&scratch.run());
     if chown(scratch.run(), Some(65_534), Some(65_534)).is_err() {
-        println!("not run: the right to give a directory away is needed");
-        return;
+        not_run("the right to give a directory away is needed");
     }
     let refused = |error: ArchiveError| {
         assert!(
@@ -146,7 +150,6 @@ fn root_writes_in_nobody_elses_directory_unless_it_is_trusted() {
     assert_eq!(recover_in(&trusted).unwrap().manifest.recorded(), 150);
 }
 
-#[test]
 fn a_directory_stays_the_one_that_was_opened_when_its_name_leads_elsewhere() {
     let scratch = Scratch::new();
     write(&scratch.run(), 1, &[0], 100);

@@ -15,3 +15,18 @@ mod round_trip;
 mod scratch;
 mod size;
 mod traces;
+
+wakepath_test_program::program![
+    damaged_logs::TESTS,
+    every_fault::TESTS,
+    finishing::TESTS,
+    following::TESTS,
+    full_disk::TESTS,
+    killed_writer::TESTS,
+    links::TESTS,
+    old_formats::TESTS,
+    recovering::TESTS,
+    round_trip::TESTS,
+    size::TESTS,
+    traces::TESTS,
+];

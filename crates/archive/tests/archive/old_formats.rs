@@ -7,13 +7,20 @@ use wakepath_archive::{Ending, Run, State};
 use crate::made_up_run::{samples, write};
 use crate::scratch::{Scratch, copy_run};
 
+wakepath_test_program::tests![
+    format_1_is_read_as_a_log_and_as_a_finished_run,
+    a_format_1_log_can_still_be_finished,
+    format_2_is_an_imported_histogram,
+    what_is_measured_is_still_written_in_format_1;
+    write_the_fixture,
+];
+
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures/format-1")
         .join(name)
 }
 
-#[test]
 fn format_1_is_read_as_a_log_and_as_a_finished_run() {
     for (name, state) in [("log", State::NotFinished), ("finished", State::Finished)] {
         let run = Run::open(&fixture(name)).unwrap();
@@ -29,7 +36,6 @@ fn format_1_is_read_as_a_log_and_as_a_finished_run() {
     }
 }
 
-#[test]
 fn a_format_1_log_can_still_be_finished() {
     let scratch = Scratch::new();
     copy_run(&fixture("log"), &scratch.run());
@@ -38,15 +44,13 @@ fn a_format_1_log_can_still_be_finished() {
     assert_eq!(run.samples(1, 1).unwrap(), samples(1, 1, 0..40));
 }
 
-#[test]
-#[ignore = "writes the fixture of the present format; run once per format version"]
+/// Writes the fixture of the present format; run once per format version.
 fn write_the_fixture() {
     write(&fixture("log"), 2, &[0, 1], 40);
     copy_run(&fixture("log"), &fixture("finished"));
     wakepath_archive::finish(&fixture("finished")).unwrap();
 }
 
-#[test]
 fn format_2_is_an_imported_histogram() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/format-2/finished");
     let run = Run::open(&directory).unwrap();
@@ -62,7 +66,6 @@ fn format_2_is_an_imported_histogram() {
     assert_eq!(run.samples(0, 1).unwrap(), []);
 }
 
-#[test]
 fn what_is_measured_is_still_written_in_format_1() {
     let scratch = Scratch::new();
     write(&scratch.run(), 1, &[0], 40);

@@ -11,6 +11,19 @@ use wakepath_directory::{Directory, Trust};
 use crate::made_up_run::{run_started, samples, segment_ended, segment_started, write, write_open};
 use crate::scratch::Scratch;
 
+wakepath_test_program::tests![
+    a_run_cut_short_becomes_readable_and_says_what_is_missing,
+    a_log_with_a_hole_is_recovered_around_it_and_kept,
+    a_run_that_ended_and_was_not_converted_is_finished_without_a_mark,
+    a_run_that_is_being_recorded_is_left_alone_and_its_recorder_named,
+    a_run_stopped_before_its_first_event_is_said_to_be_empty_and_is_removed,
+    a_run_of_which_anything_was_recorded_is_never_discarded,
+    a_log_that_ends_a_segment_which_never_started_is_read_and_its_lack_is_said,
+    a_block_that_contradicts_the_log_is_left_out_and_the_rest_is_read,
+    a_log_whose_first_event_is_damaged_is_refused_and_kept,
+    a_run_stopped_by_its_user_ended_by_itself_and_needs_no_recovery,
+];
+
 /// Writes a run of three planned segments that stops in the second.
 fn write_cut_short(directory: &std::path::Path) {
     let mut log = LogWriter::create(directory).unwrap();
@@ -53,7 +66,6 @@ fn run_failed() -> Event {
     }
 }
 
-#[test]
 fn a_run_cut_short_becomes_readable_and_says_what_is_missing() {
     let scratch = Scratch::new();
     write_cut_short(&scratch.run());
@@ -94,7 +106,6 @@ fn a_run_cut_short_becomes_readable_and_says_what_is_missing() {
     assert!(!log.exists(), "a torn tail holds nothing worth keeping");
 }
 
-#[test]
 fn a_log_with_a_hole_is_recovered_around_it_and_kept() {
     let scratch = Scratch::new();
     write(&scratch.run(), 2, &[0], 3_000);
@@ -141,7 +152,6 @@ fn a_log_with_a_hole_is_recovered_around_it_and_kept() {
     );
 }
 
-#[test]
 fn a_run_that_ended_and_was_not_converted_is_finished_without_a_mark() {
     let scratch = Scratch::new();
     write(&scratch.run(), 1, &[0], 100);
@@ -154,7 +164,6 @@ fn a_run_that_ended_and_was_not_converted_is_finished_without_a_mark() {
     assert_eq!(again.manifest, report.manifest);
 }
 
-#[test]
 fn a_run_that_is_being_recorded_is_left_alone_and_its_recorder_named() {
     let scratch = Scratch::new();
     let mut log = write_open(&scratch.run(), 1, &[0], 100);
@@ -168,7 +177,6 @@ fn a_run_that_is_being_recorded_is_left_alone_and_its_recorder_named() {
     assert_eq!(fs::read(scratch.run().join(LOG_NAME)).unwrap(), before);
 }
 
-#[test]
 fn a_run_stopped_before_its_first_event_is_said_to_be_empty_and_is_removed() {
     let header = {
         let scratch = Scratch::new();
@@ -194,7 +202,6 @@ fn a_run_stopped_before_its_first_event_is_said_to_be_empty_and_is_removed() {
     }
 }
 
-#[test]
 fn a_run_of_which_anything_was_recorded_is_never_discarded() {
     let scratch = Scratch::new();
     write_cut_short(&scratch.run());
@@ -203,7 +210,6 @@ fn a_run_of_which_anything_was_recorded_is_never_discarded() {
     assert!(directory.holds(LOG_NAME));
 }
 
-#[test]
 fn a_log_that_ends_a_segment_which_never_started_is_read_and_its_lack_is_said() {
     let scratch = Scratch::new();
     // As a disk left it that filled between two segments, until the writer learnt not to.
@@ -232,7 +238,6 @@ fn a_log_that_ends_a_segment_which_never_started_is_read_and_its_lack_is_said() 
     assert!(recover(&scratch.run()).unwrap().was_finished);
 }
 
-#[test]
 fn a_block_that_contradicts_the_log_is_left_out_and_the_rest_is_read() {
     let scratch = Scratch::new();
     let mut bytes = log_of(&scratch.run(), |log| {
@@ -260,7 +265,6 @@ fn a_block_that_contradicts_the_log_is_left_out_and_the_rest_is_read() {
     assert!(kept == bytes, "the log is kept as it was found");
 }
 
-#[test]
 fn a_log_whose_first_event_is_damaged_is_refused_and_kept() {
     let scratch = Scratch::new();
     write(&scratch.run(), 1, &[0], 100);
@@ -278,7 +282,6 @@ fn a_log_whose_first_event_is_damaged_is_refused_and_kept() {
     assert!(scratch.run().join(LOG_NAME).exists());
 }
 
-#[test]
 fn a_run_stopped_by_its_user_ended_by_itself_and_needs_no_recovery() {
     let scratch = Scratch::new();
     let log = write_open(&scratch.run(), 1, &[0], 100);

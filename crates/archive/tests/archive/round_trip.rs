@@ -13,7 +13,23 @@ use crate::made_up_run::{
 };
 use crate::scratch::Scratch;
 
-#[test]
+wakepath_test_program::tests![
+    a_run_reads_the_same_before_and_after_it_is_finished,
+    what_the_loop_counted_as_skipped_is_in_the_manifest_and_adds_up,
+    facts_and_proofs_keep_every_digit,
+    a_thread_longer_than_a_row_group_comes_in_bounded_batches,
+    a_log_that_is_being_written_can_be_read_up_to_its_last_block,
+    asking_for_a_thread_that_is_not_there_is_told_so,
+    a_new_run_does_not_move_into_a_directory_that_holds_files,
+    a_sample_whose_due_time_is_not_its_cycles_is_refused,
+    cycles_that_run_backwards_or_repeat_are_refused,
+    samples_of_a_segment_that_never_started_are_refused,
+    columns_that_nothing_measured_are_left_out_and_read_back_as_zero,
+    events_of_a_later_version_are_skipped_and_not_refused,
+    any_sample_survives_log_and_parquet_exactly,
+    policies_are_written_in_words,
+];
+
 fn a_run_reads_the_same_before_and_after_it_is_finished() {
     let scratch = Scratch::new();
     write(&scratch.run(), 2, &[0, 1], 5_000);
@@ -45,7 +61,6 @@ fn a_run_reads_the_same_before_and_after_it_is_finished() {
     assert_eq!(log.manifest, without_files);
 }
 
-#[test]
 fn what_the_loop_counted_as_skipped_is_in_the_manifest_and_adds_up() {
     let skipped_by = |skipped| {
         let scratch = Scratch::new();
@@ -76,7 +91,6 @@ fn what_the_loop_counted_as_skipped_is_in_the_manifest_and_adds_up() {
     );
 }
 
-#[test]
 fn facts_and_proofs_keep_every_digit() {
     let scratch = Scratch::new();
     write(&scratch.run(), 1, &[0], 10);
@@ -87,7 +101,6 @@ fn facts_and_proofs_keep_every_digit() {
     assert_eq!(run.manifest.segments[0].loads[0].work_done, 0.1 + 0.2);
 }
 
-#[test]
 fn a_thread_longer_than_a_row_group_comes_in_bounded_batches() {
     let scratch = Scratch::new();
     let cycles = 300_000;
@@ -105,7 +118,6 @@ fn a_thread_longer_than_a_row_group_comes_in_bounded_batches() {
     );
 }
 
-#[test]
 fn a_log_that_is_being_written_can_be_read_up_to_its_last_block() {
     let scratch = Scratch::new();
     let mut log = LogWriter::create(&scratch.run()).unwrap();
@@ -123,7 +135,6 @@ fn a_log_that_is_being_written_can_be_read_up_to_its_last_block() {
     assert_eq!(run.manifest.ending, Ending::CutShort);
 }
 
-#[test]
 fn asking_for_a_thread_that_is_not_there_is_told_so() {
     let scratch = Scratch::new();
     write(&scratch.run(), 1, &[0], 10);
@@ -134,7 +145,6 @@ fn asking_for_a_thread_that_is_not_there_is_told_so() {
     ));
 }
 
-#[test]
 fn a_new_run_does_not_move_into_a_directory_that_holds_files() {
     let scratch = Scratch::new();
     fs::write(scratch.path().join("thesis.tex"), "precious").unwrap();
@@ -165,7 +175,6 @@ fn finish_with(samples: &[Sample]) -> Result<(), ArchiveError> {
     result
 }
 
-#[test]
 fn a_sample_whose_due_time_is_not_its_cycles_is_refused() {
     let moved = Sample {
         due_ns: DUE.due_ns(4) + 1,
@@ -181,7 +190,6 @@ fn a_sample_whose_due_time_is_not_its_cycles_is_refused() {
     );
 }
 
-#[test]
 fn cycles_that_run_backwards_or_repeat_are_refused() {
     for cycle in [3, 2] {
         let error = finish_with(&[sample(0, 0, 3), sample(0, 0, cycle)]).unwrap_err();
@@ -193,7 +201,6 @@ fn cycles_that_run_backwards_or_repeat_are_refused() {
     }
 }
 
-#[test]
 fn samples_of_a_segment_that_never_started_are_refused() {
     let scratch = Scratch::new();
     let mut log = LogWriter::create(&scratch.run()).unwrap();
@@ -207,7 +214,6 @@ fn samples_of_a_segment_that_never_started_are_refused() {
     );
 }
 
-#[test]
 fn columns_that_nothing_measured_are_left_out_and_read_back_as_zero() {
     let scratch = Scratch::new();
     let bare: Vec<_> = (0..100)
@@ -238,7 +244,6 @@ fn columns_that_nothing_measured_are_left_out_and_read_back_as_zero() {
     );
 }
 
-#[test]
 fn events_of_a_later_version_are_skipped_and_not_refused() {
     let later: Event = serde_json::from_str(r#"{"event": "coffee-break", "minutes": 15}"#).unwrap();
     assert_eq!(later, Event::Unknown);
@@ -288,7 +293,6 @@ fn in_order(made: Vec<(u64, i64, i64, Sample)>) -> Vec<Sample> {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
-    #[test]
     fn any_sample_survives_log_and_parquet_exactly(
         made in proptest::collection::vec(any_sample(), 0..200), splits in 1..50_usize,
     ) {
@@ -309,7 +313,6 @@ proptest! {
     }
 }
 
-#[test]
 fn policies_are_written_in_words() {
     let text = serde_json::to_string(&Policy::Fifo { priority: 80 }).unwrap();
     assert_eq!(text, r#"{"policy":"fifo","priority":80}"#);

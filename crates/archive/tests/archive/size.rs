@@ -8,6 +8,11 @@ use wakepath_timeline::Sample;
 use crate::made_up_run::{DUE, run_started, samples, segment_ended, segment_started};
 use crate::scratch::Scratch;
 
+wakepath_test_program::tests![
+    latency_alone_at_1_khz_costs_less_than_3_bytes_a_sample;
+    six_million_samples_are_finished_and_read_within_300_mb,
+];
+
 /// Numbers in (0, 1), by xorshift64*; the seed makes the test the same every time.
 struct Uniform(u64);
 
@@ -55,7 +60,6 @@ fn realistic(cycles: u64) -> Vec<Sample> {
     all
 }
 
-#[test]
 fn latency_alone_at_1_khz_costs_less_than_3_bytes_a_sample() {
     let scratch = Scratch::new();
     let samples = realistic(600_000);
@@ -72,15 +76,14 @@ fn latency_alone_at_1_khz_costs_less_than_3_bytes_a_sample() {
         .unwrap()
         .len();
     let each = bytes as f64 / samples.len() as f64;
-    println!(
+    eprintln!(
         "{} samples in {bytes} bytes: {each:.2} bytes a sample",
         samples.len()
     );
     assert!(each < 3.0, "{each:.2} bytes a sample");
 }
 
-#[test]
-#[ignore = "takes 300 MB of disk and several seconds; run alone, since it reads the process's peak memory"]
+/// Takes 300 MB of disk and several seconds; run alone, since it reads the process's peak memory.
 fn six_million_samples_are_finished_and_read_within_300_mb() {
     let scratch = Scratch::new();
     let cycles = 6_000_000;
@@ -95,7 +98,7 @@ fn six_million_samples_are_finished_and_read_within_300_mb() {
     log.end(Ending::Complete).unwrap();
     let began = std::time::Instant::now();
     finish(&scratch.run()).unwrap();
-    println!("finished in {:.1} s", began.elapsed().as_secs_f64());
+    eprintln!("finished in {:.1} s", began.elapsed().as_secs_f64());
     let run = wakepath_archive::Run::open(&scratch.run()).unwrap();
     let read: usize = run
         .batches(0, 0)
@@ -109,6 +112,6 @@ fn six_million_samples_are_finished_and_read_within_300_mb() {
         .find_map(|line| line.strip_prefix("VmHWM:"))
         .unwrap();
     let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
-    println!("peak memory {} MB", peak / 1_000);
+    eprintln!("peak memory {} MB", peak / 1_000);
     assert!(peak < 300_000, "{peak} kB");
 }

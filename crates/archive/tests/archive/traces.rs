@@ -14,6 +14,18 @@ use wakepath_timeline::{Interrupt, KernelEvent, Left, SoftIrq, Thread, ThreadNam
 use crate::made_up_run;
 use crate::scratch::Scratch;
 
+wakepath_test_program::tests![
+    every_event_comes_back_as_it_was,
+    an_altered_byte_is_an_error_or_a_cut_and_never_other_events,
+    cpus_written_one_after_the_other_are_read_in_time_order,
+    a_stamp_that_goes_backwards_keeps_its_place_in_its_cpu,
+    a_trace_cut_anywhere_keeps_its_whole_blocks_and_says_so,
+    a_segment_without_a_trace_is_untraced,
+    a_finished_run_lists_its_traces_and_notices_an_altered_one,
+    events_are_read_fast_and_take_few_bytes,
+    events_that_hardly_compress_are_all_read_back,
+];
+
 fn event(at_ns: u64, cpu: u16, what: What) -> KernelEvent {
     KernelEvent {
         at_ns,
@@ -144,7 +156,6 @@ fn what() -> impl Strategy<Value = What> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    #[test]
     fn every_event_comes_back_as_it_was(
         mut events in proptest::collection::vec(
             (any::<u64>(), 0..3_u16, any::<u32>(), what()).prop_map(|(at_ns, cpu, current, what)| {
@@ -159,7 +170,6 @@ proptest! {
         prop_assert_eq!(read(scratch.path()), events);
     }
 
-    #[test]
     fn an_altered_byte_is_an_error_or_a_cut_and_never_other_events(
         at in any::<prop::sample::Index>(), flip in 1..=255_u8,
     ) {
@@ -183,7 +193,6 @@ proptest! {
     }
 }
 
-#[test]
 fn cpus_written_one_after_the_other_are_read_in_time_order() {
     let scratch = Scratch::new();
     // The instants of CPU 1 fall between those of CPU 0; blocks are far smaller than the trace.
@@ -212,7 +221,6 @@ fn cpus_written_one_after_the_other_are_read_in_time_order() {
     assert_eq!(trace.events_recorded(), 120_000);
 }
 
-#[test]
 fn a_stamp_that_goes_backwards_keeps_its_place_in_its_cpu() {
     let scratch = Scratch::new();
     let stamps = [(100, 0), (90, 0), (95, 1), (110, 0)];
@@ -228,7 +236,6 @@ fn a_stamp_that_goes_backwards_keeps_its_place_in_its_cpu() {
     assert_eq!(found, [(95, 1), (100, 0), (90, 0), (110, 0)]);
 }
 
-#[test]
 fn a_trace_cut_anywhere_keeps_its_whole_blocks_and_says_so() {
     let scratch = Scratch::new();
     let mut writer = TraceWriter::create(scratch.path(), &description(0)).unwrap();
@@ -258,13 +265,11 @@ fn a_trace_cut_anywhere_keeps_its_whole_blocks_and_says_so() {
     assert_eq!(most, 3);
 }
 
-#[test]
 fn a_segment_without_a_trace_is_untraced() {
     let scratch = Scratch::new();
     assert!(Trace::open(scratch.path(), 0).unwrap().is_none());
 }
 
-#[test]
 fn a_finished_run_lists_its_traces_and_notices_an_altered_one() {
     let scratch = Scratch::new();
     let run = scratch.run();
@@ -285,7 +290,6 @@ fn a_finished_run_lists_its_traces_and_notices_an_altered_one() {
 }
 
 /// Ten minutes of a 1 kHz loop under full trace are 10⁷ events.
-#[test]
 fn events_are_read_fast_and_take_few_bytes() {
     let scratch = Scratch::new();
     let count = 1_000_000_u64;
@@ -319,13 +323,12 @@ fn events_are_read_fast_and_take_few_bytes() {
     let trace = Trace::open(scratch.path(), 0).unwrap().unwrap();
     assert_eq!(trace.events().unwrap().count() as u64, count);
     let took = began.elapsed();
-    println!("{count} events: {bytes} bytes, read in {took:?}");
+    eprintln!("{count} events: {bytes} bytes, read in {took:?}");
     // A tenth of the largest trace, with room for a slow and busy machine.
     assert!(took.as_secs() < 5, "{took:?}");
 }
 
 /// Blocks of instants that don't compress, as busy CPUs make them, were taken for damaged ones.
-#[test]
 fn events_that_hardly_compress_are_all_read_back() {
     let scratch = Scratch::new();
     let mut writer = TraceWriter::create(scratch.path(), &TraceDescription::default()).unwrap();

@@ -6,6 +6,24 @@ use proptest::prelude::*;
 use wakepath_explain::{Cause, Explained, WokenBy};
 use wakepath_timeline::{Interrupt, KernelEvent, Left, Sample, SampleFlags, SoftIrq, Thread, What};
 
+wakepath_test_program::tests![
+    lost_events_make_the_cycles_they_touch_unexplained_and_no_others,
+    events_lost_on_a_cpu_that_the_loop_may_not_use_touch_no_cycle,
+    cycles_before_a_wrapped_buffer_s_oldest_event_have_no_events,
+    a_cpu_that_went_away_leaves_cycles_without_events,
+    a_sleeping_loop_whose_cpu_goes_off_line_is_late_by_the_stop_and_goes_on_elsewhere,
+    a_running_loop_whose_cpu_goes_off_line_waits_for_what_had_each_cpu,
+    a_loop_that_is_pulled_to_another_cpu_waited_for_what_ran_on_the_first,
+    stamps_that_go_back_are_moved_up_and_break_nothing,
+    events_of_two_cpus_merged_in_the_wrong_order_change_nothing,
+    an_exit_that_is_missing_does_not_stretch_an_interrupt_for_ever,
+    a_thread_that_is_current_without_a_switch_means_that_events_are_missing,
+    a_thread_seen_before_is_known_again_after_a_switch_that_left_no_event,
+    without_a_single_event_every_cycle_says_so,
+    what_is_usual_comes_from_the_run_itself,
+    whatever_comes_the_pieces_add_up_to_the_latency,
+];
+
 /// Cycles 0, 1 and 2, undisturbed.
 fn three_cycles() -> Stream {
     let mut stream = Stream::with(hog(), fifo());
@@ -27,7 +45,6 @@ fn kinds(cycle: &Explained) -> Vec<&'static str> {
         .collect()
 }
 
-#[test]
 fn lost_events_make_the_cycles_they_touch_unexplained_and_no_others() {
     let mut stream = three_cycles();
     // Everything of cycle 1 is lost: from the end of cycle 0 until just before cycle 2.
@@ -62,7 +79,6 @@ fn lost_events_make_the_cycles_they_touch_unexplained_and_no_others() {
     cycles.iter().for_each(assert_adds_up);
 }
 
-#[test]
 fn events_lost_on_a_cpu_that_the_loop_may_not_use_touch_no_cycle() {
     let mut stream = three_cycles();
     let lost = KernelEvent {
@@ -77,7 +93,6 @@ fn events_lost_on_a_cpu_that_the_loop_may_not_use_touch_no_cycle() {
     }
 }
 
-#[test]
 fn cycles_before_a_wrapped_buffer_s_oldest_event_have_no_events() {
     let mut stream = three_cycles();
     stream.events.retain(|event| event.at_ns > DUE + 1_055 * US);
@@ -87,7 +102,6 @@ fn cycles_before_a_wrapped_buffer_s_oldest_event_have_no_events() {
     assert_eq!(beyond_usual(&cycles[2]), []);
 }
 
-#[test]
 fn a_cpu_that_went_away_leaves_cycles_without_events() {
     let mut stream = three_cycles();
     stream.events.retain(|event| event.at_ns < DUE + 990 * US);
@@ -127,7 +141,6 @@ fn before_cpu_1_goes(from_ns: u64) -> (Stream, Thread) {
     (stream, other)
 }
 
-#[test]
 fn a_sleeping_loop_whose_cpu_goes_off_line_is_late_by_the_stop_and_goes_on_elsewhere() {
     let (mut stream, other) = before_cpu_1_goes(DUE + 901 * US);
     stream.switch(DUE + 60 * US, hog(), Left::Sleeping);
@@ -158,7 +171,6 @@ fn a_sleeping_loop_whose_cpu_goes_off_line_is_late_by_the_stop_and_goes_on_elsew
     assert_eq!(beyond_usual(&cycles[2]), []);
 }
 
-#[test]
 fn a_running_loop_whose_cpu_goes_off_line_waits_for_what_had_each_cpu() {
     let (mut stream, other) = before_cpu_1_goes(DUE + 21 * US);
     stream.samples[0].end_ns = DUE + 300 * US;
@@ -185,7 +197,6 @@ fn a_running_loop_whose_cpu_goes_off_line_waits_for_what_had_each_cpu() {
     assert_eq!(pieces[3..].iter().map(|(_, ns)| ns).sum::<u64>(), 150_000);
 }
 
-#[test]
 fn a_loop_that_is_pulled_to_another_cpu_waited_for_what_ran_on_the_first() {
     let ordinary = thread(LOOP, "loop", 120);
     let mut stream = Stream::with(hog(), ordinary.clone());
@@ -213,7 +224,6 @@ fn a_loop_that_is_pulled_to_another_cpu_waited_for_what_ran_on_the_first() {
     assert_eq!(hog_ran, 699_000, "{cycle:#?}");
 }
 
-#[test]
 fn stamps_that_go_back_are_moved_up_and_break_nothing() {
     let mut stream = three_cycles();
     // The expiry's entry is stamped 3 µs before the interrupt's.
@@ -227,7 +237,6 @@ fn stamps_that_go_back_are_moved_up_and_break_nothing() {
     assert_eq!(cycles[0].woken, WokenBy::Direct);
 }
 
-#[test]
 fn events_of_two_cpus_merged_in_the_wrong_order_change_nothing() {
     let mut stream = three_cycles();
     let straight: Vec<_> = stream.explain().iter().map(stretches).collect();
@@ -246,7 +255,6 @@ fn events_of_two_cpus_merged_in_the_wrong_order_change_nothing() {
     assert_eq!(straight, merged);
 }
 
-#[test]
 fn an_exit_that_is_missing_does_not_stretch_an_interrupt_for_ever() {
     let mut stream = three_cycles();
     let exit = stream
@@ -258,7 +266,6 @@ fn an_exit_that_is_missing_does_not_stretch_an_interrupt_for_ever() {
     assert_eq!(beyond_usual(&cycles[1]), []);
 }
 
-#[test]
 fn a_thread_that_is_current_without_a_switch_means_that_events_are_missing() {
     let mut stream = Stream::with(hog(), fifo());
     // Somebody else is current, and no switch told.
@@ -271,7 +278,6 @@ fn a_thread_that_is_current_without_a_switch_means_that_events_are_missing() {
     assert!(kinds(cycle).contains(&"no-events"), "{cycle:#?}");
 }
 
-#[test]
 fn a_thread_seen_before_is_known_again_after_a_switch_that_left_no_event() {
     let mut stream = Stream::with(thread(300, "before", 120), fifo());
     stream.switch(DUE - 4 * MS, hog(), Left::Runnable);
@@ -287,7 +293,6 @@ fn a_thread_seen_before_is_known_again_after_a_switch_that_left_no_event() {
     assert_eq!(of_kind(cycle, "interrupts-off"), 47_000);
 }
 
-#[test]
 fn without_a_single_event_every_cycle_says_so() {
     let mut stream = three_cycles();
     stream.events.clear();
@@ -297,7 +302,6 @@ fn without_a_single_event_every_cycle_says_so() {
     }
 }
 
-#[test]
 fn what_is_usual_comes_from_the_run_itself() {
     let mut stream = Stream::with(hog(), fifo());
     for cycle in 0..300 {
@@ -384,7 +388,6 @@ fn event((step_ns, cpu, which, detail): (u64, u16, u8, u8), at_ns: u64) -> Kerne
 }
 
 proptest! {
-    #[test]
     fn whatever_comes_the_pieces_add_up_to_the_latency(
         steps in proptest::collection::vec(any_event(), 0..400),
         cycles in proptest::collection::vec((0..3_000_000_u64, 1..900_000_u64, any::<bool>()), 1..30),

@@ -7,13 +7,22 @@ use std::time::Duration;
 use wakepath_explain::{Cause, Relation};
 use wakepath_timeline::Policy;
 
+wakepath_test_program::tests![
+    a_fifo_99_thread_that_hogs_the_cpu_comes_out_as_more_urgent,
+    a_hog_of_the_same_priority_comes_out_as_such,
+    a_busy_neighbour_of_an_ordinary_loop_shares_its_cpu,
+    page_faults_without_locked_memory_take_what_they_take,
+    a_loop_stopped_by_a_signal_says_so_for_as_long,
+    function_calls_from_another_cpu_are_named_as_ipis,
+    a_storm_over_loopback_comes_out_as_softirq_net_rx,
+    a_spinning_loop_that_is_held_back_is_throttled,
+];
+
 const FIFO_80: Policy = Policy::Fifo { priority: 80 };
 
 /// A spinning thread on the loop's CPU for a known time across a due time.
 fn hog(policy: Policy, expected: Relation) {
-    let Some(laboratory) = Laboratory::new() else {
-        return;
-    };
+    let laboratory = Laboratory::new();
     let measured = laboratory.measure(FIFO_80, Work::Spin(Duration::from_micros(50)), |loop_| {
         loop_.hog(policy, Duration::from_micros(1_500), 8)
     });
@@ -71,21 +80,16 @@ fn hog(policy: Policy, expected: Relation) {
     assert!(checked >= 2, "hardly any hog met a due time: {checked}");
 }
 
-#[test]
 fn a_fifo_99_thread_that_hogs_the_cpu_comes_out_as_more_urgent() {
     hog(Policy::Fifo { priority: 99 }, Relation::MoreUrgent);
 }
 
-#[test]
 fn a_hog_of_the_same_priority_comes_out_as_such() {
     hog(FIFO_80, Relation::SamePriority);
 }
 
-#[test]
 fn a_busy_neighbour_of_an_ordinary_loop_shares_its_cpu() {
-    let Some(laboratory) = Laboratory::new() else {
-        return;
-    };
+    let laboratory = Laboratory::new();
     let other = Policy::Other { nice: 0 };
     // More than half of the CPU: a fair scheduler can't give it all to the loop.
     let measured = laboratory.measure(other, Work::Spin(Duration::from_micros(700)), |loop_| {
@@ -115,11 +119,8 @@ fn a_busy_neighbour_of_an_ordinary_loop_shares_its_cpu() {
     measured.assert_explained(300_000);
 }
 
-#[test]
 fn page_faults_without_locked_memory_take_what_they_take() {
-    let Some(laboratory) = Laboratory::new() else {
-        return;
-    };
+    let laboratory = Laboratory::new();
     let measured = laboratory.measure(FIFO_80, Work::TouchFresh { every: 20 }, |loop_| {
         loop_.wait(Duration::from_millis(900))
     });
@@ -155,11 +156,8 @@ fn page_faults_without_locked_memory_take_what_they_take() {
     );
 }
 
-#[test]
 fn a_loop_stopped_by_a_signal_says_so_for_as_long() {
-    let Some(laboratory) = Laboratory::new() else {
-        return;
-    };
+    let laboratory = Laboratory::new();
     let measured = laboratory.measure(FIFO_80, Work::Spin(Duration::from_micros(50)), |loop_| {
         loop_.stop_and_continue(Duration::from_millis(20), 3)
     });
@@ -178,11 +176,8 @@ fn a_loop_stopped_by_a_signal_says_so_for_as_long() {
     assert_eq!(measured.injected.len(), 3);
 }
 
-#[test]
 fn function_calls_from_another_cpu_are_named_as_ipis() {
-    let Some(laboratory) = Laboratory::new() else {
-        return;
-    };
+    let laboratory = Laboratory::new();
     // The loop works most of its time, so that its page tables are in use when others are torn
     // down on the other CPU: each such change interrupts it.
     let measured = laboratory.measure(FIFO_80, Work::Spin(Duration::from_micros(600)), |loop_| {
@@ -217,11 +212,8 @@ fn function_calls_from_another_cpu_are_named_as_ipis() {
     );
 }
 
-#[test]
 fn a_storm_over_loopback_comes_out_as_softirq_net_rx() {
-    let Some(laboratory) = Laboratory::new() else {
-        return;
-    };
+    let laboratory = Laboratory::new();
     let measured = laboratory.measure(FIFO_80, Work::Spin(Duration::from_micros(50)), |loop_| {
         loop_.loopback_storm(Duration::from_millis(900))
     });
@@ -243,14 +235,9 @@ fn a_storm_over_loopback_comes_out_as_softirq_net_rx() {
     measured.assert_explained(30_000);
 }
 
-#[test]
 fn a_spinning_loop_that_is_held_back_is_throttled() {
-    let Some(laboratory) = Laboratory::new() else {
-        return;
-    };
-    if !laboratory.throttles() {
-        return;
-    }
+    let laboratory = Laboratory::new();
+    laboratory.must_throttle();
     // One cycle spins for three seconds: the kernel gives the neighbour its share meanwhile.
     let measured = laboratory.measure(
         FIFO_80,

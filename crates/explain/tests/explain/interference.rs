@@ -4,6 +4,12 @@ use crate::stream::*;
 use wakepath_explain::{InterfererKind, KindFigures};
 use wakepath_timeline::{Interrupt, KernelEvent, Left, What};
 
+wakepath_test_program::tests![
+    interrupts_softirqs_and_threads_are_counted_between_cycles_too_and_other_cpus_are_not,
+    what_lost_events_hid_is_not_observed_and_two_repetitions_add_up,
+    a_program_that_renames_itself_without_end_takes_no_endless_memory,
+];
+
 /// The figures of the stream's only loop.
 fn figures(stream: &Stream) -> wakepath_explain::InterferenceFigures {
     let mut explainer = stream.explainer(Some(USUAL));
@@ -14,7 +20,6 @@ fn figures(stream: &Stream) -> wakepath_explain::InterferenceFigures {
     explainer.interference(0).unwrap().figures().unwrap()
 }
 
-#[test]
 fn interrupts_softirqs_and_threads_are_counted_between_cycles_too_and_other_cpus_are_not() {
     let device = Interrupt::Device {
         number: 36,
@@ -76,7 +81,6 @@ fn interrupts_softirqs_and_threads_are_counted_between_cycles_too_and_other_cpus
     );
 }
 
-#[test]
 fn what_lost_events_hid_is_not_observed_and_two_repetitions_add_up() {
     let mut stream = Stream::with(hog(), fifo());
     stream
@@ -108,7 +112,6 @@ fn what_lost_events_hid_is_not_observed_and_two_repetitions_add_up() {
     assert_eq!(twice.kinds[0].names, found.kinds[0].names);
 }
 
-#[test]
 fn a_program_that_renames_itself_without_end_takes_no_endless_memory() {
     let mut stream = Stream::with(idle(), fifo());
     stream

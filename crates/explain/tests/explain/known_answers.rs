@@ -4,7 +4,35 @@ use crate::stream::*;
 use wakepath_explain::{Stretch, WokenBy};
 use wakepath_timeline::{Interrupt, Left, SampleFlags, SoftIrq, What};
 
-#[test]
+wakepath_test_program::tests![
+    an_undisturbed_direct_wake_up_is_the_path_and_nothing_else,
+    a_timer_that_comes_late_while_a_thread_runs_means_interrupts_off_in_it,
+    a_device_s_interrupt_during_the_wait_shows_that_the_timer_itself_was_late,
+    a_softirq_or_an_ipi_with_code_behind_it_shows_that_interrupts_were_on,
+    a_softirq_after_the_waking_is_named_by_its_vector,
+    a_more_urgent_thread_is_named_with_its_priority,
+    a_thread_of_the_same_priority_runs_until_it_sleeps,
+    a_less_urgent_thread_that_stays_could_not_be_preempted,
+    an_ordinary_loop_shares_its_cpu_with_its_neighbour,
+    a_switch_to_something_less_urgent_while_the_loop_is_ready_is_throttling,
+    a_spinning_loop_that_is_throttled_in_its_work_is_named_so,
+    idle_is_named_with_its_state,
+    timer_slack_is_a_cause_of_its_own,
+    timers_that_expire_first_in_the_same_interrupt_are_named,
+    a_wake_up_from_the_timer_s_softirq_is_deferred_and_names_its_thread,
+    an_ipi_is_named_with_its_sender,
+    a_block_after_the_switch_in_is_not_taken_for_the_path,
+    a_stopped_loop_says_so,
+    a_cycle_that_was_due_already_is_the_consequence_of_what_stretched_the_one_before,
+    work_that_takes_longer_although_nothing_else_runs_is_its_own_inflation,
+    page_faults_in_the_work_take_what_it_took_longer,
+    a_changed_frequency_is_named_where_the_work_took_longer,
+    a_loop_that_a_thread_wakes_names_it,
+    a_cycle_that_is_due_when_a_thread_wakes_it_waits_for_what_ran_from_then_on,
+    an_early_wake_up_has_no_pieces,
+    a_machine_that_stands_still_inside_the_path_is_not_hidden_in_it,
+];
+
 fn an_undisturbed_direct_wake_up_is_the_path_and_nothing_else() {
     let mut stream = Stream::with(hog(), fifo());
     stream
@@ -26,7 +54,6 @@ fn an_undisturbed_direct_wake_up_is_the_path_and_nothing_else() {
     assert_eq!(beyond_usual(cycle), []);
 }
 
-#[test]
 fn a_timer_that_comes_late_while_a_thread_runs_means_interrupts_off_in_it() {
     let mut stream = Stream::with(hog(), fifo());
     stream
@@ -37,7 +64,6 @@ fn a_timer_that_comes_late_while_a_thread_runs_means_interrupts_off_in_it() {
     assert_eq!(beyond_usual(cycle), [(name.into(), 300_000)]);
 }
 
-#[test]
 fn a_device_s_interrupt_during_the_wait_shows_that_the_timer_itself_was_late() {
     let device = Interrupt::Device {
         number: 36,
@@ -61,7 +87,6 @@ fn a_device_s_interrupt_during_the_wait_shows_that_the_timer_itself_was_late() {
     );
 }
 
-#[test]
 fn a_softirq_or_an_ipi_with_code_behind_it_shows_that_interrupts_were_on() {
     let nothing = "the CPU stood still: hypervisor, firmware or hardware".to_owned();
     let off = "no timer interrupt while hog-200 (OTHER) was current: it had interrupts off, or the CPU stood still";
@@ -87,7 +112,6 @@ fn a_softirq_or_an_ipi_with_code_behind_it_shows_that_interrupts_were_on() {
     }
 }
 
-#[test]
 fn a_softirq_after_the_waking_is_named_by_its_vector() {
     let mut stream = Stream::with(hog(), fifo());
     stream.timer(DUE + 2 * US);
@@ -97,7 +121,6 @@ fn a_softirq_after_the_waking_is_named_by_its_vector() {
     assert_eq!(beyond_usual(cycle), [("SoftIRQ RCU".into(), 700_000)]);
 }
 
-#[test]
 fn a_more_urgent_thread_is_named_with_its_priority() {
     let above = thread(300, "irq-thread", 9);
     let mut stream = Stream::with(above, fifo());
@@ -109,7 +132,6 @@ fn a_more_urgent_thread_is_named_with_its_priority() {
     assert_eq!(beyond_usual(cycle), [(name.into(), 1_000_000)]);
 }
 
-#[test]
 fn a_thread_of_the_same_priority_runs_until_it_sleeps() {
     let same = thread(300, "twin", 19);
     let mut stream = Stream::with(same, fifo());
@@ -121,7 +143,6 @@ fn a_thread_of_the_same_priority_runs_until_it_sleeps() {
     assert_eq!(beyond_usual(cycle), [(name.into(), 400_000)]);
 }
 
-#[test]
 fn a_less_urgent_thread_that_stays_could_not_be_preempted() {
     let mut stream = Stream::with(hog(), fifo());
     stream
@@ -132,7 +153,6 @@ fn a_less_urgent_thread_that_stays_could_not_be_preempted() {
     assert_eq!(beyond_usual(cycle), [(name.into(), 150_000)]);
 }
 
-#[test]
 fn an_ordinary_loop_shares_its_cpu_with_its_neighbour() {
     let other = thread(LOOP, "loop", 120);
     let mut stream = Stream::with(hog(), other);
@@ -144,7 +164,6 @@ fn an_ordinary_loop_shares_its_cpu_with_its_neighbour() {
     assert_eq!(beyond_usual(cycle), [(name.into(), 2_800_000)]);
 }
 
-#[test]
 fn a_switch_to_something_less_urgent_while_the_loop_is_ready_is_throttling() {
     let mut stream = Stream::with(thread(300, "first", 9), fifo());
     stream.timer(DUE + 2 * US);
@@ -162,7 +181,6 @@ fn a_switch_to_something_less_urgent_while_the_loop_is_ready_is_throttling() {
     );
 }
 
-#[test]
 fn a_spinning_loop_that_is_throttled_in_its_work_is_named_so() {
     let mut stream = Stream::with(hog(), fifo());
     stream
@@ -177,7 +195,6 @@ fn a_spinning_loop_that_is_throttled_in_its_work_is_named_so() {
     assert_eq!(of_kind(cycle, "own-code"), 50_000);
 }
 
-#[test]
 fn idle_is_named_with_its_state() {
     let mut stream = Stream::with(idle(), fifo());
     stream.at(DUE - 2 * MS, What::IdleEntry { state: 3 });
@@ -191,7 +208,6 @@ fn idle_is_named_with_its_state() {
     assert_eq!(beyond_usual(cycle), expected);
 }
 
-#[test]
 fn timer_slack_is_a_cause_of_its_own() {
     let other = thread(LOOP, "loop", 120);
     let mut stream = Stream::with(hog(), other.clone());
@@ -217,7 +233,6 @@ fn timer_slack_is_a_cause_of_its_own() {
     assert_eq!(beyond_usual(cycle), [("timer slack".into(), 50_000)]);
 }
 
-#[test]
 fn timers_that_expire_first_in_the_same_interrupt_are_named() {
     let mut stream = Stream::with(hog(), fifo());
     stream.at(DUE + 2 * US, What::InterruptEntry(Interrupt::LocalTimer));
@@ -233,7 +248,6 @@ fn timers_that_expire_first_in_the_same_interrupt_are_named() {
     assert_eq!(beyond_usual(cycle), [(name.into(), 30_000)]);
 }
 
-#[test]
 fn a_wake_up_from_the_timer_s_softirq_is_deferred_and_names_its_thread() {
     let ktimers = thread(17, "ktimers/1", 98);
     let other = thread(LOOP, "loop", 120);
@@ -272,7 +286,6 @@ fn a_wake_up_from_the_timer_s_softirq_is_deferred_and_names_its_thread() {
     assert!(hog.contains(&("not-preemptible", 90_000)), "{hog:?}");
 }
 
-#[test]
 fn an_ipi_is_named_with_its_sender() {
     let sender = thread(500, "stressor", 120);
     let mut stream = Stream::with(hog(), fifo());
@@ -303,7 +316,6 @@ fn an_ipi_is_named_with_its_sender() {
     assert_eq!(beyond_usual(cycle), [(name.into(), 20_000)]);
 }
 
-#[test]
 fn a_block_after_the_switch_in_is_not_taken_for_the_path() {
     let mut stream = Stream::with(hog(), fifo());
     stream.timer(DUE + 2 * US);
@@ -320,7 +332,6 @@ fn a_block_after_the_switch_in_is_not_taken_for_the_path() {
     }));
 }
 
-#[test]
 fn a_stopped_loop_says_so() {
     let killer = thread(600, "kill", 120);
     let mut stream = Stream::with(killer, fifo());
@@ -336,7 +347,6 @@ fn a_stopped_loop_says_so() {
     assert_eq!(cycle.woken, WokenBy::NotAsleep);
 }
 
-#[test]
 fn a_cycle_that_was_due_already_is_the_consequence_of_what_stretched_the_one_before() {
     let above = thread(300, "above", 9);
     let mut stream = Stream::with(hog(), fifo());
@@ -379,7 +389,6 @@ fn a_cycle_that_was_due_already_is_the_consequence_of_what_stretched_the_one_bef
     assert_eq!(of_kind(&cycles[1], "path"), 2_000);
 }
 
-#[test]
 fn work_that_takes_longer_although_nothing_else_runs_is_its_own_inflation() {
     let mut stream = Stream::with(hog(), fifo());
     stream
@@ -391,7 +400,6 @@ fn work_that_takes_longer_although_nothing_else_runs_is_its_own_inflation() {
     assert_eq!(of_kind(cycle, "own-inflation"), 80_000);
 }
 
-#[test]
 fn page_faults_in_the_work_take_what_it_took_longer() {
     let mut stream = Stream::with(hog(), fifo());
     stream
@@ -405,7 +413,6 @@ fn page_faults_in_the_work_take_what_it_took_longer() {
     assert_eq!(of_kind(cycle, "page-fault"), 7_000);
 }
 
-#[test]
 fn a_changed_frequency_is_named_where_the_work_took_longer() {
     let mut stream = Stream::with(hog(), fifo());
     stream
@@ -417,7 +424,6 @@ fn a_changed_frequency_is_named_where_the_work_took_longer() {
     assert_eq!(of_kind(cycle, "frequency"), 40_000);
 }
 
-#[test]
 fn a_loop_that_a_thread_wakes_names_it() {
     let beat = thread(700, "beat", 19);
     let mut stream = Stream::with(beat, fifo());
@@ -429,7 +435,6 @@ fn a_loop_that_a_thread_wakes_names_it() {
     assert_eq!(of_kind(cycle, "waker"), 40_000);
 }
 
-#[test]
 fn a_cycle_that_is_due_when_a_thread_wakes_it_waits_for_what_ran_from_then_on() {
     let sensor = thread(700, "sensor", 120);
     let mut stream = Stream::with(sensor, fifo());
@@ -448,7 +453,6 @@ fn a_cycle_that_is_due_when_a_thread_wakes_it_waits_for_what_ran_from_then_on() 
     assert_eq!(of_kind(cycle, "not-preemptible"), 41_000, "{cycle:#?}");
 }
 
-#[test]
 fn an_early_wake_up_has_no_pieces() {
     let mut stream = Stream::with(hog(), fifo());
     stream
@@ -459,7 +463,6 @@ fn an_early_wake_up_has_no_pieces() {
     assert_eq!(cycle.woken, WokenBy::Direct);
 }
 
-#[test]
 fn a_machine_that_stands_still_inside_the_path_is_not_hidden_in_it() {
     let mut stream = Stream::with(hog(), fifo());
     stream.at(DUE + 2 * US, What::InterruptEntry(Interrupt::LocalTimer));

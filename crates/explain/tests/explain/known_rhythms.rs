@@ -4,6 +4,25 @@ use std::collections::BTreeMap;
 use wakepath_explain::watch::{Activations, NotPeriodic, Rhythm, Row, ThreadActivity, Waker, row};
 use wakepath_timeline::{Interrupt, KernelEvent, Left, SampleFlags, Thread, ThreadName, What};
 
+wakepath_test_program::tests![
+    an_absolute_sleeper_has_its_period_to_the_nanosecond_and_its_own_due_times,
+    two_threads_of_one_cpu_have_each_their_own_period,
+    due_times_that_were_skipped_are_gaps_between_cycle_numbers,
+    a_sleeper_for_a_time_drifts_and_keeps_its_latencies_on_an_even_row,
+    a_sleeper_for_a_time_that_is_held_up_overlaps_no_cycle_of_its_on_the_even_row,
+    a_timer_on_another_clock_is_due_when_its_callback_began,
+    preemption_is_counted_and_is_no_run_time,
+    a_turn_goes_on_when_something_else_wakes_the_thread_within_it,
+    a_turn_that_runs_into_the_next_due_time_is_marked,
+    what_events_are_missing_in_is_left_out_and_counted,
+    a_switch_that_was_not_told_is_taken_for_the_threads_first_event,
+    a_wake_up_from_a_cpu_that_is_not_traced_is_counted_as_unseen,
+    a_thread_that_another_wakes_has_its_period_from_its_wake_ups_and_names_the_other,
+    a_device_s_interrupt_is_named_as_what_wakes_a_thread,
+    a_thread_with_a_timer_s_period_keeps_it_whatever_else_wakes_it,
+    too_few_or_irregular_wake_ups_are_no_period,
+];
+
 const LOOP: u32 = 100;
 const SLOW: u32 = 200;
 const HOG: u32 = 300;
@@ -136,7 +155,6 @@ fn every_millisecond(count: u64) -> Vec<u64> {
     (0..count).map(|k| START + k * MS).collect()
 }
 
-#[test]
 fn an_absolute_sleeper_has_its_period_to_the_nanosecond_and_its_own_due_times() {
     let (rhythm, row, activity) = until_instants(&every_millisecond(21)).row(LOOP);
     assert_eq!((rhythm.period_ns, rhythm.programmed), (MS, true));
@@ -158,7 +176,6 @@ fn an_absolute_sleeper_has_its_period_to_the_nanosecond_and_its_own_due_times() 
     assert_eq!(activity.priorities, BTreeMap::from([(19, 20)]));
 }
 
-#[test]
 fn two_threads_of_one_cpu_have_each_their_own_period() {
     let mut stream = until_instants(&every_millisecond(50));
     let slow: Vec<u64> = (0..20).map(|k| START + 300 * US + k * 2 * MS).collect();
@@ -185,7 +202,6 @@ fn two_threads_of_one_cpu_have_each_their_own_period() {
     );
 }
 
-#[test]
 fn due_times_that_were_skipped_are_gaps_between_cycle_numbers() {
     let mut dues = every_millisecond(30);
     dues.drain(10..13);
@@ -197,7 +213,6 @@ fn due_times_that_were_skipped_are_gaps_between_cycle_numbers() {
     assert!(row.jitter_ns().iter().all(|&ns| ns == 0));
 }
 
-#[test]
 fn a_sleeper_for_a_time_drifts_and_keeps_its_latencies_on_an_even_row() {
     // It sleeps 1 ms after 50 µs of work and 7 µs of wake-up: 1.057 ms, now and then 20 µs more.
     let mut dues = vec![START];
@@ -217,7 +232,6 @@ fn a_sleeper_for_a_time_drifts_and_keeps_its_latencies_on_an_even_row() {
     assert_eq!(row.jitter_ns()[..5], [20_000, 0, 0, 0, 20_000]);
 }
 
-#[test]
 fn a_sleeper_for_a_time_that_is_held_up_overlaps_no_cycle_of_its_on_the_even_row() {
     // It sleeps 1 ms after 50 µs of work, but for turn 20, whose work takes 5.3 ms.
     let mut stream = Stream::new();
@@ -242,7 +256,6 @@ fn a_sleeper_for_a_time_that_is_held_up_overlaps_no_cycle_of_its_on_the_even_row
     assert_eq!(even[21].latency_ns(), 7_000);
 }
 
-#[test]
 fn a_timer_on_another_clock_is_due_when_its_callback_began() {
     let mut stream = until_instants(&every_millisecond(20));
     for event in &mut stream.events {
@@ -258,7 +271,6 @@ fn a_timer_on_another_clock_is_due_when_its_callback_began() {
     assert_eq!(row.samples[0].latency_ns(), 4_000);
 }
 
-#[test]
 fn preemption_is_counted_and_is_no_run_time() {
     let mut stream = Stream::new();
     for k in 0..20 {
@@ -296,7 +308,6 @@ fn woken_twice_in_each_turn() -> Stream {
     stream
 }
 
-#[test]
 fn a_turn_goes_on_when_something_else_wakes_the_thread_within_it() {
     let mut stream = woken_twice_in_each_turn();
     let (rhythm, row, activity) = stream.row(LOOP);
@@ -306,7 +317,6 @@ fn a_turn_goes_on_when_something_else_wakes_the_thread_within_it() {
     assert_eq!((activity.other_wake_ups, activity.unseen_wake_ups), (20, 0));
 }
 
-#[test]
 fn a_turn_that_runs_into_the_next_due_time_is_marked() {
     let mut stream = Stream::new();
     stream.program(START - MS, LOOP, START);
@@ -329,7 +339,6 @@ fn a_turn_that_runs_into_the_next_due_time_is_marked() {
     assert_eq!(row.samples[1].latency_ns(), 607_000);
 }
 
-#[test]
 fn what_events_are_missing_in_is_left_out_and_counted() {
     let mut stream = until_instants(&every_millisecond(31));
     stream.at(START + 10 * MS + 20 * US, What::Lost { count: 7 });
@@ -340,7 +349,6 @@ fn what_events_are_missing_in_is_left_out_and_counted() {
     assert_eq!(row.samples.len(), 29);
 }
 
-#[test]
 fn a_switch_that_was_not_told_is_taken_for_the_threads_first_event() {
     let mut stream = until_instants(&every_millisecond(21));
     let is_in = |event: &KernelEvent| {
@@ -353,7 +361,6 @@ fn a_switch_that_was_not_told_is_taken_for_the_threads_first_event() {
     assert_eq!(row.samples[5].latency_ns(), 7_000 + 50_000 - 1);
 }
 
-#[test]
 fn a_wake_up_from_a_cpu_that_is_not_traced_is_counted_as_unseen() {
     let mut stream = until_instants(&every_millisecond(21));
     let at = START + 5 * MS + 3 * US;
@@ -384,7 +391,6 @@ fn handed_over(times: u64) -> Stream {
     stream
 }
 
-#[test]
 fn a_thread_that_another_wakes_has_its_period_from_its_wake_ups_and_names_the_other() {
     let mut stream = handed_over(21);
     let activity = stream.activity();
@@ -412,7 +418,6 @@ fn a_thread_that_another_wakes_has_its_period_from_its_wake_ups_and_names_the_ot
     assert_eq!((rhythm.period_ns, rhythm.handed), (4 * MS, false));
 }
 
-#[test]
 fn a_device_s_interrupt_is_named_as_what_wakes_a_thread() {
     let mut stream = Stream::new();
     let device = Interrupt::Device {
@@ -434,7 +439,6 @@ fn a_device_s_interrupt_is_named_as_what_wakes_a_thread() {
     assert_eq!(slow.wakers, [(Waker::Interrupt(device), 15)]);
 }
 
-#[test]
 fn a_thread_with_a_timer_s_period_keeps_it_whatever_else_wakes_it() {
     let mut stream = woken_twice_in_each_turn();
     let activity = stream.activity();
@@ -443,7 +447,6 @@ fn a_thread_with_a_timer_s_period_keeps_it_whatever_else_wakes_it() {
     assert_eq!(activity[&LOOP].turns(rhythm)[0].run_ns, 30_000);
 }
 
-#[test]
 fn too_few_or_irregular_wake_ups_are_no_period() {
     let activity = until_instants(&every_millisecond(6)).activity();
     let found = Rhythm::of(&activity[&LOOP].activations);

@@ -13,3 +13,17 @@ mod stood_still;
 mod stream;
 mod timer_elsewhere;
 mod timerfd;
+
+wakepath_test_program::program![
+    awkward_streams::TESTS,
+    injected_causes::TESTS,
+    interference::TESTS,
+    known_answers::TESTS,
+    known_rhythms::TESTS,
+    laboratory::TESTS,
+    own_threads::TESTS,
+    shares::TESTS,
+    stood_still::TESTS,
+    timer_elsewhere::TESTS,
+    timerfd::TESTS,
+];

@@ -4,6 +4,13 @@ use crate::stream::*;
 use wakepath_explain::{Own, OwnThread};
 use wakepath_timeline::{Left, Thread};
 
+wakepath_test_program::tests![
+    the_own_tool_is_not_spared_whatever_its_threads_are_called,
+    a_program_that_is_called_like_wakepath_is_not_wakepath,
+    a_number_is_another_s_before_its_thread_started_and_after_it_ended,
+    in_a_run_that_did_not_record_them_the_name_decides,
+];
+
 /// A thread on the loop's CPU that keeps it for 50 µs more after the waking.
 fn held_up_by(thread: Thread, own: Own) -> Vec<(String, u64)> {
     let mut stream = Stream::with(thread, fifo());
@@ -22,7 +29,6 @@ fn recorded(thread: u32, from_ns: u64, to_ns: u64) -> Own {
     }])
 }
 
-#[test]
 fn the_own_tool_is_not_spared_whatever_its_threads_are_called() {
     let own = recorded(400, DUE - 10 * MS, u64::MAX);
     let found = held_up_by(thread(400, "probe output", 120), own);
@@ -30,7 +36,6 @@ fn the_own_tool_is_not_spared_whatever_its_threads_are_called() {
     assert_eq!(found, [(name.into(), 50_000)]);
 }
 
-#[test]
 fn a_program_that_is_called_like_wakepath_is_not_wakepath() {
     let own = recorded(400, DUE - 10 * MS, u64::MAX);
     let found = held_up_by(thread(401, "wakepath", 120), own);
@@ -38,7 +43,6 @@ fn a_program_that_is_called_like_wakepath_is_not_wakepath() {
     assert_eq!(found, [(name.into(), 50_000)]);
 }
 
-#[test]
 fn a_number_is_another_s_before_its_thread_started_and_after_it_ended() {
     let theirs = "other-400 (OTHER) in code that can't be preempted";
     for (from_ns, to_ns) in [(DUE + MS, u64::MAX), (DUE - 10 * MS, DUE - MS)] {
@@ -47,7 +51,6 @@ fn a_number_is_another_s_before_its_thread_started_and_after_it_ended() {
     }
 }
 
-#[test]
 fn in_a_run_that_did_not_record_them_the_name_decides() {
     let own = Own::Named("wakepath".into());
     let found = held_up_by(thread(401, "wakepath", 120), own);

@@ -4,6 +4,11 @@ use crate::stream::*;
 use wakepath_explain::{LateCycle, shares};
 use wakepath_timeline::Left;
 
+wakepath_test_program::tests![
+    many_short_runs_of_one_program_are_one_share,
+    a_late_cycle_is_written_with_its_shares_the_largest_of_a_stretch_first,
+];
+
 /// An ordinary loop behind 27 threads of one program, 5.1 ms in all, and one of another.
 fn crowded() -> Stream {
     let the_loop = thread(LOOP, "loop", 120);
@@ -21,7 +26,6 @@ fn crowded() -> Stream {
     stream
 }
 
-#[test]
 fn many_short_runs_of_one_program_are_one_share() {
     let cycle = &crowded().explain()[0];
     let found: Vec<_> = shares(&cycle.latency)
@@ -40,7 +44,6 @@ fn many_short_runs_of_one_program_are_one_share() {
     assert_eq!((cause.to_string(), ns), (load, 5_098_000));
 }
 
-#[test]
 fn a_late_cycle_is_written_with_its_shares_the_largest_of_a_stretch_first() {
     let cycle = LateCycle::of(&crowded().explain()[0], 0);
     let waiting = cycle

@@ -5,6 +5,15 @@ use crate::stream::*;
 use wakepath_explain::{Explained, IdleExits, Own, OwnThread, remedy};
 use wakepath_timeline::{Left, SoftIrq, Thread, What};
 
+wakepath_test_program::tests![
+    a_thread_that_was_current_while_nothing_happened_for_milliseconds_is_innocent,
+    so_are_wakepath_s_own_threads,
+    what_a_thread_did_with_interrupts_off_before_the_silence_stays_its_own,
+    a_thread_that_goes_on_writing_events_has_interrupts_off_for_as_long,
+    a_wait_far_above_what_an_idle_state_takes_is_not_the_state_s,
+    a_wait_that_the_driver_s_figure_may_explain_stays_the_state_s,
+];
+
 const STILL: &str = "the CPU stood still: hypervisor, firmware or hardware";
 
 /// The timer's interrupt comes 5.3 ms late, and nothing happens until then.
@@ -16,13 +25,11 @@ fn silent_under(current: Thread) -> Stream {
     stream
 }
 
-#[test]
 fn a_thread_that_was_current_while_nothing_happened_for_milliseconds_is_innocent() {
     let cycle = &silent_under(hog()).explain()[0];
     assert_eq!(beyond_usual(cycle), [(STILL.into(), 5_300_000)]);
 }
 
-#[test]
 fn so_are_wakepath_s_own_threads() {
     let mut stream = silent_under(thread(400, "wakepath", 120));
     stream.own = Own::Threads(vec![OwnThread {
@@ -34,7 +41,6 @@ fn so_are_wakepath_s_own_threads() {
     assert_eq!(beyond_usual(cycle), [(STILL.into(), 5_300_000)]);
 }
 
-#[test]
 fn what_a_thread_did_with_interrupts_off_before_the_silence_stays_its_own() {
     let mut stream = Stream::with(hog(), fifo());
     stream.at(DUE + 300 * US, What::SoftIrqRaise(SoftIrq(9)));
@@ -50,7 +56,6 @@ fn what_a_thread_did_with_interrupts_off_before_the_silence_stays_its_own() {
     );
 }
 
-#[test]
 fn a_thread_that_goes_on_writing_events_has_interrupts_off_for_as_long() {
     let mut stream = Stream::with(hog(), fifo());
     for step in 1..11 {
@@ -75,7 +80,6 @@ fn idle_for(late_us: u64) -> Explained {
     stream.explain().remove(0)
 }
 
-#[test]
 fn a_wait_far_above_what_an_idle_state_takes_is_not_the_state_s() {
     let cycle = idle_for(8_000);
     assert_eq!(of_kind(&cycle, "nothing-ran"), 7_999_000);
@@ -87,7 +91,6 @@ fn a_wait_far_above_what_an_idle_state_takes_is_not_the_state_s() {
     assert!(advice.contains("virtual machine") && !advice.contains("cpuidle"));
 }
 
-#[test]
 fn a_wait_that_the_driver_s_figure_may_explain_stays_the_state_s() {
     let cycle = idle_for(90);
     assert_eq!(of_kind(&cycle, "nothing-ran"), 0);

@@ -4,6 +4,11 @@ use crate::stream::*;
 use wakepath_explain::WokenBy;
 use wakepath_timeline::{Interrupt, Left, What};
 
+wakepath_test_program::tests![
+    the_interrupt_that_brings_the_wake_up_is_told_from_others,
+    a_device_s_interrupt_is_not_the_timer_s_of_the_other_cpu,
+];
+
 /// The timer on CPU 0 wakes the idle CPU 1 by a function call; another CPU's call comes behind it.
 fn woken_from_cpu_0(calls: &[(u64, u64)]) -> Stream {
     let mut stream = Stream::with(idle(), fifo());
@@ -46,7 +51,6 @@ fn woken_from_cpu_0(calls: &[(u64, u64)]) -> Stream {
     stream
 }
 
-#[test]
 fn the_interrupt_that_brings_the_wake_up_is_told_from_others() {
     let stream = woken_from_cpu_0(&[(7, 11), (15, 18)]);
     let cycle = &stream.explain()[0];
@@ -61,7 +65,6 @@ fn the_interrupt_that_brings_the_wake_up_is_told_from_others() {
     );
 }
 
-#[test]
 fn a_device_s_interrupt_is_not_the_timer_s_of_the_other_cpu() {
     let device = Interrupt::Device {
         number: 36,

@@ -6,6 +6,12 @@ use wakepath_timeline::{
     Interrupt, KernelEvent, Left, Sample, SampleFlags, Thread, ThreadName, What,
 };
 
+wakepath_test_program::tests![
+    cycles_that_a_timerfd_serves_late_are_told_from_those_that_it_loses,
+    a_timer_that_another_thread_sets_anew_serves_nobody,
+    a_timer_that_is_set_for_a_time_that_has_passed_is_served_at_once,
+];
+
 const LOOP: u32 = 100;
 const START: u64 = 5_000_000_000;
 const MS: u64 = 1_000_000;
@@ -132,7 +138,6 @@ fn watched(events: &[KernelEvent]) -> (ThreadActivity, Vec<Sample>) {
     (activity, samples)
 }
 
-#[test]
 fn cycles_that_a_timerfd_serves_late_are_told_from_those_that_it_loses() {
     // Fifteen cycles run into the next one, four over the next two.
     let work_us = |cycle| match cycle {
@@ -157,7 +162,6 @@ fn cycles_that_a_timerfd_serves_late_are_told_from_those_that_it_loses() {
     assert_eq!(late.execution_ns(), 100_000);
 }
 
-#[test]
 fn a_timer_that_another_thread_sets_anew_serves_nobody() {
     let (mut events, truth) = run(20, |cycle| if cycle == 10 { 1_500 } else { 100 });
     let read = events.iter_mut().find(|event| {
@@ -171,7 +175,6 @@ fn a_timer_that_another_thread_sets_anew_serves_nobody() {
     assert_eq!(samples.len(), truth.served.len() - 2);
 }
 
-#[test]
 fn a_timer_that_is_set_for_a_time_that_has_passed_is_served_at_once() {
     // Each cycle sets the timer once, for its due time, before it reads; cycle 10 is over 1.4 ms
     // behind its own, so that the time of cycle 11 has passed when it is set.

@@ -2,6 +2,18 @@
 
 use wakepath_lab::window::{Block, Counted, Flow, Folded, Symbols, fold};
 
+wakepath_test_program::tests![
+    calls_and_returns_make_stacks,
+    who_had_called_before_is_learnt_when_it_is_returned_to,
+    what_was_called_before_the_latency_tells_its_stacks_but_is_not_counted,
+    an_interrupt_lies_on_what_it_interrupted_and_leaves_it_as_it_was,
+    a_call_that_faulted_is_made_once_and_not_twice,
+    a_jump_and_a_return_through_a_thunk_reach_another_function_in_the_same_place,
+    a_wake_up_is_cut_into_its_stretches_and_the_woken_threads_stack_is_its_own,
+    every_instruction_of_the_latency_is_in_one_stack_and_one_stretch,
+    a_latency_that_begins_inside_a_block_counts_a_part_of_it,
+];
+
 const KERNEL: u64 = 0xffff_ffff_8100_0000;
 
 /// A kernel of a few functions, 0x1000 bytes each.
@@ -77,7 +89,6 @@ fn give_back(from: u64) -> Block {
     block(from, Flow::Return, 0)
 }
 
-#[test]
 fn calls_and_returns_make_stacks() {
     let found = folded(vec![
         call(at("outer", 0), "middle"),
@@ -102,7 +113,6 @@ fn calls_and_returns_make_stacks() {
     );
 }
 
-#[test]
 fn who_had_called_before_is_learnt_when_it_is_returned_to() {
     let found = folded(vec![
         give_back(at("inner", 80)),
@@ -115,7 +125,6 @@ fn who_had_called_before_is_learnt_when_it_is_returned_to() {
     );
 }
 
-#[test]
 fn what_was_called_before_the_latency_tells_its_stacks_but_is_not_counted() {
     let blocks = vec![
         call(at("outer", 0), "middle"),
@@ -125,7 +134,6 @@ fn what_was_called_before_the_latency_tells_its_stacks_but_is_not_counted() {
     assert_eq!(stacks(&folded_from(blocks, 2)), ["outer;middle 10"]);
 }
 
-#[test]
 fn an_interrupt_lies_on_what_it_interrupted_and_leaves_it_as_it_was() {
     let interrupt = "asm_sysvec_apic_timer_interrupt";
     let found = folded(vec![
@@ -150,7 +158,6 @@ fn an_interrupt_lies_on_what_it_interrupted_and_leaves_it_as_it_was() {
     assert_eq!((found.entered, found.unmatched), (1, 0));
 }
 
-#[test]
 fn a_call_that_faulted_is_made_once_and_not_twice() {
     let found = folded(vec![
         call(at("outer", 0), "middle"),
@@ -167,7 +174,6 @@ fn a_call_that_faulted_is_made_once_and_not_twice() {
     );
 }
 
-#[test]
 fn a_jump_and_a_return_through_a_thunk_reach_another_function_in_the_same_place() {
     let thunk = "__x86_indirect_thunk_rax";
     let found = folded(vec![
@@ -207,7 +213,6 @@ fn a_wake_up() -> Vec<Block> {
     ]
 }
 
-#[test]
 fn a_wake_up_is_cut_into_its_stretches_and_the_woken_threads_stack_is_its_own() {
     let found = folded(a_wake_up());
     let stretches: Vec<(&str, u64)> = found
@@ -235,7 +240,6 @@ fn a_wake_up_is_cut_into_its_stretches_and_the_woken_threads_stack_is_its_own() 
     assert_eq!(found.unmatched, 0);
 }
 
-#[test]
 fn every_instruction_of_the_latency_is_in_one_stack_and_one_stretch() {
     let blocks = a_wake_up();
     for first in 0..blocks.len() {
@@ -251,7 +255,6 @@ fn every_instruction_of_the_latency_is_in_one_stack_and_one_stretch() {
     }
 }
 
-#[test]
 fn a_latency_that_begins_inside_a_block_counts_a_part_of_it() {
     let blocks = vec![
         block(at("outer", 0), Flow::On, 0),

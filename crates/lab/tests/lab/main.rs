@@ -2,4 +2,7 @@
 //! tests of the laboratory.
 
 mod folding;
+mod gnu_cpio;
 mod page;
+
+wakepath_test_program::program![folding::TESTS, gnu_cpio::TESTS, page::TESTS,];

@@ -9,6 +9,16 @@ use wakepath_report::Figures;
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_statistics::Distribution;
 
+wakepath_test_program::tests![
+    every_cell_that_is_named_is_a_condition_of_the_scenario,
+    figures_like_the_published_ones_agree_and_others_contradict,
+    what_a_turn_of_the_cpus_could_reverse_is_undecided,
+    what_was_not_measured_is_neither_agreement_nor_contradiction,
+    what_disturbs_is_counted_where_nearly_all_is_explained,
+    a_page_sets_ours_beside_the_published_and_says_that_time_is_virtual,
+    an_experiment_s_name_finds_it_and_another_none,
+];
+
 /// How long a turn of one of several CPUs is.
 const TURN_NS: u64 = 2_000;
 
@@ -63,7 +73,6 @@ fn phases(experiment: &Experiment) -> Vec<String> {
     phases.into_iter().map(|phase| phase.name).collect()
 }
 
-#[test]
 fn every_cell_that_is_named_is_a_condition_of_the_scenario() {
     for experiment in all() {
         let scenario = scenario(experiment);
@@ -89,7 +98,6 @@ fn every_cell_that_is_named_is_a_condition_of_the_scenario() {
     }
 }
 
-#[test]
 fn figures_like_the_published_ones_agree_and_others_contradict() {
     let like = |guest: &str, _: &str| match guest {
         "vanilla" => vec![14_000, 19_000, 193_000],
@@ -114,7 +122,6 @@ fn figures_like_the_published_ones_agree_and_others_contradict() {
     );
 }
 
-#[test]
 fn what_a_turn_of_the_cpus_could_reverse_is_undecided() {
     // Published: RT's largest is lower with isolation, and a stock kernel's 318 / 56 as high.
     let isolation = |isolated: i64, rt: i64, stock: i64| {
@@ -153,7 +160,6 @@ fn what_a_turn_of_the_cpus_could_reverse_is_undecided() {
     assert_eq!(findings(&turns_unknown)[0].agreement, Agreement::Undecided);
 }
 
-#[test]
 fn what_was_not_measured_is_neither_agreement_nor_contradiction() {
     let nothing = |_: &str, _: &str| Vec::new();
     let found = findings(&repeated("pi5-250hz", nothing, &["FIFO 99"]));
@@ -215,7 +221,6 @@ fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
     }
 }
 
-#[test]
 fn what_disturbs_is_counted_where_nearly_all_is_explained() {
     let latencies = |_: &str, _: &str| vec![4_000; 10];
     let found = |explained_when_isolated: u64| {
@@ -237,7 +242,6 @@ fn what_disturbs_is_counted_where_nearly_all_is_explained() {
     );
 }
 
-#[test]
 fn a_page_sets_ours_beside_the_published_and_says_that_time_is_virtual() {
     let values = |guest: &str, _: &str| match guest {
         "standard" => vec![4_000, 5_000, 3_000_000],
@@ -272,7 +276,6 @@ fn a_page_sets_ours_beside_the_published_and_says_that_time_is_virtual() {
     assert!(!text.to_lowercase().contains("passed"), "{text}");
 }
 
-#[test]
 fn an_experiment_s_name_finds_it_and_another_none() {
     for experiment in all() {
         assert_eq!(named(experiment.name).unwrap().title, experiment.title);

@@ -10,9 +10,15 @@ use wakepath_archive::{Trace, TraceDescription, TraceEnd, TraceWriter};
 use wakepath_explain::{Explained, Explainer, LoopThread, Options, Usual};
 use wakepath_probe::{Collector, EventSource, Instance, Tracefs};
 use wakepath_rt::{Accounting, Cycles, Preparation, WorkOutcome, clock};
+use wakepath_test_program::not_run;
 use wakepath_timeline::{
     DueTimes, Interrupt, KernelEvent, Overrun, Policy, Sample, SoftIrq, WakeUp, What,
 };
+
+wakepath_test_program::tests![
+    ;
+    stops_its_parent,
+];
 
 const PERIOD_NS: u64 = 1_000_000;
 /// `PROC_PID_INIT_INO` of `include/linux/proc_ns.h`.
@@ -53,53 +59,41 @@ pub struct Measured {
     chunks: Vec<(u64, u64)>,
 }
 
-fn not_run(why: impl std::fmt::Display) {
-    eprintln!("not run: {why}");
-}
-
 impl Laboratory {
-    /// `None`, and said so, where this machine can't do it.
-    pub fn new() -> Option<Self> {
+    /// Ends the test as not run where this machine can't do it.
+    pub fn new() -> Self {
         let one = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let cpus = wakepath_rt::affinity::current().unwrap_or_default();
         let &[other_cpu, .., loop_cpu] = cpus.as_slice() else {
-            not_run("two CPUs are needed");
-            return None;
+            not_run("two CPUs are needed")
         };
         if !rustix::process::geteuid().is_root() {
-            not_run("tracing and real-time priorities need root");
-            return None;
+            not_run("tracing and real-time priorities need root")
         }
         // The kernel's events have its own thread numbers, which nobody in a container knows.
         let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
         if namespace.as_os_str() != FIRST_PID_NAMESPACE {
-            not_run("in a PID namespace threads can't be told in the kernel's events");
-            return None;
+            not_run("in a PID namespace threads can't be told in the kernel's events")
         }
         match Tracefs::find_or_mount() {
-            Ok(tracefs) => Some(Self {
+            Ok(tracefs) => Self {
                 tracefs,
                 loop_cpu,
                 other_cpu,
                 _one: one,
-            }),
-            Err(error) => {
-                not_run(error);
-                None
-            }
+            },
+            Err(error) => not_run(error),
         }
     }
 
-    /// Whether this kernel holds a spinning real-time thread back at all.
-    pub fn throttles(&self) -> bool {
+    /// Ends the test as not run where this kernel never holds a spinning real-time thread back.
+    pub fn must_throttle(&self) {
         let runtime = std::fs::read_to_string("/proc/sys/kernel/sched_rt_runtime_us");
         let unlimited = runtime.is_ok_and(|text| text.trim() == "-1");
         let fair_server = std::path::Path::new("/sys/kernel/debug/sched/fair_server").exists();
         if unlimited && !fair_server {
-            not_run("neither real-time throttling nor a fair server is in effect");
-            return false;
+            not_run("neither real-time throttling nor a fair server is in effect")
         }
-        true
     }
 
     /// Runs the loop while `disturb` does, and explains it.
@@ -322,7 +316,7 @@ impl Running {
             .env("STOP_TIMES", times.to_string())
             .output()
             .expect("a helper");
-        let text = String::from_utf8(output.stdout).expect("text");
+        let text = String::from_utf8(output.stderr).expect("text");
         let line = |line: &str| {
             let (from, to) = line.strip_prefix("stopped ")?.split_once(' ')?;
             Some((from.parse().ok()?, to.parse().ok()?))
@@ -525,8 +519,7 @@ pub fn assert_close_share(found: u64, known: u64, share: f64, cycle: &Explained)
     );
 }
 
-#[test]
-#[ignore = "not a test: stops the process that starts it, for another test"]
+/// Not a test: stops the process that starts it, for another test.
 fn stops_its_parent() {
     use rustix::process::{Signal, getppid, kill_process};
     let number = |name: &str| {
@@ -535,7 +528,7 @@ fn stops_its_parent() {
             .and_then(|text| text.parse::<u64>().ok())
     };
     let (Some(time_us), Some(times)) = (number("STOP_FOR_US"), number("STOP_TIMES")) else {
-        return not_run("only another test starts this");
+        not_run("only another test starts this");
     };
     let parent = getppid().expect("a parent");
     for _ in 0..times {
@@ -545,6 +538,7 @@ fn stops_its_parent() {
         std::thread::sleep(Duration::from_micros(time_us));
         let to_ns = clock::monotonic_ns();
         kill_process(parent, Signal::CONT).expect("continued");
-        println!("stopped {from_ns} {to_ns}");
+        // Standard output is the test runner's, which writes on the same line.
+        eprintln!("stopped {from_ns} {to_ns}");
     }
 }

@@ -19,7 +19,7 @@ fn a_spinning_real_time_loop_is_given_back_to_the_time_sharing_policy() {
     let status = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
-            "a_spinning_real_time_loop_is_given_back_to_the_time_sharing_policy",
+            "guard::a_spinning_real_time_loop_is_given_back_to_the_time_sharing_policy",
         ])
         .env(CHILD, "1")
         .status()
@@ -54,5 +54,3 @@ fn spin() -> i32 {
         _ => 2,
     }
 }
-
-wakepath_test_program::program![TESTS];
