@@ -164,8 +164,8 @@ impl Assessment {
             .filter(|segment| !segment.traced)
             .flat_map(|segment| &segment.threads)
             .filter_map(|thread| thread.page_faults)
-            .map(|faults| faults.minor + faults.major)
-            .sum();
+            .map(|faults| faults.minor.saturating_add(faults.major))
+            .fold(0, u64::saturating_add);
         let assessment = Self {
             controllers,
             counters: counters::figures(&segments),

@@ -188,10 +188,12 @@ pub(crate) fn add_provenance(
     // A run without its end knows only what was recorded; that it has no end is said elsewhere.
     let written = thread
         .written
-        .map_or(thread.recorded + lost, |written| written + lost);
-    provenance.written += written;
-    provenance.recorded += thread.recorded;
-    provenance.lost += lost;
+        .unwrap_or(thread.recorded)
+        .saturating_add(lost);
+    // Counts of a recording that somebody else made may be anything.
+    provenance.written = provenance.written.saturating_add(written);
+    provenance.recorded = provenance.recorded.saturating_add(thread.recorded);
+    provenance.lost = provenance.lost.saturating_add(lost);
     let effective = thread.effective.details.get("policy").cloned();
     let policy = EffectivePolicy {
         task: thread.name.clone(),

@@ -5,8 +5,10 @@ use crate::MeasureError;
 use crate::cache_allocation::{CacheAllocation, CacheError, Places};
 use crate::course::{Course, END_PATIENCE, Noticed, READY_PATIENCE, Step};
 use crate::load_proofs::{PhaseLoads, proofs, snapshot};
+use crate::loop_process::LoopProcess;
 use crate::measurement::Running;
 use crate::own_group::{self, GroupClosed};
+use crate::own_program::OwnProgram;
 use crate::plan::Segment;
 use crate::program::{NoProgram, loop_program};
 use crate::recorder::{Limits, SegmentRings};
@@ -17,7 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wakepath_archive::{Event, Obstacle, SegmentEnded, SegmentStarted, ThreadEnd, ThreadStarted};
-use wakepath_measured_loop::{LoopReply, ThreadReady, ThreadSpec};
+use wakepath_measured_loop::{ThreadReady, ThreadSpec};
+use wakepath_rt::shared::SharedMemory;
 use wakepath_timeline::LoadProof;
 
 /// Between two looks at the interrupt and at the recorder, for the watcher too.
@@ -85,11 +88,17 @@ impl UnderWay<'_, '_> {
         if self.segment.planned.traced {
             self.run.begin_trace(number)?;
         }
-        let mut child = Child::start(&program, "loop", self.run.recording.memory.file(), None)
-            .map_err(not_started)?;
-        let outcome = self.with_child(&mut child);
-        child.kill();
-        let outcome = outcome?;
+        let spec = &self.segment.loop_spec;
+        let outcome = match spec.program() {
+            Some(_) => {
+                let started = OwnProgram::start(spec, self.run.directory, self.memory());
+                self.with_process(&mut started.map_err(not_started)?)?
+            }
+            None => {
+                let child = Child::start(&program, "loop", self.memory().file(), None);
+                self.with_process(&mut child.map_err(not_started)?)?
+            }
+        };
         if let Outcome::Not(reason) = outcome {
             self.run.unavailable.insert(self.key(), reason.clone());
             self.not_measured(&reason)?;
@@ -100,8 +109,18 @@ impl UnderWay<'_, '_> {
         }
     }
 
+    fn memory(&self) -> &SharedMemory {
+        &self.run.recording.memory
+    }
+
+    fn with_process(&mut self, child: &mut dyn LoopProcess) -> Result<Outcome, MeasureError> {
+        let outcome = self.with_child(child);
+        child.kill();
+        outcome
+    }
+
     /// Gives the process its place, before it is told what to run: its threads then start there.
-    fn with_child(&mut self, child: &mut Child<LoopReply>) -> Result<Outcome, MeasureError> {
+    fn with_child(&mut self, child: &mut dyn LoopProcess) -> Result<Outcome, MeasureError> {
         let spec = &self.segment.loop_spec;
         if let Err(closed) = own_group::enter(spec, child.id()) {
             return Ok(Outcome::Not(Arc::new(closed).into()));
@@ -128,9 +147,9 @@ impl UnderWay<'_, '_> {
     }
 
     /// Follows the loop's course from what it is told to its end.
-    fn with_place(&mut self, child: &mut Child<LoopReply>) -> Result<Outcome, MeasureError> {
+    fn with_place(&mut self, child: &mut dyn LoopProcess) -> Result<Outcome, MeasureError> {
         let spec = &self.segment.loop_spec;
-        child.say(spec).map_err(not_started)?;
+        child.tell(spec).map_err(not_started)?;
         let told = Instant::now();
         let mut course = Course::new(spec);
         let mut begun = None;
@@ -295,8 +314,12 @@ impl UnderWay<'_, '_> {
 
     /// Where a loop that works for a controller of the user's own can be thought to be.
     fn in_controller(&self) -> String {
-        let library = self.segment.loop_spec.library();
-        library.map_or(String::new(), |file| format!(" in the controller {file}"))
+        let spec = &self.segment.loop_spec;
+        match (spec.library(), spec.program()) {
+            (Some(file), _) => format!(" in the controller {file}"),
+            (None, Some([program, ..])) => format!(" in the program {program}"),
+            (None, _) => String::new(),
+        }
     }
 
     /// A phase's own work or share of the cache may be what stands in the way, so that the policy may

@@ -89,15 +89,25 @@ pub(super) fn ended_threads(
             let missing = no_counters.get(thread).cloned().flatten();
             let missing = missing.map(|reason| CountersRead::Missing { reason });
             let indices = memory.indices(thread as u32);
+            let counts = [indices.written(), indices.lost(), indices.skipped()];
+            let most = spec.threads[thread].end_cycle;
+            // A program of the user's own may have written over them.
+            let can_be = counts.iter().all(|&count| count <= most);
+            let [written, lost, skipped] = counts.map(|count| count.min(most));
             ThreadEnded {
                 thread: thread as u16,
-                written: indices.written(),
+                written,
                 recorded: recorded.get(thread).copied().unwrap_or(0),
-                lost: indices.lost(),
-                skipped: Some(indices.skipped()),
+                lost,
+                skipped: can_be.then_some(skipped),
                 modules,
                 counters: counted.or(missing),
-                ended,
+                ended: match can_be {
+                    true => ended,
+                    false => ThreadEnd::failed(
+                        "the counts in the memory that it shares can't be true: something wrote over them",
+                    ),
+                },
                 page_faults: page_faults.map(|faults| PageFaults {
                     minor: faults.minor,
                     major: faults.major,

@@ -19,6 +19,9 @@ pub(super) fn work_spec(work: &Work) -> WorkSpec {
             bytes: *bytes,
             preempted_by: *preempted_by,
         },
+        Work::Program { command } => WorkSpec::Program {
+            command: command.clone(),
+        },
         Work::Flight(flight) => WorkSpec::Flight(flight_spec(flight, ControllerSpec::BuiltIn)),
         Work::Tasks(tasks) => {
             let wakepath_scenario::TaskTable { table, flight } = tasks;

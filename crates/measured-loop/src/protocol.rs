@@ -142,6 +142,11 @@ pub enum WorkSpec {
     },
     /// A controller in a simulated flight.
     Flight(FlightSpec),
+    /// Whatever a program of the user's own does in the loop of this thread's name.
+    Program {
+        /// The program and its arguments.
+        command: Vec<String>,
+    },
 }
 
 /// A controller in a simulated flight.
@@ -217,6 +222,14 @@ impl LoopSpec {
                     ControllerSpec::Library { library: file, .. } | ControllerSpec::Python { file, .. },
                 ..
             }) => Some(file.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The program of the user's own, with its arguments, whose loops these threads are.
+    pub fn program(&self) -> Option<&[String]> {
+        self.threads.iter().find_map(|thread| match &thread.work {
+            WorkSpec::Program { command } => Some(&command[..]),
             _ => None,
         })
     }

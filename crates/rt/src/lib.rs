@@ -2,6 +2,9 @@
 //! policy set in the order that works and read back, absolute due times that never move, samples
 //! taken without a lock. It judges nothing and writes no file.
 //!
+//! [`Loop`] is a loop that `wakepath record` records: its samples go through shared memory to another
+//! process, which writes them down.
+//!
 //! # Order
 //!
 //! [`Preparation::apply`] does, on the calling thread: lock and prefault memory → affinity →
@@ -33,6 +36,7 @@
 //! ```
 
 pub mod affinity;
+pub mod announcement;
 pub mod attributes;
 pub mod clock;
 pub mod counters;
@@ -40,8 +44,10 @@ mod cycles;
 mod faults;
 pub mod guard;
 pub mod memory;
+pub mod of_thread;
 pub mod perf_event;
 mod prepare;
+pub mod recorded;
 pub mod ring;
 pub mod shared;
 pub mod timer_slack;
@@ -50,4 +56,5 @@ mod wait;
 pub use cycles::{Accounting, Activation, Cycles, WorkOutcome};
 pub use faults::PageFaults;
 pub use prepare::{Effective, Preparation, PrepareError, Prepared, Shortfall};
+pub use recorded::{Loop, LoopError};
 pub use wait::WaitError;

@@ -132,6 +132,7 @@ pub struct Reader<'a> {
     indices: &'a Indices,
     slots: &'a [Slot],
     read: u64,
+    is_damaged: bool,
 }
 
 /// The two ends of a ring.
@@ -185,6 +186,7 @@ pub unsafe fn reader<'a>(indices: &'a Indices, slots: &'a [Slot]) -> Reader<'a> 
         indices,
         slots,
         read: indices.reader.read.load(Ordering::Acquire),
+        is_damaged: false,
     }
 }
 
@@ -241,7 +243,14 @@ impl Reader<'_> {
     pub fn take(&mut self, samples: &mut Vec<Sample>, most: usize) -> usize {
         let capacity = self.slots.len() as u64;
         let written = self.indices.writer.written.load(Ordering::Acquire);
-        let count = (written - self.read).min(most as u64);
+        let waiting = written.wrapping_sub(self.read);
+        // A program of the user's own may write anything here. No writer of ours goes back, or beyond
+        // what was read.
+        self.is_damaged |= waiting > capacity;
+        if self.is_damaged {
+            return 0;
+        }
+        let count = waiting.min(most as u64);
         for position in self.read..self.read + count {
             let slot = &self.slots[(position & (capacity - 1)) as usize];
             // SAFETY: the slot is before the published end and not yet given back, so the writer
@@ -251,6 +260,12 @@ impl Reader<'_> {
         self.read += count;
         self.indices.reader.read.store(self.read, Ordering::Release);
         count as usize
+    }
+
+    /// Whether the ring's indices were seen to be impossible: something else than its writer wrote there.
+    /// What was taken before is whole; nothing more is taken.
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged
     }
 }
 
@@ -304,6 +319,23 @@ mod tests {
         assert_eq!(written + lost + skipped, 9 + 1, "all due times to cycle 9");
         indices.reset();
         assert_eq!(indices.skipped(), 0);
+    }
+
+    #[test]
+    fn impossible_indices_are_damage_and_what_was_taken_stays() {
+        for written in [0, 6, u64::MAX] {
+            let (indices, slots) = (Indices::default(), slots(4));
+            // SAFETY: the only ends of this ring.
+            let (mut writer, mut reader) = unsafe { ends(&indices, &slots) };
+            writer.push(sample(0));
+            let mut taken = Vec::new();
+            assert_eq!(reader.take(&mut taken, 9), 1);
+            indices.writer.written.store(written, Ordering::Relaxed);
+            assert_eq!(reader.take(&mut taken, 9), 0, "{written}");
+            assert!(reader.is_damaged(), "{written}");
+            indices.writer.written.store(2, Ordering::Relaxed);
+            assert_eq!(reader.take(&mut taken, 9), 0, "once damaged, always");
+        }
     }
 
     #[test]

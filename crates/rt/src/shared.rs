@@ -4,15 +4,16 @@
 
 #![allow(unsafe_code)] // Mapping memory and seeing structures in it.
 
+use crate::announcement::Announcement;
 use crate::ring::{self, Indices, Reader, Slot, Writer};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{MemfdFlags, fstat, ftruncate, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// "wakepth2" as a number: another layout gets another one.
-const MAGIC: u64 = 0x7761_6b65_7074_6832;
+/// "wakepth3" as a number: another layout gets another one.
+const MAGIC: u64 = 0x7761_6b65_7074_6833;
 
 /// What the processes tell each other.
 #[repr(C, align(128))]
@@ -27,11 +28,18 @@ pub struct Words {
     pub guard_tripped: AtomicU32,
     /// Not 0: the recorder can't write any more (a full disk) and only counts.
     pub recorder_failed: AtomicU32,
+    /// Not 0: loops of a program of the user's own may begin.
+    pub go: AtomicU32,
+    /// When cycle 0 of each of them is due, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub start_ns: AtomicU64,
+    /// Loops that a program of the user's own made after the beginning, or beyond the last ring.
+    pub unrecorded: AtomicU32,
 }
 
 #[repr(C, align(128))]
 struct Ring {
     indices: Indices,
+    announcement: Announcement,
     // The slots follow.
 }
 
@@ -40,6 +48,9 @@ pub struct SharedMemory {
     base: NonNull<u8>,
     bytes: usize,
     file: OwnedFd,
+    // As they were when it was mapped: whoever shares the memory may write anything into it.
+    threads: u32,
+    slots: u32,
 }
 
 // SAFETY: everything in the memory is atomic but the slots, which `ring`'s contract protects.
@@ -71,11 +82,14 @@ impl SharedMemory {
             slots.is_power_of_two(),
             "a ring has a power of two of slots"
         );
-        let file =
-            memfd_create("wakepath-samples", MemfdFlags::CLOEXEC).map_err(std::io::Error::from)?;
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = memfd_create("wakepath-samples", flags).map_err(std::io::Error::from)?;
         let bytes = size_of::<Words>() + threads as usize * ring_bytes(slots);
         ftruncate(&file, bytes as u64).map_err(std::io::Error::from)?;
-        let memory = Self::map(file, bytes)?;
+        // Cut short by another process, it would kill whoever reads it.
+        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        fcntl_add_seals(&file, seals).map_err(std::io::Error::from)?;
+        let memory = Self::map(file, bytes, threads, slots)?;
         let words = memory.words();
         words.threads.store(threads, Ordering::Relaxed);
         words.slots.store(slots, Ordering::Relaxed);
@@ -92,21 +106,29 @@ impl SharedMemory {
         if bytes < size_of::<Words>() {
             return Err(SharedMemoryError::Layout);
         }
-        let memory = Self::map(file, bytes)?;
+        let mut memory = Self::map(file, bytes, 0, 0)?;
         let words = memory.words();
+        let is_ours = words.magic.load(Ordering::Acquire) == MAGIC;
         let slots = words.slots.load(Ordering::Relaxed);
-        let expected =
-            size_of::<Words>() + words.threads.load(Ordering::Relaxed) as usize * ring_bytes(slots);
-        match words.magic.load(Ordering::Acquire) == MAGIC
-            && slots.is_power_of_two()
-            && expected == bytes
-        {
-            true => Ok(memory),
+        let threads = words.threads.load(Ordering::Relaxed);
+        let expected = (threads as usize)
+            .checked_mul(ring_bytes(slots))
+            .and_then(|rings| rings.checked_add(size_of::<Words>()));
+        match is_ours && slots.is_power_of_two() && expected == Some(bytes) {
+            true => {
+                (memory.threads, memory.slots) = (threads, slots);
+                Ok(memory)
+            }
             false => Err(SharedMemoryError::Layout),
         }
     }
 
-    fn map(file: OwnedFd, bytes: usize) -> Result<Self, SharedMemoryError> {
+    fn map(
+        file: OwnedFd,
+        bytes: usize,
+        threads: u32,
+        slots: u32,
+    ) -> Result<Self, SharedMemoryError> {
         // POPULATE: no page of it faults in the loop, locked or not.
         // SAFETY: a new mapping at an address of the kernel's choice; it is unmapped on drop only.
         let base = unsafe {
@@ -121,7 +143,13 @@ impl SharedMemory {
         }
         .map_err(std::io::Error::from)?;
         let base = NonNull::new(base.cast()).ok_or(SharedMemoryError::Layout)?;
-        Ok(Self { base, bytes, file })
+        Ok(Self {
+            base,
+            bytes,
+            file,
+            threads,
+            slots,
+        })
     }
 
     /// The descriptor, to hand to another process.
@@ -138,7 +166,16 @@ impl SharedMemory {
 
     /// Number of rings.
     pub fn threads(&self) -> u32 {
-        self.words().threads.load(Ordering::Relaxed)
+        self.threads
+    }
+
+    /// What a loop of the user's own says of itself beside its ring.
+    ///
+    /// # Panics
+    /// When there is no such ring.
+    pub fn announcement(&self, thread: u32) -> &Announcement {
+        // SAFETY: `ring_at` checked that the ring lies in the mapping; atomics only.
+        unsafe { &self.ring_at(thread).as_ref().announcement }
     }
 
     /// The indices of a ring, for its counts.
@@ -177,9 +214,20 @@ impl SharedMemory {
     /// Makes all rings empty and all words zero, between two segments. Only while no writer and no
     /// reader is in use.
     pub fn reset(&self) {
-        (0..self.threads()).for_each(|thread| self.indices(thread).reset());
-        self.words().stop.store(0, Ordering::Release);
-        self.words().guard_tripped.store(0, Ordering::Release);
+        for thread in 0..self.threads() {
+            self.indices(thread).reset();
+            self.announcement(thread).reset();
+        }
+        let words = self.words();
+        words.start_ns.store(0, Ordering::Relaxed);
+        for word in [
+            &words.stop,
+            &words.guard_tripped,
+            &words.go,
+            &words.unrecorded,
+        ] {
+            word.store(0, Ordering::Release);
+        }
     }
 
     fn ring_at(&self, thread: u32) -> NonNull<Ring> {
@@ -188,14 +236,13 @@ impl SharedMemory {
             "there are {} rings, not {thread}",
             self.threads()
         );
-        let at = size_of::<Words>()
-            + thread as usize * ring_bytes(self.words().slots.load(Ordering::Relaxed));
+        let at = size_of::<Words>() + thread as usize * ring_bytes(self.slots);
         // SAFETY: `create` and `open` made sure that all rings lie within the mapping.
         unsafe { self.base.add(at).cast() }
     }
 
     fn slots(&self, thread: u32) -> &[Slot] {
-        let count = self.words().slots.load(Ordering::Relaxed) as usize;
+        let count = self.slots as usize;
         // SAFETY: the slots follow the ring's indices, within the mapping; they are cells of plain
         // data, and `Sync` by the ring's contract.
         unsafe { std::slice::from_raw_parts(self.ring_at(thread).add(1).cast().as_ptr(), count) }

@@ -35,6 +35,11 @@ pub enum Work {
     Library(Library),
     /// A controller, and after it the tasks of a table that are due.
     Tasks(TaskTable),
+    /// A program of the user's own has the loop, under the task's name.
+    Program {
+        /// The program and its arguments.
+        command: Vec<String>,
+    },
 }
 
 /// The flight that a controller is at work in: what it flies, along which way.
@@ -104,7 +109,8 @@ impl Work {
             Self::Nothing
             | Self::WorkingSet { .. }
             | Self::Busy { .. }
-            | Self::CacheDelay { .. } => None,
+            | Self::CacheDelay { .. }
+            | Self::Program { .. } => None,
             Self::Flight(flight) => Some(flight),
             Self::Library(library) => Some(&library.flight),
             Self::Tasks(tasks) => Some(&tasks.flight),
@@ -117,7 +123,8 @@ impl Work {
             Self::Nothing
             | Self::WorkingSet { .. }
             | Self::Busy { .. }
-            | Self::CacheDelay { .. } => None,
+            | Self::CacheDelay { .. }
+            | Self::Program { .. } => None,
             Self::Flight(flight) => Some(flight),
             Self::Library(library) => Some(&mut library.flight),
             Self::Tasks(tasks) => Some(&mut tasks.flight),

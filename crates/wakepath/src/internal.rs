@@ -38,6 +38,11 @@ pub fn run(process: Internal) -> ExitCode {
         } => probe_process(parent, &directory),
         Internal::LoadSupervisor => return wakepath_load::supervisor::main(),
         Internal::LabGuest => return crate::verbs::lab::guest_main(),
+        Internal::OwnProgram {
+            parent,
+            shared,
+            command,
+        } => own_program(parent, shared, &command),
         Internal::LabEmulator { parent, command } => emulator(parent, &command),
     };
     match outcome {
@@ -56,6 +61,22 @@ fn emulator(parent: i32, command: &[std::ffi::OsString]) -> Outcome {
     }
     let (program, arguments) = command.split_first().ok_or("no emulator is named")?;
     let error = std::process::Command::new(program).args(arguments).exec();
+    Err(format!("{}: {error}", program.display()).into())
+}
+
+/// Becomes a program of the user's own, which dies with the measuring process and may run wherever the
+/// user's programs may. What wakepath may do by its file's capabilities is not handed on.
+fn own_program(parent: i32, shared: i32, command: &[std::ffi::OsString]) -> Outcome {
+    if !wakepath_measured_loop::die_with(parent) {
+        return Err("the measuring process is gone".into());
+    }
+    let (program, arguments) = command.split_first().ok_or("no program is named")?;
+    wakepath_rt::affinity::widen()?;
+    wakepath_programs::rights::give_up()?;
+    let error = std::process::Command::new(program)
+        .args(arguments)
+        .env(wakepath_rt::recorded::VARIABLE, shared.to_string())
+        .exec();
     Err(format!("{}: {error}", program.display()).into())
 }
 

@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Verb::Check(arguments) => verbs::check::run(&arguments),
         Verb::Run(arguments) => verbs::run::run(&arguments),
         Verb::Rate(arguments) => verbs::rate::run(&arguments),
+        Verb::Record(arguments) => verbs::record::run(&arguments),
         Verb::Runs(arguments) => verbs::runs::run(&arguments),
         Verb::Show(arguments) => verbs::show::run(&arguments),
         Verb::Report(arguments) => verbs::report::run(&arguments),

@@ -88,7 +88,9 @@ const ALONE: &[&str] = &[
 pub fn commands(job: &Job) -> Outcome {
     // The programs' runner takes one name at a time.
     let of = |name| released(job, &[name, "--test-threads=1"]);
-    of("command_line::").and(of("own_controller::"))
+    of("command_line::")
+        .and(of("own_controller::"))
+        .and(of("own_loop::"))
 }
 
 /// The released program as its users start it, one test after the other: they measure time.

@@ -23,6 +23,9 @@ pub(crate) enum WorkError {
     Library { library: String, why: LibraryFault },
     #[error("{file}: {why}")]
     Python { file: String, why: PythonFault },
+    /// The user's own program runs the loop, not this process.
+    #[error("the loop is a program's own; every task of the scenario needs the same program")]
+    ItsOwnProgram,
     /// What the controller itself has to say.
     #[error("{0}")]
     Complaint(String),

@@ -78,6 +78,7 @@ impl LoopWork {
                 Ok(Self::CacheDelay(Box::new(measured)))
             }
             WorkSpec::Flight(flight) => Self::flight(flight, period_ns),
+            WorkSpec::Program { .. } => Err(WorkError::ItsOwnProgram),
         }
     }
 

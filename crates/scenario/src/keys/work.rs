@@ -92,6 +92,17 @@ pub(crate) static WORK: Variants = Variants {
             ],
         },
         Variant {
+            name: "program",
+            about: "Whatever a program of your own does: it is started for each condition, and its loop \
+                    of the task's name is recorded. It links `wakepath-rt` or `wakepath.h`. All tasks \
+                    name the same program.",
+            keys: &[required(
+                "command",
+                Form::Texts(1),
+                "The program and its arguments, one text for each; no shell reads them.",
+            )],
+        },
+        Variant {
             name: "flight",
             about: "The built-in controller: position, attitude, control allocation. At most one \
                     of the three vehicle keys.",

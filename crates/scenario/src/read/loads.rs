@@ -159,7 +159,7 @@ fn working_set(text: &str) -> Result<WorkingSet, Complaint> {
     })
 }
 
-fn read_arguments(node: &Node<'_>) -> Result<Vec<String>, Finding> {
+pub(super) fn read_arguments(node: &Node<'_>) -> Result<Vec<String>, Finding> {
     let items = node.items(
         MOST_ARGUMENTS,
         "give a list of texts, one for each argument",

@@ -64,6 +64,16 @@ pub(super) fn read_work(node: &Node<'_>, findings: &mut Findings) -> Option<Work
             })
         }
         "flight" => read_flight(&section, findings).map(Work::Flight),
+        "program" => {
+            let remedy = "give a list such as [\"./my-loop\", \"--fast\"]";
+            let node = findings.keep(section.need("command", remedy))?;
+            let command = findings.keep(super::loads::read_arguments(&node))?;
+            if command.first().is_none_or(String::is_empty) {
+                findings.push(node.refuse("names no program", remedy));
+                return None;
+            }
+            Some(Work::Program { command })
+        }
         "tasks" => {
             let flight = read_flight(&section, findings);
             let table = super::task_table::read_source(&section, findings);

@@ -24,6 +24,7 @@ pub(super) fn work(work: &Work) -> Value {
             .with("preempted-by", format_size(*preempted_by))
             .into(),
         Work::Flight(of) => kind("flight").and(flight(of)).into(),
+        Work::Program { command } => kind("program").with("command", command.clone()).into(),
         Work::Tasks(tasks) => {
             let (key, source) = table(&tasks.table);
             kind("tasks")

@@ -40,6 +40,9 @@ fn work() -> impl Strategy<Value = Work> {
         Just(Work::Nothing),
         (1..=1_u64 << 30).prop_map(|bytes| Work::WorkingSet { bytes }),
         flown().prop_map(Work::Flight),
+        ("[ -~äµ–漢]{1,20}", "[^\\x00]{0,20}").prop_map(|(program, argument)| Work::Program {
+            command: vec![program, argument],
+        }),
         (flown(), table()).prop_map(|(flight, table)| Work::Tasks(TaskTable { table, flight })),
         (
             flown(),

@@ -40,6 +40,16 @@ pub enum Internal {
     LoadSupervisor,
     /// The first process of a laboratory's guest.
     LabGuest,
+    /// A program of the user's own whose loops are recorded.
+    OwnProgram {
+        /// Process that it dies with.
+        parent: i32,
+        /// Descriptor of the shared memory.
+        shared: i32,
+        /// The program and its arguments.
+        #[arg(last = true, required = true)]
+        command: Vec<std::ffi::OsString>,
+    },
     /// The laboratory's emulator.
     LabEmulator {
         /// Process that it dies with.

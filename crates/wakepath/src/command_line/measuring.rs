@@ -138,6 +138,57 @@ pub struct Rate {
     pub metrics: Option<String>,
 }
 
+/// Record the loops of a program of your own: its samples travel through shared memory to a process of
+/// wakepath's that writes them down, idle and under load, and they are judged like any other run.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The program links wakepath-rt (Rust) or wakepath.h (C, C++). It is started once to ask \
+                        for its loops and then once for each policy in each phase; what it prints goes to \
+                        program.log in the run directory.\n\nExit codes: 0 passed, 1 error or invalid run, \
+                        2 criterion not met, 3 undecided.\n\nExamples:\n  \
+                        wakepath record -- ./my-loop\n  \
+                        wakepath record --criterion 'latency 200us, miss-fraction 0.1 %' -- ./my-loop --fast\n  \
+                        wakepath record --policy 'OTHER' --policy 'FIFO 80' --cpu 3 -- ./my-loop\n  \
+                        wakepath record --idle --trace --duration 60s -- ./my-loop"
+)]
+pub struct Record {
+    /// What the loop bears: the scenario's criterion in one line, parted by commas.
+    #[arg(
+        long,
+        value_name = "CRITERION",
+        long_help = "What the loop bears, parted by commas: `latency 200us`, `deadline 1 period`, \
+        `miss-fraction 0.1 %`, `consecutive-misses 1`, `outage 3 periods`, `evidence`, `confidence`, as in \
+        a scenario's [criterion] [default: a cycle is missed when it is not done by the next due time, \
+        and 0.5 % may be]"
+    )]
+    pub criterion: Option<String>,
+    /// Policy to put the loops under, instead of the one that the program gives them; may be given more
+    /// than once.
+    #[arg(long, value_name = "POLICY")]
+    pub policy: Vec<String>,
+    /// CPU to put the loops on [default: where the program puts them].
+    #[arg(long, value_name = "CPU", value_parser = super::one_cpu)]
+    pub cpu: Option<u16>,
+    /// Time for the whole run.
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub duration: String,
+    /// Without load.
+    #[arg(long, conflicts_with = "loads")]
+    pub idle: bool,
+    /// The scenario whose phases, with their loads, are gone through: a file or a built-in name.
+    #[arg(long, value_name = "SCENARIO", default_value = "check")]
+    pub loads: String,
+    /// Measure everything once more with kernel events recorded, so that late cycles can be explained.
+    #[arg(long)]
+    pub trace: bool,
+    /// How to show and where to put it.
+    #[command(flatten)]
+    pub output: Output,
+    /// The program and its arguments, behind `--`.
+    #[arg(required = true, last = true, value_name = "PROGRAM")]
+    pub command: Vec<std::ffi::OsString>,
+}
+
 /// How to show a run and where to put it.
 #[derive(Debug, Args)]
 pub struct Output {

@@ -76,6 +76,8 @@ pub enum Verb {
     Check(Check),
     /// Carry out a scenario: a file, or a built-in one by name.
     Run(Run),
+    /// Record the loops of a program of your own, idle and under load, and give a verdict.
+    Record(Record),
     /// Find the highest rate that a loop keeps on this machine by its criterion.
     Rate(Rate),
     /// List the runs at hand: when, what, verdict, machine.
@@ -139,6 +141,7 @@ impl Verb {
         match self {
             Self::Check(_)
             | Self::Run(_)
+            | Self::Record(_)
             | Self::Rate(_)
             | Self::Watch(_)
             | Self::Exec(_)

@@ -21,6 +21,7 @@ mod measured;
 mod parts;
 mod progress;
 pub mod rate;
+pub mod record;
 pub mod recover;
 pub mod report;
 pub mod run;

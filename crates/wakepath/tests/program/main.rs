@@ -5,6 +5,7 @@ mod command_line;
 mod kills;
 mod lab;
 mod own_controller;
+mod own_loop;
 mod repetition;
 mod started;
 mod sweeps;
@@ -44,6 +45,8 @@ wakepath_test_program::program![
     own_controller::built_in::TESTS,
     own_controller::library::TESTS,
     own_controller::python::TESTS,
+    own_loop::examples::TESTS,
+    own_loop::hostile::TESTS,
     repetition::TESTS,
     sweeps::TESTS,
     system::clock_step::TESTS,

@@ -1,0 +1,26 @@
+//! A control loop of 250 Hz in Rust, recorded by `wakepath record -- ./own_loop`.
+
+use std::time::Duration;
+use wakepath_rt::{Loop, Preparation};
+
+/// Stands for reading sensors, computing and writing commands.
+fn step(state: f64) -> f64 {
+    (0..2_000).fold(state, |state, _| state + (1.0 - state) * 0.001)
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    for shortfall in Preparation::default().apply()?.shortfalls {
+        eprintln!("{shortfall}");
+    }
+    let mut cycles = Loop::new("control", Duration::from_millis(4))?;
+    let mut state = 0.0;
+    while let Some(activation) = cycles.wait() {
+        state = step(state);
+        cycles.finish(activation);
+    }
+    println!(
+        "the last state is {state:.3}; {} due times skipped",
+        cycles.skipped()
+    );
+    Ok(())
+}

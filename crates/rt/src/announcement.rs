@@ -1,0 +1,255 @@
+//! What a loop of the user's own and its recorder tell each other beside the loop's ring: who it is,
+//! when it may begin and end, why it ended. Whoever reads it trusts nothing: it is plain numbers, of
+//! which every one is taken as it is.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Bytes of a loop's name that are kept.
+pub const NAME_BYTES: usize = 32;
+
+/// Where a loop is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum State {
+    /// No loop has this ring.
+    Free = 0,
+    /// A loop fills in what follows.
+    Claimed = 1,
+    /// It is ready and waits for the beginning.
+    Ready = 2,
+    /// It runs.
+    Running = 3,
+    /// It has ended.
+    Ended = 4,
+}
+
+impl State {
+    fn of(number: u32) -> Self {
+        match number {
+            0 => Self::Free,
+            1 => Self::Claimed,
+            2 => Self::Ready,
+            3 => Self::Running,
+            // A number that nobody writes comes from a program that has gone wrong.
+            _ => Self::Ended,
+        }
+    }
+}
+
+/// Why a loop ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Left {
+    /// It said nothing.
+    Unsaid = 0,
+    /// All its cycles have run.
+    AllCycles = 1,
+    /// It was told to.
+    Stopped = 2,
+    /// Its program gave it up before its last cycle.
+    GivenUp = 3,
+}
+
+/// Beside each ring.
+#[repr(C, align(128))]
+#[derive(Debug, Default)]
+pub struct Announcement {
+    state: AtomicU32,
+    left: AtomicU32,
+    thread_id: AtomicU32,
+    period_ns: AtomicU64,
+    timer_slack_ns: AtomicU64,
+    first_judged_cycle: AtomicU64,
+    end_cycle: AtomicU64,
+    minor_faults: AtomicU64,
+    major_faults: AtomicU64,
+    name: [AtomicU64; NAME_BYTES / 8],
+}
+
+/// What a loop says of itself before it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Announced {
+    /// Its name, cut to [`NAME_BYTES`].
+    pub name: String,
+    /// The kernel's number of its thread.
+    pub thread_id: u32,
+    /// Its period in nanoseconds.
+    pub period_ns: u64,
+    /// Its thread's timer slack in nanoseconds, which nobody else may ask for without rights.
+    pub timer_slack_ns: u64,
+}
+
+impl Announcement {
+    /// For the recorder: keeps the ring for the loop of this name. Before its program is started.
+    pub fn keep_for(&self, name: &str) {
+        self.write_name(name);
+    }
+
+    /// Takes the ring for a loop of this name, if nobody has and it is kept for no other.
+    pub(crate) fn claim(&self, name: &str) -> bool {
+        let kept_for = self.read_name();
+        if !kept_for.is_empty() && kept_for != cut(name) {
+            return false;
+        }
+        let (free, claimed) = (State::Free as u32, State::Claimed as u32);
+        let order = (Ordering::AcqRel, Ordering::Relaxed);
+        let taken = self.state.compare_exchange(free, claimed, order.0, order.1);
+        taken.is_ok()
+    }
+
+    /// Says who has it, and that it is ready.
+    pub(crate) fn announce(&self, announced: &Announced) {
+        self.write_name(&announced.name);
+        self.thread_id.store(announced.thread_id, Ordering::Relaxed);
+        self.period_ns.store(announced.period_ns, Ordering::Relaxed);
+        self.timer_slack_ns
+            .store(announced.timer_slack_ns, Ordering::Relaxed);
+        self.state.store(State::Ready as u32, Ordering::Release);
+    }
+
+    /// What its loop says of itself; `None` while there is none.
+    pub fn announced(&self) -> Option<Announced> {
+        if matches!(self.state(), State::Free | State::Claimed) {
+            return None;
+        }
+        Some(Announced {
+            name: self.read_name(),
+            timer_slack_ns: self.timer_slack_ns.load(Ordering::Relaxed),
+            thread_id: self.thread_id.load(Ordering::Relaxed),
+            period_ns: self.period_ns.load(Ordering::Relaxed),
+        })
+    }
+
+    fn write_name(&self, name: &str) {
+        let mut bytes = [0; NAME_BYTES];
+        let name = cut(name);
+        bytes[..name.len()].copy_from_slice(name.as_bytes());
+        for (word, bytes) in self.name.iter().zip(bytes.as_chunks::<8>().0) {
+            word.store(u64::from_le_bytes(*bytes), Ordering::Relaxed);
+        }
+    }
+
+    fn read_name(&self) -> String {
+        let words = self.name.iter().map(|word| word.load(Ordering::Relaxed));
+        let bytes: Vec<u8> = words
+            .flat_map(u64::to_le_bytes)
+            .take_while(|&byte| byte != 0)
+            .collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Where its loop is.
+    pub fn state(&self) -> State {
+        State::of(self.state.load(Ordering::Acquire))
+    }
+
+    /// For the recorder: which cycles are judged, and which is the first that is not run. Before the
+    /// beginning.
+    pub fn plan(&self, first_judged_cycle: u64, end_cycle: u64) {
+        self.first_judged_cycle
+            .store(first_judged_cycle, Ordering::Relaxed);
+        self.end_cycle.store(end_cycle, Ordering::Release);
+    }
+
+    pub(crate) fn first_judged_cycle(&self) -> u64 {
+        self.first_judged_cycle.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn end_cycle(&self) -> u64 {
+        self.end_cycle.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn run(&self) {
+        self.state.store(State::Running as u32, Ordering::Release);
+    }
+
+    pub(crate) fn end(&self, left: Left, faults: crate::PageFaults) {
+        self.left.store(left as u32, Ordering::Relaxed);
+        self.minor_faults.store(faults.minor, Ordering::Relaxed);
+        self.major_faults.store(faults.major, Ordering::Relaxed);
+        self.state.store(State::Ended as u32, Ordering::Release);
+    }
+
+    /// Why its loop ended, and its page faults after the warm-up.
+    pub fn left(&self) -> (Left, crate::PageFaults) {
+        let left = match self.left.load(Ordering::Relaxed) {
+            1 => Left::AllCycles,
+            2 => Left::Stopped,
+            3 => Left::GivenUp,
+            _ => Left::Unsaid,
+        };
+        let faults = crate::PageFaults {
+            minor: self.minor_faults.load(Ordering::Relaxed),
+            major: self.major_faults.load(Ordering::Relaxed),
+        };
+        (left, faults)
+    }
+
+    pub(crate) fn reset(&self) {
+        self.plan(0, 0);
+        self.write_name("");
+        self.left.store(0, Ordering::Relaxed);
+        self.state.store(State::Free as u32, Ordering::Release);
+    }
+}
+
+/// The name within [`NAME_BYTES`], in whole characters.
+fn cut(name: &str) -> &str {
+    &name[..name.floor_char_boundary(NAME_BYTES)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn announced(name: &str) -> Announced {
+        Announced {
+            name: name.into(),
+            thread_id: 42,
+            period_ns: 4_000_000,
+            timer_slack_ns: 1,
+        }
+    }
+
+    #[test]
+    fn a_ring_is_taken_once_and_says_by_whom() {
+        let announcement = Announcement::default();
+        assert_eq!(announcement.announced(), None);
+        assert!(announcement.claim("attitude"));
+        assert!(!announcement.claim("attitude"), "taken");
+        assert_eq!(announcement.announced(), None, "not yet filled in");
+        announcement.announce(&announced("attitude"));
+        assert_eq!(announcement.announced(), Some(announced("attitude")));
+        announcement.reset();
+        assert!(announcement.claim("another"));
+    }
+
+    #[test]
+    fn a_ring_that_is_kept_for_a_loop_is_no_others() {
+        let announcement = Announcement::default();
+        announcement.keep_for("attitude");
+        assert!(!announcement.claim("position"));
+        assert!(announcement.claim("attitude"));
+    }
+
+    #[test]
+    fn a_long_name_is_cut_between_two_characters() {
+        let announcement = Announcement::default();
+        announcement.claim("");
+        announcement.announce(&announced(&"ä".repeat(40)));
+        assert_eq!(announcement.announced().unwrap().name, "ä".repeat(16));
+        announcement.reset();
+        announcement.announce(&announced(&format!("a{}", "ä".repeat(40))));
+        let name = announcement.announced().unwrap().name;
+        assert_eq!(name, format!("a{}", "ä".repeat(15)));
+    }
+
+    #[test]
+    fn numbers_that_nobody_writes_are_an_end_without_a_reason() {
+        let announcement = Announcement::default();
+        announcement.state.store(77, Ordering::Relaxed);
+        announcement.left.store(77, Ordering::Relaxed);
+        assert_eq!(announcement.state(), State::Ended);
+        assert_eq!(announcement.left().0, Left::Unsaid);
+    }
+}

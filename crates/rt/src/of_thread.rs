@@ -1,0 +1,91 @@
+//! What is in effect for a thread of another program, and setting it from outside. The thread itself
+//! prepares with [`crate::Preparation`].
+
+use crate::attributes;
+use crate::prepare::Effective;
+use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
+use std::io;
+use wakepath_timeline::Policy;
+
+/// What the kernel says of the thread `tid`, whose own word `timer_slack_ns` is.
+///
+/// # Errors
+/// `ESRCH` where there is no such thread; as [`attributes::get`].
+pub fn effective(tid: u32, timer_slack_ns: u64) -> io::Result<Effective> {
+    let id = pid(tid)?;
+    let policy = attributes::get(tid.cast_signed())?;
+    let set = sched_getaffinity(Some(id))?;
+    let status = std::fs::read_to_string(format!("/proc/{tid}/status"))?;
+    Ok(Effective {
+        policy,
+        cpus: (0..CpuSet::MAX_CPU)
+            .filter(|&cpu| set.is_set(cpu))
+            .map(|cpu| cpu as u16)
+            .collect(),
+        memory_locked: locked_kib(&status) > 0,
+        timer_slack_ns: match policy.is_real_time() {
+            true => 0,
+            false => timer_slack_ns,
+        },
+    })
+}
+
+/// Puts the thread `tid` on these CPUs and under this policy; a SCHED_DEADLINE thread stays where it
+/// may run.
+///
+/// # Errors
+/// The kernel's: `EPERM` without the right to it, `EBUSY` where a reservation is not admitted.
+pub fn place(tid: u32, policy: Policy, cpus: Option<&[u16]>) -> io::Result<()> {
+    if let (Some(cpus), false) = (cpus, matches!(policy, Policy::Deadline { .. })) {
+        let mut set = CpuSet::new();
+        let known = cpus.iter().map(|&cpu| usize::from(cpu));
+        known
+            .filter(|&cpu| cpu < CpuSet::MAX_CPU)
+            .for_each(|cpu| set.set(cpu));
+        sched_setaffinity(Some(pid(tid)?), &set)?;
+    }
+    attributes::set(tid.cast_signed(), policy)
+}
+
+fn pid(tid: u32) -> io::Result<Pid> {
+    Pid::from_raw(tid.cast_signed()).ok_or_else(|| io::ErrorKind::InvalidInput.into())
+}
+
+/// `VmLck` of a process's status (proc(5)), in KiB; 0 where it says nothing.
+fn locked_kib(status: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmLck:"));
+    let number = line.and_then(|rest| rest.split_whitespace().next());
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_thread_is_read_and_placed_from_outside() {
+        let (say, hear) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let tid = rustix::thread::gettid().as_raw_nonzero().get();
+            say.send(tid.unsigned_abs()).unwrap();
+            let _ = ended.recv();
+        });
+        let tid = hear.recv().unwrap();
+        let before = effective(tid, 50_000).unwrap();
+        assert_eq!(before.timer_slack_ns, 50_000);
+        let last = *before.cpus.last().unwrap();
+        let policy = Policy::Batch { nice: 3 };
+        place(tid, policy, Some(&[last])).unwrap();
+        let after = effective(tid, 50_000).unwrap();
+        assert_eq!((after.policy, after.cpus), (policy, vec![last]));
+        drop(end);
+        thread.join().unwrap();
+    }
+
+    #[test]
+    fn locked_memory_is_read_from_the_status() {
+        assert_eq!(locked_kib("Name:\tx\nVmLck:\t    5136 kB\n"), 5136);
+        assert_eq!(locked_kib("Name:\tx\n"), 0);
+    }
+}

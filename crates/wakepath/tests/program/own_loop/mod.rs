@@ -1,0 +1,89 @@
+//! Programs of the user's own under `wakepath record`: the examples in three languages, built by their
+//! compilers; programs without a loop, that crash, give up, or write over what they share. Needs cc, g++.
+
+pub mod examples;
+pub mod hostile;
+
+use crate::started::{Finished, Place, Start};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use wakepath_timeline::Policy;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// Where cargo puts the libraries that it builds for the tests.
+fn libraries() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    tests.parent().unwrap().to_owned()
+}
+
+/// Builds a program of this source with the loop's library in it; its path.
+fn built(place: &Place, compiler: &str, options: &[&str], source: &Path) -> PathBuf {
+    let program = place.path().join("my-loop");
+    let output = Command::new(compiler)
+        .args(options)
+        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-I"])
+        .arg(format!("{ROOT}/crates/c-library/include"))
+        .arg(source)
+        .arg(libraries().join("libwakepath.a"))
+        .args(["-lpthread", "-ldl", "-lm", "-o"])
+        .arg(&program)
+        .output()
+        .expect("the compiler runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    program
+}
+
+/// Builds a program of this C text.
+fn built_of(place: &Place, text: &str) -> PathBuf {
+    let source = place.path().join("source.c");
+    std::fs::write(&source, text).unwrap();
+    built(place, "cc", &["-std=c11"], &source)
+}
+
+/// Records the program, idle, for as long as this, with the result as JSON.
+fn recorded(place: Place, duration: &str, more: &[&str], program: &Path) -> Finished {
+    let words = [
+        "record",
+        "--idle",
+        "--no-tui",
+        "--json",
+        "--duration",
+        duration,
+    ];
+    let words = [&words[..], &["--directory", "run"], more, &["--"]].concat();
+    Start::command_in(place, &words).with(&[program]).finish()
+}
+
+/// Carries out a scenario of one second with one loop of this program.
+fn carried_out(place: Place, name: &str, rate: &str, program: &Path) -> Finished {
+    let text = format!(
+        "duration = \"1 s\"\nwarm-up = \"100 ms\"\npolicies = [\"OTHER\"]\n[[tasks]]\nname = {name:?}\n\
+         rate = {rate:?}\nwork = {{ kind = \"program\", command = [{program:?}] }}\n"
+    );
+    Start::scenario_in(place, &text).finish()
+}
+
+/// The judged conditions; each due time of each is accounted for.
+fn conditions(finished: &Finished) -> Vec<Value> {
+    let found = finished.json();
+    let conditions = found["conditions"].as_array().unwrap().clone();
+    for condition in &conditions {
+        let count = |of: &str| condition["cycles"][of].as_u64().unwrap();
+        assert!(count("executed") > 0, "{condition:#}");
+        assert_eq!(count("executed") + count("skipped"), count("scheduled"));
+    }
+    conditions
+}
+
+/// The policy that a condition is of.
+fn policy(condition: &Value) -> Policy {
+    serde_json::from_value(condition["name"]["policy"].clone()).unwrap()
+}
+
+/// What the program printed.
+fn printed(finished: &Finished) -> String {
+    std::fs::read_to_string(finished.place.path().join("run/program.log")).unwrap()
+}
