@@ -187,7 +187,7 @@ impl Form {
         match self {
             Self::Ros2 => ros2::read(parts),
             other => Err(ImportError::whole(format!(
-                "a directory; {} is a file",
+                "is a directory; {} reads a file",
                 other.word()
             ))),
         }
@@ -214,7 +214,7 @@ impl Form {
             Self::Ftrace => ftrace::read(text(bytes)?, asked),
             Self::TraceCmd => trace_dat::read(bytes, asked),
             Self::Ros2 => Err(ImportError::whole(
-                "a file; give the directory that `ros2 trace` made",
+                "is a file; give the directory that `ros2 trace` made",
             )),
             Self::Ros2Control => ros2_control::read(text(bytes)?, asked),
         }

@@ -116,9 +116,9 @@ impl fmt::Display for Caution {
             Self::NotRealTime { why } => write!(f, "not real-time: {why}"),
             Self::UnservedAtEnd { due_times } => write!(
                 f,
-                "{} before the end of a window never served; the latency counts with the least that \
-                 it can have been",
-                counted(*due_times, "due time", "due times"),
+                "{} never served before the window's end; the latency counts with the least that it \
+                 can have been",
+                counted(*due_times, "due time was", "due times were"),
             ),
         }
     }

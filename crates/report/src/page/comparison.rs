@@ -8,7 +8,7 @@ use super::{chapters, document};
 use crate::Figure;
 use crate::figure::{Line, overlaid};
 use crate::markup::Markup;
-use crate::table::{Table, tone_class, words};
+use crate::table::tone_class;
 use crate::text::{
     BANNER, conclusions, differences_table, finding_tone, label, method, metrics_table,
     most_changed, reasons,
@@ -159,10 +159,16 @@ fn front(markup: &mut Markup, comparison: &Comparison) {
     }
     let changed = most_changed(comparison, MOST_SHOWN, usize::MAX);
     if changed.all > 0 {
+        let several = comparison.base.len() > 1 || comparison.against.len() > 1;
         let about = format!(
-            "The figures that differ most; {} of {} by more than the margin, {}. Medians over the \
-             runs of a side.",
-            changed.beyond, changed.all, comparison.margin
+            "The figures that differ most; {} of {} by more than the margin, {}.{}",
+            changed.beyond,
+            changed.all,
+            comparison.margin,
+            match several {
+                true => " Medians over the runs of a side.",
+                false => "",
+            }
         );
         let table = changed.table.class("policies").caption(about);
         table.write_html(markup, "The figures that differ most");
@@ -177,18 +183,15 @@ fn front(markup: &mut Markup, comparison: &Comparison) {
         let text = format!("Caution: {caution}.");
         markup.element("p", &[("class", &"remark")], text);
     }
-    let mut table = Table::of("Side")
-        .caption("The runs")
-        .column(words("Scenario"))
-        .column(words("Started"))
-        .column(words("Recording"));
-    for (side, runs) in [("base", &comparison.base), ("against", &comparison.against)] {
+    markup.raw("<dl class=\"terms\">");
+    for (side, runs) in [("Base", &comparison.base), ("Against", &comparison.against)] {
+        markup.element("dt", &[], side);
         for run in runs {
-            let cells = [&run.scenario, &run.started, &run.directory];
-            table.row(side, cells.map(|text| text.as_str().into()).to_vec());
+            let text = format!("{}, {}, {}", run.scenario, run.started, run.directory);
+            markup.element("dd", &[], text);
         }
     }
-    table.write_html(markup, "The runs");
+    markup.raw("</dl>");
     markup.raw("</header>\n");
 }
 

@@ -26,6 +26,15 @@ pub(super) fn read(
 ) -> Result<(Vec<Imported>, Vec<FileRecord>), Failure> {
     let (mut files, mut sources) = (Vec::new(), Vec::new());
     for path in &arguments.files {
+        // The form says it in better words than the system.
+        let other = match form.is_directory() {
+            true if path.is_file() => form.read(&[], asked).err(),
+            false if path.is_dir() => form.read_directory(&[]).err(),
+            _ => None,
+        };
+        if let Some(error) = other {
+            return Err(at(path, &error).into());
+        }
         if form.is_directory() {
             let parts = parts(path)?;
             let read = form.read_directory(&parts);

@@ -459,9 +459,13 @@ fn a_directory_of_another_kind_is_refused_and_leaves_nothing() {
     std::fs::create_dir(&empty).unwrap();
     for (form, path, why) in [
         ("ros2", empty.clone(), "no file `metadata`"),
-        ("ros2", fixture("cyclictest-h.txt"), "Not a directory"),
+        (
+            "ros2",
+            fixture("cyclictest-h.txt"),
+            "is a file; give the directory",
+        ),
         ("ros2", place.path().join("gone"), "No such file"),
-        ("csv", empty, "Is a directory"),
+        ("csv", empty, "is a directory; csv reads a file"),
     ] {
         let refused = import(&place, "run", form, &path, &policy);
         refused.assert_code(1);
