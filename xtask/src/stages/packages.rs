@@ -8,11 +8,14 @@ use crate::job::Job;
 use crate::place;
 use crate::release::Build;
 use crate::tools::{cargo, missing_program, missing_target};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// What stands before the next version, for upgrades: a candidate, whose order packages must know.
 const NEXT: &str = "99.0.0-rc.1";
+
+/// This process's own program, also where the build of the tests has put another in its place since.
+const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// The packages for this machine, made of the released program; and each crate, packed for crates.io.
 pub fn of_this_machine(job: &Job) -> Outcome {
@@ -42,10 +45,7 @@ pub fn as_released(job: &Job) -> Outcome {
         return Outcome::not_run(why);
     }
     let release = place::target().join("release-artifacts");
-    let released = match this_program() {
-        Ok(xtask) => job.run(Command::new(xtask).arg("release")).failure,
-        Err(error) => Some(error),
-    };
+    let released = job.run(Command::new(THIS_PROGRAM).arg("release")).failure;
     if released.is_some() {
         return Outcome::of(released);
     }
@@ -75,11 +75,7 @@ fn packed(
     into: &Path,
     more: &[&str],
 ) -> Outcome {
-    let xtask = match this_program() {
-        Ok(xtask) => xtask,
-        Err(error) => return Outcome::of(Some(error)),
-    };
-    let mut command = Command::new(xtask);
+    let mut command = Command::new(THIS_PROGRAM);
     command.args(["release", "--quickly", "--only", build.triple, "--program"]);
     command.arg(program).arg("--host").arg(host);
     command.arg("--into").arg(into).args(more);
@@ -89,10 +85,6 @@ fn packed(
         Some(why) if into.join("SHA256SUMS").is_file() => Outcome::not_run(why),
         _ => Outcome::of(failure),
     }
-}
-
-fn this_program() -> Result<PathBuf, String> {
-    std::env::current_exe().map_err(|error| format!("xtask's own program: {error}"))
 }
 
 fn with_artefacts(job: &Job, release: &Path, next: &Path, arguments: &[&str]) -> Outcome {
