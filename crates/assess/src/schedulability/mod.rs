@@ -27,6 +27,7 @@ use wakepath_schedulability::{
     Analysis, EndToEnd, Limits, Method, NotAnalysed, Outcome, Question, Refuted, What, Window,
     analyse, arithmetic, end_to_end, limits, worst_window,
 };
+use wakepath_timeline::duration::exact;
 
 /// A task set's answer.
 #[derive(Debug, Clone)]
@@ -53,6 +54,7 @@ impl Schedulability {
     /// [`NotAnalysed`].
     pub fn of(mut set: TaskSet, overheads: KnownOverheads) -> Result<Self, NotAnalysed> {
         set.notes.extend(throttling::notes(&set));
+        set.notes.extend(without_working_set(&set, &overheads));
         let question = Question {
             tasks: &set.tasks,
             method: set.method,
@@ -302,6 +304,21 @@ impl Schedulability {
             }
         })
     }
+}
+
+/// Tasks of which nobody said how much memory they work on: they count with the largest cache delay.
+fn without_working_set(set: &TaskSet, overheads: &KnownOverheads) -> Option<String> {
+    let moves = set.method.cluster_size(set.cpus) > 1;
+    let ns = overheads.without_working_set_ns(moves)?;
+    let unknown = set.tasks.iter().filter(|task| task.working_set_bytes == 0);
+    let names: Vec<&str> = unknown.map(|task| task.name.as_str()).collect();
+    (!names.is_empty() && set.tasks.len() > 1).then(|| {
+        format!(
+            "{}: no working-set is given, so that the largest cache delay counts, {}",
+            names.join(", "),
+            exact(ns)
+        )
+    })
 }
 
 /// Why the kernel refuses a thread's parameters, in words.

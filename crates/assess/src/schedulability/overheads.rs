@@ -273,6 +273,11 @@ impl KnownOverheads {
         self
     }
 
+    /// The delay of a job of which no working set is known, in nanoseconds, where that depends on one.
+    pub(super) fn without_working_set_ns(&self, moves: bool) -> Option<u64> {
+        self.cache_delays.of(0, moves)
+    }
+
     /// Whether any cost was put in.
     pub fn any(&self) -> bool {
         !self.points.is_empty() || !self.cache_delays.is_empty()

@@ -1,7 +1,7 @@
 //! From an assessment to the short answer.
 
 use super::{Answer, figures, machine, next};
-use crate::text::{cache_delays_line, criterion_text, no_criterion, source, virtual_time_text};
+use crate::text::{cache_delays_lines, criterion_text, no_criterion, source, virtual_time_text};
 use wakepath_assess::Assessment;
 use wakepath_explain::Explanation;
 use wakepath_timeline::duration::rounded;
@@ -44,7 +44,7 @@ fn because(assessment: &Assessment) -> Vec<String> {
         },
         (outcome, _) => because.extend(stands_against(assessment, outcome)),
     }
-    because.extend(cache_delays_line(&assessment.cache_delays));
+    because.extend(cache_delays_lines(&assessment.cache_delays));
     because.extend(assessment.remarks.iter().map(|remark| one_line(remark)));
     let mut missing: Vec<&str> = Vec::new();
     for of in &assessment.not_measured {

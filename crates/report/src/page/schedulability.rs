@@ -4,7 +4,7 @@
 use super::document;
 use crate::Style;
 use crate::figure::gantt;
-use crate::text::{ToText, schedulability_table};
+use crate::text::{ToText, response_sums, schedulability_table};
 use wakepath_assess::Schedulability;
 use wakepath_schedulability::Window;
 
@@ -18,6 +18,14 @@ pub fn schedulability_page(answer: &Schedulability, windows: &[Window]) -> Strin
         markup.element("h1", &[("id", &"answer")], lines.next().unwrap_or_default());
         markup.element("p", &[("class", &"lead")], lines.next().unwrap_or_default());
         schedulability_table(answer).write_html(markup, "Tasks");
+        let sums = response_sums(answer);
+        if !sums.is_empty() {
+            markup.raw("<h2>What each response consists of</h2><ul>");
+            for sum in sums {
+                markup.element("li", &[], sum);
+            }
+            markup.raw("</ul>");
+        }
         markup.raw("<h2>Worst windows</h2>");
         if windows.is_empty() {
             markup.element(

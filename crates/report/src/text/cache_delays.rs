@@ -4,7 +4,8 @@ use crate::Style;
 use crate::table::{Table, number};
 use wakepath_assess::{CacheDelays, RunTimes};
 use wakepath_scenario::units::format_size;
-use wakepath_timeline::{duration::rounded, one_line};
+use wakepath_timeline::duration::{rounded, short};
+use wakepath_timeline::one_line;
 
 /// The table for a person, with an empty line after it; nothing where nothing was measured.
 pub(crate) fn to_text(delays: &[CacheDelays], style: Style) -> String {
@@ -55,28 +56,38 @@ pub(crate) fn cache_delays_table(delays: &[CacheDelays]) -> Table {
     table
 }
 
-/// In one line, for the first policy: the medians, and the largest of each.
-pub(crate) fn cache_delays_line(delays: &[CacheDelays]) -> Option<String> {
-    let first = &delays.first()?.condition;
-    let of_first = delays.iter().filter(|one| one.condition == *first);
-    let told = of_first.filter_map(|one| {
+/// In short, for the first policy: the median and the largest of each, and of how many at least; so many
+/// in a sentence as two lines hold.
+pub(crate) fn cache_delays_lines(delays: &[CacheDelays]) -> Vec<String> {
+    let Some(first) = delays.first().map(|one| &one.condition) else {
+        return Vec::new();
+    };
+    // What the measurement itself takes is no loss, and stands in the table.
+    let of_first = delays
+        .iter()
+        .filter(|one| one.condition == *first && one.working_set_bytes > 0);
+    let told = of_first.clone().filter_map(|one| {
         let times = &one.preempted;
         let (median_ns, max_ns) = (times.median_ns?, times.max_ns?);
         Some(format!(
-            "{} {} (largest of {}: {})",
+            "{} {} to {}",
             format_size(one.working_set_bytes),
-            rounded(median_ns.cast_signed()),
-            times.count,
-            rounded(max_ns.cast_signed())
+            short(median_ns.cast_signed()),
+            short(max_ns.cast_signed())
         ))
     });
     let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| {
-        format!(
-            "lost of the caches by a preemption, median: {}",
-            told.join(", ")
-        )
-    })
+    let least = of_first.map(|one| one.preempted.count).min().unwrap_or(0);
+    let sentences = told.chunks(5).enumerate();
+    sentences
+        .map(|(place, sizes)| match place {
+            0 => format!(
+                "lost to a preemption, median to largest of {least} or more: {}",
+                sizes.join(", ")
+            ),
+            _ => sizes.join(", "),
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -116,12 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn the_line_has_the_count_beside_the_largest() {
-        let line = cache_delays_line(&[delays()]).unwrap();
-        assert!(
-            line.ends_with("32 KiB 11 µs (largest of 40: 19 µs)"),
-            "{line}"
-        );
-        assert_eq!(cache_delays_line(&[]), None);
+    fn the_least_count_comes_first_and_no_sentence_is_longer_than_two_lines() {
+        let lines = cache_delays_lines(&vec![delays(); 7]);
+        let first =
+            "lost to a preemption, median to largest of 40 or more: 32 KiB 11.0 µs to 19.0 µs, ";
+        assert!(lines[0].starts_with(first), "{lines:?}");
+        assert!(lines[0].chars().count() < 190, "{lines:?}");
+        let rest = "32 KiB 11.0 µs to 19.0 µs, 32 KiB 11.0 µs to 19.0 µs";
+        assert_eq!(lines[1..], [rest]);
+        assert_eq!(cache_delays_lines(&[]), Vec::<String>::new());
     }
 }

@@ -27,7 +27,7 @@ use wakepath_timeline::columns::folded;
 use wakepath_verdict::{Caution, Outcome};
 
 pub(crate) use bounds::bounds_table;
-pub(crate) use cache_delays::{cache_delays_line, cache_delays_table};
+pub(crate) use cache_delays::{cache_delays_lines, cache_delays_table};
 pub use comparison::comparison_in_full;
 pub(crate) use comparison::{
     BANNER, conclusions, differences_table, label, method, metrics_table, most_changed, reasons,
@@ -39,7 +39,7 @@ pub(crate) use flights::{flights_table, headline};
 pub(crate) use imported::source;
 pub(crate) use kernel_measures::{latencies_table, noises_table};
 pub(crate) use rows::{Counts, conditions_table, quantile, short_table};
-pub(crate) use schedulability::table as schedulability_table;
+pub(crate) use schedulability::{sums as response_sums, table as schedulability_table};
 pub(crate) use sweep::{sweep_headline, sweep_remarks, sweep_table};
 pub use verdict::{cpus_text, criterion_text};
 pub(crate) use verdict::{no_criterion, virtual_time_text};

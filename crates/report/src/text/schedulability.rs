@@ -6,7 +6,7 @@ use crate::Style;
 use crate::table::{Cell, Table, Tone, number, words};
 use std::fmt::Write;
 use wakepath_assess::{Schedulability, refused_words};
-use wakepath_schedulability::{Outcome, Part, Refuted, What};
+use wakepath_schedulability::{Bound, Outcome, Part, Refuted, What};
 use wakepath_timeline::{duration, one_line};
 
 impl ToText for Schedulability {
@@ -165,19 +165,36 @@ fn state(answer: &Schedulability, place: usize) -> Cell {
 
 /// The task with the least room, and what its response consists of.
 fn write_tightest(answer: &Schedulability, text: &mut String) -> std::fmt::Result {
-    let tightest = answer
-        .analysis
-        .tasks
-        .iter()
-        .filter(|found| !found.bound.made_of.is_empty())
-        .min_by_key(|found| found.bound.slack_ns());
-    let Some(found) = tightest else {
+    let told = answer.analysis.tasks.iter();
+    let told = told.filter(|found| !found.bound.made_of.is_empty());
+    let Some(found) = told.min_by_key(|found| found.bound.slack_ns()) else {
         return Ok(());
     };
+    let name = one_line(&answer.set.tasks[found.bound.task].name);
+    writeln!(
+        text,
+        "\n{name}, the tightest: {}",
+        sum_of(answer, &found.bound)
+    )
+}
+
+/// What each task's response consists of, in the set's order; nothing for one without a bound.
+pub(crate) fn sums(answer: &Schedulability) -> Vec<String> {
+    let told = answer.analysis.tasks.iter();
+    told.filter(|found| !found.bound.made_of.is_empty())
+        .map(|found| {
+            let name = one_line(&answer.set.tasks[found.bound.task].name);
+            format!("{name}: {}", sum_of(answer, &found.bound))
+        })
+        .collect()
+}
+
+/// A response and its pieces as a sum.
+fn sum_of(answer: &Schedulability, bound: &Bound) -> String {
     let name = |task: usize| one_line(&answer.set.tasks[task].name);
     // Each task's release is a part of its own; of one name they are one cost to a reader.
     let mut together: Vec<Part> = Vec::new();
-    for part in &found.bound.made_of {
+    for part in &bound.made_of {
         let same = together
             .iter_mut()
             .find(|known| matches!(part.what, What::Overhead(_)) && known.what == part.what);
@@ -215,14 +232,9 @@ fn write_tightest(answer: &Schedulability, text: &mut String) -> std::fmt::Resul
             }
         })
         .collect();
-    let response = found
-        .bound
-        .response_ns
-        .map_or_else(String::new, duration::exact);
-    writeln!(
-        text,
-        "\n{}, the tightest: {response} = {}",
-        name(found.bound.task),
+    let response = bound.response_ns.map_or_else(String::new, duration::exact);
+    format!(
+        "{response} = {}",
         parts.join(" + ").replace("+ less", "less")
     )
 }

@@ -58,8 +58,9 @@ fn write_below(bounds: &Bounds, prose: &mut String) -> std::fmt::Result {
         Some(composed) => write_composed(composed, prose)?,
         None => writeln!(
             prose,
-            "bound composed of sections of kernel code: refused, for this run holds none; to cure it: \
-             give the longest that a tracer saw with --sections FILE"
+            "bound composed of sections of kernel code: refused, for no run of wakepath holds them; to \
+             cure it: trace them on a kernel built with CONFIG_PREEMPTIRQ_TRACEPOINTS (events \
+             preemptirq:*), and give the longest with --sections FILE"
         )?,
     }
     writeln!(

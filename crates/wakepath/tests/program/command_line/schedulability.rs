@@ -351,6 +351,12 @@ fn what_was_promised_is_carried_out_and_held_against_what_is_observed() {
     }
     assert!(read("units/imu.service.d/wakepath.conf").contains("CPUSchedulingPriority=3"));
     assert!(read("answer.html").contains("log: the window of its worst job"));
+    for sum in [
+        "imu: 1 ms = 1 ms of its own",
+        "control: 4 ms = 3 ms of its own + 1 ms of imu",
+    ] {
+        assert!(read("answer.html").contains(sum), "{sum}");
+    }
     // A bound below the work itself can't hold: it is said first, and the run fails.
     let place = Place::new();
     std::fs::write(place.path().join("promised.toml"), PROMISED).unwrap();
@@ -445,7 +451,7 @@ fn what_caches_lose_is_measured_and_put_into_the_bounds() {
         .with(&[&run])
         .finish();
     measured.assert_code(0);
-    let told = "lost of the caches by a preemption, median: 0 B ";
+    let told = "lost to a preemption, median to largest of ";
     assert!(measured.output.contains(told), "{}", measured.output);
     let details = Start::command(&["show", "--details"])
         .with(&[&run])
@@ -486,6 +492,8 @@ fn what_caches_lose_is_measured_and_put_into_the_bounds() {
     assert!(!unknown.contains(&"cache-related delay".into()));
     let delays = large["overheads"]["cache_delays"].as_array().unwrap();
     assert_eq!(delays.len(), 2, "{delays:?}");
+    let note = large["notes"][0].as_str().unwrap();
+    assert!(note.starts_with("a: no working-set is given"), "{note}");
     // It was not traced: of a phase it tells nothing.
     std::fs::write(place.path().join("tasks.toml"), BURNS).unwrap();
     let words = [
