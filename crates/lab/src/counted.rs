@@ -5,7 +5,7 @@ use crate::baseline::{
     BASELINE_VERSION, Baseline, BaselineOrder, ConditionCounts, GuestCounts, PathPart,
 };
 use crate::comparison::{Whole, condition_of, quantile};
-use crate::error::FileFault;
+use crate::fault::FileFault;
 use crate::whole_file::whole_or_not;
 use crate::{LabError, Result};
 use std::collections::BTreeMap;

@@ -1,19 +1,19 @@
 //! One guest under way: the emulator's process, its console, its end. It dies with this process.
 
-use crate::error::Unfinished;
+use crate::console::Console;
+use crate::fault::Unfinished;
 use crate::machine::{CONSOLE, SENT};
 use crate::qemu::Qemu;
 use crate::said::last_line;
-use crate::sending::{BEGUN, ENDED, FAILED, from_console, is_data, receive};
+use crate::sending::{BEGUN, ENDED, FAILED, from_console, receive};
 use crate::{LabError, Result};
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-use wakepath_timeline::one_line;
 
 /// How often the console is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -193,7 +193,7 @@ impl Emulation<'_> {
             });
         }
         let path = self.console();
-        let find = |text: &str| console.lines.iter().find(|line| line.contains(text));
+        let find = |text: &str| console.lines().iter().find(|line| line.contains(text));
         if let Some(line) = find("Kernel panic") {
             let (line, console) = (line.clone(), path);
             return Err(LabError::Panic { line, console });
@@ -207,7 +207,7 @@ impl Emulation<'_> {
         }
         if find(BEGUN).is_none() {
             let mut why = console.last();
-            if console.lines.is_empty() {
+            if console.lines().is_empty() {
                 why += ": a kernel says nothing where its memory is too small (`--memory`), or where it \
                         is made for another machine";
             }
@@ -231,60 +231,6 @@ fn cpu_time(process: u32) -> Duration {
     let ticks = after_name.split_whitespace().skip(11).take(2);
     let ticks: u64 = ticks.filter_map(|field| field.parse::<u64>().ok()).sum();
     Duration::from_millis(ticks * 1_000 / rustix::param::clock_ticks_per_second())
-}
-
-/// The console's file, read as it grows.
-struct Console {
-    path: PathBuf,
-    read: u64,
-    partial: Vec<u8>,
-    lines: Vec<String>,
-}
-
-impl Console {
-    fn new(path: PathBuf) -> Self {
-        Self {
-            path,
-            read: 0,
-            partial: Vec::new(),
-            lines: Vec::new(),
-        }
-    }
-
-    fn read(&mut self, mut each: impl FnMut(&str)) {
-        let new = File::open(&self.path).and_then(|mut file| {
-            let mut new = Vec::new();
-            file.seek(SeekFrom::Start(self.read))?;
-            file.read_to_end(&mut new)?;
-            Ok(new)
-        });
-        // Before the emulator has made it there is nothing to read.
-        let Ok(new) = new else { return };
-        self.read += new.len() as u64;
-        self.partial.extend(new);
-        while let Some(end) = self.partial.iter().position(|&byte| byte == b'\n') {
-            let line: Vec<u8> = self.partial.drain(..=end).collect();
-            let line = plain(&String::from_utf8_lossy(&line));
-            if !line.is_empty() && !is_data(&line) {
-                each(&line);
-                self.lines.push(line);
-            }
-        }
-    }
-
-    fn last(&self) -> String {
-        let partial = plain(&String::from_utf8_lossy(&self.partial));
-        match (partial.is_empty(), self.lines.last()) {
-            (false, _) => partial,
-            (true, Some(line)) => line.clone(),
-            (true, None) => "the console is empty".into(),
-        }
-    }
-}
-
-/// A console's line without what would move a terminal's cursor.
-fn plain(line: &str) -> String {
-    one_line(line.trim())
 }
 
 #[cfg(test)]

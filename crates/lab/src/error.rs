@@ -3,8 +3,7 @@
 use crate::architecture::Architecture;
 use crate::baseline::BaselineError;
 use crate::divergence::Divergence;
-use crate::elf::ElfError;
-use crate::sending::ReceiveError;
+use crate::fault::{FileFault, ProgramFault, Unfinished};
 use crate::words::WordsError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -376,67 +375,6 @@ pub enum LabError {
     /// Someone asked for the end.
     #[error("interrupted: the guests are stopped, nothing is left running")]
     Interrupted,
-}
-
-/// What is wrong with a program that a guest needs.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ProgramFault {
-    /// Its file.
-    #[error(transparent)]
-    Elf(#[from] ElfError),
-    /// It is not where it should be.
-    #[error("the package holds no such program")]
-    NotInPackage,
-    /// Something that it loads is not there.
-    #[error("its library {name} is missing")]
-    LibraryMissing {
-        /// The library.
-        name: String,
-    },
-    /// What loads it is not there.
-    #[error("{name} is missing")]
-    LoaderMissing {
-        /// The loader.
-        name: String,
-    },
-    /// The guest's kernel has that place for itself.
-    #[error("the guest's kernel has this place for files of its own: copy the program elsewhere")]
-    OfTheKernel,
-}
-
-/// Why what a guest sent is not all of it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unfinished {
-    /// It is damaged or cut short.
-    #[error(transparent)]
-    Sent(#[from] ReceiveError),
-    /// The guest ended before it had said that it sent everything.
-    #[error("it ended at: {last}")]
-    EndedAt {
-        /// The last of its console.
-        last: String,
-    },
-}
-
-/// What is wrong with a file that the laboratory itself wrote.
-#[derive(Debug, thiserror::Error)]
-pub enum FileFault {
-    /// It can't be read as one.
-    #[error("{is_not}: {source}{}", remedy.map(|remedy| format!("; {remedy}")).unwrap_or_default())]
-    NotUnderstood {
-        /// What it is not.
-        is_not: &'static str,
-        /// Why.
-        source: serde_json::Error,
-        /// What to do.
-        remedy: Option<&'static str>,
-    },
-    /// It has a later form.
-    #[error("written by a newer wakepath; {remedy}")]
-    Newer {
-        /// What to do.
-        remedy: &'static str,
-    },
 }
 
 impl LabError {

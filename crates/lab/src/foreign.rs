@@ -6,7 +6,7 @@ use crate::apt::Client;
 use crate::architecture::Architecture;
 use crate::cache::Cache;
 use crate::cpio::Entry;
-use crate::error::ProgramFault;
+use crate::fault::ProgramFault;
 use crate::{LabError, Result, elf, packages, programs};
 use std::collections::BTreeMap;
 use std::fs;

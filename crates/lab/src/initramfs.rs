@@ -4,7 +4,7 @@
 use crate::architecture::Architecture;
 use crate::cpio::{Entry, Kind, pack};
 use crate::digest::sha256_hex;
-use crate::error::ProgramFault;
+use crate::fault::ProgramFault;
 use crate::order::{ORDER_PATH, Order, PROGRAM_PATH};
 use crate::programs::Wanted;
 use crate::{LabError, Result, foreign, programs};

@@ -1,7 +1,7 @@
 //! Runs of the laboratory as they lie in their directories.
 
 use crate::divergence::Stream;
-use crate::error::FileFault;
+use crate::fault::FileFault;
 use crate::order::{COMMANDS_NAME, CommandEnd, complaint_name, output_name};
 use crate::{LabError, Result};
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! What the measured timing does to a flight: a vehicle flown through every condition's recorded
 //! instants, beside the flight without latency. Computed from the recording alone.
 
+mod figures;
 mod instants;
 mod order;
 mod parallel;
@@ -11,24 +12,23 @@ use crate::error::AssessmentError;
 use crate::identity::{RunIdentity, identity, scenario_of};
 use crate::judged::{JudgedConditions, judged_conditions};
 use crate::run_outcome::run_outcome;
+use figures::figures;
 use instants::NotFlown;
 use parallel::Piece;
 use serde::Serialize;
 use std::num::NonZeroUsize;
 use wakepath_archive::{ArchiveError, Run};
 use wakepath_flight::Trajectory;
-use wakepath_flight::replay::{
-    FlightReport, Flown, Loss, LossCause, Part, PartFlown, Schedule, Settings, fly_part, join,
-};
+use wakepath_flight::replay::{FlightReport, Part, PartFlown, Schedule, Settings, fly_part, join};
 use wakepath_flight::search::{
     Brink, Distance, Terms, largest_sustained_latency, most_consecutive_misses,
 };
 use wakepath_scenario::FlightCriterion;
 use wakepath_verdict::{
-    ConditionName, FlightFigures, FlightFinding, Judgement, Outcome, Overall, flight_findings,
-    overall,
+    ConditionName, FlightFinding, Judgement, Outcome, Overall, flight_findings, overall,
 };
 
+pub use figures::loss_text;
 pub use order::{FlightOrder, can_be_met};
 
 /// Why a run can't be flown.
@@ -372,33 +372,4 @@ fn terms(settings: &Settings, period_ns: u64) -> Terms {
         missed: settings.choices.missed,
         ..Terms::new(period_ns)
     }
-}
-
-fn figures(report: &FlightReport) -> FlightFigures {
-    let measured = &report.flights.measured;
-    FlightFigures {
-        vehicle: report.vehicle.clone(),
-        lost: loss_text(measured),
-        ideal_lost: report.flights.ideal.lost(),
-        delay_left_ns: report.margins.delay_ns,
-        peak_tilt_deg: measured.kicks.peak_tilt_deg,
-        kicks: measured.kicks.kicks,
-    }
-}
-
-/// How the vehicle was lost, in a few words; `None` where it was not.
-pub fn loss_text(flown: &Flown) -> Option<String> {
-    let at = |flight: &str, loss: Loss| {
-        let cause = match loss.cause {
-            LossCause::Spin => "spinning",
-            LossCause::Astray => "astray",
-        };
-        format!("{flight}, {cause} after {:.1} s", loss.at_ns as f64 * 1e-9)
-    };
-    let kicks = &flown.kicks;
-    let tracking = flown.lost_tracking.map(|loss| at("tracking", loss));
-    let in_noise = flown.lost_in_noise.map(|loss| at("hovering", loss));
-    let kicked = (kicks.lost > 0).then(|| format!("after {} of {} kicks", kicks.lost, kicks.kicks));
-    let all: Vec<String> = [tracking, in_noise, kicked].into_iter().flatten().collect();
-    (!all.is_empty()).then(|| all.join("; "))
 }

@@ -1,6 +1,6 @@
 //! Windows in a run's directory: all of them in one file, and the stacks of each in one of its own.
 
-use crate::error::FileFault;
+use crate::fault::FileFault;
 use crate::{LabError, Result};
 use wakepath_archive::{Run, read_legible};
 use wakepath_directory::Directory;

@@ -6,7 +6,6 @@ mod flight;
 mod loads;
 mod placement;
 mod sections;
-mod set_structure;
 mod settings;
 mod task_set;
 mod task_table;

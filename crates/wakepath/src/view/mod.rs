@@ -9,6 +9,7 @@ mod plain;
 mod remaining;
 mod standing;
 mod stopping;
+mod table;
 
 pub use follower::{Follower, Part};
 pub use lines::clock;

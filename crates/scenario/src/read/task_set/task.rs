@@ -1,121 +1,34 @@
-//! A task set for schedulability analysis, from its file.
+//! One task of a set: what it needs, how often, and how it is scheduled.
 
-use super::set_structure::{bring_together, read_admission, read_chains, read_reservations};
-use super::text::read_needed_name;
+use super::super::text::read_needed_name;
+use super::{REMEDY, TIME};
 use crate::document::{Node, Section};
 use crate::error::Findings;
 use crate::keys;
-use crate::task_set::{Executions, MeasuredExecution, SetOverheads, TaskSet};
+use crate::task_set::{Executions, MeasuredExecution};
 use crate::units::{parse_duration, parse_rate, parse_size};
 use wakepath_schedulability::{Arrivals, Method, Reservation, Task};
 
-const REMEDY: &str = "give [[tasks]], each with name, execution and period";
-const TIME: &str = "give a time such as \"3 ms\"";
-
-/// The set of a file.
-pub(crate) fn task_set_file(
-    text: &str,
-    assigned: bool,
-    executions: &Executions<'_>,
-    findings: &mut Findings,
-) -> Option<TaskSet> {
-    super::with_root(text, findings, |root, findings| {
-        keys::check(root, &keys::TASK_SET, findings);
-        let cpus = findings.optional(root.get("cpus"), 1, |node| node.integer(1..=1024));
-        let method = read_method(root, findings);
-        let reservations = read_reservations(root, method, cpus, findings);
-        let admission = read_admission(root, findings);
-        let overheads = match root.get("overheads") {
-            None => Some(None),
-            Some(node) => read_overheads(&node, findings).map(Some),
-        };
-        let node = findings.keep(root.need("tasks", REMEDY))?;
-        let items = findings.keep(node.items(keys::MOST_SET_TASKS, REMEDY))?;
-        if items.is_empty() {
-            findings.push(node.refuse("is empty", REMEDY));
-            return None;
-        }
-        let (method, cpus, reservations) = (method?, cpus? as u16, reservations?);
-        let terms = Terms {
-            method,
-            cpus,
-            assigned,
-            reservations: &reservations,
-            executions,
-        };
-        let mut read = Read::default();
-        let mut complete = true;
-        for item in &items {
-            complete &= read_task(item, &terms, &mut read, findings).is_some();
-        }
-        complete = complete && bring_together(&items, &mut read.tasks, &read.deadlines, findings);
-        if !complete {
-            return None;
-        }
-        for (item, task) in items.iter().zip(&read.tasks) {
-            let section = findings.keep(item.table(REMEDY))?;
-            complete &= possible(&section, task, findings);
-        }
-        let chains = read_chains(root, &read.tasks, findings);
-        let set = TaskSet {
-            method,
-            cpus,
-            tasks: read.tasks,
-            chains: chains?,
-            admission: admission?,
-            overheads: overheads?,
-            notes: read.notes,
-        };
-        complete.then_some(set)
-    })
-}
-
 /// What a task's keys depend on.
-struct Terms<'a> {
-    method: Method,
-    cpus: u16,
-    assigned: bool,
-    reservations: &'a [Reservation],
-    executions: &'a Executions<'a>,
+pub(super) struct Terms<'a> {
+    pub(super) method: Method,
+    pub(super) cpus: u16,
+    pub(super) assigned: bool,
+    pub(super) reservations: &'a [Reservation],
+    pub(super) executions: &'a Executions<'a>,
 }
 
 /// What was read so far.
 #[derive(Default)]
-struct Read {
-    tasks: Vec<Task>,
+pub(super) struct Read {
+    pub(super) tasks: Vec<Task>,
     /// For each of them whether it has a deadline of its own.
-    deadlines: Vec<bool>,
-    notes: Vec<String>,
+    pub(super) deadlines: Vec<bool>,
+    pub(super) notes: Vec<String>,
 }
 
-fn read_method(root: &Section<'_>, findings: &mut Findings) -> Option<Method> {
-    let remedy = format!("give {}", Method::NAMES);
-    let node = findings.keep(root.need("policy", &remedy))?;
-    let name = findings.keep(node.text(&remedy))?;
-    let Ok(method) = name.parse::<Method>() else {
-        findings.push(node.refuse("is no policy that can be analysed", remedy));
-        return None;
-    };
-    match (method, root.get("cluster")) {
-        (_, None) => Some(method),
-        (Method::ClusteredEdf(_) | Method::Deadline(_), Some(node)) => {
-            let size = findings.keep(node.integer(1..=1024))? as u16;
-            Some(match method {
-                Method::Deadline(_) => Method::Deadline(size),
-                _ => Method::ClusteredEdf(size),
-            })
-        }
-        (_, Some(node)) => {
-            findings.push(node.refuse(
-                format!("stands beside {method}, which has no clusters"),
-                "leave it out, or give policy = \"C-EDF\" or \"SCHED_DEADLINE\"",
-            ));
-            None
-        }
-    }
-}
-
-fn read_task(
+/// One task, added to those that were read before it.
+pub(super) fn read_task(
     item: &Node<'_>,
     terms: &Terms<'_>,
     read: &mut Read,
@@ -286,7 +199,7 @@ fn read_reserved(
 }
 
 /// What no task can be, said at the key that makes it so.
-fn possible(section: &Section<'_>, task: &Task, findings: &mut Findings) -> bool {
+pub(super) fn possible(section: &Section<'_>, task: &Task, findings: &mut Findings) -> bool {
     let wrong = if task.execution_ns == 0 {
         Some((
             "execution",
@@ -437,62 +350,4 @@ fn read_cpu(
         return None;
     }
     Some(Some(cpu))
-}
-
-fn read_overheads(node: &Node<'_>, findings: &mut Findings) -> Option<SetOverheads> {
-    let section = findings.keep(node.table("give a table such as { event = \"10 us\" }"))?;
-    keys::check(&section, &keys::SET_OVERHEADS, findings);
-    let mut complete = true;
-    let mut cost = |key: &str| {
-        let node = section.get(key)?;
-        let read = findings.keep(node.quantity(TIME, parse_duration));
-        complete &= read.is_some();
-        read
-    };
-    let overheads = SetOverheads {
-        event_ns: cost("event"),
-        release_ns: cost("release"),
-        scheduling_ns: cost("scheduling"),
-        switch_ns: cost("switch"),
-        ipi_ns: cost("ipi"),
-        tick_ns: cost("tick"),
-        tick_period_ns: cost("tick-period"),
-        section_ns: cost("section"),
-        cache_delay_ns: cost("cache-delay"),
-        cache_delays: Vec::new(),
-    };
-    let cache_delays = match section.get("cache-delays") {
-        None => Vec::new(),
-        Some(node) => read_cache_delays(&node, findings)?,
-    };
-    let overheads = SetOverheads {
-        cache_delays,
-        ..overheads
-    };
-    complete.then_some(overheads)
-}
-
-/// Working sets in bytes and what each loses in nanoseconds, by size.
-fn read_cache_delays(node: &Node<'_>, findings: &mut Findings) -> Option<Vec<(u64, u64)>> {
-    let remedy = "give [{ working-set = \"64 KiB\", delay = \"20 us\" }]";
-    let items = findings.keep(node.items(64, remedy))?;
-    let mut found: Vec<(u64, u64)> = Vec::with_capacity(items.len());
-    for item in &items {
-        let section = findings.keep(item.table(remedy))?;
-        keys::check(&section, &keys::SET_CACHE_DELAY, findings);
-        let size = section.need("working-set", remedy);
-        let size = findings.keep(size.and_then(|node| node.quantity(remedy, parse_size)))?;
-        let delay = section.need("delay", TIME);
-        let delay = findings.keep(delay.and_then(|node| node.quantity(TIME, parse_duration)))?;
-        if let Some((bytes, ns)) = found.last()
-            && (size <= *bytes || delay < *ns)
-        {
-            let problem = "does not go up from the one before it";
-            let remedy = "give working sets that grow, with delays that don't fall";
-            findings.push(item.refuse(problem, remedy));
-            return None;
-        }
-        found.push((size, delay));
-    }
-    Some(found)
 }

@@ -1,15 +1,14 @@
 //! What stands beside the tasks of a set for analysis: chains, reservations, what the kernel admits;
 //! and the tasks that release each other, brought together.
 
-use super::text::read_needed_name;
+use super::super::text::read_needed_name;
+use super::TIME;
 use crate::document::{Node, Section};
 use crate::error::Findings;
 use crate::keys;
 use crate::units::parse_duration;
 use wakepath_schedulability::sched_deadline::KernelLimit;
 use wakepath_schedulability::{Chain, Method, Reservation, Server, Task};
-
-const TIME: &str = "give a time such as \"3 ms\"";
 
 /// The reservations, by name.
 pub(super) fn read_reservations(

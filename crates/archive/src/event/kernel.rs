@@ -1,0 +1,128 @@
+//! What the kernel said: how its events were recorded, and what its own tracers measured.
+
+use serde::{Deserialize, Serialize};
+
+use crate::own_process::OwnProcess;
+use crate::trace::{MissingEvents, TraceMode};
+
+/// How a run's traced segments are traced, and what that costs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct TracingSetUp {
+    /// What records, as a person reads it.
+    pub backend: String,
+    /// Why it is that one, in a few words; empty in runs of before there was a choice.
+    #[serde(default)]
+    pub because: String,
+    /// CPUs whose events are recorded.
+    pub cpus: Vec<u16>,
+    /// How the buffer is used.
+    pub mode: TraceMode,
+    /// Buffer of each CPU, in bytes.
+    pub buffer_bytes: u64,
+    /// What an event costs the CPU that it happens on, in nanoseconds, as measured before the run.
+    pub ns_per_event: Option<f64>,
+    /// Events that were wanted and are not recorded.
+    pub missing: Vec<MissingEvents>,
+    /// Whether the wake-ups of a thread show their whole path, by CPU.
+    pub self_tests: Vec<SelfTestFound>,
+}
+
+/// What a self-test of the tracing found on one CPU.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SelfTestFound {
+    /// The CPU.
+    pub cpu: u16,
+    /// Whether nothing was lacking.
+    pub passed: bool,
+    /// What was seen and what was lacking, in one line.
+    pub text: String,
+}
+
+/// What came of a segment's trace. The events are in `segment-N.events`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SegmentTraced {
+    /// Number of the segment.
+    pub segment: u32,
+    /// Events in the file.
+    pub events: u64,
+    /// Events that were recorded and read, kept or not.
+    pub taken: u64,
+    /// Events lost.
+    pub lost: u64,
+    /// Events overwritten by newer ones: the oldest of a flight recorder that was too small.
+    pub overwritten: u64,
+    /// Length of the file in bytes.
+    pub bytes: u64,
+    /// CPU time of the probe's process while the segment ran, in nanoseconds.
+    pub cpu_time_ns: u64,
+    /// How long recording went on, in nanoseconds.
+    pub wall_ns: u64,
+    /// Wakepath's own processes meanwhile, told by whoever had the segment traced; none in runs of
+    /// versions that did not record them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Vec<OwnProcess>>,
+}
+
+/// What the kernel's own tracer (`timerlat`) measured under a phase's loads: how late a timer's
+/// interrupt and a kernel thread of FIFO 95 were.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct KernelLatency {
+    /// The phase.
+    pub phase: String,
+    /// CPU that it measured on.
+    pub cpu: u16,
+    /// Period of the thread, in nanoseconds.
+    pub period_ns: u64,
+    /// From the due time to the timer's interrupt.
+    pub interrupt: StageLatency,
+    /// From the due time to the thread.
+    pub thread: StageLatency,
+    /// Why there are no figures, in one line; the figures are 0 then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_available: Option<String>,
+}
+
+/// What the kernel's own tracer (`osnoise`) measured under a phase's loads: how much of its CPU a
+/// kernel thread of FIFO 95 that never sleeps does not get, and what took it. Only what takes more
+/// than the tracer's threshold at a time, 5 µs as a rule, is noise to it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct KernelNoise {
+    /// The phase.
+    pub phase: String,
+    /// CPU that it measured on.
+    pub cpu: u16,
+    /// How long the thread looked, in nanoseconds.
+    pub looked_ns: u64,
+    /// How much of it was taken away, in nanoseconds.
+    pub noise_ns: u64,
+    /// The most that was taken at once, in nanoseconds, which is no bound.
+    pub largest_ns: u64,
+    /// Noises in which nothing of this kernel ran: hypervisor, firmware or hardware.
+    pub hardware: u64,
+    /// Interrupts that can't be masked.
+    pub nmis: u64,
+    /// Interrupts.
+    pub interrupts: u64,
+    /// SoftIRQs.
+    pub softirqs: u64,
+    /// Times that another thread ran.
+    pub threads: u64,
+    /// Why there are no figures, in one line; the figures are 0 then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_available: Option<String>,
+}
+
+/// Latencies of one stage, in nanoseconds; each is one that was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StageLatency {
+    /// How many were measured.
+    pub samples: u64,
+    /// The least.
+    pub least_ns: i64,
+    /// Half of them are at most this.
+    pub median_ns: i64,
+    /// 99 % of them are at most this.
+    pub p99_ns: i64,
+    /// The largest observed, which is no bound.
+    pub largest_ns: i64,
+}

@@ -1,0 +1,119 @@
+//! What happens in a run besides samples, as it is written into the log. Together the events hold
+//! everything the manifest says; they judge nothing.
+
+mod kernel;
+mod modules;
+mod segment;
+mod start;
+
+pub use kernel::{
+    KernelLatency, KernelNoise, SegmentTraced, SelfTestFound, StageLatency, TracingSetUp,
+};
+pub use modules::{CacheRuns, CacheState, ModuleTimes};
+pub use segment::{
+    CountersRead, Effective, Obstacle, PageFaults, SegmentEnded, SegmentStarted, ThreadEnd,
+    ThreadEnded, ThreadStarted,
+};
+pub use start::{PlannedSegment, RunStarted, ScenarioText, Tool, run_id};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::imported::Imported;
+
+/// One event of a run. Fields and kinds added by later versions are skipped, not refused.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The first event of every log.
+    RunStarted(Box<RunStarted>),
+    /// The machine was looked at.
+    FactsTaken(FactsTaken),
+    /// A segment's threads are set up; its samples follow.
+    SegmentStarted(SegmentStarted),
+    /// All of a segment's samples have been appended.
+    SegmentEnded(SegmentEnded),
+    /// Tracing is set up for the run's traced segments.
+    TracingSetUp(TracingSetUp),
+    /// A segment's kernel events are in their file.
+    SegmentTraced(SegmentTraced),
+    /// The kernel measured wake-ups by itself, under a phase's loads.
+    KernelLatency(KernelLatency),
+    /// The kernel measured what takes a CPU away, under a phase's loads.
+    KernelNoise(KernelNoise),
+    /// Another tool measured; its histograms come with it.
+    Imported(Box<Imported>),
+    /// Something a reader of the run should know.
+    Note {
+        /// One line for a person.
+        text: String,
+    },
+    /// The last event of a log whose recorder ended by itself.
+    RunEnded {
+        /// How it ended.
+        ending: Ending,
+    },
+    /// A kind of event that this version does not know. Never written.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Event {
+    /// Whether the event closes something: the last room on a full disk is kept for these.
+    pub(crate) fn is_closing(&self) -> bool {
+        matches!(
+            self,
+            Self::SegmentEnded(_) | Self::Note { .. } | Self::RunEnded { .. }
+        )
+    }
+}
+
+/// When the machine was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// Before the first segment.
+    Before,
+    /// Between or in segments.
+    During,
+    /// After the last segment.
+    After,
+}
+
+/// What the machine looked like at one instant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FactsTaken {
+    /// Before, during or after the measurement.
+    pub when: When,
+    /// Phase under way, if any.
+    #[serde(default)]
+    pub phase: Option<String>,
+    /// Repetition under way, if any, from 0.
+    #[serde(default)]
+    pub repetition: Option<u32>,
+    /// Instant, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub at_ns: u64,
+    /// The facts, in the machine room's own words.
+    pub facts: Value,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "kebab-case")]
+pub enum Ending {
+    /// Everything planned was executed.
+    Complete,
+    /// Someone stopped it; the recorder still ended by itself.
+    Interrupted,
+    /// It could not go on.
+    Failed {
+        /// One line for a person.
+        reason: String,
+    },
+    /// The log stops without an end: the recorder was killed or the power went. Never written
+    /// into a log; a manifest says it of a recovered or a still running run.
+    CutShort,
+    /// An ending that this version does not know. Never written.
+    #[serde(other)]
+    Unknown,
+}

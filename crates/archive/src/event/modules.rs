@@ -1,0 +1,56 @@
+//! Parts of the loop's work that timed themselves.
+
+use serde::{Deserialize, Serialize};
+
+/// A part of the loop's work that timed itself: a module of a controller.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ModuleTimes {
+    /// Its name.
+    pub name: String,
+    /// The longest that a run of it should take, in nanoseconds; `None` without a budget.
+    pub budget_ns: Option<u64>,
+    /// How often it ran.
+    pub runs: u64,
+    /// Time of all runs, in nanoseconds.
+    pub sum_ns: u64,
+    /// Longest run, in nanoseconds.
+    pub max_ns: u64,
+    /// Runs longer than the budget.
+    pub over_budget: u64,
+    /// After so many due times of the loop it should run again; `None` where it has no rate of its
+    /// own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<u64>,
+    /// How often it was due again before it had run, which only a part with a rate can be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<u64>,
+    /// Of work that measures what a job loses of its caches; `None` for any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caches: Option<CacheRuns>,
+}
+
+/// Runs through a working set whose caches were in a known state. All times in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheRuns {
+    /// In which state.
+    pub state: CacheState,
+    /// The working set, in bytes.
+    pub working_set_bytes: u64,
+    /// What the thread that preempted it read and wrote, in bytes.
+    pub preempting_bytes: u64,
+    /// Bins that hold values, ascending: smallest and largest value, count. Of warm runs their time,
+    /// of others how much longer they took than a warm run right after them.
+    pub bins: Vec<(u64, u64, u64)>,
+}
+
+/// What happened before a run through a working set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheState {
+    /// The same run, on the same CPU.
+    Warm,
+    /// Another thread ran on the CPU.
+    Preempted,
+    /// The thread was moved to another CPU.
+    Migrated,
+}

@@ -1,0 +1,178 @@
+//! A segment's begin and end: its threads with the counts that must add up, and what its loads prove.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use wakepath_timeline::{DueTimes, LoadProof, Policy};
+
+use super::ModuleTimes;
+
+/// A stretch of measuring under one condition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SegmentStarted {
+    /// Number of the segment, counted from 0 in the order of execution.
+    pub segment: u32,
+    /// Phase it belongs to.
+    pub phase: String,
+    /// Repetition of the phase, from 0.
+    pub repetition: u32,
+    /// Condition it measures, as a person reads it.
+    pub condition: String,
+    /// Whether kernel events are recorded meanwhile; see [`super::PlannedSegment::traced`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub traced: bool,
+    /// The loop threads that are measured.
+    pub threads: Vec<ThreadStarted>,
+}
+
+/// One loop thread at the start of a segment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ThreadStarted {
+    /// Number of the thread within the run.
+    pub thread: u16,
+    /// Its name.
+    pub name: String,
+    /// When each of its cycles is due; the Parquet file relies on it to the nanosecond.
+    pub due: DueTimes,
+    /// Policy asked for.
+    pub requested: Policy,
+    /// Policy read back from the kernel.
+    pub effective: Effective,
+    /// CPUs the thread may run on.
+    pub cpus: Vec<u16>,
+    /// First cycle after the warm-up.
+    pub first_judged_cycle: u64,
+    /// The cycle after the last one: the thread has this many due times, skipped ones included.
+    pub end_cycle: u64,
+}
+
+/// What the kernel says it applies to a thread.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Effective {
+    /// As a person reads it.
+    pub text: String,
+    /// In full, in the loop library's own words.
+    pub details: Value,
+}
+
+/// The end of a segment, with the counts that must add up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SegmentEnded {
+    /// Number of the segment.
+    pub segment: u32,
+    /// Its threads.
+    pub threads: Vec<ThreadEnded>,
+    /// What each load proves it did.
+    #[serde(default, deserialize_with = "crate::load_proofs::read")]
+    pub loads: Vec<LoadProof>,
+}
+
+/// One loop thread at the end of a segment. Each executed cycle is either written or lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadEnded {
+    /// Number of the thread.
+    pub thread: u16,
+    /// Samples that the loop wrote into the ring, as the loop counted them.
+    pub written: u64,
+    /// Samples that the recorder took out of the ring and appended to the log.
+    pub recorded: u64,
+    /// Samples that the loop could not write because the ring was full.
+    pub lost: u64,
+    /// Due times at which the loop started no cycle, where the loop counted them.
+    #[serde(default)]
+    pub skipped: Option<u64>,
+    /// Page faults in the loop after its warm-up, where the loop lived to tell.
+    #[serde(default)]
+    pub page_faults: Option<PageFaults>,
+    /// Parts of the work that timed themselves, after the warm-up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<ModuleTimes>,
+    /// Hardware counters of the loop's cycles, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<CountersRead>,
+    /// Why the thread ended.
+    pub ended: ThreadEnd,
+}
+
+/// What became of the hardware counters that a scenario asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountersRead {
+    /// Sums over so many cycles of the loop after its warm-up, in user space alone.
+    Counted {
+        /// Cycles of the loop.
+        cycles: u64,
+        /// CPU cycles.
+        cpu_cycles: u64,
+        /// Instructions retired.
+        instructions: u64,
+        /// Misses of the last-level cache.
+        last_level_misses: u64,
+    },
+    /// There are none, or none that may be read.
+    Missing {
+        /// One line for a person.
+        reason: String,
+    },
+}
+
+/// Page faults of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PageFaults {
+    /// Served without I/O.
+    pub minor: u64,
+    /// Served from disk.
+    pub major: u64,
+}
+
+/// Why a loop thread ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "kebab-case")]
+pub enum ThreadEnd {
+    /// It served its last due time.
+    AllCycles,
+    /// It was told to end at its first overrun, and had one.
+    Overrun,
+    /// It was asked to stop.
+    Stopped,
+    /// It could not go on.
+    Failed {
+        /// What kept it from going on, as far as judging tells it apart.
+        #[serde(default, skip_serializing_if = "Obstacle::is_other")]
+        obstacle: Obstacle,
+        /// One line for a person.
+        reason: String,
+    },
+    /// A reason that this version does not know. Never written.
+    #[serde(other)]
+    Unknown,
+}
+
+impl ThreadEnd {
+    /// It could not go on, for a reason that is like no other.
+    pub fn failed(reason: impl Into<String>) -> Self {
+        Self::Failed {
+            obstacle: Obstacle::Other,
+            reason: reason.into(),
+        }
+    }
+}
+
+/// What keeps a loop thread from beginning or from going on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Obstacle {
+    /// The guard stopped it: it took its CPU without sleeping.
+    Guard,
+    /// A right is missing.
+    MissingRight,
+    /// Anything else, and everything in runs of before obstacles were told apart.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl Obstacle {
+    fn is_other(&self) -> bool {
+        *self == Self::Other
+    }
+}

@@ -1,0 +1,178 @@
+//! Why a verdict is what it is: each reason with its numbers, and what it bears on the verdict.
+
+mod sentence;
+
+use crate::{EarlyEnd, FlightFinding, Inconsistency, Outcome, SkippedCounts};
+use serde::Serialize;
+use wakepath_timeline::Policy;
+
+/// How much longer a run must be before it can be decided.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MoreNeeded {
+    /// Further due times, if misses go on as they went so far.
+    pub due_times: u64,
+    /// The time these take, in seconds.
+    pub seconds: f64,
+}
+
+/// One reason for a verdict. Times are nanoseconds, shares and confidences 0 to 1.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[allow(
+    missing_docs,
+    reason = "the fields are named by the words of the glossary"
+)]
+pub enum Reason {
+    /// The samples contradict themselves.
+    InconsistentSamples { inconsistency: Inconsistency },
+    /// The judged windows hold no due time.
+    NoDueTimes,
+    /// Nothing could be measured: someone ended the run in the warm-up.
+    InterruptedInWarmUp,
+    /// Samples were lost on the way to the recording.
+    SamplesLost { lost: u64, written: u64 },
+    /// Written samples are not those recorded and lost.
+    CountsDisagree {
+        written: u64,
+        recorded: u64,
+        lost: u64,
+    },
+    /// The ring's sequence is broken.
+    RingGaps { gaps: u64 },
+    /// The loop skipped other due times than the samples leave out.
+    SkippedCountsDiffer { counts: SkippedCounts },
+    /// What was judged isn't what was recorded.
+    JudgedCountDiffers { recorded: u64, judged: u64 },
+    /// A load did not prove its work.
+    LoadNotProven { load: String, detail: String },
+    /// A thread ran under another policy than asked for.
+    PolicyNotEffective {
+        task: String,
+        requested: Policy,
+        effective: Option<Policy>,
+    },
+    /// A loop ended before its time.
+    EndedEarly { cause: EarlyEnd },
+    /// The clock source changed during the run.
+    ClockSourceChanged { from: String, to: String },
+    /// The work reported faults of its own.
+    WorkFaults { faults: u64, executed: u64 },
+    /// No miss was allowed and some were seen.
+    MissesObserved { missed: u64, due: u64, skipped: u64 },
+    /// The miss fraction is above the criterion.
+    MissFractionAbove {
+        missed: u64,
+        due: u64,
+        at_least: f64,
+        confidence: f64,
+        criterion: f64,
+    },
+    /// The run of consecutive misses is longer than tolerated.
+    ConsecutiveMissesAbove { longest: u64, limit: u64 },
+    /// The loop was away for longer than tolerated.
+    OutageAbove { longest_ns: u64, limit_ns: u64 },
+    /// The miss fraction may be on either side of the criterion.
+    MissFractionUndecided {
+        missed: u64,
+        due: u64,
+        /// Misses treated as one event; see `MissTally::evidence_unit`.
+        evidence_unit: u64,
+        at_most: f64,
+        confidence: f64,
+        criterion: f64,
+        more: Option<MoreNeeded>,
+    },
+    /// No miss was seen, in too few due times.
+    EvidenceMissing {
+        due: u64,
+        at_most: f64,
+        confidence: f64,
+        evidence: f64,
+        more: Option<MoreNeeded>,
+    },
+    /// The miss fraction is within the criterion.
+    MissFractionWithin {
+        missed: u64,
+        due: u64,
+        /// Misses treated as one event; see `MissTally::evidence_unit`.
+        evidence_unit: u64,
+        at_most: f64,
+        confidence: f64,
+        criterion: f64,
+    },
+    /// No miss was allowed, none was seen, and the evidence asked for is there.
+    NoMissesObserved {
+        due: u64,
+        at_most: f64,
+        confidence: f64,
+        evidence: f64,
+    },
+    /// The longest run of consecutive misses is tolerated.
+    ConsecutiveMissesWithin { longest: u64, limit: u64, due: u64 },
+    /// The longest outage is tolerated.
+    OutageWithin {
+        longest_ns: u64,
+        limit_ns: u64,
+        due: u64,
+    },
+    /// The instants count instructions of an emulated CPU.
+    VirtualTime { ns_per_instruction: u32 },
+    /// No criterion was given.
+    NoCriterion,
+    /// The tool that measured does not record what a verdict needs.
+    NotRecorded { what: String },
+    /// What the flight of a vehicle through the measured instants showed.
+    Flight { finding: FlightFinding },
+}
+
+impl Reason {
+    /// Place among reasons, gravest first.
+    pub(crate) fn rank(&self) -> u8 {
+        match self.bearing() {
+            Outcome::Invalid => 0,
+            Outcome::VirtualTime | Outcome::NotJudged => 1,
+            Outcome::Failed => 2,
+            Outcome::Undecided => 3,
+            Outcome::Passed => 4,
+        }
+    }
+
+    /// What this reason alone would make of the verdict.
+    pub fn bearing(&self) -> Outcome {
+        match self {
+            Self::InconsistentSamples { .. }
+            | Self::NoDueTimes
+            | Self::SamplesLost { .. }
+            | Self::CountsDisagree { .. }
+            | Self::RingGaps { .. }
+            | Self::SkippedCountsDiffer { .. }
+            | Self::JudgedCountDiffers { .. }
+            | Self::LoadNotProven { .. }
+            | Self::PolicyNotEffective { .. }
+            | Self::ClockSourceChanged { .. }
+            | Self::WorkFaults { .. } => Outcome::Invalid,
+            Self::EndedEarly { cause } => match cause {
+                EarlyEnd::Overrun { .. } => Outcome::Failed,
+                EarlyEnd::Interrupted => Outcome::Undecided,
+                EarlyEnd::Guard { .. } | EarlyEnd::Killed { .. } | EarlyEnd::Error { .. } => {
+                    Outcome::Invalid
+                }
+            },
+            Self::MissesObserved { .. }
+            | Self::MissFractionAbove { .. }
+            | Self::ConsecutiveMissesAbove { .. }
+            | Self::OutageAbove { .. } => Outcome::Failed,
+            Self::MissFractionUndecided { .. }
+            | Self::InterruptedInWarmUp
+            | Self::EvidenceMissing { .. }
+            | Self::NotRecorded { .. } => Outcome::Undecided,
+            Self::MissFractionWithin { .. }
+            | Self::NoMissesObserved { .. }
+            | Self::ConsecutiveMissesWithin { .. }
+            | Self::OutageWithin { .. } => Outcome::Passed,
+            Self::VirtualTime { .. } => Outcome::VirtualTime,
+            Self::NoCriterion => Outcome::NotJudged,
+            Self::Flight { finding } => finding.bearing(),
+        }
+    }
+}
