@@ -24,9 +24,12 @@ int main(void) {
         fprintf(stderr, "%s\n", said);
         return 1;
     }
+    uint32_t compute = wakepath_loop_section(loop, "compute", 200000);
     double state = 0.0;
     while (wakepath_loop_wait(loop, NULL)) {
+        wakepath_section_begin(loop, compute);
         state = step(state);
+        wakepath_section_end(loop, compute);
         wakepath_loop_finish(loop);
     }
     printf("the last state is %.3f; %llu due times skipped\n", state,

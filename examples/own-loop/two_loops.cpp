@@ -19,7 +19,12 @@ void attitude() {
         std::cerr << shortfalls << '\n';
     }
     double angle = 0.5;
-    wakepath::Loop("attitude", 1ms).run([&](const wakepath_cycle &) { angle -= 0.01 * std::sin(angle); });
+    wakepath::Loop loop("attitude", 1ms);
+    const auto update = loop.section("update", 50us);
+    loop.run([&](const wakepath_cycle &) {
+        const auto timed = loop.timed(update);
+        angle -= 0.01 * std::sin(angle);
+    });
 }
 
 void position() {

@@ -42,13 +42,14 @@ pub(crate) fn figures(conditions: &[ConditionSegments<'_>]) -> Vec<ModuleFigures
                 match known {
                     Some((known, ns)) => {
                         let times = &mut known.times;
-                        times.runs += module.runs;
-                        times.sum_ns += module.sum_ns;
+                        // Counts of a recording that somebody else made may be anything.
+                        times.runs = times.runs.saturating_add(module.runs);
+                        times.sum_ns = times.sum_ns.saturating_add(module.sum_ns);
                         times.max_ns = times.max_ns.max(module.max_ns);
-                        times.over_budget += module.over_budget;
+                        times.over_budget = times.over_budget.saturating_add(module.over_budget);
                         let late = times.late.zip(module.late);
-                        times.late = late.map(|(before, more)| before + more);
-                        *ns += judged_ns;
+                        times.late = late.map(|(before, more)| before.saturating_add(more));
+                        *ns = ns.saturating_add(judged_ns);
                     }
                     None => {
                         let figures = ModuleFigures {

@@ -110,6 +110,26 @@ public:
             finish();
         }
     }
+    /// A part of the cycle that is timed from now on; before the first cycle.
+    std::uint32_t section(const std::string &name, std::chrono::nanoseconds budget = {}) {
+        return wakepath_loop_section(loop_, name.c_str(), static_cast<std::uint64_t>(budget.count()));
+    }
+    /// Times a section for as long as it lives.
+    class Timed {
+    public:
+        ~Timed() { wakepath_section_end(loop_, section_); }
+        Timed(const Timed &) = delete;
+        Timed &operator=(const Timed &) = delete;
+
+    private:
+        friend class Loop;
+        Timed(wakepath_loop *loop, std::uint32_t section) : loop_(loop), section_(section) {
+            wakepath_section_begin(loop_, section_);
+        }
+        wakepath_loop *loop_;
+        std::uint32_t section_;
+    };
+    [[nodiscard]] Timed timed(std::uint32_t section) { return Timed(loop_, section); }
     std::uint64_t skipped() const { return wakepath_loop_skipped(loop_); }
     bool is_recorded() const { return wakepath_loop_is_recorded(loop_); }
 

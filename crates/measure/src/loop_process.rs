@@ -20,6 +20,11 @@ pub(crate) trait LoopProcess {
     /// What it says next.
     fn hear(&mut self, patience: Duration) -> Heard<LoopReply>;
 
+    /// What of it is to be said in the run, once its loops have ended.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Waits for its end and says how it ended.
     fn end(&mut self) -> String;
 

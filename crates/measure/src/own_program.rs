@@ -15,10 +15,11 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use wakepath_archive::{Obstacle, ThreadEnd};
+use wakepath_archive::{ModuleTimes, Obstacle, ThreadEnd};
 use wakepath_directory::Directory;
 use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadEndReport, ThreadReady, ThreadSpec};
 use wakepath_rt::announcement::{Announced, Left, State};
+use wakepath_rt::sections::SectionTimes;
 use wakepath_rt::shared::{SharedMemory, SharedMemoryError};
 use wakepath_rt::{Shortfall, clock, of_thread};
 use wakepath_timeline::{Policy, one_line};
@@ -345,13 +346,13 @@ impl OwnProgram {
         let rings = 0..self.threads.len() as u32;
         let announcements = rings.map(|ring| self.memory.announcement(ring));
         let ends: Vec<_> = announcements
-            .map(|of| (of.state() == State::Ended).then(|| of.left()))
+            .map(|of| (of.state() == State::Ended).then(|| (of.left(), modules(of.sections()))))
             .collect();
         let ends: Option<Vec<_>> = ends.into_iter().collect();
         Some(
             ends?
                 .into_iter()
-                .map(|(left, page_faults)| ThreadEndReport {
+                .map(|((left, page_faults), modules)| ThreadEndReport {
                     why: match left {
                         Left::AllCycles => ThreadEnd::AllCycles,
                         Left::Stopped => ThreadEnd::Stopped,
@@ -362,7 +363,7 @@ impl OwnProgram {
                     },
                     page_faults,
                     counted: None,
-                    modules: Vec::new(),
+                    modules,
                 })
                 .collect(),
         )
@@ -397,6 +398,22 @@ impl OwnProgram {
         }
         true
     }
+}
+
+/// Sections of the user's own loop, as the archive has parts that timed themselves.
+fn modules(sections: Vec<SectionTimes>) -> Vec<ModuleTimes> {
+    let module = |section: SectionTimes| ModuleTimes {
+        name: one_line(&section.name),
+        budget_ns: (section.budget_ns != 0).then_some(section.budget_ns),
+        runs: section.runs,
+        sum_ns: section.sum_ns,
+        max_ns: section.max_ns,
+        over_budget: section.over_budget,
+        every: None,
+        late: None,
+        caches: None,
+    };
+    sections.into_iter().map(module).collect()
 }
 
 /// Why a loop's thread can't be measured.
@@ -474,6 +491,31 @@ impl LoopProcess for OwnProgram {
             }
             std::thread::sleep(LOOK);
         }
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let unrecorded = self.memory.words().unrecorded.load(Ordering::Acquire);
+        if unrecorded > 0 {
+            remarks.push(format!(
+                "{unrecorded} more loops of the program are not recorded: they came after the others had \
+                 begun, or the scenario does not name them"
+            ));
+        }
+        for (ring, thread) in (0..).zip(&self.threads) {
+            for section in self.memory.announcement(ring).sections() {
+                if section.unbalanced > 0 {
+                    remarks.push(format!(
+                        "{}: the section `{}` was begun twice or ended without a beginning {} times; those \
+                         runs are not timed",
+                        thread.name,
+                        one_line(&section.name),
+                        section.unbalanced
+                    ));
+                }
+            }
+        }
+        remarks
     }
 
     fn end(&mut self) -> String {

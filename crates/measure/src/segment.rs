@@ -192,6 +192,9 @@ impl UnderWay<'_, '_> {
                 }
             }
         };
+        for remark in child.remarks() {
+            self.run.say_once(remark)?;
+        }
         let (ready, before) = begun.unwrap_or_default();
         let proofs = proofs(self.loads, before);
         let recorded = self.run.recording.take_rest(self.run.observer)?;

@@ -100,7 +100,7 @@ pub(super) fn ended_threads(
                 recorded: recorded.get(thread).copied().unwrap_or(0),
                 lost,
                 skipped: can_be.then_some(skipped),
-                modules,
+                modules: if can_be { modules } else { Vec::new() },
                 counters: counted.or(missing),
                 ended: match can_be {
                     true => ended,

@@ -13,9 +13,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         eprintln!("{shortfall}");
     }
     let mut cycles = Loop::new("control", Duration::from_millis(4))?;
+    let compute = cycles.section("compute", Some(Duration::from_micros(200)));
     let mut state = 0.0;
     while let Some(activation) = cycles.wait() {
-        state = step(state);
+        state = cycles.time(compute, || step(state));
         cycles.finish(activation);
     }
     println!(

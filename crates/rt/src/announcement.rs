@@ -2,6 +2,7 @@
 //! when it may begin and end, why it ended. Whoever reads it trusts nothing: it is plain numbers, of
 //! which every one is taken as it is.
 
+use crate::sections::{self, SectionTimes, SharedSection};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Bytes of a loop's name that are kept.
@@ -63,7 +64,8 @@ pub struct Announcement {
     end_cycle: AtomicU64,
     minor_faults: AtomicU64,
     major_faults: AtomicU64,
-    name: [AtomicU64; NAME_BYTES / 8],
+    name: Name,
+    pub(crate) sections: [SharedSection; sections::MOST],
 }
 
 /// What a loop says of itself before it begins.
@@ -82,12 +84,12 @@ pub struct Announced {
 impl Announcement {
     /// For the recorder: keeps the ring for the loop of this name. Before its program is started.
     pub fn keep_for(&self, name: &str) {
-        self.write_name(name);
+        write_name(&self.name, name);
     }
 
     /// Takes the ring for a loop of this name, if nobody has and it is kept for no other.
     pub(crate) fn claim(&self, name: &str) -> bool {
-        let kept_for = self.read_name();
+        let kept_for = read_name(&self.name);
         if !kept_for.is_empty() && kept_for != cut(name) {
             return false;
         }
@@ -99,7 +101,7 @@ impl Announcement {
 
     /// Says who has it, and that it is ready.
     pub(crate) fn announce(&self, announced: &Announced) {
-        self.write_name(&announced.name);
+        write_name(&self.name, &announced.name);
         self.thread_id.store(announced.thread_id, Ordering::Relaxed);
         self.period_ns.store(announced.period_ns, Ordering::Relaxed);
         self.timer_slack_ns
@@ -113,29 +115,11 @@ impl Announcement {
             return None;
         }
         Some(Announced {
-            name: self.read_name(),
+            name: read_name(&self.name),
             timer_slack_ns: self.timer_slack_ns.load(Ordering::Relaxed),
             thread_id: self.thread_id.load(Ordering::Relaxed),
             period_ns: self.period_ns.load(Ordering::Relaxed),
         })
-    }
-
-    fn write_name(&self, name: &str) {
-        let mut bytes = [0; NAME_BYTES];
-        let name = cut(name);
-        bytes[..name.len()].copy_from_slice(name.as_bytes());
-        for (word, bytes) in self.name.iter().zip(bytes.as_chunks::<8>().0) {
-            word.store(u64::from_le_bytes(*bytes), Ordering::Relaxed);
-        }
-    }
-
-    fn read_name(&self) -> String {
-        let words = self.name.iter().map(|word| word.load(Ordering::Relaxed));
-        let bytes: Vec<u8> = words
-            .flat_map(u64::to_le_bytes)
-            .take_while(|&byte| byte != 0)
-            .collect();
-        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// Where its loop is.
@@ -185,12 +169,43 @@ impl Announcement {
         (left, faults)
     }
 
+    /// What its sections came to after the warm-up.
+    pub fn sections(&self) -> Vec<SectionTimes> {
+        self.sections
+            .iter()
+            .filter_map(SharedSection::read)
+            .collect()
+    }
+
     pub(crate) fn reset(&self) {
         self.plan(0, 0);
-        self.write_name("");
+        write_name(&self.name, "");
+        self.sections.iter().for_each(SharedSection::reset);
         self.left.store(0, Ordering::Relaxed);
         self.state.store(State::Free as u32, Ordering::Release);
     }
+}
+
+type Name = [AtomicU64; NAME_BYTES / 8];
+
+/// Writes a name, cut to its room.
+pub(crate) fn write_name(place: &Name, name: &str) {
+    let mut bytes = [0; NAME_BYTES];
+    let name = cut(name);
+    bytes[..name.len()].copy_from_slice(name.as_bytes());
+    for (word, bytes) in place.iter().zip(bytes.as_chunks::<8>().0) {
+        word.store(u64::from_le_bytes(*bytes), Ordering::Relaxed);
+    }
+}
+
+/// Reads a name; empty where none was written.
+pub(crate) fn read_name(place: &Name) -> String {
+    let words = place.iter().map(|word| word.load(Ordering::Relaxed));
+    let bytes: Vec<u8> = words
+        .flat_map(u64::to_le_bytes)
+        .take_while(|&byte| byte != 0)
+        .collect();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The name within [`NAME_BYTES`], in whole characters.

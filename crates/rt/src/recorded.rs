@@ -6,6 +6,7 @@
 
 use crate::announcement::{Announced, Left};
 use crate::ring::Writer;
+use crate::sections::{Section, Timed};
 use crate::shared::SharedMemory;
 use crate::{Accounting, Activation, Cycles, PageFaults, WaitError, WorkOutcome, clock};
 use rustix::fd::BorrowedFd;
@@ -57,6 +58,7 @@ struct Recorded {
     /// Due times that were passed over before the cycle under way.
     skipped: u64,
     faults: PageFaults,
+    timed: Timed,
     has_ended: bool,
 }
 
@@ -161,8 +163,45 @@ impl Loop {
                 && self.cycles.next_cycle() >= recorded.first_judged_cycle
             {
                 recorded.faults = PageFaults::of_this_thread();
+                recorded.timed.forget();
             }
         }
+    }
+
+    /// A part of the cycle that is timed from now on, with the longest that it should take, if there is
+    /// such a time. The same name is the same section; beyond [`crate::sections::MOST`] of them, and where
+    /// nobody records, nothing is timed. Before the first cycle: it takes longer than a section itself.
+    pub fn section(&mut self, name: &str, budget: Option<Duration>) -> Section {
+        let budget_ns = budget.map_or(0, |budget| budget.as_nanos().try_into().unwrap_or(u64::MAX));
+        match &mut self.recorded {
+            Some(recorded) => recorded.timed.declare(name, budget_ns),
+            None => Section::NONE,
+        }
+    }
+
+    /// A section begins. Sections may lie within each other.
+    #[inline]
+    pub fn begin(&mut self, section: Section) {
+        if let Some(recorded) = &mut self.recorded {
+            recorded.timed.begin(section);
+        }
+    }
+
+    /// A section ends. One that was not begun is counted and said in the run.
+    #[inline]
+    pub fn end(&mut self, section: Section) {
+        if let Some(recorded) = &mut self.recorded {
+            recorded.timed.end(section);
+        }
+    }
+
+    /// Times a part of the cycle.
+    #[inline]
+    pub fn time<R>(&mut self, section: Section, part: impl FnOnce() -> R) -> R {
+        self.begin(section);
+        let result = part();
+        self.end(section);
+        result
     }
 
     /// Whether a recorder has its samples.
@@ -264,6 +303,7 @@ fn begin(
         end_cycle,
         skipped: 0,
         faults: PageFaults::of_this_thread(),
+        timed: Timed::new(&announcement.sections),
         has_ended: false,
     };
     (start_ns, Some(recorded))

@@ -12,8 +12,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// "wakepth3" as a number: another layout gets another one.
-const MAGIC: u64 = 0x7761_6b65_7074_6833;
+/// "wakepth4" as a number: another layout gets another one.
+const MAGIC: u64 = 0x7761_6b65_7074_6834;
 
 /// What the processes tell each other.
 #[repr(C, align(128))]

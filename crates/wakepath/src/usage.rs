@@ -25,7 +25,7 @@ pub fn answer(said: &clap::Error) -> ExitCode {
 /// A program that is to be started stands behind `--`, so that its own options stay its own.
 fn without_dashes(said: &clap::Error, verb: &str) -> Option<String> {
     let unknown = said.kind() == ErrorKind::UnknownArgument;
-    if !unknown || !matches!(verb, "watch" | "exec" | "check") {
+    if !unknown || !matches!(verb, "watch" | "exec" | "check" | "record") {
         return None;
     }
     let Some(ContextValue::String(program)) = said.get(ContextKind::InvalidArg) else {
@@ -42,8 +42,8 @@ fn without_dashes(said: &clap::Error, verb: &str) -> Option<String> {
     }
     if verb == "check" {
         return Some(format!(
-            "{program}: check measures a loop of its own; a program is watched: wakepath watch -- \
-             {program}; a scenario is carried out: wakepath run {program}"
+            "{program}: check measures a loop of its own; yours is recorded: wakepath record -- {program}; \
+             any program is watched: wakepath watch -- {program}; a scenario is carried out: wakepath run {program}"
         ));
     }
     Some({
@@ -120,6 +120,10 @@ mod tests {
             Some(
                 "./loop: a program stands behind `--`: wakepath exec --policy 'FIFO 80' -- ./loop"
             )
+        );
+        assert_eq!(
+            of(&["record", "--idle", "./loop"]).as_deref(),
+            Some("./loop: a program stands behind `--`: wakepath record -- ./loop")
         );
         assert_eq!(of(&["watch", "--fro", "2s"]), None);
         let said = of(&["check", "./loop"]).unwrap();

@@ -51,7 +51,7 @@ pub fn run(arguments: &Record) -> Outcome {
     let text = asked
         .put_into(&text)
         .map_err(|error| format!("{source}: {error}"))?;
-    let from = format!("the loops of {} with the phases of {source}", asked.name);
+    let from = format!("wakepath record -- {}", program.display());
     let (mut scenario, warnings) = measured::read_scenario(&text, &from, &host)?;
     if arguments.trace {
         scenario.trace.get_or_insert_default();

@@ -22,6 +22,26 @@ fn in_rust() -> PathBuf {
     libraries().join("../examples/own_loop")
 }
 
+/// The sections ran once in each judged cycle.
+fn sections(finished: &Finished, names: &[&str]) {
+    let found = finished.json();
+    let modules = found["modules"].as_array().unwrap();
+    let named: Vec<&str> = modules
+        .iter()
+        .map(|of| of["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(named, names);
+    let executed: Vec<u64> = conditions(finished)
+        .iter()
+        .map(|condition| condition["cycles"]["executed"].as_u64().unwrap())
+        .collect();
+    for module in modules {
+        let runs = module["runs"].as_u64().unwrap();
+        assert!(executed.contains(&runs), "{runs} of {executed:?}");
+        assert!(module["sum_ns"].as_u64() > Some(0));
+    }
+}
+
 fn the_example_in_rust_is_recorded_and_judged() {
     let finished = recorded(Place::new(), "3s", &[], &in_rust());
     assert!(finished.code() != Some(1), "{}", finished.said());
@@ -34,6 +54,7 @@ fn the_example_in_rust_is_recorded_and_judged() {
     assert_eq!(thread.name, "control");
     assert_eq!(thread.due.period_ns, 4_000_000);
     assert!(printed(&finished).starts_with("the last state is 1.000"));
+    sections(&finished, &["compute"]);
     // Judged as it was when it had been measured.
     let shown = ask("show", &finished.directory);
     assert_eq!(shown.code(), finished.code(), "{}", shown.said());
@@ -47,6 +68,7 @@ fn the_example_in_c_is_recorded_and_says_what_it_printed() {
     let condition = &conditions(&finished)[0];
     assert_eq!(policy(condition), Policy::Other { nice: -5 });
     assert!(printed(&finished).contains("the last state is 1.000"));
+    sections(&finished, &["compute"]);
 }
 
 fn two_loops_of_a_program_in_cpp_are_judged_apart() {
@@ -67,6 +89,7 @@ fn two_loops_of_a_program_in_cpp_are_judged_apart() {
     };
     assert_eq!([attitude, position], ["attitude", "position"]);
     assert_eq!(*fast, 10 * slow);
+    sections(&finished, &["update"]);
 }
 
 fn loops_are_put_under_other_policies_from_outside() {

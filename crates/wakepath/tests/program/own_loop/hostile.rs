@@ -10,6 +10,7 @@ wakepath_test_program::tests![
     a_loop_that_is_given_up_makes_the_condition_invalid,
     a_program_that_writes_over_the_shared_memory_harms_nobody_else,
     a_program_that_does_not_leave_is_made_to,
+    loops_that_come_late_and_sections_that_do_not_match_are_said,
     a_killed_recording_takes_the_program_with_it_and_is_recovered,
 ];
 
@@ -101,6 +102,26 @@ fn a_program_that_does_not_leave_is_made_to() {
         finished.took < Duration::from_secs(25),
         "{:?} and no longer",
         finished.took
+    );
+}
+
+fn loops_that_come_late_and_sections_that_do_not_match_are_said() {
+    let place = Place::new();
+    let each = "if (!late) { part = wakepath_loop_section(loop, \"part\", 0); \
+                    late = wakepath_loop_create(\"late\", 1000000, 0, 0); } \
+                wakepath_section_end(loop, part); wakepath_section_begin(loop, part);";
+    let globals = "static wakepath_loop *late; static uint32_t part;";
+    let program = built_of(&place, &looping(globals, each));
+    let finished = recorded(place, "2s", &[], &program);
+    assert!(finished.code() != Some(1), "{}", finished.said());
+    let said = finished.complaints.clone();
+    assert!(
+        said.contains("1 more loops of the program are not recorded"),
+        "{said}"
+    );
+    assert!(
+        said.contains("the section `part` was begun twice or ended without"),
+        "{said}"
     );
 }
 

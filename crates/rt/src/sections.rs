@@ -1,0 +1,258 @@
+//! Parts of a cycle that a loop of the user's own times itself: their runs added up in shared memory, where
+//! the recorder reads them when the loop has ended. No part of it waits or allocates.
+
+use crate::announcement::{read_name, write_name};
+use crate::clock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The most sections of one loop.
+pub const MOST: usize = 16;
+
+/// A section of a loop, as [`crate::Loop::section`] gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Section(pub(crate) u8);
+
+impl Section {
+    /// The one that is never timed: the loop has all that it may have.
+    pub(crate) const NONE: Self = Self(u8::MAX);
+
+    /// Its number; none where the loop had too many.
+    pub fn number(self) -> Option<u8> {
+        (self != Self::NONE).then_some(self.0)
+    }
+
+    /// The section of a number that came from [`Section::number`].
+    pub fn of(number: u8) -> Self {
+        Self(number)
+    }
+}
+
+/// What a section came to, beside the loop's ring.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct SharedSection {
+    name: [AtomicU64; 4],
+    budget_ns: AtomicU64,
+    runs: AtomicU64,
+    sum_ns: AtomicU64,
+    max_ns: AtomicU64,
+    over_budget: AtomicU64,
+    unbalanced: AtomicU64,
+}
+
+/// What a section came to after the warm-up. Times in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SectionTimes {
+    /// Its name.
+    pub name: String,
+    /// The longest that a run should take; 0 without a budget.
+    pub budget_ns: u64,
+    /// How often it ran.
+    pub runs: u64,
+    /// All its runs together.
+    pub sum_ns: u64,
+    /// Its longest run.
+    pub max_ns: u64,
+    /// Runs longer than the budget.
+    pub over_budget: u64,
+    /// How often it was begun while it ran, or ended while it did not.
+    pub unbalanced: u64,
+}
+
+impl SharedSection {
+    /// What is there; `None` where no section is. From memory that a program may have written over: figures
+    /// that contradict each other are made to agree.
+    pub fn read(&self) -> Option<SectionTimes> {
+        let name = read_name(&self.name);
+        let load = |from: &AtomicU64| from.load(Ordering::Relaxed);
+        let runs = load(&self.runs);
+        let sum_ns = load(&self.sum_ns);
+        (!name.is_empty()).then(|| SectionTimes {
+            name,
+            budget_ns: load(&self.budget_ns),
+            runs,
+            sum_ns,
+            max_ns: load(&self.max_ns).min(sum_ns),
+            over_budget: load(&self.over_budget).min(runs),
+            unbalanced: load(&self.unbalanced),
+        })
+    }
+
+    pub(crate) fn reset(&self) {
+        write_name(&self.name, "");
+        self.budget_ns.store(0, Ordering::Relaxed);
+        self.unbalanced.store(0, Ordering::Relaxed);
+        self.forget();
+    }
+
+    fn forget(&self) {
+        for figure in [&self.runs, &self.sum_ns, &self.max_ns, &self.over_budget] {
+            figure.store(0, Ordering::Relaxed);
+        }
+    }
+
+    fn declare(&self, name: &str, budget_ns: u64) {
+        self.budget_ns.store(budget_ns, Ordering::Relaxed);
+        write_name(&self.name, name);
+    }
+
+    /// Only the loop's thread writes, so that nothing comes between a load and its store.
+    #[inline]
+    fn add(&self, taken_ns: u64) {
+        let plus = |to: &AtomicU64, more: u64| {
+            to.store(
+                to.load(Ordering::Relaxed).wrapping_add(more),
+                Ordering::Relaxed,
+            );
+        };
+        plus(&self.runs, 1);
+        plus(&self.sum_ns, taken_ns);
+        if taken_ns > self.max_ns.load(Ordering::Relaxed) {
+            self.max_ns.store(taken_ns, Ordering::Relaxed);
+        }
+        let budget_ns = self.budget_ns.load(Ordering::Relaxed);
+        if budget_ns != 0 && taken_ns > budget_ns {
+            plus(&self.over_budget, 1);
+        }
+    }
+}
+
+/// The sections of one loop, on the loop's side.
+pub(crate) struct Timed {
+    shared: &'static [SharedSection; MOST],
+    /// When each was begun; 0 where it is not running.
+    begun_ns: [u64; MOST],
+    declared: usize,
+}
+
+impl Timed {
+    pub(crate) fn new(shared: &'static [SharedSection; MOST]) -> Self {
+        Self {
+            shared,
+            begun_ns: [0; MOST],
+            declared: 0,
+        }
+    }
+
+    /// The section of this name, which is known from then on.
+    pub(crate) fn declare(&mut self, name: &str, budget_ns: u64) -> Section {
+        let known = self.shared[..self.declared]
+            .iter()
+            .position(|one| one.read().is_some_and(|one| one.name == name));
+        if let Some(known) = known {
+            return Section(known as u8);
+        }
+        if self.declared == MOST {
+            return Section::NONE;
+        }
+        self.shared[self.declared].declare(name, budget_ns);
+        self.declared += 1;
+        Section(self.declared as u8 - 1)
+    }
+
+    #[inline]
+    pub(crate) fn begin(&mut self, section: Section) {
+        let at = usize::from(section.0);
+        if at >= self.declared {
+            return;
+        }
+        if self.begun_ns[at] != 0 {
+            self.note_unbalanced(at);
+        }
+        self.begun_ns[at] = clock::monotonic_ns();
+    }
+
+    #[inline]
+    pub(crate) fn end(&mut self, section: Section) {
+        let at = usize::from(section.0);
+        if at >= self.declared {
+            return;
+        }
+        match std::mem::take(&mut self.begun_ns[at]) {
+            0 => self.note_unbalanced(at),
+            begun_ns => self.shared[at].add(clock::monotonic_ns() - begun_ns),
+        }
+    }
+
+    #[cold]
+    fn note_unbalanced(&self, at: usize) {
+        self.shared[at].unbalanced.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// After the warm-up.
+    pub(crate) fn forget(&self) {
+        self.shared.iter().for_each(SharedSection::forget);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timed() -> Timed {
+        Timed::new(Box::leak(Box::default()))
+    }
+
+    #[test]
+    fn runs_are_added_up_and_held_against_the_budget() {
+        let mut timed = timed();
+        let read = timed.declare("read", 1);
+        let write = timed.declare("write", 0);
+        assert_eq!(timed.declare("read", 9), read, "one of each name");
+        for _ in 0..3 {
+            timed.begin(read);
+            timed.begin(write);
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            timed.end(write);
+            timed.end(read);
+        }
+        let [read, write] = [0, 1].map(|at| timed.shared[at].read().unwrap());
+        assert_eq!(
+            (read.name.as_str(), read.runs, read.over_budget),
+            ("read", 3, 3)
+        );
+        assert_eq!((write.runs, write.over_budget), (3, 0));
+        assert!(write.sum_ns >= 6_000_000 && write.max_ns >= 2_000_000);
+        assert!(read.sum_ns >= write.sum_ns, "the outer holds the inner");
+        timed.forget();
+        assert_eq!(timed.shared[0].read().unwrap().runs, 0);
+    }
+
+    #[test]
+    fn ends_without_a_beginning_and_beginnings_without_an_end_are_counted() {
+        let mut timed = timed();
+        let section = timed.declare("compute", 0);
+        timed.end(section);
+        timed.begin(section);
+        timed.begin(section);
+        timed.end(section);
+        let times = timed.shared[0].read().unwrap();
+        assert_eq!((times.runs, times.unbalanced), (1, 2));
+    }
+
+    #[test]
+    fn one_section_too_many_is_none_and_does_nothing() {
+        let mut timed = timed();
+        let all: Vec<Section> = (0..=MOST)
+            .map(|number| timed.declare(&number.to_string(), 0))
+            .collect();
+        assert_eq!(all[MOST], Section::NONE);
+        timed.begin(all[MOST]);
+        timed.end(all[MOST]);
+        timed.end(Section::of(200));
+        let runs = timed.shared.iter().filter_map(SharedSection::read);
+        assert_eq!(runs.map(|one| one.runs + one.unbalanced).sum::<u64>(), 0);
+    }
+
+    #[test]
+    fn figures_that_something_wrote_over_contradict_nothing() {
+        let section = SharedSection::default();
+        section.declare("x", 5);
+        section.runs.store(3, Ordering::Relaxed);
+        section.sum_ns.store(10, Ordering::Relaxed);
+        section.max_ns.store(u64::MAX, Ordering::Relaxed);
+        section.over_budget.store(u64::MAX, Ordering::Relaxed);
+        let times = section.read().unwrap();
+        assert_eq!((times.max_ns, times.over_budget), (10, 3));
+    }
+}
