@@ -11,6 +11,7 @@ use columns::{Columns, Role};
 use record::Records;
 use rows::{Growing, Line};
 use std::borrow::Cow;
+use wakepath_timeline::count::counted;
 use wakepath_timeline::{Lack, Sample, SampleFlags};
 
 /// As many lines as are held in memory: 2.4 GB of samples.
@@ -39,8 +40,8 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
         if cells.len() != width || lines > MOST_LINES {
             let why = match cells.len() != width {
                 true => format!(
-                    "{} cells where the first line has {width}: cut short?",
-                    cells.len()
+                    "{} where the first line has {width}: cut short?",
+                    counted(cells.len() as u64, "cell", "cells")
                 ),
                 false => format!("more than {MOST_LINES} lines: import a part of it"),
             };
@@ -343,7 +344,7 @@ mod tests {
         let text = "due_us,start_us\n1000,1010\n2000,x\n";
         assert_eq!(refused(text), "3: \"x\" in column start is no time");
         assert!(
-            refused("due_us,start_us\n1000\n").starts_with("2: 1 cells where the first line has 2")
+            refused("due_us,start_us\n1000\n").starts_with("2: 1 cell where the first line has 2")
         );
         assert!(refused("due_us,start_us\n").contains("no cycle"));
         assert!(refused("").contains("no line"));

@@ -370,12 +370,12 @@ fn a_broken_table_is_named_with_its_line_and_leaves_nothing() {
         (
             "due_us,start_us\n1000,1010\n2000\n",
             &policy[..],
-            "log.csv:3: 1 cells where",
+            "log.csv:3: 1 cell where",
         ),
         (
             "due_us,start_us\n1000,1010\n",
             &[],
-            "1 lines tell no period",
+            "1 line tells no period",
         ),
         ("a,b\n1,2\n", &policy, "neither `start`"),
         ("due,start\n1,2\n", &policy, "give --unit"),
