@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wakepath_archive::Run;
 use wakepath_scenario::units::format_size;
+use wakepath_verdict::counted;
 
 /// Bytes of a working set, what it loses to a preemption, and to the worse of preemption and
 /// migration: all ascending, for a larger set never loses less.
@@ -63,7 +64,8 @@ impl DelayTable {
                 known.1 = known.1.max(preempted_ns).max(migrated_ns);
             }
         }
-        if found.is_empty() {
+        // A run that ended after the size 0 has measured the measurement alone.
+        if found.keys().all(|bytes| *bytes == 0) {
             return (Self::default(), String::new());
         }
         let mut highest = (0, 0);
@@ -75,7 +77,8 @@ impl DelayTable {
         let largest = table.0.last().map_or(0, |one| one.0);
         let sizes = table.0.len();
         let mut words = format!(
-            "; cache delays of {sizes} working sets up to {}, each of {least} runs or more",
+            "; cache delays of {} up to {}, each of {least} runs or more",
+            counted(sizes as u64, "working set", "working sets"),
             format_size(largest)
         );
         if few {
@@ -85,6 +88,11 @@ impl DelayTable {
             words += "; a migration was not measured, and counts as a preemption";
         }
         (table, words + &said)
+    }
+
+    /// The largest working set of which a delay is known, in bytes.
+    pub(super) fn largest_bytes(&self) -> Option<u64> {
+        self.0.last().map(|one| one.0)
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -22,6 +22,7 @@ pub use sweep::{
 use serde::Serialize;
 use serde_json::{Value, json};
 use wakepath_scenario::TaskSet;
+use wakepath_scenario::units::format_size;
 use wakepath_schedulability::sched_deadline::{Admission, Parameters, Refused, admission};
 use wakepath_schedulability::{
     Analysis, EndToEnd, Limits, Method, NotAnalysed, Outcome, Question, Refuted, What, Window,
@@ -55,6 +56,7 @@ impl Schedulability {
     pub fn of(mut set: TaskSet, overheads: KnownOverheads) -> Result<Self, NotAnalysed> {
         set.notes.extend(throttling::notes(&set));
         set.notes.extend(without_working_set(&set, &overheads));
+        set.notes.extend(beyond_measured(&set, &overheads));
         let question = Question {
             tasks: &set.tasks,
             method: set.method,
@@ -317,6 +319,24 @@ fn without_working_set(set: &TaskSet, overheads: &KnownOverheads) -> Option<Stri
             "{}: no working-set is given, so that the largest cache delay counts, {}",
             names.join(", "),
             exact(ns)
+        )
+    })
+}
+
+/// Tasks whose working set is larger than any whose delay is known.
+fn beyond_measured(set: &TaskSet, overheads: &KnownOverheads) -> Option<String> {
+    let largest = overheads.largest_working_set_bytes()?;
+    let beyond = set
+        .tasks
+        .iter()
+        .filter(|task| task.working_set_bytes > largest);
+    let names: Vec<&str> = beyond.map(|task| task.name.as_str()).collect();
+    (!names.is_empty() && set.tasks.len() > 1).then(|| {
+        format!(
+            "{}: the working set is beyond {}, the largest whose cache delay is known; taken in \
+             proportion: a guess",
+            names.join(", "),
+            format_size(largest)
         )
     })
 }

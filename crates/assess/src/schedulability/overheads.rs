@@ -278,6 +278,11 @@ impl KnownOverheads {
         self.cache_delays.of(0, moves)
     }
 
+    /// The largest working set whose delay is known, in bytes.
+    pub(super) fn largest_working_set_bytes(&self) -> Option<u64> {
+        self.cache_delays.largest_bytes()
+    }
+
     /// Whether any cost was put in.
     pub fn any(&self) -> bool {
         !self.points.is_empty() || !self.cache_delays.is_empty()

@@ -18,9 +18,11 @@ pub(crate) struct CacheDelay {
     set: Scattered,
     working_set_bytes: u64,
     preempting: Preempting,
+    /// The CPUs that the process was given, before this thread had its own.
+    given: Vec<u16>,
     /// The CPUs of this thread, and the one of them that it stays on.
     home: (Vec<u16>, u16),
-    /// Where it is moved to; `None` on a machine that has one CPU.
+    /// Where it is moved to; `None` where no other CPU was given.
     away: Option<u16>,
     /// How long a cycle goes on with rounds.
     share_ns: u64,
@@ -49,6 +51,7 @@ impl CacheDelay {
             set: Scattered::new(bytes),
             working_set_bytes: bytes,
             preempting: Preempting::new(preempted_by),
+            given: affinity::current().unwrap_or_default(),
             home: (Vec::new(), 0),
             away: None,
             share_ns: period_ns / 5 * 4,
@@ -60,16 +63,11 @@ impl CacheDelay {
 
     /// Before the first cycle, on the thread that runs them all, with its CPUs and its policy.
     pub(super) fn begin(&mut self) {
-        let own = affinity::current().unwrap_or_default();
         let home = affinity::this_cpu();
-        // All that the kernel lets it run on; the furthest is the one whose caches share the least.
-        let all = affinity::widen().and_then(|()| affinity::current());
-        let _ = affinity::pin(&own);
-        let others = all.unwrap_or_default().into_iter();
-        self.away = others
-            .filter(|&cpu| cpu != home)
-            .max_by_key(|&cpu| cpu.abs_diff(home));
-        self.home = (own, home);
+        // The furthest is the one whose caches share the least.
+        let others = self.given.iter().copied().filter(|&cpu| cpu != home);
+        self.away = others.max_by_key(|&cpu| cpu.abs_diff(home));
+        self.home = (affinity::current().unwrap_or_default(), home);
         self.preempting.begin(home);
     }
 
@@ -184,6 +182,22 @@ mod tests {
         }
         // A warm run is shorter than what it loses: else it was not warm.
         assert!(median(&set.warm) > 0 && median(&empty.warm) < median(&set.warm));
+    }
+
+    #[test]
+    fn a_thread_is_moved_to_no_cpu_that_its_process_was_not_given() {
+        std::thread::spawn(|| {
+            let first = affinity::current().unwrap()[0];
+            affinity::pin(&[first]).unwrap();
+            let mut measured = CacheDelay::new(4096, 4096, 1_000_000);
+            measured.begin();
+            measured.step();
+            let told = measured.modules();
+            assert!(told[1].runs > 0 && told[2].runs == 0, "{told:?}");
+            assert_eq!(affinity::current().unwrap(), [first]);
+        })
+        .join()
+        .unwrap();
     }
 
     #[test]

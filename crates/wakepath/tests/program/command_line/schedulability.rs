@@ -494,6 +494,11 @@ fn what_caches_lose_is_measured_and_put_into_the_bounds() {
     assert_eq!(delays.len(), 2, "{delays:?}");
     let note = large["notes"][0].as_str().unwrap();
     assert!(note.starts_with("a: no working-set is given"), "{note}");
+    let note = bounded("1 MiB")["notes"][1].as_str().unwrap().to_owned();
+    assert!(
+        note.starts_with("b: the working set is beyond 256 KiB"),
+        "{note}"
+    );
     // It was not traced: of a phase it tells nothing.
     std::fs::write(place.path().join("tasks.toml"), BURNS).unwrap();
     let words = [
