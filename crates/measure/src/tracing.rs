@@ -84,9 +84,14 @@ impl Tracing {
     ) -> Result<Reply, NotTraced> {
         // One that is gone and can't be told has no answer either.
         let _ = self.child.say(question);
-        self.child.answer(patience, Some).map_err(|why| match why {
-            NoAnswer::Died(how) => NotTraced::Died(how),
-            NoAnswer::Silent(seconds) => NotTraced::Silent(seconds),
+        self.child.answer(patience, Some).map_err(|why| {
+            // What it left in the kernel goes at once; what can't be removed is left to the next
+            // start.
+            let _ = wakepath_probe::remove_orphans();
+            match why {
+                NoAnswer::Died(how) => NotTraced::Died(how),
+                NoAnswer::Silent(seconds) => NotTraced::Silent(seconds),
+            }
         })
     }
 }
@@ -244,8 +249,6 @@ impl Running<'_> {
 
     fn give_up_tracing(&mut self, why: &NotTraced) -> Result<(), MeasureError> {
         self.tracing = None;
-        // What it left in the kernel goes at once; what can't be removed is left to the next start.
-        let _ = wakepath_probe::remove_orphans();
         self.say(&format!("nothing more is traced: {why}"))
     }
 }
