@@ -1,13 +1,17 @@
 //! The journal: what is about to be written, with the value before, on the disk before it is
 //! written. It lies in `/run/wakepath`, which a reboot clears together with what it could restore.
 
+mod error;
+
+pub use error::{Damage, JournalError};
+
 use crate::Action;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use wakepath_directory::{DirectoryError, Private};
+use wakepath_directory::Private;
 
 const PLACE: &[&str] = &["run", "wakepath"];
 const NAME: &str = "journal";
@@ -56,112 +60,6 @@ pub enum Entry {
     },
     /// Everything of the plan is done.
     Complete,
-}
-
-/// Why the journal can't be used.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// Its directory can't be trusted.
-    #[error(transparent)]
-    Directory(DirectoryError),
-    /// Another wakepath is at work.
-    #[error("{}: another wakepath is tuning this machine; wait for it", path.display())]
-    Busy {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// It, or its directory, can't be opened, made, read or written.
-    #[error("{}: {source}{}", path.display(), remedy(source))]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the kernel said.
-        source: Error,
-    },
-    /// There is one already.
-    #[error("{}: this machine is tuned already; first: wakepath tune revert", path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A boot entry is prepared already.
-    #[error("{}: a boot entry is prepared already; first: wakepath tune boot --remove", path.display())]
-    Kept {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A line other than the last can't be read.
-    #[error("{}: line {line} is damaged: {why}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// What is wrong.
-        why: Damage,
-    },
-}
-
-/// What is wrong with a journal, or with a line of it.
-#[derive(Debug, thiserror::Error)]
-pub enum Damage {
-    /// It has a second name elsewhere.
-    #[error("no plain file with one name")]
-    NoPlainFile,
-    /// It is longer than any journal.
-    #[error("longer than {} MiB", LARGEST >> 20)]
-    TooLong,
-    /// A line is no entry.
-    #[error(transparent)]
-    NoEntry(#[from] serde_json::Error),
-    /// The entry that begins a journal stands elsewhere, or is not there.
-    #[error("the first line, and it alone, says which boot it is of")]
-    Beginning,
-    /// It is of another version of the format.
-    #[error("version {0}; this wakepath reads {VERSION}")]
-    Version(u32),
-    /// A change out of turn.
-    #[error("change {number} where {expected} was expected")]
-    OutOfTurn {
-        /// Its number.
-        number: usize,
-        /// The number that was due.
-        expected: usize,
-    },
-    /// It speaks of a change that no line has announced.
-    #[error("change {number} of {count} is not there")]
-    UnknownChange {
-        /// Its number.
-        number: usize,
-        /// How many were announced.
-        count: usize,
-    },
-}
-
-impl JournalError {
-    pub(crate) fn io(path: &Path, source: Error) -> Self {
-        Self::Io {
-            path: path.into(),
-            source,
-        }
-    }
-}
-
-impl From<DirectoryError> for JournalError {
-    fn from(error: DirectoryError) -> Self {
-        match error {
-            DirectoryError::Busy { path } => Self::Busy { path },
-            DirectoryError::Io { path, source, .. } => Self::Io { path, source },
-            other => Self::Directory(other),
-        }
-    }
-}
-
-fn remedy(error: &Error) -> &'static str {
-    match error.kind() {
-        ErrorKind::PermissionDenied => "; the settings of a machine are root's: sudo",
-        _ => "",
-    }
 }
 
 /// A change as the journal knows it.
@@ -390,7 +288,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_change_is_read_and_written_alike() {
-        let text = include_str!("../tests/journals/every-kind.journal");
+        let text = include_str!("../../tests/journals/every-kind.journal");
         let history = History::parse(text).unwrap();
         assert_eq!((history.records.len(), history.complete), (7, true));
         assert!(history.records[6].reverted && history.records[2].refused.is_some());
