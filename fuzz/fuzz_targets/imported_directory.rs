@@ -4,4 +4,6 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| wakepath_hostile_input::imported_directory(data));
+fuzz_target!(|data: &[u8]| {
+    wakepath_hostile_input::imported_directory(data);
+});

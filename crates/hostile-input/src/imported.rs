@@ -6,11 +6,13 @@ use wakepath_import::{Asked, Form, ImportError, Imported, Part, Values};
 /// Longer is no line that anybody reads.
 const LONGEST: usize = 2_000;
 
-/// Reads `data` as a file of every form, with and without what a user may say of it.
+/// Reads `data` as a file of every form, with and without what a user may say of it. Says whether one
+/// of them took it.
 ///
 /// # Panics
 /// Where a reader breaks its promise.
-pub fn imported_file(data: &[u8]) {
+pub fn imported_file(data: &[u8]) -> bool {
+    let mut taken = false;
     for form in Form::ALL {
         // As in the files that the seeds are, so that one is read to its end.
         let said = Asked {
@@ -22,21 +24,23 @@ pub fn imported_file(data: &[u8]) {
             ..Asked::default()
         };
         for asked in [Asked::default(), said] {
-            answered(form, data.len(), form.read(data, &asked));
+            taken |= answered(form, data.len(), form.read(data, &asked));
         }
     }
+    taken
 }
 
 const METADATA: &[u8] =
     include_bytes!("../../import/tests/fixtures/ros2/ust/uid/0/64-bit/metadata");
-const STREAM: &[u8] = include_bytes!("../../import/tests/fixtures/ros2/ust/uid/0/64-bit/ros2ch_0");
+const STREAM: &[u8] = include_bytes!("../../import/tests/fixtures/ros2/ust/uid/0/64-bit/ros2ch_1");
 
 /// Reads `data` as a part of a directory: as the metadata of a real stream, and as a stream of real
-/// metadata.
+/// metadata. Says whether it was taken as one of the two.
 ///
 /// # Panics
 /// Where a reader breaks its promise.
-pub fn imported_directory(data: &[u8]) {
+pub fn imported_directory(data: &[u8]) -> bool {
+    let mut taken = false;
     for (metadata, stream) in [(data, STREAM), (METADATA, data)] {
         let part = |path: &str, bytes: &[u8]| Part {
             path: path.to_owned(),
@@ -44,17 +48,20 @@ pub fn imported_directory(data: &[u8]) {
         };
         let parts = [part("metadata", metadata), part("stream_0", stream)];
         let read = Form::Ros2.read_directory(&parts);
-        answered(Form::Ros2, metadata.len() + stream.len(), read);
+        taken |= answered(Form::Ros2, metadata.len() + stream.len(), read);
     }
+    taken
 }
 
-fn answered(form: Form, bytes: usize, answer: Result<Imported, ImportError>) {
+/// Whether the form took it.
+fn answered(form: Form, bytes: usize, answer: Result<Imported, ImportError>) -> bool {
     let form = form.word();
     match answer {
         Err(error) => {
             let line = error.to_string();
             assert!(!line.contains(char::is_control), "{form}: {line:?}");
             assert!(line.len() < LONGEST, "{form}: {line}");
+            false
         }
         Ok(found) => {
             let threads = found.threads.len();
@@ -80,6 +87,7 @@ fn answered(form: Form, bytes: usize, answer: Result<Imported, ImportError>) {
                 let events = trace.events.len();
                 assert!(events <= bytes, "{form}: {events} events of {bytes} bytes");
             }
+            true
         }
     }
 }
