@@ -189,7 +189,7 @@ impl KnownOverheads {
             let table = match table_of(run) {
                 Ok(table) => costs_in(table, phase, run)?,
                 // A run that measures cache delays tells of nothing else, and need not be traced.
-                Err(OverheadsError::NotTraced(_)) if !cache_delays(run).is_empty() => continue,
+                Err(OverheadsError::NotTraced(_)) if Self::tells_cache_delays(run) => continue,
                 Err(error) => return Err(error),
             };
             if known.points.is_empty() {
@@ -244,9 +244,10 @@ impl KnownOverheads {
         Ok(known)
     }
 
-    /// Whether a run measured what is lost of the caches.
+    /// Whether a run measured what is lost of the caches, and not only what measuring takes.
     pub fn tells_cache_delays(run: &Run) -> bool {
-        !cache_delays(run).is_empty()
+        let found = cache_delays(run);
+        found.iter().any(|one| one.working_set_bytes > 0)
     }
 
     /// With what a run can't tell taken from a file: the longest kernel section and cache delays; all
