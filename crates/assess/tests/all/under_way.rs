@@ -136,6 +136,7 @@ fn the_worst_cycle_of_each_segment_is_told_and_the_log_not_read_again_for_it() {
     let length = |name: &str| fs::metadata(directory.join(name)).unwrap().len();
     let traces: u64 = (0..SEGMENTS).map(|of| length(&trace_name(of))).sum();
     let recorded = length(LOG_NAME) + traces;
+    eprintln!("{read} bytes read of {recorded}, in {SEGMENTS} looks");
     assert!(read <= 3 * recorded, "{read} bytes read of {recorded}");
     assert!(run.worst_cycle(SEGMENTS).unwrap().is_none(), "not begun");
 }
