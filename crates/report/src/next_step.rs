@@ -67,11 +67,17 @@ const WITHOUT_VALUE: [&str; 2] = ["--trace", "--quick"];
 /// The command that measured, with other options and without its directory, which is taken now;
 /// `None` for a run that no command can repeat.
 pub(crate) fn again(assessment: &Assessment, options: &[&str]) -> Option<String> {
-    let command = &assessment.run.command;
+    repeated(&assessment.run.command, options)
+}
+
+fn repeated(command: &[String], options: &[&str]) -> Option<String> {
     let verb = command.get(1)?;
-    if !matches!(verb.as_str(), "check" | "run") {
+    if !matches!(verb.as_str(), "check" | "run" | "record") {
         return None;
     }
+    // Behind two dashes stand a program's own words.
+    let own = command.iter().position(|word| word == "--");
+    let (command, program) = command.split_at(own.unwrap_or(command.len()));
     let given = options
         .iter()
         .copied()
@@ -99,6 +105,7 @@ pub(crate) fn again(assessment: &Assessment, options: &[&str]) -> Option<String>
         }
     }
     words.extend(options.iter().map(|option| word(option)));
+    words.extend(program.iter().map(|own| word(own)));
     Some(words.join(" "))
 }
 
@@ -115,6 +122,29 @@ pub(crate) fn word(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_recorded_program_keeps_its_own_words_behind_the_dashes() {
+        let command = [
+            "/usr/bin/wakepath",
+            "record",
+            "--duration",
+            "4s",
+            "--idle",
+            "--directory=run",
+            "--",
+            "./my loop",
+            "--duration",
+            "7",
+        ];
+        let command = command.map(str::to_owned);
+        assert_eq!(
+            repeated(&command, &["--duration", "20s"]).as_deref(),
+            Some("wakepath record --idle --duration 20s -- './my loop' --duration 7")
+        );
+        let watched = ["wakepath", "watch", "--", "./x"].map(str::to_owned);
+        assert_eq!(repeated(&watched, &[]), None);
+    }
 
     #[test]
     fn words_are_quoted_for_a_shell_where_they_have_to_be() {
