@@ -12,7 +12,8 @@ wakepath_test_program::tests![what_the_first_pages_show_works_as_shown_and_fits_
 
 const PAGES: [&str; 2] = ["README.md", "docs/guide/first-run.md"];
 
-/// What measures for minutes is typed so that it takes seconds; all else of it is as shown.
+/// What measures for minutes is typed so that it takes seconds, and long enough for every load to show
+/// that it works; all else of it is as shown.
 const SHORTER: [(&str, &str); 2] = [
     (
         "wakepath check --stop-above 200us",
@@ -20,7 +21,7 @@ const SHORTER: [(&str, &str); 2] = [
     ),
     (
         "wakepath rate --policy 'FIFO 80'",
-        "--from 100Hz --to 104Hz --block 4500ms",
+        "--from 100Hz --to 104Hz --block 8s",
     ),
 ];
 
@@ -45,6 +46,10 @@ const ELSEWHERE: [(&str, &str); 9] = [
     ),
     ("./test", "of a clone"),
 ];
+
+/// On a machine that is busy with other things a load may get too little CPU time to prove its work
+/// in seconds; `rate` then says that a step can't be judged, and is typed once more.
+const ATTEMPTS: usize = 4;
 
 /// One screen.
 const LINES: usize = 40;
@@ -71,7 +76,14 @@ fn what_the_first_pages_show_works_as_shown_and_fits_one_screen() {
             }
             let more = SHORTER.iter().find(|(shown, _)| *shown == line);
             shortened.extend(more.map(|(shown, _)| *shown));
-            let said = newcomer.type_(&line, more.map_or("", |(_, more)| more));
+            let more = more.map_or("", |(_, more)| more);
+            let mut said = newcomer.type_(&line, more);
+            for _ in 1..ATTEMPTS {
+                if !said.complaints.contains("can't be judged") {
+                    break;
+                }
+                said = newcomer.type_(&line, more);
+            }
             if line.contains("--stop-above") && said.complaints.contains("nothing was measured") {
                 untraced = Some(said.complaints.trim().to_owned());
                 continue;
