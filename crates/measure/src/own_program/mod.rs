@@ -2,10 +2,14 @@
 //! the shared memory, its threads read back from outside. Nothing that it writes there is trusted; it
 //! is no controller, and links only the loop's library.
 
+mod loops;
+mod thread;
+
+pub use loops::{AnnouncedLoop, NoLoops, loops_of};
+
 use crate::loop_process::LoopProcess;
 use crate::own_executable;
 use crate::supervisor::Heard;
-use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::File;
@@ -15,14 +19,14 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use wakepath_archive::{ModuleTimes, Obstacle, ThreadEnd};
+use thread::{Refused, modules, placed};
+use wakepath_archive::{Obstacle, ThreadEnd};
 use wakepath_directory::Directory;
-use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadEndReport, ThreadReady, ThreadSpec};
+use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadEndReport, ThreadSpec};
 use wakepath_rt::announcement::{Announced, Left, State};
-use wakepath_rt::sections::SectionTimes;
-use wakepath_rt::shared::{SharedMemory, SharedMemoryError};
-use wakepath_rt::{Shortfall, clock, of_thread};
-use wakepath_timeline::{Policy, one_line};
+use wakepath_rt::clock;
+use wakepath_rt::shared::SharedMemory;
+use wakepath_timeline::one_line;
 
 /// Name of the file in the run directory with what the program printed.
 pub const OUTPUT: &str = "program.log";
@@ -33,164 +37,6 @@ const LOOPS_PATIENCE: Duration = Duration::from_secs(25);
 /// How long it may go on after the end of its loops before it is asked to end, and then before it is
 /// killed.
 const LEAVING: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(2)];
-/// The most loops that a program of unknown loops may have.
-const MOST_LOOPS: u32 = 16;
-/// The last loop of a program is taken to have come when none came for so long.
-const NO_MORE_COME: Duration = Duration::from_millis(300);
-
-/// A loop of a program, as it announces itself and as the kernel has its thread.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AnnouncedLoop {
-    /// Its name.
-    pub name: String,
-    /// Its period in nanoseconds.
-    pub period_ns: u64,
-    /// The policy of its thread.
-    pub policy: Policy,
-    /// The CPUs on which its thread may run, ascending.
-    pub cpus: Vec<u16>,
-}
-
-/// Why a program's loops are not known.
-#[derive(Debug, thiserror::Error)]
-pub enum NoLoops {
-    /// The program can't be started.
-    #[error("{program}: can't be started: {source}")]
-    Start {
-        /// The program.
-        program: String,
-        /// The system's answer.
-        source: io::Error,
-    },
-    /// There is no memory to share with it.
-    #[error("{program}: {source}")]
-    Memory {
-        /// The program.
-        program: String,
-        /// The system's answer.
-        source: SharedMemoryError,
-    },
-    /// It ended without one.
-    #[error(
-        "{program}: ended ({how}) without a loop that can be recorded; link wakepath-rt's `Loop` or \
-         wakepath.h, or look at it from outside: wakepath watch -- {program}"
-    )]
-    Ended {
-        /// The program.
-        program: String,
-        /// Exit status, and its last line.
-        how: String,
-    },
-    /// It made none.
-    #[error(
-        "{program}: made no loop that can be recorded within {} s; link wakepath-rt's `Loop` or \
-         wakepath.h, or look at it from outside: wakepath watch -- {program}",
-        LOOPS_PATIENCE.as_secs()
-    )]
-    None {
-        /// The program.
-        program: String,
-    },
-    /// A loop whose thread is not there, or under a policy without a name here.
-    #[error("{program}: the thread of its loop `{name}` can't be read: {source}")]
-    Thread {
-        /// The program.
-        program: String,
-        /// The loop's name.
-        name: String,
-        /// The system's answer.
-        source: io::Error,
-    },
-    /// Two of one name can't be told apart.
-    #[error("{program}: has two loops of the name `{name}`; give each its own")]
-    Twice {
-        /// The program.
-        program: String,
-        /// The name.
-        name: String,
-    },
-    /// Somebody asked for the end meanwhile.
-    #[error("interrupted before measuring")]
-    Interrupted,
-}
-
-/// Starts a program, asks which loops it has, and ends it before the first cycle of any.
-///
-/// # Errors
-/// Why they are not known, in one line.
-pub fn loops_of(
-    command: &[String],
-    interrupt: &crate::Interrupt,
-) -> Result<Vec<AnnouncedLoop>, NoLoops> {
-    let program = command.first().cloned().unwrap_or_default();
-    let memory = SharedMemory::create(MOST_LOOPS, 8);
-    let memory = memory.map_err(|source| NoLoops::Memory {
-        program: program.clone(),
-        source,
-    })?;
-    let started = |source| NoLoops::Start {
-        program: program.clone(),
-        source,
-    };
-    let output = memfd_create("wakepath-output", MemfdFlags::CLOEXEC);
-    let output = output.map_err(|error| started(error.into()))?.into();
-    let mut process = OwnProgram::with_output(command, output, &memory).map_err(started)?;
-    let asked = Instant::now();
-    let (mut known, mut since) = (0, Instant::now());
-    let found = loop {
-        let announced = process.announced();
-        if announced.len() != known {
-            (known, since) = (announced.len(), Instant::now());
-        }
-        if known > 0 && since.elapsed() > NO_MORE_COME {
-            break Ok(announced);
-        }
-        if interrupt.requested() {
-            break Err(NoLoops::Interrupted);
-        }
-        if process.has_ended() {
-            let how = process.end();
-            break Err(NoLoops::Ended {
-                program: program.clone(),
-                how,
-            });
-        }
-        if asked.elapsed() > LOOPS_PATIENCE {
-            break Err(NoLoops::None {
-                program: program.clone(),
-            });
-        }
-        std::thread::sleep(LOOK);
-    };
-    let loops = found.and_then(|announced| read(&program, &announced));
-    memory.words().stop.store(1, Ordering::Release);
-    process.kill();
-    loops
-}
-
-fn read(program: &str, announced: &[Announced]) -> Result<Vec<AnnouncedLoop>, NoLoops> {
-    let mut loops: Vec<AnnouncedLoop> = Vec::new();
-    for one in announced {
-        let name = one_line(&one.name);
-        if loops.iter().any(|known| known.name == name) {
-            let program = program.to_owned();
-            return Err(NoLoops::Twice { program, name });
-        }
-        let effective = of_thread::effective(one.thread_id, one.timer_slack_ns);
-        let effective = effective.map_err(|source| NoLoops::Thread {
-            program: program.to_owned(),
-            name: name.clone(),
-            source,
-        })?;
-        loops.push(AnnouncedLoop {
-            name,
-            period_ns: one.period_ns,
-            policy: effective.policy,
-            cpus: effective.cpus,
-        });
-    }
-    Ok(loops)
-}
 
 /// A running program.
 pub(crate) struct OwnProgram {
@@ -398,77 +244,6 @@ impl OwnProgram {
         }
         true
     }
-}
-
-/// Sections of the user's own loop, as the archive has parts that timed themselves.
-fn modules(sections: Vec<SectionTimes>) -> Vec<ModuleTimes> {
-    let module = |section: SectionTimes| ModuleTimes {
-        name: one_line(&section.name),
-        budget_ns: (section.budget_ns != 0).then_some(section.budget_ns),
-        runs: section.runs,
-        sum_ns: section.sum_ns,
-        max_ns: section.max_ns,
-        over_budget: section.over_budget,
-        every: None,
-        late: None,
-        caches: None,
-    };
-    sections.into_iter().map(module).collect()
-}
-
-/// Why a loop's thread can't be measured.
-struct Refused(Obstacle, String);
-
-/// A loop's thread as the scenario wants it, set from outside where its program left it otherwise.
-fn placed(wanted: &ThreadSpec, found: &Announced) -> Result<ThreadReady, Refused> {
-    let name = &wanted.name;
-    if found.period_ns != wanted.period_ns {
-        let (theirs, ours) = (found.period_ns, wanted.period_ns);
-        return Err(Refused(
-            Obstacle::Other,
-            format!(
-                "the program's loop `{name}` has a period of {theirs} ns, and the scenario says {ours} ns"
-            ),
-        ));
-    }
-    let thread_id = found.thread_id;
-    let effective = || {
-        of_thread::effective(thread_id, found.timer_slack_ns).map_err(|error| {
-            let reason = format!("the thread of the loop `{name}` can't be read: {error}");
-            Refused(Obstacle::Other, reason)
-        })
-    };
-    let mut is = effective()?;
-    let (policy, cpus) = (
-        wanted.preparation.policy,
-        wanted.preparation.cpus.as_deref(),
-    );
-    if is.policy != policy || cpus.is_some_and(|cpus| cpus != is.cpus) {
-        of_thread::place(thread_id, policy, cpus).map_err(|error| {
-            let obstacle = match error.raw_os_error() {
-                Some(1 | 13) => Obstacle::MissingRight,
-                _ => Obstacle::Other,
-            };
-            let reason = format!(
-                "the loop `{name}` can't be put under {policy} from outside: {error}; have its program \
-                 do it, or run as root"
-            );
-            Refused(obstacle, reason)
-        })?;
-        is = effective()?;
-    }
-    let mut shortfalls = Vec::new();
-    if !is.memory_locked {
-        shortfalls.push(Shortfall::MemoryNotLocked {
-            error: "its program did not lock it".into(),
-        });
-    }
-    Ok(ThreadReady {
-        thread_id,
-        effective: is,
-        shortfalls,
-        no_counters: None,
-    })
 }
 
 impl LoopProcess for OwnProgram {

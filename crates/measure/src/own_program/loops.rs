@@ -1,0 +1,171 @@
+//! Which loops a program has: it is started for the question alone, and ended before the first cycle of any.
+
+use super::{LOOK, LOOPS_PATIENCE, OwnProgram};
+use crate::loop_process::LoopProcess;
+use rustix::fs::{MemfdFlags, memfd_create};
+use std::io;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use wakepath_rt::announcement::Announced;
+use wakepath_rt::of_thread;
+use wakepath_rt::shared::{SharedMemory, SharedMemoryError};
+use wakepath_timeline::{Policy, one_line};
+
+/// The most loops that a program of unknown loops may have.
+const MOST_LOOPS: u32 = 16;
+/// The last loop of a program is taken to have come when none came for so long.
+const NO_MORE_COME: Duration = Duration::from_millis(300);
+
+/// A loop of a program, as it announces itself and as the kernel has its thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnnouncedLoop {
+    /// Its name.
+    pub name: String,
+    /// Its period in nanoseconds.
+    pub period_ns: u64,
+    /// The policy of its thread.
+    pub policy: Policy,
+    /// The CPUs on which its thread may run, ascending.
+    pub cpus: Vec<u16>,
+}
+
+/// Why a program's loops are not known.
+#[derive(Debug, thiserror::Error)]
+pub enum NoLoops {
+    /// The program can't be started.
+    #[error("{program}: can't be started: {source}")]
+    Start {
+        /// The program.
+        program: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// There is no memory to share with it.
+    #[error("{program}: {source}")]
+    Memory {
+        /// The program.
+        program: String,
+        /// The system's answer.
+        source: SharedMemoryError,
+    },
+    /// It ended without one.
+    #[error(
+        "{program}: ended ({how}) without a loop that can be recorded; link wakepath-rt's `Loop` or \
+         wakepath.h, or look at it from outside: wakepath watch -- {program}"
+    )]
+    Ended {
+        /// The program.
+        program: String,
+        /// Exit status, and its last line.
+        how: String,
+    },
+    /// It made none.
+    #[error(
+        "{program}: made no loop that can be recorded within {} s; link wakepath-rt's `Loop` or \
+         wakepath.h, or look at it from outside: wakepath watch -- {program}",
+        LOOPS_PATIENCE.as_secs()
+    )]
+    None {
+        /// The program.
+        program: String,
+    },
+    /// A loop whose thread is not there, or under a policy without a name here.
+    #[error("{program}: the thread of its loop `{name}` can't be read: {source}")]
+    Thread {
+        /// The program.
+        program: String,
+        /// The loop's name.
+        name: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// Two of one name can't be told apart.
+    #[error("{program}: has two loops of the name `{name}`; give each its own")]
+    Twice {
+        /// The program.
+        program: String,
+        /// The name.
+        name: String,
+    },
+    /// Somebody asked for the end meanwhile.
+    #[error("interrupted before measuring")]
+    Interrupted,
+}
+
+/// Starts a program, asks which loops it has, and ends it before the first cycle of any.
+///
+/// # Errors
+/// Why they are not known, in one line.
+pub fn loops_of(
+    command: &[String],
+    interrupt: &crate::Interrupt,
+) -> Result<Vec<AnnouncedLoop>, NoLoops> {
+    let program = command.first().cloned().unwrap_or_default();
+    let memory = SharedMemory::create(MOST_LOOPS, 8);
+    let memory = memory.map_err(|source| NoLoops::Memory {
+        program: program.clone(),
+        source,
+    })?;
+    let started = |source| NoLoops::Start {
+        program: program.clone(),
+        source,
+    };
+    let output = memfd_create("wakepath-output", MemfdFlags::CLOEXEC);
+    let output = output.map_err(|error| started(error.into()))?.into();
+    let mut process = OwnProgram::with_output(command, output, &memory).map_err(started)?;
+    let asked = Instant::now();
+    let (mut known, mut since) = (0, Instant::now());
+    let found = loop {
+        let announced = process.announced();
+        if announced.len() != known {
+            (known, since) = (announced.len(), Instant::now());
+        }
+        if known > 0 && since.elapsed() > NO_MORE_COME {
+            break Ok(announced);
+        }
+        if interrupt.requested() {
+            break Err(NoLoops::Interrupted);
+        }
+        if process.has_ended() {
+            let how = process.end();
+            break Err(NoLoops::Ended {
+                program: program.clone(),
+                how,
+            });
+        }
+        if asked.elapsed() > LOOPS_PATIENCE {
+            break Err(NoLoops::None {
+                program: program.clone(),
+            });
+        }
+        std::thread::sleep(LOOK);
+    };
+    let loops = found.and_then(|announced| read(&program, &announced));
+    memory.words().stop.store(1, Ordering::Release);
+    process.kill();
+    loops
+}
+
+fn read(program: &str, announced: &[Announced]) -> Result<Vec<AnnouncedLoop>, NoLoops> {
+    let mut loops: Vec<AnnouncedLoop> = Vec::new();
+    for one in announced {
+        let name = one_line(&one.name);
+        if loops.iter().any(|known| known.name == name) {
+            let program = program.to_owned();
+            return Err(NoLoops::Twice { program, name });
+        }
+        let effective = of_thread::effective(one.thread_id, one.timer_slack_ns);
+        let effective = effective.map_err(|source| NoLoops::Thread {
+            program: program.to_owned(),
+            name: name.clone(),
+            source,
+        })?;
+        loops.push(AnnouncedLoop {
+            name,
+            period_ns: one.period_ns,
+            policy: effective.policy,
+            cpus: effective.cpus,
+        });
+    }
+    Ok(loops)
+}
