@@ -25,6 +25,11 @@ pub(crate) trait LoopProcess {
         Vec::new()
     }
 
+    /// What of its end is to be said in the run, once it has been seen to.
+    fn left_late(&self) -> Option<String> {
+        None
+    }
+
     /// Waits for its end and says how it ended.
     fn end(&mut self) -> String;
 

@@ -116,6 +116,9 @@ impl UnderWay<'_, '_> {
     fn with_process(&mut self, child: &mut dyn LoopProcess) -> Result<Outcome, MeasureError> {
         let outcome = self.with_child(child);
         child.kill();
+        if let Some(late) = child.left_late() {
+            self.run.say_once(late)?;
+        }
         outcome
     }
 

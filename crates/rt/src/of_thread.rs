@@ -7,7 +7,8 @@ use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 use std::io;
 use wakepath_timeline::Policy;
 
-/// What the kernel says of the thread `tid`, whose own word `timer_slack_ns` is.
+/// What the kernel says of the thread `tid`. Its timer slack is its own word, `timer_slack_ns`, where this
+/// process may not ask for it.
 ///
 /// # Errors
 /// `ESRCH` where there is no such thread; as [`attributes::get`].
@@ -25,17 +26,22 @@ pub fn effective(tid: u32, timer_slack_ns: u64) -> io::Result<Effective> {
         memory_locked: locked_kib(&status) > 0,
         timer_slack_ns: match policy.is_real_time() {
             true => 0,
-            false => timer_slack_ns,
+            false => slack_of(tid).unwrap_or(timer_slack_ns),
         },
     })
 }
 
-/// Puts the thread `tid` on these CPUs and under this policy; a SCHED_DEADLINE thread stays where it
-/// may run.
+/// Puts the thread `tid` on these CPUs and under this policy, with this timer slack where the policy has
+/// one: a thread that was real-time has lost its own. A SCHED_DEADLINE thread stays where it may run.
 ///
 /// # Errors
 /// The kernel's: `EPERM` without the right to it, `EBUSY` where a reservation is not admitted.
-pub fn place(tid: u32, policy: Policy, cpus: Option<&[u16]>) -> io::Result<()> {
+pub fn place(
+    tid: u32,
+    policy: Policy,
+    cpus: Option<&[u16]>,
+    timer_slack_ns: Option<u64>,
+) -> io::Result<()> {
     if let (Some(cpus), false) = (cpus, matches!(policy, Policy::Deadline { .. })) {
         let mut set = CpuSet::new();
         let known = cpus.iter().map(|&cpu| usize::from(cpu));
@@ -44,7 +50,23 @@ pub fn place(tid: u32, policy: Policy, cpus: Option<&[u16]>) -> io::Result<()> {
             .for_each(|cpu| set.set(cpu));
         sched_setaffinity(Some(pid(tid)?), &set)?;
     }
-    attributes::set(tid.cast_signed(), policy)
+    attributes::set(tid.cast_signed(), policy)?;
+    match timer_slack_ns {
+        Some(slack_ns) if !policy.is_real_time() => {
+            std::fs::write(slack_file(tid), slack_ns.max(1).to_string())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The timer slack in nanoseconds, as far as this process may know it (`CAP_SYS_NICE`).
+fn slack_of(tid: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(slack_file(tid)).ok()?;
+    text.trim().parse().ok()
+}
+
+fn slack_file(tid: u32) -> String {
+    format!("/proc/{tid}/timerslack_ns")
 }
 
 fn pid(tid: u32) -> io::Result<Pid> {
@@ -73,10 +95,10 @@ mod tests {
         });
         let tid = hear.recv().unwrap();
         let before = effective(tid, 50_000).unwrap();
-        assert_eq!(before.timer_slack_ns, 50_000);
+        assert!(before.timer_slack_ns > 0);
         let last = *before.cpus.last().unwrap();
         let policy = Policy::Batch { nice: 3 };
-        place(tid, policy, Some(&[last])).unwrap();
+        place(tid, policy, Some(&[last]), None).unwrap();
         let after = effective(tid, 50_000).unwrap();
         assert_eq!((after.policy, after.cpus), (policy, vec![last]));
         drop(end);

@@ -207,6 +207,10 @@ impl Preparation {
             timer_slack::set(slack_ns).map_err(PrepareError::ReadBack)?;
         }
         set_policy(self.policy).map_err(|source| self.policy_error(source))?;
+        // A thread that leaves a real-time policy gets the kernel's own slack back.
+        if let (Some(slack_ns), false) = (self.timer_slack_ns, self.policy.is_real_time()) {
+            timer_slack::set(slack_ns).map_err(PrepareError::ReadBack)?;
+        }
 
         let effective = Effective {
             policy: attributes::get(0).map_err(PrepareError::ReadBack)?,

@@ -47,6 +47,7 @@ pub(crate) struct OwnProgram {
     lead_ns: u64,
     course: At,
     started: Instant,
+    left_late: Option<String>,
 }
 
 /// Where its loops are.
@@ -109,6 +110,7 @@ impl OwnProgram {
             lead_ns: 0,
             course: At::GettingReady,
             started: Instant::now(),
+            left_late: None,
         })
     }
 
@@ -272,9 +274,13 @@ impl LoopProcess for OwnProgram {
         let mut remarks = Vec::new();
         let unrecorded = self.memory.words().unrecorded.load(Ordering::Acquire);
         if unrecorded > 0 {
+            let loops = match unrecorded {
+                1 => "1 loop more of the program is".to_owned(),
+                more => format!("{more} loops more of the program are"),
+            };
             remarks.push(format!(
-                "{unrecorded} more loops of the program are not recorded: they came after the others had \
-                 begun, or the scenario does not name them"
+                "{loops} not recorded: made after the others had begun, of a name that is taken, or of none \
+                 that the scenario has"
             ));
         }
         for (ring, thread) in (0..).zip(&self.threads) {
@@ -293,6 +299,10 @@ impl LoopProcess for OwnProgram {
         remarks
     }
 
+    fn left_late(&self) -> Option<String> {
+        self.left_late.clone()
+    }
+
     fn end(&mut self) -> String {
         let status = self.child.wait();
         let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
@@ -307,7 +317,15 @@ impl LoopProcess for OwnProgram {
         self.memory.words().stop.store(1, Ordering::Release);
         if !self.ends_within(LEAVING[0]) {
             self.signal(Signal::TERM);
-            self.ends_within(LEAVING[1]);
+            let how = match self.ends_within(LEAVING[1]) {
+                true => "SIGTERM ended it",
+                false => "it was killed",
+            };
+            self.left_late = Some(format!(
+                "the program did not leave within {} s of its loops' end, and {how}: what it had not \
+                 written by then is lost",
+                LEAVING[0].as_secs()
+            ));
         }
         self.signal(Signal::KILL);
         let _ = self.child.wait();

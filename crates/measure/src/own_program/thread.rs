@@ -6,6 +6,7 @@ use wakepath_measured_loop::{ThreadReady, ThreadSpec};
 use wakepath_rt::announcement::Announced;
 use wakepath_rt::sections::SectionTimes;
 use wakepath_rt::{Shortfall, of_thread};
+use wakepath_timeline::duration::exact;
 use wakepath_timeline::one_line;
 
 /// Sections of the user's own loop, as the archive has parts that timed themselves.
@@ -31,11 +32,11 @@ pub(super) struct Refused(pub(super) Obstacle, pub(super) String);
 pub(super) fn placed(wanted: &ThreadSpec, found: &Announced) -> Result<ThreadReady, Refused> {
     let name = &wanted.name;
     if found.period_ns != wanted.period_ns {
-        let (theirs, ours) = (found.period_ns, wanted.period_ns);
+        let (theirs, ours) = (exact(found.period_ns), exact(wanted.period_ns));
         return Err(Refused(
             Obstacle::Other,
             format!(
-                "the program's loop `{name}` has a period of {theirs} ns, and the scenario says {ours} ns"
+                "the program's loop `{name}` has a period of {theirs}, and the scenario says {ours}"
             ),
         ));
     }
@@ -52,7 +53,8 @@ pub(super) fn placed(wanted: &ThreadSpec, found: &Announced) -> Result<ThreadRea
         wanted.preparation.cpus.as_deref(),
     );
     if is.policy != policy || cpus.is_some_and(|cpus| cpus != is.cpus) {
-        of_thread::place(thread_id, policy, cpus).map_err(|error| {
+        let slack_ns = wanted.preparation.timer_slack_ns;
+        of_thread::place(thread_id, policy, cpus, slack_ns).map_err(|error| {
             let obstacle = match error.raw_os_error() {
                 Some(1 | 13) => Obstacle::MissingRight,
                 _ => Obstacle::Other,

@@ -21,6 +21,7 @@ pub(crate) fn to_text(modules: &[ModuleFigures], style: Style) -> String {
                 number("over budget"),
             ],
         );
+    let several = modules.iter().any(|one| one.thread != modules[0].thread);
     let mut of = None;
     for module in modules {
         let condition = (&module.condition, &module.phase);
@@ -30,8 +31,12 @@ pub(crate) fn to_text(modules: &[ModuleFigures], style: Style) -> String {
         }
         let micros = |ns: f64| format!("{:.2}", ns / 1e3);
         let times = &module.times;
+        let label = match several {
+            true => format!("{}: {}", module.thread, times.name),
+            false => times.name.clone(),
+        };
         table.row(
-            times.name.as_str(),
+            label,
             vec![
                 format!("{:.1}", module.rate_hz).into(),
                 module.wanted_hz.map(|hz| format!("{hz:.1}")).into(),

@@ -118,6 +118,10 @@ pub fn measure(scenario: Scenario, notes: &[String], host: HostCpus, output: &Ou
     };
     let interrupt = Interrupt::listen()?;
     load_controllers(&plan, &interrupt)?;
+    for command in plan.segments().filter_map(|of| of.loop_spec.program()) {
+        let program = command.first().map_or("", String::as_str);
+        super::exec::to_start(program.as_ref())?.map_err(|(_, why)| why)?;
+    }
     let facts = Facts::read(&Root::host());
     let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
     let listening = output.metrics.as_deref().map(Listening::at).transpose()?;

@@ -1,12 +1,13 @@
 //! `wakepath record`: the loops of a program of the user's own, asked for and made into a scenario, which
 //! is then measured like any other. It starts the program for the question alone.
 
-use super::{Outcome, exec, measured};
+use super::{Outcome, exec, given, measured};
 use crate::command_line::Record;
 use crate::terminal::tell;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_measure::{AnnouncedLoop, Interrupt, loops_of};
+use wakepath_scenario::parse_policy;
 use wakepath_timeline::{CpuSet, Policy};
 
 type Failure = Box<dyn std::error::Error>;
@@ -31,6 +32,13 @@ pub fn run(arguments: &Record) -> Outcome {
         .map(|word| word.to_str().map(str::to_owned))
         .collect::<Option<_>>()
         .ok_or("the program's name or arguments are not UTF-8, and a run could not record them")?;
+    // Whatever can be known to be wrong is said before the program is started.
+    for policy in &arguments.policy {
+        // The share of a reservation is held against the loop's period, which only the program knows.
+        let policy_of = parse_policy(policy, u64::from(u32::MAX));
+        policy_of.map_err(|complaint| format!("--policy '{policy}': {complaint}"))?;
+    }
+    given::time("--duration", Some(&arguments.duration))?;
     let (text, source) = measured::scenario_text(&arguments.loads)?;
     let criterion = arguments.criterion.as_deref().map(criterion).transpose()?;
     let interrupt = Interrupt::listen()?;

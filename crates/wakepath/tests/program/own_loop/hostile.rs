@@ -98,6 +98,8 @@ fn a_program_that_does_not_leave_is_made_to() {
     let finished = carried_out(place, "loop", "1 kHz", &program);
     assert!(finished.code() != Some(1), "{}", finished.said());
     conditions(&finished);
+    let said = &finished.complaints;
+    assert!(said.contains("did not leave within 5 s"), "{said}");
     assert!(
         finished.took < Duration::from_secs(25),
         "{:?} and no longer",
@@ -116,7 +118,7 @@ fn loops_that_come_late_and_sections_that_do_not_match_are_said() {
     assert!(finished.code() != Some(1), "{}", finished.said());
     let said = finished.complaints.clone();
     assert!(
-        said.contains("1 more loops of the program are not recorded"),
+        said.contains("1 loop more of the program is not recorded"),
         "{said}"
     );
     assert!(
