@@ -16,6 +16,9 @@ use std::sync::OnceLock;
 /// so must have the machine's CPUs for themselves.
 const MEASURES: &str = "measures-time = true";
 
+/// The example that tests of the command line record.
+const EXAMPLE: &str = "own_loop";
+
 /// One test program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
@@ -110,6 +113,19 @@ fn build(job: &Job) -> Result<Vec<Program>, Outcome> {
     let finished = job.run(&mut cargo(&arguments));
     if finished.failure.is_some() {
         return Err(Outcome::of(finished.failure));
+    }
+    // Named to `cargo test`, it would be built as a program of tests.
+    let example = [
+        "build",
+        "--locked",
+        "--workspace",
+        "--all-features",
+        "--example",
+        EXAMPLE,
+    ];
+    let built = job.run(&mut cargo(&example));
+    if built.failure.is_some() {
+        return Err(Outcome::of(built.failure));
     }
     let programs = read(&finished.output);
     match programs.is_empty() {

@@ -48,6 +48,8 @@ pub struct LiveFigures {
     pub median_ns: i64,
     /// Largest wake-up latency.
     pub max_ns: i64,
+    /// Largest wake-up latency over all due times, skipped ones with what they suffered.
+    pub max_as_scheduled_ns: i64,
     /// Largest response time.
     pub max_response_ns: i64,
     /// Largest wake-up latency since the figures before these; `None` where no cycle ran.
@@ -83,6 +85,7 @@ pub struct LivePlace {
 #[derive(Debug, Default)]
 pub struct LiveTally {
     latencies: LatencyHistogram,
+    max_as_scheduled_ns: i64,
     max_response_ns: i64,
     skipped: u64,
     missed: u64,
@@ -97,7 +100,8 @@ pub struct LiveTally {
 #[derive(Debug, Clone, Copy, Default)]
 struct Thread {
     limits: Limits,
-    last_cycle: Option<u64>,
+    /// Number and due time of its last cycle.
+    last: Option<(u64, u64)>,
 }
 
 /// When a cycle has missed its due time, in nanoseconds.
@@ -130,10 +134,7 @@ struct Place {
 impl LiveTally {
     /// Of threads with these limits.
     pub fn of(limits: impl IntoIterator<Item = Limits>) -> Self {
-        let thread = |limits| Thread {
-            limits,
-            last_cycle: None,
-        };
+        let thread = |limits| Thread { limits, last: None };
         Self {
             threads: limits.into_iter().map(thread).collect(),
             ..Self::default()
@@ -146,14 +147,23 @@ impl LiveTally {
             return;
         };
         for sample in samples {
-            let missing = of
-                .last_cycle
-                .map_or(0, |last| sample.cycle.saturating_sub(last + 1));
-            of.last_cycle = Some(sample.cycle);
+            let last = of.last.replace((sample.cycle, sample.due_ns));
+            let missing = last.map_or(0, |(cycle, _)| sample.cycle.saturating_sub(cycle + 1));
             if sample.is_warm_up() {
                 continue;
             }
             let latency_ns = sample.latency_ns();
+            let suffered_ns = match last {
+                // The first that was skipped waited longest.
+                Some((cycle, due_ns)) if missing > 0 => {
+                    let passed_ns = sample.due_ns.saturating_sub(due_ns);
+                    let period_ns = passed_ns / (sample.cycle - cycle);
+                    let first_ns = due_ns.saturating_add(period_ns);
+                    sample.wake_ns.saturating_sub(first_ns).cast_signed()
+                }
+                _ => latency_ns,
+            };
+            self.max_as_scheduled_ns = self.max_as_scheduled_ns.max(suffered_ns);
             self.skipped += missing;
             self.missed += missing + u64::from(of.limits.are_missed_by(sample));
             self.latencies.record(latency_ns);
@@ -199,6 +209,7 @@ impl LiveTally {
             min_ns: self.latencies.min().unwrap_or(0),
             median_ns: self.latencies.quantile(Quantile::P50).unwrap_or(0),
             max_ns: self.latencies.max().unwrap_or(0),
+            max_as_scheduled_ns: self.max_as_scheduled_ns,
             max_response_ns: self.max_response_ns,
             recent_max_ns: self.recent_max_ns.take(),
             sum_ns: self.sum_ns,
@@ -245,6 +256,8 @@ mod tests {
         assert_eq!((figures.executed, figures.skipped, figures.lost), (2, 3, 2));
         assert_eq!((figures.min_ns, figures.max_ns), (3_000, 7_000));
         assert_eq!(figures.max_response_ns, 7_500);
+        // Cycle 2 was due 3 ms before cycle 5 woke, 7 µs late.
+        assert_eq!(figures.max_as_scheduled_ns, 3_007_000);
         // Three skipped, one woken later than 5 µs.
         assert_eq!(figures.missed, 4);
         // Counted up to 5 µs: one; from 10 µs on: both.

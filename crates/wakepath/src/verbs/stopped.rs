@@ -11,6 +11,7 @@ use wakepath_archive::{Ending, Run};
 use wakepath_directory::Directory;
 use wakepath_explain::LateCycle;
 use wakepath_report::cycle_text;
+use wakepath_timeline::count::counted;
 use wakepath_timeline::duration::rounded;
 use wakepath_timeline::{Sample, one_line};
 
@@ -34,13 +35,13 @@ pub fn show(
         .samples
         .iter()
         .filter(|late| stopped.is_none_or(|of| of.segment == late.segment))
-        .find(|late| late.sample.latency_ns() > above_ns.cast_signed());
+        .find(|late| late.latency_ns > above_ns.cast_signed());
     let Some(late) = late else {
         if measured.samples.is_empty() {
             let notes = run.manifest.notes.join("; ");
             return Err(format!("--stop-above: nothing was measured: {notes}").into());
         }
-        let cycles = measured.samples.len();
+        let cycles = measured.cycles();
         let is_whole = *ending == Ending::Complete;
         let text = match is_whole {
             true => format!("no latency above {limit} in {cycles} traced cycles\n"),
@@ -54,8 +55,9 @@ pub fn show(
     };
     let told = told(&run, late, &limit)?;
     let value = serde_json::json!({
-        "stopped": true, "limit_ns": above_ns, "latency_ns": late.sample.latency_ns(),
-        "segment": late.segment, "cycle": late.sample.cycle, "thread": told.thread,
+        "stopped": true, "limit_ns": above_ns, "latency_ns": late.latency_ns,
+        "segment": late.segment, "cycle": late.sample.cycle, "skipped_after_it": late.skipped,
+        "thread": told.thread,
         "condition": told.condition, "phase": told.phase, "explained": told.explained,
     });
     tell(json, &value, &told.text, directory)?;
@@ -68,10 +70,11 @@ pub fn first(directory: &Directory, above_ns: u64) -> Outcome {
     let run = opened_in(directory, false)?;
     let limit = rounded(above_ns.cast_signed());
     let measured = measured(&run)?;
-    let mut samples = measured.samples.iter();
-    let late = samples.find(|late| late.sample.latency_ns() > above_ns.cast_signed());
+    // What a watch counts as skipped are its own activations, and told by it.
+    let mut samples = measured.samples.iter().filter(|late| late.skipped == 0);
+    let late = samples.find(|late| late.latency_ns > above_ns.cast_signed());
     let Some(late) = late else {
-        let cycles = measured.samples.len();
+        let cycles = measured.cycles();
         print(&laid(&format!(
             "\nno latency above {limit} in {cycles} activations of periodic threads\n"
         )))?;
@@ -95,8 +98,13 @@ fn told(run: &Run, late: &Late, limit: &str) -> Result<Told, Box<dyn std::error:
         segment,
         thread,
         sample,
+        latency_ns,
+        skipped,
     } = late;
-    let explained = cycle_of(run, *segment, *thread, sample.cycle)?;
+    let explained = match skipped {
+        0 => cycle_of(run, *segment, *thread, sample.cycle)?,
+        _ => None,
+    };
     let mut segments = run.manifest.segments.iter();
     let record = segments.find(|of| of.segment == *segment);
     let (condition, phase) = record.map_or(("", ""), |of| (&*of.condition, &*of.phase));
@@ -106,17 +114,28 @@ fn told(run: &Run, late: &Late, limit: &str) -> Result<Told, Box<dyn std::error:
             .find(|of| usize::from(of.thread) == *thread)
     });
     let name = name.map_or("", |of| &*of.name);
-    let latency = rounded(sample.latency_ns());
-    let mut text = format!(
-        "stopped: {}, {}, {}: a latency of {latency}, above {limit}, in cycle {} of segment {segment}\n\n",
-        one_line(condition),
-        one_line(phase),
-        one_line(name),
-        sample.cycle
-    );
-    match &explained {
-        Some((heading, cycle)) => text += &laid(&cycle_text(cycle, heading)),
-        None => text += "it has no kernel events: its window was not kept\n",
+    let latency = rounded(*latency_ns);
+    let place = [condition, phase, name].map(one_line).join(", ");
+    let cycle = sample.cycle;
+    let mut text = match skipped {
+        0 => format!(
+            "stopped: {place}: a latency of {latency}, above {limit}, in cycle {cycle} of segment {segment}\n\n"
+        ),
+        skipped => format!(
+            "stopped: {place}: {} skipped after cycle {cycle} of segment {segment}; the first of them waited \
+             {latency}, above {limit}\n\n",
+            counted(*skipped, "due time", "due times")
+        ),
+    };
+    match (&explained, skipped) {
+        (Some((heading, cycle)), _) => text += &laid(&cycle_text(cycle, heading)),
+        (None, 0) => text += "it has no kernel events: its window was not kept\n",
+        (None, _) => {
+            let took = rounded(sample.execution_ns());
+            text += &format!(
+                "cycle {cycle} itself took {took} from its first instruction to its end\n"
+            );
+        }
     }
     // Nothing names the latest run: it is meant where none is named.
     let run = runs::word_for(run.directory());
@@ -151,6 +170,10 @@ struct Late {
     segment: u32,
     thread: usize,
     sample: Sample,
+    /// Of the cycle, or of the first due time that was skipped after it.
+    latency_ns: i64,
+    /// How many were.
+    skipped: u64,
 }
 
 struct Measured {
@@ -158,17 +181,34 @@ struct Measured {
     samples: Vec<Late>,
 }
 
-/// The cycles after the warm-ups.
+impl Measured {
+    fn cycles(&self) -> usize {
+        self.samples.iter().filter(|late| late.skipped == 0).count()
+    }
+}
+
+/// The cycles after the warm-ups, and what was skipped between them.
 fn measured(run: &Run) -> wakepath_archive::Result<Measured> {
     let mut samples = Vec::new();
     for segment in &run.manifest.segments {
         for thread in &segment.threads {
             let own = run.samples(segment.segment, thread.thread)?;
-            let judged = own.into_iter().filter(|sample| !sample.is_warm_up());
-            samples.extend(judged.map(|sample| Late {
+            let judged: Vec<Sample> = own.into_iter().filter(|of| !of.is_warm_up()).collect();
+            let of = |sample: Sample, latency_ns, skipped| Late {
                 segment: segment.segment,
                 thread: thread.thread.into(),
                 sample,
+                latency_ns,
+                skipped,
+            };
+            samples.extend(judged.iter().map(|&one| of(one, one.latency_ns(), 0)));
+            // A due time without a cycle waited until the next one woke.
+            samples.extend(judged.windows(2).filter_map(|pair| {
+                let [before, after] = pair else { return None };
+                let skipped = after.cycle.saturating_sub(before.cycle + 1);
+                let first_ns = before.due_ns.saturating_add(thread.due.period_ns);
+                let waited_ns = after.wake_ns.saturating_sub(first_ns).cast_signed();
+                (skipped > 0).then(|| of(*before, waited_ns, skipped))
             }));
         }
     }

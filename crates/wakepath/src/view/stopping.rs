@@ -57,9 +57,9 @@ impl Observer for Stopping {
     }
 
     fn live(&mut self, figures: &LiveFigures) {
-        // A loop that starves wakes no more: the periods that it skips are latency too, which the
-        // late cycle shows when it comes.
-        let max_ns = u64::try_from(figures.max_ns).unwrap_or(0);
+        // A loop that starves wakes no more: the periods that it skips are latency too, which shows
+        // when the next cycle comes.
+        let max_ns = u64::try_from(figures.max_as_scheduled_ns).unwrap_or(0);
         let is_above = self.above_ns.is_some_and(|limit| max_ns > limit);
         if is_above && figures.executed > 0 && self.stopped.is_none() {
             self.stopped.clone_from(&self.now);

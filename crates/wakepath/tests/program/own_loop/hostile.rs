@@ -10,6 +10,7 @@ wakepath_test_program::tests![
     a_loop_that_is_given_up_makes_the_condition_invalid,
     a_program_that_writes_over_the_shared_memory_harms_nobody_else,
     a_program_that_does_not_leave_is_made_to,
+    a_blackout_of_the_loop_s_own_ends_a_run_that_stops_above,
     loops_that_come_late_and_sections_that_do_not_match_are_said,
     a_killed_recording_takes_the_program_with_it_and_is_recovered,
 ];
@@ -104,6 +105,24 @@ fn a_program_that_does_not_leave_is_made_to() {
         finished.took < Duration::from_secs(25),
         "{:?} and no longer",
         finished.took
+    );
+}
+
+fn a_blackout_of_the_loop_s_own_ends_a_run_that_stops_above() {
+    let place = Place::new();
+    let each = "if (cycle.cycle >= 500 && !slept++) usleep(300000);";
+    let globals = "#include <unistd.h>\nstatic int slept;";
+    let program = built_of(&place, &looping(globals, each));
+    let finished = recorded(place, "4s", &["--stop-above", "150ms"], &program);
+    if finished.complaints.contains("nothing was measured") {
+        crate::started::not_run("stopping at a blackout", &finished.complaints);
+    }
+    finished.assert_code(2);
+    let found = finished.json();
+    assert!(found["skipped_after_it"].as_u64() > Some(200), "{found:#}");
+    assert!(
+        found["latency_ns"].as_u64() > Some(200_000_000),
+        "{found:#}"
     );
 }
 
