@@ -179,6 +179,7 @@ fn by_timer(
         due: found.due,
         samples: found.even(),
         lost: 0,
+        judged: None,
     };
     (!made.samples.is_empty()).then_some((made, lacks))
 }

@@ -23,6 +23,8 @@ pub(super) enum Role {
     Repetition,
     Phase,
     Condition,
+    FirstJudgedCycle,
+    EndCycle,
     WarmUp,
     DueAlreadyPast,
     SleepInterrupted,
@@ -30,7 +32,7 @@ pub(super) enum Role {
 }
 
 /// Every role with its word. The first [`TIMES`] are times.
-const ROLES: [(&str, Role); 20] = [
+const ROLES: [(&str, Role); 22] = [
     ("due", Role::Due),
     ("start", Role::Start),
     ("end", Role::End),
@@ -47,6 +49,8 @@ const ROLES: [(&str, Role); 20] = [
     ("repetition", Role::Repetition),
     ("phase", Role::Phase),
     ("condition", Role::Condition),
+    ("first_judged_cycle", Role::FirstJudgedCycle),
+    ("end_cycle", Role::EndCycle),
     ("warm_up", Role::WarmUp),
     ("due_already_past", Role::DueAlreadyPast),
     ("sleep_interrupted", Role::SleepInterrupted),

@@ -85,6 +85,8 @@ struct Reader {
     /// The first instruction by itself, or how late it was.
     start: Option<(usize, Unit)>,
     latency: Option<(usize, Unit)>,
+    /// The first cycle that is judged and the end, which only cycles with numbers can have.
+    judged: Option<(usize, usize)>,
 }
 
 impl Reader {
@@ -93,6 +95,10 @@ impl Reader {
             due: columns.time(Role::Due),
             start: columns.time(Role::Start),
             latency: columns.time(Role::Latency),
+            judged: columns
+                .of(Role::Cycle)
+                .and(columns.of(Role::FirstJudgedCycle))
+                .zip(columns.of(Role::EndCycle)),
             columns,
         };
         let why = match (reader.due, reader.start, reader.latency) {
@@ -216,11 +222,19 @@ impl Reader {
             None => None,
             Some(at) => Some(whole(line, Role::Cycle, &cells[at])?),
         };
+        let judged = match self.judged {
+            None => None,
+            Some((first, end)) => Some((
+                whole(line, Role::FirstJudgedCycle, &cells[first])?,
+                whole(line, Role::EndCycle, &cells[end])?,
+            )),
+        };
         Ok(Line {
             due_ns,
             latency_ns,
             execution_ns,
             cycle,
+            judged,
             sample,
         })
     }
@@ -251,7 +265,9 @@ impl Reader {
             Some(_) if !ours => lacks.push(Lack::LostLines),
             Some(_) => {}
         }
-        lacks.push(Lack::AfterLastLine);
+        if self.judged.is_none() {
+            lacks.push(Lack::AfterLastLine);
+        }
         if !work {
             lacks.push(Lack::EndOfWork);
         }
@@ -336,6 +352,24 @@ mod tests {
         );
         assert!(found.lacks.contains(&Lack::LostLines) && found.lacks.contains(&Lack::WarmUp));
         assert!(!found.lacks.contains(&Lack::EndOfWork), "{:?}", found.lacks);
+    }
+
+    #[test]
+    fn what_is_judged_may_begin_and_end_where_no_cycle_ran() {
+        let head = "cycle,due_us,latency_us,warm_up,first_judged_cycle,end_cycle\n";
+        let text = format!("{head}0,1000,1,1,3,9\n5,6000,1,0,3,9\n");
+        let (found, row) = read_one(&text, &Asked::default());
+        assert_eq!(row.judged, Some(3..9));
+        assert!(!found.lacks.contains(&Lack::AfterLastLine));
+        let older = "cycle,due_us,latency_us,warm_up\n0,1000,1,1\n5,6000,1,0\n";
+        let (found, row) = read_one(older, &Asked::default());
+        assert_eq!(row.judged, None);
+        assert!(found.lacks.contains(&Lack::AfterLastLine));
+        for second in ["5,6000,1,0,4,9", "5,6000,1,0,3,5", "9,10000,1,0,3,9"] {
+            let text = format!("{head}0,1000,1,1,3,9\n{second}\n");
+            let refused = read(&text, &Asked::default()).unwrap_err().to_string();
+            assert!(refused.starts_with("3: first_judged_cycle"), "{refused}");
+        }
     }
 
     #[test]

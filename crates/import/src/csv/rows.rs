@@ -16,6 +16,8 @@ pub(super) struct Line {
     pub(super) latency_ns: i64,
     pub(super) execution_ns: Option<i64>,
     pub(super) cycle: Option<u64>,
+    /// Of the line's thread: the first cycle that is judged, and the one after the last due time.
+    pub(super) judged: Option<(u64, u64)>,
     /// What else is known; its instants are not.
     pub(super) sample: Sample,
 }
@@ -51,6 +53,16 @@ impl Growing {
         }
         if line.cycle.is_some_and(|cycle| cycle >= MOST_VALUES) {
             return Err(ImportError::at(number, "more due times than any run has"));
+        }
+        if let Some((first, end)) = line.judged {
+            let is_same = self.lines.first().is_none_or(|of| of.judged == line.judged);
+            if !is_same || first > end || end > MOST_VALUES || line.cycle >= Some(end) {
+                let why = format!(
+                    "first_judged_cycle {first} and end_cycle {end} are not those of a thread with \
+                     this cycle and the lines before"
+                );
+                return Err(ImportError::at(number, why));
+            }
         }
         self.lines.push(line);
         Ok(())
@@ -90,6 +102,7 @@ impl Growing {
             start_ns,
             period_ns: period_ns.unsigned_abs(),
         };
+        let judged = self.lines.first().and_then(|line| line.judged);
         let mut samples: Vec<Sample> = Vec::with_capacity(self.lines.len());
         let (mut is_uneven, mut has_work) = (false, true);
         let mut before_ns = None;
@@ -136,6 +149,7 @@ impl Growing {
                 due,
                 samples,
                 lost: 0,
+                judged: judged.map(|(first, end)| first..end),
             },
             is_uneven,
             has_work,

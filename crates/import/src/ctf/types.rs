@@ -3,7 +3,7 @@
 use super::bits::Bits;
 
 /// A field has no deeper structure, and no more elements.
-const DEEPEST: usize = 16;
+pub(super) const DEEPEST: usize = 16;
 const MOST_ELEMENTS: u64 = 1 << 16;
 
 /// How a field is laid out. Sizes and alignments are bits.
@@ -149,7 +149,7 @@ impl Type {
         Some(())
     }
 
-    /// How many types it is made of.
+    /// How many types and names it is made of.
     pub(super) fn weight(&self) -> usize {
         let of_all = |fields: &[(String, Self)]| {
             let inner = fields.iter().map(|(_, of)| of.weight());
@@ -158,10 +158,26 @@ impl Type {
         match self {
             Self::Integer { .. } | Self::Text => 1,
             Self::Struct { fields, .. } | Self::Variant(_, fields) => of_all(fields),
-            Self::Array(of, _) | Self::Sequence(of, _) | Self::Enumeration(of, _) => {
-                of.weight().saturating_add(1)
+            Self::Array(of, _) | Self::Sequence(of, _) => of.weight().saturating_add(1),
+            Self::Enumeration(of, names) => {
+                let own = names.len().saturating_add(1);
+                of.weight().saturating_add(own)
             }
         }
+    }
+
+    /// How many types are within each other, itself not counted.
+    pub(super) fn depth(&self) -> usize {
+        let below = match self {
+            Self::Integer { .. } | Self::Text => return 0,
+            Self::Struct { fields, .. } | Self::Variant(_, fields) => {
+                fields.iter().map(|(_, of)| of.depth()).max()
+            }
+            Self::Array(of, _) | Self::Sequence(of, _) | Self::Enumeration(of, _) => {
+                Some(of.depth())
+            }
+        };
+        below.map_or(0, |below| below + 1)
     }
 
     /// Its alignment: of a structure the largest of its fields'.

@@ -237,11 +237,23 @@ fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
+/// Cycles of a thread that its file has a value of.
+pub(super) fn cycles(thread: &Thread) -> u64 {
+    match &thread.values {
+        Values::Histogram(histogram) => histogram.count(),
+        Values::Samples(samples) => samples.cycles.len() as u64,
+        Values::Row(row) => row.samples.len() as u64,
+    }
+}
+
 /// Due times of a thread, as far as its file has them.
 pub(super) fn due_times(thread: &Thread) -> u64 {
     match &thread.values {
         Values::Histogram(histogram) => histogram.count(),
         Values::Samples(samples) => samples.cycles.last().map_or(0, |(cycle, _)| cycle + 1),
-        Values::Row(row) => row.samples.last().map_or(0, |last| last.cycle + 1),
+        Values::Row(row) => match &row.judged {
+            Some(judged) => judged.end,
+            None => row.samples.last().map_or(0, |last| last.cycle + 1),
+        },
     }
 }

@@ -9,7 +9,8 @@ use super::given;
 use super::measured::trust;
 use super::{Outcome, print};
 use crate::command_line::Import;
-use layout::{Segment, due_times};
+use layout::{Segment, cycles};
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::process::ExitCode;
 use wakepath_archive::FileRecord;
@@ -119,11 +120,16 @@ fn unit(sign: &str) -> Result<Unit, Failure> {
 fn told(arguments: &Import, prepared: &Prepared) -> String {
     let Prepared { files, lacks, .. } = prepared;
     let first = &files[0];
-    let threads: usize = files.iter().map(|file| file.threads.len()).sum();
+    // A thread of an exported run comes once for each of its segments.
+    let names = files.iter().zip(0..).flat_map(|(file, number)| {
+        let threads = file.threads.iter();
+        threads.map(move |of| (number, &of.name, of.place.is_none().then_some(of.cpu)))
+    });
+    let threads = names.collect::<HashSet<_>>().len();
     let values: u64 = files
         .iter()
         .flat_map(|file| &file.threads)
-        .map(due_times)
+        .map(cycles)
         .sum();
     let version = first
         .tool_version
@@ -135,7 +141,7 @@ fn told(arguments: &Import, prepared: &Prepared) -> String {
     let mut text = format!(
         "{}{version}: {} of {} in {}{period}\nit lacks\n",
         first.tool,
-        wakepath_verdict::counted(values, "value", "values"),
+        wakepath_verdict::counted(values, "cycle", "cycles"),
         wakepath_verdict::counted(threads as u64, "thread", "threads"),
         wakepath_verdict::counted(files.len() as u64, "file", "files"),
     );

@@ -11,7 +11,7 @@ use wakepath_archive::{
     ThreadStarted, Tool, TraceDescription, TraceEnd, TraceWriter, run_id, trace_name,
 };
 use wakepath_directory::Directory;
-use wakepath_import::{Histogram, Imported, KernelTrace, Samples, Thread, Values};
+use wakepath_import::{Histogram, Imported, KernelTrace, Row, Samples, Thread, Values};
 use wakepath_timeline::{DueTimes, Sample, What};
 
 /// Removes what was written.
@@ -181,6 +181,10 @@ fn thread_started(number: u16, of: &Placed, thread: &Thread) -> ThreadStarted {
         details["thread_id"] = number.into();
     }
     let first_judged_cycle = match &thread.values {
+        Values::Row(Row {
+            judged: Some(judged),
+            ..
+        }) => judged.start,
         Values::Row(row) => {
             let warm_up = row.samples.iter().rev().find(|sample| sample.is_warm_up());
             warm_up.map_or(0, |last| last.cycle + 1)

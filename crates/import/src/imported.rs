@@ -1,0 +1,148 @@
+//! What a file holds, whichever tool wrote it: threads with a histogram, samples or a row of cycles. It
+//! reads nothing.
+
+use std::ops::Range;
+use wakepath_timeline::{DueTimes, KernelEvent, Lack, Sample};
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Imported {
+    /// The tool.
+    pub tool: &'static str,
+    /// Its version, where the file says it.
+    pub tool_version: Option<String>,
+    /// Its command line, where the file says it.
+    pub command: Vec<String>,
+    /// Release of the kernel, where the file says it.
+    pub kernel: Option<String>,
+    /// What the numbers are.
+    pub measures: &'static str,
+    /// What the file does not hold, one line each.
+    pub lacks: Vec<Lack>,
+    /// The threads, in the file's order; never none.
+    pub threads: Vec<Thread>,
+    /// Period of all threads in nanoseconds, where the file says it.
+    pub period_ns: Option<u64>,
+    /// Real-time priority and whether the policy is RR rather than FIFO, where the file says it;
+    /// 0 is no real-time policy.
+    pub priority: Option<(u8, bool)>,
+    /// Whether its threads are different tasks, rather than one loop on several CPUs.
+    pub has_tasks: bool,
+    /// The kernel's events that the cycles were made of, where there are some.
+    pub trace: Option<KernelTrace>,
+}
+
+/// Events of the kernel over some time.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KernelTrace {
+    /// The events, in order of time.
+    pub events: Vec<KernelEvent>,
+    /// CPUs whose events are there, ascending.
+    pub cpus: Vec<u16>,
+    /// Events that are known to be lost.
+    pub lost: u64,
+}
+
+/// One thread of the tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Thread {
+    /// Its name: the tool's number for it.
+    pub name: String,
+    /// Its CPU, where the file says it.
+    pub cpu: Option<u16>,
+    /// Its values.
+    pub values: Values,
+    /// Where it stood in the run that it was exported from, where the file says it.
+    pub place: Option<Place>,
+    /// The kernel's number of it, where its cycles were made of the kernel's events.
+    pub number: Option<u32>,
+}
+
+impl Thread {
+    pub(crate) fn new(name: impl Into<String>, cpu: Option<u16>, values: Values) -> Self {
+        Self {
+            name: name.into(),
+            cpu,
+            values,
+            place: None,
+            number: None,
+        }
+    }
+}
+
+/// Where a thread stood in the run that it was exported from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the segment.
+    pub segment: u32,
+    /// Number of the repetition, from 0.
+    pub repetition: u32,
+    /// Name of the phase.
+    pub phase: String,
+    /// The condition: its policy, or the name of its task set.
+    pub condition: String,
+}
+
+/// The values of a thread.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Counts by value.
+    Histogram(Histogram),
+    /// Each cycle by itself.
+    Samples(Samples),
+    /// Each cycle by itself, at its instants.
+    Row(Row),
+}
+
+/// Counts by value, in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Histogram {
+    /// Lowest and highest value of a bin, and how many lie in it; ascending, none empty.
+    pub bins: Vec<(i64, i64, u64)>,
+    /// Values at or beyond the range, whose size is lost.
+    pub overflowed: u64,
+    /// Where the range ends: every overflowed value is at least this.
+    pub range_end_ns: Option<i64>,
+    /// Smallest value, where the tool says it.
+    pub min_ns: Option<i64>,
+    /// Largest value, overflowed ones included, where the tool says it.
+    pub max_ns: Option<i64>,
+    /// Mean as the tool says it.
+    pub mean_ns: Option<i64>,
+}
+
+impl Histogram {
+    /// All values, overflowed ones included.
+    pub fn count(&self) -> u64 {
+        let within = self
+            .bins
+            .iter()
+            .fold(0_u64, |sum, bin| sum.saturating_add(bin.2));
+        within.saturating_add(self.overflowed)
+    }
+}
+
+/// Cycles one by one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Samples {
+    /// Period in nanoseconds.
+    pub period_ns: u64,
+    /// Number of the due time, from 0, and first instruction − due time in nanoseconds.
+    pub cycles: Vec<(u64, i64)>,
+    /// Samples that the tool took and the file lacks, as far as its numbering tells.
+    pub lost: u64,
+}
+
+/// Cycles at their instants, each due at a whole number of periods after the first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// When cycles were due.
+    pub due: DueTimes,
+    /// The cycles in order.
+    pub samples: Vec<Sample>,
+    /// Cycles that are known to be missing.
+    pub lost: u64,
+    /// The cycles that were to be judged, where the file says it: due times before, between and after the
+    /// cycles may have been skipped.
+    pub judged: Option<Range<u64>>,
+}
