@@ -109,7 +109,8 @@ fn exactly_against_one(parts: impl Iterator<Item = (u64, u64)>) -> Option<Orderi
     Some(above.cmp(&below))
 }
 
-fn greatest_common_divisor(a: u128, b: u128) -> u128 {
+/// Euclid's; of 0 and a number the number.
+pub(crate) fn greatest_common_divisor(a: u128, b: u128) -> u128 {
     let (mut a, mut b) = (a, b);
     while b != 0 {
         (a, b) = (b, a % b);

@@ -56,8 +56,9 @@ pub enum Releases {
 /// shares the CPUs of one scheduler; `delays` has a cache delay for each of it.
 ///
 /// e′ = (e + 2(Δsch + Δcxs) + Δcpd) / s + 2 c_pre + Δipi, p′ = p − Δev, d′ = d − Δev, with
-/// s = 1 − Δtick/Q − ΣΔrel/p and c_pre = (Δtick + Δev·U_tick + n·Δrel + Δev·U_rel) / s.
-/// Δcpd of a task is the largest among the *others*.
+/// s = 1 − Δtick/Q − ΣΔrel/p and c_pre = (Δtick + Δev·U_tick + n·Δrel + Δev·U_rel + ΣJ·Δrel/p) / s.
+/// Δcpd of a task is the largest among the *others*. A job that is released late is interrupted for
+/// late: the releases of a task with jitter J come closer together by J, which is the last term.
 ///
 /// # Errors
 /// [`Impossible::NothingLeft`] where interrupts take the whole CPU; otherwise overflows.
@@ -71,15 +72,15 @@ pub fn inflate_edf(
         0 => Share::default(),
         period_ns => Share::up(costs.tick_ns, period_ns),
     };
-    let (release, together_ns) = match releases {
-        Releases::Dedicated => (Share::default(), 0),
-        Releases::Local | Releases::Anywhere => {
-            let share = set.iter().fold(Share::default(), |share, task| {
-                share.plus(Share::up(costs.release_ns, task.closest_ns().max(1)))
-            });
-            (share, times(set.len() as u64, costs.release_ns)?)
+    let (mut release, mut together_ns) = (Share::default(), 0);
+    if releases != Releases::Dedicated {
+        for task in set {
+            let share = Share::up(costs.release_ns, task.closest_ns().max(1));
+            release = release.plus(share);
+            let late_ns = share.of_up(task.jitter_ns);
+            together_ns = sum(together_ns, sum(costs.release_ns, late_ns)?)?;
         }
-    };
+    }
     let left = Share::ONE.less(tick).less(release);
     if left == Share::default() {
         return Err(Impossible::NothingLeft);
@@ -114,7 +115,8 @@ pub fn inflate_edf(
 /// The set and the interrupts for an analysis of fixed priorities on one CPU.
 ///
 /// J += Δev + Δrel, e′ = e + 2(Δsch + Δcxs) + Δcpd; before all tasks come the tick (Δtick every Q,
-/// late by Δev) and a release of each task (Δrel every p, late by Δev).
+/// late by Δev) and a release of each task (Δrel every p, late by the task's own J and Δev: a job that
+/// is released late is interrupted for late).
 ///
 /// # Errors
 /// Sums that overflow.
@@ -142,7 +144,8 @@ pub fn inflate_fixed_priority(
     for (place, task) in set.iter().enumerate() {
         let delay_ns = largest_of_others(delays, place);
         let mut task = task.clone();
-        task.jitter_ns = sum(task.jitter_ns, late_ns)?;
+        let own_jitter_ns = task.jitter_ns;
+        task.jitter_ns = sum(own_jitter_ns, late_ns)?;
         let whole = task.non_preemptive_ns == task.execution_ns;
         let overhead_ns = sum(costs.two_switches_ns()?, delay_ns)?;
         task.execution_ns = sum(task.execution_ns, overhead_ns)?;
@@ -155,7 +158,7 @@ pub fn inflate_fixed_priority(
                 name: "release interrupts",
                 execution_ns: costs.release_ns,
                 arrivals: task.arrivals.clone(),
-                jitter_ns: costs.event_ns,
+                jitter_ns: sum(own_jitter_ns, costs.event_ns)?,
             });
         }
         inflated.push(task);

@@ -115,6 +115,31 @@ pub enum NotOneSweep {
     /// Two answers for one point.
     #[error("{0} finds something else for point {1} than a part before it; compute both anew")]
     Contradiction(String, usize),
+    /// More points than a sweep can have.
+    #[error(
+        "{name}: says that its sweep has {points} points, and a sweep has at most {}; give what \
+         `wakepath schedulability sweep --points` printed",
+        SweptPlan::MOST_POINTS
+    )]
+    TooManyPoints {
+        /// The part.
+        name: String,
+        /// So many.
+        points: usize,
+    },
+    /// A point with a number that the sweep doesn't have.
+    #[error(
+        "{name}: has a point {number}, and its sweep has {points}, from 0; give what \
+         `wakepath schedulability sweep --points` printed"
+    )]
+    NoSuchPoint {
+        /// The part.
+        name: String,
+        /// The number.
+        number: usize,
+        /// Points of the sweep.
+        points: usize,
+    },
     /// Points that no part has.
     #[error("points {0} are in no part; compute them with --points")]
     Missing(String),
@@ -157,6 +182,8 @@ impl SweptPoint {
 impl SweptPlan {
     /// The version that this program writes and reads.
     pub const VERSION: u32 = 2;
+    /// More than two distributions at every tenth of a percent.
+    pub const MOST_POINTS: usize = 2_000;
 
     /// What is told of a plan. `sources` has a source and what is not known, for each of its
     /// overheads.
@@ -200,7 +227,14 @@ impl Sweep {
     pub fn merged(parts: Vec<(String, Self)>) -> Result<Self, NotOneSweep> {
         let mut parts = parts.into_iter();
         let (first, mut whole) = parts.next().ok_or(NotOneSweep::Nothing)?;
-        let mut found: Vec<Option<SweptPoint>> = vec![None; whole.plan.points];
+        let count = whole.plan.points;
+        if count > SweptPlan::MOST_POINTS {
+            return Err(NotOneSweep::TooManyPoints {
+                name: first,
+                points: count,
+            });
+        }
+        let mut found: Vec<Option<SweptPoint>> = vec![None; count];
         let own = std::mem::take(&mut whole.points);
         let mut all = vec![(first.clone(), own)];
         for (other, part) in parts {
@@ -215,7 +249,14 @@ impl Sweep {
                 match found.get_mut(number) {
                     Some(place @ None) => *place = Some(point),
                     Some(Some(known)) if *known == point => {}
-                    _ => return Err(NotOneSweep::Contradiction(name, number)),
+                    Some(_) => return Err(NotOneSweep::Contradiction(name, number)),
+                    None => {
+                        return Err(NotOneSweep::NoSuchPoint {
+                            name,
+                            number,
+                            points: count,
+                        });
+                    }
                 }
             }
         }
@@ -345,12 +386,33 @@ mod tests {
         assert_eq!(missing, Err(NotOneSweep::Missing("1, 3".into())));
         let apart = merged(&[part(&[0, 1, 2, 3], 5), part(&[2], 6)]);
         assert_eq!(apart, Err(NotOneSweep::Contradiction("part 1".into(), 2)));
+        let beyond = merged(&[part(&[0, 1, 2, 3, 7], 5)]);
+        assert_eq!(
+            beyond,
+            Err(NotOneSweep::NoSuchPoint {
+                name: "part 0".into(),
+                number: 7,
+                points: 4
+            })
+        );
         let mut other = part(&[0], 5);
         other.plan.seed = 2;
         assert!(matches!(
             merged(&[part(&[1], 5), other]),
             Err(NotOneSweep::Different { .. })
         ));
+    }
+
+    #[test]
+    fn a_number_of_points_is_refused_before_there_is_room_for_them() {
+        let mut vast = part(&[0], 5);
+        vast.plan.points = usize::MAX;
+        let refused = merged(&[vast]).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("part 0: says that its sweep has 18446744073709551615 points")
+                && refused.contains("at most 2000"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -86,12 +86,9 @@ fn one(sweep: &Sweep, distribution: &str, overheads: &str) -> Figure {
         plot.ungroup();
         plot.text("", key_at + 20.0, 14.0, policy);
         key_at += 36.0 + room(policy);
-        let half = points
-            .iter()
-            .take_while(|(_, share)| share.share >= 0.5)
-            .last();
+        let half = sweep.up_to(0.5, distribution, overheads, policy);
         told.push(match half {
-            Some((utilization, _)) => {
+            Some(utilization) => {
                 format!(
                     "{policy}: half of the sets hold up to {:.1} %",
                     utilization * 100.0

@@ -7,6 +7,7 @@ use crate::table::{Cell, Table, Tone, number, words};
 use std::fmt::Write;
 use wakepath_assess::{Schedulability, refused_words};
 use wakepath_schedulability::{Bound, Outcome, Part, Refuted, What};
+use wakepath_timeline::count::counted;
 use wakepath_timeline::{duration, one_line};
 
 impl ToText for Schedulability {
@@ -27,10 +28,7 @@ fn write_all(answer: &Schedulability, text: &mut String, style: Style) -> std::f
         Outcome::NotProvable => Tone::Doubtful,
     };
     let word = style.toned(tone, &word);
-    let cpus = match answer.set.cpus {
-        1 => "1 CPU".to_owned(),
-        cpus => format!("{cpus} CPUs"),
-    };
+    let cpus = counted(answer.set.cpus.into(), "CPU", "CPUs");
     writeln!(
         text,
         "{word} under {} on {cpus}, {:.1} % of the CPU time used",

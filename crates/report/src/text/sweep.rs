@@ -5,6 +5,7 @@ use crate::Style;
 use crate::table::{Cell, Table, number};
 use std::fmt::Write;
 use wakepath_assess::Sweep;
+use wakepath_timeline::count::counted;
 use wakepath_timeline::duration;
 
 impl ToText for Sweep {
@@ -39,10 +40,7 @@ fn spread(low: f64, high: f64) -> String {
 
 /// What was swept over, in one line.
 pub(crate) fn sweep_headline(sweep: &Sweep) -> String {
-    let cpus = match sweep.plan.cpus {
-        1 => "1 CPU".to_owned(),
-        cpus => format!("{cpus} CPUs"),
-    };
+    let cpus = counted(sweep.plan.cpus.into(), "CPU", "CPUs");
     format!(
         "{} random task sets on {cpus}, periods from {} to {}, seed {}",
         sweep.sets(),

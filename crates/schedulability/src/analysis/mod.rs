@@ -14,6 +14,7 @@ use crate::overheads::{Costs, Releases};
 use crate::task::{Impossible, Task};
 use group::Group;
 pub(crate) use group::{from_wake_up, within_its_deadline};
+use std::ops::Range;
 
 /// What is asked.
 #[derive(Clone)]
@@ -32,6 +33,11 @@ pub struct Question<'a> {
 pub trait Overheads {
     /// The costs with so many tasks.
     fn costs(&self, tasks: usize) -> Costs;
+
+    /// The costs of a scheduler of these CPUs, where they are not the same for all.
+    fn costs_on(&self, _cpus: Range<u16>, tasks: usize) -> Costs {
+        self.costs(tasks)
+    }
 
     /// The cache-related delay of a job with so large a working set, in nanoseconds; whether a job may
     /// go on on another CPU than the one on which it was preempted.

@@ -2,19 +2,23 @@
 //! others, and what they give as the CPU of the tasks in them.
 //!
 //! Overheads are put in on the safe side: the interrupts that release the tasks within count as part
-//! of the timer tick for everybody, and each budget is shorter by a switch and a cold cache for each
-//! time that its server can be preempted or begins.
+//! of the timer tick for the others on their CPUs, and each budget is shorter by a switch and a cold
+//! cache for each time that its server can be preempted or begins.
 
-use super::group::own_apart;
-use super::{Analysis, NotAnalysed, Outcome, Overheads, Question, TaskAnswer, analyse_unreserved};
+use super::group::{own_apart, within_its_deadline};
+use super::{
+    Analysis, NotAnalysed, Outcome, Overheads, Question, TaskAnswer, analyse_unreserved,
+    releases_of,
+};
 use crate::arithmetic::{sum, times};
 use crate::bound::{Bound, What};
 use crate::fixed_priority::Interference;
 use crate::method::Method;
-use crate::overheads::{Costs, Releases, inflate_fixed_priority};
+use crate::overheads::{Costs, inflate_fixed_priority};
 use crate::reservation::{Supply, responses_within};
 use crate::sched_deadline::Parameters;
 use crate::task::{Impossible, Reservation, Server, Task};
+use std::ops::Range;
 
 /// Costs with the releases of the tasks that run in reservations.
 struct WithReleases<'a> {
@@ -24,20 +28,22 @@ struct WithReleases<'a> {
 
 impl Overheads for WithReleases<'_> {
     fn costs(&self, tasks: usize) -> Costs {
-        let mut costs = self.all.costs(tasks + self.within.len());
-        if costs.release_ns == 0 {
+        self.costs_on(0..u16::MAX, tasks)
+    }
+
+    fn costs_on(&self, cpus: Range<u16>, tasks: usize) -> Costs {
+        let here = |task: &&&Task| cpu_of(task).is_none_or(|cpu| cpus.contains(&cpu));
+        let within: Vec<&Task> = self.within.iter().filter(here).copied().collect();
+        let mut costs = self.all.costs_on(cpus.clone(), tasks + within.len());
+        if costs.release_ns == 0 || within.is_empty() {
             return costs;
         }
         if costs.tick_period_ns == 0 || costs.tick_ns == 0 {
             costs.tick_ns = 0;
-            costs.tick_period_ns = self
-                .within
-                .iter()
-                .map(|task| task.closest_ns().max(1))
-                .min()
-                .unwrap_or(0);
+            let closest = within.iter().map(|task| task.closest_ns().max(1));
+            costs.tick_period_ns = closest.min().unwrap_or(0);
         }
-        for task in &self.within {
+        for task in within {
             let releases = task
                 .arrivals
                 .within(costs.tick_period_ns, task.jitter_ns)
@@ -51,6 +57,31 @@ impl Overheads for WithReleases<'_> {
     fn cache_delay_ns(&self, working_set_bytes: u64, moves: bool) -> u64 {
         self.all.cache_delay_ns(working_set_bytes, moves)
     }
+}
+
+/// The CPU that a task runs on: its reservation's, where it is in one.
+fn cpu_of(task: &Task) -> Option<u16> {
+    match &task.reservation {
+        Some(reservation) => reservation.cpu,
+        None => task.cpu,
+    }
+}
+
+/// The tasks outside a reservation that share CPUs with it.
+fn beside<'a>(
+    question: &'a Question<'_>,
+    reservation: &'a Reservation,
+) -> impl Iterator<Item = &'a Task> {
+    let size = question.method.cluster_size(question.cpus);
+    let cluster = move |cpu: Option<u16>| cpu.map(|cpu| cpu / size);
+    question.tasks.iter().filter(move |task| {
+        let own = task.reservation.as_ref();
+        own.is_none_or(|own| own.name != reservation.name)
+            && match (cluster(cpu_of(task)), cluster(reservation.cpu)) {
+                (Some(of_task), Some(own)) => of_task == own,
+                _ => true,
+            }
+    })
 }
 
 pub(super) fn analyse_reserved(question: &Question<'_>) -> Result<Analysis, NotAnalysed> {
@@ -81,11 +112,6 @@ pub(super) fn analyse_reserved(question: &Question<'_>) -> Result<Analysis, NotA
     };
     let analysis = analyse_unreserved(&asked)?;
     let mut answers: Vec<Option<TaskAnswer>> = vec![None; question.tasks.len()];
-    let mut outcome = match analysis.outcome {
-        Outcome::Schedulable => Outcome::Schedulable,
-        // A server need not use all of its budget: what is late with it refutes nothing.
-        _ => Outcome::NotProvable,
-    };
     for (answer, &place) in analysis.tasks[..plain].iter().zip(&places) {
         let mut answer = answer.clone();
         answer.bound.task = place;
@@ -106,18 +132,18 @@ pub(super) fn analyse_reserved(question: &Question<'_>) -> Result<Analysis, NotA
         answers[place] = Some(answer);
     }
     for (reservation, served) in reservations.iter().zip(&analysis.tasks[plain..]) {
-        for answer in within_one(question, reservation, served, asked.overheads)? {
-            if !answer.schedulable {
-                outcome = outcome.and(Outcome::NotProvable);
-            }
+        for answer in within_one(question, reservation, served)? {
             let place = answer.bound.task;
             answers[place] = Some(answer);
         }
     }
-    Ok(Analysis {
-        tasks: answers.into_iter().flatten().collect(),
-        outcome,
-    })
+    let tasks: Vec<TaskAnswer> = answers.into_iter().flatten().collect();
+    let outcome = match tasks.iter().all(|answer| answer.schedulable) {
+        true => Outcome::Schedulable,
+        // A server need not use all of its budget: what is late with it refutes nothing.
+        false => Outcome::NotProvable,
+    };
+    Ok(Analysis { tasks, outcome })
 }
 
 /// The reservations in the order of their first tasks.
@@ -151,14 +177,13 @@ fn reservations_of<'a>(question: &Question<'a>) -> Result<Vec<&'a Reservation>, 
     Ok(found)
 }
 
-/// A reservation as a task among the others.
+/// A reservation as a task among the others. It is no job that would be throttled: its runtime is its
+/// budget, from which what switches cost is taken.
 fn server(reservation: &Reservation) -> Task {
     let name = format!("reservation {}", reservation.name);
     let mut task = Task::new(name, reservation.budget_ns, reservation.period_ns);
     task.priority = reservation.priority;
     task.cpu = reservation.cpu;
-    task.runtime_ns =
-        (reservation.server == Server::ConstantBandwidth).then_some(reservation.budget_ns);
     task
 }
 
@@ -167,7 +192,6 @@ fn within_one(
     question: &Question<'_>,
     reservation: &Reservation,
     served: &TaskAnswer,
-    overheads: Option<&dyn Overheads>,
 ) -> Result<Vec<TaskAnswer>, NotAnalysed> {
     let places: Vec<usize> = (0..question.tasks.len())
         .filter(|&place| {
@@ -179,6 +203,11 @@ fn within_one(
         .iter()
         .map(|&place| question.tasks[place].clone())
         .collect();
+    let parameters = served.parameters.map(|parameters| Parameters {
+        runtime_ns: reservation.budget_ns,
+        needed_ns: reservation.budget_ns,
+        ..parameters
+    });
     let open = |place: usize| TaskAnswer {
         bound: Bound {
             task: place,
@@ -188,21 +217,24 @@ fn within_one(
         },
         schedulable: false,
         tardiness_ns: None,
-        parameters: None,
+        parameters,
     };
-    // Whether the budget is given in time must be proved of the server, whose runtime is its budget:
-    // what switches cost is taken from what it gives.
     let on_time = served
         .bound
         .response_ns
         .map_or(served.schedulable, |response_ns| {
             served.schedulable || response_ns <= reservation.period_ns
         });
-    let costs = overheads.map_or_else(Costs::default, |all| all.costs(question.tasks.len()));
-    let delays: Vec<u64> = tasks
-        .iter()
-        .map(|task| overheads.map_or(0, |all| all.cache_delay_ns(task.working_set_bytes, false)))
-        .collect();
+    let overheads = question.overheads;
+    let sharing = tasks.len() + beside(question, reservation).count();
+    let costs = overheads.map_or_else(Costs::default, |all| all.costs(sharing));
+    let cluster = question.method.cluster_size(question.cpus);
+    let delay = |task: &Task| {
+        overheads.map_or(0, |all| {
+            all.cache_delay_ns(task.working_set_bytes, cluster > 1)
+        })
+    };
+    let delays: Vec<u64> = tasks.iter().map(delay).collect();
     let supply = match on_time {
         true => supply(question, reservation, served, &costs, &delays)?,
         false => None,
@@ -211,27 +243,18 @@ fn within_one(
         return Ok(places.into_iter().map(open).collect());
     };
     let (inflated, mut interrupts) =
-        inflate_fixed_priority(&tasks, &delays, &costs, Releases::Local)?;
-    for task in question.tasks {
-        let own = task.reservation.as_ref();
-        if own.is_some_and(|own| own.name == reservation.name) || costs.release_ns == 0 {
-            continue;
+        inflate_fixed_priority(&tasks, &delays, &costs, releases_of(cluster))?;
+    if costs.release_ns > 0 {
+        for task in beside(question, reservation) {
+            interrupts.push(Interference {
+                name: "release interrupts",
+                execution_ns: costs.release_ns,
+                arrivals: task.arrivals.clone(),
+                jitter_ns: sum(costs.event_ns, task.jitter_ns)?,
+            });
         }
-        interrupts.push(Interference {
-            name: "release interrupts",
-            execution_ns: costs.release_ns,
-            arrivals: task.arrivals.clone(),
-            jitter_ns: sum(costs.event_ns, task.jitter_ns)?,
-        });
     }
-    let stretched: Vec<Task> = inflated
-        .into_iter()
-        .map(|task| Task {
-            deadline_ns: task.deadline_ns.max(task.alone_ns()),
-            reservation: None,
-            ..task
-        })
-        .collect();
+    let stretched = within_its_deadline(&inflated);
     let bounds = responses_within(&stretched, &supply, &reservation.name, &interrupts)?;
     let answers = bounds.into_iter().map(|mut bound| {
         let local = bound.task;
@@ -242,11 +265,7 @@ fn within_one(
             schedulable: bound.holds(),
             tardiness_ns: bound.late_ns().filter(|_| !bound.holds()),
             bound,
-            parameters: served.parameters.map(|parameters| Parameters {
-                runtime_ns: reservation.budget_ns,
-                needed_ns: reservation.budget_ns,
-                ..parameters
-            }),
+            parameters,
         }
     });
     Ok(answers.collect())
@@ -267,14 +286,12 @@ fn supply(
     )?;
     let mut times_lost = 1;
     if each_ns > 0 {
-        for task in question.tasks {
-            let other = task.reservation.as_ref();
-            if other.is_none_or(|other| other.name != reservation.name) {
-                let jobs = task
-                    .arrivals
-                    .within(reservation.period_ns, task.jitter_ns)?;
-                times_lost = sum(times_lost, jobs)?;
-            }
+        // As late as the timer and the wake-up make it, the next one may follow the sooner.
+        let late_ns = sum(costs.event_ns, costs.release_ns)?;
+        for task in beside(question, reservation) {
+            let jitter_ns = sum(task.jitter_ns, late_ns)?;
+            let jobs = task.arrivals.within(reservation.period_ns, jitter_ns)?;
+            times_lost = sum(times_lost, jobs)?;
         }
     }
     let budget_ns = reservation

@@ -186,6 +186,7 @@ fn blocking(tasks: &[DemandTask], length_ns: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::Random;
 
     fn task(execution_ns: u64, period_ns: u64, deadline_ns: u64) -> DemandTask {
         DemandTask {
@@ -235,13 +236,8 @@ mod tests {
     #[test]
     fn every_point_agrees_with_a_test_of_all_points() {
         // All small sets of two and three tasks, jitter and blocking included.
-        let mut state = 7_u64;
-        let mut next = |below: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut random = Random::of(7, 0, 0);
+        let mut next = |below: u64| random.bits() % below;
         let mut verdicts = [0_u32; 2];
         for _ in 0..20_000 {
             let tasks: Vec<DemandTask> = (0..2 + next(2))

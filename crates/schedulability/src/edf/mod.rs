@@ -6,4 +6,4 @@ mod response;
 
 pub use demand::{DemandTask, Verdict, demand_holds};
 pub use response::{Worst, made_of, responses, worst_jobs};
-pub(crate) use response::{blocking_ns, own_jobs};
+pub(crate) use response::{blocking_ns, jobs_due_by};

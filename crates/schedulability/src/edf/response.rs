@@ -20,9 +20,11 @@ const MOST_INSTANTS: u64 = 2_000_000;
 pub struct Worst {
     /// From due time to end.
     pub response_ns: u64,
-    /// When the job is due, and when it ends, from the beginning of the window in which all others are
-    /// released together; `None`: the job runs alone, and only its jitter delays it.
-    pub window: Option<(u64, u64)>,
+    /// When the job is due, from the beginning of the window in which all others are released together;
+    /// before it by its jitter at most, where it is released late.
+    pub due_ns: i128,
+    /// When it ends, from there.
+    pub end_ns: u64,
 }
 
 /// The longest response of each of `tasks` (places in `set`), in their order, from due time to end;
@@ -105,51 +107,47 @@ fn longest(
     longest_ns: u64,
 ) -> Result<Option<Worst>, Impossible> {
     let task = &set[place];
-    // The job released first, whatever the others' deadlines.
-    let Some(end_ns) = end_of(set, tasks, place, 0)? else {
-        return Ok(None);
+    let at = |due_ns: i128| -> Result<Option<Worst>, Impossible> {
+        let Some(end_ns) = end_of(set, tasks, place, due_ns)? else {
+            return Ok(None);
+        };
+        let response_ns = (i128::from(end_ns) - due_ns).max(0);
+        Ok(Some(Worst {
+            response_ns: u64::try_from(response_ns).map_err(|_| Impossible::Overflow)?,
+            due_ns,
+            end_ns,
+        }))
     };
-    let mut worst = Worst {
-        response_ns: end_ns,
-        window: Some((0, end_ns)),
+    // Due before the window and released at its beginning: as late as its jitter allows.
+    let earliest_ns = -i128::from(task.jitter_ns);
+    let Some(mut worst) = at(earliest_ns)? else {
+        return Ok(None);
     };
     let mut instants = 0;
     for &other in tasks {
         let other = &set[other];
         // Where this job's deadline coincides with one of the other's.
-        let mut deadline_ns = other.deadline_ns.saturating_sub(other.jitter_ns);
-        loop {
-            if let Some(due_ns) = deadline_ns.checked_sub(task.deadline_ns)
-                && due_ns <= longest_ns
-            {
+        let first_ns = i128::from(other.deadline_ns) - i128::from(other.jitter_ns);
+        let mut due_ns = first_ns - i128::from(task.deadline_ns);
+        let period_ns = i128::from(other.closest_ns());
+        if due_ns < earliest_ns {
+            due_ns += (earliest_ns - due_ns) / period_ns * period_ns;
+        }
+        while due_ns <= i128::from(longest_ns) {
+            if due_ns >= earliest_ns {
                 instants += 1;
                 if instants > MOST_INSTANTS {
                     return Ok(None);
                 }
-                let end_ns = end_of(set, tasks, place, due_ns)?;
-                let Some(end_ns) = end_ns else {
+                let Some(found) = at(due_ns)? else {
                     return Ok(None);
                 };
-                let response_ns = end_ns.saturating_sub(due_ns);
-                if response_ns > worst.response_ns {
-                    worst = Worst {
-                        response_ns,
-                        window: Some((due_ns, end_ns)),
-                    };
+                if found.response_ns > worst.response_ns {
+                    worst = found;
                 }
             }
-            if deadline_ns > sum(longest_ns, task.deadline_ns)? {
-                break;
-            }
-            deadline_ns = sum(deadline_ns, other.closest_ns())?;
+            due_ns += period_ns;
         }
-    }
-    let alone_ns = sum(task.alone_ns(), task.jitter_ns)?;
-    if alone_ns > worst.response_ns {
-        worst = Worst {
-            response_ns: alone_ns,
-            window: None,
-        };
     }
     Ok(Some(worst))
 }
@@ -171,52 +169,53 @@ pub fn made_of(
             parts.push(Part { what, ns });
         }
     };
-    let Some((due_ns, end_ns)) = worst.window else {
-        push(What::Own { earlier: 0 }, task.execution_ns);
-        push(What::Suspension, task.suspension_ns);
-        push(What::Jitter, task.jitter_ns);
-        return Ok(parts);
-    };
-    let own_jobs = own_jobs(task, due_ns)?;
+    let own_jobs = jobs_due_by(task, worst.due_ns)?;
     let earlier = own_jobs - 1;
     push(What::Own { earlier }, times(own_jobs, task.execution_ns)?);
     push(What::Suspension, times(own_jobs, task.suspension_ns)?);
-    let deadline_ns = sum(due_ns, task.deadline_ns)?;
+    let deadline_ns = worst.due_ns + i128::from(task.deadline_ns);
     let blocking_ns = blocking_ns(set, tasks, place, deadline_ns);
     push(What::Blocking, sum(blocking_ns, task.blocking_ns)?);
     for &by in tasks.iter().filter(|&&other| other != place) {
-        let jobs = jobs_before(&set[by], deadline_ns, end_ns)?;
+        let jobs = jobs_before(&set[by], deadline_ns, worst.end_ns)?;
         push(
             What::Preemption { by, jobs },
             times(jobs, set[by].alone_ns())?,
         );
     }
-    push(What::BeforeDue, due_ns);
+    let apart_ns = u64::try_from(worst.due_ns.unsigned_abs()).map_err(|_| Impossible::Overflow)?;
+    match worst.due_ns < 0 {
+        true => push(What::Jitter, apart_ns),
+        false => push(What::BeforeDue, apart_ns),
+    }
     Ok(parts)
 }
 
 /// The longest stretch of a task with a later deadline.
-pub(crate) fn blocking_ns(set: &[Task], tasks: &[usize], place: usize, deadline_ns: u64) -> u64 {
+pub(crate) fn blocking_ns(set: &[Task], tasks: &[usize], place: usize, deadline_ns: i128) -> u64 {
     let later = tasks
         .iter()
-        .filter(|&&other| other != place && set[other].deadline_ns > deadline_ns);
+        .filter(|&&other| other != place && i128::from(set[other].deadline_ns) > deadline_ns);
     later
         .map(|&other| blocks_ns(&set[other]))
         .max()
         .unwrap_or(0)
 }
 
-/// The task's own jobs up to the one that is due so long after the window's beginning.
-pub(crate) fn own_jobs(task: &Task, due_ns: u64) -> Result<u64, Impossible> {
-    Ok(sum(due_ns, task.jitter_ns)? / task.closest_ns() + 1)
+/// How many jobs of a task are due by so long after the window's beginning: none is due earlier than its
+/// jitter before it.
+pub(crate) fn jobs_due_by(task: &Task, due_ns: i128) -> Result<u64, Impossible> {
+    let beyond = due_ns + i128::from(task.jitter_ns);
+    if beyond < 0 {
+        return Ok(0);
+    }
+    let jobs = beyond / i128::from(task.closest_ns()) + 1;
+    u64::try_from(jobs).map_err(|_| Impossible::Overflow)
 }
 
 /// How many jobs of another task are released in a window, and have their deadline within it.
-fn jobs_before(other: &Task, deadline_ns: u64, window_ns: u64) -> Result<u64, Impossible> {
-    let Some(beyond) = sum(deadline_ns, other.jitter_ns)?.checked_sub(other.deadline_ns) else {
-        return Ok(0);
-    };
-    let by_deadline = beyond / other.closest_ns() + 1;
+fn jobs_before(other: &Task, deadline_ns: i128, window_ns: u64) -> Result<u64, Impossible> {
+    let by_deadline = jobs_due_by(other, deadline_ns - i128::from(other.deadline_ns))?;
     let released = sum(window_ns, other.jitter_ns)?.div_ceil(other.closest_ns());
     Ok(by_deadline.min(released))
 }
@@ -226,13 +225,13 @@ fn end_of(
     set: &[Task],
     tasks: &[usize],
     place: usize,
-    due_ns: u64,
+    due_ns: i128,
 ) -> Result<Option<u64>, Impossible> {
     let task = &set[place];
-    let deadline_ns = sum(due_ns, task.deadline_ns)?;
+    let deadline_ns = due_ns + i128::from(task.deadline_ns);
     let blocking_ns = blocking_ns(set, tasks, place, deadline_ns);
     let fixed_ns = sum(blocking_ns, task.blocking_ns)?;
-    let own_ns = times(own_jobs(task, due_ns)?, task.alone_ns())?;
+    let own_ns = times(jobs_due_by(task, due_ns)?, task.alone_ns())?;
     let mut reached = sum(fixed_ns, own_ns)?;
     for _ in 0..MOST_ROUNDS {
         let mut next = sum(fixed_ns, own_ns)?;

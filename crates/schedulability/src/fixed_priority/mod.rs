@@ -12,6 +12,6 @@ mod response;
 
 pub use assignment::{Unassignable, assign};
 pub use offsets::responses_with_offsets;
-pub use quick::{QuickTask, Windows, holds as quickly_holds};
+pub use quick::{QuickTask, Windows};
 pub(crate) use response::distinct;
 pub use response::{Interference, responses};

@@ -7,7 +7,7 @@
 //! these instants is tried, so that the bound is exact for tasks that neither block nor sleep.
 
 use super::response::{Interference, distinct};
-use crate::arithmetic::{against_one, sum, times};
+use crate::arithmetic::{against_one, greatest_common_divisor, sum, times};
 use crate::bound::{Bound, Part, What};
 use crate::task::{Arrivals, Impossible, Task};
 use std::cmp::Ordering;
@@ -114,15 +114,13 @@ fn release_of(task: &Task) -> Release<'_> {
 }
 
 fn common_period(set: &[Task]) -> Option<u64> {
-    let mut common = 1_u64;
+    let mut common = 1_u128;
     for (_, period_ns) in set.iter().filter_map(clock_of) {
-        let (mut a, mut b) = (common, period_ns);
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        common = common.checked_mul(period_ns / a)?;
+        let period_ns = u128::from(period_ns);
+        common = common.checked_mul(period_ns / greatest_common_divisor(common, period_ns))?;
+        u64::try_from(common).ok()?;
     }
-    Some(common)
+    u64::try_from(common).ok()
 }
 
 struct Worst {
@@ -175,7 +173,6 @@ fn longest(
             own: &own,
             blocking_ns,
             before,
-            // Far enough from 0 for every job that may still be waiting.
             starts_ns: i128::from(instant_ns),
         };
         match window.longest()? {

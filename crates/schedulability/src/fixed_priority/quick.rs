@@ -24,13 +24,6 @@ pub struct QuickTask {
     pub blocking_ns: u64,
 }
 
-/// Whether every job is done by its deadline. Windows beyond 2⁶² ns, 146 years, count as a
-/// miss.
-pub fn holds(tasks: &[QuickTask]) -> bool {
-    let mut windows = Windows::default();
-    tasks.iter().all(|task| windows.next(task).is_some())
-}
-
 /// What runs before the next task, and how much of it lies in the window reached so far. Reuse it:
 /// [`clear`](Self::clear) keeps its memory.
 #[derive(Debug, Clone, Default)]
@@ -224,6 +217,10 @@ mod tests {
             deadline_ns: period_ns,
             jitter_ns: 0,
             blocking_ns: 0,
+        };
+        let holds = |tasks: &[QuickTask]| {
+            let mut windows = Windows::default();
+            tasks.iter().all(|task| windows.next(task).is_some())
         };
         assert!(holds(&[task(3, 7), task(3, 12), task(5, 20)]));
         assert!(!holds(&[task(u64::MAX, u64::MAX)]));

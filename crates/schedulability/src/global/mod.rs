@@ -37,6 +37,9 @@ pub enum NotGlobal {
     /// Jobs that come in bursts.
     #[error("{0}: its jobs come by a list of distances, for which no global test is built in")]
     Distances(String),
+    /// A release as late as the next job's due time.
+    #[error("{0}: a job can be released as late as the next, for which no global test is built in")]
+    Together(String),
     /// Stretches that can't be preempted, or locks.
     #[error("{0}: it blocks others, for which no global test is built in")]
     Blocking(String),
@@ -59,9 +62,13 @@ impl GlobalTask {
         if task.blocking_ns > 0 || task.non_preemptive_ns > 0 {
             return Err(NotGlobal::Blocking(name()));
         }
+        let period_ns = period_ns.saturating_sub(task.jitter_ns);
+        if period_ns == 0 {
+            return Err(NotGlobal::Together(name()));
+        }
         Ok(Self {
             execution_ns: task.alone_ns(),
-            period_ns: period_ns.saturating_sub(task.jitter_ns),
+            period_ns,
             deadline_ns: task.deadline_ns.saturating_sub(task.jitter_ns),
         })
     }

@@ -181,16 +181,12 @@ impl Slacks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::Random;
 
     #[test]
     fn it_says_what_the_responses_say() {
-        let mut state = 3_u64;
-        let mut next = |below: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut random = Random::of(3, 0, 0);
+        let mut next = |below: u64| random.bits() % below;
         let (mut slacks, mut found) = (Slacks::default(), [0_u32; 2]);
         for _ in 0..20_000 {
             let cpus = 2 + next(3) as u32;

@@ -49,16 +49,12 @@ pub(super) fn leap(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::Random;
 
     #[test]
     fn leaps_end_where_single_steps_end() {
-        let mut state = 5_u64;
-        let mut random = |below: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut random = Random::of(5, 0, 0);
+        let mut random = |below: u64| random.bits() % below;
         for _ in 0..20_000 {
             let cpus = 1 + random(4) as u32;
             let execution_ns = 1 + random(9);

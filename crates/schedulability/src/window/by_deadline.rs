@@ -37,8 +37,7 @@ impl Jobs {
 }
 
 /// The window of the bound's task among `tasks`, which share one CPU and are `members` of the set.
-/// `None` where the bound is that of the job alone, and where what was played through is not as long as
-/// the bound says.
+/// `None` where what was played through is not as long as the bound says.
 pub(super) fn window(
     tasks: &[Task],
     (costs, delays): (&Costs, &CacheDelays),
@@ -55,31 +54,33 @@ pub(super) fn window(
     };
     let inflated = within_its_deadline(&inflate_edf(&seen, delays, costs, Releases::Local)?);
     let all: Vec<usize> = (0..tasks.len()).collect();
-    let before = bound
-        .made_of
-        .iter()
-        .find(|part| part.what == What::BeforeDue);
-    let due_ns = before.map_or(0, |part| part.ns);
+    let since_due_ns = tasks[local].jitter_ns - seen[local].jitter_ns;
+    let piece_ns = |what: &What| {
+        let mut parts = bound.made_of.iter();
+        let found = parts.find(|part| part.what == *what);
+        found.map_or(0, |part| i128::from(part.ns))
+    };
+    // The jitter that the scheduler doesn't see is no part of the window.
+    let late_ns = piece_ns(&What::Jitter) - i128::from(since_due_ns);
+    let due_ns = piece_ns(&What::BeforeDue) - late_ns;
     let own = &inflated[local];
-    let last_own = edf::own_jobs(own, due_ns)? - 1;
-    let deadline_ns = sum(due_ns, own.deadline_ns)?;
+    let Some(last_own) = edf::jobs_due_by(own, due_ns)?.checked_sub(1) else {
+        return Ok(None);
+    };
+    let deadline_ns = due_ns + i128::from(own.deadline_ns);
     let stretch_ns = edf::blocking_ns(&inflated, &all, local, deadline_ns);
     let blocking_ns = sum(stretch_ns, own.blocking_ns)?;
     let others = all.iter().filter(|&&place| place != local).map(|&place| {
         let task = &inflated[place];
         jobs(members[place], task, -i128::from(task.jitter_ns))
     });
-    let first_own = i128::from(due_ns) - i128::from(times(last_own, own.closest_ns())?);
+    let first_own = due_ns - i128::from(times(last_own, own.closest_ns())?);
     // Of equal deadlines its own comes last.
     let sources = others.chain([jobs(bound.task, own, first_own)]).collect();
     let Some(stretches) = played(sources, blocking_ns, last_own, deadline_ns)? else {
         return Ok(None);
     };
-    let since_due_ns = sum(
-        tasks[local].jitter_ns - seen[local].jitter_ns,
-        costs.event_ns,
-    )?;
-    let due_ns = i128::from(due_ns) - i128::from(since_due_ns);
+    let due_ns = due_ns - i128::from(sum(since_due_ns, costs.event_ns)?);
     let window = Window {
         task: bound.task,
         end_ns: stretches.last().map_or(0, |last| last.to_ns),
@@ -109,7 +110,7 @@ fn played(
     mut sources: Vec<Jobs>,
     blocking_ns: u64,
     last_own: u64,
-    deadline_ns: u64,
+    deadline_ns: i128,
 ) -> Result<Option<Vec<Stretch>>, Impossible> {
     let mut stretches: Vec<Stretch> = Vec::new();
     if blocking_ns > 0 {
@@ -122,7 +123,7 @@ fn played(
     let mut now = blocking_ns;
     let own = sources.len() - 1;
     while stretches.len() <= MOST_STRETCHES {
-        let before = |source: &Jobs| source.until_ns() <= i128::from(deadline_ns);
+        let before = |source: &Jobs| source.until_ns() <= deadline_ns;
         let ready = sources.iter().enumerate();
         let ready = ready.filter(|(_, source)| source.released_ns() <= now && before(source));
         let Some((running, _)) = ready.min_by_key(|(_, source)| source.until_ns()) else {

@@ -4,6 +4,7 @@ use wakepath_schedulability::global::{
     GlobalTask, Order, density_holds, responses, shares, tardiness_bounds,
 };
 use wakepath_schedulability::simulate::{Rule, play};
+use wakepath_schedulability::sweep::Random;
 
 fn tasks(times: &[(u64, u64, u64)]) -> Vec<GlobalTask> {
     let task = |&(execution_ns, period_ns, deadline_ns): &(u64, u64, u64)| GlobalTask {
@@ -113,13 +114,8 @@ fn what_is_accepted_of_a_million_sets_never_misses() {
 }
 
 fn none_misses(seed: u64, sets: u32) {
-    let mut state = seed;
-    let mut next = |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut random = Random::of(seed, 0, 0);
+    let mut next = |below: u64| random.bits() % below;
     let mut accepted = [0_u32; 3];
     for _ in 0..sets {
         let cpus = 2 + next(3) as u32;

@@ -4,17 +4,13 @@ use crate::fixed_priority::ordered;
 use wakepath_schedulability::fixed_priority::{responses, responses_with_offsets};
 use wakepath_schedulability::global::GlobalTask;
 use wakepath_schedulability::simulate::{Rule, play};
+use wakepath_schedulability::sweep::Random;
 use wakepath_schedulability::{Method, Outcome, Question, Task, analyse, limits};
 
 /// Small numbers, the same on every machine.
 fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
-    let mut state = seed;
-    move |below| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    }
+    let mut random = Random::of(seed, 0, 0);
+    move |below| random.bits() % below
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::fixed_priority::ordered;
 use wakepath_schedulability::overheads::Costs;
 use wakepath_schedulability::reservation::{Supply, responses_within};
 use wakepath_schedulability::{
-    Method, NotAnalysed, Outcome, Question, Reservation, Server, Task, What, analyse,
+    Arrivals, Method, NotAnalysed, Outcome, Question, Reservation, Server, Task, What, analyse,
 };
 
 #[test]
@@ -128,18 +128,10 @@ fn a_reservation_is_a_task_among_the_others_and_a_cpu_for_those_in_it() {
 
 #[test]
 fn overheads_shorten_what_a_reservation_gives() {
-    let mut set = reserved(Server::Sporadic, 5);
+    let mut set = in_microseconds(reserved(Server::Sporadic, 5));
     for task in &mut set {
-        task.execution_ns *= 1000;
-        let (period_ns, deadline_ns) = (task.period_ns() * 1000, task.deadline_ns * 2000);
-        task.arrivals = wakepath_schedulability::Arrivals::Sporadic(period_ns);
-        task.deadline_ns = deadline_ns;
-        if let Some(reservation) = &mut task.reservation {
-            reservation.budget_ns *= 1000;
-            reservation.period_ns *= 1000;
-        }
+        task.deadline_ns *= 2;
     }
-    let free = analyse(&question(&set, FP)).expect("right");
     let costs = Costs {
         switch_ns: 10,
         release_ns: 5,
@@ -151,9 +143,22 @@ fn overheads_shorten_what_a_reservation_gives() {
         ..question(&set, FP)
     };
     let costly = analyse(&asked).expect("right");
-    for (free, costly) in free.tasks.iter().zip(&costly.tasks) {
-        assert!(costly.bound.response_ns > free.bound.response_ns);
-    }
+    let responses: Vec<_> = costly
+        .tasks
+        .iter()
+        .map(|task| task.bound.response_ns)
+        .collect();
+    // Late by 7 + 5 each. The first: 2000 + 20, a release of each of the other two, of the server and
+    // of itself. Each budget: 2000 − 3 · 20 = 1940, for the first, once late and once not, comes twice in
+    // its period; with blackouts of 2 · 8060. The second: 2020, a release of each of the two within and
+    // three of the first take two budgets, of the second 105. The third: 4020, two of 2020, two releases
+    // of each within and six of the first are 8110: five budgets, of the fifth 350.
+    let expected = [
+        2020 + 20 + 12,
+        16_120 + 10_000 + 105 + 12,
+        16_120 + 40_000 + 350 + 12,
+    ];
+    assert_eq!(responses, expected.map(Some));
     // A budget that switches use up leaves nothing to prove.
     let costs = Costs {
         switch_ns: 500,
@@ -182,4 +187,163 @@ fn the_kernel_s_server_holds_one_thread() {
     let set = reserved(Server::Periodic, 5);
     let refused = analyse(&question(&set, Method::Deadline(1))).expect_err("no such server");
     assert!(matches!(refused, NotAnalysed::NoServerUnder { .. }));
+}
+
+/// Times a thousand: the kernel's own shortest runtime is 1024 ns.
+fn in_microseconds(mut set: Vec<Task>) -> Vec<Task> {
+    for task in &mut set {
+        let period_ns = task.period_ns() * 1000;
+        task.execution_ns *= 1000;
+        task.deadline_ns *= 1000;
+        task.arrivals = Arrivals::Sporadic(period_ns);
+        if let Some(reservation) = &mut task.reservation {
+            reservation.budget_ns *= 1000;
+            reservation.period_ns *= 1000;
+        }
+    }
+    set
+}
+
+#[test]
+fn a_release_within_a_reservation_interrupts_once() {
+    let mut set = in_microseconds(reserved(Server::Sporadic, 5));
+    set.pop();
+    set[1].execution_ns = 1000;
+    let costs = Costs {
+        release_ns: 5,
+        event_ns: 7,
+        ..Costs::default()
+    };
+    let responses = |tasks: &[Task], cpus| {
+        let asked = Question {
+            overheads: Some(&costs),
+            cpus,
+            ..question(tasks, FP)
+        };
+        let analysis = analyse(&asked).expect("right");
+        let responses = analysis.tasks.iter();
+        responses
+            .map(|task| task.bound.response_ns)
+            .collect::<Vec<_>>()
+    };
+    // The first: its own 2000, three releases of 5 (its own, the server's, that of the task within),
+    // late by 7 + 5. The one within: a blackout of 2 · 8000, its own 1000, its release once and the
+    // first's twice in 17 015, late by 7 + 5.
+    assert_eq!(responses(&set, 1), [Some(2027), Some(17_027)]);
+    // What another CPU does is no matter here, in a reservation or out of one.
+    for task in &mut set {
+        task.cpu = Some(0);
+    }
+    set[1].reservation.as_mut().expect("reserved").cpu = Some(0);
+    let mut busy = Task::new("busy", 100, 1000);
+    (busy.cpu, busy.priority) = (Some(1), 3);
+    let mut apart = busy.clone();
+    (apart.name, apart.priority) = ("apart".into(), 4);
+    apart.reservation = Some(Reservation {
+        name: "elsewhere".into(),
+        server: Server::Sporadic,
+        budget_ns: 500,
+        period_ns: 1000,
+        priority: 9,
+        cpu: Some(1),
+    });
+    set.extend([busy, apart]);
+    assert_eq!(responses(&set, 2)[..2], [Some(2027), Some(17_027)]);
+}
+
+#[test]
+fn switches_of_another_cpu_take_nothing_of_a_budget() {
+    let mut set = in_microseconds(reserved(Server::Sporadic, 5));
+    set.pop();
+    let costs = Costs {
+        switch_ns: 10,
+        ..Costs::default()
+    };
+    for task in &mut set {
+        task.cpu = Some(0);
+    }
+    set[1].reservation.as_mut().expect("reserved").cpu = Some(0);
+    let mut busy = Task::new("busy", 100, 1000);
+    (busy.cpu, busy.priority) = (Some(1), 3);
+    set.push(busy);
+    let asked = Question {
+        overheads: Some(&costs),
+        cpus: 2,
+        ..question(&set, FP)
+    };
+    // 20 for the budget's own switches and 20 for the first task's: 1960 are left, so that 2020 take
+    // two budgets: a blackout of 2 · 8040, a period, and the 60 that are left.
+    let analysis = analyse(&asked).expect("right");
+    assert_eq!(analysis.tasks[1].bound.response_ns, Some(26_140));
+}
+
+#[test]
+fn what_holds_with_overheads_under_sched_deadline_is_schedulable() {
+    let mut set = in_microseconds(reserved(Server::ConstantBandwidth, 5));
+    set.pop();
+    let costs = Costs {
+        switch_ns: 10,
+        ..Costs::default()
+    };
+    let asked = |tasks: &[Task]| {
+        let asked = Question {
+            overheads: Some(&costs),
+            ..question(tasks, Method::Deadline(1))
+        };
+        analyse(&asked).expect("right")
+    };
+    // Budget and first task take 2020 of 10 000 each. The budget gives 2000 − 2 · 20 = 1960, the task
+    // needs 2000 + 20: a blackout of 2 · 8040, a period, and 60.
+    let analysis = asked(&set);
+    assert_eq!(analysis.tasks[1].bound.response_ns, Some(26_140));
+    assert_eq!(analysis.outcome, Outcome::Schedulable);
+    let parameters = analysis.tasks[1].parameters.expect("DEADLINE");
+    assert_eq!(
+        (parameters.runtime_ns, parameters.period_ns),
+        (2000, 10_000)
+    );
+    assert!(analysis.tasks.iter().all(|task| task.schedulable));
+    // Due within 26 µs it is not shown to be in time.
+    set[1].deadline_ns = 26_000;
+    assert_eq!(asked(&set).outcome, Outcome::NotProvable);
+}
+
+#[test]
+fn a_reservation_asks_the_kernel_whether_or_not_its_tasks_hold() {
+    let mut set = reserved(Server::ConstantBandwidth, 5);
+    set.remove(0);
+    for (place, task) in set.iter_mut().enumerate() {
+        let reservation = task.reservation.as_mut().expect("reserved");
+        reservation.name = format!("server {place}");
+        reservation.budget_ns = 6;
+    }
+    let analysis = analyse(&question(&set, Method::Deadline(1))).expect("right");
+    for task in &analysis.tasks {
+        assert_eq!(task.bound.response_ns, None);
+        let parameters = task.parameters.expect("DEADLINE");
+        assert_eq!((parameters.runtime_ns, parameters.period_ns), (6, 10));
+    }
+}
+
+#[test]
+fn among_several_cpus_a_release_within_is_told_from_one_to_another() {
+    let mut set = in_microseconds(reserved(Server::ConstantBandwidth, 5));
+    set.pop();
+    set.remove(0);
+    set[0].execution_ns = 1000;
+    let costs = Costs {
+        ipi_ns: 9,
+        ..Costs::default()
+    };
+    let response = |cpus| {
+        let asked = Question {
+            overheads: Some(&costs),
+            cpus,
+            ..question(&set, Method::Deadline(cpus))
+        };
+        analyse(&asked).expect("right").tasks[0].bound.response_ns
+    };
+    // A blackout of 2 · 8000 and the task itself.
+    assert_eq!(response(1), Some(17_000));
+    assert_eq!(response(2), Some(17_009));
 }

@@ -1,6 +1,6 @@
 //! The analyses beside those of the crate `response-time-analysis`, whose proofs are checked by a
 //! machine: never below it, and equal where both are exact. It is asked through one small trait, and
-//! is no part of what ships (docs/decisions/0035).
+//! is no part of what ships (docs/decisions/0033).
 
 use response_time_analysis::arrival::Sporadic;
 use response_time_analysis::demand::RBF;

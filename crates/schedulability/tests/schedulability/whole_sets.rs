@@ -231,3 +231,20 @@ fn questions_that_are_wrong_are_told_from_sets_that_miss() {
     let refused = analyse(&question(&set, FP, 2)).expect_err("never");
     assert!(refused.to_string().contains("give a later deadline"));
 }
+
+#[test]
+fn a_job_released_as_late_as_the_next_is_due_has_no_bound_on_several_cpus() {
+    let mut set = ordered(&[(1, 10), (1, 10), (1, 10)]);
+    set[0].jitter_ns = 10;
+    for method in [Method::GlobalEdf, Method::GlobalFixedPriority] {
+        let found = analyse(&question(&set, method, 2)).expect("right question");
+        assert_eq!(found.tasks[0].bound.response_ns, None);
+        assert_eq!(found.tasks[0].tardiness_ns, None);
+        assert_ne!(found.outcome, Outcome::Schedulable);
+    }
+    // The kernel's clock, which begins with the wake-up, has no period left either.
+    for method in [Method::Deadline(1), Method::Deadline(2)] {
+        let found = analyse(&question(&set, method, 2));
+        assert!(found.is_err() || found.is_ok_and(|found| found.outcome != Outcome::Schedulable));
+    }
+}

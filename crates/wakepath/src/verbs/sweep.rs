@@ -187,10 +187,7 @@ fn merged(files: &[impl AsRef<Path>]) -> Result<Sweep, Failure> {
         let remedy = "give what `wakepath schedulability sweep --points` printed";
         let part: Sweep =
             serde_json::from_str(&text).map_err(|error| format!("{name}: {error}; {remedy}"))?;
-        if part.plan.version != SweptPlan::VERSION
-            || part.plan.points > MOST_POINTS
-            || !is_clean(&part)
-        {
+        if part.plan.version != SweptPlan::VERSION || !is_clean(&part) {
             return Err(
                 format!("{name}: is no part of a sweep that this program makes; {remedy}").into(),
             );
@@ -200,9 +197,6 @@ fn merged(files: &[impl AsRef<Path>]) -> Result<Sweep, Failure> {
     let parts: Result<Vec<_>, Failure> = files.iter().map(|file| part(file)).collect();
     Ok(Sweep::merged(parts?)?)
 }
-
-/// More than two distributions at every tenth of a percent.
-const MOST_POINTS: usize = 2_000;
 
 /// Whether its names are one line each, as those of our own.
 fn is_clean(part: &Sweep) -> bool {

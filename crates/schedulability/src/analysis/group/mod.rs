@@ -19,6 +19,7 @@ use several::on_several;
 
 pub(super) struct Group {
     members: Vec<usize>,
+    first_cpu: u16,
     cpus: u16,
 }
 
@@ -54,14 +55,15 @@ impl Group {
             }
             members[usize::from(cpu / size)].push(place);
         }
-        let groups = members
-            .into_iter()
-            .enumerate()
-            .map(|(number, members)| Self {
+        let groups = members.into_iter().enumerate().map(|(number, members)| {
+            let first_cpu = number as u16 * size;
+            Self {
                 members,
+                first_cpu,
                 // The last cluster may be smaller.
-                cpus: size.min(question.cpus.max(1) - number as u16 * size),
-            });
+                cpus: size.min(question.cpus.max(1) - first_cpu),
+            }
+        });
         Ok(groups.filter(|group| !group.members.is_empty()).collect())
     }
 
@@ -76,8 +78,9 @@ impl Group {
             Some(overheads) => {
                 let moves = self.cpus > 1;
                 let delay = |task: &Task| overheads.cache_delay_ns(task.working_set_bytes, moves);
+                let cpus = self.first_cpu..self.first_cpu + self.cpus;
                 (
-                    overheads.costs(tasks.len()),
+                    overheads.costs_on(cpus, tasks.len()),
                     tasks.iter().map(delay).collect(),
                 )
             }

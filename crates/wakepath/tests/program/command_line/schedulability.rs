@@ -14,6 +14,7 @@ wakepath_test_program::tests![
     what_can_t_be_is_told_from_what_can_t_be_held,
     what_linux_would_stop_is_said,
     sched_deadline_has_three_verdicts_apart,
+    reservations_beyond_a_cpu_are_not_admitted,
     a_recorded_run_is_a_task_set_and_says_what_was_guessed,
     what_was_promised_is_carried_out_and_held_against_what_is_observed,
     overheads_of_another_machine_are_refused_unless_said,
@@ -269,6 +270,23 @@ fn sched_deadline_has_three_verdicts_apart() {
     assert_eq!(verdicts["root_domains"][1]["admitted"], true);
 }
 
+fn reservations_beyond_a_cpu_are_not_admitted() {
+    let mut set = "policy = \"SCHED_DEADLINE\"\n".to_owned();
+    for name in ["a", "b"] {
+        set += &format!(
+            "[[tasks]]\nname = \"{name}\"\nexecution = \"1 ms\"\nperiod = \"40 ms\"\n\
+             priority = 1\nreservation = \"of {name}\"\n[[reservations]]\nname = \"of {name}\"\n\
+             budget = \"6 ms\"\nperiod = \"10 ms\"\nserver = \"constant-bandwidth\"\n"
+        );
+    }
+    let finished = answer(&set, &["--json"]);
+    finished.assert_code(2);
+    let verdicts = &finished.json()["sched_deadline"];
+    assert_eq!(verdicts["admitted"], false);
+    let bandwidth = verdicts["root_domains"][0]["bandwidth"].as_f64().unwrap();
+    assert!((bandwidth - 1.2).abs() < 1e-5, "{bandwidth}");
+}
+
 /// A run of another machine than any that tests run on.
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/format-1")
@@ -453,6 +471,10 @@ fn what_caches_lose_is_measured_and_put_into_the_bounds() {
     measured.assert_code(0);
     let told = "lost to a preemption, median to largest of ";
     assert!(measured.output.contains(told), "{}", measured.output);
+    // How late its threads wake up is nothing that anybody asked for.
+    for latency in ["latency, µs", "largest latency"] {
+        assert!(!measured.output.contains(latency), "{}", measured.output);
+    }
     let details = Start::command(&["show", "--details"])
         .with(&[&run])
         .finish();

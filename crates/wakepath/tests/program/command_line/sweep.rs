@@ -7,6 +7,7 @@ wakepath_test_program::tests![
     any_number_of_threads_and_any_parts_make_the_same_bytes,
     the_table_and_the_page_say_what_was_swept,
     what_can_t_be_swept_is_one_line_with_what_would_be_right,
+    a_part_of_more_points_than_a_sweep_has_is_refused,
 ];
 
 const SMALL: [&str; 6] = [
@@ -76,4 +77,15 @@ fn what_can_t_be_swept_is_one_line_with_what_would_be_right() {
     ] {
         sweep(words).assert_refused(1, &[expected]);
     }
+}
+
+fn a_part_of_more_points_than_a_sweep_has_is_refused() {
+    let place = with_parts();
+    let file = place.path().join("early.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let vast = text.replace("\"points\": 6", "\"points\": 60000000000");
+    assert_ne!(vast, text);
+    std::fs::write(&file, vast).unwrap();
+    let expected = "early.json: says that its sweep has 60000000000 points";
+    sweep_in(place, &["--merge", "early.json"]).assert_refused(1, &[expected]);
 }
