@@ -1,29 +1,22 @@
 //! Numbers drawn from a seed, for the resampling of fitted tails: the same seed draws the same, on
 //! every machine and however many threads work. It is no source of secrets.
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
+use wakepath_statistics::SplitMix;
+
+/// A stream of random numbers.
 #[derive(Debug, Clone)]
-pub struct Random(u64);
+pub struct Random(SplitMix);
 
 impl Random {
     /// The stream of a seed and a number: one stream for each resample, whoever draws it.
     pub fn stream(seed: u64, number: u64) -> Self {
-        let mut first = Self(seed ^ number.wrapping_mul(0xd134_2543_de82_ef95));
-        let start = first.bits();
-        Self(start)
-    }
-
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        let mut first = SplitMix::from_state(seed ^ number.wrapping_mul(0xd134_2543_de82_ef95));
+        Self(SplitMix::from_state(first.bits()))
     }
 
     /// Between 0 and 1, neither of them included.
     pub fn unit(&mut self) -> f64 {
-        ((self.bits() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
+        self.0.unit()
     }
 
     /// From the exponential distribution of mean 1.

@@ -2,7 +2,7 @@
 //! `cargo run --release -p wakepath-statistics --example coverage`. The table in
 //! `docs/concepts/evidence.md` is its output. Simulation with a fixed seed; no measurement.
 
-use wakepath_statistics::MissClusters;
+use wakepath_statistics::{MissClusters, SplitMix};
 
 /// Due times of one simulated run: 40 s at 250 Hz.
 const DUE_TIMES: u64 = 10_000;
@@ -56,7 +56,7 @@ fn main() {
     println!("| misses come | true miss fraction | bound holds in |");
     println!("|---|---|---|");
     for pattern in PATTERNS {
-        let mut random = Random(0x5eed);
+        let mut random = SplitMix::from_state(0x5eed);
         let truth = pattern.miss_fraction();
         let holds = (0..RUNS)
             .filter(|_| pattern.bound_of_a_run(&mut random) >= truth)
@@ -74,20 +74,20 @@ impl Pattern {
     /// The long-run miss fraction, from one run long enough for it: events that begin within
     /// another are swallowed by it, which has no simple formula for mixed lengths.
     fn miss_fraction(&self) -> f64 {
-        let mut random = Random(0x10_c0de);
+        let mut random = SplitMix::from_state(0x10_c0de);
         let due = 400_000_000_u64;
         let mut missed = 0;
         self.due_times(due, &mut random, |late| missed += u64::from(late));
         missed as f64 / due as f64
     }
 
-    fn bound_of_a_run(&self, random: &mut Random) -> f64 {
+    fn bound_of_a_run(&self, random: &mut SplitMix) -> f64 {
         let mut clusters = MissClusters::new(GAP);
         self.due_times(DUE_TIMES, random, |late| clusters.push(late));
         clusters.tally().upper_bound(CONFIDENCE, 1)
     }
 
-    fn due_times(&self, count: u64, random: &mut Random, mut each: impl FnMut(bool)) {
+    fn due_times(&self, count: u64, random: &mut SplitMix, mut each: impl FnMut(bool)) {
         let mut left = 0;
         for _ in 0..count {
             if left == 0 && random.unit() < self.rate {
@@ -98,7 +98,7 @@ impl Pattern {
         }
     }
 
-    fn length(&self, random: &mut Random) -> u64 {
+    fn length(&self, random: &mut SplitMix) -> u64 {
         let mut point = random.unit();
         for &(length, share) in self.lengths {
             if point < share {
@@ -107,18 +107,5 @@ impl Pattern {
             point -= share;
         }
         self.lengths[0].0
-    }
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014): small, and good enough to draw events with.
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 }

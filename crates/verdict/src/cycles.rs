@@ -2,7 +2,7 @@
 //! judges nothing beyond the single due time.
 
 use crate::judge::CLUSTER_GAP;
-use crate::{CycleSummary, Inconsistency};
+use crate::{Consistency, CycleSummary, Inconsistency, SamplesSeen};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use wakepath_scenario::Criterion;
@@ -27,6 +27,24 @@ pub struct JudgedWindow {
     pub thread: u32,
 }
 
+impl JudgedWindow {
+    /// Whether there can be such a window.
+    ///
+    /// # Errors
+    /// [`Inconsistency::ImpossibleWindow`] where it ends before it starts, or holds more due times than
+    /// a segment can.
+    pub fn check(&self) -> Result<(), Inconsistency> {
+        let count = self.end_cycle.checked_sub(self.first_judged_cycle);
+        match count.is_some_and(|count| count <= MOST_DUE_TIMES) {
+            true => Ok(()),
+            false => Err(Inconsistency::ImpossibleWindow {
+                first_judged_cycle: self.first_judged_cycle,
+                end_cycle: self.end_cycle,
+            }),
+        }
+    }
+}
+
 /// A stretch in which no cycle ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Outage {
@@ -34,6 +52,34 @@ pub struct Outage {
     pub length_ns: u64,
     /// When it began, in nanoseconds on `CLOCK_MONOTONIC`.
     pub from_ns: u64,
+}
+
+/// Cycles that by themselves took longer than a period, whatever woke them late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Overruns {
+    /// How many.
+    pub cycles: u64,
+    /// Due times that were skipped right after one.
+    pub skipped: u64,
+    /// The longest of them, from first instruction to end, in nanoseconds; 0 without one.
+    pub longest_ns: u64,
+    /// The period that it ran over, in nanoseconds.
+    pub period_ns: u64,
+}
+
+impl Overruns {
+    /// Counts a cycle where it took longer than its period; whether it did.
+    fn add(&mut self, execution_ns: i64, period_ns: u64) -> bool {
+        if !exceeds(execution_ns, period_ns) {
+            return false;
+        }
+        self.cycles += 1;
+        let execution_ns = execution_ns.unsigned_abs();
+        if execution_ns > self.longest_ns {
+            (self.longest_ns, self.period_ns) = (execution_ns, period_ns);
+        }
+        true
+    }
 }
 
 /// What became of the due times of a condition, over all its segments and threads.
@@ -49,6 +95,7 @@ pub struct CycleRecord {
     pub(crate) skipped_at_end: u64,
     pub(crate) executed_late: u64,
     pub(crate) late_after_overrun: u64,
+    pub(crate) overruns: Overruns,
     pub(crate) work_faults: u64,
     pub(crate) latency: Vec<i64>,
     latency_of_skipped: Vec<i64>,
@@ -75,6 +122,7 @@ impl CycleRecord {
             skipped_at_end: 0,
             executed_late: 0,
             late_after_overrun: 0,
+            overruns: Overruns::default(),
             work_faults: 0,
             latency: Vec::new(),
             latency_of_skipped: Vec::new(),
@@ -108,11 +156,13 @@ impl CycleRecord {
         let end_ns = due.due_ns(window.end_cycle);
         let mut next = window.first_judged_cycle;
         let mut previous_end_ns = start_ns;
+        let mut has_overrun = false;
         for sample in samples
             .iter()
             .filter(|sample| sample.cycle >= window.first_judged_cycle)
         {
             for cycle in next..sample.cycle.min(window.end_cycle) {
+                self.overruns.skipped += u64::from(has_overrun);
                 self.skip(difference(sample.wake_ns, due.due_ns(cycle)));
             }
             if sample.cycle >= window.end_cycle {
@@ -120,6 +170,7 @@ impl CycleRecord {
                 break;
             }
             self.execute(sample);
+            has_overrun = self.overruns.add(sample.execution_ns(), due.period_ns);
             self.outage(previous_end_ns, sample.end_ns);
             previous_end_ns = previous_end_ns.max(sample.end_ns);
             next = sample.cycle + 1;
@@ -228,6 +279,16 @@ impl CycleRecord {
         self.inconsistency
     }
 
+    /// What the samples say of themselves.
+    pub fn samples(&self) -> SamplesSeen {
+        SamplesSeen {
+            count: self.samples_seen,
+            inconsistency: self.inconsistency,
+            executed: self.executed,
+            work_faults: self.work_faults,
+        }
+    }
+
     /// The counts and the figures of every distribution.
     pub fn summary(&self) -> CycleSummary {
         CycleSummary::of(self)
@@ -235,55 +296,11 @@ impl CycleRecord {
 }
 
 fn check(window: JudgedWindow, samples: &[Sample]) -> Result<(), Inconsistency> {
-    let JudgedWindow {
-        due,
-        first_judged_cycle,
-        end_cycle,
-        ..
-    } = window;
-    if end_cycle
-        .checked_sub(first_judged_cycle)
-        .is_none_or(|count| count > MOST_DUE_TIMES)
-    {
-        return Err(Inconsistency::ImpossibleWindow {
-            first_judged_cycle,
-            end_cycle,
-        });
-    }
-    let mut before: Option<&Sample> = None;
-    for sample in samples {
-        let cycle = sample.cycle;
-        if let Some(before) = before {
-            if cycle <= before.cycle {
-                let previous = before.cycle;
-                return Err(Inconsistency::CycleNotIncreasing { previous, cycle });
-            }
-            if sample.wake_ns < before.end_ns {
-                let overlap_ns = before.end_ns - sample.wake_ns;
-                return Err(Inconsistency::WokeBeforePreviousEnd { cycle, overlap_ns });
-            }
-        }
-        if sample.end_ns < sample.wake_ns {
-            let by_ns = sample.wake_ns - sample.end_ns;
-            return Err(Inconsistency::EndedBeforeWake { cycle, by_ns });
-        }
-        if sample.due_ns != due.due_ns(cycle) {
-            let (recorded_ns, due_ns) = (sample.due_ns, due.due_ns(cycle));
-            return Err(Inconsistency::DueTimeMoved {
-                cycle,
-                recorded_ns,
-                due_ns,
-            });
-        }
-        if sample.is_warm_up() && cycle >= first_judged_cycle {
-            return Err(Inconsistency::WarmUpInsideWindow {
-                cycle,
-                first_judged_cycle,
-            });
-        }
-        before = Some(sample);
-    }
-    Ok(())
+    window.check()?;
+    let mut consistency = Consistency::new(window.due, window.first_judged_cycle);
+    samples
+        .iter()
+        .try_for_each(|sample| consistency.next(sample))
 }
 
 /// Whether a signed time is longer than an unsigned limit.

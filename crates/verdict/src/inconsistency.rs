@@ -1,7 +1,8 @@
-//! Ways in which the samples of a segment contradict themselves. Any of them makes the verdict
-//! invalid: numbers from a broken recording are worse than none.
+//! Ways in which the samples of a segment contradict themselves, found sample by sample. Any of them
+//! makes the verdict invalid: numbers from a broken recording are worse than none.
 
 use serde::Serialize;
+use wakepath_timeline::{DueTimes, Sample};
 
 /// The first contradiction found in the samples of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, thiserror::Error)]
@@ -57,4 +58,62 @@ pub enum Inconsistency {
         /// One past its last cycle.
         end_cycle: u64,
     },
+}
+
+/// Looks at the samples of one segment of one thread, in order, warm-up included.
+#[derive(Debug, Clone)]
+pub struct Consistency {
+    due: DueTimes,
+    first_judged_cycle: u64,
+    /// Cycle and end of the last sample that contradicts nothing.
+    before: Option<(u64, u64)>,
+}
+
+impl Consistency {
+    /// Before the first sample. `due` says when the segment's cycles were due, `first_judged_cycle`
+    /// which is the first after the warm-up.
+    pub fn new(due: DueTimes, first_judged_cycle: u64) -> Self {
+        Self {
+            due,
+            first_judged_cycle,
+            before: None,
+        }
+    }
+
+    /// Looks at the next sample.
+    ///
+    /// # Errors
+    /// How it contradicts itself or those before it. The next one is held against those before.
+    pub fn next(&mut self, sample: &Sample) -> Result<(), Inconsistency> {
+        let cycle = sample.cycle;
+        if let Some((previous, end_ns)) = self.before {
+            if cycle <= previous {
+                return Err(Inconsistency::CycleNotIncreasing { previous, cycle });
+            }
+            if sample.wake_ns < end_ns {
+                let overlap_ns = end_ns - sample.wake_ns;
+                return Err(Inconsistency::WokeBeforePreviousEnd { cycle, overlap_ns });
+            }
+        }
+        if sample.end_ns < sample.wake_ns {
+            let by_ns = sample.wake_ns - sample.end_ns;
+            return Err(Inconsistency::EndedBeforeWake { cycle, by_ns });
+        }
+        if sample.due_ns != self.due.due_ns(cycle) {
+            let (recorded_ns, due_ns) = (sample.due_ns, self.due.due_ns(cycle));
+            return Err(Inconsistency::DueTimeMoved {
+                cycle,
+                recorded_ns,
+                due_ns,
+            });
+        }
+        if sample.is_warm_up() && cycle >= self.first_judged_cycle {
+            return Err(Inconsistency::WarmUpInsideWindow {
+                cycle,
+                first_judged_cycle: self.first_judged_cycle,
+            });
+        }
+        self.before = Some((cycle, sample.end_ns));
+        Ok(())
+    }
 }

@@ -4,7 +4,7 @@
 use crate::observation::observations;
 use crate::{
     Caution, Condition, CycleRecord, EarlyEnd, FactChange, Judgement, Margin, MoreNeeded, Outcome,
-    Provenance, Reason, UnprovenLoad,
+    Provenance, Reason, objections,
 };
 use wakepath_scenario::Criterion;
 use wakepath_statistics::{compare_halves, due_times_needed};
@@ -30,7 +30,7 @@ pub fn judge(condition: Condition<'_>, criterion: &Criterion) -> Judgement {
         record,
         provenance,
     } = condition;
-    let mut reasons = provenance_reasons(record, provenance);
+    let mut reasons = objections(&record.samples(), provenance);
     let mut more = None;
     let interrupted = Reason::EndedEarly {
         cause: EarlyEnd::Interrupted,
@@ -64,74 +64,6 @@ pub fn judge(condition: Condition<'_>, criterion: &Criterion) -> Judgement {
         margin: margin(record, criterion),
         cycles,
     }
-}
-
-fn provenance_reasons(record: &CycleRecord, provenance: &Provenance) -> Vec<Reason> {
-    let Provenance {
-        written,
-        recorded,
-        lost,
-        ring_gaps,
-        ..
-    } = *provenance;
-    let mut reasons = Vec::new();
-    if let Some(inconsistency) = record.inconsistency {
-        reasons.push(Reason::InconsistentSamples { inconsistency });
-    }
-    if lost > 0 {
-        reasons.push(Reason::SamplesLost { lost, written });
-    }
-    if recorded.checked_add(lost) != Some(written) {
-        reasons.push(Reason::CountsDisagree {
-            written,
-            recorded,
-            lost,
-        });
-    }
-    if ring_gaps > 0 {
-        reasons.push(Reason::RingGaps { gaps: ring_gaps });
-    }
-    for counts in provenance.skipped.iter().filter(|counts| !counts.agree()) {
-        reasons.push(Reason::SkippedCountsDiffer { counts: *counts });
-    }
-    if recorded != record.samples_seen {
-        reasons.push(Reason::JudgedCountDiffers {
-            recorded,
-            judged: record.samples_seen,
-        });
-    }
-    for UnprovenLoad { load, why } in &provenance.unproven_loads {
-        let (load, detail) = (load.clone(), why.clone());
-        reasons.push(Reason::LoadNotProven { load, detail });
-    }
-    for policy in &provenance.policies {
-        if policy.effective != Some(policy.requested) {
-            reasons.push(Reason::PolicyNotEffective {
-                task: policy.task.clone(),
-                requested: policy.requested,
-                effective: policy.effective,
-            });
-        }
-    }
-    for cause in &provenance.early_ends {
-        reasons.push(Reason::EndedEarly {
-            cause: cause.clone(),
-        });
-    }
-    for change in &provenance.changes {
-        if let FactChange::ClockSource { from, to } = change {
-            let (from, to) = (from.clone(), to.clone());
-            reasons.push(Reason::ClockSourceChanged { from, to });
-        }
-    }
-    if let Some(ns_per_instruction) = provenance.virtual_ns_per_instruction {
-        reasons.push(Reason::VirtualTime { ns_per_instruction });
-    }
-    if record.work_faults > 0 {
-        let (faults, executed) = (record.work_faults, record.executed);
-        reasons.push(Reason::WorkFaults { faults, executed });
-    }
-    reasons
 }
 
 fn miss_fraction(record: &CycleRecord, criterion: &Criterion) -> Reason {

@@ -14,8 +14,6 @@ pub struct Provenance {
     pub recorded: u64,
     /// Samples that the loop could not hand over.
     pub lost: u64,
-    /// Breaks in the ring's sequence as the recorder saw them.
-    pub ring_gaps: u64,
     /// For each segment and thread whose loop counted what it skipped: its count, and the samples'.
     pub skipped: Vec<SkippedCounts>,
     /// Requested policies and what the kernel said was in effect, for each thread.

@@ -35,21 +35,58 @@ impl SkippedCounts {
         until: ServedUntil,
         samples: &[Sample],
     ) -> Option<Self> {
-        let counted = counted.filter(|_| lost == Some(0))?;
-        let end = match until {
-            ServedUntil::End(end) => end,
-            ServedUntil::LastCycle => samples.last().map_or(0, |last| last.cycle + 1),
-        };
-        let there = samples.iter().filter(|sample| sample.cycle < end).count() as u64;
-        Some(Self {
-            counted,
-            left_out: end.saturating_sub(there),
-        })
+        let mut served = CyclesServed::new(until);
+        for sample in samples {
+            served.see(sample.cycle);
+        }
+        served.against(counted, lost)
     }
 
     /// Whether both say the same.
     pub fn agree(&self) -> bool {
         self.counted == self.left_out
+    }
+}
+
+/// The cycles of a thread that were recorded, counted in their order.
+#[derive(Debug, Clone, Copy)]
+pub struct CyclesServed {
+    until: ServedUntil,
+    there: u64,
+    last: Option<u64>,
+}
+
+impl CyclesServed {
+    /// Before the first.
+    pub fn new(until: ServedUntil) -> Self {
+        Self {
+            until,
+            there: 0,
+            last: None,
+        }
+    }
+
+    /// One that was recorded.
+    pub fn see(&mut self, cycle: u64) {
+        let counts = match self.until {
+            ServedUntil::End(end) => cycle < end,
+            ServedUntil::LastCycle => true,
+        };
+        self.there += u64::from(counts);
+        self.last = Some(cycle);
+    }
+
+    /// What they leave out beside what the loop counted, as [`SkippedCounts::of`] has it.
+    pub fn against(&self, counted: Option<u64>, lost: Option<u64>) -> Option<SkippedCounts> {
+        let counted = counted.filter(|_| lost == Some(0))?;
+        let end = match self.until {
+            ServedUntil::End(end) => end,
+            ServedUntil::LastCycle => self.last.map_or(0, |last| last.saturating_add(1)),
+        };
+        Some(SkippedCounts {
+            counted,
+            left_out: end.saturating_sub(self.there),
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The figures of a condition as they are written into reports.
 
-use crate::{CycleRecord, Outage};
+use crate::{CycleRecord, Outage, Overruns};
 use serde::Serialize;
 use wakepath_statistics::{Distribution, DistributionSummary, MissTally};
 
@@ -21,6 +21,8 @@ pub struct CycleSummary {
     pub executed_late: u64,
     /// Executed cycles whose due time had passed before the loop came round to wait for it.
     pub late_after_overrun: u64,
+    /// Cycles that by themselves took longer than a period.
+    pub overruns: Overruns,
     /// Cycles in which the work reported a fault of its own.
     pub work_faults: u64,
     /// Missed due times and how they cluster.
@@ -56,6 +58,7 @@ impl CycleSummary {
             skipped_at_end: record.skipped_at_end,
             executed_late: record.executed_late,
             late_after_overrun: record.late_after_overrun,
+            overruns: record.overruns,
             work_faults: record.work_faults,
             misses: record.misses(),
             longest_outage: record.longest_outage,

@@ -11,6 +11,7 @@ use wakepath_archive::{
     Effective, Ending, Event, LogWriter, RunStarted, ScenarioText, SegmentEnded, SegmentStarted,
     ThreadEnd, ThreadEnded, ThreadStarted,
 };
+use wakepath_statistics::SplitMix;
 use wakepath_timeline::{DueTimes, Policy, Sample};
 
 type Failure = Box<dyn std::error::Error>;
@@ -75,19 +76,6 @@ fn all_kept() -> Result<bool, Failure> {
     Ok(kept)
 }
 
-/// Numbers from 0 to 1 that follow from a seed (splitmix64; Steele, Lea and Flood 2014).
-struct Numbers(u64);
-
-impl Numbers {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
 /// A wake-up of 10 to 20 µs, one in twenty with an exponential tail above, all later by up to
 /// `drift_ns` towards the end.
 fn write(directory: &Path, drift_ns: u64) -> Result<(), Failure> {
@@ -124,7 +112,7 @@ fn write(directory: &Path, drift_ns: u64) -> Result<(), Failure> {
             end_cycle: CYCLES,
         }],
     }))?;
-    let mut numbers = Numbers(17);
+    let mut numbers = SplitMix::from_state(17);
     let mut part = Vec::with_capacity(10_000);
     for cycle in 0..CYCLES {
         let late = match numbers.unit() < 0.05 {

@@ -10,11 +10,11 @@ mod series;
 pub use composed::{Composed, ComposedError};
 pub use order::{BoundMetric, BoundOrder, Exceed};
 
-use crate::changes::run_changes;
 use crate::conditions::{ConditionSegments, group};
 use crate::error::AssessmentError;
 use crate::identity::{RunIdentity, identity, scenario_of};
 use crate::imported;
+use provenance::Provenance;
 use serde::Serialize;
 use series::{Series, read};
 use wakepath_archive::Run;
@@ -210,8 +210,9 @@ fn bound_condition(
         .collect();
     threads.sort_unstable();
     threads.dedup();
-    let changes = run_changes(&run.manifest.facts);
     let criterion = condition.criterion(&scenario.criterion);
+    let histogram = imported::counted(&run.manifest, condition);
+    let mut all = Vec::new();
     for &number in &threads {
         let parts: Vec<_> = condition
             .threads
@@ -219,9 +220,17 @@ fn bound_condition(
             .copied()
             .filter(|(_, thread)| thread.thread == number)
             .collect();
+        let series = match histogram {
+            Some(_) => Series::default(),
+            None => read(run, &parts, order.metric)?,
+        };
         let Some((_, thread)) = parts.first() else {
             continue;
         };
+        all.push((*thread, series));
+    }
+    let provenance = Provenance::of(run, scenario, condition, all.iter().map(|(_, one)| one));
+    for (thread, series) in all {
         let period_ns = thread.due.period_ns;
         let exceed = order.exceed.per_cycle(period_ns);
         let question = Question {
@@ -230,15 +239,9 @@ fn bound_condition(
             seed: SEED,
             draws: DRAWS,
         };
-        let histogram = imported::counted(&run.manifest, condition);
-        let examined = match histogram {
+        let examined = match &histogram {
             Some(counted) => Some(of_histogram(counted.count, counted.max_ns, &question)),
-            None => {
-                let series = read(run, &parts, order.metric)?;
-                let facts = changes.fact_changes(&condition.phase);
-                let gate = provenance::gate(run, &parts, &series, facts);
-                of_series(&series, gate, &question)
-            }
+            None => of_series(&series, provenance.gate(&series), &question),
         };
         let Some(examined) = examined else { continue };
         let own_words = run.manifest.imported.is_none();

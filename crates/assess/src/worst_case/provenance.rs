@@ -1,52 +1,77 @@
 //! The first gate: how the values were measured. A tail is a statement about every value that the
 //! machine makes in one state, so that values that are missing, or that come from two states, end it.
+//! What makes a verdict invalid is asked of the verdict; here stands what would cure it.
 
 use super::series::Series;
-use crate::judged::add_provenance;
-use wakepath_archive::{Run, SegmentRecord, ThreadRecord};
+use crate::changes::run_changes;
+use crate::conditions::ConditionSegments;
+use crate::judged::provenance_of;
+use wakepath_archive::Run;
 use wakepath_extremes::{Gate, GateName};
-use wakepath_verdict::{Caution, EarlyEnd, FactChange, Provenance, Reason, counted};
+use wakepath_scenario::Scenario;
+use wakepath_verdict::{Caution, EarlyEnd, FactChange, Reason, SamplesSeen, counted, objections};
 
-/// The gate of a thread's values.
-pub(super) fn gate(
-    run: &Run,
-    parts: &[(&SegmentRecord, &ThreadRecord)],
-    series: &Series,
-    changes: Vec<FactChange>,
-) -> Gate {
-    let found = objections(run, parts, series, changes);
-    let Some((_, cure)) = found.first() else {
-        return Gate::passed(
-            GateName::Provenance,
-            "no sample lost, no period skipped, every load and policy proven, nothing changed on the \
-             machine",
-        );
-    };
-    let findings: Vec<&str> = found.iter().map(|(finding, _)| finding.as_str()).collect();
-    Gate::failed(GateName::Provenance, findings.join("; "), *cure)
+/// What was found, and what would cure it.
+type Objection = (String, &'static str);
+
+/// What speaks against every bound on a condition, whichever of its threads it is for: a verdict takes
+/// them together too.
+pub(super) struct Provenance {
+    objections: Vec<Objection>,
 }
 
-fn objections(
-    run: &Run,
-    parts: &[(&SegmentRecord, &ThreadRecord)],
-    series: &Series,
-    changes: Vec<FactChange>,
-) -> Vec<(String, &'static str)> {
-    let mut provenance = Provenance::default();
-    for (segment, thread) in parts {
-        add_provenance(&mut provenance, segment, thread);
+impl Provenance {
+    pub(super) fn of<'a>(
+        run: &Run,
+        scenario: &Scenario,
+        condition: &ConditionSegments<'_>,
+        threads: impl Iterator<Item = &'a Series>,
+    ) -> Self {
+        let changes = run_changes(&run.manifest.facts);
+        let mut provenance = provenance_of(run, scenario, condition, &changes);
+        let mut samples = SamplesSeen::default();
+        for series in threads {
+            samples = samples.and(series.samples);
+            provenance.skipped.extend(&series.skipped_counts);
+        }
+        let mut found = of_run(run);
+        for reason in objections(&samples, &provenance) {
+            found.extend(cure(&reason).map(|cure| (reason.to_string(), cure)));
+        }
+        for change in provenance.changes {
+            // This one is among the reasons.
+            if !matches!(change, FactChange::ClockSource { .. }) {
+                let caution = Caution::MachineChanged { change };
+                found.push((caution.to_string(), STEADY));
+            }
+        }
+        Self { objections: found }
     }
+
+    /// The gate of one thread's values.
+    pub(super) fn gate(&self, series: &Series) -> Gate {
+        let own = of_thread(series);
+        let found: Vec<&Objection> = self.objections.iter().chain(&own).collect();
+        let Some((_, cure)) = found.first() else {
+            return Gate::passed(
+                GateName::Provenance,
+                "no sample lost, no period skipped, every load and policy proven, nothing changed on \
+                 the machine",
+            );
+        };
+        let findings: Vec<&str> = found.iter().map(|(finding, _)| finding.as_str()).collect();
+        Gate::failed(GateName::Provenance, findings.join("; "), *cure)
+    }
+}
+
+const STEADY: &str =
+    "measure again on a machine that stays as it is: wakepath doctor says what moves it";
+const TO_ITS_END: &str = "measure again, to the run's own end";
+
+fn of_run(run: &Run) -> Vec<Objection> {
     let mut found = Vec::new();
-    if let Some(time) = &run.manifest.virtual_time {
-        let finding = format!(
-            "virtual time: instructions of {} ns, no machine's latencies",
-            time.ns_per_instruction
-        );
-        found.push((finding, "measure on the machine itself"));
-    }
-    if let Some(imported) = &run.manifest.imported
-        && let Some(lack) = imported.lacks.first()
-    {
+    let imported = run.manifest.imported.as_ref();
+    if let Some(lack) = imported.and_then(|imported| imported.lacks.first()) {
         let finding = format!(
             "measured by another tool, which does not record {}",
             lack.text()
@@ -57,24 +82,11 @@ fn objections(
         let finding = "the run was recovered: what is missing of it is not known".to_owned();
         found.push((finding, "measure again"));
     }
-    if provenance.lost > 0 {
-        found.push((
-            format!(
-                "{} lost on the way to the recording",
-                counted(provenance.lost, "sample", "samples")
-            ),
-            "measure again, with the recorder less disturbed",
-        ));
-    }
-    if series.contradictions > 0 {
-        found.push((
-            format!(
-                "{} contradict themselves",
-                counted(series.contradictions, "sample", "samples")
-            ),
-            "measure again",
-        ));
-    }
+    found
+}
+
+fn of_thread(series: &Series) -> Vec<Objection> {
+    let mut found = Vec::new();
     if series.skipped > 0 {
         found.push((
             format!(
@@ -93,40 +105,47 @@ fn objections(
             "make the work fit into its period first",
         ));
     }
-    for load in &provenance.unproven_loads {
-        let finding = format!(
-            "the load {} did not prove its work: {}",
-            load.load, load.why
-        );
-        found.push((finding, "measure again with every load at work"));
-    }
-    for policy in &provenance.policies {
-        if policy
-            .effective
-            .is_some_and(|effective| effective != policy.requested)
-        {
-            let reason = Reason::PolicyNotEffective {
-                task: policy.task.clone(),
-                requested: policy.requested,
-                effective: policy.effective,
-            };
-            found.push((
-                reason.to_string(),
-                "measure again with the right to that policy",
-            ));
-        }
-    }
-    for end in provenance.early_ends {
-        if end != EarlyEnd::Interrupted {
-            let reason = Reason::EndedEarly { cause: end };
-            found.push((reason.to_string(), "measure again, to the run's own end"));
-        }
-    }
-    for change in changes {
-        found.push((
-            Caution::MachineChanged { change }.to_string(),
-            "measure again on a machine that stays as it is: wakepath doctor says what moves it",
-        ));
-    }
     found
+}
+
+/// What would cure it; `None` for what leaves the values as good as they are.
+fn cure(reason: &Reason) -> Option<&'static str> {
+    Some(match reason {
+        Reason::InconsistentSamples { .. }
+        | Reason::CountsDisagree { .. }
+        | Reason::SkippedCountsDiffer { .. }
+        | Reason::JudgedCountDiffers { .. } => {
+            "measure again; if it comes again, the recording itself is at fault: please report it"
+        }
+        Reason::SamplesLost { .. } => "measure again, with the recorder less disturbed",
+        Reason::LoadNotProven { .. } => "measure again with every load at work",
+        Reason::PolicyNotEffective { .. } => "measure again with the right to that policy",
+        Reason::ClockSourceChanged { .. } => STEADY,
+        Reason::WorkFaults { .. } => "mend what the work reports, and measure again",
+        Reason::VirtualTime { .. } => "measure on the machine itself",
+        Reason::EndedEarly { cause } => match cause {
+            // What was measured until then stands.
+            EarlyEnd::Interrupted => return None,
+            EarlyEnd::Guard { .. }
+            | EarlyEnd::Killed { .. }
+            | EarlyEnd::Error { .. }
+            | EarlyEnd::Overrun { .. } => TO_ITS_END,
+        },
+        // What a criterion makes of the values says nothing against them.
+        Reason::NoDueTimes
+        | Reason::InterruptedInWarmUp
+        | Reason::MissesObserved { .. }
+        | Reason::MissFractionAbove { .. }
+        | Reason::ConsecutiveMissesAbove { .. }
+        | Reason::OutageAbove { .. }
+        | Reason::MissFractionUndecided { .. }
+        | Reason::EvidenceMissing { .. }
+        | Reason::MissFractionWithin { .. }
+        | Reason::NoMissesObserved { .. }
+        | Reason::ConsecutiveMissesWithin { .. }
+        | Reason::OutageWithin { .. }
+        | Reason::NoCriterion
+        | Reason::NotRecorded { .. }
+        | Reason::Flight { .. } => return None,
+    })
 }

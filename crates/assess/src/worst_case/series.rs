@@ -2,9 +2,10 @@
 //! million cycles fit into memory; and what is known of those that are missing.
 
 use super::BoundMetric;
-use crate::judged::window_end;
+use crate::judged::{served_until, window_end};
 use wakepath_archive::{Result, Run, SegmentRecord, ThreadRecord};
 use wakepath_timeline::{Sample, SampleFlags};
+use wakepath_verdict::{Consistency, CyclesServed, JudgedWindow, SamplesSeen, SkippedCounts};
 
 /// The values of a thread after the warm-up, and what they lack.
 #[derive(Debug, Default)]
@@ -18,8 +19,10 @@ pub(super) struct Series {
     pub(super) longest_suffered_ns: Option<i64>,
     /// Cycles that were due before the one before them had ended.
     pub(super) after_overrun: u64,
-    /// Samples that contradict their due time or their order.
-    pub(super) contradictions: u64,
+    /// What the samples say of themselves.
+    pub(super) samples: SamplesSeen,
+    /// What they leave out beside what the loop counted, segment by segment.
+    pub(super) skipped_counts: Vec<SkippedCounts>,
 }
 
 /// Reads what the segments of a thread hold, without the warm-up.
@@ -38,13 +41,14 @@ pub(super) fn read(
         series.values.reserve(likely);
         let mut next = thread.first_judged_cycle;
         let mut last = None;
+        let mut consistency = Consistency::new(thread.due, thread.first_judged_cycle);
+        let mut served = CyclesServed::new(served_until(thread));
         for batch in run.batches(segment.segment, thread.thread)? {
             for sample in batch? {
-                if last.is_some_and(|last| last >= sample.cycle)
-                    || sample.due_ns != thread.due.due_ns(sample.cycle)
-                    || sample.end_ns < sample.wake_ns
-                {
-                    series.contradictions += 1;
+                series.samples.count += 1;
+                served.see(sample.cycle);
+                if let Err(inconsistency) = consistency.next(&sample) {
+                    series.samples.inconsistency.get_or_insert(inconsistency);
                     continue;
                 }
                 last = Some(sample.cycle);
@@ -67,6 +71,17 @@ pub(super) fn read(
             }
         }
         let end = window_end(thread, last);
+        let counts = served.against(thread.skipped, thread.lost);
+        series.skipped_counts.extend(counts);
+        let window = JudgedWindow {
+            due: thread.due,
+            first_judged_cycle: thread.first_judged_cycle,
+            end_cycle: end,
+            thread: thread.thread.into(),
+        };
+        if let Err(inconsistency) = window.check() {
+            series.samples.inconsistency.get_or_insert(inconsistency);
+        }
         if end > next {
             let waited = thread.due.due_ns(end) - thread.due.due_ns(next);
             series.skip(end - next, waited, metric);
@@ -82,6 +97,8 @@ impl Series {
             BoundMetric::Execution => sample.execution_ns(),
             BoundMetric::Response => sample.response_ns(),
         });
+        self.samples.executed += 1;
+        self.samples.work_faults += u64::from(sample.flags.contains(SampleFlags::WORK_FAULT));
         self.after_overrun += u64::from(sample.flags.contains(SampleFlags::DUE_ALREADY_PAST));
     }
 

@@ -491,6 +491,12 @@ fn advice_is_each_policys_own_as_a_command_to_type() {
         "FIFO 50: with so many misses no longer run would pass (stress); see what makes cycles late: \
          wakepath run made-up.toml --duration=20s --trace"
     );
+    // One policy is enough: the one that needs less is all that is advised.
+    segments[3] = short("stress", FIFO, 0);
+    segments[3].samples.truncate(250);
+    let steps = next_steps(&judge(&segments));
+    assert_eq!(steps.len(), 1, "{steps:?}");
+    assert!(steps[0].starts_with("OTHER nice 0: "), "{steps:?}");
     for number in [1, 3] {
         segments[number].samples.clear();
         segments[number].ended = ThreadEnd::Failed {

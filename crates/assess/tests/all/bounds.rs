@@ -7,10 +7,11 @@ use wakepath_archive::{
     Effective, Ending, Event, LogWriter, Run, RunStarted, ScenarioText, SegmentEnded,
     SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted,
 };
-use wakepath_assess::{BoundMetric, BoundOrder, Bounds, BoundsError, Exceed};
+use wakepath_assess::{Assessment, BoundMetric, BoundOrder, Bounds, BoundsError, Exceed};
 use wakepath_extremes::{Answer, GateName, Pareto, Random};
 use wakepath_report::{Style, ToText, bounds_details};
 use wakepath_timeline::{DueTimes, Policy, Sample, SampleFlags};
+use wakepath_verdict::Outcome;
 
 const CYCLES: u64 = 30_000;
 const WARM_UP: u64 = 10;
@@ -53,7 +54,35 @@ fn healthy() -> Vec<Sample> {
         .collect()
 }
 
+/// What the loop and the recorder say of a recording, beside its samples.
+struct Said {
+    lost: u64,
+    /// Samples that the loop says it wrote beyond those recorded.
+    written_more: u64,
+    skipped: Option<u64>,
+    effective: serde_json::Value,
+}
+
+impl Default for Said {
+    fn default() -> Self {
+        Self {
+            lost: 0,
+            written_more: 0,
+            skipped: None,
+            effective: json!({ "policy": POLICY }),
+        }
+    }
+}
+
 fn write(directory: &Path, samples: &[Sample], lost: u64, limit: &str) -> Run {
+    let said = Said {
+        lost,
+        ..Said::default()
+    };
+    write_said(directory, samples, said, limit)
+}
+
+fn write_said(directory: &Path, samples: &[Sample], said: Said, limit: &str) -> Run {
     let scenario = format!(
         "name = \"made-up\"\nrate = \"1 kHz\"\ncycles = 29990\nwarm-up = \"10 ms\"\n\
          policies = [\"FIFO 80\"]\n[criterion]\nlatency = \"{limit}\"\nmiss-fraction = \"0.5 %\"\n"
@@ -81,7 +110,7 @@ fn write(directory: &Path, samples: &[Sample], lost: u64, limit: &str) -> Run {
             requested: POLICY,
             effective: Effective {
                 text: POLICY.to_string(),
-                details: json!({ "policy": POLICY }),
+                details: said.effective,
             },
             cpus: vec![1],
             first_judged_cycle: WARM_UP,
@@ -89,15 +118,15 @@ fn write(directory: &Path, samples: &[Sample], lost: u64, limit: &str) -> Run {
         }],
     }));
     log.append_samples(0, 0, samples).unwrap();
-    let written = samples.len() as u64;
+    let recorded = samples.len() as u64;
     log.append_event(&Event::SegmentEnded(SegmentEnded {
         segment: 0,
         threads: vec![ThreadEnded {
             thread: 0,
-            written,
-            recorded: written,
-            lost,
-            skipped: None,
+            written: recorded + said.written_more,
+            recorded,
+            lost: said.lost,
+            skipped: said.skipped,
             page_faults: None,
             modules: Vec::new(),
             counters: None,
@@ -203,8 +232,77 @@ fn lost_samples_refuse() {
     let bounds = Bounds::of(&run, &order(1e-6)).unwrap();
     assert_eq!(failing(&bounds), [GateName::Provenance]);
     let text = bounds.to_text(Style::default());
-    assert!(text.contains("4 samples lost"), "{text}");
+    assert!(text.contains("4 of 30 004 samples were lost"), "{text}");
     assert!(text.contains("to cure it"), "{text}");
+}
+
+/// The findings of the first gate for a run whose verdict is invalid.
+fn objection(samples: &[Sample], said: Said) -> String {
+    let place = tempfile::tempdir().unwrap();
+    let run = write_said(place.path(), samples, said, "900 us");
+    let judged = Assessment::of(&run).unwrap();
+    assert_eq!(judged.overall.outcome, Outcome::Invalid);
+    let bounds = Bounds::of(&run, &order(1e-3)).unwrap();
+    assert_eq!(failing(&bounds), [GateName::Provenance]);
+    assert_eq!(bounds.conditions[0].bound_ns(), None);
+    assert_eq!(bounds.exit_code(), 3);
+    let gate = &bounds.conditions[0].examined.gates[0];
+    assert!(gate.cure.is_some(), "{gate:?}");
+    gate.finding.clone()
+}
+
+#[test]
+fn a_policy_that_could_not_be_read_back_refuses() {
+    let unread = Said {
+        effective: json!({}),
+        ..Said::default()
+    };
+    let found = objection(&healthy(), unread);
+    assert!(found.contains("could not be read"), "{found}");
+}
+
+#[test]
+fn samples_that_vanished_refuse() {
+    let vanished = Said {
+        written_more: 3,
+        ..Said::default()
+    };
+    let found = objection(&healthy(), vanished);
+    assert!(found.contains("30 000 recorded and 0 lost"), "{found}");
+}
+
+#[test]
+fn skipped_periods_that_were_counted_otherwise_refuse() {
+    let counted = Said {
+        skipped: Some(2),
+        ..Said::default()
+    };
+    let found = objection(&healthy(), counted);
+    assert!(found.contains("counted 2 skipped"), "{found}");
+}
+
+fn objection_to(change: fn(&mut Sample)) -> String {
+    let mut samples = healthy();
+    change(&mut samples[20_000]);
+    objection(&samples, Said::default())
+}
+
+#[test]
+fn a_fault_of_the_work_refuses() {
+    let found = objection_to(|sample| sample.flags = SampleFlags::WORK_FAULT);
+    assert!(found.contains("a fault in 1 of 29 990 cycles"), "{found}");
+}
+
+#[test]
+fn cycles_that_overlap_refuse() {
+    let found = objection_to(|sample| sample.wake_ns = sample.due_ns - 990_000);
+    assert!(found.contains("before the end of the cycle"), "{found}");
+}
+
+#[test]
+fn a_warm_up_among_judged_cycles_refuses() {
+    let found = objection_to(|sample| sample.flags = SampleFlags::WARM_UP);
+    assert!(found.contains("marked as warm-up"), "{found}");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use crate::Style;
 use crate::table::{Cell, Table, Tone, number, words};
 use std::fmt::Write;
-use wakepath_assess::{Bounded, Bounds, Composed};
+use wakepath_assess::{BoundMetric, Bounded, Bounds, Composed};
 use wakepath_extremes::{Answer, Gate, GateName};
 use wakepath_timeline::columns::folded;
 use wakepath_timeline::{duration, one_line};
@@ -56,6 +56,8 @@ fn write_below(bounds: &Bounds, prose: &mut String) -> std::fmt::Result {
     write_needed(bounds, prose)?;
     match &bounds.composed {
         Some(composed) => write_composed(composed, prose)?,
+        // Sections bound latencies alone.
+        None if bounds.metric != BoundMetric::Latency => {}
         None => writeln!(
             prose,
             "bound composed of sections of kernel code: refused, for no run of wakepath holds them; to \

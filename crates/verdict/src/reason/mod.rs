@@ -37,8 +37,6 @@ pub enum Reason {
         recorded: u64,
         lost: u64,
     },
-    /// The ring's sequence is broken.
-    RingGaps { gaps: u64 },
     /// The loop skipped other due times than the samples leave out.
     SkippedCountsDiffer { counts: SkippedCounts },
     /// What was judged isn't what was recorded.
@@ -144,7 +142,6 @@ impl Reason {
             | Self::NoDueTimes
             | Self::SamplesLost { .. }
             | Self::CountsDisagree { .. }
-            | Self::RingGaps { .. }
             | Self::SkippedCountsDiffer { .. }
             | Self::JudgedCountDiffers { .. }
             | Self::LoadNotProven { .. }

@@ -40,9 +40,6 @@ impl fmt::Display for Reason {
                 count(*lost),
                 count(recorded.saturating_add(*lost)),
             ),
-            Self::RingGaps { gaps } => {
-                write!(f, "the recording has {}", counted(*gaps, "gap", "gaps"))
-            }
             Self::SkippedCountsDiffer { counts } => write!(
                 f,
                 "the loop counted {} but its samples leave out {}",
@@ -79,7 +76,9 @@ impl fmt::Display for Reason {
             Self::EndedEarly { cause } => match cause {
                 EarlyEnd::Guard { detail } => write!(f, "a guard ended the loop early: {detail}"),
                 EarlyEnd::Killed { signal } => write!(f, "signal {signal} killed the loop"),
-                EarlyEnd::Error { detail } => write!(f, "the loop ended with an error: {detail}"),
+                EarlyEnd::Error { detail } => {
+                    write!(f, "the loop did not run as it should: {detail}")
+                }
                 EarlyEnd::Overrun { cycle } => {
                     write!(
                         f,

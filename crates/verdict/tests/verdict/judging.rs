@@ -218,13 +218,6 @@ fn what_can_not_be_trusted_is_invalid() {
         ),
         (
             Provenance {
-                ring_gaps: 1,
-                ..good.clone()
-            },
-            "the recording has 1 gap",
-        ),
-        (
-            Provenance {
                 skipped: vec![SkippedCounts {
                     counted: 1,
                     left_out: 4,

@@ -9,6 +9,7 @@ wakepath_test_program::tests![
     an_imported_histogram_is_refused_by_name,
     what_can_t_be_asked_is_one_line,
     a_bound_is_composed_of_sections_and_held_against_what_was_observed,
+    sections_are_advised_where_they_are_taken_alone,
 ];
 
 fn run() -> PathBuf {
@@ -157,5 +158,15 @@ fn a_bound_is_composed_of_sections_and_held_against_what_was_observed() {
         refused.assert_code(1);
         assert_eq!(refused.output, "", "{}", refused.said());
         assert!(refused.complaints.contains(told), "{}", refused.said());
+    }
+}
+
+fn sections_are_advised_where_they_are_taken_alone() {
+    let latency = bound(&run(), &[]);
+    assert!(latency.output.contains("--sections"), "{}", latency.output);
+    for metric in ["response", "execution"] {
+        let other = bound(&run(), &["--metric", metric]);
+        other.assert_code(3);
+        assert!(!other.output.contains("sections"), "{}", other.output);
     }
 }

@@ -1,5 +1,5 @@
 //! How often the 95 % bounds of tails hold and how often the goodness of fit rejects a model that is
-//! true: `cargo run --release -p wakepath-extremes --example coverage -- [SAMPLES] [DRAWS]`. The table
+//! true: `cargo run --release -p wakepath-extremes --example bound_coverage -- [SAMPLES] [DRAWS]`. The table
 //! in `docs/reference/benchmarks.md` is its output. Simulation with a fixed seed; no measurement.
 
 use wakepath_extremes::{

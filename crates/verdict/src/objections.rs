@@ -1,0 +1,97 @@
+//! What speaks against believing a condition's samples at all, whatever they show. A verdict asks it
+//! first, and so does whoever computes anything else from them: there is one list.
+
+use crate::{FactChange, Inconsistency, Provenance, Reason, UnprovenLoad};
+
+/// What the samples of a condition say of themselves, over all its segments and threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SamplesSeen {
+    /// How many there are, warm-up included.
+    pub count: u64,
+    /// The first contradiction in them.
+    pub inconsistency: Option<Inconsistency>,
+    /// Cycles in the judged windows.
+    pub executed: u64,
+    /// Those of them whose work reported a fault of its own.
+    pub work_faults: u64,
+}
+
+impl SamplesSeen {
+    /// These and others.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            count: self.count.saturating_add(other.count),
+            inconsistency: self.inconsistency.or(other.inconsistency),
+            executed: self.executed.saturating_add(other.executed),
+            work_faults: self.work_faults.saturating_add(other.work_faults),
+        }
+    }
+}
+
+/// Every reason not to believe what a condition shows, or to believe it only in part: an interruption
+/// and virtual time are among them. [`Reason::bearing`] says what each makes of a verdict.
+pub fn objections(samples: &SamplesSeen, provenance: &Provenance) -> Vec<Reason> {
+    let Provenance {
+        written,
+        recorded,
+        lost,
+        ..
+    } = *provenance;
+    let mut reasons = Vec::new();
+    if let Some(inconsistency) = samples.inconsistency {
+        reasons.push(Reason::InconsistentSamples { inconsistency });
+    }
+    if lost > 0 {
+        reasons.push(Reason::SamplesLost { lost, written });
+    }
+    if recorded.checked_add(lost) != Some(written) {
+        reasons.push(Reason::CountsDisagree {
+            written,
+            recorded,
+            lost,
+        });
+    }
+    for counts in provenance.skipped.iter().filter(|counts| !counts.agree()) {
+        reasons.push(Reason::SkippedCountsDiffer { counts: *counts });
+    }
+    if recorded != samples.count {
+        reasons.push(Reason::JudgedCountDiffers {
+            recorded,
+            judged: samples.count,
+        });
+    }
+    for UnprovenLoad { load, why } in &provenance.unproven_loads {
+        let (load, detail) = (load.clone(), why.clone());
+        reasons.push(Reason::LoadNotProven { load, detail });
+    }
+    for policy in &provenance.policies {
+        if policy.effective != Some(policy.requested) {
+            reasons.push(Reason::PolicyNotEffective {
+                task: policy.task.clone(),
+                requested: policy.requested,
+                effective: policy.effective,
+            });
+        }
+    }
+    for cause in &provenance.early_ends {
+        reasons.push(Reason::EndedEarly {
+            cause: cause.clone(),
+        });
+    }
+    for change in &provenance.changes {
+        if let FactChange::ClockSource { from, to } = change {
+            let (from, to) = (from.clone(), to.clone());
+            reasons.push(Reason::ClockSourceChanged { from, to });
+        }
+    }
+    if let Some(ns_per_instruction) = provenance.virtual_ns_per_instruction {
+        reasons.push(Reason::VirtualTime { ns_per_instruction });
+    }
+    if samples.work_faults > 0 {
+        reasons.push(Reason::WorkFaults {
+            faults: samples.work_faults,
+            executed: samples.executed,
+        });
+    }
+    reasons
+}
