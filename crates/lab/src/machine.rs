@@ -47,6 +47,10 @@ pub fn turn_ns(architecture: Architecture, cpus: u16) -> Option<u64> {
 pub(crate) const CONSOLE: &str = "console.log";
 pub(crate) const SENT: &str = "sent.partial";
 
+/// The kernel draws all its random numbers from the emulator's, which the seed decides: the CPU's
+/// instructions for them, or what the firmware passes on.
+pub(crate) const ENTROPY: [&str; 2] = ["random.trust_cpu=on", "random.trust_bootloader=on"];
+
 /// The exponent by which the emulator is told a rate: 2^shift ns for each instruction.
 ///
 /// # Errors
@@ -90,11 +94,7 @@ impl Machine {
         let port = format!("isa-debugcon,iobase={SEND_PORT:#x},chardev=sent");
         let sent = format!("file,id=sent,path={SENT}");
         let mut of_machine = match self.architecture {
-            Architecture::X86_64 => vec![
-                ["-cpu", "max,-rdrand,-rdseed"],
-                ["-chardev", &sent],
-                ["-device", &port],
-            ],
+            Architecture::X86_64 => vec![["-cpu", "max"], ["-chardev", &sent], ["-device", &port]],
             // No random numbers of the CPU's own: it has no such instruction.
             Architecture::Aarch64 => {
                 vec![["-machine", "virt,gic-version=3"], ["-cpu", "cortex-a76"]]
@@ -110,8 +110,9 @@ impl Machine {
             ]);
         }
         let mut line = format!(
-            "console={} quiet panic=-1 nokaslr random.trust_cpu=off ",
-            self.architecture.console()
+            "console={} quiet panic=-1 nokaslr {} ",
+            self.architecture.console(),
+            ENTROPY.join(" ")
         );
         if self.architecture == Architecture::X86_64 {
             line += "tsc=reliable ";
@@ -219,7 +220,7 @@ mod tests {
         for part in [
             "-icount shift=1,sleep=off,rr=record,rrfile=/dev/null",
             "-rtc clock=vm,base=2026-01-01",
-            "-cpu max,-rdrand,-rdseed",
+            "-cpu max",
             "-seed 7",
             "console=ttyS0",
             "tsc=reliable preempt=full threadirqs rdinit=/bin/wakepath -- internal lab-guest",

@@ -1,6 +1,7 @@
 //! What the caller tells the loads about the machine and the run. Nothing here is looked up.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// One cache level as one CPU sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,9 @@ pub struct StartOptions {
     /// Whether a PID namespace may be created where privileges allow. `true` unless the weaker
     /// way is wanted, for instance to test it.
     pub use_pid_namespace: bool,
+    /// Time before each worker's and program's start, one after the other and over again. None on a
+    /// machine, where no two starts are alike; in virtual time all starts would be.
+    pub delays: Vec<Duration>,
 }
 
 impl StartOptions {
@@ -56,6 +60,7 @@ impl StartOptions {
             measured_cpus: Vec::new(),
             caches: Caches::default(),
             use_pid_namespace: true,
+            delays: Vec::new(),
         }
     }
 }

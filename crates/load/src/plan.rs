@@ -3,12 +3,15 @@
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::time::Duration;
 use wakepath_timeline::Disturbance;
 
 /// Everything that runs in one phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) loads: Vec<PlannedLoad>,
+    /// Time before each process's start, over and over; none: no time.
+    pub(crate) delays: Vec<Duration>,
 }
 
 /// One load. Its own counters are in the slot of its index.

@@ -37,7 +37,8 @@ pub(crate) fn resolve(
     }
     share_memory(&mut loads, options, room)?;
     share_disk(&mut loads, room)?;
-    Ok((Plan { loads }, next_slot as usize))
+    let delays = options.delays.clone();
+    Ok((Plan { loads, delays }, next_slot as usize))
 }
 
 fn resolve_one(

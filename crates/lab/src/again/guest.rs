@@ -8,6 +8,7 @@ use crate::asked::{GuestsAsked, HostAsked};
 use crate::guests::{Guest, Limit};
 use crate::host::Host;
 use crate::laboratory::{Laboratory, Task};
+use crate::machine::ENTROPY;
 use crate::qemu::Qemu;
 use std::path::{Path, PathBuf};
 use wakepath_archive::{Emulator, Run, VirtualTime};
@@ -170,9 +171,11 @@ fn behind<'a>(arguments: &'a [String], name: &str) -> Option<&'a str> {
 fn parameters(emulator: &Emulator) -> Option<String> {
     let line = behind(&emulator.arguments, "-append")?;
     let (before, _) = line.split_once("rdinit=")?;
+    // Guests of an older wakepath did not trust the CPU.
     let own = ["random.trust_cpu=off", "tsc=reliable"];
     let from = own
         .iter()
+        .chain(&ENTROPY)
         .filter_map(|word| Some(before.rfind(word)? + word.len()))
         .max()?;
     Some(before[from..].trim().to_owned())

@@ -145,14 +145,15 @@ fn noted(
     Ok((kept, follower))
 }
 
-/// An emulator that was built without plugins refuses the option.
-fn without_plugins(said: LabError, qemu: &Qemu) -> AgainError {
-    match said.to_string().contains("plugin") {
-        true => AgainError::NoPlugins {
-            said,
+/// An emulator that was built without plugins refuses the option: it ends by itself, and only its own
+/// words say why.
+fn without_plugins(error: LabError, qemu: &Qemu) -> AgainError {
+    match &error {
+        LabError::Emulator { said, .. } if said.contains("plugin") => AgainError::NoPlugins {
+            said: error,
             version: qemu.version.clone(),
         },
-        false => said.into(),
+        _ => error.into(),
     }
 }
 
@@ -183,5 +184,29 @@ fn refuse_another_run(again: &Again) -> Result<()> {
             run: again.run.clone(),
             found,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_emulator_without_plugins_says_so_itself() {
+        let qemu = Qemu {
+            program: "qemu-system-x86_64".into(),
+            version: "QEMU emulator version 7.2.0".into(),
+            arguments: Vec::new(),
+        };
+        let refused = LabError::Emulator {
+            program: "qemu-system-x86_64".into(),
+            said: "qemu-system-x86_64: -plugin: invalid option".into(),
+        };
+        let found = without_plugins(refused, &qemu);
+        assert!(matches!(found, AgainError::NoPlugins { .. }), "{found}");
+        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+        let elsewhere = LabError::io("read", "plugins/console.log".as_ref(), missing);
+        let found = without_plugins(elsewhere, &qemu);
+        assert!(matches!(found, AgainError::Lab(_)), "{found}");
     }
 }

@@ -1,6 +1,7 @@
 //! In the guest: which of the parameters that were asked for its kernel did not take. What was
 //! requested is no proof; what the kernel says of itself is. Pure but for the reading of its log.
 
+use crate::machine::ENTROPY;
 use rustix::fs::{Mode, OFlags};
 use wakepath_machine::{Facts, PreemptionModel, Standing};
 use wakepath_timeline::CpuSet;
@@ -9,7 +10,7 @@ const LOG: &str = "/dev/kmsg";
 /// How the kernel names what it does not know (init/main.c, since Linux 5.14).
 const UNKNOWN: &str = "Unknown kernel command line parameters \"";
 /// What every guest is started with; some kernels take them before they look for what they know.
-const OF_EVERY_GUEST: [&str; 3] = ["nokaslr", "random.trust_cpu=off", "tsc=reliable"];
+const OF_EVERY_GUEST: [&str; 4] = ["nokaslr", ENTROPY[0], ENTROPY[1], "tsc=reliable"];
 
 /// The kernel's log from its first line on, as far as it is kept.
 pub(super) fn log() -> String {

@@ -183,6 +183,7 @@ fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
         late_ns: 0,
         worst_ns: 100,
         worst_cycle: 0,
+        late_worst_ns: 0,
         remedy: None,
     };
     let condition = ConditionExplanation {
@@ -194,6 +195,7 @@ fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
         threshold_from: "the criterion".into(),
         cycles: 100,
         not_covered: 0,
+        silent_segments: 0,
         woken: Default::default(),
         late: 0,
         late_ns: 0,
@@ -208,6 +210,7 @@ fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
         execution_ns: 0,
         interference: None,
         worst: Vec::new(),
+        longest: Vec::new(),
         median: None,
         p999: None,
     };

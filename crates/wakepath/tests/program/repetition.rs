@@ -5,7 +5,8 @@
 use crate::kills::Moments;
 use crate::lab::{Place, emulators_of, lacking, text};
 use rustix::process::{Pid, Signal, kill_process};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,6 +15,7 @@ use std::time::Duration;
 wakepath_test_program::tests![
     ;
     guests_repeat_on_a_host_that_does_its_worst,
+    twenty_seeds_are_twenty_samples_and_each_repeats,
 ];
 
 /// Runs of each kernel; fewer where `WAKEPATH_REPETITIONS` says so.
@@ -68,6 +70,42 @@ fn guests_repeat_on_a_host_that_does_its_worst() {
         stops as usize >= runs / 2,
         "nothing was disturbed: {stops} stops"
     );
+}
+
+// Ignored: the stage `repetition` runs it: many minutes.
+fn twenty_seeds_are_twenty_samples_and_each_repeats() {
+    const SEEDS: usize = 20;
+    let place = Place::new("seeds");
+    let seeds: Vec<String> = (1..=SEEDS).map(|seed| seed.to_string()).collect();
+    let seeds = seeds.iter().flat_map(|seed| ["--seed", seed]);
+    let guests: Vec<&str> = ["--kernel", "debian:stock"]
+        .into_iter()
+        .chain(seeds)
+        .collect();
+    let [once, again] = ["once", "again"].map(|directory| {
+        let output = place.lab_run(directory, &guests).output().unwrap();
+        if let Some(why) = lacking(&output) {
+            wakepath_test_program::not_run(why);
+        }
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let digest = |seed| {
+            let guest = format!("{directory}/debian-stock-seed-{seed}");
+            digest_of(&place.0.join(guest).join("samples.parquet"))
+        };
+        (1..=SEEDS).map(digest).collect::<Vec<_>>()
+    });
+    assert_eq!(once, again);
+    let different: BTreeSet<&String> = once.iter().collect();
+    println!(
+        "repetition: {SEEDS} seeds, {} digests, each twice the same",
+        different.len()
+    );
+    assert_eq!(different.len(), SEEDS);
+}
+
+fn digest_of(file: &Path) -> String {
+    let digest = Command::new("sha256sum").arg(file).output().unwrap();
+    text(&digest.stdout)[..12].to_owned()
 }
 
 /// Programs that never sleep. At a lower priority than the emulators, so that these get on too.
@@ -132,11 +170,8 @@ fn digests_of(place: &Place, directory: &str) -> [(&'static str, String); 2] {
     }
     assert!(output.status.success(), "{}", text(&output.stderr));
     let run = place.0.join(directory);
-    let digests = ["debian-stock", "debian-rt"].map(|kernel| {
-        let samples = run.join(kernel).join("samples.parquet");
-        let digest = Command::new("sha256sum").arg(samples).output().unwrap();
-        (kernel, text(&digest.stdout)[..12].to_owned())
-    });
+    let digests = ["debian-stock", "debian-rt"]
+        .map(|kernel| (kernel, digest_of(&run.join(kernel).join("samples.parquet"))));
     std::fs::remove_dir_all(run).unwrap();
     digests
 }

@@ -34,7 +34,7 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
     let known = KnownCpus::new(host.for_a_loop()).ok_or("no CPU may be used")?;
     let (scenario, warnings) = Scenario::parse_with_warnings(scenario, "the order", &known)?;
     let subject = crate::verbs::subject::loop_of(&scenario, &host);
-    let plan = Plan::new(&scenario, host);
+    let plan = Plan::new(&scenario, host).starting_apart(order.seed);
     let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
     let interrupt = Interrupt::listen()?;
     let bearing = |warning: &&Warning| !matches!(warning, Warning::TooShortToPass { .. });
@@ -56,6 +56,7 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
         directory: &Directory::make(directory, Trust::Own)?,
         start,
         caches: caches(order, facts),
+        printed_before: Vec::new(),
         readiness: serde_json::to_value(&readiness)?,
         observer: &mut observer,
         interrupt: &interrupt,
