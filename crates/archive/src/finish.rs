@@ -188,7 +188,7 @@ pub(crate) fn convert(
             missing.kept_log = Some(DAMAGED_LOG.to_owned());
         }
         manifest.files = vec![file_record(directory, PARQUET_PARTIAL, PARQUET_NAME)?];
-        for name in traces(directory)? {
+        for name in beside_samples(directory)? {
             manifest.files.push(file_record(directory, &name, &name)?);
         }
         if manifest.virtual_time.is_some() && holds(directory, EMULATOR_NAME) {
@@ -353,17 +353,20 @@ fn fingerprint_of(directory: &Directory, manifest: &Manifest) -> Result<Fingerpr
     Ok(found)
 }
 
-/// The traces in the run directory, by segment.
-fn traces(directory: &Directory) -> Result<Vec<String>> {
+/// What lies beside the samples in the run directory: traces by segment, then what loops told.
+fn beside_samples(directory: &Directory) -> Result<Vec<String>> {
     let names = directory
         .names()
         .map_err(|e| ArchiveError::io("list the run directory", directory.path(), e))?;
-    let segments = names
-        .iter()
-        .filter_map(|name| crate::trace::segment_of(name));
-    let mut segments: Vec<u32> = segments.collect();
-    segments.sort_unstable();
-    Ok(segments.into_iter().map(crate::trace_name).collect())
+    let sorted = |segment_of: fn(&str) -> Option<u32>| {
+        let mut segments: Vec<u32> = names.iter().filter_map(|name| segment_of(name)).collect();
+        segments.sort_unstable();
+        segments.into_iter()
+    };
+    let traces = sorted(crate::trace::segment_of).map(crate::trace_name);
+    let told = sorted(crate::told::segment_of).map(crate::told_name);
+    let lines = names.iter().filter(|name| *name == crate::LINES_NAME);
+    Ok(traces.chain(told).chain(lines.cloned()).collect())
 }
 
 fn file_record(directory: &Directory, now: &str, later: &str) -> Result<FileRecord> {

@@ -26,6 +26,7 @@ mod recover;
 mod run;
 mod samples;
 mod survey;
+mod told;
 mod trace;
 mod virtual_time;
 pub mod watch;
@@ -52,6 +53,10 @@ pub use own_process::{OwnProcess, OwnProcessThread, OwnRole};
 pub use recover::{RecoveryReport, recover, recover_in};
 pub use run::{Finding, Run, SampleBatches, State};
 pub use samples::PARQUET_NAME;
+pub use told::{
+    LINES_NAME, LineSaid, LinesWriter, LoopLine, SegmentTold, Span, ThreadTold, Told, ToldWriter,
+    read_lines, told_name,
+};
 pub use trace::{
     CpuCount, EventKind, Kept, KeptWindow, MissingEvents, Trace, TraceDescription, TraceEnd,
     TraceEvents, TraceFollower, TraceMode, TraceWriter, trace_name,

@@ -125,6 +125,12 @@ impl Run {
         })
     }
 
+    /// Who writes the run in this directory right now, if anybody does. It reads nothing of the run.
+    pub fn writer(directory: &Path) -> Option<String> {
+        let log = to_read(directory).ok()?.open(LOG_NAME).ok()?;
+        lock::writer_of(&log)
+    }
+
     fn open_finished(directory: &Directory) -> Result<Self> {
         let manifest = finished(directory)?;
         let samples = ParquetSamples::open(directory, PARQUET_NAME)?;

@@ -2,6 +2,7 @@
 
 use crate::cycle::{Explained, Piece};
 use crate::share::shares;
+use crate::told::{LateLine, LateSection};
 use serde::{Deserialize, Serialize};
 
 /// One late cycle with its pieces.
@@ -27,6 +28,12 @@ pub struct LateCycle {
     pub pieces: Vec<LatePiece>,
     /// Pieces of the execution; they add up to it.
     pub execution: Vec<LatePiece>,
+    /// Sections that the loop timed itself, in their order; of a loop of the user's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sections: Vec<LateSection>,
+    /// What the loop said in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub said: Vec<LateLine>,
 }
 
 /// A piece of a late cycle.
@@ -92,6 +99,8 @@ impl LateCycle {
                 .collect(),
             pieces: pieces(&cycle.latency),
             execution: pieces(&cycle.execution),
+            sections: Vec::new(),
+            said: Vec::new(),
         }
     }
 }

@@ -27,6 +27,7 @@ mod remedy;
 mod resolve;
 mod share;
 mod summary;
+mod told;
 mod totals;
 mod track;
 mod untold;
@@ -52,5 +53,6 @@ pub use share::{Share, shares};
 pub use summary::{
     CauseFigures, ConditionExplanation, Explanation, RestFigures, StretchFigures, WaterfallFigures,
 };
+pub use told::{LateLine, LateSection};
 pub use totals::{Bands, Totals};
 pub use untold::Untold;

@@ -58,6 +58,9 @@ pub struct ConditionExplanation {
     /// Loads that did not prove their work in the traced segments: what is said is not under them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unproven_loads: Vec<String>,
+    /// Traced segments in which the loop did not run once in its judged time.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub silent_segments: u64,
     /// Cycles by how they were woken: `direct`, `deferred`, `not-asleep`, …
     pub woken: BTreeMap<String, u64>,
     /// Late cycles.
@@ -89,10 +92,17 @@ pub struct ConditionExplanation {
     pub interference: Option<InterferenceFigures>,
     /// The worst cycles, largest latency first.
     pub worst: Vec<LateCycle>,
+    /// The cycles that took longest by themselves, where the loop timed its sections.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub longest: Vec<LateCycle>,
     /// Where cycles around the median spend their time.
     pub median: Option<WaterfallFigures>,
     /// Where cycles around the 99.9th percentile spend it; `None` for fewer than 1000 cycles.
     pub p999: Option<WaterfallFigures>,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// One cause's figures in a condition.
@@ -114,6 +124,9 @@ pub struct CauseFigures {
     pub worst_ns: u64,
     /// That cycle's number.
     pub worst_cycle: u64,
+    /// Its largest time in one late cycle, in nanoseconds; 0 in what older versions explained.
+    #[serde(default)]
+    pub late_worst_ns: u64,
     /// What can be done, where something fits.
     pub remedy: Option<String>,
 }
@@ -180,6 +193,7 @@ impl ConditionExplanation {
             cycles: totals.cycles,
             not_covered: totals.not_covered,
             unproven_loads: Vec::new(),
+            silent_segments: 0,
             woken: woken
                 .map(|(word, count)| ((*word).into(), *count))
                 .collect(),
@@ -197,6 +211,11 @@ impl ConditionExplanation {
             interference: totals.interference.figures(),
             worst: totals
                 .worst
+                .iter()
+                .map(|cycle| LateCycle::of(cycle, segment_of(cycle)))
+                .collect(),
+            longest: totals
+                .longest
                 .iter()
                 .map(|cycle| LateCycle::of(cycle, segment_of(cycle)))
                 .collect(),
@@ -263,6 +282,7 @@ fn ranked(sums: &HashMap<Cause, CauseSum>, which: impl Fn(&Cause) -> bool) -> Ve
             late_ns: sum.late_ns,
             worst_ns: sum.worst_ns,
             worst_cycle: sum.worst_cycle,
+            late_worst_ns: sum.late_worst_ns,
             remedy: remedy(cause),
         })
         .collect();
@@ -289,6 +309,7 @@ mod tests {
             late_ns: number,
             worst_ns: number,
             worst_cycle: 0,
+            late_worst_ns: number,
             remedy: None,
         };
         let all: Vec<CauseFigures> = (0..60).rev().map(figures).collect();

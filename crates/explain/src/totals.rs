@@ -37,6 +37,8 @@ pub struct Totals {
     pub interference: Interference,
     /// The worst cycles, by latency, largest first.
     pub worst: Vec<Explained>,
+    /// The cycles that took longest by themselves, the longest first.
+    pub longest: Vec<Explained>,
     keep_worst: usize,
     bands: Bands,
     /// Way of the cycles around the median.
@@ -90,6 +92,8 @@ pub struct CauseSum {
     pub worst_ns: u64,
     /// That cycle.
     pub worst_cycle: u64,
+    /// Its largest time in one late cycle, in nanoseconds.
+    pub late_worst_ns: u64,
 }
 
 /// Sums of stretches and of the causes in them, over some cycles.
@@ -101,6 +105,8 @@ pub struct Way {
     pub parts: HashMap<(Stretch, Cause), u64>,
 }
 
+/// So many of the longest cycles are kept.
+const LONGEST: usize = 3;
 /// More causes than this are put together as what they are not: names are the kernel's, and a
 /// hostile one could make endless new ones.
 const MOST_CAUSES: usize = 10_000;
@@ -124,6 +130,7 @@ impl Totals {
             execution_ns: 0,
             interference: Interference::default(),
             worst: Vec::new(),
+            longest: Vec::new(),
             keep_worst,
             bands,
             median: Way::default(),
@@ -156,23 +163,32 @@ impl Totals {
         if self.bands.p999.is_some_and(within) {
             self.p999.add(cycle);
         }
-        self.keep(cycle, latency_ns);
+        let length = |cycle: &Explained| cycle.sample.execution_ns();
+        keep(
+            &mut self.worst,
+            self.keep_worst,
+            cycle,
+            Explained::latency_ns,
+        );
+        let longest = self.keep_worst.min(LONGEST);
+        keep(&mut self.longest, longest, cycle, length);
     }
+}
 
-    fn keep(&mut self, cycle: &Explained, latency_ns: u64) {
-        let worst = &mut self.worst;
-        let full = worst.len() >= self.keep_worst;
-        if full
-            && worst
-                .last()
-                .is_none_or(|last| last.latency_ns() >= latency_ns)
-        {
-            return;
-        }
-        let at = worst.partition_point(|kept| kept.latency_ns() >= latency_ns);
-        worst.insert(at, cycle.clone());
-        worst.truncate(self.keep_worst);
+/// Keeps so many cycles, by what they are ordered by, the largest first.
+fn keep<K: Ord>(
+    kept: &mut Vec<Explained>,
+    most: usize,
+    cycle: &Explained,
+    by: impl Fn(&Explained) -> K,
+) {
+    let is_full = kept.len() >= most;
+    if is_full && kept.last().is_none_or(|last| by(last) >= by(cycle)) {
+        return;
     }
+    let at = kept.partition_point(|known| by(known) >= by(cycle));
+    kept.insert(at, cycle.clone());
+    kept.truncate(most);
 }
 
 impl Way {
@@ -206,6 +222,7 @@ fn add_causes(sums: &mut HashMap<Cause, CauseSum>, pieces: &[Piece], is_late: bo
         if is_late {
             sum.late_cycles += 1;
             sum.late_ns += ns;
+            sum.late_worst_ns = sum.late_worst_ns.max(ns);
         }
         if ns > sum.worst_ns {
             sum.worst_ns = ns;

@@ -12,6 +12,9 @@ pub enum MeasureError {
     /// No shared memory.
     #[error(transparent)]
     SharedMemory(#[from] wakepath_rt::shared::SharedMemoryError),
+    /// What a program printed can't be kept.
+    #[error("what the program printed can't be kept: {0}")]
+    Program(#[source] io::Error),
     /// A process that takes part can't be started.
     #[error("the {which} process can't be started: {source}")]
     Start {

@@ -4,12 +4,13 @@
 use crate::cache_allocation::{self, Places};
 use crate::load_proofs::PhaseLoads;
 use crate::own_processes::OwnProcesses;
+use crate::own_program;
 use crate::plan::{PhaseRun, Plan, segment_ns};
 use crate::recording::Recording;
 use crate::segment::{NotMeasured, UnderWay};
 use crate::tracing::{TraceOrder, Tracing, traced_cpus};
 use crate::{Interrupt, MeasureError, NotTraced, Observer, own_executable};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -40,6 +41,8 @@ pub struct Measurement<'a> {
     pub start: RunStarted,
     /// Data caches, for loads whose working set is a cache's share.
     pub caches: Caches,
+    /// What a program of the user's own printed when it was asked for its loops.
+    pub printed_before: Vec<u8>,
     /// How ready the machine is for this loop; recorded beside its first facts.
     pub readiness: serde_json::Value,
     /// Who watches.
@@ -57,6 +60,10 @@ impl Measurement<'_> {
         // Everything but the loop and the loads stays off the loop's CPUs; children inherit it.
         affinity::pin(&self.plan.other_cpus()).map_err(MeasureError::Affinity)?;
         let recording = Recording::start(self.scenario, self.directory)?;
+        if !self.printed_before.is_empty() {
+            own_program::keep_printed(self.directory, &self.printed_before)
+                .map_err(MeasureError::Program)?;
+        }
         let scratch = self.directory.make_below(SCRATCH);
         let scratch = scratch.map_err(|source| MeasureError::Scratch {
             path: self.directory.path_of(SCRATCH),
@@ -94,7 +101,7 @@ impl Measurement<'_> {
             directory: self.directory,
             recording,
             unavailable: HashMap::new(),
-            said_once: HashSet::new(),
+            said_once: HashMap::new(),
             tracing: None,
             own: OwnProcesses::default(),
         };
@@ -132,7 +139,7 @@ pub(crate) struct Running<'a> {
     /// Conditions in a phase that this process can't measure, with the reason.
     pub(crate) unavailable: HashMap<(String, String), NotMeasured>,
     /// Notes that need saying only once.
-    said_once: HashSet<String>,
+    said_once: HashMap<String, u64>,
     pub(crate) tracing: Option<Tracing>,
     /// Wakepath's own processes while a traced segment runs.
     pub(crate) own: OwnProcesses,
@@ -172,6 +179,7 @@ impl Running<'_> {
             self.phase(phase)?;
         }
         self.take_facts(When::After, None)?;
+        self.count_repeated()?;
         Ok(match self.interrupt.requested() {
             true => Ending::Interrupted,
             false => Ending::Complete,
@@ -248,6 +256,7 @@ impl Running<'_> {
         let mut options = StartOptions::new(own_executable(), self.scratch);
         options.measured_cpus = self.plan.loop_cpus.clone();
         options.caches = self.caches;
+        options.delays = run.load_delays.clone();
         let mut loads = Loads::start(&self.scenario.phases[run.phase].loads, &options)?;
         loads.wait_until_working(LOAD_START)?;
         Ok(loads)
@@ -279,10 +288,22 @@ impl Running<'_> {
 
     /// Tells the watcher and the record what was not said before.
     pub(crate) fn say_once(&mut self, text: String) -> Result<(), MeasureError> {
-        match self.said_once.insert(text.clone()) {
-            true => self.say(&text),
-            false => Ok(()),
+        let times = self.said_once.entry(text.clone()).or_insert(0);
+        *times += 1;
+        match *times {
+            1 => self.say(&text),
+            _ => Ok(()),
         }
+    }
+
+    /// Says how often what was said once came.
+    fn count_repeated(&mut self) -> Result<(), MeasureError> {
+        let mut repeated: Vec<(String, u64)> = self.said_once.drain().collect();
+        repeated.retain(|(_, times)| *times > 1);
+        repeated.sort();
+        repeated
+            .iter()
+            .try_for_each(|(text, times)| self.say(&format!("{times} times in all: {text}")))
     }
 
     /// Tells the watcher and the record.

@@ -2,15 +2,21 @@
 //! told to it.
 
 use super::work::work_spec;
+use std::time::Duration;
 use wakepath_archive::PlannedSegment;
 use wakepath_measured_loop::{LoopSpec, ThreadSpec};
 use wakepath_rt::{Accounting, Preparation};
 use wakepath_scenario::{Scenario, Task, TimerSlack};
+use wakepath_statistics::SplitMix;
 use wakepath_timeline::Policy;
 
 /// From the last thread's being ready to cycle 0: long enough for the other processes to note the
 /// start and to have gone back to sleep.
 const LEAD_NS: u64 = 30_000_000;
+/// How many delays are drawn for the starts of a phase's processes before they repeat.
+const LOAD_DELAYS: usize = 16;
+/// The longest of them: the ticks of a kernel at 100 Hz are as far apart.
+const LOAD_APART_NS: u64 = 10_000_000;
 
 /// CPUs as far as placing the loop needs to know them.
 #[derive(Debug, Clone)]
@@ -102,6 +108,8 @@ pub struct PhaseRun {
     pub repetition: u32,
     /// Its segments, in order.
     pub segments: Vec<Segment>,
+    /// Time before each start of a load's process, over and over; none on a machine.
+    pub load_delays: Vec<Duration>,
 }
 
 /// The whole run.
@@ -156,6 +164,7 @@ impl Plan {
                     phase,
                     repetition,
                     segments: segments.collect(),
+                    load_delays: Vec::new(),
                 });
             }
         }
@@ -171,6 +180,24 @@ impl Plan {
             loop_cpus,
             host,
         }
+    }
+
+    /// The same plan where the loads start by random times apart, and each loop at a random place of its
+    /// period against them: for a machine of virtual time, on which nothing else would differ from
+    /// one run to the next. The same seed makes the same plan.
+    pub fn starting_apart(mut self, seed: u64) -> Self {
+        for (number, phase) in (0..).zip(&mut self.phases) {
+            let mut random = SplitMix::of_key(&[seed, number]);
+            let mut below = |ns: u64| (random.unit() * ns as f64) as u64;
+            let delays = (0..LOAD_DELAYS).map(|_| Duration::from_nanos(below(LOAD_APART_NS)));
+            phase.load_delays = delays.collect();
+            for segment in &mut phase.segments {
+                let periods = segment.loop_spec.threads.iter().map(|of| of.period_ns);
+                let longest = periods.max().unwrap_or(0);
+                segment.loop_spec.lead_ns += below(longest.max(LOAD_APART_NS));
+            }
+        }
+        self
     }
 
     /// The same plan without its traced segments: for a machine on which nothing can be traced.
@@ -297,6 +324,39 @@ pub fn segment_ns(spec: &LoopSpec) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_seed_decides_when_loads_and_loops_start_and_nothing_else() {
+        let text = "name = \"x\"\nrate = \"250 Hz\"\ncycles = 10\npolicies = [\"OTHER\", \"FIFO 80\"]\n\
+                    phases = [{ name = \"stress\", loads = [\"cpu\"] }]\n\
+                    criterion = { miss-fraction = \"1 %\" }\n";
+        let known = wakepath_scenario::KnownCpus::new(vec![0, 1]).expect("there is a CPU");
+        let (scenario, _) = Scenario::parse_with_warnings(text, "x", &known).expect("it is one");
+        let host = HostCpus {
+            allowed: vec![0, 1],
+            isolated: Vec::new(),
+        };
+        let of_a_machine = Plan::new(&scenario, host);
+        let times = |plan: &Plan| -> Vec<u64> {
+            let leads = plan.segments().map(|segment| segment.loop_spec.lead_ns);
+            let delays = plan.phases.iter().flat_map(|phase| &phase.load_delays);
+            let delays = delays.map(|delay| delay.as_nanos() as u64);
+            leads.chain(delays).collect()
+        };
+        let is_on_time = |time: &u64| *time == LEAD_NS;
+        assert!(times(&of_a_machine).iter().all(is_on_time));
+        let seeded = |seed| of_a_machine.clone().starting_apart(seed);
+        assert_eq!(times(&seeded(7)), times(&seeded(7)));
+        let drawn: std::collections::BTreeSet<u64> =
+            (0..20).flat_map(|seed| times(&seeded(seed))).collect();
+        // Two segments and the delays of one phase, for each seed.
+        assert_eq!(drawn.len(), 20 * (2 + LOAD_DELAYS));
+        assert!(drawn.iter().all(|&ns| ns < LEAD_NS + LOAD_APART_NS));
+        let planned = |plan: &Plan| -> Vec<PlannedSegment> {
+            plan.segments().map(|of| of.planned.clone()).collect()
+        };
+        assert_eq!(planned(&seeded(7)), planned(&of_a_machine));
+    }
 
     #[test]
     fn a_loop_may_have_an_isolated_cpu_that_nothing_else_gets() {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use wakepath_archive::{Ending, Event};
 use wakepath_directory::Directory;
 use wakepath_rt::shared::SharedMemory;
-use wakepath_scenario::Scenario;
+use wakepath_scenario::{Scenario, Work};
 
 /// The longest that the recorder may be silent: an SD card stalls for seconds, a dead disk for
 /// ever.
@@ -18,6 +18,11 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const RING_SECONDS: u64 = 10;
 /// Bounds of a ring in samples: 200 KB to 50 MB.
 const RING_SAMPLES: (u64, u64) = (1 << 12, 1 << 20);
+
+/// Words for what a loop of the user's own says in a cycle beside its sample, and bounds of their ring: a run of a
+/// section takes 4, a line with three numbers 6. 128 KiB to 8 MiB.
+const SAID_WORDS: u64 = 32;
+const SAID: (u64, u64) = (1 << 14, 1 << 20);
 
 /// The recorder's process and the memory that it shares with the loop's.
 pub(crate) struct Recording {
@@ -35,7 +40,16 @@ impl Recording {
         let slots = (RING_SECONDS * 1_000_000_000 / shortest.max(1))
             .clamp(RING_SAMPLES.0, RING_SAMPLES.1)
             .next_power_of_two();
-        let memory = SharedMemory::create(scenario.tasks.len() as u32, slots as u32)?;
+        let has_program = scenario
+            .tasks
+            .iter()
+            .any(|task| matches!(task.work, Work::Program { .. }));
+        let said_words = match has_program {
+            true => (slots * SAID_WORDS).clamp(SAID.0, SAID.1) as u32,
+            false => 0,
+        };
+        let threads = scenario.tasks.len() as u32;
+        let memory = SharedMemory::create_with(threads, slots as u32, said_words)?;
         let child = Child::start(
             &own_executable(),
             "recorder",
@@ -79,14 +93,15 @@ impl Recording {
         }
     }
 
-    /// Has the rest of a segment's samples written; returns how many were recorded, by thread.
+    /// Has the rest of a segment's samples written; returns how many were recorded, by thread, and what is to be
+    /// said.
     pub(crate) fn take_rest(
         &mut self,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<u64>, MeasureError> {
+    ) -> Result<(Vec<u64>, Vec<String>), MeasureError> {
         self.tell(&Command::TakeRest)?;
         self.answer(|reply| match reply {
-            Reply::Taken { recorded } => Some(recorded),
+            Reply::Taken { recorded, remarks } => Some((recorded, remarks)),
             Reply::Live(figures) => {
                 observer.live(&figures);
                 None

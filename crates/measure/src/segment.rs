@@ -91,7 +91,9 @@ impl UnderWay<'_, '_> {
         let spec = &self.segment.loop_spec;
         let outcome = match spec.program() {
             Some(_) => {
-                let started = OwnProgram::start(spec, self.run.directory, self.memory());
+                let planned = &self.segment.planned;
+                let mark = format!("segment {number}: {}, {}", planned.condition, planned.phase);
+                let started = OwnProgram::start(spec, self.run.directory, self.memory(), &mark);
                 self.with_process(&mut started.map_err(not_started)?)?
             }
             None => {
@@ -200,7 +202,10 @@ impl UnderWay<'_, '_> {
         }
         let (ready, before) = begun.unwrap_or_default();
         let proofs = proofs(self.loads, before);
-        let recorded = self.run.recording.take_rest(self.run.observer)?;
+        let (recorded, remarks) = self.run.recording.take_rest(self.run.observer)?;
+        for remark in remarks {
+            self.run.say(&remark)?;
+        }
         let no_counters = ready.into_iter().map(|thread| thread.no_counters).collect();
         self.finish(&end, &recorded, proofs, no_counters)?;
         Ok(Outcome::Measured)

@@ -1,7 +1,7 @@
 //! A control loop of 250 Hz in Rust, recorded by `wakepath record -- ./own_loop`.
 
 use std::time::Duration;
-use wakepath_rt::{Loop, Preparation};
+use wakepath_rt::{Loop, Preparation, log};
 
 /// Stands for reading sensors, computing and writing commands.
 fn step(state: f64) -> f64 {
@@ -17,6 +17,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut state = 0.0;
     while let Some(activation) = cycles.wait() {
         state = cycles.time(compute, || step(state));
+        if activation.cycle.is_multiple_of(250) {
+            log!(cycles, "the state is {:.3}", state);
+        }
         cycles.finish(activation);
     }
     println!(

@@ -2,6 +2,7 @@
 //! when it may begin and end, why it ended. Whoever reads it trusts nothing: it is plain numbers, of
 //! which every one is taken as it is.
 
+use crate::said::{MOST_FORMATS, SharedFormat, Style};
 use crate::sections::{self, SectionTimes, SharedSection};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -66,6 +67,24 @@ pub struct Announcement {
     major_faults: AtomicU64,
     name: Name,
     pub(crate) sections: [SharedSection; sections::MOST],
+    /// Sections that it asked for beyond the last.
+    pub(crate) sections_beyond: AtomicU32,
+    /// Formats that could not be taken: too many, or of what can't be copied.
+    pub(crate) formats_beyond: AtomicU32,
+    /// Not 0: a clock that is not ours says when its cycles are due.
+    foreign_clock: AtomicU32,
+    pub(crate) formats: SharedFormats,
+}
+
+/// The formats of its lines.
+#[repr(transparent)]
+#[derive(Debug)]
+pub(crate) struct SharedFormats(pub(crate) [SharedFormat; MOST_FORMATS]);
+
+impl Default for SharedFormats {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| SharedFormat::default()))
+    }
 }
 
 /// What a loop says of itself before it begins.
@@ -79,6 +98,8 @@ pub struct Announced {
     pub period_ns: u64,
     /// Its thread's timer slack in nanoseconds, which nobody else may ask for without rights.
     pub timer_slack_ns: u64,
+    /// Whether a clock that is not ours says when its cycles are due.
+    pub foreign_clock: bool,
 }
 
 impl Announcement {
@@ -106,6 +127,8 @@ impl Announcement {
         self.period_ns.store(announced.period_ns, Ordering::Relaxed);
         self.timer_slack_ns
             .store(announced.timer_slack_ns, Ordering::Relaxed);
+        self.foreign_clock
+            .store(announced.foreign_clock.into(), Ordering::Relaxed);
         self.state.store(State::Ready as u32, Ordering::Release);
     }
 
@@ -119,6 +142,7 @@ impl Announcement {
             timer_slack_ns: self.timer_slack_ns.load(Ordering::Relaxed),
             thread_id: self.thread_id.load(Ordering::Relaxed),
             period_ns: self.period_ns.load(Ordering::Relaxed),
+            foreign_clock: self.foreign_clock.load(Ordering::Relaxed) != 0,
         })
     }
 
@@ -177,9 +201,28 @@ impl Announcement {
             .collect()
     }
 
+    /// Sections that it asked for beyond the last, and formats that could not be taken.
+    pub fn beyond(&self) -> (u32, u32) {
+        let load = |from: &AtomicU32| from.load(Ordering::Relaxed);
+        (load(&self.sections_beyond), load(&self.formats_beyond))
+    }
+
+    /// A format of its lines, or the name of one of its values.
+    pub fn format(&self, number: u16) -> Option<(Style, String)> {
+        self.formats.0.get(usize::from(number))?.read()
+    }
+
     pub(crate) fn reset(&self) {
         self.plan(0, 0);
         write_name(&self.name, "");
+        for count in [
+            &self.sections_beyond,
+            &self.formats_beyond,
+            &self.foreign_clock,
+        ] {
+            count.store(0, Ordering::Relaxed);
+        }
+        self.formats.0.iter().for_each(SharedFormat::reset);
         self.sections.iter().for_each(SharedSection::reset);
         self.left.store(0, Ordering::Relaxed);
         self.state.store(State::Free as u32, Ordering::Release);
@@ -209,7 +252,7 @@ pub(crate) fn read_name(place: &Name) -> String {
 }
 
 /// The name within [`NAME_BYTES`], in whole characters.
-fn cut(name: &str) -> &str {
+pub(crate) fn cut(name: &str) -> &str {
     &name[..name.floor_char_boundary(NAME_BYTES)]
 }
 
@@ -223,6 +266,7 @@ mod tests {
             thread_id: 42,
             period_ns: 4_000_000,
             timer_slack_ns: 1,
+            foreign_clock: false,
         }
     }
 

@@ -31,6 +31,20 @@ pub struct Activation {
     switches: u64,
 }
 
+impl Activation {
+    /// Of a cycle that somebody else's clock began.
+    pub(crate) fn driven(cycle: u64, due_ns: u64, wake_ns: u64) -> Self {
+        Self {
+            cycle,
+            due_ns,
+            wake_ns,
+            flags: SampleFlags::default(),
+            cpu_time_ns: 0,
+            switches: 0,
+        }
+    }
+}
+
 /// What the work says of itself at the end of a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WorkOutcome {

@@ -22,12 +22,12 @@ impl PageFaults {
         }
     }
 
-    /// What was added since `earlier`.
+    /// What was added since `earlier`; nothing where that was another thread, which gives a loop up.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
-            minor: self.minor - earlier.minor,
-            major: self.major - earlier.major,
+            minor: self.minor.saturating_sub(earlier.minor),
+            major: self.major.saturating_sub(earlier.major),
         }
     }
 }
@@ -58,5 +58,11 @@ mod tests {
         let mut memory = vec![0_u8; 8 << 20];
         crate::memory::touch(&mut memory);
         assert!(PageFaults::of_this_thread().since(before).minor > 0);
+    }
+
+    #[test]
+    fn a_loop_given_up_by_another_thread_has_no_faults_below_none() {
+        let faults = |minor, major| PageFaults { minor, major };
+        assert_eq!(faults(5, 2).since(faults(9, 1)), faults(0, 1));
     }
 }

@@ -41,7 +41,9 @@ pub mod attributes;
 pub mod clock;
 pub mod counters;
 mod cycles;
+pub mod driven;
 mod faults;
+pub mod greeting;
 pub mod guard;
 pub mod memory;
 pub mod of_thread;
@@ -49,14 +51,27 @@ pub mod perf_event;
 mod prepare;
 pub mod recorded;
 pub mod ring;
+pub mod said;
 pub mod sections;
 pub mod shared;
 pub mod timer_slack;
 mod wait;
 
 pub use cycles::{Accounting, Activation, Cycles, WorkOutcome};
+pub use driven::Due;
 pub use faults::PageFaults;
 pub use prepare::{Effective, Preparation, PrepareError, Prepared, Shortfall};
 pub use recorded::{Loop, LoopError};
+pub use said::Argument;
 pub use sections::Section;
 pub use wait::WaitError;
+
+/// A line of a recorded loop's log: `log!(cycles, "height {:.2} m of {}", height, name)`. It is compiled only
+/// where the format has a place for each argument; see [`Loop::log`].
+#[macro_export]
+macro_rules! log {
+    ($cycles:expr, $format:literal $(, $argument:expr)* $(,)?) => {{
+        const { $crate::said::fits($format, <[&str]>::len(&[$(stringify!($argument)),*])) };
+        $cycles.log($format, &[$($crate::Argument::from($argument)),*]);
+    }};
+}

@@ -1,7 +1,7 @@
 //! Parts of a cycle that a loop of the user's own times itself: their runs added up in shared memory, where
 //! the recorder reads them when the loop has ended. No part of it waits or allocates.
 
-use crate::announcement::{read_name, write_name};
+use crate::announcement::{cut, read_name, write_name};
 use crate::clock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -136,6 +136,8 @@ impl Timed {
 
     /// The section of this name, which is known from then on.
     pub(crate) fn declare(&mut self, name: &str, budget_ns: u64) -> Section {
+        // As it is kept: a longer one would never be found again.
+        let name = cut(name);
         let known = self.shared[..self.declared]
             .iter()
             .position(|one| one.read().is_some_and(|one| one.name == name));
@@ -162,15 +164,23 @@ impl Timed {
         self.begun_ns[at] = clock::monotonic_ns();
     }
 
+    /// Its begin and end, where it ran.
     #[inline]
-    pub(crate) fn end(&mut self, section: Section) {
+    pub(crate) fn end(&mut self, section: Section) -> Option<(u64, u64)> {
         let at = usize::from(section.0);
         if at >= self.declared {
-            return;
+            return None;
         }
         match std::mem::take(&mut self.begun_ns[at]) {
-            0 => self.note_unbalanced(at),
-            begun_ns => self.shared[at].add(clock::monotonic_ns() - begun_ns),
+            0 => {
+                self.note_unbalanced(at);
+                None
+            }
+            begun_ns => {
+                let ended_ns = clock::monotonic_ns();
+                self.shared[at].add(ended_ns - begun_ns);
+                Some((begun_ns, ended_ns))
+            }
         }
     }
 
@@ -216,6 +226,15 @@ mod tests {
         assert!(read.sum_ns >= write.sum_ns, "the outer holds the inner");
         timed.forget();
         assert_eq!(timed.shared[0].read().unwrap().runs, 0);
+    }
+
+    #[test]
+    fn a_name_that_is_cut_is_one_section_all_the_same() {
+        let mut timed = timed();
+        let long = "compute ".repeat(20);
+        let section = timed.declare(&long, 0);
+        assert_eq!(timed.declare(&long, 0), section);
+        assert_eq!(timed.declared, 1);
     }
 
     #[test]

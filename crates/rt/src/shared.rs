@@ -4,24 +4,25 @@
 
 #![allow(unsafe_code)] // Mapping memory and seeing structures in it.
 
-use crate::announcement::Announcement;
+use crate::announcement::{Announcement, NAME_BYTES, read_name, write_name};
+use crate::greeting::{Greeting, Stranger};
 use crate::ring::{self, Indices, Reader, Slot, Writer};
+use crate::said::{self, SaidIndices, Word};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// "wakepth4" as a number: another layout gets another one.
-const MAGIC: u64 = 0x7761_6b65_7074_6834;
-
-/// What the processes tell each other.
+/// What the processes tell each other. Another form of it, or of what follows, gets another
+/// [`crate::greeting::LAYOUT`].
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct Words {
-    magic: AtomicU64,
+    greeting: Greeting,
     threads: AtomicU32,
     slots: AtomicU32,
+    said_words: AtomicU32,
     /// Not 0: the loop shall end after the cycle it is in.
     pub stop: AtomicU32,
     /// Not 0: the guard has stopped a spinning loop.
@@ -34,13 +35,39 @@ pub struct Words {
     pub start_ns: AtomicU64,
     /// Loops that a program of the user's own made after the beginning, or beyond the last ring.
     pub unrecorded: AtomicU32,
+    /// The names of the first of them.
+    unrecorded_names: [Name; UNRECORDED_NAMES],
 }
+
+/// So many names of loops that are not recorded are kept.
+const UNRECORDED_NAMES: usize = 8;
+
+impl Words {
+    /// Counts a loop that is not recorded, and keeps its name.
+    pub(crate) fn leave_out(&self, name: &str) {
+        let number = self.unrecorded.load(Ordering::Relaxed) as usize;
+        if let Some(place) = self.unrecorded_names.get(number) {
+            write_name(place, name);
+        }
+        self.unrecorded.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The names of loops that are not recorded, as far as they are kept.
+    pub fn left_out(&self) -> Vec<String> {
+        let count = self.unrecorded.load(Ordering::Acquire) as usize;
+        let names = self.unrecorded_names.iter().take(count).map(read_name);
+        names.filter(|name| !name.is_empty()).collect()
+    }
+}
+
+type Name = [AtomicU64; NAME_BYTES / 8];
 
 #[repr(C, align(128))]
 struct Ring {
     indices: Indices,
+    said: SaidIndices,
     announcement: Announcement,
-    // The slots follow.
+    // The slots follow, and then the words of what the loop says beside its samples.
 }
 
 /// The mapped memory. The same memory mapped in several processes is what makes it shared.
@@ -51,6 +78,7 @@ pub struct SharedMemory {
     // As they were when it was mapped: whoever shares the memory may write anything into it.
     threads: u32,
     slots: u32,
+    said_words: u32,
 }
 
 // SAFETY: everything in the memory is atomic but the slots, which `ring`'s contract protects.
@@ -65,12 +93,15 @@ pub enum SharedMemoryError {
     #[error("shared memory for the samples can't be had: {0}")]
     Refused(#[from] std::io::Error),
     /// The file isn't of this layout.
-    #[error("the shared memory is not of this version of wakepath")]
+    #[error("the shared memory is not wakepath's")]
     Layout,
+    /// The memory is another version's.
+    #[error("the shared memory is that of {0}, which this version does not understand")]
+    Stranger(Stranger),
 }
 
 impl SharedMemory {
-    /// New memory for `threads` rings of `slots` samples each.
+    /// New memory for `threads` rings of `slots` samples each, and no room for anything beside them.
     ///
     /// # Panics
     /// When `slots` isn't a power of two.
@@ -78,22 +109,39 @@ impl SharedMemory {
     /// # Errors
     /// When the kernel has no memory or no descriptor for it.
     pub fn create(threads: u32, slots: u32) -> Result<Self, SharedMemoryError> {
+        Self::create_with(threads, slots, 0)
+    }
+
+    /// New memory for `threads` rings of `slots` samples each, with as many words for what a loop says beside
+    /// them.
+    ///
+    /// # Panics
+    /// When either isn't a power of two; 0 words are allowed.
+    ///
+    /// # Errors
+    /// When the kernel has no memory or no descriptor for it.
+    pub fn create_with(
+        threads: u32,
+        slots: u32,
+        said_words: u32,
+    ) -> Result<Self, SharedMemoryError> {
         assert!(
-            slots.is_power_of_two(),
+            slots.is_power_of_two() && (said_words == 0 || said_words.is_power_of_two()),
             "a ring has a power of two of slots"
         );
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = memfd_create("wakepath-samples", flags).map_err(std::io::Error::from)?;
-        let bytes = size_of::<Words>() + threads as usize * ring_bytes(slots);
+        let bytes = size_of::<Words>() + threads as usize * ring_bytes(slots, said_words);
         ftruncate(&file, bytes as u64).map_err(std::io::Error::from)?;
         // Cut short by another process, it would kill whoever reads it.
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         fcntl_add_seals(&file, seals).map_err(std::io::Error::from)?;
-        let memory = Self::map(file, bytes, threads, slots)?;
+        let memory = Self::map(file, bytes, [threads, slots, said_words])?;
         let words = memory.words();
+        words.said_words.store(said_words, Ordering::Relaxed);
         words.threads.store(threads, Ordering::Relaxed);
         words.slots.store(slots, Ordering::Relaxed);
-        words.magic.store(MAGIC, Ordering::Release);
+        words.greeting.introduce();
         Ok(memory)
     }
 
@@ -102,21 +150,48 @@ impl SharedMemory {
     /// # Errors
     /// When it can't be mapped or isn't of this layout.
     pub fn open(file: OwnedFd) -> Result<Self, SharedMemoryError> {
+        Self::greeted(file, |_| ())
+    }
+
+    /// As [`Self::open`], for a program of the user's own: the recorder learns the version of its library,
+    /// also where the two don't understand each other.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn join(file: OwnedFd) -> Result<Self, SharedMemoryError> {
+        Self::greeted(file, Greeting::answer)
+    }
+
+    fn greeted(file: OwnedFd, answer: fn(&Greeting)) -> Result<Self, SharedMemoryError> {
         let bytes = fstat(&file).map_err(std::io::Error::from)?.st_size as usize;
+        if bytes < size_of::<Greeting>() {
+            return Err(SharedMemoryError::Layout);
+        }
+        let mut memory = Self::map(file, bytes, [0; 3])?;
+        let greeting = memory.greeting();
+        if !greeting.is_ours() {
+            return Err(SharedMemoryError::Layout);
+        }
+        answer(greeting);
+        if let Some(recorder) = greeting.strange_recorder() {
+            return Err(SharedMemoryError::Stranger(recorder));
+        }
         if bytes < size_of::<Words>() {
             return Err(SharedMemoryError::Layout);
         }
-        let mut memory = Self::map(file, bytes, 0, 0)?;
         let words = memory.words();
-        let is_ours = words.magic.load(Ordering::Acquire) == MAGIC;
         let slots = words.slots.load(Ordering::Relaxed);
         let threads = words.threads.load(Ordering::Relaxed);
+        let said_words = words.said_words.load(Ordering::Relaxed);
         let expected = (threads as usize)
-            .checked_mul(ring_bytes(slots))
+            .checked_mul(ring_bytes(slots, said_words))
             .and_then(|rings| rings.checked_add(size_of::<Words>()));
-        match is_ours && slots.is_power_of_two() && expected == Some(bytes) {
+        let are_powers =
+            slots.is_power_of_two() && (said_words == 0 || said_words.is_power_of_two());
+        match are_powers && expected == Some(bytes) {
             true => {
                 (memory.threads, memory.slots) = (threads, slots);
+                memory.said_words = said_words;
                 Ok(memory)
             }
             false => Err(SharedMemoryError::Layout),
@@ -126,8 +201,7 @@ impl SharedMemory {
     fn map(
         file: OwnedFd,
         bytes: usize,
-        threads: u32,
-        slots: u32,
+        [threads, slots, said_words]: [u32; 3],
     ) -> Result<Self, SharedMemoryError> {
         // POPULATE: no page of it faults in the loop, locked or not.
         // SAFETY: a new mapping at an address of the kernel's choice; it is unmapped on drop only.
@@ -149,12 +223,20 @@ impl SharedMemory {
             file,
             threads,
             slots,
+            said_words,
         })
     }
 
     /// The descriptor, to hand to another process.
     pub fn file(&self) -> impl AsFd + '_ {
         &self.file
+    }
+
+    /// Of which versions the two sides are.
+    pub fn greeting(&self) -> &Greeting {
+        // SAFETY: the mapping is page-aligned and at least as large as `Greeting`; all its fields are
+        // atomics.
+        unsafe { self.base.cast().as_ref() }
     }
 
     /// The words that the processes tell each other.
@@ -211,14 +293,50 @@ impl SharedMemory {
         unsafe { ring::reader(self.indices(thread), self.slots(thread)) }
     }
 
+    /// The loop's end of what is said beside the samples.
+    ///
+    /// # Panics
+    /// When there is no such ring.
+    pub fn said_writer(&self, thread: u32) -> said::Writer<'_> {
+        said::writer(self.said_indices(thread), self.said_words(thread))
+    }
+
+    /// The recorder's end of it.
+    ///
+    /// # Panics
+    /// When there is no such ring.
+    pub fn said_reader(&self, thread: u32) -> said::Reader<'_> {
+        said::reader(self.said_indices(thread), self.said_words(thread))
+    }
+
+    /// Its indices, for its counts.
+    ///
+    /// # Panics
+    /// When there is no such ring.
+    pub fn said_indices(&self, thread: u32) -> &SaidIndices {
+        // SAFETY: `ring_at` checked that the ring lies in the mapping; atomics only.
+        unsafe { &self.ring_at(thread).as_ref().said }
+    }
+
+    fn said_words(&self, thread: u32) -> &[Word] {
+        let slots = self.slots as usize * size_of::<Slot>();
+        // SAFETY: the words follow the slots, within the mapping, aligned as they are; atomics only.
+        unsafe {
+            let begin: NonNull<u8> = self.ring_at(thread).add(1).cast();
+            std::slice::from_raw_parts(begin.add(slots).cast().as_ptr(), self.said_words as usize)
+        }
+    }
+
     /// Makes all rings empty and all words zero, between two segments. Only while no writer and no
     /// reader is in use.
     pub fn reset(&self) {
         for thread in 0..self.threads() {
             self.indices(thread).reset();
+            self.said_indices(thread).reset();
             self.announcement(thread).reset();
         }
         let words = self.words();
+        words.greeting.forget_program();
         words.start_ns.store(0, Ordering::Relaxed);
         for word in [
             &words.stop,
@@ -236,7 +354,7 @@ impl SharedMemory {
             "there are {} rings, not {thread}",
             self.threads()
         );
-        let at = size_of::<Words>() + thread as usize * ring_bytes(self.slots);
+        let at = size_of::<Words>() + thread as usize * ring_bytes(self.slots, self.said_words);
         // SAFETY: `create` and `open` made sure that all rings lie within the mapping.
         unsafe { self.base.add(at).cast() }
     }
@@ -256,14 +374,17 @@ impl Drop for SharedMemory {
     }
 }
 
-/// Bytes of one ring with its slots, rounded so that the next one is aligned.
-fn ring_bytes(slots: u32) -> usize {
-    (size_of::<Ring>() + slots as usize * size_of::<Slot>()).next_multiple_of(128)
+/// Bytes of one ring with its slots and words, rounded so that the next one is aligned.
+fn ring_bytes(slots: u32, said_words: u32) -> usize {
+    let slots = slots as usize * size_of::<Slot>();
+    let words = said_words as usize * size_of::<Word>();
+    (size_of::<Ring>() + slots + words).next_multiple_of(128)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::FileExt;
     use wakepath_timeline::Sample;
 
     #[test]
@@ -280,6 +401,62 @@ mod tests {
         reader.take(&mut taken, 10);
         assert_eq!(taken[0].cycle, 42);
         assert_eq!(theirs.indices(0).written(), 0);
+    }
+
+    #[test]
+    fn memory_of_another_version_is_refused_and_told_who_came() {
+        let theirs = SharedMemory::create(1, 8).unwrap();
+        let bytes = theirs.bytes as u64;
+        let another = memfd_create("another", MemfdFlags::CLOEXEC).unwrap();
+        ftruncate(&another, bytes).unwrap();
+        let file = std::fs::File::from(another.try_clone().unwrap());
+        // Written as every version writes it: mark, layout 77, nobody yet, version 9.9.9.
+        file.write_all_at(&u64::from_be_bytes(*b"wakepath").to_ne_bytes(), 0)
+            .unwrap();
+        file.write_all_at(&77_u32.to_ne_bytes(), 8).unwrap();
+        file.write_all_at(b"9.9.9", 16).unwrap();
+        let error = SharedMemory::join(another).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "the shared memory is that of wakepath 9.9.9 (memory layout 77), which this version does not \
+             understand"
+        );
+        let mut answer = [0; 4];
+        file.read_exact_at(&mut answer, 12).unwrap();
+        assert_eq!(u32::from_ne_bytes(answer), crate::greeting::LAYOUT);
+        let mut version = [0; 5];
+        file.read_exact_at(&mut version, 32).unwrap();
+        assert_eq!(version, env!("CARGO_PKG_VERSION").as_bytes()[..5]);
+    }
+
+    #[test]
+    fn what_a_loop_says_beside_its_samples_lies_apart_from_them() {
+        let memory = SharedMemory::create_with(2, 8, 64).unwrap();
+        // SAFETY: the only writer of ring 0.
+        let mut writer = unsafe { memory.writer(0) };
+        for cycle in 0..8 {
+            writer.push(Sample {
+                cycle,
+                ..Sample::default()
+            });
+            memory.said_writer(1).due(cycle, 9);
+            memory.said_writer(0).due(cycle, 7);
+        }
+        for (thread, due_ns) in [(0, 7), (1, 9)] {
+            let mut cycles = Vec::new();
+            memory.said_reader(thread).take(|record| {
+                let said::Said::Due { cycle, due_ns: due } = said::Said::of(record).unwrap() else {
+                    panic!("{record:?}");
+                };
+                assert_eq!(due, due_ns);
+                cycles.push(cycle);
+            });
+            assert_eq!(cycles, (0..8).collect::<Vec<_>>());
+        }
+        memory.words().leave_out("position");
+        assert_eq!(memory.words().left_out(), ["position"]);
+        memory.reset();
+        assert!(memory.words().left_out().is_empty());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! do), and taking them back out of bytes that may be anything.
 
 /// Appends a number, 7 bits to a byte, lowest first.
-pub(super) fn put(bytes: &mut Vec<u8>, mut value: u64) {
+pub(crate) fn put(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);
         value >>= 7;
@@ -11,29 +11,29 @@ pub(super) fn put(bytes: &mut Vec<u8>, mut value: u64) {
 }
 
 /// Appends a signed number: 0, −1, 1, −2 … as 0, 1, 2, 3 …
-pub(super) fn put_signed(bytes: &mut Vec<u8>, value: i64) {
+pub(crate) fn put_signed(bytes: &mut Vec<u8>, value: i64) {
     put(bytes, ((value << 1) ^ (value >> 63)) as u64);
 }
 
 /// Appends a length and as many bytes.
-pub(super) fn put_bytes(bytes: &mut Vec<u8>, text: &[u8]) {
+pub(crate) fn put_bytes(bytes: &mut Vec<u8>, text: &[u8]) {
     put(bytes, text.len() as u64);
     bytes.extend_from_slice(text);
 }
 
 /// Takes numbers off the front of bytes. `None` wherever they end too early or a number is too
 /// large for its place.
-pub(super) struct Take<'a>(pub(super) &'a [u8]);
+pub(crate) struct Take<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Take<'a> {
-    pub(super) fn byte(&mut self) -> Option<u8> {
+    pub(crate) fn byte(&mut self) -> Option<u8> {
         let (&first, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(first)
     }
 
     #[inline]
-    pub(super) fn number(&mut self) -> Option<u64> {
+    pub(crate) fn number(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -49,16 +49,16 @@ impl<'a> Take<'a> {
         None
     }
 
-    pub(super) fn signed(&mut self) -> Option<i64> {
+    pub(crate) fn signed(&mut self) -> Option<i64> {
         let folded = self.number()?;
         Some((folded >> 1) as i64 ^ -((folded & 1) as i64))
     }
 
-    pub(super) fn fitting<T: TryFrom<u64>>(&mut self) -> Option<T> {
+    pub(crate) fn fitting<T: TryFrom<u64>>(&mut self) -> Option<T> {
         self.number()?.try_into().ok()
     }
 
-    pub(super) fn bytes(&mut self) -> Option<&'a [u8]> {
+    pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
         let length: usize = self.fitting()?;
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;

@@ -18,7 +18,7 @@
 //! ```
 
 mod block;
-mod bytes;
+pub(crate) mod bytes;
 mod decode;
 mod describe;
 mod encode;

@@ -1,5 +1,6 @@
 //! Which loops a program has: it is started for the question alone, and ended before the first cycle of any.
 
+use super::kin::{Foreign, foreign};
 use super::{LOOK, LOOPS_PATIENCE, OwnProgram};
 use crate::loop_process::LoopProcess;
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -13,8 +14,10 @@ use wakepath_timeline::{Policy, one_line};
 
 /// The most loops that a program of unknown loops may have.
 const MOST_LOOPS: u32 = 16;
+/// So much of what it prints when it is asked is kept.
+const MOST_PRINTED: u64 = 1 << 20;
 /// The last loop of a program is taken to have come when none came for so long.
-const NO_MORE_COME: Duration = Duration::from_millis(300);
+pub(super) const NO_MORE_COME: Duration = Duration::from_millis(300);
 
 /// A loop of a program, as it announces itself and as the kernel has its thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +30,15 @@ pub struct AnnouncedLoop {
     pub policy: Policy,
     /// The CPUs on which its thread may run, ascending.
     pub cpus: Vec<u16>,
+}
+
+/// What a program said when it was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Discovered {
+    /// Its loops.
+    pub loops: Vec<AnnouncedLoop>,
+    /// What it printed meanwhile.
+    pub printed: Vec<u8>,
 }
 
 /// Why a program's loops are not known.
@@ -47,6 +59,14 @@ pub enum NoLoops {
         program: String,
         /// The system's answer.
         source: SharedMemoryError,
+    },
+    /// Its library is another version's.
+    #[error("{program}: {versions}")]
+    Versions {
+        /// The program.
+        program: String,
+        /// Which, and what would be right.
+        versions: String,
     },
     /// It ended without one.
     #[error(
@@ -79,6 +99,14 @@ pub enum NoLoops {
         /// The system's answer.
         source: io::Error,
     },
+    /// A loop whose thread is none of the program's.
+    #[error("{program}: {source}")]
+    Foreign {
+        /// The program.
+        program: String,
+        /// Which loop.
+        source: Foreign,
+    },
     /// Two of one name can't be told apart.
     #[error("{program}: has two loops of the name `{name}`; give each its own")]
     Twice {
@@ -96,10 +124,7 @@ pub enum NoLoops {
 ///
 /// # Errors
 /// Why they are not known, in one line.
-pub fn loops_of(
-    command: &[String],
-    interrupt: &crate::Interrupt,
-) -> Result<Vec<AnnouncedLoop>, NoLoops> {
+pub fn loops_of(command: &[String], interrupt: &crate::Interrupt) -> Result<Discovered, NoLoops> {
     let program = command.first().cloned().unwrap_or_default();
     let memory = SharedMemory::create(MOST_LOOPS, 8);
     let memory = memory.map_err(|source| NoLoops::Memory {
@@ -112,7 +137,8 @@ pub fn loops_of(
     };
     let output = memfd_create("wakepath-output", MemfdFlags::CLOEXEC);
     let output = output.map_err(|error| started(error.into()))?.into();
-    let mut process = OwnProgram::with_output(command, output, &memory).map_err(started)?;
+    let mut process =
+        OwnProgram::with_output(command, (output, MOST_PRINTED), &memory).map_err(started)?;
     let asked = Instant::now();
     let (mut known, mut since) = (0, Instant::now());
     let found = loop {
@@ -121,12 +147,24 @@ pub fn loops_of(
             (known, since) = (announced.len(), Instant::now());
         }
         if known > 0 && since.elapsed() > NO_MORE_COME {
-            break Ok(announced);
+            let program = program.clone();
+            break match foreign(process.child.id(), &announced) {
+                Some(source) => Err(NoLoops::Foreign { program, source }),
+                None => Ok(announced),
+            };
         }
         if interrupt.requested() {
             break Err(NoLoops::Interrupted);
         }
-        if process.has_ended() {
+        // Before what it said, for it may end at once.
+        let has_ended = process.has_ended();
+        if let Some(versions) = process.misunderstanding() {
+            break Err(NoLoops::Versions {
+                program: program.clone(),
+                versions,
+            });
+        }
+        if has_ended {
             let how = process.end();
             break Err(NoLoops::Ended {
                 program: program.clone(),
@@ -143,7 +181,10 @@ pub fn loops_of(
     let loops = found.and_then(|announced| read(&program, &announced));
     memory.words().stop.store(1, Ordering::Release);
     process.kill();
-    loops
+    Ok(Discovered {
+        loops: loops?,
+        printed: process.output.printed(MOST_PRINTED),
+    })
 }
 
 fn read(program: &str, announced: &[Announced]) -> Result<Vec<AnnouncedLoop>, NoLoops> {

@@ -2,10 +2,12 @@
 //! the shared memory, its threads read back from outside. Nothing that it writes there is trusted; it
 //! is no controller, and links only the loop's library.
 
+mod kin;
 mod loops;
+mod output;
 mod thread;
 
-pub use loops::{AnnouncedLoop, NoLoops, loops_of};
+pub use loops::{AnnouncedLoop, Discovered, NoLoops, loops_of};
 
 use crate::loop_process::LoopProcess;
 use crate::own_executable;
@@ -24,12 +26,17 @@ use wakepath_archive::{Obstacle, ThreadEnd};
 use wakepath_directory::Directory;
 use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadEndReport, ThreadSpec};
 use wakepath_rt::announcement::{Announced, Left, State};
-use wakepath_rt::clock;
+use wakepath_rt::greeting::LAYOUT;
 use wakepath_rt::shared::SharedMemory;
-use wakepath_timeline::one_line;
+use wakepath_rt::{Effective, clock, of_thread, sections};
+use wakepath_timeline::{CpuSet, one_line};
 
-/// Name of the file in the run directory with what the program printed.
-pub const OUTPUT: &str = "program.log";
+pub(crate) use output::keep_printed;
+use output::{Relay, of_run};
+/// Name of the loop of a scenario without tasks.
+const LOOP: &str = "loop";
+/// Between two looks at what is in effect for the loops' threads.
+const READ_BACK: Duration = Duration::from_millis(100);
 /// Between two looks at the shared memory.
 const LOOK: Duration = Duration::from_millis(5);
 /// How long a program may take to make its loops.
@@ -42,12 +49,23 @@ const LEAVING: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(2)];
 pub(crate) struct OwnProgram {
     child: Child,
     memory: SharedMemory,
-    output: File,
+    output: Relay,
     threads: Vec<ThreadSpec>,
     lead_ns: u64,
     course: At,
     started: Instant,
     left_late: Option<String>,
+    watched: Vec<Watched>,
+    looked: Instant,
+    /// Loops that were not asked for were seen first at this time.
+    left_out: Option<Instant>,
+}
+
+/// A loop's thread as it was when it began, and what its program made of it since.
+struct Watched {
+    announced: Announced,
+    began: Effective,
+    changed: Option<String>,
 }
 
 /// Where its loops are.
@@ -59,8 +77,9 @@ enum At {
 }
 
 impl OwnProgram {
-    /// Starts the program of a loop; what it prints is appended to [`OUTPUT`] in the run directory. Each
-    /// ring is kept for the loop whose thread has its number.
+    /// Starts the program of a loop; what it prints is appended to `program.log` in the run directory, behind
+    /// this mark. Each ring is kept for the loop whose thread has its number; that of a scenario without tasks
+    /// for whichever loop there is.
     ///
     /// # Errors
     /// The system's.
@@ -68,20 +87,26 @@ impl OwnProgram {
         spec: &LoopSpec,
         directory: &Directory,
         memory: &SharedMemory,
+        mark: &str,
     ) -> io::Result<Self> {
-        if !directory.holds(OUTPUT) {
-            directory.create_new(OUTPUT, 0o644)?;
-        }
         for (ring, thread) in (0..).zip(&spec.threads) {
             let announcement = memory.announcement(ring);
-            announcement.keep_for(&thread.name);
+            if !takes_any(&spec.threads) {
+                announcement.keep_for(&thread.name);
+            }
             announcement.plan(thread.first_judged_cycle, thread.end_cycle);
         }
         let command = spec.program().unwrap_or_default();
-        Self::with_output(command, directory.open_to_append(OUTPUT)?, memory)
+        let output = of_run(directory, mark)?;
+        Self::with_output(command, output, memory)
     }
 
-    fn with_output(command: &[String], output: File, memory: &SharedMemory) -> io::Result<Self> {
+    fn with_output(
+        command: &[String],
+        (output, room): (File, u64),
+        memory: &SharedMemory,
+    ) -> io::Result<Self> {
+        let (output, into) = Relay::start(output, room)?;
         let own = memory.file().as_fd().try_clone_to_owned()?;
         let own = SharedMemory::open(own).map_err(io::Error::other)?;
         let shared = memory.file();
@@ -94,14 +119,16 @@ impl OwnProgram {
             .arg("--")
             .args(command)
             .stdin(Stdio::null())
-            .stdout(output.try_clone()?)
-            .stderr(output.try_clone()?)
+            .stdout(into.try_clone()?)
+            .stderr(into)
             .process_group(0);
         // The descriptor is inherited by this child only: nothing else is started meanwhile.
         let flags = fcntl_getfd(shared)?;
         fcntl_setfd(shared, flags - FdFlags::CLOEXEC)?;
         let child = start.spawn();
         fcntl_setfd(shared, flags)?;
+        // The program's end of the pipe is its alone from now on.
+        drop(start);
         Ok(Self {
             child: child?,
             memory: own,
@@ -111,6 +138,9 @@ impl OwnProgram {
             course: At::GettingReady,
             started: Instant::now(),
             left_late: None,
+            watched: Vec::new(),
+            looked: Instant::now(),
+            left_out: None,
         })
     }
 
@@ -122,6 +152,17 @@ impl OwnProgram {
             .collect()
     }
 
+    /// That the program's library is of a version which this one does not understand, if so.
+    fn misunderstanding(&self) -> Option<String> {
+        let library = self.memory.greeting().strange_program()?;
+        let ours = env!("CARGO_PKG_VERSION");
+        Some(format!(
+            "its library is that of {}, which this wakepath {ours} (memory layout {LAYOUT}) does not understand; \
+             link the program with the library of wakepath {ours}, or record it with the wakepath of its library",
+            one_line(&library.to_string())
+        ))
+    }
+
     fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
@@ -129,6 +170,10 @@ impl OwnProgram {
     /// What it says at this moment.
     fn says(&mut self) -> Heard<LoopReply> {
         let ended = self.has_ended();
+        if self.course == At::Running && self.looked.elapsed() >= READ_BACK {
+            self.looked = Instant::now();
+            self.watched.iter_mut().for_each(Watched::look);
+        }
         match self.course {
             At::GettingReady => match self.ready() {
                 Some(said) => Heard::Said(said),
@@ -159,6 +204,12 @@ impl OwnProgram {
                 reason,
             })
         };
+        if let Some(versions) = self.misunderstanding() {
+            return cannot(versions);
+        }
+        if let Some(reason) = self.others_instead(&announced) {
+            return cannot(reason);
+        }
         if announced.iter().any(Option::is_none) {
             if self.started.elapsed() <= LOOPS_PATIENCE {
                 return None;
@@ -172,10 +223,20 @@ impl OwnProgram {
                 LOOPS_PATIENCE.as_secs()
             ));
         }
+        if let Some(foreign) = kin::foreign(self.child.id(), announced.iter().flatten()) {
+            return cannot(foreign.to_string());
+        }
         let mut threads = Vec::new();
         for (wanted, found) in self.threads.iter().zip(announced.into_iter().flatten()) {
             match placed(wanted, &found) {
-                Ok(thread) => threads.push(thread),
+                Ok(thread) => {
+                    self.watched.push(Watched {
+                        announced: found,
+                        began: thread.effective.clone(),
+                        changed: None,
+                    });
+                    threads.push(thread);
+                }
                 Err(Refused(obstacle, reason)) => {
                     return Some(LoopReply::CannotRun { obstacle, reason });
                 }
@@ -189,44 +250,76 @@ impl OwnProgram {
         Some(LoopReply::Ready { start_ns, threads })
     }
 
+    /// Why it can't run: it has loops of other names than those that are asked for, or more than the one that is
+    /// taken whatever its name.
+    fn others_instead(&mut self, announced: &[Option<Announced>]) -> Option<String> {
+        let others = self.memory.words().left_out();
+        let is_any = takes_any(&self.threads);
+        if others.is_empty() || (!is_any && announced.iter().all(Option::is_some)) {
+            return None;
+        }
+        // The one that is asked for may be on its way.
+        if self.left_out.get_or_insert_with(Instant::now).elapsed() < loops::NO_MORE_COME {
+            return None;
+        }
+        let there = announced.iter().flatten().map(|of| &of.name);
+        let mut names: Vec<String> = there
+            .chain(&others)
+            .map(|name| format!("`{}`", one_line(name)))
+            .collect();
+        names.dedup();
+        let names = names.join(", ");
+        if is_any {
+            return (!announced.iter().any(|of| of.as_ref().is_some_and(|of| of.name == LOOP))).then(|| {
+                format!(
+                    "the program has loops {names}: say which in [[tasks]], one with the name of each that is to \
+                     be recorded"
+                )
+            });
+        }
+        let missing = self.threads.iter().zip(announced);
+        let missing = missing.filter(|(_, found)| found.is_none());
+        let missing: Vec<_> = missing.map(|(of, _)| format!("`{}`", of.name)).collect();
+        Some(format!(
+            "the program has no loop {}; it has {names}: name one of them in [[tasks]]",
+            missing.join(", ")
+        ))
+    }
+
     /// How all loops ended, once they have.
-    fn ends(&self) -> Option<Vec<ThreadEndReport>> {
+    fn ends(&mut self) -> Option<Vec<ThreadEndReport>> {
         let rings = 0..self.threads.len() as u32;
         let announcements = rings.map(|ring| self.memory.announcement(ring));
         let ends: Vec<_> = announcements
             .map(|of| (of.state() == State::Ended).then(|| (of.left(), modules(of.sections()))))
             .collect();
         let ends: Option<Vec<_>> = ends.into_iter().collect();
-        Some(
-            ends?
-                .into_iter()
-                .map(|((left, page_faults), modules)| ThreadEndReport {
-                    why: match left {
-                        Left::AllCycles => ThreadEnd::AllCycles,
-                        Left::Stopped => ThreadEnd::Stopped,
-                        Left::GivenUp => {
-                            ThreadEnd::failed("its program gave the loop up before its last cycle")
-                        }
-                        Left::Unsaid => ThreadEnd::failed("the loop did not say why it ended"),
-                    },
-                    page_faults,
-                    counted: None,
-                    modules,
-                })
-                .collect(),
-        )
+        if ends.is_some() {
+            // A last time: its thread is as it was in its last cycle, where its program is still there.
+            self.watched.iter_mut().for_each(Watched::look);
+        }
+        let report = |(number, ((left, page_faults), modules)): (usize, _)| ThreadEndReport {
+            why: match left {
+                Left::AllCycles | Left::Stopped if self.changed(number).is_some() => {
+                    ThreadEnd::failed(self.changed(number).unwrap_or_default())
+                }
+                Left::AllCycles => ThreadEnd::AllCycles,
+                Left::Stopped => ThreadEnd::Stopped,
+                Left::GivenUp => {
+                    ThreadEnd::failed("its program gave the loop up before its last cycle")
+                }
+                Left::Unsaid => ThreadEnd::failed("the loop did not say why it ended"),
+            },
+            page_faults,
+            counted: None,
+            modules,
+        };
+        Some(ends?.into_iter().enumerate().map(report).collect())
     }
 
-    /// The last line that it printed.
-    fn last_line(&self) -> Option<String> {
-        use std::os::unix::fs::FileExt;
-        let length = self.output.metadata().ok()?.len();
-        let mut end = vec![0; length.min(4096) as usize];
-        let from = length - end.len() as u64;
-        self.output.read_exact_at(&mut end, from).ok()?;
-        let text = String::from_utf8_lossy(&end).into_owned();
-        let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
-        Some(one_line(line.trim()))
+    /// What the program made of a loop's thread meanwhile.
+    fn changed(&self, number: usize) -> Option<&str> {
+        self.watched.get(number)?.changed.as_deref()
     }
 
     fn signal(&self, signal: Signal) {
@@ -246,6 +339,39 @@ impl OwnProgram {
         }
         true
     }
+}
+
+impl Watched {
+    /// Reads the thread back: what its program changed is named once.
+    fn look(&mut self) {
+        if self.changed.is_some() {
+            return;
+        }
+        let (began, of) = (&self.began, &self.announced);
+        let Ok(is) = of_thread::effective(of.thread_id, of.timer_slack_ns) else {
+            return;
+        };
+        let name = one_line(&of.name);
+        let which = |before: String, after: String| {
+            Some(format!(
+                "its program put the loop `{name}` under another condition while it was measured: {after} \
+                 instead of {before}"
+            ))
+        };
+        self.changed = if is.policy != began.policy {
+            which(began.policy.to_string(), is.policy.to_string())
+        } else if is.cpus != began.cpus {
+            let cpus = |cpus: &[u16]| format!("CPU {}", CpuSet::from(cpus));
+            which(cpus(&began.cpus), cpus(&is.cpus))
+        } else {
+            None
+        };
+    }
+}
+
+/// Whether the only thread is that of a scenario without tasks, whose name nobody gave.
+fn takes_any(threads: &[ThreadSpec]) -> bool {
+    matches!(threads, [only] if only.name == LOOP)
 }
 
 impl LoopProcess for OwnProgram {
@@ -278,12 +404,36 @@ impl LoopProcess for OwnProgram {
                 1 => "1 loop more of the program is".to_owned(),
                 more => format!("{more} loops more of the program are"),
             };
+            let names: Vec<String> = self
+                .memory
+                .words()
+                .left_out()
+                .iter()
+                .map(|name| one_line(name))
+                .collect();
             remarks.push(format!(
-                "{loops} not recorded: made after the others had begun, of a name that is taken, or of none \
-                 that the scenario has"
+                "{loops} not recorded ({}): made after the others had begun, of a name that is taken, or of none \
+                 that the scenario has",
+                names.join(", ")
             ));
         }
         for (ring, thread) in (0..).zip(&self.threads) {
+            let (sections, formats) = self.memory.announcement(ring).beyond();
+            if sections > 0 {
+                remarks.push(format!(
+                    "{}: {sections} sections more than a loop may have are not timed; it may have {}",
+                    thread.name,
+                    sections::MOST
+                ));
+            }
+            if formats > 0 {
+                remarks.push(format!(
+                    "{}: {formats} lines or values were left out: a loop may have {} formats and names of values, \
+                     with arguments that can be copied, 8 at most",
+                    thread.name,
+                    wakepath_rt::said::MOST_FORMATS
+                ));
+            }
             for section in self.memory.announcement(ring).sections() {
                 if section.unbalanced > 0 {
                     remarks.push(format!(
@@ -306,7 +456,8 @@ impl LoopProcess for OwnProgram {
     fn end(&mut self) -> String {
         let status = self.child.wait();
         let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-        match self.last_line() {
+        self.output.end();
+        match self.output.last_line() {
             None => status,
             Some(line) => format!("{status}; its last line: {line}"),
         }
@@ -329,5 +480,6 @@ impl LoopProcess for OwnProgram {
         }
         self.signal(Signal::KILL);
         let _ = self.child.wait();
+        self.output.end();
     }
 }

@@ -2,6 +2,7 @@
 //! nothing of the other process.
 
 use super::live::LiveTally;
+use super::told::{ToldBeside, ToldFiles};
 use super::{LiveFigures, SegmentRings};
 use wakepath_archive::{ArchiveError, LogWriter};
 use wakepath_rt::ring::Reader;
@@ -19,6 +20,7 @@ pub(crate) struct Drain<'a> {
     recorded: Vec<u64>,
     tally: LiveTally,
     batch: Vec<Sample>,
+    told: ToldBeside<'a>,
 }
 
 impl<'a> Drain<'a> {
@@ -29,6 +31,7 @@ impl<'a> Drain<'a> {
         let readers = (0..threads)
             .map(|thread| unsafe { memory.reader(thread) })
             .collect();
+        let told = ToldBeside::new(memory, rings.segment, threads);
         Self {
             memory,
             segment: rings.segment,
@@ -36,6 +39,7 @@ impl<'a> Drain<'a> {
             recorded: vec![0; threads as usize],
             tally: LiveTally::of(rings.threads),
             batch: Vec::with_capacity(BATCH),
+            told,
         }
     }
 
@@ -59,6 +63,16 @@ impl<'a> Drain<'a> {
         outcome
     }
 
+    /// Empties what the loops said beside their samples into its files.
+    pub(crate) fn take_told(&mut self, files: &mut ToldFiles<'_>) -> Result<(), ArchiveError> {
+        self.told.take(files)
+    }
+
+    /// What of it is to be said in the run.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        self.told.remarks()
+    }
+
     /// Samples appended, by thread.
     pub(crate) fn recorded(&self) -> &[u64] {
         &self.recorded
@@ -67,7 +81,7 @@ impl<'a> Drain<'a> {
     pub(crate) fn live(&mut self) -> LiveFigures {
         let lost = (0..self.readers.len() as u32)
             .map(|t| self.memory.indices(t).lost())
-            .sum();
+            .fold(0, u64::saturating_add);
         self.tally.figures(self.segment, lost)
     }
 }

@@ -174,7 +174,8 @@ impl Measuring<'_> {
                 return None;
             }
             self.tell(&Command::TakeRest);
-            let Reply::Taken { recorded } = self.hear(|it| matches!(it, Reply::Taken { .. }))?
+            let Reply::Taken { recorded, .. } =
+                self.hear(|it| matches!(it, Reply::Taken { .. }))?
             else {
                 unreachable!("only that ends the step")
             };

@@ -148,26 +148,30 @@ impl LiveTally {
         };
         for sample in samples {
             let last = of.last.replace((sample.cycle, sample.due_ns));
-            let missing = last.map_or(0, |(cycle, _)| sample.cycle.saturating_sub(cycle + 1));
+            // A program of the user's own may have written anything into a sample.
+            let further = last.map_or(0, |(cycle, _)| sample.cycle.saturating_sub(cycle));
+            let missing = further.saturating_sub(1);
             if sample.is_warm_up() {
                 continue;
             }
             let latency_ns = sample.latency_ns();
             let suffered_ns = match last {
                 // The first that was skipped waited longest.
-                Some((cycle, due_ns)) if missing > 0 => {
+                Some((_, due_ns)) if missing > 0 => {
                     let passed_ns = sample.due_ns.saturating_sub(due_ns);
-                    let period_ns = passed_ns / (sample.cycle - cycle);
+                    let period_ns = passed_ns / further;
                     let first_ns = due_ns.saturating_add(period_ns);
                     sample.wake_ns.saturating_sub(first_ns).cast_signed()
                 }
                 _ => latency_ns,
             };
             self.max_as_scheduled_ns = self.max_as_scheduled_ns.max(suffered_ns);
-            self.skipped += missing;
-            self.missed += missing + u64::from(of.limits.are_missed_by(sample));
+            self.skipped = self.skipped.saturating_add(missing);
+            let late = u64::from(of.limits.are_missed_by(sample));
+            self.missed = self.missed.saturating_add(missing).saturating_add(late);
             self.latencies.record(latency_ns);
-            self.sum_ns += latency_ns.max(0).cast_unsigned();
+            let above_ns = latency_ns.max(0).cast_unsigned();
+            self.sum_ns = self.sum_ns.saturating_add(above_ns);
             self.max_response_ns = self.max_response_ns.max(sample.response_ns());
             self.recent_max_ns = self.recent_max_ns.max(Some(latency_ns));
             let first = WITHIN_NS.partition_point(|&edge| edge < latency_ns);
@@ -267,6 +271,24 @@ mod tests {
             (10_000, Some(7_000))
         );
         assert_eq!(tally.figures(4, 2).recent_max_ns, None);
+    }
+
+    #[test]
+    fn samples_that_something_wrote_over_are_added_up_all_the_same() {
+        let judged = SampleFlags::default();
+        let wild = Sample {
+            cycle: u64::MAX,
+            due_ns: 0,
+            wake_ns: i64::MAX as u64,
+            end_ns: u64::MAX,
+            ..Sample::default()
+        };
+        let mut tally = LiveTally::of([Limits::default()]);
+        tally.add(0, &[sample(1, 3_000, judged), wild, wild, wild]);
+        tally.add(0, &[sample(1, 3_000, judged), wild]);
+        let figures = tally.figures(0, 0);
+        assert_eq!((figures.executed, figures.max_ns), (6, i64::MAX));
+        assert_eq!((figures.skipped, figures.sum_ns), (u64::MAX, u64::MAX));
     }
 
     #[test]

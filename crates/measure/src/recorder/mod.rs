@@ -10,9 +10,11 @@
 mod drain;
 #[cfg(test)]
 mod every_fault;
+mod format;
 mod live;
 mod process;
 mod protocol;
+mod told;
 
 pub use live::{Limits, LiveFigures, LivePlace, LiveTally, WITHIN_NS};
 pub use process::run;

@@ -1,6 +1,7 @@
 //! The recorder's main loop: commands in, samples to disk, replies out.
 
 use super::drain::Drain;
+use super::told::ToldFiles;
 use super::{Command, Reply};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -39,6 +40,7 @@ pub fn run<C: Read + AsFd>(
         log,
         replies,
         drain: None,
+        told: ToldFiles::new(directory),
         failed: false,
     };
     recorder.reply(&Reply::Ready);
@@ -60,9 +62,13 @@ pub fn run<C: Read + AsFd>(
         if synced.elapsed() >= SYNC_EVERY {
             let outcome = recorder.log.sync();
             recorder.check(outcome);
+            let outcome = recorder.told.sync();
+            recorder.check(outcome);
             (synced, flushed) = (Instant::now(), Instant::now());
         } else if flushed.elapsed() >= FLUSH_EVERY {
             let outcome = recorder.log.flush_block();
+            recorder.check(outcome);
+            let outcome = recorder.told.flush();
             recorder.check(outcome);
             flushed = Instant::now();
         }
@@ -74,6 +80,7 @@ struct Recorder<'a, W> {
     log: LogWriter,
     replies: W,
     drain: Option<Drain<'a>>,
+    told: ToldFiles<'a>,
     failed: bool,
 }
 
@@ -87,11 +94,13 @@ impl<W: Write> Recorder<'_, W> {
                 let outcome = self.log.flush_block();
                 self.check(outcome);
                 self.report();
-                let recorded = self
-                    .drain
-                    .take()
-                    .map_or(Vec::new(), |d| d.recorded().to_vec());
-                self.reply(&Reply::Taken { recorded });
+                let (recorded, mut remarks) = match self.drain.take() {
+                    None => (Vec::new(), Vec::new()),
+                    Some(drain) => (drain.recorded().to_vec(), drain.remarks()),
+                };
+                let outcome = self.told.end_segment(&mut remarks);
+                self.check(outcome);
+                self.reply(&Reply::Taken { recorded, remarks });
             }
             Command::End(_) => unreachable!("the main loop ends by itself"),
         }
@@ -104,7 +113,9 @@ impl<W: Write> Recorder<'_, W> {
 
     fn take(&mut self) {
         if let Some(drain) = &mut self.drain {
-            let outcome = drain.take(&mut self.log);
+            let outcome = drain
+                .take(&mut self.log)
+                .and_then(|()| drain.take_told(&mut self.told));
             self.check(outcome);
         }
     }
@@ -132,6 +143,8 @@ impl<W: Write> Recorder<'_, W> {
 
     fn end(mut self, ending: Ending) -> Result<(), ArchiveError> {
         self.take();
+        let outcome = self.told.sync();
+        self.check(outcome);
         let outcome = self.log.end(ending);
         // The measuring process waits for this answer; whether it still listens is its affair.
         if outcome.is_ok() {
@@ -146,6 +159,8 @@ impl<W: Write> Recorder<'_, W> {
         self.memory.words().stop.store(1, Ordering::Release);
         std::thread::sleep(2 * TAKE_EVERY);
         self.take();
+        let outcome = self.told.sync();
+        self.check(outcome);
         self.append(&Event::Note {
             text: "the measuring process died; the recorder wrote what was left and ended".into(),
         });

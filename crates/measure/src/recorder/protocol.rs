@@ -39,6 +39,9 @@ pub enum Reply {
     Taken {
         /// Samples appended, by thread.
         recorded: Vec<u64>,
+        /// What of the segment is to be said in the run.
+        #[serde(default)]
+        remarks: Vec<String>,
     },
     /// Nothing more can be written (a full disk, say). The rings are still emptied, and the
     /// samples counted as not recorded.

@@ -6,9 +6,12 @@ use crate::command_line::Record;
 use crate::terminal::tell;
 use std::path::Path;
 use std::process::ExitCode;
-use wakepath_measure::{AnnouncedLoop, Interrupt, loops_of};
+use wakepath_measure::{AnnouncedLoop, Discovered, Interrupt, loops_of};
 use wakepath_scenario::parse_policy;
 use wakepath_timeline::{CpuSet, Policy};
+
+/// A period that DEADLINE may have, where the loop's own is not known yet: the kernel's longest is 4.19 s.
+const LONG_PERIOD_NS: u64 = 4_000_000_000;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -35,14 +38,17 @@ pub fn run(arguments: &Record) -> Outcome {
     // Whatever can be known to be wrong is said before the program is started.
     for policy in &arguments.policy {
         // The share of a reservation is held against the loop's period, which only the program knows.
-        let policy_of = parse_policy(policy, u64::from(u32::MAX));
+        let policy_of = parse_policy(policy, LONG_PERIOD_NS);
         policy_of.map_err(|complaint| format!("--policy '{policy}': {complaint}"))?;
     }
     given::time("--duration", Some(&arguments.duration))?;
     let (text, source) = measured::scenario_text(&arguments.loads)?;
     let criterion = arguments.criterion.as_deref().map(criterion).transpose()?;
+    if let Some(criterion) = &criterion {
+        measured::read_scenario(&judged_by(criterion)?, "--criterion", &host)?;
+    }
     let interrupt = Interrupt::listen()?;
-    let loops = loops_of(&command, &interrupt)?;
+    let Discovered { loops, printed } = loops_of(&command, &interrupt)?;
     drop(interrupt);
     for one in &loops {
         tell!("{}", told(one));
@@ -66,7 +72,19 @@ pub fn run(arguments: &Record) -> Outcome {
     }
     let (scenario, warnings) = measured::fitted(&scenario, warnings, &arguments.duration)?;
     let notes = measured::told(&warnings);
-    measured::measure(scenario, &notes, host, &arguments.output)
+    measured::measure_after(scenario, &notes, host, &arguments.output, printed)
+}
+
+/// A scenario of which nothing matters but its criterion: what is wrong in it is known before the program is
+/// started.
+fn judged_by(criterion: &toml::Table) -> Result<String, Failure> {
+    let mut table = toml::Table::new();
+    table.insert("criterion".into(), criterion.clone().into());
+    table.insert("name".into(), "criterion".into());
+    table.insert("duration".into(), "1 h".into());
+    table.insert("period".into(), "10 s".into());
+    table.insert("policies".into(), vec!["OTHER"].into());
+    Ok(toml::to_string(&table)?)
 }
 
 /// What is put in the place of a scenario's own loop.

@@ -2,32 +2,20 @@
 
 use super::*;
 use crate::started::wait_until;
-use rustix::process::Signal;
 use std::time::Duration;
 
 wakepath_test_program::tests![
     a_program_that_crashes_leaves_its_samples_and_says_how_it_ended,
     a_loop_that_is_given_up_makes_the_condition_invalid,
     a_program_that_writes_over_the_shared_memory_harms_nobody_else,
+    a_loop_that_names_a_thread_of_somebody_else_is_refused,
     a_program_that_does_not_leave_is_made_to,
     a_blackout_of_the_loop_s_own_ends_a_run_that_stops_above,
     loops_that_come_late_and_sections_that_do_not_match_are_said,
     a_killed_recording_takes_the_program_with_it_and_is_recovered,
+    a_library_of_another_version_is_named_with_what_would_be_right,
+    a_library_runs_under_a_recorder_of_another_version_and_says_its_own,
 ];
-
-/// A loop of 1 kHz that runs this in each cycle.
-fn looping(headers: &str, each: &str) -> String {
-    format!(
-        "#define _GNU_SOURCE\n#include <wakepath.h>\n{headers}\n\
-         int main(void) {{\n\
-             wakepath_loop *loop = wakepath_loop_create(\"loop\", 1000000, 0, 0);\n\
-             wakepath_cycle cycle;\n\
-             while (wakepath_loop_wait(loop, &cycle)) {{ {each} wakepath_loop_finish(loop); }}\n\
-             wakepath_loop_destroy(loop);\n\
-             return 0;\n\
-         }}\n"
-    )
-}
 
 fn a_program_that_crashes_leaves_its_samples_and_says_how_it_ended() {
     let place = Place::new();
@@ -91,6 +79,59 @@ fn a_program_that_writes_over_the_shared_memory_harms_nobody_else() {
     }
 }
 
+fn a_loop_that_names_a_thread_of_somebody_else_is_refused() {
+    let place = Place::new();
+    // Its number in the shared memory becomes that of process 1 before anybody can have read it: who measures
+    // stands still meanwhile, for two seconds at most.
+    let program = built_of(
+        &place,
+        "#define _GNU_SOURCE\n#include <wakepath.h>\n#include <inttypes.h>\n#include <pthread.h>\n\
+         #include <signal.h>\n#include <stdio.h>\n#include <string.h>\n#include <unistd.h>\n\
+         static uint32_t own;\n\
+         static void *swap(void *none) {\n\
+             char line[512];\n\
+             uintptr_t from, to;\n\
+             int looks = 0, swapped = 0;\n\
+             for (;; usleep(1000)) {\n\
+                 FILE *maps = fopen(\"/proc/self/maps\", \"r\");\n\
+                 while (fgets(line, sizeof line, maps))\n\
+                     if (strstr(line, \"wakepath-samples\") && \
+                         sscanf(line, \"%\" SCNxPTR \"-%\" SCNxPTR, &from, &to) == 2)\n\
+                         for (volatile uint32_t *at = (void *)from; at < (uint32_t *)to; at++)\n\
+                             if (*at == own) *at = 1, swapped = 1;\n\
+                 fclose(maps);\n\
+                 if (swapped || ++looks > 2000) kill(getppid(), SIGCONT);\n\
+             }\n\
+             return none;\n\
+         }\n\
+         int main(void) {\n\
+             pthread_t thread;\n\
+             own = (uint32_t)gettid();\n\
+             kill(getppid(), SIGSTOP);\n\
+             pthread_create(&thread, 0, swap, 0);\n\
+             wakepath_loop *loop = wakepath_loop_create(\"loop\", 1000000, 0, 0);\n\
+             while (wakepath_loop_wait(loop, 0)) wakepath_loop_finish(loop);\n\
+             return 0;\n\
+         }\n",
+    );
+    let finished = recorded(place, "2s", &[], &program);
+    finished.assert_code(1);
+    let said = &finished.complaints;
+    assert!(
+        said.contains("the loop `loop` says that its thread has the number 1, which is no thread"),
+        "{said}"
+    );
+    assert!(!finished.directory.exists());
+    // A scenario, whose loops are not asked for first, gives it no policy either.
+    let finished = carried_out(finished.place, "loop", "1 kHz", &program);
+    finished.assert_code(3);
+    let why = finished.json().to_string();
+    assert!(
+        why.contains("has the number 1, which is no thread"),
+        "{why}"
+    );
+}
+
 fn a_program_that_does_not_leave_is_made_to() {
     let place = Place::new();
     let text = looping("#include <signal.h>\n#include <unistd.h>", "")
@@ -149,24 +190,7 @@ fn loops_that_come_late_and_sections_that_do_not_match_are_said() {
 fn a_killed_recording_takes_the_program_with_it_and_is_recovered() {
     let place = Place::new();
     let program = built_of(&place, &looping("", ""));
-    let words = [
-        "record",
-        "--idle",
-        "--no-tui",
-        "--duration",
-        "60s",
-        "--directory",
-        "run",
-        "--",
-    ];
-    let running = Start::command_in(place, &words).with(&[&program]).start();
-    running.wait_until_recorded(0, 1000);
-    running.signal(Signal::KILL);
-    let finished = running.finish();
-    // The recorder takes a moment to write what was left.
-    wait_until("it is recovered", Duration::from_secs(10), || {
-        crate::started::ask("recover", &finished.directory).code() == Some(0)
-    });
+    let finished = killed_and_recovered(place, &program, 1000);
     assert!(finished.samples(0).len() > 1000);
     let mine = finished.place.path().join("my-loop");
     wait_until("the program is gone", Duration::from_secs(5), || {
@@ -175,4 +199,64 @@ fn a_killed_recording_takes_the_program_with_it_and_is_recovered() {
             processes.filter_map(|of| std::fs::read_link(of.path().join("exe")).ok());
         !programs.any(|of| of == mine)
     });
+}
+
+fn a_library_of_another_version_is_named_with_what_would_be_right() {
+    let place = Place::new();
+    // What every version's library does first, here by one that is yet to come.
+    let program = built_of(
+        &place,
+        "#define _GNU_SOURCE\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n\
+         #include <sys/mman.h>\n#include <unistd.h>\n\
+         int main(void) {\n\
+             int inherited = atoi(getenv(\"WAKEPATH_RECORDING\"));\n\
+             char *memory = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, inherited, 0);\n\
+             if (memcmp(memory, \"htapekaw\", 8) && memcmp(memory, \"wakepath\", 8)) return 3;\n\
+             memcpy(memory + 32, \"9.9.9\", 6);\n\
+             *(volatile uint32_t *)(memory + 12) = 77;\n\
+             pause();\n\
+         }\n",
+    );
+    let finished = recorded(place, "2s", &[], &program);
+    finished.assert_code(1);
+    let said = &finished.complaints;
+    assert_eq!(said.lines().count(), 1, "{said}");
+    for words in [
+        "its library is that of wakepath 9.9.9 (memory layout 77)",
+        concat!(
+            "link the program with the library of wakepath ",
+            env!("CARGO_PKG_VERSION")
+        ),
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+    assert!(!finished.directory.exists());
+}
+
+fn a_library_runs_under_a_recorder_of_another_version_and_says_its_own() {
+    let place = Place::new();
+    let program = built_of(
+        &place,
+        "#define _GNU_SOURCE\n#include <wakepath.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
+         #include <string.h>\n#include <sys/mman.h>\n#include <unistd.h>\n\
+         int main(void) {\n\
+             uint64_t mark = UINT64_C(0x77616b6570617468);\n\
+             uint32_t layout = 77, answer = 0;\n\
+             char number[16], version[16] = \"\";\n\
+             int recorder = memfd_create(\"recorder\", 0);\n\
+             if (ftruncate(recorder, 4096) || pwrite(recorder, &mark, 8, 0) != 8) return 2;\n\
+             if (pwrite(recorder, &layout, 4, 8) != 4 || pwrite(recorder, \"9.9.9\", 6, 16) != 6) return 2;\n\
+             snprintf(number, sizeof number, \"%d\", recorder);\n\
+             setenv(\"WAKEPATH_RECORDING\", number, 1);\n\
+             wakepath_loop *loop = wakepath_loop_create(\"alone\", 1000000, 0, 0);\n\
+             if (!loop || wakepath_loop_is_recorded(loop)) return 3;\n\
+             for (int cycle = 0; cycle < 20; cycle++) if (!wakepath_loop_wait(loop, 0)) return 4;\n\
+             wakepath_loop_destroy(loop);\n\
+             if (pread(recorder, &answer, 4, 12) != 4 || answer == 0 || answer == 77) return 5;\n\
+             if (pread(recorder, version, 16, 32) != 16) return 6;\n\
+             return strcmp(version, wakepath_version()) ? 7 : 0;\n\
+         }\n",
+    );
+    let status = Command::new(program).status().unwrap();
+    assert_eq!(status.code(), Some(0));
 }

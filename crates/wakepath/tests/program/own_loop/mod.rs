@@ -1,13 +1,19 @@
 //! Programs of the user's own under `wakepath record`: the examples in three languages, built by their
 //! compilers; programs without a loop, that crash, give up, or write over what they share. Needs cc, g++.
 
+pub mod beside;
+pub mod conditions;
 pub mod examples;
 pub mod hostile;
+pub mod packaged;
+pub mod ros2;
 
-use crate::started::{Finished, Place, Start};
+use crate::started::{Finished, Place, Start, ask, wait_until};
+use rustix::process::Signal;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 use wakepath_timeline::Policy;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -57,6 +63,29 @@ fn recorded(place: Place, duration: &str, more: &[&str], program: &Path) -> Fini
     Start::command_in(place, &words).with(&[program]).finish()
 }
 
+/// A recording that is killed when it has so many samples, and recovered.
+fn killed_and_recovered(place: Place, program: &Path, samples: u64) -> Finished {
+    let words = [
+        "record",
+        "--idle",
+        "--no-tui",
+        "--duration",
+        "60s",
+        "--directory",
+        "run",
+        "--",
+    ];
+    let running = Start::command_in(place, &words).with(&[program]).start();
+    running.wait_until_recorded(0, samples);
+    running.signal(Signal::KILL);
+    let finished = running.finish();
+    // The recorder takes a moment to write what was left.
+    wait_until("it is recovered", Duration::from_secs(10), || {
+        ask("recover", &finished.directory).code() == Some(0)
+    });
+    finished
+}
+
 /// Carries out a scenario of one second with one loop of this program.
 fn carried_out(place: Place, name: &str, rate: &str, program: &Path) -> Finished {
     let text = format!(
@@ -86,4 +115,18 @@ fn policy(condition: &Value) -> Policy {
 /// What the program printed.
 fn printed(finished: &Finished) -> String {
     std::fs::read_to_string(finished.place.path().join("run/program.log")).unwrap()
+}
+
+/// A loop of 1 kHz that runs this in each cycle.
+fn looping(headers: &str, each: &str) -> String {
+    format!(
+        "#define _GNU_SOURCE\n#include <wakepath.h>\n{headers}\n\
+         int main(void) {{\n\
+             wakepath_loop *loop = wakepath_loop_create(\"loop\", 1000000, 0, 0);\n\
+             wakepath_cycle cycle;\n\
+             while (wakepath_loop_wait(loop, &cycle)) {{ {each} wakepath_loop_finish(loop); }}\n\
+             wakepath_loop_destroy(loop);\n\
+             return 0;\n\
+         }}\n"
+    )
 }

@@ -1,0 +1,147 @@
+//! A loop's side of the recorder's memory: found, joined, begun and ended. What a cycle is and when one is
+//! due is not known here.
+
+#![allow(unsafe_code)] // The writer's promise to be the only one, and an inherited descriptor.
+
+use super::{LEAD_NS, LOOK, VARIABLE};
+use crate::announcement::{Announced, Left};
+use crate::ring::Writer;
+use crate::said::{self, Formats};
+use crate::sections::Timed;
+use crate::shared::SharedMemory;
+use crate::{PageFaults, clock};
+use rustix::fd::BorrowedFd;
+use rustix::io::FdFlags;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+/// Its side of the recorder's memory.
+pub(super) struct Recorded {
+    pub(super) memory: &'static SharedMemory,
+    pub(super) ring: u32,
+    pub(super) writer: Writer<'static>,
+    pub(super) first_judged_cycle: u64,
+    pub(super) end_cycle: u64,
+    /// Due times that were passed over before the cycle under way.
+    pub(super) skipped: u64,
+    pub(super) faults: PageFaults,
+    pub(super) timed: Timed,
+    pub(super) said: said::Writer<'static>,
+    pub(super) formats: Formats,
+    /// The process that made the loop: a child that it forks has a copy, which is not the loop.
+    pub(super) process: u32,
+    /// The cycle under way, or the last one.
+    pub(super) cycle: u64,
+    pub(super) has_ended: bool,
+}
+
+impl Recorded {
+    /// What is counted and timed from here on is judged.
+    pub(super) fn end_the_warm_up(&mut self) {
+        self.faults = PageFaults::of_this_thread();
+        self.timed.forget();
+    }
+
+    #[cold]
+    pub(super) fn leave_out_a_format(&mut self) {
+        let announcement = self.memory.announcement(self.ring);
+        announcement.formats_beyond.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A loop with a clock of its own sleeps to its first due time; a driven one begins when the others do.
+    pub(super) fn await_start(&self, start_ns: u64) {
+        let words = self.memory.words();
+        while clock::monotonic_ns() < start_ns && words.stop.load(Ordering::Acquire) == 0 {
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    pub(super) fn end(&mut self, left: Left) {
+        if std::process::id() != self.process {
+            return;
+        }
+        if !std::mem::replace(&mut self.has_ended, true) {
+            let faults = PageFaults::of_this_thread().since(self.faults);
+            self.memory.announcement(self.ring).end(left, faults);
+        }
+    }
+}
+
+/// The memory of the recorder that started this program, if one did. Its descriptor is closed to the
+/// programs that this one starts from then on: another program's loops are not this one's.
+pub(super) fn recorder() -> Option<&'static SharedMemory> {
+    static MEMORY: OnceLock<Option<SharedMemory>> = OnceLock::new();
+    let memory = MEMORY.get_or_init(|| {
+        let number = std::env::var(VARIABLE).ok()?.parse::<i32>().ok()?;
+        let file = std::fs::File::options()
+            .read(true)
+            .write(true)
+            .open(format!("/proc/self/fd/{number}"))
+            .ok()?;
+        // A descriptor of something else, where a program in between has closed the recorder's; or of a
+        // recorder of another version, which has learned so by now and says it.
+        let memory = SharedMemory::join(file.into()).ok()?;
+        // SAFETY: it is open: the recorder's memory was opened through it just now.
+        let inherited = unsafe { BorrowedFd::borrow_raw(number) };
+        // Where it stays open, a child's loop would ask for a ring and find none left.
+        let _ = rustix::io::fcntl_setfd(inherited, FdFlags::CLOEXEC);
+        Some(memory)
+    });
+    memory.as_ref()
+}
+
+/// Says that the loop is ready, and waits for the beginning; its first due time. One that comes when
+/// the others have begun is not recorded.
+pub(super) fn begin(
+    memory: &'static SharedMemory,
+    ring: u32,
+    name: &str,
+    period_ns: u64,
+    foreign_clock: bool,
+) -> (u64, Option<Recorded>) {
+    let announcement = memory.announcement(ring);
+    let words = memory.words();
+    let begun = words.go.load(Ordering::Acquire) != 0;
+    announcement.announce(&Announced {
+        name: name.into(),
+        thread_id: rustix::thread::gettid()
+            .as_raw_nonzero()
+            .get()
+            .unsigned_abs(),
+        period_ns,
+        timer_slack_ns: crate::timer_slack::current_ns().unwrap_or(0),
+        foreign_clock,
+    });
+    while words.go.load(Ordering::Acquire) == 0 && words.stop.load(Ordering::Acquire) == 0 {
+        std::thread::sleep(LOOK);
+    }
+    let (start_ns, end_cycle) = (
+        words.start_ns.load(Ordering::Relaxed),
+        announcement.end_cycle(),
+    );
+    let is_stopped = words.stop.load(Ordering::Acquire) != 0;
+    if !is_stopped && (begun || end_cycle == 0) {
+        words.leave_out(name);
+        announcement.end(Left::Unsaid, PageFaults::default());
+        return (clock::monotonic_ns() + LEAD_NS, None);
+    }
+    announcement.run();
+    let recorded = Recorded {
+        memory,
+        ring,
+        // SAFETY: the ring was claimed for this loop, which is the only one to write there; the
+        // recorder resets it only when no program of the user's is there.
+        writer: unsafe { memory.writer(ring) },
+        first_judged_cycle: announcement.first_judged_cycle(),
+        end_cycle,
+        skipped: 0,
+        faults: PageFaults::of_this_thread(),
+        timed: Timed::new(&announcement.sections),
+        said: memory.said_writer(ring),
+        formats: Formats::new(&announcement.formats.0),
+        process: std::process::id(),
+        cycle: 0,
+        has_ended: false,
+    };
+    (start_ns, Some(recorded))
+}

@@ -1,0 +1,450 @@
+//! A loop of the user's own whose samples `wakepath record` writes down. Where no recorder started the
+//! program, the same loop runs all the same, and nobody writes. It prepares no thread: that is
+//! [`crate::Preparation`]'s, before.
+
+#![allow(unsafe_code)] // A format of C's, by its address.
+
+mod joined;
+
+use crate::announcement::Left;
+use crate::driven::{Due, ForeignClock};
+use crate::said::{Argument, Style};
+use crate::sections::Section;
+use crate::{Accounting, Activation, Cycles, WaitError, WorkOutcome, clock};
+use joined::{Recorded, begin, recorder};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use wakepath_timeline::{DueTimes, Overrun, Sample, WakeUp};
+
+/// The variable by which a recorder tells the number of the inherited descriptor of its memory.
+pub const VARIABLE: &str = "WAKEPATH_RECORDING";
+
+/// From a loop's making to its first due time, where nobody records: time to reach its first wait.
+const LEAD_NS: u64 = 10_000_000;
+/// Between two looks for the beginning.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// A periodic loop, recorded where a recorder started this program.
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use wakepath_rt::{Loop, Preparation};
+///
+/// Preparation::default().apply()?;
+/// let mut cycles = Loop::new("attitude", Duration::from_millis(4))?;
+/// while let Some(activation) = cycles.wait() {
+///     // … read, compute, write …
+///     cycles.finish(activation);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Under `wakepath record` it ends after as many cycles as the recording has; without a recorder it
+/// never does. [`Loop::wait`] and [`Loop::finish`] allocate nothing, take no lock and make no system
+/// call but the sleep and the clock.
+pub struct Loop {
+    cycles: Cycles,
+    period: Duration,
+    recorded: Option<Recorded>,
+    driven: Option<Driven>,
+    /// The cycle that has begun and not ended.
+    under_way: Option<Activation>,
+}
+
+/// What a loop has that somebody else's clock drives.
+struct Driven {
+    clock: ForeignClock,
+    /// When its cycles would be due if the clock were ours: as they are recorded.
+    row: DueTimes,
+    next: u64,
+    skipped: u64,
+    /// End of the sample before, on that row.
+    ended_ns: u64,
+}
+
+/// Why there is no loop.
+#[derive(Debug, thiserror::Error)]
+pub enum LoopError {
+    /// A period that no loop has.
+    #[error("a period of {0:?} is no loop's; give 10 µs to 10 s")]
+    Period(Duration),
+    /// Without a name it could not be told from others.
+    #[error("a loop has a name of 1 to 32 bytes without control characters, not {0:?}")]
+    Name(String),
+    /// The timer that wakes it can't be had.
+    #[error(transparent)]
+    Wait(#[from] WaitError),
+}
+
+impl Loop {
+    /// A loop of this name and period, on the thread that calls this and no other. Where a recorder
+    /// started this program, it says that it is ready and waits until the recording begins: have
+    /// memory, CPUs and policy before.
+    ///
+    /// # Errors
+    /// When name or period are none of a loop, or its timer can't be had.
+    pub fn new(name: &str, period: Duration) -> Result<Self, LoopError> {
+        Self::made(name, period, false)
+    }
+
+    /// A loop whose cycles somebody else's clock begins: a bus, a sensor's interrupt, another program's sleep.
+    /// Each cycle lies between [`Loop::begin_cycle`] and [`Loop::finish`]; the period is the clock's, as far as
+    /// it is known. Otherwise as [`Loop::new`].
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    /// use wakepath_rt::{Due, Loop};
+    ///
+    /// # fn wait_for_the_bus() {}
+    /// let mut cycles = Loop::driven("axis", Duration::from_millis(1))?;
+    /// loop {
+    ///     wait_for_the_bus();
+    ///     let Some(activation) = cycles.begin_cycle(Due::Estimated) else { break };
+    ///     // … read, compute, write …
+    ///     cycles.finish(activation);
+    /// }
+    /// # Ok::<(), wakepath_rt::LoopError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Loop::new`].
+    pub fn driven(name: &str, period: Duration) -> Result<Self, LoopError> {
+        Self::made(name, period, true)
+    }
+
+    fn made(name: &str, period: Duration, is_driven: bool) -> Result<Self, LoopError> {
+        let period_ns = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX);
+        if !(10_000..=10_000_000_000).contains(&period_ns) {
+            return Err(LoopError::Period(period));
+        }
+        let is_named = (1..=crate::announcement::NAME_BYTES).contains(&name.len());
+        if !is_named || name.contains(char::is_control) {
+            return Err(LoopError::Name(name.into()));
+        }
+        let place = recorder().and_then(|memory| {
+            let ring = (0..memory.threads()).find(|&ring| memory.announcement(ring).claim(name));
+            if ring.is_none() {
+                memory.words().leave_out(name);
+            }
+            Some((memory, ring?))
+        });
+        let (start_ns, recorded) = match place {
+            None => (clock::monotonic_ns() + LEAD_NS, None),
+            Some((memory, ring)) => begin(memory, ring, name, period_ns, is_driven),
+        };
+        let due = DueTimes {
+            start_ns,
+            period_ns,
+        };
+        let first_judged = recorded.as_ref().map_or(0, |of| of.first_judged_cycle);
+        let cycles = Cycles::with(
+            due,
+            WakeUp::default(),
+            Overrun::default(),
+            Accounting::default(),
+            first_judged,
+        );
+        let driven = is_driven.then(|| Driven {
+            clock: ForeignClock::new(period_ns),
+            row: due,
+            next: 0,
+            skipped: 0,
+            ended_ns: 0,
+        });
+        if let (true, Some(recorded)) = (is_driven, &recorded) {
+            recorded.await_start(start_ns);
+        }
+        Ok(Self {
+            cycles: cycles?,
+            period,
+            recorded,
+            driven,
+            under_way: None,
+        })
+    }
+
+    /// Waits for the next due time. `None` when the recording is over, and the program should end. A cycle
+    /// that was not finished, by a `continue` say, ends here.
+    #[inline]
+    pub fn wait(&mut self) -> Option<Activation> {
+        self.finish_what_is_left();
+        if let Some(recorded) = &mut self.recorded {
+            let next = self.cycles.next_cycle();
+            let left = if next >= recorded.end_cycle {
+                // The last cycle may have passed over due times that were never to be served.
+                let beyond = next - recorded.end_cycle;
+                let skipped = self.cycles.skipped().saturating_sub(beyond);
+                recorded.writer.note_skipped(skipped);
+                Some(Left::AllCycles)
+            } else {
+                let stop = recorded.memory.words().stop.load(Ordering::Relaxed);
+                (stop != 0).then_some(Left::Stopped)
+            };
+            if let Some(left) = left {
+                recorded.end(left);
+                return None;
+            }
+            recorded.skipped = self.cycles.skipped();
+            recorded.cycle = next;
+        }
+        self.under_way = self.cycles.wait();
+        self.under_way
+    }
+
+    /// Without it the same due time would be waited for again, and a loop of real-time priority never sleep.
+    #[inline]
+    fn finish_what_is_left(&mut self) {
+        if let Some(activation) = self.under_way {
+            self.finish(activation);
+        }
+    }
+
+    /// Begins a cycle of a loop that somebody else's clock drives, now: this instant is its first. `None` when
+    /// the recording is over, and the program should end; for a loop with a clock of its own, always.
+    ///
+    /// A due time that lies after this instant counts as this instant. A cycle that was not finished ends here.
+    #[inline]
+    pub fn begin_cycle(&mut self, due: Due) -> Option<Activation> {
+        self.finish_what_is_left();
+        let driven = self.driven.as_mut()?;
+        let wake_ns = clock::monotonic_ns();
+        let (cycle, due_ns) = driven.clock.begin(due, wake_ns);
+        let due_ns = due_ns.min(wake_ns);
+        let skipped = driven.skipped;
+        driven.skipped += cycle - driven.next;
+        if let Some(recorded) = &mut self.recorded {
+            let stop = recorded.memory.words().stop.load(Ordering::Relaxed);
+            let left = if cycle >= recorded.end_cycle {
+                let to_the_end = recorded.end_cycle.saturating_sub(driven.next);
+                recorded.writer.note_skipped(skipped + to_the_end);
+                Some(Left::AllCycles)
+            } else {
+                (stop != 0).then_some(Left::Stopped)
+            };
+            if let Some(left) = left {
+                recorded.end(left);
+                return None;
+            }
+            // Only now is it known that the last cycle of the warm-up was passed over.
+            let first_judged = recorded.first_judged_cycle;
+            if driven.next < first_judged && cycle >= first_judged {
+                recorded.end_the_warm_up();
+            }
+            recorded.skipped = driven.skipped;
+            recorded.cycle = cycle;
+            recorded.said.due(cycle, due_ns);
+        }
+        driven.next = cycle + 1;
+        self.under_way = Some(Activation::driven(cycle, due_ns, wake_ns));
+        self.under_way
+    }
+
+    /// Ends a cycle: its sample is on its way to the recorder.
+    #[inline]
+    pub fn finish(&mut self, activation: Activation) {
+        self.finish_with(activation, WorkOutcome::default());
+    }
+
+    /// As [`Loop::finish`], with what the work says of itself. A cycle that has ended ends no second time.
+    #[inline]
+    pub fn finish_with(&mut self, activation: Activation, outcome: WorkOutcome) {
+        if self
+            .under_way
+            .take_if(|of| of.cycle == activation.cycle)
+            .is_none()
+        {
+            return;
+        }
+        let mut sample = self.cycles.finish_with(activation, outcome);
+        let next = match &mut self.driven {
+            None => self.cycles.next_cycle(),
+            Some(driven) => {
+                driven.put_on_row(&mut sample);
+                driven.next
+            }
+        };
+        if let Some(recorded) = &mut self.recorded {
+            recorded.writer.note_skipped(recorded.skipped);
+            recorded.writer.push(sample);
+            if sample.cycle < recorded.first_judged_cycle && next >= recorded.first_judged_cycle {
+                recorded.end_the_warm_up();
+            }
+        }
+    }
+
+    /// A part of the cycle that is timed from now on, with the longest that it should take, if there is
+    /// such a time. The same name is the same section; beyond [`crate::sections::MOST`] of them, and where
+    /// nobody records, nothing is timed. Before the first cycle: it takes longer than a section itself.
+    pub fn section(&mut self, name: &str, budget: Option<Duration>) -> Section {
+        let budget_ns = budget.map_or(0, |budget| budget.as_nanos().try_into().unwrap_or(u64::MAX));
+        match &mut self.recorded {
+            // Nobody could tell it from others.
+            Some(_) if name.is_empty() => Section::NONE,
+            Some(recorded) => {
+                let section = recorded.timed.declare(name, budget_ns);
+                if section == Section::NONE {
+                    let announcement = recorded.memory.announcement(recorded.ring);
+                    announcement.sections_beyond.fetch_add(1, Ordering::Relaxed);
+                }
+                section
+            }
+            None => Section::NONE,
+        }
+    }
+
+    /// A section begins. Sections may lie within each other.
+    #[inline]
+    pub fn begin(&mut self, section: Section) {
+        if let Some(recorded) = &mut self.recorded {
+            recorded.timed.begin(section);
+        }
+    }
+
+    /// A section ends. One that was not begun is counted and said in the run.
+    #[inline]
+    pub fn end(&mut self, section: Section) {
+        if let Some(recorded) = &mut self.recorded
+            && let Some((from_ns, to_ns)) = recorded.timed.end(section)
+        {
+            let number = u16::from(section.0);
+            let cycle = recorded.cycle;
+            recorded.said.section((number, cycle, from_ns, to_ns));
+        }
+    }
+
+    /// Says a line in the loop's log. The arguments are copied, the format is known by its address; the line is
+    /// formatted where the run is recorded, `{}` by `{}`. One clock reading and no system call; where the
+    /// recorder has fallen behind the line is dropped and counted, and where nobody records nothing happens.
+    /// [`crate::log!`] counts the arguments when it is compiled. Of more than
+    /// [`crate::said::MOST_ARGUMENTS`] arguments the first are kept.
+    #[inline]
+    pub fn log(&mut self, format: &'static str, arguments: &[Argument<'_>]) {
+        let Some(recorded) = &mut self.recorded else {
+            return;
+        };
+        match recorded.formats.number(format.as_bytes(), Style::Braces) {
+            Some(number) => {
+                let at_ns = clock::monotonic_ns();
+                recorded.said.line(number, recorded.cycle, at_ns, arguments);
+            }
+            None => recorded.leave_out_a_format(),
+        }
+    }
+
+    /// Says a value of this cycle: a height, a duty, a count.
+    #[inline]
+    pub fn value(&mut self, name: &'static str, value: f64) {
+        self.value_of(name.as_bytes(), value);
+    }
+
+    /// For the library for C: as [`Loop::value`].
+    #[doc(hidden)]
+    #[inline]
+    pub fn value_of(&mut self, name: &'static [u8], value: f64) {
+        let Some(recorded) = &mut self.recorded else {
+            return;
+        };
+        match recorded.formats.number(name, Style::Name) {
+            Some(number) => {
+                let at_ns = clock::monotonic_ns();
+                recorded.said.value(number, recorded.cycle, at_ns, value);
+            }
+            None => recorded.leave_out_a_format(),
+        }
+    }
+
+    /// For the library for C: number and argument codes of a `printf` format; `None` where nobody records, or
+    /// it can't be taken.
+    ///
+    /// # Safety
+    /// `format` ends with a NUL, stays where it is, and keeps its text.
+    #[doc(hidden)]
+    #[inline]
+    pub unsafe fn format_of_c(&mut self, format: *const std::ffi::c_char) -> Option<(u16, u32)> {
+        let recorded = self.recorded.as_mut()?;
+        // SAFETY: the caller's promise.
+        let found = unsafe { recorded.formats.of_c(format) };
+        if found.is_none() {
+            recorded.leave_out_a_format();
+        }
+        found
+    }
+
+    /// For the library for C: number of a format with `{}`; `None` as for [`Loop::format_of_c`].
+    #[doc(hidden)]
+    #[inline]
+    pub fn format_of(&mut self, format: &'static [u8]) -> Option<u16> {
+        let recorded = self.recorded.as_mut()?;
+        let found = recorded.formats.number(format, Style::Braces);
+        if found.is_none() {
+            recorded.leave_out_a_format();
+        }
+        found
+    }
+
+    /// For the library for C: a line of a format that [`Loop::format_of_c`] knows.
+    #[doc(hidden)]
+    #[inline]
+    pub fn log_numbered(&mut self, format: u16, arguments: &[Argument<'_>]) {
+        if let Some(recorded) = &mut self.recorded {
+            let at_ns = clock::monotonic_ns();
+            recorded.said.line(format, recorded.cycle, at_ns, arguments);
+        }
+    }
+
+    /// Times a part of the cycle.
+    #[inline]
+    pub fn time<R>(&mut self, section: Section, part: impl FnOnce() -> R) -> R {
+        self.begin(section);
+        let result = part();
+        self.end(section);
+        result
+    }
+
+    /// Whether a recorder has its samples.
+    pub fn is_recorded(&self) -> bool {
+        self.recorded.is_some()
+    }
+
+    /// Its period.
+    pub fn period(&self) -> Duration {
+        self.period
+    }
+
+    /// Due times at which no cycle ran.
+    pub fn skipped(&self) -> u64 {
+        match &self.driven {
+            None => self.cycles.skipped(),
+            Some(driven) => driven.skipped,
+        }
+    }
+}
+
+impl Driven {
+    /// Puts a sample on the even row of due times that a run has: latency and response stay what they are. How
+    /// far its true due time lies beside the row is recorded apart.
+    #[inline]
+    fn put_on_row(&mut self, sample: &mut Sample) {
+        let due_ns = self.row.due_ns(sample.cycle);
+        let (latency_ns, response_ns) = (
+            sample.wake_ns - sample.due_ns,
+            sample.end_ns - sample.due_ns,
+        );
+        sample.due_ns = due_ns;
+        // Where the clock is faster than its row, the end of a long cycle would lie behind the next one's begin.
+        sample.wake_ns = (due_ns + latency_ns).max(self.ended_ns);
+        sample.end_ns = (due_ns + response_ns).max(sample.wake_ns);
+        self.ended_ns = sample.end_ns;
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        if let Some(recorded) = &mut self.recorded {
+            recorded.end(Left::GivenUp);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

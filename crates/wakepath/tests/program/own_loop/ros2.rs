@@ -1,0 +1,141 @@
+//! The header for ROS 2 against a stub of it: the examples built and recorded, sections of controllers from a plug-in
+//! among the loop's, a chain's latency as a value. What real ROS does is not tried here.
+
+use super::packaged::{installed, tool};
+use super::*;
+
+wakepath_test_program::tests![
+    controllers_of_a_plug_in_are_sections_of_ros2_control_s_loop,
+    a_chain_of_topics_has_a_latency_from_end_to_end,
+    a_timer_s_callback_is_a_loop_and_ends_its_program,
+];
+
+/// Builds an example against the stub and the installed library.
+fn example(place: &Place, prefix: &Path, source: &str, more: &[&str]) -> PathBuf {
+    let stub = format!("{ROOT}/crates/c-library/tests/ros2-stub");
+    let (include, lib) = (prefix.join("include"), prefix.join("lib"));
+    let built = place.path().join("my-loop");
+    let arguments = [
+        "-std=c++17",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-I",
+        &stub,
+        "-I",
+        &include.display().to_string(),
+        &format!("{ROOT}/{source}"),
+        "-L",
+        &lib.display().to_string(),
+        "-lwakepath",
+        &format!("-Wl,-rpath,{}", lib.display()),
+        "-ldl",
+        "-pthread",
+        "-o",
+        &built.display().to_string(),
+    ];
+    tool("g++", &[&arguments[..], more].concat(), &[]);
+    built
+}
+
+fn runs_of(finished: &Finished) -> Vec<(String, u64)> {
+    let found = finished.json();
+    let modules = found["modules"].as_array().unwrap().iter();
+    let mut runs: Vec<(String, u64)> = modules
+        .map(|of| {
+            let name = of["name"].as_str().unwrap().to_owned();
+            (name, of["runs"].as_u64().unwrap())
+        })
+        .collect();
+    runs.sort();
+    runs
+}
+
+fn controllers_of_a_plug_in_are_sections_of_ros2_control_s_loop() {
+    let place = Place::new();
+    let prefix = installed(&place);
+    let plugin = place.path().join("plugin.so");
+    let made = example(
+        &place,
+        &prefix,
+        "crates/c-library/tests/ros2-stub/plugin.cpp",
+        &["-shared", "-fPIC"],
+    );
+    std::fs::rename(made, &plugin).unwrap();
+    let node = example(
+        &place,
+        &prefix,
+        "examples/own-loop/ros2_control_node.cpp",
+        &[],
+    );
+    let words = ["record", "--idle", "--no-tui", "--json", "--duration", "2s"];
+    let finished = Start::command_in(place, &words)
+        .with(&["--directory", "run", "--"])
+        .with(&[&node])
+        .environment("STUB_PLUGIN", plugin.to_str().unwrap())
+        .finish();
+    assert!(finished.code() != Some(1), "{}", finished.said());
+    let [condition] = &conditions(&finished)[..] else {
+        panic!("{}", finished.said());
+    };
+    let cycles = condition["cycles"]["executed"].as_u64().unwrap();
+    let runs = runs_of(&finished);
+    let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "arm_controller",
+            "gripper_controller",
+            "read",
+            "read arm",
+            "update",
+            "write",
+            "write arm"
+        ]
+    );
+    assert!(
+        runs.iter().all(|(_, runs)| *runs == cycles),
+        "{runs:?} in {cycles} cycles"
+    );
+    let thread = finished.run().manifest.segments[0].threads[0].clone();
+    assert_eq!(
+        (thread.name.as_str(), thread.due.period_ns),
+        ("controller_manager", 4_000_000)
+    );
+}
+
+fn a_chain_of_topics_has_a_latency_from_end_to_end() {
+    let place = Place::new();
+    let prefix = installed(&place);
+    let program = example(&place, &prefix, "examples/own-loop/ros2_chain.cpp", &[]);
+    let finished = recorded(place, "2s", &[], &program);
+    assert!(finished.code() != Some(1), "{}", finished.said());
+    conditions(&finished);
+    let runs = runs_of(&finished);
+    let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["callbacks", "camera", "detect", "drive"]);
+    let found = finished.json();
+    let value = &found["said"][0]["values"][0];
+    assert_eq!(value["name"], "camera to motor", "{found:#}");
+    // Two topics, of which one waits for the next cycle of 5 ms; the other may.
+    let mean = value["mean"].as_f64().unwrap();
+    assert!((1_000.0..50_000.0).contains(&mean), "{mean} µs");
+    assert!(value["count"].as_u64() > Some(20), "{value:#}");
+}
+
+fn a_timer_s_callback_is_a_loop_and_ends_its_program() {
+    let place = Place::new();
+    let prefix = installed(&place);
+    let program = example(&place, &prefix, "examples/own-loop/ros2_timer.cpp", &[]);
+    let finished = recorded(place, "2s", &[], &program);
+    assert!(finished.code() != Some(1), "{}", finished.said());
+    let [condition] = &conditions(&finished)[..] else {
+        panic!("{}", finished.said());
+    };
+    // 250 Hz of the executor's clock: nearly every due time has its cycle.
+    let count = |of: &str| condition["cycles"][of].as_u64().unwrap();
+    assert!(count("executed") * 2 > count("scheduled"), "{condition:#}");
+    let said = printed(&finished);
+    assert!(said.ends_with("\n0 calls on other threads\n"), "{said}");
+}
