@@ -26,10 +26,14 @@ int main(void) {
     }
     uint32_t compute = wakepath_loop_section(loop, "compute", 200000);
     double state = 0.0;
-    while (wakepath_loop_wait(loop, NULL)) {
+    wakepath_cycle cycle;
+    while (wakepath_loop_wait(loop, &cycle)) {
         wakepath_section_begin(loop, compute);
         state = step(state);
         wakepath_section_end(loop, compute);
+        if (cycle.cycle % 250 == 0) {
+            wakepath_log(loop, "the state is %.3f", state);
+        }
         wakepath_loop_finish(loop);
     }
     printf("the last state is %.3f; %llu due times skipped\n", state,

@@ -19,6 +19,7 @@
 #ifndef WAKEPATH_H
 #define WAKEPATH_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,6 +58,16 @@ wakepath_loop *wakepath_loop_create(const char *name, uint64_t period_ns, char *
  * NULL. A cycle that was not finished is finished first. */
 bool wakepath_loop_wait(wakepath_loop *loop, wakepath_cycle *cycle);
 
+/* A loop whose cycles somebody else's clock begins: a bus, a sensor's interrupt, another program's sleep. Each lies
+ * between wakepath_loop_begin and wakepath_loop_finish; the period is that clock's, as far as it is known. */
+wakepath_loop *wakepath_loop_create_driven(const char *name, uint64_t period_ns, char *error, size_t error_bytes);
+
+/* Begins a cycle of a driven loop: this instant is its first. `due_ns`: when it was due, in nanoseconds on
+ * CLOCK_MONOTONIC, or WAKEPATH_ESTIMATED: a minimum filter over the instants at which cycles begin finds it. false
+ * when the recording is over and the program should end. `cycle` may be NULL. */
+#define WAKEPATH_ESTIMATED UINT64_C(0)
+bool wakepath_loop_begin(wakepath_loop *loop, uint64_t due_ns, wakepath_cycle *cycle);
+
 /* Ends the cycle: its sample is on its way to the recorder. */
 void wakepath_loop_finish(wakepath_loop *loop);
 
@@ -69,11 +80,71 @@ uint32_t wakepath_loop_section(wakepath_loop *loop, const char *name, uint64_t b
 void wakepath_section_begin(wakepath_loop *loop, uint32_t section);
 void wakepath_section_end(wakepath_loop *loop, uint32_t section);
 
+/* An argument of a line, for wakepath_log and wakepath.hpp. */
+typedef union wakepath_argument {
+    int64_t integer;
+    uint64_t natural;
+    double real;
+    const char *text;
+} wakepath_argument;
+
+/* The parts of wakepath_log and of wakepath.hpp; a program has no need of them. What is known of a format: its
+ * number in the lowest 16 bits, above them four bits for each argument: 1 int, 2 unsigned, 3 long, 4 unsigned long,
+ * 5 long long, 6 unsigned long long, 7 double, 8 text, 9 pointer. */
+#define WAKEPATH_NO_FORMAT UINT64_MAX
+uint64_t wakepath_log_format(wakepath_loop *loop, const char *format);
+uint64_t wakepath_log_format_braces(wakepath_loop *loop, const char *format, size_t bytes);
+void wakepath_log_arguments(wakepath_loop *loop, uint64_t format, const wakepath_argument *arguments);
+void wakepath_value_named(wakepath_loop *loop, const char *name, size_t bytes, double value);
+
+/* A line of the loop's log, as printf has it: wakepath_log(loop, "height %.2f of %s", height, name). The format is a
+ * literal, known by its address; the arguments (8 at most; of a text its first 64 bytes) are copied, and formatted
+ * where the run is recorded. No system call, no lock, no allocation; where the recorder has fallen behind the line
+ * is dropped and counted, and where nobody records nothing happens. %n, %Lf and widths from arguments can't be
+ * copied: such a line is left out, and said. */
+#if defined(__GNUC__) || defined(__clang__)
+__attribute__((format(printf, 2, 3), unused))
+#endif
+static inline void
+wakepath_log(wakepath_loop *loop, const char *format, ...) {
+    wakepath_argument arguments[8];
+    const uint64_t known = wakepath_log_format(loop, format);
+    uint64_t codes;
+    int count = 0;
+    va_list list;
+    if (known == WAKEPATH_NO_FORMAT) {
+        return;
+    }
+    va_start(list, format);
+    for (codes = known >> 16; codes != 0 && count < 8; codes >>= 4, count++) {
+        switch (codes & 15) {
+        case 1: arguments[count].integer = va_arg(list, int); break;
+        case 2: arguments[count].natural = va_arg(list, unsigned); break;
+        case 3: arguments[count].integer = va_arg(list, long); break;
+        case 4: arguments[count].natural = va_arg(list, unsigned long); break;
+        case 5: arguments[count].integer = va_arg(list, long long); break;
+        case 6: arguments[count].natural = va_arg(list, unsigned long long); break;
+        case 7: arguments[count].real = va_arg(list, double); break;
+        case 8: arguments[count].text = va_arg(list, const char *); break;
+        default: arguments[count].natural = (uint64_t)(uintptr_t)va_arg(list, void *); break;
+        }
+    }
+    va_end(list);
+    wakepath_log_arguments(loop, known, arguments);
+}
+
+/* A value of this cycle: wakepath_value(loop, "height", 1.5). The name is a literal. */
+#define wakepath_value(loop, name, value) wakepath_value_named((loop), "" name "", sizeof(name) - 1, (value))
+
 /* Due times at which no cycle ran, because the one before took too long. */
 uint64_t wakepath_loop_skipped(const wakepath_loop *loop);
 
 /* Whether a recorder has the loop's samples. */
 bool wakepath_loop_is_recorded(const wakepath_loop *loop);
+
+/* The loop whose cycle is under way on this thread; NULL without one. For code that is handed no loop, such as
+ * plug-ins, which find it where they and the program share one libwakepath.so. */
+wakepath_loop *wakepath_loop_under_way(void);
 
 /* Gives the loop up; NULL does nothing. */
 void wakepath_loop_destroy(wakepath_loop *loop);

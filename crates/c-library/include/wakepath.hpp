@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -130,10 +131,88 @@ public:
         std::uint32_t section_;
     };
     [[nodiscard]] Timed timed(std::uint32_t section) { return Timed(loop_, section); }
+    /// A loop whose cycles somebody else's clock begins, each between begin() and finish().
+    static Loop driven(const std::string &name, std::chrono::nanoseconds period) {
+        char why[256] = "";
+        const auto ns = static_cast<std::uint64_t>(period.count());
+        wakepath_loop *const loop = wakepath_loop_create_driven(name.c_str(), ns, why, sizeof why);
+        if (loop == nullptr) {
+            throw Error(why);
+        }
+        return Loop(loop);
+    }
+    /// Begins a cycle of a driven loop that was due at this instant on CLOCK_MONOTONIC; without one its due time is
+    /// estimated. None when the recording is over.
+    std::optional<wakepath_cycle> begin(std::optional<std::chrono::nanoseconds> due = std::nullopt) {
+        wakepath_cycle cycle{};
+        const auto ns = due ? static_cast<std::uint64_t>(due->count()) : WAKEPATH_ESTIMATED;
+        return wakepath_loop_begin(loop_, ns, &cycle) ? std::optional(cycle) : std::nullopt;
+    }
+    /// A line of the loop's log: loop.log("height {:.2f} of {}", height, "roll"). The format is a literal; see
+    /// wakepath_log.
+    template <std::size_t Bytes, typename... Arguments>
+    void log(const char (&format)[Bytes], const Arguments &...arguments) {
+        static_assert(sizeof...(Arguments) <= 8, "a line has 8 arguments at most");
+        const std::uint64_t known = wakepath_log_format_braces(loop_, format, Bytes - 1);
+        if (known == WAKEPATH_NO_FORMAT) {
+            return;
+        }
+        std::uint64_t codes = 0;
+        unsigned shift = 16;
+        ((codes |= code<Arguments>() << shift, shift += 4), ...);
+        const wakepath_argument copied[] = {argument(arguments)..., wakepath_argument{}};
+        wakepath_log_arguments(loop_, known | codes, copied);
+    }
+    /// A value of this cycle; the name is a literal.
+    template <std::size_t Bytes>
+    void value(const char (&name)[Bytes], double value) {
+        wakepath_value_named(loop_, name, Bytes - 1, value);
+    }
     std::uint64_t skipped() const { return wakepath_loop_skipped(loop_); }
     bool is_recorded() const { return wakepath_loop_is_recorded(loop_); }
 
 private:
+    explicit Loop(wakepath_loop *loop) : loop_(loop) {}
+
+    /// How an argument travels; see wakepath.h.
+    template <typename Argument>
+    static constexpr std::uint64_t code() {
+        using Plain = std::decay_t<Argument>;
+        if constexpr (std::is_floating_point_v<Plain>) {
+            return 7;
+        } else if constexpr (std::is_same_v<Plain, bool> || std::is_convertible_v<const Argument &, const char *> ||
+                             std::is_same_v<Plain, std::string>) {
+            return 8;
+        } else if constexpr (std::is_pointer_v<Plain>) {
+            return 9;
+        } else {
+            static_assert(std::is_integral_v<Plain> || std::is_enum_v<Plain>,
+                          "a line takes numbers, texts and pointers");
+            return std::is_unsigned_v<Plain> ? 6 : 5;
+        }
+    }
+    template <typename Argument>
+    static wakepath_argument argument(const Argument &from) {
+        using Plain = std::decay_t<Argument>;
+        wakepath_argument to{};
+        if constexpr (std::is_floating_point_v<Plain>) {
+            to.real = static_cast<double>(from);
+        } else if constexpr (std::is_same_v<Plain, bool>) {
+            to.text = from ? "true" : "false";
+        } else if constexpr (std::is_convertible_v<const Argument &, const char *>) {
+            to.text = from;
+        } else if constexpr (std::is_same_v<Plain, std::string>) {
+            to.text = from.c_str();
+        } else if constexpr (std::is_pointer_v<Plain>) {
+            to.natural = reinterpret_cast<std::uintptr_t>(from);
+        } else if constexpr (std::is_unsigned_v<Plain>) {
+            to.natural = from;
+        } else {
+            to.integer = static_cast<std::int64_t>(from);
+        }
+        return to;
+    }
+
     wakepath_loop *loop_ = nullptr;
 };
 

@@ -1,0 +1,54 @@
+//! What the types of C++ forbid: each wrong line beside the right one that it is taken for.
+
+use super::{compiled, said};
+
+/// A program that does this in its loop's thread.
+fn program(line: &str) -> String {
+    format!(
+        "#include <wakepath.hpp>\nusing namespace std::chrono_literals;\n\
+         int main() {{\n    {line}\n}}\n"
+    )
+}
+
+#[test]
+fn a_policy_carries_what_belongs_to_it_and_nothing_else() {
+    for (right, wrong) in [
+        // A deadline thread has neither a FIFO priority nor CPUs.
+        (
+            "wakepath::prepare(wakepath::Deadline{500us, 1ms, 1ms});",
+            "wakepath::prepare(wakepath::Deadline{500us, 1ms, 1ms, 80});",
+        ),
+        (
+            "wakepath::Deadline how{500us, 1ms, 1ms}; how.runtime = 400us; wakepath::prepare(how);",
+            "wakepath::Deadline how{500us, 1ms, 1ms}; how.priority = 80; wakepath::prepare(how);",
+        ),
+        (
+            "wakepath::prepare(wakepath::Fifo{80, {1}});",
+            "wakepath::prepare(wakepath::Deadline{500us, 1ms, 1ms, {1}});",
+        ),
+        // An ordinary thread has a nice value.
+        (
+            "wakepath::Other how; how.nice = -5; wakepath::prepare(how);",
+            "wakepath::Other how; how.priority = 80; wakepath::prepare(how);",
+        ),
+        // Times have units.
+        (
+            "wakepath::Loop loop(\"attitude\", 4ms); loop.finish();",
+            "wakepath::Loop loop(\"attitude\", 4); loop.finish();",
+        ),
+        // A loop and a section that is being timed have one owner.
+        (
+            "wakepath::Loop a(\"a\", 4ms); wakepath::Loop b(std::move(a)); b.finish();",
+            "wakepath::Loop a(\"a\", 4ms); wakepath::Loop b(a); b.finish();",
+        ),
+        (
+            "wakepath::Loop a(\"a\", 4ms); const auto timed = a.timed(a.section(\"read\"));",
+            "wakepath::Loop a(\"a\", 4ms); a.timed(a.section(\"read\"));",
+        ),
+    ] {
+        let output = compiled("g++", "-std=c++17", &program(right));
+        assert!(output.status.success(), "{right}: {}", said(&output));
+        let output = compiled("g++", "-std=c++17", &program(wrong));
+        assert!(!output.status.success(), "this compiles: {wrong}");
+    }
+}
