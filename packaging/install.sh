@@ -108,7 +108,7 @@ refuse_untrusted() {
 # The lines of a kind in the list of what was installed: plain paths below the prefix, never above.
 listed() {
     [ -f "$LIST" ] && [ ! -L "$LIST" ] || return 0
-    sed -n "s/^$1 //p" "$LIST" | grep -E '^(bin|share|include)(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$' || :
+    sed -n "s/^$1 //p" "$LIST" | grep -E '^(bin|share|include|lib)(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$' || :
 }
 
 # The directories that these files lie in.
@@ -171,7 +171,7 @@ install() {
     gzip -dc <"$WORK/archive.tar.gz" >"$WORK/archive.tar" || fail "$archive can't be unpacked. Nothing was written"
     (cd -- "$WORK" && tar -xf archive.tar) || fail "$archive can't be unpacked. Nothing was written"
     tree=$WORK/wakepath-$VERSION-$triple
-    files=$(cd -- "$tree" && find bin share include -type f | sort)
+    files=$(cd -- "$tree" && find bin share include lib -type f 2>/dev/null | sort)
 
     refuse_what_is_not_ours
     put_in_place
@@ -244,9 +244,21 @@ put_in_place() {
         rm -f -- "$PREFIX/$path"
     done
     write_list "$files"
+    know_libraries "$files"
     # Who granted rights before meant the program, not the file that was replaced.
     if [ "$(id -u)" -eq 0 ] && [ -z "${TARGET:-}" ]; then
         "$PREFIX/bin/wakepath-rights" apply </dev/null || :
+    fi
+}
+
+# Has the linker of this machine see which libraries there are, where root changed them.
+know_libraries() {
+    case $1 in
+    *libwakepath.so*) ;;
+    *) return 0 ;;
+    esac
+    if [ "$(id -u)" -eq 0 ] && [ -z "${TARGET:-}" ] && command -v ldconfig >/dev/null 2>&1; then
+        ldconfig </dev/null >/dev/null 2>&1 || :
     fi
 }
 
@@ -302,6 +314,7 @@ uninstall() {
     done
     rm -f -- "$LIST" "$LIST.part" "$LIST.new" "$LIST.before"
     remove_directories "$directories"
+    know_libraries "$files"
     [ -z "$prefix_made" ] || rmdir -- "$PREFIX" 2>/dev/null || :
     say "wakepath is gone from $PREFIX; recordings (wakepath-runs) stay where they are"
 }

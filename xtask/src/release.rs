@@ -6,6 +6,7 @@ mod archive;
 mod deb;
 mod host;
 mod installer;
+mod library;
 mod licences;
 mod rpm;
 mod template;
@@ -29,6 +30,9 @@ pub struct Build {
     debian: &'static str,
     rpm: &'static str,
     python: &'static str,
+    /// Where Debian has the libraries of this machine below a prefix, and where Fedora has.
+    debian_libraries: &'static str,
+    rpm_libraries: &'static str,
     /// C compiler, for zstd; on 32-bit Arm the linker too.
     compiler: &'static str,
     /// Takes symbols and debugging lines out of what is released, into a file beside it.
@@ -44,6 +48,8 @@ impl Build {
         debian: "amd64",
         rpm: "x86_64",
         python: "x86_64",
+        debian_libraries: "lib/x86_64-linux-gnu",
+        rpm_libraries: "lib64",
         compiler: "musl-gcc",
         objcopy: "objcopy",
         emulator: "qemu-x86_64-static",
@@ -55,6 +61,8 @@ impl Build {
         debian: "arm64",
         rpm: "aarch64",
         python: "aarch64",
+        debian_libraries: "lib/aarch64-linux-gnu",
+        rpm_libraries: "lib64",
         compiler: "aarch64-linux-gnu-gcc",
         objcopy: "aarch64-linux-gnu-objcopy",
         emulator: "qemu-aarch64-static",
@@ -67,6 +75,8 @@ impl Build {
         debian: "armhf",
         rpm: "armv7hl",
         python: "armv7l",
+        debian_libraries: "lib/arm-linux-gnueabihf",
+        rpm_libraries: "lib",
         compiler: "arm-linux-gnueabihf-gcc",
         objcopy: "arm-linux-gnueabihf-objcopy",
         emulator: "qemu-arm-static",
@@ -189,14 +199,16 @@ pub fn is_static(program: &Path) -> Result<(), String> {
 }
 
 /// Builds what can be built here into `target/release-artifacts`, or what was asked for of it, and packs
-/// it; says what can't. `--program` and `--host` name programs that are built already, to be packed as
-/// those of the one target.
+/// it; says what can't. `--program`, `--host`, `--library` and `--module` name what is built already, to be
+/// packed as that of the one target.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let only = arguments.texts("--only")?;
     let path = |texts: Vec<String>| texts.last().map(PathBuf::from);
-    let (program, host) = (
+    let (program, host, library, module) = (
         path(arguments.texts("--program")?),
         path(arguments.texts("--host")?),
+        path(arguments.texts("--library")?),
+        path(arguments.texts("--module")?),
     );
     let into = path(arguments.texts("--into")?);
     let compression = match arguments.flag("--quickly") {
@@ -206,8 +218,11 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let version = version::Version::of_this_workspace(&arguments.texts("--version")?)?;
     arguments.end()?;
     let builds = wanted(&only)?;
-    if (program.is_some() || host.is_some()) && builds.len() != 1 {
-        return Err("--program and --host are of one target: name it with --only".into());
+    let is_given = program.is_some() || host.is_some() || library.is_some();
+    if is_given && builds.len() != 1 {
+        return Err(
+            "--program, --host and --library are of one target: name it with --only".into(),
+        );
     }
     let directory = into.unwrap_or_else(|| place::target().join("release-artifacts"));
     let said = |error: std::io::Error| format!("{}: {error}", directory.display());
@@ -232,9 +247,23 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
         None if program.is_some() => {}
         None => rows.extend(host::artefacts(&builds, &directory)?),
     }
+    let mut libraries = Vec::new();
+    for &build in &builds {
+        // What is packed from programs that are there is not built.
+        let found = match program.is_some() {
+            true => (library.clone(), module.clone()),
+            false => {
+                let (of_c, of_python) = (library::artefact(build)?, library::module(build)?);
+                rows.extend([of_c.0, of_python.0]);
+                (of_c.1, of_python.1)
+            }
+        };
+        libraries.push(found);
+    }
     let scratch = place::scratch("release")?;
     rows.extend(packed(
         &builds,
+        &libraries,
         &version,
         compression,
         &directory,
@@ -255,6 +284,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
 /// Packs what was built: one row for each package, and for each that can't be made here.
 fn packed(
     builds: &[&'static Build],
+    libraries: &[(Option<PathBuf>, Option<PathBuf>)],
     version: &version::Version,
     compression: tree::Compression,
     directory: &Path,
@@ -283,15 +313,26 @@ fn packed(
         let licences = scratch.join(format!("licences-{}", build.triple));
         licences::write_for(build.triple, &licences)?;
         let host = host::beside(build, directory)?;
+        let at = builds.iter().position(|of| of.triple == build.triple);
+        let (library, module) = at.map_or((None, None), |at| libraries[at].clone());
         let parts = tree::Parts {
             build,
             program: program_of(build),
             host,
+            library,
+            module,
+            version: version.cargo().to_owned(),
             documents: documents.clone(),
             licences,
             compression,
         };
-        for make in [archive::make, deb::make, rpm::make, wheel::make] {
+        for make in [
+            archive::make,
+            deb::make,
+            rpm::make,
+            wheel::make,
+            wheel::make_compiled,
+        ] {
             rows.push(make(&parts, version, directory, scratch)?);
         }
     }

@@ -1,7 +1,7 @@
 //! The archive for one kind of machine: `wakepath-VERSION-TRIPLE.tar.gz`, one directory whose contents
 //! belong under a prefix such as /usr/local. The same tree gives the same bytes.
 
-use super::tree::{Compression, Parts, Zsh, empty, epoch};
+use super::tree::{Compression, Manner, Parts, empty, epoch};
 use super::version::Version;
 use super::{megabytes, succeed};
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(super) fn make(
 ) -> Result<Vec<String>, String> {
     let name = format!("wakepath-{}-{}", version.cargo(), parts.build.triple);
     let tree = empty(scratch, &name)?;
-    parts.lay_out(&tree, Zsh::Site)?;
+    parts.lay_out(&tree, Manner::Plain)?;
     let archive = directory.join(format!("{name}.tar.gz"));
     let command = "tar --create --format=gnu --sort=name --owner=0 --group=0 --numeric-owner \
                    --mode=u+rw,go+r-w --mtime=@\"$1\" --directory=\"$2\" \"$3\" > \"$4.tar\" && \

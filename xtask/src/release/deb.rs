@@ -2,10 +2,10 @@
 //! and have no capabilities; `wakepath-rights`, which it brings, gives them where it is asked to.
 
 use super::archive::row;
-use super::succeed;
 use super::template::{description, filled, of_workspace, write};
-use super::tree::{Compression, Parts, Zsh, empty, epoch, files, put};
+use super::tree::{Compression, Manner, Parts, empty, epoch, files, put};
 use super::version::Version;
+use super::{library, succeed};
 use crate::place;
 use crate::tools::missing_program;
 use std::fs;
@@ -24,12 +24,12 @@ pub(super) fn make(
         return Ok(vec![build.triple.into(), format!("NO .deb: {why}")]);
     }
     let tree = empty(scratch, &format!("deb-{}", build.triple))?;
-    parts.lay_out(&tree.join("usr"), Zsh::Vendor)?;
+    parts.lay_out(&tree.join("usr"), Manner::Debian)?;
     compress(&tree)?;
-    let glibc = parts.host.as_ref();
-    let glibc = glibc.map_or(String::new(), |(_, needed)| {
-        format!(", libc6 (>= {needed})")
-    });
+    let of_host = parts.host.as_ref().map(|(_, needed)| needed.as_str());
+    let libraries = tree.join("usr").join(parts.libraries(Manner::Debian));
+    let glibc = library::glibc(&libraries, of_host)?;
+    let glibc = glibc.map_or(String::new(), |needed| format!(", libc6 (>= {needed})"));
     let control = filled(
         "deb/control",
         &[
@@ -45,6 +45,8 @@ pub(super) fn make(
     let sums = "find usr -type f | LC_ALL=C sort | xargs -d '\\n' md5sum > DEBIAN/md5sums";
     write(&tree.join("DEBIAN/control"), &control)?;
     succeed(Command::new("sh").args(["-ec", sums]).current_dir(&tree))?;
+    // The linker's list of libraries is made anew.
+    write(&tree.join("DEBIAN/triggers"), "activate-noawait ldconfig\n")?;
     for script in ["postinst", "prerm"] {
         let from = place::root().join("packaging/deb").join(script);
         put(&from, &tree.join("DEBIAN").join(script), 0o755)?;

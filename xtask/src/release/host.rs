@@ -13,11 +13,11 @@ use std::process::Command;
 const HEADER: &str = "crates/measured-loop/include/wakepath_controller.h";
 
 /// How the host is built for the machines of one static build.
-struct Host {
-    triple: &'static str,
+pub(super) struct Host {
+    pub(super) triple: &'static str,
     of: &'static Build,
     /// C compiler, for zstd; the linker too.
-    compiler: &'static str,
+    pub(super) compiler: &'static str,
 }
 
 const ALL: [Host; 3] = [
@@ -38,6 +38,11 @@ const ALL: [Host; 3] = [
     },
 ];
 
+/// How what needs glibc is built for the machines of a build.
+pub(super) fn of(build: &Build) -> Option<&'static Host> {
+    ALL.iter().find(|host| host.of.triple == build.triple)
+}
+
 /// Where the header lies.
 pub(super) fn header() -> PathBuf {
     place::root().join(HEADER)
@@ -45,7 +50,7 @@ pub(super) fn header() -> PathBuf {
 
 /// The host among the artefacts for the machines of a build, with the glibc that it needs.
 pub(super) fn beside(build: &Build, directory: &Path) -> Result<Option<(PathBuf, String)>, String> {
-    let Some(host) = ALL.iter().find(|host| host.of.triple == build.triple) else {
+    let Some(host) = of(build) else {
         return Ok(None);
     };
     let program = directory.join(host.name());
@@ -63,8 +68,7 @@ pub(super) fn given(
 ) -> Result<Vec<String>, String> {
     let program =
         fs::canonicalize(program).map_err(|error| format!("{}: {error}", program.display()))?;
-    let host = ALL.iter().find(|host| host.of.triple == build.triple);
-    let host = host.ok_or_else(|| format!("no controller host for {}", build.triple))?;
+    let host = of(build).ok_or_else(|| format!("no controller host for {}", build.triple))?;
     let size = build.split(&program, directory, &host.name())?;
     let row = format!("{}, {}, as given", host.name(), megabytes(size));
     Ok(vec![format!("controller host, {}", host.triple), row])
@@ -78,9 +82,7 @@ pub(super) fn artefacts(builds: &[&Build], directory: &Path) -> Result<Vec<Vec<S
     let mut rows = Vec::new();
     let beside = |host: &&Host| builds.iter().any(|build| build.triple == host.of.triple);
     for host in ALL.iter().filter(beside) {
-        let compiler = [host.compiler];
-        let missing = missing_target(host.triple).or_else(|| missing_program(&compiler));
-        let row = match missing {
+        let row = match host.missing() {
             Some(why) => format!("NOT BUILT: {why}"),
             None => host.artefact(directory)?,
         };
@@ -95,26 +97,40 @@ impl Host {
         format!("wakepath-controller-host-{}", self.triple)
     }
 
-    fn artefact(&self, directory: &Path) -> Result<String, String> {
+    /// Why nothing can be built for it here, if so.
+    pub(super) fn missing(&self) -> Option<String> {
+        missing_target(self.triple).or_else(|| missing_program(&[self.compiler]))
+    }
+
+    /// The command that builds a package as it is released, and the directory where it does.
+    pub(super) fn cargo(&self, verb: &str, package: &str) -> (Command, PathBuf) {
         // Apart from the static builds: on 32-bit Arm they share the target and not its flags.
         let target = place::target().join("controller-host");
-        let mut build = cargo(&["build", "--locked", "--release", "--package"]);
-        build.args(["wakepath-controller-host", "--target", self.triple]);
+        let mut build = cargo(&[verb, "--locked", "--release", "--package", package]);
+        build.args(["--target", self.triple]);
         build.arg("--target-dir").arg(&target);
+        self.linked(&mut build);
+        (build, target.join(self.triple))
+    }
+
+    /// Has a command of cargo's link with this machine's glibc and compile what is C.
+    pub(super) fn linked<'a>(&self, build: &'a mut Command) -> &'a mut Command {
         let of_target = self.triple.to_uppercase().replace('-', "_");
-        let flags = format!("CARGO_TARGET_{of_target}_RUSTFLAGS");
-        build.env(flags, "-C target-feature=-crt-static");
+        // Not the target's own variable, which cargo adds to what .cargo/config.toml says: on 32-bit Arm that is
+        // to link statically, and would hold.
+        build.env("RUSTFLAGS", "-C target-feature=-crt-static");
         build.env(format!("CARGO_TARGET_{of_target}_LINKER"), self.compiler);
         build.env(
             format!("CC_{}", self.triple.replace('-', "_")),
             self.compiler,
         );
-        succeed(with_lines(&mut build))?;
+        build
+    }
 
-        let program = target
-            .join(self.triple)
-            .join("release")
-            .join("wakepath-controller-host");
+    fn artefact(&self, directory: &Path) -> Result<String, String> {
+        let (mut build, target) = self.cargo("build", "wakepath-controller-host");
+        succeed(with_lines(&mut build))?;
+        let program = target.join("release/wakepath-controller-host");
         let needed = glibc(&program)?;
         let name = self.name();
         let size = self.of.split(&program, directory, &name)?;
@@ -126,19 +142,15 @@ impl Host {
 }
 
 /// The newest version of glibc that a program asks for.
-fn glibc(program: &Path) -> Result<String, String> {
+pub(super) fn glibc(program: &Path) -> Result<String, String> {
     let output = Command::new("readelf")
         .args(["--version-info", "--wide"])
         .arg(program)
         .env("LC_ALL", "C")
         .output()
         .map_err(|error| format!("readelf: {error}"))?;
-    newest(&String::from_utf8_lossy(&output.stdout)).ok_or_else(|| {
-        format!(
-            "{} is not linked with glibc, so that it can load no library",
-            program.display()
-        )
-    })
+    newest(&String::from_utf8_lossy(&output.stdout))
+        .ok_or_else(|| format!("{} is not linked with glibc", program.display()))
 }
 
 fn newest(said: &str) -> Option<String> {

@@ -18,22 +18,35 @@ struct Crate {
 
 /// Writes them for the programs of one target.
 pub(super) fn write_for(triple: &str, file: &Path) -> Result<(), String> {
-    let arguments = ["metadata", "--format-version=1", "--locked"];
-    let output = cargo(&arguments)
-        .args(["--filter-platform", triple])
+    let mut crates = Vec::new();
+    for (manifest, roots) in [
+        (
+            "Cargo.toml",
+            &["wakepath", "wakepath-controller-host", "wakepath-c"][..],
+        ),
+        ("python/Cargo.toml", &["wakepath-python"]),
+    ] {
+        crates.extend(linked(&metadata(manifest, triple)?, roots)?);
+    }
+    crates.sort_by(|a, b| a.name.cmp(&b.name));
+    crates.dedup_by(|a, b| a.name == b.name);
+    let libraries = place::root().join("packaging/licences-of-libraries.txt");
+    let libraries = fs::read_to_string(&libraries)
+        .map_err(|error| format!("{}: {error}", libraries.display()))?;
+    write(file, &page(&crates, &libraries))
+}
+
+/// What cargo says of the packages of a manifest.
+fn metadata(manifest: &str, triple: &str) -> Result<Value, String> {
+    let output = cargo(&["metadata", "--format-version=1", "--locked"])
+        .args(["--filter-platform", triple, "--manifest-path", manifest])
         .output()
         .map_err(|error| format!("cargo: {error}"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("cargo metadata: {}", said.trim()));
     }
-    let metadata = serde_json::from_slice(&output.stdout);
-    let metadata: Value = metadata.map_err(|error| format!("cargo metadata: {error}"))?;
-    let crates = linked(&metadata, &["wakepath", "wakepath-controller-host"])?;
-    let libraries = place::root().join("packaging/licences-of-libraries.txt");
-    let libraries = fs::read_to_string(&libraries)
-        .map_err(|error| format!("{}: {error}", libraries.display()))?;
-    write(file, &page(&crates, &libraries))
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))
 }
 
 fn page(crates: &[Crate], libraries: &str) -> String {

@@ -4,7 +4,7 @@
 use super::archive::row;
 use super::succeed;
 use super::template::{description, filled, of_workspace, write};
-use super::tree::{Compression, Parts, Zsh, empty, epoch, files};
+use super::tree::{Compression, Manner, Parts, empty, epoch, files};
 use super::version::Version;
 use crate::tools::missing_program;
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ pub(super) fn make(
     }
     let work = empty(scratch, &format!("rpm-{}", build.triple))?;
     let tree = empty(&work, "tree")?;
-    parts.lay_out(&tree.join("usr"), Zsh::Site)?;
+    parts.lay_out(&tree.join("usr"), Manner::Fedora)?;
     let files = files(&tree)?;
     let mut list: Vec<String> = files.iter().map(|file| listed(file)).collect();
     list.extend(owned(&files).iter().map(|path| format!("%dir /{path}")));
@@ -66,9 +66,11 @@ pub(super) fn make(
 /// The directories that go with the package where no other has them: a shell that is not installed has no
 /// directory for its completions.
 fn owned(files: &[String]) -> BTreeSet<String> {
-    const OF_THE_SYSTEM: [&str; 7] = [
+    const OF_THE_SYSTEM: [&str; 9] = [
         "usr/bin",
         "usr/include",
+        "usr/lib",
+        "usr/lib64",
         "usr/share",
         "usr/share/doc",
         "usr/share/man",

@@ -1,7 +1,7 @@
 //! What is installed, laid out below a prefix: one list for archives and packages, so that a file is
 //! found at the same place whichever way it came.
 
-use super::{Build, host, succeed};
+use super::{Build, host, library, succeed};
 use crate::place;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,6 +16,12 @@ pub(super) struct Parts {
     pub(super) program: PathBuf,
     /// The controller host, where it could be built, with the glibc that it needs.
     pub(super) host: Option<(PathBuf, String)>,
+    /// What cargo built of the library for C, where it could.
+    pub(super) library: Option<PathBuf>,
+    /// The compiled half of the Python package, where it could be built.
+    pub(super) module: Option<PathBuf>,
+    /// The version that is packed.
+    pub(super) version: String,
     /// Completions, and man pages in `man/`.
     pub(super) documents: PathBuf,
     /// The licences of what is inside the program.
@@ -33,22 +39,34 @@ pub(super) enum Compression {
     Quick,
 }
 
-/// Where a shell looks for completions of zsh: distributions differ.
-#[derive(Clone, Copy)]
-pub(super) enum Zsh {
+/// Whose places for files it is laid out in: distributions differ.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manner {
     /// Debian's packages.
-    Vendor,
-    /// Everybody else.
-    Site,
+    Debian,
+    /// Fedora's.
+    Fedora,
+    /// A prefix of anybody's.
+    Plain,
 }
 
 impl Parts {
+    /// Where libraries lie below a prefix.
+    pub(super) fn libraries(&self, manner: Manner) -> &'static str {
+        match manner {
+            Manner::Debian => self.build.debian_libraries,
+            Manner::Fedora => self.build.rpm_libraries,
+            Manner::Plain => "lib",
+        }
+    }
+
     /// Lays everything out below `prefix`.
-    pub(super) fn lay_out(&self, prefix: &Path, zsh: Zsh) -> Result<(), String> {
-        let zsh = match zsh {
-            Zsh::Vendor => "share/zsh/vendor-completions/_wakepath",
-            Zsh::Site => "share/zsh/site-functions/_wakepath",
+    pub(super) fn lay_out(&self, prefix: &Path, manner: Manner) -> Result<(), String> {
+        let zsh = match manner {
+            Manner::Debian => "share/zsh/vendor-completions/_wakepath",
+            Manner::Fedora | Manner::Plain => "share/zsh/site-functions/_wakepath",
         };
+        library::lay_out(self, prefix, self.libraries(manner))?;
         let root = place::root();
         put(&self.program, &prefix.join("bin/wakepath"), 0o755)?;
         put(

@@ -1,11 +1,13 @@
-//! The Python wheel that carries the program, so that `pip install` brings it: no line of Python, one
-//! program among the scripts (PEP 427). Static, it serves glibc and musl alike, and so has the tags of both.
+//! The Python wheels (PEP 427), so that `pip install` brings program and module. One for every Python and every C
+//! library: the static program among the scripts, and the module without its compiled half. One more for Pythons
+//! with glibc, which has that half too; installers take it where it fits.
 
 use super::archive::row;
+use super::host;
 use super::template::{description, of_workspace};
 use super::tree::{Compression, Parts};
 use super::version::Version;
-use crate::place;
+use crate::{place, python};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
@@ -68,22 +70,75 @@ impl Wheel {
     }
 }
 
-/// Makes it; its row.
+/// For which Pythons and machines a wheel is.
+struct Tags {
+    python: &'static str,
+    interface: &'static str,
+    platforms: Vec<String>,
+    requires: &'static str,
+}
+
+/// Makes the one for every Python; its row.
 pub(super) fn make(
     parts: &Parts,
     version: &Version,
     directory: &Path,
     _: &Path,
 ) -> Result<Vec<String>, String> {
+    let tags = Tags {
+        python: "py3",
+        interface: "none",
+        platforms: platforms(parts.build.python).into(),
+        requires: ">=3.7",
+    };
+    write(parts, version, directory, &tags, None)
+}
+
+/// Makes the one with the compiled half; its row.
+pub(super) fn make_compiled(
+    parts: &Parts,
+    version: &Version,
+    directory: &Path,
+    _: &Path,
+) -> Result<Vec<String>, String> {
+    let Some(module) = &parts.module else {
+        let why = "NO wheel with loops for Python: its compiled half was not built";
+        return Ok(vec![parts.build.triple.into(), why.into()]);
+    };
+    // What it asks for is what it runs on.
+    let glibc = host::glibc(module)?.replace('.', "_");
+    let tags = Tags {
+        python: "cp39",
+        interface: "abi3",
+        platforms: vec![format!("manylinux_{glibc}_{}", parts.build.python)],
+        requires: ">=3.9",
+    };
+    write(parts, version, directory, &tags, Some(module))
+}
+
+fn write(
+    parts: &Parts,
+    version: &Version,
+    directory: &Path,
+    tags: &Tags,
+    module: Option<&Path>,
+) -> Result<Vec<String>, String> {
     let version = version.python();
-    let platforms = platforms(parts.build.python);
+    let of_pythons = format!("{}-{}", tags.python, tags.interface);
     let path = directory.join(format!(
-        "wakepath-{version}-py3-none-{}.whl",
-        platforms.join(".")
+        "wakepath-{version}-{of_pythons}-{}.whl",
+        tags.platforms.join(".")
     ));
     let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
     let information = format!("wakepath-{version}.dist-info");
     let mut wheel = Wheel::new(&path, parts.compression)?;
+    for (name, from) in python::files()? {
+        wheel.add(&name, &read(&from)?, 0o644)?;
+    }
+    if let Some(module) = module {
+        let name = format!("wakepath/{}", python::COMPILED);
+        wheel.add(&name, &read(module)?, 0o755)?;
+    }
     let scripts = format!("wakepath-{version}.data/scripts");
     wheel.add(
         &format!("{scripts}/wakepath"),
@@ -96,16 +151,18 @@ pub(super) fn make(
     }
     let name = format!("{information}/licenses/LICENCES-OF-OTHERS");
     wheel.add(&name, &read(&parts.licences)?, 0o644)?;
-    let metadata = metadata(&version)?;
+    let metadata = metadata(&version, tags.requires)?;
     wheel.add(
         &format!("{information}/METADATA"),
         metadata.as_bytes(),
         0o644,
     )?;
-    let tags = platforms.iter().map(|tag| format!("Tag: py3-none-{tag}\n"));
-    let tags: String = tags.collect();
+    let lines = tags.platforms.iter();
+    let lines: String = lines
+        .map(|platform| format!("Tag: {of_pythons}-{platform}\n"))
+        .collect();
     let about =
-        format!("Wheel-Version: 1.0\nGenerator: wakepath-xtask\nRoot-Is-Purelib: false\n{tags}");
+        format!("Wheel-Version: 1.0\nGenerator: wakepath-xtask\nRoot-Is-Purelib: false\n{lines}");
     wheel.add(&format!("{information}/WHEEL"), about.as_bytes(), 0o644)?;
     wheel.end(&information)?;
     row(parts.build.triple, &path)
@@ -121,9 +178,30 @@ fn platforms(machine: &str) -> [String; 3] {
     ]
 }
 
-fn metadata(version: &str) -> Result<String, String> {
+/// What the package needs for more than it must, as its project file has it.
+fn extras() -> Result<String, String> {
+    let path = place::root().join("python/pyproject.toml");
+    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut section = text.split("[project.optional-dependencies]\n").skip(1);
+    let lines = section.next().unwrap_or("").lines();
+    let mut said = String::new();
+    for line in lines.take_while(|line| !line.is_empty()) {
+        let (name, needed) = line
+            .split_once(" = [")
+            .ok_or_else(|| path.display().to_string())?;
+        said += &format!("Provides-Extra: {name}\n");
+        for one in needed.trim_end_matches(']').split(", ") {
+            let one = one.trim_matches('"');
+            said += &format!("Requires-Dist: {one}; extra == \"{name}\"\n");
+        }
+    }
+    Ok(said)
+}
+
+fn metadata(version: &str, requires: &str) -> Result<String, String> {
     let repository = of_workspace("repository")?;
     let summary = description()?;
+    let extras = extras()?;
     Ok(format!(
         "Metadata-Version: 2.4
 Name: wakepath
@@ -139,8 +217,9 @@ Keywords: real-time,latency,scheduling,PREEMPT_RT,cyclictest
 Classifier: Environment :: Console
 Classifier: Operating System :: POSIX :: Linux
 Classifier: Topic :: System :: Benchmark
-Requires-Python: >=3.7
-Description-Content-Type: text/markdown
+Classifier: Typing :: Typed
+Requires-Python: {requires}
+{extras}Description-Content-Type: text/markdown
 
 # wakepath
 
@@ -152,10 +231,12 @@ pip install wakepath
 wakepath check --quick
 ```
 
-The wheel carries the program and no Python. Controllers from shared libraries need
-`wakepath-controller-host` beside it, which the archives and packages of the
-[releases]({repository}/releases) bring; so do man pages and completions. All about it:
-[{repository}]({repository}).
+The wheel carries the program and the module `wakepath`: loops of your own in Python, which `wakepath record`
+records and judges, and runs read as Arrow, polars, pandas or numpy
+([guide]({repository}/blob/main/docs/guide/own-loop-python.md)). Loops need glibc and Python 3.9; elsewhere the
+wheel brings the program and what reads runs. Controllers from shared libraries need `wakepath-controller-host`
+beside it, which the archives and packages of the [releases]({repository}/releases) bring; so do man pages and
+completions. All about it: [{repository}]({repository}).
 "
     ))
 }
@@ -166,9 +247,14 @@ mod tests {
 
     #[test]
     fn the_metadata_names_what_the_wheel_carries() {
-        let text = metadata("0.1.0").expect("the workspace says what is needed");
+        let text = metadata("0.1.0", ">=3.9").expect("the workspace says what is needed");
         let (head, body) = text.split_once("\n\n").expect("a blank line ends the head");
         assert!(head.lines().all(|line| line.contains(": ")));
+        assert!(
+            head.contains("\nRequires-Dist: pyarrow>=12; extra == \"arrow\"\n"),
+            "{head}"
+        );
+        assert_eq!(head.matches("Provides-Extra: ").count(), 4);
         assert!(body.starts_with("# wakepath"));
     }
 

@@ -48,6 +48,13 @@ refused() {
     grep -q -- "$words" /tmp/said || { cat /tmp/said; wrong "not said: $words"; }
     [ "$(wc -l < /tmp/said)" -eq 1 ] || { cat /tmp/said; wrong "more than a line"; }
 }
+# Whether programs find the library for C by its name, wherever that was put, and what its package is there for.
+has_library() {
+    [ -s "$1/libwakepath.a" ] && [ -s "$1/cmake/wakepath/wakepathConfig.cmake" ] || wrong "nothing to link with in $1"
+    grep -q '^Libs: -L${libdir} -lwakepath$' "$1/pkgconfig/wakepath.pc" || wrong 'what pkg-config reads'
+    ldconfig -p | grep -q "libwakepath.so.1 .*$1/libwakepath.so.1\$" || wrong "not in the linker's list"
+    [ ! -e /usr/bin/python3 ] || (cd / && python3 -c 'import ctypes; assert ctypes.CDLL("libwakepath.so.1").wakepath_version')
+}
 # Somebody who is not root. By a shell, because setpriv itself still has root's capabilities.
 visitor() { setpriv --reuid 1000 --regid 1000 --clear-groups sh -c 'HOME=/home/visitor exec "$@"' sh "$@"; }
 install="sh /media/release/install.sh --from /media/release"

@@ -22,6 +22,7 @@ fn it_is_installed_verified_upgraded_and_leaves_nothing() {
         ! grep -q '^realtime:' /etc/group
         python3 -c "import gzip; assert gzip.open('/usr/share/man/man1/wakepath.1.gz').read(1)" || [ ! -e /usr/bin/python3 ]
         grep -q 'Permission is hereby granted' /usr/share/doc/wakepath/copyright
+        has_library /lib/x86_64-linux-gnu
         # A candidate comes before its release.
         dpkg -i /media/next/wakepath_*_amd64.deb
         dpkg-query -W -f '${Version}' wakepath | grep -q '~rc'

@@ -21,6 +21,7 @@ fn it_is_installed_verified_upgraded_and_leaves_nothing() {
         wakepath --version
         wakepath scenario check quick
         rpm -V --nodeps wakepath || wrong 'not as it was packed'
+        [ -s /usr/lib64/libwakepath.so.1 ] && [ -s /usr/include/wakepath.hpp ]
         [ "$(stat -c '%U:%G %a' /usr/bin/wakepath)" = 'root:root 755' ]
         [ -z "$(getcap /usr/bin/wakepath*)" ] || wrong 'capabilities by default'
         ! grep -q '^realtime:' /etc/group

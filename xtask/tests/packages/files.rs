@@ -22,9 +22,15 @@ fn text(path: &str) -> String {
 }
 
 fn scripts_are_plain_sh_without_mistakes_that_shellcheck_knows() {
-    let scripts = ["install.sh", "wakepath-rights", "deb/postinst", "deb/prerm"];
+    let scripts = [
+        "packaging/install.sh",
+        "packaging/wakepath-rights",
+        "packaging/deb/postinst",
+        "packaging/deb/prerm",
+        "crates/c-library/install.sh",
+    ];
     for script in scripts {
-        let path = root().join("packaging").join(script);
+        let path = root().join(script);
         let read = Command::new("sh").arg("-n").arg(&path).status();
         assert!(read.expect("sh starts").success(), "{script}");
         let Ok(checked) = Command::new("shellcheck").arg(&path).output() else {

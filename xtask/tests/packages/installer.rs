@@ -29,6 +29,7 @@ fn a_program_that_starts_comes_from_a_directory_and_goes_without_a_trace() {
         [ -s /usr/local/share/bash-completion/completions/wakepath ]
         grep -q 'Rich Felker' /usr/local/share/doc/wakepath/LICENCES-OF-OTHERS
         [ -s /usr/local/share/doc/wakepath/LICENSE-MIT ]
+        has_library /usr/local/lib
         # Installing grants nothing.
         [ "$(stat -c '%U:%G %a' /usr/local/bin/wakepath)" = 'root:root 755' ]
         [ -z "$(getcap /usr/local/bin/*)" ]
@@ -37,6 +38,7 @@ fn a_program_that_starts_comes_from_a_directory_and_goes_without_a_trace() {
         [ -z "$(find /usr/local -name '*wakepath-part*')" ]
         sh /media/release/install.sh --uninstall
         unchanged
+        [ -z "$(ldconfig -p | grep wakepath)" ] || wrong "the linker's list has what is gone"
         refused 'nothing that this installed' sh /media/release/install.sh --uninstall
         "#
     ));

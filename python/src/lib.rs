@@ -1,0 +1,30 @@
+//! The loop's library for Python: `wakepath-rt` behind classes. What users call, with its types and words,
+//! stands in the package's Python files; nothing is decided here.
+
+mod cycles;
+mod prepare;
+mod said;
+
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    _native,
+    Error,
+    pyo3::exceptions::PyException,
+    "What can't be had, in one line."
+);
+
+/// The compiled half of the package `wakepath`.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("Error", module.py().get_type::<Error>())?;
+    module.add_class::<cycles::Loop>()?;
+    module.add_class::<cycles::Cycle>()?;
+    module.add_class::<cycles::Section>()?;
+    module.add_function(wrap_pyfunction!(prepare::prepare_other, module)?)?;
+    module.add_function(wrap_pyfunction!(prepare::prepare_fifo, module)?)?;
+    module.add_function(wrap_pyfunction!(prepare::prepare_round_robin, module)?)?;
+    module.add_function(wrap_pyfunction!(prepare::prepare_deadline, module)?)?;
+    Ok(())
+}
