@@ -17,6 +17,7 @@ use crate::next_step::{NextStep, next_steps};
 use crate::picture::Picture;
 use crate::probe_effect::{ProbeEffect, probe_effect};
 use crate::run_outcome::run_outcome;
+use crate::said::{self, BusClock, Said};
 use serde::Serialize;
 use wakepath_archive::{Run, VirtualTime};
 use wakepath_scenario::Criterion;
@@ -58,6 +59,12 @@ pub struct Assessment {
     pub counters: Vec<CounterFigures>,
     /// The parts of a controller that timed themselves.
     pub modules: Vec<ModuleFigures>,
+    /// What recorded loops said in their log.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub said: Vec<Said>,
+    /// The clocks that drove recorded loops.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bus_clocks: Vec<BusClock>,
     /// What a job loses of its caches, where that was measured.
     pub cache_delays: Vec<CacheDelays>,
     /// What each load did, by phase.
@@ -169,7 +176,9 @@ impl Assessment {
         let assessment = Self {
             controllers,
             counters: counters::figures(&segments),
-            modules: modules::figures(&segments),
+            modules: modules::figures(run, &segments)?,
+            said: said::said(run)?,
+            bus_clocks: said::bus_clocks(run)?,
             cache_delays: cache_delays(run),
             bounds,
             inflation: inflations(&scenario, &conditions),

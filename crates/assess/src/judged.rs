@@ -91,20 +91,10 @@ pub(crate) fn judged_with(
         return Ok(judgement);
     }
     let mut record = CycleRecord::new(&criterion);
-    let mut provenance = Provenance {
-        changes: changes.fact_changes(&condition.phase),
-        not_real_time: not_real_time(scenario, condition),
-        virtual_ns_per_instruction: run
-            .manifest
-            .virtual_time
-            .as_ref()
-            .map(|time| time.ns_per_instruction),
-        ..Provenance::default()
-    };
+    let mut provenance = provenance_of(run, scenario, condition, changes);
     for (segment, thread) in &condition.threads {
         // What was never started missed nothing; why it was not is in the provenance.
         if thread.due.start_ns == 0 {
-            add_provenance(&mut provenance, segment, thread);
             continue;
         }
         let samples = run.samples(segment.segment, thread.thread)?;
@@ -122,7 +112,6 @@ pub(crate) fn judged_with(
         if record.add(window, &samples).is_ok() {
             each(segment, window, &samples);
         }
-        add_provenance(&mut provenance, segment, thread);
     }
     let name = ConditionName {
         policy: condition.policy,
@@ -148,6 +137,26 @@ pub(crate) fn judged_with(
     })
 }
 
+/// What is known of how a condition was measured, but for what its samples alone can tell.
+pub(crate) fn provenance_of(
+    run: &Run,
+    scenario: &Scenario,
+    condition: &ConditionSegments<'_>,
+    changes: &RunChanges,
+) -> Provenance {
+    let virtual_time = run.manifest.virtual_time.as_ref();
+    let mut provenance = Provenance {
+        changes: changes.fact_changes(&condition.phase),
+        not_real_time: not_real_time(scenario, condition),
+        virtual_ns_per_instruction: virtual_time.map(|time| time.ns_per_instruction),
+        ..Provenance::default()
+    };
+    for (segment, thread) in &condition.threads {
+        add_provenance(&mut provenance, segment, thread);
+    }
+    provenance
+}
+
 /// Whether its work was no loop's: how late that was is no answer to anything.
 fn measures_caches(condition: &ConditionSegments<'_>) -> bool {
     let parts = condition
@@ -171,7 +180,7 @@ pub(crate) fn window_end(thread: &ThreadRecord, last_cycle: Option<u64>) -> u64 
 }
 
 /// How far the thread's own count of skipped due times goes.
-fn served_until(thread: &ThreadRecord) -> ServedUntil {
+pub(crate) fn served_until(thread: &ThreadRecord) -> ServedUntil {
     match thread.ended {
         Some(ThreadEnd::AllCycles) => ServedUntil::End(thread.expected),
         _ => ServedUntil::LastCycle,
@@ -179,11 +188,7 @@ fn served_until(thread: &ThreadRecord) -> ServedUntil {
 }
 
 /// Adds what one segment of one thread says of how it was measured.
-pub(crate) fn add_provenance(
-    provenance: &mut Provenance,
-    segment: &SegmentRecord,
-    thread: &ThreadRecord,
-) {
+fn add_provenance(provenance: &mut Provenance, segment: &SegmentRecord, thread: &ThreadRecord) {
     let lost = thread.lost.unwrap_or(0);
     // A run without its end knows only what was recorded; that it has no end is said elsewhere.
     let written = thread

@@ -24,7 +24,9 @@ mod next_step;
 mod picture;
 mod probe_effect;
 mod run_outcome;
+mod said;
 mod schedulability;
+mod sections;
 mod trial;
 pub mod watched;
 mod worst_case;
@@ -56,11 +58,13 @@ pub use picture::{
     SkippedCycles, Stretch, Tail, Violations, WorstCycle,
 };
 pub use probe_effect::{ProbeEffect, Shift, TracedCondition};
+pub use said::{BusClock, Said, SaidLine, SaidValue};
 pub use schedulability::{
     FromRunError, KnownOverheads, MachineError, NotOneSweep, OverheadsError, PublishedOverheads,
     RunMachine, Schedulability, Sweep, SweptDistribution, SweptOverheads, SweptPlan, SweptPoint,
     SweptShare, Taken, Which, measured_execution, refused_words, set_of_run,
 };
+pub use sections::Spread;
 pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep};
 pub use worst_case::{
     BoundMetric, BoundOrder, Bounded, Bounds, BoundsError, Composed, ComposedError, Exceed,

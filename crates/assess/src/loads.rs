@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 use wakepath_archive::SegmentRecord;
+use wakepath_verdict::Reason;
 
 /// A load over all segments of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,7 +35,11 @@ pub(crate) fn unproven<'a>(segments: impl Iterator<Item = &'a SegmentRecord>) ->
         let Some(why) = load.why_unproven() else {
             continue;
         };
-        let line = format!("the load {} did not prove its work: {why}", load.name);
+        let reason = Reason::LoadNotProven {
+            load: load.name.clone(),
+            detail: why.to_owned(),
+        };
+        let line = reason.to_string();
         if !all.contains(&line) {
             all.push(line);
         }

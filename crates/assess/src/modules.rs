@@ -2,8 +2,10 @@
 //! average, maximum, load, late, runs over budget. Late can only be what has a rate of its own.
 
 use crate::conditions::ConditionSegments;
+use crate::error::AssessmentError;
+use crate::sections::{Runs, Spread};
 use serde::Serialize;
-use wakepath_archive::ModuleTimes;
+use wakepath_archive::{ModuleTimes, Run};
 
 /// One module in one condition, over all its segments.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,10 +27,17 @@ pub struct ModuleFigures {
     pub average_ns: Option<f64>,
     /// Share of the judged time that it took.
     pub load: f64,
+    /// Its runs one by one, where they were recorded: of a section of the user's own loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
 }
 
 /// The modules of every condition, in order.
-pub(crate) fn figures(conditions: &[ConditionSegments<'_>]) -> Vec<ModuleFigures> {
+pub(crate) fn figures(
+    run: &Run,
+    conditions: &[ConditionSegments<'_>],
+) -> Result<Vec<ModuleFigures>, AssessmentError> {
+    let mut runs = Runs::of(run);
     let mut all: Vec<(ModuleFigures, u64)> = Vec::new();
     for condition in conditions {
         let first = all.len();
@@ -63,16 +72,24 @@ pub(crate) fn figures(conditions: &[ConditionSegments<'_>]) -> Vec<ModuleFigures
                             }),
                             average_ns: None,
                             load: 0.0,
+                            spread: None,
                         };
                         all.push((figures, judged_ns));
                     }
                 }
             }
         }
+        for (figures, _) in &mut all[first..] {
+            let own = condition.threads.iter();
+            let own = own.filter(|(_, thread)| thread.name == figures.thread);
+            let own: Vec<_> = own.map(|&(segment, thread)| (segment, thread)).collect();
+            figures.spread = runs.spread(&own, &figures.times.name)?;
+        }
     }
-    all.into_iter()
+    let all = all.into_iter();
+    Ok(all
         .map(|(figures, judged_ns)| with_rates(figures, judged_ns))
-        .collect()
+        .collect())
 }
 
 fn with_rates(figures: ModuleFigures, judged_ns: u64) -> ModuleFigures {
@@ -110,6 +127,7 @@ mod tests {
             wanted_hz: Some(125.0),
             average_ns: None,
             load: 0.0,
+            spread: None,
         }
     }
 

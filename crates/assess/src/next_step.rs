@@ -3,7 +3,7 @@
 
 use crate::NotMeasured;
 use serde::Serialize;
-use wakepath_scenario::Scenario;
+use wakepath_scenario::{PoliciesNeeded, Scenario};
 use wakepath_timeline::Policy;
 use wakepath_verdict::{Advice, MoreNeeded, Outcome, Overall};
 
@@ -16,6 +16,9 @@ pub struct NextStep {
     pub advice: Advice,
     /// What a run of the same scenario takes that measures as long as it must, in nanoseconds.
     pub run_ns: Option<u64>,
+    /// The same of a run of the first policy alone, without a trace, where it alone would decide.
+    #[serde(skip)]
+    pub alone_ns: Option<u64>,
 }
 
 /// The steps that would decide an undecided run; none for any other.
@@ -32,37 +35,81 @@ pub(crate) fn next_steps(
     let mut steps: Vec<NextStep> = Vec::new();
     for policy in &overall.policies {
         if let Some(advice) = &policy.advice {
-            add(&mut steps, name(policy.policy), advice.clone());
+            add(
+                &mut steps,
+                name(policy.policy),
+                advice.clone(),
+                overall.needed,
+            );
         }
     }
     for missing in not_measured.iter().filter(|missing| missing.lacks_right) {
-        add(&mut steps, missing.condition.clone(), Advice::GetRight);
+        add(
+            &mut steps,
+            missing.condition.clone(),
+            Advice::GetRight,
+            overall.needed,
+        );
     }
-    // A run that was cut off is first of all to be made whole.
-    steps.sort_by_key(|step| step.advice != Advice::MeasureToTheEnd);
+    let is_any = overall.needed == PoliciesNeeded::Any;
+    // A run that was cut off is first of all to be made whole; where one policy is enough, the one
+    // that a longer run would decide comes before those that it would not.
+    steps.sort_by_key(|step| match &step.advice {
+        Advice::MeasureToTheEnd => 0,
+        Advice::MeasureLonger { .. } if is_any => 1,
+        _ => 2,
+    });
     for step in &mut steps {
         if let Advice::MeasureLonger { times, .. } = step.advice {
-            step.run_ns = Some(longer(scenario, times).estimated_run_ns());
+            let longer = longer(scenario, times);
+            step.run_ns = Some(longer.estimated_run_ns());
+            let first = step.of.first();
+            let alone = scenario
+                .policies
+                .iter()
+                .find(|policy| first == Some(&policy.to_string()));
+            step.alone_ns = alone.filter(|_| is_any).map(|policy| {
+                let policies = vec![*policy];
+                let trace = None;
+                let alone = Scenario {
+                    policies,
+                    trace,
+                    ..longer
+                };
+                alone.estimated_run_ns()
+            });
         }
     }
     steps
 }
 
-/// Policies that need the same share a step; of two that need time, both get the longer.
-fn add(steps: &mut Vec<NextStep>, of: String, advice: Advice) {
+/// Policies that need the same share a step. Of two that need time, both get the longer where every
+/// policy has to hold; where one is enough, the one that needs less is the step.
+fn add(steps: &mut Vec<NextStep>, of: String, advice: Advice, needed: PoliciesNeeded) {
     for step in steps.iter_mut() {
+        if let (
+            PoliciesNeeded::Any,
+            Advice::MeasureLonger { times, .. },
+            Advice::MeasureLonger { times: others, .. },
+        ) = (needed, &step.advice, &advice)
+        {
+            if others < times {
+                (step.of, step.advice) = (vec![of], advice);
+            }
+            return;
+        }
         let shared = match (&mut step.advice, &advice) {
             (
                 Advice::MeasureLonger { times, more },
                 Advice::MeasureLonger {
                     times: others,
-                    more: needed,
+                    more: lacking,
                 },
             ) => {
                 *times = times.max(*others);
                 *more = MoreNeeded {
-                    due_times: more.due_times.max(needed.due_times),
-                    seconds: more.seconds.max(needed.seconds),
+                    due_times: more.due_times.max(lacking.due_times),
+                    seconds: more.seconds.max(lacking.seconds),
                 };
                 true
             }
@@ -79,6 +126,7 @@ fn add(steps: &mut Vec<NextStep>, of: String, advice: Advice) {
         of: vec![of],
         advice,
         run_ns: None,
+        alone_ns: None,
     });
 }
 

@@ -31,10 +31,7 @@ fn of_step(assessment: &Assessment, step: &NextStep) -> Step {
                 "{} s more of each condition would decide",
                 more.seconds.ceil()
             ),
-            step.run_ns.and_then(|run_ns| {
-                let seconds = format!("{}s", run_ns.div_ceil(1_000_000_000));
-                again(assessment, &["--duration", &seconds])
-            }),
+            longer(assessment, step),
         ),
         Advice::MeasureToTheEnd => (
             "the run did not get to its end; the same again".to_owned(),
@@ -59,6 +56,18 @@ fn of_step(assessment: &Assessment, step: &NextStep) -> Step {
         ),
     };
     (one_line(&step.of.join(", ")), what, command)
+}
+
+/// A run that is long enough: where one policy would decide, of that policy alone, and untraced.
+fn longer(assessment: &Assessment, step: &NextStep) -> Option<String> {
+    let seconds = |ns: u64| format!("{}s", ns.div_ceil(1_000_000_000));
+    let verb = assessment.run.command.get(1)?;
+    if let (Some(ns), [policy, ..], "check") = (step.alone_ns, &step.of[..], verb.as_str()) {
+        let words = assessment.run.command.iter();
+        let untraced: Vec<String> = words.filter(|word| *word != "--trace").cloned().collect();
+        return repeated(&untraced, &["--policy", policy, "--duration", &seconds(ns)]);
+    }
+    again(assessment, &["--duration", &seconds(step.run_ns?)])
 }
 
 /// Options that are a word by themselves.

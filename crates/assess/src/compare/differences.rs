@@ -11,7 +11,7 @@ use std::fmt;
 use wakepath_archive::Run;
 use wakepath_machine::{Facts, Severity};
 use wakepath_scenario::{Scenario, Work};
-use wakepath_timeline::CpuSet;
+use wakepath_timeline::{CpuSet, one_line};
 use wakepath_verdict::{counted, duration};
 
 /// What a difference means for comparing.
@@ -183,12 +183,25 @@ fn scenarios(one: &Scenario, two: &Scenario, found: &mut Found) {
     differs(forbids, "threads of the loop", threads(one), threads(two));
     for (task, twin) in one.tasks.iter().zip(&two.tasks) {
         let of = format!("of thread {}", task.name);
-        let work = |task: &wakepath_scenario::Task| said(&task.work);
+        let (work, its) = match (&task.work, &twin.work) {
+            (Work::Program { command }, Work::Program { command: its }) => {
+                (one_line(&command.join(" ")), one_line(&its.join(" ")))
+            }
+            (one, two) => apart(one, two),
+        };
+        if matches!(task.work, Work::Program { .. }) {
+            differs(
+                forbids,
+                "name of the program's loop",
+                task.name.clone(),
+                twin.name.clone(),
+            );
+        }
         differs(
             releases(&task.work, &twin.work),
             &format!("work {of}"),
-            work(task),
-            work(twin),
+            work,
+            its,
         );
         let period = |task: &wakepath_scenario::Task| duration(task.period_ns as i64);
         differs(forbids, &format!("period {of}"), period(task), period(twin));
@@ -214,7 +227,8 @@ fn scenarios(one: &Scenario, two: &Scenario, found: &mut Found) {
         let what = format!("loads of phase {}", phase.name);
         differs(forbids, &what, loads(phase), loads(twin));
         let what = format!("work in phase {}", phase.name);
-        differs(forbids, &what, said(&phase.work), said(&twin.work));
+        let (work, its) = apart(&phase.work, &twin.work);
+        differs(forbids, &what, work, its);
     }
     differs(forbids, "wake-up", said(&one.wake_up), said(&two.wake_up));
     differs(
@@ -264,9 +278,12 @@ fn scenarios(one: &Scenario, two: &Scenario, found: &mut Found) {
     }
 }
 
-/// Two releases of a user's controller may be compared; other work is another measurement.
+/// Two releases of a user's controller or program may be compared; other work is another measurement.
 fn releases(one: &Work, two: &Work) -> Weight {
     match (one, two) {
+        // A changed program is exactly what one compares; whose loops are others has another number
+        // of them, other periods, or other names.
+        (Work::Program { .. }, Work::Program { .. }) => Weight::Explains,
         (Work::Library(one), Work::Library(two))
             if (one.is_python(), &one.flight) == (two.is_python(), &two.flight) =>
         {
@@ -276,16 +293,26 @@ fn releases(one: &Work, two: &Work) -> Weight {
     }
 }
 
-/// A value of the scenario in its own words, as in the JSON form; a file's text by its digest.
+/// A value of the scenario in words; a file's text by its digest.
 fn said(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
-        Ok(Value::String(word)) => word,
-        Ok(Value::Null) => "none".into(),
         Ok(mut value) => {
             name_texts(&mut value);
-            value.to_string()
+            super::words::in_words(&value)
         }
         Err(_) => "unknown".into(),
+    }
+}
+
+/// Two values of the scenario, each by what only it has.
+fn apart(one: &impl Serialize, two: &impl Serialize) -> (String, String) {
+    match (serde_json::to_value(one), serde_json::to_value(two)) {
+        (Ok(mut one), Ok(mut two)) => {
+            name_texts(&mut one);
+            name_texts(&mut two);
+            super::words::apart(&one, &two)
+        }
+        _ => (said(one), said(two)),
     }
 }
 

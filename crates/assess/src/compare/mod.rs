@@ -6,6 +6,7 @@ mod differences;
 mod figures;
 mod findings;
 mod metric;
+mod words;
 
 pub use differences::{Difference, Weight};
 pub use figures::{Bin, QuantileFigure, RunFigures};
@@ -62,8 +63,11 @@ pub enum CompareError {
         reasons: Vec<String>,
     },
     /// No condition is in every run.
-    #[error("no condition (policy and phase) is in all of these runs")]
-    NothingInCommon,
+    #[error("no condition (policy and phase) is in all of these runs: {}", runs.join("; "))]
+    NothingInCommon {
+        /// Each with what was measured in it.
+        runs: Vec<String>,
+    },
     /// They were not measured in turn.
     #[error("--interleaved: {why}")]
     NotInterleaved {
@@ -155,7 +159,10 @@ impl Comparison {
         };
         let mut conditions = paired_up(measured(&base, &first)?, measured(&against, &second)?);
         if conditions.is_empty() {
-            return Err(CompareError::NothingInCommon);
+            let runs = base.iter().chain(&against);
+            return Err(CompareError::NothingInCommon {
+                runs: runs.map(|run| measured_in(run)).collect(),
+            });
         }
         let runs_needed = findings::judge(&mut conditions, order, &criterion);
         let finding = Finding::gravest(conditions.iter().flat_map(|c| &c.metrics));
@@ -302,6 +309,28 @@ fn paired_up(mut base: Vec<OfRun>, mut against: Vec<OfRun>) -> Vec<ConditionComp
         });
     }
     conditions
+}
+
+/// So many conditions of a run are named where none is in common.
+const NAMED: usize = 3;
+
+/// A run with the conditions that were measured in it.
+fn measured_in(run: &Run) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for segment in &run.manifest.segments {
+        let name = format!("{}, {}", segment.condition, segment.phase);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    let measured = match (names.is_empty(), more) {
+        (true, _) => "nothing".to_owned(),
+        (_, 0) => names.join(" and "),
+        (_, more) => format!("{} and {more} more", names.join(", and ")),
+    };
+    format!("{} measured {measured}", run.directory().display())
 }
 
 fn incomplete(run: &Run) -> Option<String> {

@@ -3,7 +3,10 @@
 
 use super::ExplainError;
 use super::covered::{Covered, Gaps};
-use wakepath_archive::{ArchiveError, Run, SegmentRecord, ThreadRecord, Trace};
+use std::path::{Path, PathBuf};
+use wakepath_archive::{
+    ArchiveError, Run, SegmentRecord, SegmentTold, ThreadRecord, ThreadTold, Trace,
+};
 use wakepath_explain::{Identifier, LoopThread};
 use wakepath_timeline::Sample;
 
@@ -13,6 +16,7 @@ pub struct SegmentLoops<'a> {
     pub record: &'a SegmentRecord,
     loops: Vec<Loop<'a>>,
     covered: Covered,
+    directory: PathBuf,
 }
 
 struct Loop<'a> {
@@ -20,6 +24,7 @@ struct Loop<'a> {
     thread: Option<u32>,
     samples: Vec<Sample>,
     uncovered: u64,
+    told: Option<ThreadTold>,
 }
 
 /// Cycles that tell which thread a loop is, where the recording does not.
@@ -45,7 +50,7 @@ impl<'a> SegmentLoops<'a> {
             true => Some(crate::watched::rows(record, trace)?),
             false => None,
         };
-        Self::with(record, trace, |thread| {
+        Self::with(run.directory(), record, trace, |thread| {
             match (&mut rows, thread_number(thread)) {
                 (Some(rows), Some(number)) => {
                     Ok(rows.remove(&number).map_or(Vec::new(), |row| row.samples))
@@ -60,15 +65,23 @@ impl<'a> SegmentLoops<'a> {
     /// # Errors
     /// When samples or trace can't be read.
     pub(super) fn with(
+        directory: &Path,
         record: &'a SegmentRecord,
         trace: &Trace,
         mut samples: impl FnMut(&ThreadRecord) -> Result<Vec<Sample>, ArchiveError>,
     ) -> Result<Self, ExplainError> {
         let covered = Covered::of(trace);
+        let mut told = SegmentTold::read(directory, record.segment)?;
         let mut loops = Vec::new();
         for thread in &record.threads {
             let mut samples = samples(thread)?;
             let mut uncovered = 0;
+            let told = told
+                .as_mut()
+                .and_then(|of| of.threads.remove(&thread.thread));
+            if let Some(told) = told.as_ref().filter(|told| !told.dues.is_empty()) {
+                uncovered += as_it_was_due(told, &mut samples);
+            }
             samples.retain(|sample| {
                 let holds = covered.holds(sample);
                 uncovered += u64::from(!holds && !sample.is_warm_up());
@@ -79,12 +92,14 @@ impl<'a> SegmentLoops<'a> {
                 thread: thread_number(thread),
                 uncovered,
                 samples,
+                told,
             });
         }
         let mut new = Self {
             record,
             loops,
             covered,
+            directory: directory.to_owned(),
         };
         new.identify(trace)?;
         Ok(new)
@@ -114,6 +129,21 @@ impl<'a> SegmentLoops<'a> {
     /// The loops' thread numbers, where they are known.
     pub fn threads(&self) -> Vec<Option<u32>> {
         self.loops.iter().map(|of| of.thread).collect()
+    }
+
+    /// What a loop of the user's own told of its sections.
+    pub fn told(&self, number: usize) -> Option<&ThreadTold> {
+        self.loops[number].told.as_ref()
+    }
+
+    /// A loop's thread within the run.
+    pub fn thread_in_run(&self, number: usize) -> u16 {
+        self.loops[number].record.thread
+    }
+
+    /// The run's directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// How many loops there are.
@@ -178,6 +208,24 @@ impl<'a> SegmentLoops<'a> {
         }
         Ok(())
     }
+}
+
+/// The archive has a driven loop's cycles on an even row; here they are when its clock had them due. Returns how
+/// many judged ones are left out, because when they were due is not known.
+fn as_it_was_due(told: &ThreadTold, samples: &mut Vec<Sample>) -> u64 {
+    let mut left_out = 0;
+    samples.retain_mut(|sample| {
+        let Some(due_ns) = told.due_ns(sample.cycle) else {
+            left_out += u64::from(!sample.is_warm_up());
+            return false;
+        };
+        let apart_ns = due_ns.wrapping_sub(sample.due_ns).cast_signed();
+        for at_ns in [&mut sample.due_ns, &mut sample.wake_ns, &mut sample.end_ns] {
+            *at_ns = at_ns.saturating_add_signed(apart_ns);
+        }
+        true
+    });
+    left_out
 }
 
 /// The kernel's number of the thread, where the run says it.

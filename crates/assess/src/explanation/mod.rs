@@ -1,6 +1,7 @@
 //! The explanation of a recorded run: its traces and samples through the explainer, condition by
 //! condition, as a stream.
 
+mod beside;
 mod covered;
 mod error;
 mod files;
@@ -10,6 +11,7 @@ mod sums;
 mod terms;
 mod under_way;
 
+pub use beside::{tell_of, text_of};
 pub use error::ExplainError;
 pub use files::{kept, write_beside};
 pub use loops::SegmentLoops;
@@ -111,15 +113,17 @@ pub fn explain(
             directory: run.directory().display().to_string(),
         });
     }
+    let mut explanation = Explanation {
+        version: Explanation::VERSION,
+        events,
+        events_lost: lost,
+        switches_untold: untold,
+        own_by_name,
+        conditions: sums.conditions(),
+    };
+    beside::tell(run, &mut explanation)?;
     Ok(ExplainedRun {
-        explanation: Explanation {
-            version: Explanation::VERSION,
-            events,
-            events_lost: lost,
-            switches_untold: untold,
-            own_by_name,
-            conditions: sums.conditions(),
-        },
+        explanation,
         overheads: OverheadTable::of(&overheads),
     })
 }

@@ -17,6 +17,7 @@ struct Condition {
     segments: HashMap<u64, u32>,
     latencies: Vec<u64>,
     uncovered: u64,
+    silent_segments: u64,
     unproven_loads: Vec<String>,
 }
 
@@ -45,8 +46,12 @@ impl Sums {
                 let place = new.place(&loops, number);
                 let judged = loops.samples(number).iter().filter(|s| !s.is_warm_up());
                 let latencies = judged.map(|s| u64::try_from(s.latency_ns()).unwrap_or(0));
+                let before = new.conditions[place].latencies.len();
                 new.conditions[place].latencies.extend(latencies);
-                new.conditions[place].uncovered += loops.uncovered(number);
+                let uncovered = loops.uncovered(number);
+                new.conditions[place].uncovered += uncovered;
+                let is_silent = new.conditions[place].latencies.len() == before && uncovered == 0;
+                new.conditions[place].silent_segments += u64::from(is_silent);
             }
         }
         for condition in &mut new.conditions {
@@ -77,8 +82,9 @@ impl Sums {
         let place = self.place(loops, number);
         let condition = &mut self.conditions[place];
         condition.totals.add(cycle);
-        let worst = condition.totals.worst.iter();
-        if worst
+        let kept = condition.totals.worst.iter();
+        let kept = kept.chain(&condition.totals.longest);
+        if kept
             .into_iter()
             .any(|kept| kept.sample.due_ns == cycle.sample.due_ns)
         {
@@ -110,6 +116,7 @@ impl Sums {
     pub fn conditions(&self) -> Vec<ConditionExplanation> {
         let figures = |condition: &Condition| ConditionExplanation {
             unproven_loads: condition.unproven_loads.clone(),
+            silent_segments: condition.silent_segments,
             ..ConditionExplanation::of(
                 (&condition.phase, &condition.condition, &condition.thread),
                 &condition.threshold_from,
@@ -147,6 +154,7 @@ impl Sums {
                 segments: HashMap::new(),
                 latencies: Vec::new(),
                 uncovered: 0,
+                silent_segments: 0,
                 unproven_loads: Vec::new(),
             });
             self.conditions.len() - 1

@@ -53,7 +53,7 @@ impl UnderWay {
         let (Some(record), Some(trace)) = (record, Trace::open(&self.directory, segment)?) else {
             return Ok(None);
         };
-        let mut loops = SegmentLoops::with(&record, &trace, |thread| {
+        let mut loops = SegmentLoops::with(&self.directory, &record, &trace, |thread| {
             self.log.samples(segment, thread.thread)
         })?;
         let Some((number, worst, (from_ns, to_ns))) = loops.keep_around_worst(BEFORE, AFTER) else {

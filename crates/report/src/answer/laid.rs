@@ -4,13 +4,19 @@
 use super::{Answer, COLUMNS, Class, Figures, LINES, Matter, Next, Row, Word};
 use crate::Style;
 use crate::table::{Cell, Table, Tone, number, words};
-use wakepath_timeline::columns::{cut, width, wrapped};
+use wakepath_timeline::columns::{self, cut, width, wrapped};
 use wakepath_verdict::fraction;
 
 /// Narrower than this, the medians are left to the whole text.
 const ROOM_FOR_MEDIANS: usize = 92;
 /// No narrower terminal is laid out for.
 const LEAST_COLUMNS: usize = 40;
+/// So many times as many lines for a text where there is room as where there is none.
+const WHOLE: usize = 8;
+/// So many rows come before the steps that lead on, and so many lines of those before more rows.
+const ROWS_FIRST: usize = 8;
+/// See [`ROWS_FIRST`].
+const NEXT_FIRST: usize = 8;
 /// Longest label of a row.
 const LONGEST_LABEL: usize = 24;
 
@@ -32,33 +38,60 @@ impl Answer {
     pub fn to_text(&self, shown: &Shown<'_>) -> String {
         let columns = shown.style.columns.unwrap_or(COLUMNS);
         let columns = columns.clamp(LEAST_COLUMNS, COLUMNS);
-        let mut above = self.verdict(columns);
-        if !self.criterion.is_empty() {
-            above += &lines(&format!("criterion: {}", self.criterion), "  ", columns, 3);
-        }
-        above.push('\n');
-        let mut below = self.matters(columns);
-        below += &self.next(shown.run, columns);
-        below.push('\n');
-        below += &lines(&self.limits, "  ", columns, 2);
-        below += &lines(&format!("recording: {}", shown.recording), "  ", columns, 1);
-        let used = above.lines().count() + below.lines().count() + shown.lines_below;
-        let table = self.table_within(LINES.saturating_sub(used), columns);
-        let text = format!("{above}{table}{below}");
+        // Everything whole where there is room for it; else each text in a few lines.
+        let whole = self.laid(shown, columns, WHOLE);
+        let text = whole.or_else(|| self.laid(shown, columns, 1));
+        let text = text.unwrap_or_default();
         match text.split_once('\n') {
             Some((first, rest)) => format!("{}\n{rest}", self.coloured(first, shown.style)),
             None => text,
         }
     }
 
-    fn verdict(&self, columns: usize) -> String {
+    /// With `more` times as many lines for each text as there are in need; `None` where more than
+    /// one time leaves no room for something.
+    fn laid(&self, shown: &Shown<'_>, columns: usize, more: usize) -> Option<String> {
+        let mut above = self.verdict(columns, more);
+        if !self.criterion.is_empty() {
+            let criterion = format!("criterion: {}", self.criterion);
+            above += &lines(&criterion, "  ", columns, 3 * more);
+        }
+        above.push('\n');
+        let matters = self.matters(columns, more);
+        let mut notes = String::from("\n");
+        notes += &lines(&self.limits, "  ", columns, 2 * more);
+        let recording = format!("recording: {}", shown.recording);
+        notes += &lines(&recording, "  ", columns, more);
+        let used = [&above, &matters, &notes].map(|text| text.lines().count());
+        let used = used.iter().sum::<usize>() + shown.lines_below;
+        let some = self
+            .rows
+            .len()
+            .min(if more > 1 { usize::MAX } else { ROWS_FIRST });
+        let table = self.table(&self.rows[..some], columns).lines().count() + 1;
+        let room = LINES.saturating_sub(used + table + 1).max(NEXT_FIRST);
+        let (next, is_all) = self.next(shown.run, columns, room);
+        let used = used + next.lines().count();
+        if more > 1 && (!is_all || used + table >= LINES) {
+            return None;
+        }
+        let table = self.table_within(LINES.saturating_sub(used), columns);
+        Some(format!("{above}{table}{matters}{next}{notes}"))
+    }
+
+    fn verdict(&self, columns: usize, more: usize) -> String {
         let outcome = self.outcome.to_uppercase();
-        let Some((first, more)) = self.because.split_first() else {
+        let Some((first, others)) = self.because.split_first() else {
             return format!("verdict: {outcome}\n");
         };
-        let mut text = lines(&format!("verdict: {outcome}: {first}"), "  ", columns, 3);
-        for because in more.iter().take(2) {
-            text += &lines(&format!("  {because}"), "  ", columns, 2);
+        let mut text = lines(
+            &format!("verdict: {outcome}: {first}"),
+            "  ",
+            columns,
+            3 * more,
+        );
+        for because in others.iter().take(2) {
+            text += &lines(&format!("  {because}"), "  ", columns, 2 * more);
         }
         text
     }
@@ -76,6 +109,9 @@ impl Answer {
 
     /// As many rows as there are lines for, and how many more there are.
     fn table_within(&self, most: usize, columns: usize) -> String {
+        if self.classes.is_empty() {
+            return String::new();
+        }
         let mut shown = self.rows.len();
         loop {
             let mut text = self.table(&self.rows[..shown], columns);
@@ -120,50 +156,76 @@ impl Answer {
         kept.join("\n") + "\n"
     }
 
-    fn matters(&self, columns: usize) -> String {
+    fn matters(&self, columns: usize, more: usize) -> String {
         if self.machine.is_empty() {
             return String::new();
         }
-        let more = match self.more_bad {
+        let others = match self.more_bad {
             0 => String::new(),
-            more => format!(" ({more} more: wakepath doctor)"),
+            others => format!(" ({others} more: wakepath doctor)"),
         };
-        let heading = format!("what matters most on this machine{more}");
+        let heading = format!("what matters most on this machine{others}");
         let mut text = cut(&heading, columns) + "\n";
         for Matter { what, size, remedy } in &self.machine {
             // The size is not what is cut.
-            let room = columns.saturating_sub(width(size) + 6).max(columns / 3);
+            let room = match more {
+                1 => columns.saturating_sub(width(size) + 6).max(columns / 3),
+                _ => usize::MAX,
+            };
             text += &lines(
                 &format!("  {}; {size}", cut(what, room)),
                 "    ",
                 columns,
-                1,
+                more,
             );
             if !remedy.is_empty() {
-                text += &lines(&format!("      remedy: {remedy}"), "      ", columns, 2);
+                text += &lines(
+                    &format!("      remedy: {remedy}"),
+                    "      ",
+                    columns,
+                    2 * more,
+                );
             }
         }
         text + "\n"
     }
 
-    fn next(&self, run: &str, columns: usize) -> String {
+    /// Each step whole, as many as there are lines for; and whether that is all of them.
+    fn next(&self, run: &str, columns: usize, room: usize) -> (String, bool) {
         let mut text = String::from("next\n");
+        let mut left = room;
         let commands: Vec<String> = self.next.iter().map(|next| next.command(run)).collect();
         let widest = commands.iter().map(|command| width(command));
         let aligned = widest.filter(|&wide| wide <= columns * 2 / 5).max();
         let aligned = aligned.unwrap_or(0);
         for (next, command) in self.next.iter().zip(&commands) {
-            let gap = aligned.saturating_sub(width(command));
-            let line = format!("  {command}{}   {}", " ".repeat(gap), next.what);
-            match width(command) <= aligned {
-                true => text += &format!("{}\n", cut(&line, columns)),
-                false => {
-                    text += &format!("{}\n", cut(&format!("  {command}"), columns));
-                    text += &format!("{}\n", cut(&format!("      {}", next.what), columns));
+            let step = match width(command) <= aligned {
+                true => {
+                    let gap = " ".repeat(aligned - width(command));
+                    let rest = " ".repeat(aligned + 5);
+                    wrapped(&next.what, &format!("  {command}{gap}   "), &rest, columns)
                 }
+                false => {
+                    typed(command, columns) + &wrapped(&next.what, "      ", "      ", columns)
+                }
+            };
+            let lines = step.lines().count();
+            if lines > left {
+                return (text, false);
             }
+            left -= lines;
+            text += &step;
         }
-        text
+        (text, true)
+    }
+}
+
+/// A command in as many lines as it takes.
+fn typed(command: &str, columns: usize) -> String {
+    let pasted = columns::command(command, "  ", columns);
+    match pasted.lines().all(|line| width(line) <= columns) {
+        true => pasted,
+        false => wrapped(command, "  ", "      ", columns),
     }
 }
 
@@ -305,6 +367,59 @@ mod tests {
                     assert!(text.starts_with("verdict: "), "{text}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn words_are_wrapped_and_not_cut_where_there_is_room() {
+        let long = |last: &str| format!("{} {last}", "some words ".repeat(12).trim_end());
+        let answer = Answer {
+            because: vec![long("because")],
+            criterion: long("criterion"),
+            machine: vec![Matter {
+                what: long("what"),
+                size: "3 µs".into(),
+                remedy: long("remedy"),
+            }],
+            next: vec![
+                Next {
+                    words: vec![Word::Text(format!(
+                        "wakepath check {}",
+                        "--trace ".repeat(20)
+                    ))],
+                    what: long("first"),
+                },
+                Next {
+                    words: vec![Word::Text("wakepath explain".into())],
+                    what: long("second"),
+                },
+            ],
+            limits: long("limits"),
+            ..hostile(3, "x")
+        };
+        for columns in [None, Some(80)] {
+            let text = answer.to_text(&Shown {
+                style: Style {
+                    colour: false,
+                    columns,
+                },
+                ..Shown::default()
+            });
+            let text: Vec<&str> = text.lines().filter(|line| !line.contains("xx")).collect();
+            let text = text.join("\n");
+            for last in [
+                "because",
+                "criterion",
+                "what",
+                "remedy",
+                "first",
+                "second",
+                "limits",
+            ] {
+                assert!(text.contains(last), "{last}: {text}");
+            }
+            assert!(!text.contains('…'), "{text}");
+            assert!(text.matches("--trace").count() == 20, "{text}");
         }
     }
 

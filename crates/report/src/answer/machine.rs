@@ -3,9 +3,9 @@
 
 use super::Matter;
 use wakepath_assess::Assessment;
-use wakepath_explain::Explanation;
+use wakepath_explain::{CauseFigures, Explanation};
 use wakepath_readiness::{Judged, Magnitude, Severity};
-use wakepath_timeline::duration::short;
+use wakepath_timeline::duration::{exact, short};
 use wakepath_timeline::one_line;
 use wakepath_verdict::counted;
 
@@ -19,9 +19,9 @@ pub(super) fn matters(
     assessment: &Assessment,
     explanation: Option<&Explanation>,
 ) -> (Vec<Matter>, usize) {
-    let mut matters: Vec<Matter> = explanation
-        .map(|explanation| causes(assessment, explanation))
-        .unwrap_or_default();
+    let mut matters: Vec<Matter> = overruns(assessment).into_iter().collect();
+    let causes = explanation.map(|explanation| causes(assessment, explanation));
+    matters.extend(causes.unwrap_or_default());
     let bad = worst_checks(assessment);
     let shown = bad.len().min(MOST - matters.len());
     matters.extend(
@@ -94,6 +94,31 @@ fn size(assessment: &Assessment, judged: &Judged) -> String {
     }
 }
 
+/// The loop's own cycles that took longer than its period: no setting of the machine makes up for them.
+fn overruns(assessment: &Assessment) -> Option<Matter> {
+    let found = assessment.conditions.iter().map(|of| of.cycles.overruns);
+    let of = found.max_by_key(|of| (of.skipped, of.cycles))?;
+    if of.skipped == 0 {
+        return None;
+    }
+    Some(Matter {
+        what: format!(
+            "its own work outlasted its period of {}",
+            exact(of.period_ns)
+        ),
+        size: format!(
+            "{} at worst, {}, {}",
+            short(of.longest_ns.cast_signed()),
+            counted(of.cycles, "cycle", "cycles"),
+            counted(of.skipped, "due time skipped", "due times skipped"),
+        ),
+        remedy:
+            "time its parts as sections and shorten the longest, or give it a longer period; a run \
+                 with --trace says whether something else ran meanwhile"
+                .into(),
+    })
+}
+
 /// Causes of late cycles over all conditions, by their time, those of a kind with one remedy
 /// together; where a policy is recommended, over
 /// that policy's alone: what the others suffer is no longer of interest.
@@ -123,7 +148,7 @@ fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<Matter> {
                     }
                     sum.cycles += cause.late_cycles;
                     sum.total_ns += cause.late_ns;
-                    sum.worst_ns = sum.worst_ns.max(cause.worst_ns);
+                    sum.worst_ns = sum.worst_ns.max(late_worst_ns(cause));
                 }
                 None => sums.push(Sum {
                     causes: vec![&cause.cause],
@@ -131,7 +156,7 @@ fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<Matter> {
                     remedy,
                     cycles: cause.late_cycles,
                     total_ns: cause.late_ns,
-                    worst_ns: cause.worst_ns,
+                    worst_ns: late_worst_ns(cause),
                 }),
             }
         }
@@ -151,4 +176,12 @@ fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<Matter> {
         remedy: one_line(sum.remedy),
     });
     told.collect()
+}
+
+/// Its largest part in a late cycle; in what older versions explained, in any.
+fn late_worst_ns(cause: &CauseFigures) -> u64 {
+    match cause.late_worst_ns {
+        0 => cause.worst_ns,
+        late => late,
+    }
 }

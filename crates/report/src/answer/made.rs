@@ -11,7 +11,10 @@ use wakepath_verdict::{Judgement, Observed, Outcome, count, counted, upper_fract
 impl Answer {
     /// The answer to a run, with what its trace explains where there is one.
     pub fn of(assessment: &Assessment, explanation: Option<&Explanation>) -> Self {
-        let (classes, rows) = figures::rows(assessment);
+        let (classes, rows) = match measures_caches(assessment) {
+            true => (Vec::new(), Vec::new()),
+            false => figures::rows(assessment),
+        };
         let (machine, more_bad) = machine::matters(assessment, explanation);
         Self {
             outcome: assessment.outcome.to_string(),
@@ -30,6 +33,12 @@ impl Answer {
             limits: limits(assessment),
         }
     }
+}
+
+/// Whether all that the run measured is what caches lose: how late its threads woke up is nothing that
+/// anybody asked for.
+pub(crate) fn measures_caches(assessment: &Assessment) -> bool {
+    assessment.outcome == Outcome::NotJudged && !assessment.cache_delays.is_empty()
 }
 
 /// What the verdict means, in a sentence or two.
@@ -163,6 +172,9 @@ fn largest(assessment: &Assessment) -> Option<String> {
 /// What no figure of this run can show: the least that a condition was measured bounds what is too
 /// rare to have been seen.
 fn limits(assessment: &Assessment) -> String {
+    if measures_caches(assessment) {
+        return "the largest loss is the largest observed, not a bound".to_owned();
+    }
     let measured = assessment.conditions.iter().filter(|of| {
         let cycles = &of.cycles;
         cycles.scheduled > 0 && cycles.judged_seconds > 0.0

@@ -12,7 +12,7 @@ mod next;
 pub(crate) use figures::rows;
 pub use kept::KeptAnswer;
 pub use laid::Shown;
-pub(crate) use made::nearest;
+pub(crate) use made::{measures_caches, nearest};
 use serde::{Deserialize, Serialize};
 
 /// Lines that an answer takes at most, and columns where nothing says how many there are.

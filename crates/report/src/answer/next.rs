@@ -43,8 +43,10 @@ pub(super) fn steps(
             }
         }
         Outcome::Undecided => {
-            for (of, what, command) in steps_of(assessment).into_iter().take(2) {
-                let command = command.unwrap_or_default();
+            // What no command can repeat, as an import, the verdict's own reasons tell.
+            let typed = steps_of(assessment).into_iter();
+            let typed = typed.filter_map(|(of, what, command)| Some((of, what, command?)));
+            for (of, what, command) in typed.take(2) {
                 match command.starts_with("wakepath explain") {
                     true => steps.push(of_run("wakepath explain", "", format!("{what} ({of})"))),
                     false => steps.push(text(command, format!("{what} ({of})"))),

@@ -1,5 +1,6 @@
 //! Every sample as a line of CSV (RFC 4180), batch by batch: a run of any length in little memory.
-//! Skipped due times have no line: they are the gaps between cycle numbers.
+//! Skipped due times have no line: they are the gaps between cycle numbers, and between the first judged
+//! cycle, the lines and the end.
 
 use std::io::{self, Write};
 use wakepath_archive::{ArchiveError, Run};
@@ -21,7 +22,7 @@ pub enum CsvError {
 
 const HEAD: &str = "segment,repetition,phase,condition,thread,cycle,due_ns,latency_ns,execution_ns,\
                     response_ns,work_ns,cpu_time_ns,involuntary_switches,cpu,warm_up,\
-                    due_already_past,sleep_interrupted,work_fault\r\n";
+                    due_already_past,sleep_interrupted,work_fault,first_judged_cycle,end_cycle\r\n";
 
 /// Writes all samples of a run, by segment, thread and cycle. Times are nanoseconds, `due_ns` on the
 /// measured machine's `CLOCK_MONOTONIC`; a cell is empty where nothing was measured.
@@ -48,9 +49,10 @@ pub fn csv(run: &Run, to: &mut impl Write) -> Result<(), CsvError> {
                 cell(&segment.condition),
                 cell(&thread.name)
             );
+            let after = format!("{},{}", thread.first_judged_cycle, thread.expected);
             for batch in run.batches(segment.segment, thread.thread)? {
                 for sample in batch? {
-                    line(to, &before, &sample)?;
+                    line(to, &before, &sample, &after)?;
                 }
             }
         }
@@ -59,7 +61,7 @@ pub fn csv(run: &Run, to: &mut impl Write) -> Result<(), CsvError> {
     Ok(())
 }
 
-fn line(to: &mut impl Write, before: &str, sample: &Sample) -> io::Result<()> {
+fn line(to: &mut impl Write, before: &str, sample: &Sample, after: &str) -> io::Result<()> {
     let has = |flag| sample.flags.contains(flag);
     let measured = |flag, value: u32| {
         if has(flag) {
@@ -70,7 +72,7 @@ fn line(to: &mut impl Write, before: &str, sample: &Sample) -> io::Result<()> {
     };
     write!(
         to,
-        "{before},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
+        "{before},{},{},{},{},{},{},{},{},{},{},{},{},{},{after}\r\n",
         sample.cycle,
         sample.due_ns,
         sample.latency_ns(),
@@ -128,11 +130,11 @@ mod tests {
             ..Sample::default()
         };
         let mut text = Vec::new();
-        line(&mut text, "0,0,idle,FIFO 50,loop", &sample).unwrap();
+        line(&mut text, "0,0,idle,FIFO 50,loop", &sample, "5,9").unwrap();
         let text = String::from_utf8(text).unwrap();
         assert_eq!(
             text,
-            "0,0,idle,FIFO 50,loop,7,1000,250,50,300,40,,,3,0,0,0,0\r\n"
+            "0,0,idle,FIFO 50,loop,7,1000,250,50,300,40,,,3,0,0,0,0,5,9\r\n"
         );
         let columns = |line: &str| line.trim_end().split(',').count();
         assert_eq!(columns(&text), columns(HEAD));

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
-use wakepath_assess::explanation::{Along, ExplainError, SegmentLoops};
+use wakepath_archive::{Span, read_lines};
+use wakepath_assess::explanation::{Along, ExplainError, SegmentLoops, text_of};
 use wakepath_explain::Explained;
 use wakepath_explain::perfetto::{Timeline, Track};
 
@@ -24,6 +25,9 @@ struct LoopTracks {
     causes: Track,
     work: Track,
     interference: Track,
+    /// Of a loop that timed its sections or said something.
+    sections: Option<Track>,
+    said: Option<Track>,
 }
 
 impl Timelines {
@@ -51,7 +55,12 @@ impl Timelines {
         Ok(())
     }
 
-    fn tracks(&mut self, condition: String, name: &str) -> io::Result<LoopTracks> {
+    fn tracks(
+        &mut self,
+        condition: String,
+        name: &str,
+        (has_sections, says): (bool, bool),
+    ) -> io::Result<LoopTracks> {
         let key = (condition, name.to_owned());
         if let Some(tracks) = self.loops.get(&key) {
             return Ok(*tracks);
@@ -64,6 +73,8 @@ impl Timelines {
             causes: below("why")?,
             work: below("work")?,
             interference: below("interference in the work")?,
+            sections: has_sections.then(|| below("sections")).transpose()?,
+            said: says.then(|| below("the loop said")).transpose()?,
         };
         self.loops.insert(key, tracks);
         Ok(tracks)
@@ -74,9 +85,28 @@ impl Along for Timelines {
     fn segment(&mut self, loops: &SegmentLoops<'_>) -> Result<(), ExplainError> {
         self.current.clear();
         let condition = format!("{}, {}", loops.record.condition, loops.record.phase);
+        let mut said: BTreeMap<u16, Vec<(u64, String)>> = BTreeMap::new();
+        read_lines(loops.directory(), |line| {
+            if line.segment == loops.record.segment {
+                let of = said.entry(line.thread).or_default();
+                of.push((line.at_ns, text_of(&line)));
+            }
+        })?;
         for number in 0..loops.count() {
-            let tracks = self.tracks(condition.clone(), loops.name(number))?;
+            let has_sections = loops
+                .told(number)
+                .is_some_and(|told| !told.spans.is_empty());
+            let lines = said
+                .remove(&loops.thread_in_run(number))
+                .unwrap_or_default();
+            let has = (has_sections, !lines.is_empty());
+            let tracks = self.tracks(condition.clone(), loops.name(number), has)?;
             self.current.push(tracks);
+            for (at_ns, text) in tracks.said.iter().flat_map(|_| &lines) {
+                if let Some(track) = tracks.said {
+                    self.out.instant(track, *at_ns, text)?;
+                }
+            }
         }
         Ok(())
     }
@@ -127,6 +157,12 @@ impl Along for Timelines {
             let span = (piece.from_ns, piece.to_ns);
             out.slice(tracks.interference, span, &piece.cause.to_string(), &[])?;
         }
+        if let (Some(track), Some(told)) = (tracks.sections, loops.told(number)) {
+            for span in nested(told.spans_of(sample.cycle)) {
+                let name = told.name(span.section);
+                out.slice(track, (span.from_ns, span.to_ns), &name, &[])?;
+            }
+        }
         Ok(())
     }
 
@@ -145,5 +181,44 @@ impl Along for Timelines {
 
     fn wants_spans(&self) -> bool {
         true
+    }
+}
+
+/// Sections as slices must lie: the outer before the inner, and none beyond the end of the one that it lies in.
+fn nested(spans: &[Span]) -> Vec<Span> {
+    let mut spans = spans.to_vec();
+    spans.sort_by_key(|span| (span.from_ns, std::cmp::Reverse(span.to_ns)));
+    let mut open: Vec<u64> = Vec::new();
+    for span in &mut spans {
+        open.retain(|&end_ns| end_ns > span.from_ns);
+        if let Some(&end_ns) = open.last() {
+            span.to_ns = span.to_ns.min(end_ns);
+        }
+        open.push(span.to_ns);
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_that_end_in_the_wrong_order_are_cut_where_the_outer_ends() {
+        let span = |section, from_ns, to_ns| Span {
+            cycle: 0,
+            section,
+            from_ns,
+            to_ns,
+        };
+        let all = [
+            span(2, 30, 90),
+            span(1, 10, 60),
+            span(0, 0, 100),
+            span(3, 60, 70),
+        ];
+        let found = nested(&all).into_iter();
+        let found: Vec<_> = found.map(|of| (of.section, of.from_ns, of.to_ns)).collect();
+        assert_eq!(found, [(0, 0, 100), (1, 10, 60), (2, 30, 60), (3, 60, 70)]);
     }
 }

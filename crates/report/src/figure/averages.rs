@@ -41,7 +41,8 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
         let interval = format!(
             "average {}, 99 % interval {} to {}, largest {}",
             duration(mean.mean.round() as i64),
-            duration(low.round() as i64),
+            // Student's interval may reach below what a latency can be.
+            duration(low.max(least(one).min(0) as f64).round() as i64),
             duration(high.round() as i64),
             duration(*max)
         );
@@ -75,4 +76,10 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
 
 fn ends_of(mean: &MeanInterval) -> (f64, f64) {
     (mean.mean - mean.half_width, mean.mean + mean.half_width)
+}
+
+/// The least value of a condition.
+fn least(one: &Drawn<'_>) -> i64 {
+    let shape = one.picture.latency.shape.as_ref();
+    shape.map_or(0, |shape| shape.min)
 }

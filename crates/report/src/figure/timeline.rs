@@ -3,11 +3,13 @@
 use super::plot::{NARROW, Plot, shortened, slug};
 use super::scale::{Linear, fitting_unit};
 use super::{Figure, distinct};
-use wakepath_explain::{ConditionExplanation, Explanation, LateCycle};
+use wakepath_explain::{ConditionExplanation, Explanation, LateCycle, LatePiece};
 use wakepath_verdict::duration;
 
-/// So many cycles of the run are drawn.
+/// So many late cycles of the run are drawn.
 const DRAWN: usize = 6;
+/// So many that took longest by themselves.
+const DRAWN_LONGEST: usize = 3;
 /// Causes named one by one; smaller ones share a row.
 const NAMED: usize = 8;
 /// A cause's name, and its bar below it.
@@ -22,22 +24,121 @@ pub(super) fn draw(explanation: Option<&Explanation>) -> Vec<Figure> {
         .filter(|(_, cycle)| cycle.latency_ns > 0 && !cycle.pieces.is_empty())
         .collect();
     worst.sort_by_key(|(_, cycle)| std::cmp::Reverse(cycle.latency_ns));
-    let drawn = worst.into_iter().take(DRAWN);
-    drawn
-        .map(|(condition, cycle)| timeline(condition, cycle))
-        .collect()
+    let late = worst.into_iter().take(DRAWN);
+    let late = late.map(|(condition, cycle)| of_latency(condition, cycle));
+    let mut longest: Vec<(&ConditionExplanation, &LateCycle)> = explanation
+        .into_iter()
+        .flat_map(|explanation| &explanation.conditions)
+        .flat_map(|condition| {
+            condition
+                .longest
+                .iter()
+                .map(move |cycle| (condition, cycle))
+        })
+        .filter(|(_, cycle)| !cycle.sections.is_empty())
+        .collect();
+    longest.sort_by_key(|(_, cycle)| std::cmp::Reverse(cycle.execution_ns));
+    let longest = longest.into_iter().take(DRAWN_LONGEST);
+    let longest = longest.map(|(condition, cycle)| of_work(condition, cycle));
+    late.chain(longest).collect()
+}
+
+/// Something on a row of its own, from so long after the due time.
+struct Bar<'a> {
+    row: &'a str,
+    from_ns: u64,
+    ns: u64,
+    hint: String,
+}
+
+/// What a figure of one cycle is called.
+struct Titles<'a> {
+    id: &'a str,
+    title: String,
+    caption: &'a str,
+}
+
+fn length(ns: u64) -> String {
+    duration(i64::try_from(ns).unwrap_or(i64::MAX))
+}
+
+fn place(condition: &ConditionExplanation, cycle: &LateCycle) -> String {
+    format!(
+        "{}, {}: segment {} cycle {}",
+        condition.condition, condition.phase, cycle.segment, cycle.cycle
+    )
+}
+
+fn of_latency(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
+    let bars = cycle.pieces.iter().map(|piece| Bar {
+        row: &piece.cause,
+        from_ns: piece.from_ns,
+        ns: piece.ns,
+        hint: format!("{}: {}, {}", piece.stretch, piece.cause, length(piece.ns)),
+    });
+    let titles = Titles {
+        id: "timeline",
+        title: format!(
+            "{}, {} late",
+            place(condition, cycle),
+            duration(cycle.latency_ns)
+        ),
+        caption: "What the CPU did instead of the loop, from the due time until its first instruction; the \
+                  pieces add up to the latency.",
+    };
+    let most_ns = cycle.latency_ns as f64;
+    timeline(condition, cycle, &bars.collect::<Vec<_>>(), most_ns, titles)
+}
+
+/// The sections of a cycle, and below them what ran instead of the loop, on one axis.
+fn of_work(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
+    let named: Vec<String> = cycle
+        .sections
+        .iter()
+        .map(|of| format!("section {}", of.name))
+        .collect();
+    let sections = cycle.sections.iter().zip(&named).map(|(of, name)| Bar {
+        row: name,
+        from_ns: of.from_ns,
+        ns: of.ns,
+        hint: format!("{}, {}", of.why(length), length(of.ns)),
+    });
+    let is_foreign = |piece: &&LatePiece| !matches!(&*piece.kind, "own-code" | "own-inflation");
+    let all = cycle.pieces.iter().chain(&cycle.execution);
+    let foreign = all.filter(is_foreign).map(|piece| Bar {
+        row: &piece.cause,
+        from_ns: piece.from_ns,
+        ns: piece.ns,
+        hint: format!("{}: {}, {}", piece.stretch, piece.cause, length(piece.ns)),
+    });
+    let titles = Titles {
+        id: "sections",
+        title: format!(
+            "{}, took {}",
+            place(condition, cycle),
+            duration(cycle.execution_ns)
+        ),
+        caption: "The sections that the loop timed itself, and what ran instead of it meanwhile, from the \
+                  due time until the cycle's end.",
+    };
+    let most_ns = (cycle.latency_ns.max(0) + cycle.execution_ns) as f64;
+    let bars: Vec<Bar<'_>> = sections.chain(foreign).collect();
+    timeline(condition, cycle, &bars, most_ns, titles)
 }
 
 /// A row for each cause, in the order in which they come, on one axis of time.
-fn timeline(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
-    let sum = |cause: &str| -> u64 {
-        let own = cycle.pieces.iter().filter(|piece| piece.cause == cause);
-        own.map(|piece| piece.ns).sum()
-    };
-    let mut causes: Vec<&str> = distinct(cycle.pieces.iter().map(|piece| piece.cause.as_str()));
+fn timeline(
+    condition: &ConditionExplanation,
+    cycle: &LateCycle,
+    bars: &[Bar<'_>],
+    most_ns: f64,
+    titles: Titles<'_>,
+) -> Figure {
+    let sum = |row: &str| -> u64 { bars.iter().filter(|of| of.row == row).map(|of| of.ns).sum() };
+    let mut causes: Vec<&str> = distinct(bars.iter().map(|of| of.row));
     causes.sort_by_key(|cause| std::cmp::Reverse(sum(cause)));
     causes.truncate(NAMED);
-    causes.sort_by_key(|cause| cycle.pieces.iter().position(|piece| piece.cause == *cause));
+    causes.sort_by_key(|cause| bars.iter().position(|of| of.row == *cause));
     let rest = "other causes";
     let row_of = |cause: &str| {
         causes
@@ -45,17 +146,14 @@ fn timeline(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
             .position(|known| *known == cause)
             .unwrap_or(causes.len())
     };
-    let has_rest = cycle
-        .pieces
-        .iter()
-        .any(|piece| row_of(&piece.cause) == causes.len());
+    let has_rest = bars.iter().any(|of| row_of(of.row) == causes.len());
     let rows = causes.len() + usize::from(has_rest);
 
     let height = 24.0 + 44.0 + rows as f64 * ROW;
     let mut plot = Plot::new(NARROW, height, 8.0, 70.0);
-    let (unit_ns, unit) = fitting_unit(cycle.latency_ns as f64);
+    let (unit_ns, unit) = fitting_unit(most_ns);
     let axis = Linear {
-        most: cycle.latency_ns as f64 / unit_ns,
+        most: most_ns / unit_ns,
         from: plot.left,
         to: plot.right,
     };
@@ -71,49 +169,43 @@ fn timeline(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
         plot.text("", plot.left, y + NAME - 3.0, &named);
     }
     let mut told = Vec::new();
-    for piece in &cycle.pieces {
-        let row = row_of(&piece.cause);
+    for of in bars {
+        let row = row_of(of.row);
         let y = plot.top + row as f64 * ROW;
         let (from, to) = (
-            piece.from_ns as f64 / unit_ns,
-            (piece.from_ns + piece.ns) as f64 / unit_ns,
+            of.from_ns as f64 / unit_ns,
+            (of.from_ns + of.ns) as f64 / unit_ns,
         );
-        let length = duration(i64::try_from(piece.ns).unwrap_or(i64::MAX));
-        let hint = format!("{}: {}, {length}", piece.stretch, piece.cause);
         plot.group(row, &[]);
         let (x, end) = (axis.at(from), axis.at(to));
         let size = [x, y + NAME, (end - x).max(1.0), ROW - NAME - 4.0];
-        plot.rect("body", size, &hint);
+        plot.rect("body", size, &of.hint);
         plot.ungroup();
-        told.push(hint);
+        told.push(of.hint.as_str());
     }
     for (row, cause) in causes.iter().enumerate() {
-        let own = cycle.pieces.iter().filter(|piece| piece.cause == *cause);
+        let own = bars.iter().filter(|of| of.row == *cause);
         let end = own
-            .map(|piece| (piece.from_ns + piece.ns) as f64 / unit_ns)
+            .map(|of| (of.from_ns + of.ns) as f64 / unit_ns)
             .fold(0.0, f64::max);
         let y = plot.top + row as f64 * ROW;
-        let text = duration(i64::try_from(sum(cause)).unwrap_or(i64::MAX));
-        plot.text("mark", axis.at(end) + 5.0, y + NAME + 11.0, &text);
+        plot.text(
+            "mark",
+            axis.at(end) + 5.0,
+            y + NAME + 11.0,
+            &length(sum(cause)),
+        );
     }
-    let title = format!(
-        "{}, {}: segment {} cycle {}, {} late",
-        condition.condition,
-        condition.phase,
-        cycle.segment,
-        cycle.cycle,
-        duration(cycle.latency_ns)
-    );
+    let Titles { id, title, caption } = titles;
     plot.done(
         format!(
-            "timeline-{}-{}-{}",
+            "{id}-{}-{}-{}",
             slug(&condition.condition),
             cycle.segment,
             cycle.cycle
         ),
         title.clone(),
-        "What the CPU did instead of the loop, from the due time until its first instruction; the \
-         pieces add up to the latency.",
+        caption,
         format!("{title}. {}.", told.join("; ")),
     )
 }

@@ -3,7 +3,7 @@
 
 use super::explanation::time;
 use std::fmt::Write;
-use wakepath_explain::{LateCycle, LatePiece, LateShare};
+use wakepath_explain::{LateCycle, LatePiece, LateSection, LateShare};
 
 /// Causes that a line names of each stretch.
 const MOST_OF_STRETCH: usize = 2;
@@ -46,13 +46,64 @@ pub fn line(cycle: &LateCycle) -> String {
     });
     let shown: Vec<String> = shown.collect();
     format!(
-        "segment {} cycle {}: {}, {}: {}",
+        "segment {} cycle {}: {}, {}: {}{}",
         cycle.segment,
         cycle.cycle,
         time(cycle.latency_ns.unsigned_abs()),
         cycle.woken.replace('-', " "),
-        shown.join(" · ")
+        shown.join(" · "),
+        longest_section(cycle)
     )
+}
+
+/// A cycle that took long by itself, in one line: how long, its longest section, what ran in it.
+pub fn long_line(cycle: &LateCycle) -> String {
+    format!(
+        "segment {} cycle {}: took {}{}",
+        cycle.segment,
+        cycle.cycle,
+        time(cycle.execution_ns.unsigned_abs()),
+        longest_section(cycle)
+    )
+}
+
+/// The longest section, and of those within each other that take the same time the innermost.
+fn longest_section(cycle: &LateCycle) -> String {
+    let is_most = |of: &&LateSection| of.ns * 10 >= cycle.execution_ns.unsigned_abs() * 9;
+    let sections = &cycle.sections;
+    let longest = sections.iter().filter(is_most).min_by_key(|of| of.ns);
+    let longest = longest.or_else(|| sections.iter().max_by_key(|of| of.ns));
+    longest.map_or_else(String::new, |of| {
+        format!(" · {} of it in {}", time(of.ns), of.why(time))
+    })
+}
+
+/// The pieces of the work with its sections and what the loop said among them.
+fn with_sections(cycle: &LateCycle) -> Vec<LatePiece> {
+    let stretch = cycle
+        .execution
+        .first()
+        .map_or("execution", |of| &of.stretch);
+    let sections = cycle.sections.iter().map(|of| LatePiece {
+        stretch: stretch.to_owned(),
+        kind: "section".into(),
+        cause: of.why(time),
+        from_ns: of.from_ns,
+        ns: of.ns,
+    });
+    let said = cycle.said.iter().map(|of| LatePiece {
+        stretch: stretch.to_owned(),
+        kind: "said".into(),
+        cause: format!("the loop said: {}", of.text),
+        from_ns: of.from_ns,
+        ns: 0,
+    });
+    let mut all: Vec<LatePiece> = sections
+        .chain(said)
+        .chain(cycle.execution.iter().cloned())
+        .collect();
+    all.sort_by_key(|piece| piece.from_ns);
+    all
 }
 
 /// "27 × wakepath-load": a cause with how often it came, where that is more than once.
@@ -80,7 +131,7 @@ pub fn cycle_text(cycle: &LateCycle, heading: &str) -> String {
     sums(&mut text, &cycle.shares);
     let _ = writeln!(text, "\n  {:>12}  {:>12}", "after due", "length");
     let mut last = String::new();
-    for pieces in [&cycle.pieces, &cycle.execution] {
+    for pieces in [&cycle.pieces, &with_sections(cycle)] {
         timeline(&mut text, pieces, &mut last);
     }
     text
@@ -120,7 +171,8 @@ fn timeline(text: &mut String, pieces: &[LatePiece], last: &mut String) {
     };
     let mut left_out = (0_u64, 0_u64);
     for piece in pieces {
-        if piece.ns < shortest_ns {
+        let is_the_loops = matches!(&*piece.kind, "section" | "said");
+        if piece.ns < shortest_ns && !is_the_loops {
             left_out = (left_out.0 + 1, left_out.1 + piece.ns);
             continue;
         }
@@ -192,6 +244,8 @@ mod tests {
             ],
             pieces: (0..54).map(piece).collect(),
             execution: Vec::new(),
+            sections: Vec::new(),
+            said: Vec::new(),
         }
     }
 

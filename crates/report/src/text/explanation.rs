@@ -1,10 +1,11 @@
 //! An explanation as text: causes ranked, the worst cycles in a line each, the way that a usual and
 //! a rare cycle take. One cycle by itself is in `cycle_text`.
 
-use super::cycle_text::line;
+use super::cycle_text::{line, long_line};
 use std::fmt::Write;
 use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation, WaterfallFigures};
 use wakepath_timeline::one_line;
+use wakepath_verdict::counted;
 
 /// Causes shown of a condition; JSON has all.
 const MOST_CAUSES: usize = 8;
@@ -44,9 +45,13 @@ pub fn explanation_text(explanation: &Explanation, worst: usize) -> String {
 /// Causes and worst cycles alone, of the threads that were late.
 pub fn late_text(explanation: &Explanation, worst: usize) -> String {
     let mut text = String::new();
-    for condition in explanation.conditions.iter().filter(|of| of.late > 0) {
+    let is_told = |of: &&ConditionExplanation| of.late > 0 || of.silent_segments > 0;
+    for condition in explanation.conditions.iter().filter(is_told) {
         text.push('\n');
         heading(&mut text, condition);
+        if condition.late == 0 {
+            continue;
+        }
         causes(&mut text, condition);
         worst_cycles(&mut text, condition, worst);
     }
@@ -90,6 +95,13 @@ fn heading(text: &mut String, of: &ConditionExplanation) {
     for why in &of.unproven_loads {
         let _ = writeln!(text, "  INVALID under load: {}", one_line(why));
     }
+    if of.silent_segments > 0 {
+        let _ = writeln!(
+            text,
+            "  the loop did not run once in the judged time of {}: it never came round to a due time",
+            counted(of.silent_segments, "traced segment", "traced segments")
+        );
+    }
     if of.cycles == 0 {
         let _ = writeln!(text, "  no cycle with events");
         return;
@@ -128,6 +140,13 @@ fn worst_cycles(text: &mut String, of: &ConditionExplanation, worst: usize) {
     for cycle in of.worst.iter().take(worst) {
         let _ = writeln!(text, "    {}", line(cycle));
     }
+    if of.longest.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n  longest cycles, by their own work");
+    for cycle in of.longest.iter().take(worst) {
+        let _ = writeln!(text, "    {}", long_line(cycle));
+    }
 }
 
 fn causes(text: &mut String, of: &ConditionExplanation) {
@@ -135,6 +154,11 @@ fn causes(text: &mut String, of: &ConditionExplanation) {
     let late = of.late > 0;
     let whole = if late { of.late_ns } else { of.all_ns };
     let part = |cause: &CauseFigures| if late { cause.late_ns } else { cause.total_ns };
+    // Of the same cycles as the total, and so never more than it.
+    let worst = |cause: &CauseFigures| match late && cause.late_worst_ns > 0 {
+        true => cause.late_worst_ns,
+        false => cause.worst_ns,
+    };
     let shown: Vec<&CauseFigures> = of.causes.iter().filter(|cause| part(cause) > 0).collect();
     let head = if late { "late cycles" } else { "cycles" };
     let _ = writeln!(
@@ -152,7 +176,7 @@ fn causes(text: &mut String, of: &ConditionExplanation) {
             text,
             "  {cycles:>11}  {:>10}  {:>10}  {:>4.1} %  {}",
             time(part(cause)),
-            time(cause.worst_ns),
+            time(worst(cause)),
             100.0 * part(cause) as f64 / whole.max(1) as f64,
             cause.cause,
         );

@@ -13,6 +13,7 @@ mod kernel_measures;
 mod modules;
 mod probe_effect;
 mod rows;
+mod said;
 mod schedulability;
 mod sweep;
 mod verdict;
@@ -20,6 +21,7 @@ pub(crate) mod worst_case;
 
 use crate::Style;
 use crate::table::Tone;
+pub(crate) use modules::tables as module_tables;
 use std::fmt::Write;
 use verdict::write_verdict;
 use wakepath_assess::{Assessment, Bounds, Comparison, Flights, LoadSummary, NotMeasured};
@@ -92,6 +94,11 @@ fn write_all(assessment: &Assessment, text: &mut String, style: Style) -> std::f
     text.push_str(&counters::to_text(&assessment.counters, style));
     text.push_str(&cache_delays::to_text(&assessment.cache_delays, style));
     text.push_str(&modules::to_text(&assessment.modules, style));
+    text.push_str(&said::to_text(
+        &assessment.said,
+        &assessment.bus_clocks,
+        style,
+    ));
     if let Some(flights) = &assessment.flights {
         text.push_str(&flights::to_short_text(flights, style));
     }

@@ -6,9 +6,85 @@ use wakepath_assess::ModuleFigures;
 
 /// The table for a person, with an empty line after it; nothing without modules.
 pub(crate) fn to_text(modules: &[ModuleFigures], style: Style) -> String {
-    if modules.is_empty() {
-        return String::new();
+    let mut text = String::new();
+    for table in tables(modules) {
+        text += &format!("{}\n", table.to_terminal(style.columns));
     }
+    text
+}
+
+/// Parts that were summed, and sections whose runs are known one by one.
+pub(crate) fn tables(modules: &[ModuleFigures]) -> Vec<Table> {
+    let (sections, parts): (Vec<_>, Vec<_>) =
+        modules.iter().partition(|module| module.spread.is_some());
+    let several = modules.iter().any(|one| one.thread != modules[0].thread);
+    let mut tables = Vec::new();
+    if !parts.is_empty() {
+        tables.push(of_parts(&parts, several));
+    }
+    if !sections.is_empty() {
+        tables.push(of_sections(&sections, several));
+    }
+    tables
+}
+
+fn micros(ns: f64) -> String {
+    format!("{:.2}", ns / 1e3)
+}
+
+fn label(module: &ModuleFigures, several: bool) -> String {
+    match several {
+        true => format!("{}: {}", module.thread, module.times.name),
+        false => module.times.name.clone(),
+    }
+}
+
+fn of_sections(modules: &[&ModuleFigures], several: bool) -> Table {
+    let mut table = Table::of("Section")
+        .column(number("runs"))
+        .group(
+            "time",
+            "µs",
+            &["min", "mean", "±99 %", "p99", "max", "budget"].map(number),
+        )
+        .group(
+            "",
+            "",
+            &[number("load").unit("%"), number("over budget").unit("%")],
+        );
+    let mut of = None;
+    for module in modules {
+        let condition = (&module.condition, &module.phase);
+        if of != Some(condition) {
+            of = Some(condition);
+            table.heading(format!("{}, {}", condition.0, condition.1));
+        }
+        let (times, spread) = (&module.times, module.spread.as_ref());
+        let mean = spread.and_then(|of| of.mean);
+        let over = times.budget_ns.filter(|_| times.runs > 0);
+        let over = over.map(|_| 100.0 * times.over_budget as f64 / times.runs as f64);
+        table.row(
+            label(module, several),
+            vec![
+                Cell::of(times.runs),
+                spread.map(|of| micros(of.min_ns as f64)).into(),
+                module.average_ns.map(micros).into(),
+                mean.map(|of| micros(of.half_width)).into(),
+                spread
+                    .and_then(|of| of.p99_ns)
+                    .map(|ns| micros(ns as f64))
+                    .into(),
+                micros(times.max_ns as f64).into(),
+                times.budget_ns.map(|ns| micros(ns as f64)).into(),
+                format!("{:.3}", module.load * 100.0).into(),
+                over.map(|share| format!("{share:.3}")).into(),
+            ],
+        );
+    }
+    table
+}
+
+fn of_parts(modules: &[&ModuleFigures], several: bool) -> Table {
     let mut table = Table::of("Module")
         .group("rate", "Hz", &["had", "wanted"].map(number))
         .group("time", "µs", &["avg", "max", "budget"].map(number))
@@ -21,7 +97,6 @@ pub(crate) fn to_text(modules: &[ModuleFigures], style: Style) -> String {
                 number("over budget"),
             ],
         );
-    let several = modules.iter().any(|one| one.thread != modules[0].thread);
     let mut of = None;
     for module in modules {
         let condition = (&module.condition, &module.phase);
@@ -29,14 +104,9 @@ pub(crate) fn to_text(modules: &[ModuleFigures], style: Style) -> String {
             of = Some(condition);
             table.heading(format!("{}, {}", condition.0, condition.1));
         }
-        let micros = |ns: f64| format!("{:.2}", ns / 1e3);
         let times = &module.times;
-        let label = match several {
-            true => format!("{}: {}", module.thread, times.name),
-            false => times.name.clone(),
-        };
         table.row(
-            label,
+            label(module, several),
             vec![
                 format!("{:.1}", module.rate_hz).into(),
                 module.wanted_hz.map(|hz| format!("{hz:.1}")).into(),
@@ -49,7 +119,7 @@ pub(crate) fn to_text(modules: &[ModuleFigures], style: Style) -> String {
             ],
         );
     }
-    format!("{}\n", table.to_terminal(style.columns))
+    table
 }
 
 #[cfg(test)]
@@ -77,7 +147,30 @@ mod tests {
             wanted_hz: Some(125.0),
             average_ns: (runs > 0).then_some(2_000.0),
             load: 0.0005,
+            spread: None,
         }
+    }
+
+    #[test]
+    fn a_section_whose_runs_are_known_has_its_spread() {
+        let spread = wakepath_assess::Spread {
+            runs: 500,
+            min_ns: 1_000,
+            mean: None,
+            p99_ns: Some(4_500),
+            max_ns: 5_000,
+        };
+        let section = ModuleFigures {
+            spread: Some(spread),
+            ..module(500, Some(4_000))
+        };
+        let text = to_text(&[section], Style::default());
+        let row = text.trim_end().lines().last().unwrap_or_default();
+        let words: Vec<&str> = row.split_whitespace().collect();
+        let wanted = [
+            "attitude", "500", "1.00", "2.00", "–", "4.50", "5.00", "4.00", "0.050", "0.600",
+        ];
+        assert_eq!(words, wanted);
     }
 
     #[test]

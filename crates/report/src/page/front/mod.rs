@@ -8,12 +8,12 @@ mod terms;
 use super::sections::figures::figure as draw;
 use super::sections::outcome;
 use super::{Reported, Titles};
-use crate::answer::{Answer, Class, Figures};
+use crate::answer::{Answer, Class, Figures, measures_caches};
 use crate::figure::short;
 use crate::markup::Markup;
 use crate::next_step::again;
 use crate::table::{Cell, Table, number, words};
-use crate::text::{source, virtual_time_text};
+use crate::text::{cache_delays_table, source, virtual_time_text};
 use wakepath_assess::{Assessment, more_may_be_late};
 use wakepath_verdict::{Outcome, duration, fraction};
 
@@ -37,12 +37,16 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titl
     }
     beside(markup, run);
     terms(markup, run, &answer);
-    if answer.rows.is_empty() {
+    let caches = measures_caches(assessment);
+    if caches {
+        let table = cache_delays_table(&assessment.cache_delays);
+        table.write_html(markup, "What is lost of the caches");
+    } else if answer.rows.is_empty() {
         super::sections::nothing(markup, "No condition was measured.");
     } else {
         policies(&answer, assessment).write_html(markup, "Policies");
     }
-    if let Some(figure) = &run.figures.overview {
+    if let Some(figure) = run.figures.overview.as_ref().filter(|_| !caches) {
         draw(markup, figure, "h2", true);
     }
     markup.raw("<div class=\"foot\"><div>");

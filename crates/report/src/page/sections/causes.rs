@@ -4,6 +4,7 @@ use super::{figures, interference, nothing, worst};
 use crate::markup::Markup;
 use crate::page::Reported;
 use crate::table::{Cell, Table, number, words};
+use crate::text::module_tables;
 use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation};
 use wakepath_verdict::{count, counted, duration, fraction};
 
@@ -30,7 +31,47 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         figures::pairs(markup, &run.figures.windows, "");
     }
     worst::write(markup, run);
+    sections(markup, run);
     interference::write(markup, run);
+}
+
+/// The parts that the loop timed itself, and in its longest cycles what ran in them.
+fn sections(markup: &mut Markup, run: &Reported<'_>) {
+    for table in module_tables(&run.assessment.modules) {
+        table.write_html(markup, "Parts that timed themselves");
+    }
+    let conditions = run.explanation.iter().flat_map(|of| &of.conditions);
+    let longest = conditions.flat_map(|of| of.longest.iter().map(move |cycle| (of, cycle)));
+    let longest: Vec<_> = longest
+        .filter(|(_, cycle)| !cycle.sections.is_empty())
+        .collect();
+    if longest.is_empty() {
+        return;
+    }
+    let mut table = Table::of("Condition and cycle")
+        .caption("The cycles that took longest by themselves: their sections, and what ran in them instead.")
+        .column(number("Took"))
+        .column(number("Section took"))
+        .column(words("Section"));
+    for (condition, cycle) in longest {
+        let time = |ns: u64| duration(i64::try_from(ns).unwrap_or(i64::MAX));
+        for (at, section) in cycle.sections.iter().enumerate() {
+            let name = format!(
+                "{}, {}: segment {} cycle {}",
+                condition.condition, condition.phase, cycle.segment, cycle.cycle
+            );
+            let took = (at == 0).then(|| duration(cycle.execution_ns));
+            table.row(
+                if at == 0 { name } else { String::new() },
+                vec![
+                    took.into(),
+                    time(section.ns).into(),
+                    section.why(time).into(),
+                ],
+            );
+        }
+    }
+    table.write_html(markup, "Sections of the longest cycles");
 }
 
 fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation) {

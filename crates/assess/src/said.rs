@@ -1,0 +1,213 @@
+//! What the loops of a run said in their log: how many lines, the first and the last of them, and the spread of each
+//! value. It judges nothing.
+
+use crate::error::AssessmentError;
+use crate::explanation::text_of;
+use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
+use wakepath_archive::{LineSaid, LoopLine, Run, SegmentTold, read_lines};
+
+/// Lines that are shown from the beginning and from the end, each.
+const SHOWN: usize = 8;
+/// Values of different names that are told of one loop.
+const MOST_VALUES: usize = 64;
+
+/// What one loop said.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Said {
+    /// The loop.
+    pub thread: String,
+    /// Its lines, over the run.
+    pub lines: u64,
+    /// The first of them.
+    pub first: Vec<SaidLine>,
+    /// The last of them, beyond the first.
+    pub last: Vec<SaidLine>,
+    /// Its values, by name.
+    pub values: Vec<SaidValue>,
+}
+
+/// A line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SaidLine {
+    /// Segment of the run.
+    pub segment: u32,
+    /// In which cycle.
+    pub cycle: u64,
+    /// When, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub at_ns: u64,
+    /// The line.
+    pub text: String,
+}
+
+/// A value over the run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SaidValue {
+    /// Its name.
+    pub name: String,
+    /// How often it was said.
+    pub count: u64,
+    /// The smallest.
+    pub min: f64,
+    /// The mean.
+    pub mean: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+/// The clock that drove a loop, against the loop's own machine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BusClock {
+    /// The loop.
+    pub thread: String,
+    /// Segment of the run.
+    pub segment: u32,
+    /// Its cycles in the judged time.
+    pub cycles: u64,
+    /// The mean period, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub period_ns: f64,
+    /// How much longer that is than what the loop said, in parts in a million.
+    pub drift_ppm: f64,
+    /// How far due times lie before and behind the straight line through the first and the last, in
+    /// nanoseconds.
+    pub phase_ns: (f64, f64),
+}
+
+/// What the loops of a run said.
+pub(crate) fn said(run: &Run) -> Result<Vec<Said>, AssessmentError> {
+    let mut all: BTreeMap<String, (Said, VecDeque<SaidLine>)> = BTreeMap::new();
+    read_lines(run.directory(), |line| {
+        let Some(name) = name_of(run, &line) else {
+            return;
+        };
+        let (said, last) = all.entry(name.clone()).or_insert_with(|| {
+            let said = Said {
+                thread: name,
+                lines: 0,
+                first: Vec::new(),
+                last: Vec::new(),
+                values: Vec::new(),
+            };
+            (said, VecDeque::new())
+        });
+        match &line.said {
+            LineSaid::Value { name, is } => said.value(name, *is),
+            LineSaid::Text(_) => {
+                said.lines += 1;
+                let line = SaidLine {
+                    segment: line.segment,
+                    cycle: line.cycle,
+                    at_ns: line.at_ns,
+                    text: text_of(&line),
+                };
+                match said.first.len() < SHOWN {
+                    true => said.first.push(line),
+                    false => last.push_back(line),
+                }
+                if last.len() > SHOWN {
+                    last.pop_front();
+                }
+            }
+        }
+    })?;
+    let ended = all.into_values().map(|(mut said, last)| {
+        said.last = last.into();
+        said
+    });
+    Ok(ended.collect())
+}
+
+impl Said {
+    fn value(&mut self, name: &str, is: f64) {
+        if is.is_nan() {
+            return;
+        }
+        let known = self.values.iter().position(|of| of.name == name);
+        match known {
+            Some(at) => {
+                let of = &mut self.values[at];
+                of.count += 1;
+                // A running mean: sums of large values lose the small ones.
+                of.mean += (is - of.mean) / of.count as f64;
+                (of.min, of.max) = (of.min.min(is), of.max.max(is));
+            }
+            None if self.values.len() < MOST_VALUES => self.values.push(SaidValue {
+                name: name.into(),
+                count: 1,
+                min: is,
+                mean: is,
+                max: is,
+            }),
+            None => {}
+        }
+    }
+}
+
+fn name_of(run: &Run, line: &LoopLine) -> Option<String> {
+    let thread = run.manifest.thread(line.segment, line.thread)?;
+    Some(thread.name.clone())
+}
+
+/// The clocks of driven loops, segment by segment, over the judged time: in the warm-up they are found.
+pub(crate) fn bus_clocks(run: &Run) -> Result<Vec<BusClock>, AssessmentError> {
+    let mut clocks = Vec::new();
+    for segment in &run.manifest.segments {
+        let Some(told) = SegmentTold::read(run.directory(), segment.segment)? else {
+            continue;
+        };
+        for thread in &segment.threads {
+            let dues = told.threads.get(&thread.thread).map(|of| &of.dues[..]);
+            let judged = dues.map(|dues| {
+                let warm_up = dues.partition_point(|&(of, _)| of < thread.first_judged_cycle);
+                &dues[warm_up..]
+            });
+            let clock = judged.and_then(|dues| clock_of(dues, thread.due.period_ns));
+            clocks.extend(clock.map(|clock| BusClock {
+                thread: thread.name.clone(),
+                segment: segment.segment,
+                ..clock
+            }));
+        }
+    }
+    Ok(clocks)
+}
+
+fn clock_of(dues: &[(u64, u64)], said_ns: u64) -> Option<BusClock> {
+    let (&(first, first_ns), &(last, last_ns)) = (dues.first()?, dues.last()?);
+    let periods = last.checked_sub(first).filter(|&apart| apart > 0)?;
+    let elapsed_ns = last_ns.checked_sub(first_ns)?;
+    let period_ns = elapsed_ns as f64 / periods as f64;
+    let phases = dues.iter().map(|&(cycle, due_ns)| {
+        let due_ns = due_ns.wrapping_sub(first_ns).cast_signed() as f64;
+        due_ns - (cycle - first) as f64 * period_ns
+    });
+    let phase_ns = phases.fold((0.0_f64, 0.0_f64), |(least, most), phase| {
+        (least.min(phase), most.max(phase))
+    });
+    Some(BusClock {
+        thread: String::new(),
+        segment: 0,
+        cycles: dues.len() as u64,
+        period_ns,
+        drift_ppm: (period_ns / said_ns.max(1) as f64 - 1.0) * 1e6,
+        phase_ns,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_slow_drifts_by_as_much() {
+        // 1 ms and 100 ns each; the one in the middle comes 3 µs late.
+        let mut dues: Vec<(u64, u64)> =
+            (5..1_005).map(|n| (n, 7_000_000 + n * 1_000_100)).collect();
+        dues[500].1 += 3_000;
+        let clock = clock_of(&dues, 1_000_000).unwrap();
+        assert!((clock.drift_ppm - 100.0).abs() < 1e-6, "{clock:?}");
+        assert!((clock.period_ns - 1_000_100.0).abs() < 1e-6);
+        assert!(clock.phase_ns.0.abs() < 1e-3 && (clock.phase_ns.1 - 3_000.0).abs() < 1e-3);
+        assert_eq!(clock_of(&dues[..1], 1_000_000), None);
+    }
+}

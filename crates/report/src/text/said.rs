@@ -1,0 +1,104 @@
+//! What a run's loops said, and the clocks that drove them, as text.
+
+use crate::Style;
+use crate::table::{Table, number};
+use std::fmt::Write;
+use wakepath_assess::{BusClock, Said, SaidLine};
+use wakepath_timeline::one_line;
+use wakepath_verdict::counted;
+
+/// Each with an empty line after it; nothing where nothing was said.
+pub(crate) fn to_text(said: &[Said], clocks: &[BusClock], style: Style) -> String {
+    let mut text = String::new();
+    if !clocks.is_empty() {
+        text += &format!("{}\n", clocks_table(clocks).to_terminal(style.columns));
+    }
+    for of in said {
+        if !of.values.is_empty() {
+            text += &format!("{}\n", values(of).to_terminal(style.columns));
+        }
+        if of.lines > 0 {
+            lines(&mut text, of);
+        }
+    }
+    text
+}
+
+fn clocks_table(clocks: &[BusClock]) -> Table {
+    let mut table = Table::of("Clock of")
+        .column(number("segment"))
+        .column(number("cycles"))
+        .column(number("period").unit("µs"))
+        .column(number("drift").unit("ppm"))
+        .column(number("phase from").unit("µs"))
+        .column(number("to").unit("µs"));
+    for of in clocks {
+        let micros = |ns: f64| format!("{:.1}", ns / 1e3);
+        table.row(
+            of.thread.clone(),
+            vec![
+                of.segment.to_string().into(),
+                of.cycles.to_string().into(),
+                format!("{:.4}", of.period_ns / 1e3).into(),
+                format!("{:+.2}", of.drift_ppm).into(),
+                micros(of.phase_ns.0).into(),
+                micros(of.phase_ns.1).into(),
+            ],
+        );
+    }
+    table
+}
+
+fn values(of: &Said) -> Table {
+    let mut table = Table::of("Value")
+        .column(number("count"))
+        .column(number("min"))
+        .column(number("mean"))
+        .column(number("max"));
+    table.heading(one_line(&of.thread));
+    for value in &of.values {
+        let shown = |number: f64| match number.abs() {
+            size if size != 0.0 && !(1e-3..1e7).contains(&size) => format!("{number:.4e}"),
+            _ => format!("{number:.4}"),
+        };
+        table.row(
+            value.name.clone(),
+            vec![
+                value.count.to_string().into(),
+                shown(value.min).into(),
+                shown(value.mean).into(),
+                shown(value.max).into(),
+            ],
+        );
+    }
+    table
+}
+
+fn lines(text: &mut String, of: &Said) {
+    let _ = writeln!(
+        text,
+        "{} said {}, all in loop-log.jsonl:",
+        one_line(&of.thread),
+        counted(of.lines, "line", "lines")
+    );
+    let mut one = |line: &SaidLine| {
+        let _ = writeln!(
+            text,
+            "  segment {} cycle {}: {}",
+            line.segment,
+            line.cycle,
+            one_line(&line.text)
+        );
+    };
+    of.first.iter().chain(&of.last).for_each(&mut one);
+    let shown = of.first.len() + of.last.len();
+    let between = of.lines.saturating_sub(shown as u64);
+    if between > 0 {
+        let _ = writeln!(
+            text,
+            "  and {between} more, between the first {} and the last",
+            of.first.len()
+        );
+    }
+    text.push('\n');
+}
