@@ -87,3 +87,30 @@ has_target() {
 target_there() {
     ls "$(rustc --print target-libdir --target "$1" 2>/dev/null)"/libstd-* >/dev/null 2>&1
 }
+
+# Makes environments for the tests of the Python package in target/python-environments: for `python3`, and for the
+# oldest and the newest other version that is here, 3.9 or later. The first gets what runs are read with, too.
+python_environments() {
+    for python in python3 /usr/bin/python3 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 \
+        "$HOME"/.pyenv/versions/3.*/bin/python3; do
+        "$python" -c 'import sys
+if sys.version_info >= (3, 9):
+    print("%d.%d" % sys.version_info[:2], sys.executable)' 2>/dev/null
+    done >target/pythons
+    first=$(sed 1q target/pythons)
+    for chosen in "$first" "$(sort -V target/pythons | sed 1q)" "$(sort -V target/pythons | sed -n '$p')"; do
+        at=target/python-environments/${chosen%% *}
+        wanted=pytest
+        [ "$chosen" != "$first" ] || wanted='pytest numpy pyarrow polars pandas matplotlib mypy'
+        [ -n "$chosen" ] || continue
+        [ ! -e "$at/complete" ] || continue
+        # The names are a list on purpose. Bounded: a server that doesn't answer must not hold everything up.
+        # shellcheck disable=SC2086
+        if "${chosen#* }" -m venv --clear "$at" >/dev/null 2>&1 &&
+            timeout 300 "$at/bin/python" -m pip install -q --disable-pip-version-check $wanted >/dev/null 2>&1; then
+            : >"$at/complete"
+        else
+            say "no environment with $wanted for Python ${chosen%% *} can be had here"
+        fi
+    done
+}

@@ -7,6 +7,7 @@ mod descendants;
 mod documents;
 mod job;
 mod place;
+mod python;
 mod release;
 mod stages;
 mod table;

@@ -52,8 +52,20 @@ pub fn missing_program(names: &[&str]) -> Option<String> {
     (!missing.is_empty()).then(|| format!("not installed: {}", missing.join(", ")))
 }
 
+/// Waits until `./test` has fetched what it fetches beside the first stages. Nothing is fetched where this
+/// was not started by it.
+pub fn wait_for_set_up() {
+    let lock = std::fs::File::open(place::target().join("set-up.lock"));
+    // What can't be locked is not waited for: what is missing then is named by whoever needs it.
+    let _ = lock.and_then(|lock| lock.lock_shared());
+}
+
 /// Why nothing can be built for a target, where its standard library is missing.
 pub fn missing_target(triple: &str) -> Option<String> {
+    // Its own is there before anything begins.
+    if triple != place::static_target() {
+        wait_for_set_up();
+    }
     let asked = Command::new("rustc")
         .args(["--print", "target-libdir", "--target", triple])
         .output();

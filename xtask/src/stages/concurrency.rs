@@ -3,7 +3,7 @@
 use super::outcome::Outcome;
 use crate::job::Job;
 use crate::place;
-use crate::tools::{cargo, nightly, succeeds};
+use crate::tools::{cargo, nightly, succeeds, wait_for_set_up};
 
 /// Every order of the ring's memory accesses, up to loom's bounds.
 pub fn loom(job: &Job) -> Outcome {
@@ -26,6 +26,7 @@ pub fn loom(job: &Job) -> Outcome {
 
 /// Undefined behaviour in the ring, as far as Miri executes it. The pure crates deny unsafe code.
 pub fn miri(job: &Job) -> Outcome {
+    wait_for_set_up();
     if !succeeds(&mut nightly(&["miri", "--version"])) {
         return Outcome::not_run("no nightly toolchain with Miri can be had here");
     }

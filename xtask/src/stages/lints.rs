@@ -4,12 +4,13 @@ use super::outcome::Outcome;
 use crate::job::Job;
 use crate::tools::cargo;
 
-/// rustfmt changes nothing, in the fuzz targets neither.
+/// rustfmt changes nothing, beside the workspace neither.
 pub fn format(job: &Job) -> Outcome {
     let workspace = job.run(&mut cargo(&["fmt", "--all", "--check"]));
-    let fuzz = ["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"];
-    let fuzz = job.run(&mut cargo(&fuzz));
-    Outcome::of(workspace.failure).and(Outcome::of(fuzz.failure))
+    let beside = ["fuzz/Cargo.toml", "python/Cargo.toml"];
+    let beside = beside.map(|of| job.run(&mut cargo(&["fmt", "--manifest-path", of, "--check"])));
+    let beside = beside.into_iter().map(|of| Outcome::of(of.failure));
+    beside.fold(Outcome::of(workspace.failure), Outcome::and)
 }
 
 /// clippy finds nothing.

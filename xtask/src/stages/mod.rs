@@ -10,6 +10,7 @@ mod outcome;
 mod packages;
 mod peer;
 mod programs;
+mod python;
 mod repeated;
 mod runner;
 mod stalls;
@@ -74,6 +75,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "lab", about: "stock and RT kernels in virtual time, twice the same", place: Beside, limit: minutes(40), run: suites::lab },
     Stage { name: "miri", about: "undefined behaviour in the ring", place: Either, limit: minutes(20), run: concurrency::miri },
     Stage { name: "loom", about: "the ring, under every order of its memory accesses", place: Either, limit: minutes(15), run: concurrency::loom },
+    Stage { name: "python", about: "the Python package, by pytest on each Python that is here", place: Either, limit: minutes(15), run: python::package },
     Stage { name: "machine", about: "rooms whose tests run real loops, loads and tracers", place: Alone, limit: minutes(30), run: suites::machine },
     Stage { name: "commands", about: "the released program's command line, and users' controllers", place: Alone, limit: minutes(30), run: suites::commands },
     Stage { name: "alone", about: "tests that need the machine's memory for themselves", place: Alone, limit: minutes(10), run: suites::alone },

@@ -2,7 +2,6 @@
 
 use super::counts::{Counts, Tests};
 use crate::job::Finished;
-use std::time::Duration;
 
 /// What became of a stage, with individual tests where they can be counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -104,9 +103,8 @@ impl Outcome {
         self
     }
 
-    /// With these tests passed, which failed while the machine stood still for so long and passed
-    /// when repeated.
-    pub fn with_repeated(mut self, tests: &[String], stall: Duration) -> Self {
+    /// With these tests passed, which failed at first as `how` says and passed when repeated.
+    pub fn with_repeated(mut self, tests: &[String], how: &str) -> Self {
         for test in tests {
             self.counts.failed = self.counts.failed.saturating_sub(1);
             self.counts.passed += 1;
@@ -116,12 +114,7 @@ impl Outcome {
                 .iter_mut()
                 .filter(|note| note.starts_with(&failed))
             {
-                *note = format!(
-                    "failed while the machine stood still for {:.2} s, passed when repeated: {test}: \
-                     at first{}",
-                    stall.as_secs_f64(),
-                    &note[failed.len()..]
-                );
+                *note = format!("failed {how}: {test}: at first{}", &note[failed.len()..]);
             }
         }
         if !self.failed() {

@@ -5,9 +5,9 @@ use super::outcome::Outcome;
 use super::programs::{self, Program};
 use crate::bench::released_program;
 use crate::job::Job;
-use crate::place;
 use crate::release::Build;
 use crate::tools::{cargo, missing_program, missing_target};
+use crate::{place, python};
 use std::path::Path;
 use std::process::Command;
 
@@ -32,11 +32,20 @@ pub fn of_this_machine(job: &Job) -> Outcome {
         Err(error) => return Outcome::of(Some(error)),
     };
     let release = place::target().join("packages/release");
-    let packed = packed(job, build, &program, &host, &release, &[]);
+    let library = host.with_file_name("deps").join("libwakepath.a");
+    let (mut build_module, module) = python::quick_build();
+    if let Some(failure) = job.run(&mut build_module).failure {
+        return Outcome::of(Some(failure));
+    }
+    let given = Given {
+        program: &program,
+        host: &host,
+        library: &library,
+        module: &module,
+    };
+    let packed = packed(job, build, &given, &release, &[]);
     let crates = crates(job, &["package", "--no-verify", "--offline"]);
-    packed
-        .and(tried(job, &program, &host, &release))
-        .and(crates)
+    packed.and(tried(job, &given, &release)).and(crates)
 }
 
 /// Everything as it is released, for all machines, and each crate compiled from its package.
@@ -52,32 +61,47 @@ pub fn as_released(job: &Job) -> Outcome {
     let build = Build::of_this_machine();
     let program = release.join(format!("wakepath-{}", build.triple));
     let host = release.join(format!("wakepath-controller-host-{}", place::host_target()));
+    let library = place::target().join("controller-host");
+    let library = library
+        .join(place::host_target())
+        .join("release/libwakepath.a");
+    let module = place::target().join("python").join(place::host_target());
+    let module = module.join("release/libwakepath_native.so");
+    let given = Given {
+        program: &program,
+        host: &host,
+        library: &library,
+        module: &module,
+    };
     let arm = with_artefacts(job, &release, &release, &["arm::", "--ignored"]);
     let crates = crates(job, &["publish", "--dry-run"]);
-    tried(job, &program, &host, &release).and(arm).and(crates)
+    tried(job, &given, &release).and(arm).and(crates)
+}
+
+/// What is packed without being built for it.
+struct Given<'a> {
+    program: &'a Path,
+    host: &'a Path,
+    library: &'a Path,
+    module: &'a Path,
 }
 
 /// Packs the next version too, and tries both.
-fn tried(job: &Job, program: &Path, host: &Path, release: &Path) -> Outcome {
+fn tried(job: &Job, given: &Given<'_>, release: &Path) -> Outcome {
     let next = place::target().join("packages/next");
     let version = ["--version", NEXT];
     let build = Build::of_this_machine();
-    let packed = packed(job, build, program, host, &next, &version);
+    let packed = packed(job, build, given, &next, &version);
     let tests = ["--ignored", "--skip", "arm::"];
     packed.and(with_artefacts(job, release, &next, &tests))
 }
 
-fn packed(
-    job: &Job,
-    build: &Build,
-    program: &Path,
-    host: &Path,
-    into: &Path,
-    more: &[&str],
-) -> Outcome {
+fn packed(job: &Job, build: &Build, given: &Given<'_>, into: &Path, more: &[&str]) -> Outcome {
     let mut command = Command::new(THIS_PROGRAM);
     command.args(["release", "--quickly", "--only", build.triple, "--program"]);
-    command.arg(program).arg("--host").arg(host);
+    command.arg(given.program).arg("--host").arg(given.host);
+    command.arg("--library").arg(given.library);
+    command.arg("--module").arg(given.module);
     command.arg("--into").arg(into).args(more);
     let failure = job.run(&mut command).failure;
     // What can't be packed here for want of a program is missed by the tests of it.

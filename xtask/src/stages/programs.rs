@@ -16,8 +16,8 @@ use std::sync::OnceLock;
 /// so must have the machine's CPUs for themselves.
 const MEASURES: &str = "measures-time = true";
 
-/// The example that tests of the command line record.
-const EXAMPLE: &str = "own_loop";
+/// The examples that tests of the command line record.
+const EXAMPLES: [&str; 2] = ["own_loop", "driven_loop"];
 
 /// One test program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Program {
         let finished = job.run(command);
         let stall = watch.end();
         let first = Outcome::of_test_program(&finished);
-        repeated::after_a_stall(job, command, &finished.output, first, stall)
+        repeated::until_sure(job, command, &finished.output, first, stall)
             .named(&format!("{}/{}", self.package, self.name))
     }
 
@@ -121,7 +121,9 @@ fn build(job: &Job) -> Result<Vec<Program>, Outcome> {
         "--workspace",
         "--all-features",
         "--example",
-        EXAMPLE,
+        EXAMPLES[0],
+        "--example",
+        EXAMPLES[1],
     ];
     let built = job.run(&mut cargo(&example));
     if built.failure.is_some() {

@@ -6,7 +6,7 @@ use super::programs::{self, Program};
 use crate::bench::released_program;
 use crate::job::Job;
 use crate::place;
-use crate::tools::{cargo, missing_target};
+use crate::tools::{cargo, missing_target, wait_for_set_up};
 use std::path::Path;
 
 /// All rooms but those whose tests measure time, and but the command.
@@ -51,7 +51,7 @@ pub fn alone(job: &Job) -> Outcome {
         ALONE.iter().map(
             |test| match programs.iter().find(|program| program.has(job, test)) {
                 Some(program) => {
-                    let only = ["--include-ignored", "--exact", "--test-threads=1", test];
+                    let only = ["--include-ignored", "--exact", ONE_AT_A_TIME, test];
                     program.run(job, &only).of_some()
                 }
                 None => Outcome::of(Some(format!("no test program has {test}"))),
@@ -83,41 +83,41 @@ const ALONE: &[&str] = &[
     "page::size::ten_conditions_of_600_000_cycles_make_a_small_page_in_little_memory",
 ];
 
-/// The released program's command line, one test after the other: some make runs whose verdict has to
-/// be there.
+/// The released program's command line, two tests at a time: a run of one disturbs another's no more
+/// than a busy machine does.
 pub fn commands(job: &Job) -> Outcome {
     // The programs' runner takes one name at a time.
-    let of = |name| released(job, &[name, "--test-threads=1"]);
+    let of = |name| released(job, &[name, TWO_AT_A_TIME]);
     of("command_line::")
         .and(of("own_controller::"))
         .and(of("own_loop::"))
 }
 
-/// The released program as its users start it, one test after the other: they measure time.
+/// The released program as its users start it: most of the time these tests wait for loops that wait.
+/// What changes or counts things of the whole machine comes after them, by itself.
 pub fn system(job: &Job) -> Outcome {
-    released(job, &["system::", "--test-threads=1"])
+    released(job, &["system::", TWO_AT_A_TIME])
+        .and(released(job, &["whole_machine::", ONE_AT_A_TIME]))
 }
+
+const ONE_AT_A_TIME: &str = "--test-threads=1";
+const TWO_AT_A_TIME: &str = "--test-threads=2";
 
 /// The laboratory, with a real emulator and Debian's kernels: guests boot for minutes.
 pub fn lab(job: &Job) -> Outcome {
-    released(job, &["lab::", "--ignored", "--test-threads=1"])
+    released(job, &["lab::", "--ignored", ONE_AT_A_TIME])
 }
 
 /// Processes killed at random points of runs, watches and changed settings, with their counts.
 pub fn kills(job: &Job) -> Outcome {
-    let arguments = ["kills::", "--ignored", "--test-threads=1", "--nocapture"];
+    let arguments = ["kills::", "--ignored", ONE_AT_A_TIME, "--nocapture"];
     let outcome = released(job, &arguments).and(killed_tuning(job));
     noting_counts(job, outcome, "kills: ")
 }
 
 /// The same guests again and again on a busy host, with their counts.
 pub fn repetition(job: &Job) -> Outcome {
-    let arguments = [
-        "repetition::",
-        "--ignored",
-        "--test-threads=1",
-        "--nocapture",
-    ];
+    let arguments = ["repetition::", "--ignored", ONE_AT_A_TIME, "--nocapture"];
     noting_counts(job, released(job, &arguments), "repetition: ")
 }
 
@@ -151,6 +151,7 @@ fn released(job: &Job, arguments: &[&str]) -> Outcome {
     if let Some(why) = missing_target(&place::static_target()) {
         return Outcome::not_run(why);
     }
+    wait_for_set_up();
     let (programs, host) = match (
         programs::all(job),
         programs::beside_the_tests(job, "wakepath-controller-host"),
@@ -176,19 +177,13 @@ fn released(job: &Job, arguments: &[&str]) -> Outcome {
     tests.outcome(job, &mut command).of_some()
 }
 
-/// On 32 bits: what needs no C compiler compiles, and the crates that only compute pass their
-/// tests.
+/// On 32 bits the crates that only compute pass their tests. That the whole program compiles there is
+/// the business of the stage for 32-bit Arm.
 pub fn narrow(job: &Job) -> Outcome {
     const TARGET: &str = "i686-unknown-linux-musl";
     if let Some(why) = missing_target(TARGET) {
         return Outcome::not_run(why);
     }
-    // What lies below the archive, whose zstd needs a C compiler for the target: the whole program
-    // on 32 bits is the business of the stage for 32-bit Arm.
-    let rooms = ["wakepath-flight", "wakepath-load", "wakepath-machine"];
-    let mut check = cargo(&["check", "--locked", "--target", TARGET]);
-    check.args(rooms.iter().flat_map(|name| ["--package", name]));
-    let check = job.run(&mut check);
     let crates = [
         "wakepath-rt",
         "wakepath-scenario",
@@ -205,7 +200,7 @@ pub fn narrow(job: &Job) -> Outcome {
         TARGET,
     ];
     arguments.extend(crates.iter().flat_map(|name| ["--package", name]));
-    Outcome::of(check.failure).and(suite(job, &arguments))
+    suite(job, &arguments)
 }
 
 fn suite(job: &Job, arguments: &[&str]) -> Outcome {
