@@ -1,9 +1,10 @@
 //! Which runs there are at hand, and which one is meant: by its place, its number in the list, a
-//! part of its name, or the latest where nothing is said. It opens none of them.
+//! part of its name, or the latest that has ended where nothing is said. It reads none of them.
 
 use crate::terminal::tell;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use wakepath_archive::Run;
 use wakepath_timeline::one_line;
 
 /// Where runs go that are not told where to.
@@ -15,28 +16,61 @@ const FILES: [&str; 2] = ["manifest.json", "samples.log"];
 /// So many are named where none was meant.
 const NAMED: usize = 4;
 
-/// A run below [`HOME`].
+/// A run below [`HOME`], or beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Its place below [`HOME`].
+    /// Its place below [`HOME`], or its name beside it.
     pub name: String,
     /// When it began, as far as its name or its files tell: sorts as time does.
     began: String,
+    /// Not below [`HOME`], but beside it.
+    is_beside: bool,
 }
 
 impl Found {
     /// Its directory.
     pub fn directory(&self) -> PathBuf {
-        Path::new(HOME).join(&self.name)
+        match self.is_beside {
+            true => PathBuf::from(&self.name),
+            false => Path::new(HOME).join(&self.name),
+        }
     }
 }
 
-/// All runs below the working directory's [`HOME`], the latest first.
+/// All runs below the working directory's [`HOME`] and in the working directory itself, the latest first.
 pub fn all() -> Vec<Found> {
     let mut found = Vec::new();
     look(Path::new(HOME), Path::new(""), 0, &mut found);
+    found.extend(beside());
     found.sort_by(|a, b| b.began.cmp(&a.began).then_with(|| b.name.cmp(&a.name)));
     found
+}
+
+/// Runs that lie in the working directory itself, where `--directory` put them.
+fn beside() -> Vec<Found> {
+    let entries = std::fs::read_dir(".").into_iter().flatten().flatten();
+    let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let found = directories.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let file = FILES.iter().map(|file| entry.path().join(file));
+        let file = file.into_iter().find(|file| file.is_file())?;
+        let began = began(&name, &file);
+        let is_beside = true;
+        Some(Found {
+            name,
+            began,
+            is_beside,
+        })
+    });
+    found.collect()
+}
+
+/// When a run began: as its name says, or else its file.
+fn began(name: &str, file: &Path) -> String {
+    time_in(name).unwrap_or_else(|| {
+        let changed = file.metadata().and_then(|data| data.modified());
+        compact(changed.unwrap_or(SystemTime::UNIX_EPOCH))
+    })
 }
 
 fn look(home: &Path, below: &Path, depth: usize, found: &mut Vec<Found>) {
@@ -47,12 +81,14 @@ fn look(home: &Path, below: &Path, depth: usize, found: &mut Vec<Found>) {
         .find(|f| f.is_file())
     {
         let name = below.display().to_string();
-        let began = time_in(&name).unwrap_or_else(|| {
-            let changed = file.metadata().and_then(|data| data.modified());
-            compact(changed.unwrap_or(SystemTime::UNIX_EPOCH))
-        });
+        let began = began(&name, &file);
         if !name.is_empty() {
-            found.push(Found { name, began });
+            let is_beside = false;
+            found.push(Found {
+                name,
+                began,
+                is_beside,
+            });
         }
         return;
     }
@@ -92,24 +128,70 @@ fn compact(time: SystemTime) -> String {
     text.chars().filter(|c| !matches!(c, '-' | ':')).collect()
 }
 
-/// The run that is meant; the latest where nothing is said, which is told on standard error.
+/// The run that is meant; the latest that has ended where nothing is said, which is told on
+/// standard error. One that is still under way is not read: that would load the machine that it
+/// measures, and judge half of it.
 ///
 /// # Errors
-/// Where there is none, or several fit: one line that says which there are.
+/// Where there is none, several fit, or it is under way: one line that says which there are.
 pub fn find(word: Option<&Path>) -> Result<PathBuf, String> {
+    let directory = place(word)?;
+    match Run::writer(&directory) {
+        Some(by) if word.is_some() => Err(format!(
+            "{}: this run is still under way ({by} writes it): ask again when it has ended",
+            one_line(&directory.display().to_string())
+        )),
+        _ => Ok(directory),
+    }
+}
+
+/// [`find`], but one that is named may be under way: for who says so itself.
+///
+/// # Errors
+/// As [`find`].
+pub fn place(word: Option<&Path>) -> Result<PathBuf, String> {
     match word {
         Some(path) if path.exists() => Ok(path.to_owned()),
         Some(path) => named(&path.display().to_string(), &all()),
         None => {
-            let all = all();
-            let latest = all.first().ok_or_else(|| {
-                format!("no run below {HOME} here: name one, or make one with `wakepath check`")
-            })?;
-            let directory = latest.directory();
-            tell!("the latest run: {}", directory.display());
-            Ok(directory)
+            let [latest] = latest()?;
+            tell!("the latest run: {}", latest.display());
+            Ok(latest)
         }
     }
+}
+
+/// The latest runs that have ended, the latest first.
+///
+/// # Errors
+/// Where there are too few: one line that says what there is instead.
+pub fn latest<const MANY: usize>() -> Result<[PathBuf; MANY], String> {
+    let (mut ended, mut under_way) = (Vec::new(), Vec::new());
+    for run in all() {
+        let directory = run.directory();
+        match Run::writer(&directory) {
+            Some(_) => under_way.push(directory),
+            None => ended.push(directory),
+        }
+        if ended.len() == MANY {
+            break;
+        }
+    }
+    let found = ended.len();
+    ended.try_into().map_err(|_| match (&under_way[..], found) {
+        ([], 0) => {
+            format!("no run below {HOME} here: name one, or make one with `wakepath check`")
+        }
+        ([], _) => format!("only {found} run below {HOME} here, and {MANY} are needed"),
+        ([first, ..], 0) => format!(
+            "no run here has ended yet: {} is still under way; ask again when it has ended",
+            one_line(&first.display().to_string())
+        ),
+        ([first, ..], _) => format!(
+            "only {found} run here has ended, and {MANY} are needed: {} is still under way",
+            one_line(&first.display().to_string())
+        ),
+    })
 }
 
 /// [`find`] for each of several.
@@ -157,15 +239,17 @@ fn named(word: &str, all: &[Found]) -> Result<PathBuf, String> {
     }
 }
 
-/// What names this run in a command that is typed here: nothing where it is the latest.
+/// What names this run in a command that is typed here: nothing where it is the latest that has
+/// ended, or will be as soon as it has.
 pub fn word_for(directory: &Path) -> String {
     let Ok(below) = directory.strip_prefix(HOME) else {
         return directory.display().to_string();
     };
-    let is_latest = all()
-        .first()
-        .is_some_and(|run| Path::new(&run.name) == below);
-    match is_latest {
+    let is_this = |run: &Found| Path::new(&run.name) == below;
+    let latest = all()
+        .into_iter()
+        .find(|run| is_this(run) || Run::writer(&run.directory()).is_none());
+    match latest.is_some_and(|run| is_this(&run)) {
         true => String::new(),
         false => below.display().to_string(),
     }
@@ -177,6 +261,7 @@ mod tests {
 
     fn runs(names: &[&str]) -> Vec<Found> {
         let found = |name: &&str| Found {
+            is_beside: false,
             name: (*name).to_owned(),
             began: String::new(),
         };

@@ -143,8 +143,9 @@ pub struct Rate {
 #[derive(Debug, Args)]
 #[command(
     after_help = "The program links wakepath-rt (Rust) or wakepath.h (C, C++). It is started once to ask \
-                        for its loops and then once for each policy in each phase; what it prints goes to \
-                        program.log in the run directory.\n\nExit codes: 0 passed, 1 error or invalid run, \
+                        for its loops, and ended before their first cycle; then for each policy in each phase, \
+                        twice where the scenario goes through its phases twice, and once more with --trace. What \
+                        it prints, when it is asked too, goes to program.log in the run directory.\n\nExit codes: 0 passed, 1 error or invalid run, \
                         2 criterion not met, 3 undecided.\n\nExamples:\n  \
                         wakepath record -- ./my-loop\n  \
                         wakepath record --criterion 'latency 200us, miss-fraction 0.1 %' -- ./my-loop --fast\n  \

@@ -67,7 +67,10 @@ fn sides(arguments: &Compare) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
         return Ok((runs.clone(), against.clone()));
     }
     match &runs[..] {
-        [] => Ok((vec!["2".into()], vec!["1".into()])),
+        [] => {
+            let [last, before] = runs::latest()?;
+            Ok((vec![before], vec![last]))
+        }
         [base] => Ok((vec![base.clone()], vec![runs::find(None)?])),
         [base, against] => Ok((vec![base.clone()], vec![against.clone()])),
         _ => Err(format!(

@@ -7,7 +7,7 @@ use crate::terminal::laid;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::explanation::{
-    Along, ExplainError, ExplainedRun, Nobody, Order, SegmentLoops, explain,
+    Along, ExplainError, ExplainedRun, Nobody, Order, SegmentLoops, explain, tell_of,
 };
 use wakepath_explain::{Explained, LateCycle};
 use wakepath_report::{Timelines, cycle_text, explanation_text};
@@ -72,14 +72,16 @@ fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outco
         )
         .into());
     }
-    let shown: Vec<&LateCycle> = wanted.found.iter().map(|(_, cycle)| cycle).collect();
+    let found = wanted.found.iter_mut();
+    tell_of(run, found.map(|(_, thread, cycle)| (&**thread, cycle)))?;
+    let shown: Vec<&LateCycle> = wanted.found.iter().map(|(.., cycle)| cycle).collect();
     let text = match arguments.json {
         true => serde_json::to_string_pretty(&shown)? + "\n",
         false => {
             let texts = wanted
                 .found
                 .iter()
-                .map(|(heading, cycle)| cycle_text(cycle, heading));
+                .map(|(heading, _, cycle)| cycle_text(cycle, heading));
             laid(&texts.collect::<Vec<_>>().join("\n"))
         }
     };
@@ -101,7 +103,11 @@ pub(super) fn cycle_of(
         found: Vec::new(),
     };
     explain(run, &Order::of_run(run)?, &mut wanted)?;
-    Ok(wanted.found.pop())
+    let Some((heading, thread, mut cycle)) = wanted.found.pop() else {
+        return Ok(None);
+    };
+    tell_of(run, [(&*thread, &mut cycle)])?;
+    Ok(Some((heading, cycle)))
 }
 
 /// Picks the cycles of one number out of the stream.
@@ -109,7 +115,8 @@ struct Wanted {
     cycle: u64,
     segment: Option<u32>,
     thread: Option<usize>,
-    found: Vec<(String, LateCycle)>,
+    /// Headings, threads, cycles.
+    found: Vec<(String, String, LateCycle)>,
 }
 
 impl Along for Wanted {
@@ -131,8 +138,9 @@ impl Along for Wanted {
                 record.segment,
                 self.cycle
             );
-            self.found
-                .push((heading, LateCycle::of(cycle, record.segment)));
+            let thread = loops.name(number).to_owned();
+            let cycle = LateCycle::of(cycle, record.segment);
+            self.found.push((heading, thread, cycle));
         }
         Ok(())
     }

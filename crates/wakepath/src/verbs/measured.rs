@@ -93,6 +93,17 @@ pub fn told(warnings: &[Warning]) -> Vec<String> {
 
 /// Carries the scenario out, shows the table and the verdict; the exit code is the verdict's.
 pub fn measure(scenario: Scenario, notes: &[String], host: HostCpus, output: &Output) -> Outcome {
+    measure_after(scenario, notes, host, output, Vec::new())
+}
+
+/// [`measure`], with what a program of the user's own printed when it was asked for its loops.
+pub fn measure_after(
+    scenario: Scenario,
+    notes: &[String],
+    host: HostCpus,
+    output: &Output,
+    printed_before: Vec<u8>,
+) -> Outcome {
     let started = SystemTime::now();
     let place = Place::of(
         output.directory.as_deref(),
@@ -149,6 +160,7 @@ pub fn measure(scenario: Scenario, notes: &[String], host: HostCpus, output: &Ou
         directory: &directory,
         start: run_started(&scenario, clock_source(&facts), notes.to_vec(), started)?,
         caches: caches(&facts),
+        printed_before,
         readiness: serde_json::to_value(&readiness)?,
         observer: &mut observer,
         interrupt: &interrupt,

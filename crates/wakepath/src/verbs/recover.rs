@@ -18,7 +18,7 @@ use wakepath_verdict::counted;
 
 /// Recovers.
 pub fn run(arguments: &Recover) -> Outcome {
-    let place = runs::find(arguments.run.as_deref())?;
+    let place = runs::place(arguments.run.as_deref())?;
     let directory = Directory::to_write(&place, trust(arguments.trust_directory))?;
     let mut is_told = false;
     let report = match wakepath_archive::recover_in(&directory) {

@@ -56,6 +56,10 @@ impl PlainView {
         let figures = &self.last;
         match problem {
             Some(problem) => tell!("{place} {condition}, {phase}: {problem}"),
+            None if figures.executed == 0 => tell!(
+                "{place} {condition}, {phase}: the loop did not run once in the judged time; all its \
+                 due times count as skipped"
+            ),
             None => tell!(
                 "{place} {condition}, {phase}: {} cycles, wake-up latency median {}, max {}, \
                  missed {}, skipped {}",

@@ -134,22 +134,23 @@ impl Totals {
         let at = |of: &Self, number: usize| of.within.get(number).copied().unwrap_or(0);
         Self {
             executed: self.executed + later.executed,
-            skipped: self.skipped + later.skipped,
-            missed: self.missed + later.missed,
-            lost: self.lost + later.lost,
+            // A program of the user's own may have written anything into its samples.
+            skipped: self.skipped.saturating_add(later.skipped),
+            missed: self.missed.saturating_add(later.missed),
+            lost: self.lost.saturating_add(later.lost),
             median_ns: match later.executed {
                 0 => self.median_ns,
                 _ => later.median_ns,
             },
             max_ns: self.max_ns.max(later.max_ns),
-            sum_ns: self.sum_ns + later.sum_ns,
+            sum_ns: self.sum_ns.saturating_add(later.sum_ns),
             within: (0..longest).map(|n| at(self, n) + at(later, n)).collect(),
         }
     }
 
     /// Due times so far.
     pub fn due(&self) -> u64 {
-        self.executed + self.skipped
+        self.executed.saturating_add(self.skipped)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The program as its users start it. `system` measures time and wants `--test-threads=1`; `lab`,
+//! The program as its users start it. `whole_machine` wants `--test-threads=1`; `lab`,
 //! `kills` and `repetition` take minutes and are ignored but in their own stages.
 
 mod command_line;
@@ -11,6 +11,7 @@ mod started;
 mod sweeps;
 mod system;
 mod typed;
+mod whole_machine;
 
 wakepath_test_program::program![
     command_line::answer::TESTS,
@@ -45,11 +46,14 @@ wakepath_test_program::program![
     own_controller::built_in::TESTS,
     own_controller::library::TESTS,
     own_controller::python::TESTS,
+    own_loop::beside::TESTS,
+    own_loop::conditions::TESTS,
     own_loop::examples::TESTS,
     own_loop::hostile::TESTS,
+    own_loop::packaged::TESTS,
+    own_loop::ros2::TESTS,
     repetition::TESTS,
     sweeps::TESTS,
-    system::clock_step::TESTS,
     system::death::TESTS,
     system::first_hour::TESTS,
     system::full_disk::TESTS,
@@ -65,8 +69,10 @@ wakepath_test_program::program![
     system::settings::TESTS,
     system::stalls::TESTS,
     system::traced::TESTS,
-    system::trial::TESTS,
     system::wake_ups::TESTS,
     system::watching::TESTS,
     system::widths::TESTS,
+    whole_machine::clock_step::TESTS,
+    whole_machine::tracers::TESTS,
+    whole_machine::trial::TESTS,
 ];

@@ -322,5 +322,12 @@ fn text(answer: &Answer, style: Style) -> String {
         "  ",
         columns,
     );
+    if answer.kept_hz.is_none() && answer.not_kept_hz.is_some() {
+        text += "\nnext\n";
+        text +=
+            "  wakepath doctor          what on this machine makes cycles late, and its remedy\n";
+        text +=
+            "  wakepath check --trace   records kernel events; then wakepath explain says why\n";
+    }
     text
 }

@@ -11,6 +11,7 @@ use super::progress::assessed;
 use super::{Outcome, measured, print};
 use crate::command_line::Report;
 use crate::runs;
+use crate::terminal::tell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wakepath_archive::{Manifest, Run};
@@ -68,7 +69,8 @@ pub fn run(arguments: &Report) -> Outcome {
     }
     print(&text)?;
     if arguments.open {
-        open::open(&output)?;
+        // It is written: that nobody could be shown it takes nothing from that.
+        open::open(&output).unwrap_or_else(|why| tell!("{why}"));
     }
     Ok(ExitCode::SUCCESS)
 }

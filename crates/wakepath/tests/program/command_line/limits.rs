@@ -39,14 +39,14 @@ fn assert_one_line(output: &Output, part: &str) {
 fn the_limit_of_a_files_size_ends_a_run_as_a_full_disk_does() {
     let place = Place::new();
     let text = format!(
-        "name = \"limit\"\nrate = \"250 Hz\"\nduration = \"60 s\"\nwarm-up = \"0 ms\"\ncpu = {}\n\
+        "name = \"limit\"\nrate = \"1 kHz\"\nduration = \"60 s\"\nwarm-up = \"0 ms\"\ncpu = {}\n\
          policies = [\"OTHER\"]\n",
         loop_cpu()
     );
     std::fs::write(place.path().join("scenario.toml"), text).unwrap();
     // Room for the rings in memory; the log keeps its last 64 KiB for its end.
     let run = ["run", "--no-tui", "--directory", "run", "scenario.toml"];
-    let output = limited(&place, "-f 400", &run);
+    let output = limited(&place, "-f 2000", &run);
     assert_one_line(&output, "the limit of a file's size is reached");
     let run = place.path().join("run");
     crate::started::ask("recover", &run).assert_code(0);

@@ -140,19 +140,16 @@ fn a_report_is_opened_and_where_it_cannot_be_it_is_written_all_the_same() {
         );
     }
     let opened = open(with_runs(), "/bin/false");
-    opened.assert_code(1);
+    opened.assert_code(0);
     assert!(opened.place.path().join(&report).is_file());
-    assert_eq!(opened.errors().len(), 1, "{}", opened.said());
     for part in ["xdg-open", "report.html in a browser yourself"] {
         assert!(opened.complaints.contains(part), "{}", opened.said());
     }
     // Neither desktop nor a browser of the user's own: over SSH, and as root.
     let alone = open(with_runs(), "");
-    alone.assert_code(1);
+    alone.assert_code(0);
     assert!(alone.place.path().join(&report).is_file());
-    let said = alone.errors();
-    assert_eq!(said.len(), 1, "{}", alone.said());
     let path = alone.place.path().join(&report);
     let wanted = format!("there is no display here; open {}", path.display());
-    assert!(said[0].contains(&wanted), "{}", alone.said());
+    assert!(alone.complaints.contains(&wanted), "{}", alone.said());
 }

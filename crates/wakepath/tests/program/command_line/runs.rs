@@ -8,6 +8,7 @@ use std::path::Path;
 wakepath_test_program::tests![
     runs_are_listed_the_latest_first,
     every_verb_takes_a_number_a_part_of_a_name_or_the_latest,
+    a_run_under_way_is_neither_the_latest_nor_called_damaged,
     a_wrong_name_says_in_one_line_which_runs_there_are,
     an_answer_is_shown_as_it_was_kept_and_never_as_it_was_changed,
 ];
@@ -122,6 +123,57 @@ fn every_verb_takes_a_number_a_part_of_a_name_or_the_latest() {
         "{}",
         explained.said()
     );
+}
+
+fn a_run_under_way_is_neither_the_latest_nor_called_damaged() {
+    let mut place = with_runs();
+    let under_way = "check-20260104T120000Z";
+    let run = place.path().join("wakepath-runs").join(under_way);
+    std::fs::create_dir(&run).unwrap();
+    let log = std::fs::File::create(run.join("samples.log")).unwrap();
+    log.try_lock().unwrap();
+    let shown = ask_in(place, &["show"]);
+    shown.assert_code(0);
+    let recording = format!("recording: wakepath-runs/{}\n", NAMES[2]);
+    assert!(shown.output.contains(&recording), "{}", shown.said());
+    place = shown.place;
+    let compared = ask_in(place, &["compare"]);
+    for name in &NAMES[1..] {
+        assert!(compared.complaints.contains(name), "{}", compared.said());
+    }
+    place = compared.place;
+    for words in [
+        &["show", "1"][..],
+        &["report", under_way],
+        &["explain", "0104"],
+    ] {
+        let asked = ask_in(place, words);
+        asked.assert_code(1);
+        assert_eq!(asked.output, "", "{}", asked.said());
+        assert_eq!(asked.errors().len(), 1, "{}", asked.said());
+        let said = asked.errors()[0];
+        for part in [under_way, "still under way", "when it has ended"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        place = asked.place;
+    }
+    for name in [
+        "monday-20260101T120000Z",
+        "tuesday-20260102T120000Z",
+        "trial-20260103T120000Z",
+    ] {
+        std::fs::remove_dir_all(place.path().join("wakepath-runs").join(name)).unwrap();
+    }
+    let none = ask_in(place, &["show"]);
+    none.assert_code(1);
+    let said = none.errors();
+    assert_eq!(said.len(), 1, "{}", none.said());
+    assert!(
+        said[0].contains("no run here has ended yet"),
+        "{}",
+        none.said()
+    );
+    drop(log);
 }
 
 fn a_wrong_name_says_in_one_line_which_runs_there_are() {

@@ -15,7 +15,7 @@ wakepath_test_program::tests![
     a_killed_load_supervisor_takes_the_loads_with_it_and_makes_the_phase_invalid,
     when_all_are_killed_at_once_the_log_is_there_up_to_the_last_second,
     recovery_of_a_live_run_is_refused_and_disturbs_nothing,
-    a_live_run_can_be_looked_at_and_does_not_pass_yet,
+    a_live_run_is_said_to_be_under_way_and_is_not_judged,
 ];
 
 /// Time for those who outlive a kill to notice it.
@@ -228,11 +228,13 @@ fn recovery_of_a_live_run_is_refused_and_disturbs_nothing() {
     assert_eq!(finished.json()["outcome"], "passed");
 }
 
-fn a_live_run_can_be_looked_at_and_does_not_pass_yet() {
+fn a_live_run_is_said_to_be_under_way_and_is_not_judged() {
     let running = in_mid_run(IDLE);
     let shown = ask("show", running.directory());
-    assert_ne!(shown.code(), Some(0), "{}", shown.said());
+    shown.assert_refused(1, &["still under way", "when it has ended"]);
+    assert_eq!(shown.errors().len(), 1, "{}", shown.said());
     let finished = running.finish();
     finished.assert_code(0);
     finished.assert_archive_is_complete();
+    ask("show", &finished.directory).assert_code(0);
 }

@@ -25,9 +25,12 @@ fn an_ordinary_loop_wakes_later_by_the_timer_slack_that_is_left_to_it() {
     }
     // Taken in turns and the best of each, against whatever else this machine does: in an hour in
     // which it swings by as much as the slack, it takes more turns until both have had a good one.
+    // Another timer that expires within the slack wakes the loop with it, so that a busy machine
+    // shows less than the whole of it; a slack that is not left, or not taken, shows none.
+    const EXPECTED_US: std::ops::RangeInclusive<f64> = 20.0..=120.0;
     let (mut left, mut set) = (f64::MAX, f64::MAX);
     for turn in 0..10 {
-        if turn >= 3 && (40.0..=120.0).contains(&(left - set)) {
+        if turn >= 3 && EXPECTED_US.contains(&(left - set)) {
             break;
         }
         for (slack, best) in [("leave", &mut left), ("1 ns", &mut set)] {
@@ -38,11 +41,7 @@ fn an_ordinary_loop_wakes_later_by_the_timer_slack_that_is_left_to_it() {
         }
     }
     assert!(
-        left - set >= 40.0,
-        "median with 50 us of slack {left} us, with 1 ns {set} us"
-    );
-    assert!(
-        left - set <= 120.0,
+        EXPECTED_US.contains(&(left - set)),
         "median with 50 us of slack {left} us, with 1 ns {set} us"
     );
 }

@@ -74,6 +74,10 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
         _ => Vec::new(),
     };
     bench.with(&kept)?;
+    if outcome.is_err() {
+        // Only an empty one goes: where nothing was measured, nothing is left.
+        let _ = std::fs::remove_dir(&arguments.directory);
+    }
     let (steps, before, after) = outcome?;
     let trial = Trial {
         subject: plan.subject.describe(),
@@ -223,7 +227,11 @@ impl Bench<'_> {
         // An interrupted run is shorter than the others: it is no half of a pair.
         self.go_on()?;
         self.figures(&directory).map_err(|error| match said {
-            Some(said) => format!("{error}; {said}").into(),
+            // The run's own reason tells more than that there is nothing to read.
+            Some(said) => {
+                let said = said.strip_prefix("wakepath: ").unwrap_or(&said);
+                format!("no run of --block {}: {said}", self.arguments.block).into()
+            }
             None => error,
         })
     }
