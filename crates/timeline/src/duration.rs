@@ -29,18 +29,16 @@ fn exactly(ns: u64, micro: &str) -> String {
 /// To a thousandth of the unit that suits it: `834 ns`, `12.3 µs`, `-1.449 µs`, `1.25 s`. For
 /// what was measured, within a sentence.
 pub fn rounded(ns: i64) -> String {
-    let units = [(1e3, "µs"), (1e6, "ms"), (1e9, "s")];
-    if ns.unsigned_abs() < 1_000 {
-        return format!("{ns} ns");
-    }
-    // 999.9996 µs is 1 ms, not 1000 µs.
-    let suits = |(unit_ns, name): &(f64, &str)| {
-        (ns as f64 / unit_ns * 1e3).round().abs() < 1e6 || *name == "s"
+    // 999.9996 ms is 1 s, not 1000 ms.
+    let unit = match ns.unsigned_abs() {
+        0..1_000 => return format!("{ns} ns"),
+        1_000..1_000_000 => Unit::Micros,
+        1_000_000..999_999_500 => Unit::Millis,
+        _ => Unit::Seconds,
     };
-    let (unit_ns, name) = units.into_iter().find(suits).unwrap_or(units[2]);
-    let digits = format!("{:.3}", ns as f64 / unit_ns);
+    let digits = unit.figure(ns, 3);
     let digits = digits.trim_end_matches('0').trim_end_matches('.');
-    format!("{digits} {name}")
+    format!("{digits} {}", unit.name())
 }
 
 /// As [`rounded`], of a length, which has no sign.
@@ -114,9 +112,25 @@ impl Unit {
         }
     }
 
-    /// Whole nanoseconds as a figure with so many decimals.
+    /// Whole nanoseconds as a figure with so many decimals: halves away from nought, whichever
+    /// binary fraction is near them, so that the same time reads the same wherever it stands.
     pub fn figure(self, ns: i64, decimals: usize) -> String {
-        self.figure_of(ns as f64, decimals)
+        let digits = match self {
+            Self::Micros => 3_usize,
+            Self::Millis => 6,
+            Self::Seconds => 9,
+        };
+        let Some(dropped) = digits.checked_sub(decimals) else {
+            return self.figure_of(ns as f64, decimals);
+        };
+        let step = 10_u64.pow(dropped as u32);
+        let steps = ns.unsigned_abs() / step + u64::from(ns.unsigned_abs() % step * 2 >= step);
+        let per_unit = 10_u64.pow(decimals as u32);
+        let sign = if ns < 0 && steps > 0 { "-" } else { "" };
+        match decimals {
+            0 => format!("{sign}{steps}"),
+            _ => format!("{sign}{}.{:0decimals$}", steps / per_unit, steps % per_unit),
+        }
     }
 
     /// A mean or another fraction of nanoseconds as a figure with so many decimals.
@@ -128,6 +142,26 @@ impl Unit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn halves_are_rounded_away_from_nought_in_every_unit() {
+        // As floating point, 59.15 lies below the half and 59.25 on it.
+        for (ns, text) in [
+            (59_150, "59.2"),
+            (59_250, "59.3"),
+            (-59_150, "-59.2"),
+            (-40, "0.0"),
+        ] {
+            assert_eq!(Unit::Micros.figure(ns, 1), text);
+        }
+        assert_eq!(Unit::Micros.figure(1_500, 0), "2");
+        assert_eq!(Unit::Millis.figure(1_005_000, 2), "1.01");
+        assert_eq!(Unit::Seconds.figure(2_345_000_000, 2), "2.35");
+        assert_eq!(Unit::Micros.figure(1_234, 5), "1.23400");
+        assert_eq!(Unit::Seconds.figure(i64::MIN, 0), "-9223372037");
+        assert_eq!(rounded(999_999_499), "999.999 ms");
+        assert_eq!(rounded(999_999_500), "1 s");
+    }
 
     #[test]
     fn what_was_chosen_is_said_exactly() {

@@ -5,6 +5,7 @@ use super::{Answer, COLUMNS, Class, Figures, LINES, Matter, Next, Row, Word};
 use crate::Style;
 use crate::table::{Cell, Table, Tone, number, words};
 use wakepath_timeline::columns::{self, cut, width, wrapped};
+use wakepath_timeline::duration::Unit;
 use wakepath_verdict::fraction;
 
 /// Narrower than this, the medians are left to the whole text.
@@ -263,8 +264,8 @@ fn of_figures(figures: Option<&Figures>, with_medians: bool) -> Vec<Cell> {
 /// Microseconds with three digits at least: tenths below a hundred.
 fn micros(ns: i64) -> String {
     match ns.unsigned_abs() {
-        0..99_950 => format!("{:.1}", ns as f64 / 1e3),
-        _ => format!("{:.0}", ns as f64 / 1e3),
+        0..99_950 => Unit::Micros.figure(ns, 1),
+        _ => Unit::Micros.figure(ns, 0),
     }
 }
 

@@ -5,6 +5,7 @@ use super::tone;
 use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{Assessment, more_may_be_late};
 use wakepath_statistics::{DistributionSummary, Quantile};
+use wakepath_timeline::duration::Unit;
 use wakepath_timeline::{Lack, condition_label};
 use wakepath_verdict::{Caution, CycleSummary, Judgement, fraction};
 
@@ -244,5 +245,5 @@ pub(crate) fn quantile(distribution: &DistributionSummary, wanted: Quantile) -> 
 }
 
 fn micros(ns: i64) -> String {
-    format!("{:.1}", ns as f64 / 1e3)
+    Unit::Micros.figure(ns, 1)
 }
