@@ -50,19 +50,24 @@ const EXPLORER_SCRIPT: &str = include_str!("assets/explorer.js");
 /// The whole file: one run, or several below each other.
 pub fn page(runs: &[Reported<'_>], titles: &Titles) -> String {
     let data: Vec<String> = runs.iter().map(data::json).collect();
-    document(&title(runs, titles), "To the verdict", &data, |markup| {
+    let page = document(&title(runs, titles), "To the verdict", &data, |markup| {
         if runs.len() > 1 {
             sections::several::write(markup, runs);
         }
         for (number, run) in runs.iter().enumerate() {
             sections::write(markup, number, run, titles);
         }
-    })
+    });
+    match titles.unfolded {
+        // What is folded inside of chapters. No foreign text can read like this: its `<` is escaped.
+        true => page.replace("<details><summary>", "<details open><summary>"),
+        false => page,
+    }
 }
 
 /// A file of its own around `write`'s content, with the data that its scripts move about in.
 fn document(title: &str, skip: &str, data: &[String], write: impl FnOnce(&mut Markup)) -> String {
-    let style = format!("{}{PLOT_STYLE}{STYLE}", style_sheet());
+    let style = format!("{}{PLOT_STYLE}{STYLE}{}", style_sheet(), foot(title));
     let script = format!("{PLOT_SCRIPT}\n{EXPLORER_SCRIPT}\n{SCRIPT}");
     let mut markup = Markup::default();
     markup.raw("<!DOCTYPE html>\n<html lang=\"en-GB\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -93,8 +98,35 @@ fn document(title: &str, skip: &str, data: &[String], write: impl FnOnce(&mut Ma
     markup.into_string()
 }
 
+/// What stands below each printed page. What the title is made of is foreign: no character of it but
+/// letters and digits is itself in a style sheet.
+fn foot(title: &str) -> String {
+    let mut text = String::new();
+    for character in title.chars() {
+        match character.is_ascii_alphanumeric() || character == ' ' {
+            true => text.push(character),
+            false => text += &format!("\\{:x} ", u32::from(character)),
+        }
+    }
+    format!("@page{{@bottom-left{{content:\"{text}\";font:7pt sans-serif;color:#59636e}}}}")
+}
+
 fn title(runs: &[Reported<'_>], titles: &Titles) -> String {
     let name = |run: &Reported<'_>| format!("{}: {}", titles.of(run), run.assessment.outcome);
     let names: Vec<String> = runs.iter().map(name).collect();
     format!("{} – wakepath report", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::foot;
+
+    #[test]
+    fn the_foot_of_a_printed_page_is_the_title_and_no_character_of_it_ends_the_style() {
+        let foot = foot("Cell 7\"}</style>: 5 µs");
+        assert!(
+            foot.contains("Cell 7\\22 \\7d \\3c \\2f style\\3e \\3a  5 \\b5 s"),
+            "{foot}"
+        );
+    }
 }

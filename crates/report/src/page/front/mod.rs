@@ -4,6 +4,7 @@
 
 mod sentences;
 mod terms;
+mod why;
 
 use super::sections::figures::figure as draw;
 use super::sections::outcome;
@@ -46,12 +47,14 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titl
     } else {
         policies(&answer, assessment).write_html(markup, "Policies");
     }
+    markup.raw("<div class=\"below\">");
     if let Some(figure) = run.figures.overview.as_ref().filter(|_| !caches) {
+        markup.raw("<div>");
         draw(markup, figure, "h2", true);
+        markup.raw("</div>");
     }
-    markup.raw("<div class=\"foot\"><div>");
+    markup.raw("<div>");
     not_shown(markup, assessment, &answer);
-    markup.raw("</div><div>");
     repeat(markup, number, run);
     markup.raw("</div></div></header>\n");
 }
@@ -136,16 +139,30 @@ fn policies(answer: &Answer, assessment: &Assessment) -> Table {
         table = table.group(title, "", &["missed", "median", "p99.9", "max"].map(number));
     }
     table = table.column(words("verdict").leading());
+    let reasons = answer
+        .rows
+        .iter()
+        .map(|row| why::why(assessment, &row.label));
+    let reasons: Vec<String> = reasons.collect();
+    let with_reasons = reasons.iter().any(|reason| !reason.is_empty());
+    if with_reasons {
+        table = table
+            .class("policies reasoned")
+            .column(words("why").leading());
+    }
     let chosen = assessment.overall.recommendation.as_ref();
     let chosen = chosen.map(|found| found.policy.to_string());
     let at_least = assessment.imported.as_ref().is_some_and(more_may_be_late);
-    for row in &answer.rows {
+    for (row, reason) in answer.rows.iter().zip(reasons) {
         let figures = row
             .figures
             .iter()
             .flat_map(|of| cells(of.as_ref(), at_least));
         let mut cells: Vec<Cell> = figures.collect();
         cells.push(verdict(&row.verdict));
+        if with_reasons {
+            cells.push(reason.into());
+        }
         match chosen.as_ref() == Some(&row.label) {
             true => table.chosen(row.label.as_str(), cells),
             false => table.row(row.label.as_str(), cells),

@@ -139,11 +139,17 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
             due,
             more,
             ..
-        }) => format!(
-            "{}, which is too few to tell{}",
-            missed(*times, *due),
-            would_decide(more)
-        ),
+        }) => match more {
+            Some(_) => format!(
+                "{}, which is too few to tell{}",
+                missed(*times, *due),
+                would_decide(more)
+            ),
+            None => format!(
+                "{}: with so many misses no longer run would pass",
+                missed(*times, *due)
+            ),
+        },
         Some(Reason::EvidenceMissing { due, more, .. }) => format!(
             "missed none of {} due times, which are too few to tell{}",
             count(*due),

@@ -102,6 +102,13 @@ fn on_paper_the_first_page_is_one_sheet_and_all_chapters_follow_it() {
     let Some(mut browser) = Browser::showing_as_it_is(&reporting.file, 1280, 900) else {
         return;
     };
+    // What is folded inside of chapters opens for paper too.
+    let closed = "(dispatchEvent(new Event('beforeprint')), \
+                  document.querySelectorAll('details:not([open])').length)";
+    assert_eq!(browser.value(closed), json!(0));
+    browser.value("dispatchEvent(new Event('afterprint'))");
+    std::fs::write(&reporting.file, reporting.page(&Titles::default())).unwrap();
+    browser.load(&reporting.file);
     let folded = browser.ask("Page.printToPDF", json!({ "preferCSSPageSize": true }));
     // Folded chapters are unfolded for paper, and folded again after it.
     let open = "document.querySelectorAll('details.chapter[open]').length";
@@ -128,4 +135,26 @@ fn on_paper_the_first_page_is_one_sheet_and_all_chapters_follow_it() {
     let wide = "Math.max(...[...document.querySelectorAll('table,svg')].map(t => t.getBoundingClientRect().right))";
     let wide = browser.value(wide);
     assert!(wide.as_f64().unwrap() <= 690.0, "{wide} pixels");
+}
+
+#[test]
+fn the_reason_stands_beside_a_verdict_that_is_not_passed() {
+    let written = MadeUp::with_spikes(3_000, vec![(500, 70_000_000)]).write();
+    let page = written.report().page(&Titles {
+        title: Some("Arm \"7\"".into()),
+        ..Titles::default()
+    });
+    let front = page.split("</header>").next().unwrap();
+    for part in [">why</th>", "stress: nothing to judge"] {
+        assert!(
+            front.contains(part),
+            "{part} {}",
+            front.split("<table").nth(1).unwrap()
+        );
+    }
+    // The title is below each printed page too.
+    assert!(
+        page.contains("@bottom-left{content:\"Arm \\22 7\\22 "),
+        "{front}"
+    );
 }

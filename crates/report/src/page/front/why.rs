@@ -1,0 +1,129 @@
+//! Why a policy did not pass, in the few words that there is room for beside its verdict. The whole
+//! reason is in the chapters.
+
+use crate::label::policy as label;
+use wakepath_assess::Assessment;
+use wakepath_timeline::columns::cut;
+use wakepath_timeline::duration::{long, rounded};
+use wakepath_timeline::one_line;
+use wakepath_verdict::{Judgement, Outcome, Reason, count, fraction};
+
+/// Longest text of a reason that has no short form.
+const LONGEST: usize = 60;
+
+/// Of the row with this label; empty where the policy passed.
+pub(super) fn why(assessment: &Assessment, row: &str) -> String {
+    let own = assessment.conditions.iter();
+    let own: Vec<&Judgement> = own.filter(|of| label(&of.name) == row).collect();
+    let told = own.iter().flat_map(|of| {
+        let bearing = of.reasons.iter();
+        bearing.filter_map(|reason| Some((*of, reason, gravity(reason.bearing())?)))
+    });
+    // The gravest; of several the one of the condition that missed most.
+    let worst = told.max_by(|a, b| {
+        let by_misses =
+            a.0.margin
+                .miss_fraction
+                .total_cmp(&b.0.margin.miss_fraction);
+        a.2.cmp(&b.2)
+            .then(by_misses)
+            .then(rank(a.1).cmp(&rank(b.1)))
+    });
+    if let Some((of, reason, _)) = worst {
+        return one_line(&format!("{}: {}", of.name.phase, words(reason)));
+    }
+    let missing = assessment.not_measured.iter();
+    let mut missing = missing.filter(|of| own.is_empty() && of.condition == row);
+    missing
+        .next()
+        .map_or(String::new(), |of| cut(&one_line(&of.reason), LONGEST))
+}
+
+/// Only what keeps a policy from passing is told.
+fn gravity(bearing: Outcome) -> Option<u8> {
+    match bearing {
+        Outcome::Invalid => Some(2),
+        Outcome::Failed => Some(1),
+        Outcome::Undecided => Some(0),
+        Outcome::Passed | Outcome::VirtualTime | Outcome::NotJudged => None,
+    }
+}
+
+/// Of several reasons of one condition the share of misses says most.
+fn rank(reason: &Reason) -> u8 {
+    match reason {
+        Reason::MissFractionAbove { .. } | Reason::MissFractionUndecided { .. } => 2,
+        Reason::ConsecutiveMissesAbove { .. } | Reason::OutageAbove { .. } => 1,
+        _ => 0,
+    }
+}
+
+fn words(reason: &Reason) -> String {
+    let share = |missed: u64, due: u64| fraction(missed as f64 / due.max(1) as f64);
+    match reason {
+        Reason::MissFractionAbove { missed, due, .. } => {
+            format!("{} missed", share(*missed, *due))
+        }
+        Reason::MissesObserved { missed, .. } => format!("{} missed, none allowed", count(*missed)),
+        Reason::ConsecutiveMissesAbove { longest, limit } => {
+            format!(
+                "{} missed in a row, {} allowed",
+                count(*longest),
+                count(*limit)
+            )
+        }
+        Reason::OutageAbove {
+            longest_ns,
+            limit_ns,
+        } => format!(
+            "outage of {}, {} allowed",
+            rounded(longest_ns.cast_signed() / 1_000 * 1_000),
+            rounded(limit_ns.cast_signed())
+        ),
+        Reason::MissFractionUndecided {
+            missed, due, more, ..
+        } => match more {
+            Some(more) => format!(
+                "{} missed, needs {} more",
+                share(*missed, *due),
+                long(more.seconds)
+            ),
+            None => format!("{} missed, too many", share(*missed, *due)),
+        },
+        Reason::EvidenceMissing { more, .. } => match more {
+            Some(more) => format!("none missed, needs {} more", long(more.seconds)),
+            None => "too few due times".to_owned(),
+        },
+        other => cut(&other.to_string(), LONGEST),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_verdict::MoreNeeded;
+
+    #[test]
+    fn reasons_are_told_in_a_few_words() {
+        let more = Some(MoreNeeded {
+            due_times: 1_000,
+            seconds: 11.2,
+        });
+        let undecided = |more| Reason::MissFractionUndecided {
+            missed: 3,
+            due: 490,
+            evidence_unit: 1,
+            at_most: 0.016,
+            confidence: 0.95,
+            criterion: 0.005,
+            more,
+        };
+        assert_eq!(words(&undecided(more)), "0.61 % missed, needs 12 s more");
+        assert_eq!(words(&undecided(None)), "0.61 % missed, too many");
+        let outage = Reason::OutageAbove {
+            longest_ns: 74_123_000,
+            limit_ns: 12_000_000,
+        };
+        assert_eq!(words(&outage), "outage of 74.123 ms, 12 ms allowed");
+    }
+}
