@@ -2,11 +2,13 @@
 
 use super::{Answer, figures, machine, next};
 use crate::text::{cache_delays_lines, criterion_text, no_criterion, source, virtual_time_text};
-use wakepath_assess::Assessment;
+use wakepath_assess::{Assessment, NextStep};
 use wakepath_explain::Explanation;
 use wakepath_timeline::duration::rounded;
 use wakepath_timeline::one_line;
-use wakepath_verdict::{Judgement, Observed, Outcome, count, counted, upper_fraction};
+use wakepath_verdict::{
+    Advice, Judgement, Observed, Outcome, PolicyOutcome, count, counted, upper_fraction,
+};
 
 impl Answer {
     /// The answer to a run, with what its trace explains where there is one.
@@ -102,10 +104,17 @@ fn kept(of: &Judgement) -> String {
 pub(crate) fn nearest(assessment: &Assessment, outcome: Outcome) -> Option<&Judgement> {
     let policies = assessment.overall.policies.iter();
     let alike = policies.filter(|of| of.outcome == outcome);
+    // The one that a longer run would decide: it is what is advised.
+    let longer = |step: &&NextStep| matches!(step.advice, Advice::MeasureLonger { .. });
+    let advised = assessment.next_steps.iter().find(longer);
+    let advised = advised.and_then(|step| step.of.first());
+    let is_advised = |of: &&PolicyOutcome| of.policy.map(|own| own.to_string()).as_ref() == advised;
     let nearest = alike.min_by(|a, b| {
+        let by_advice = is_advised(b).cmp(&is_advised(a));
         let (a, b) = (a.margin, b.margin);
         let by_misses = a.miss_fraction.total_cmp(&b.miss_fraction);
-        by_misses.then(b.head_room.total_cmp(&a.head_room))
+        let by_room = b.head_room.total_cmp(&a.head_room);
+        by_advice.then(by_misses).then(by_room)
     })?;
     let own = assessment.conditions.iter();
     own.filter(|own| own.name.policy == nearest.policy && own.outcome == outcome)
@@ -162,7 +171,8 @@ fn largest(assessment: &Assessment) -> Option<String> {
         });
     let (name, seen) = latencies.max_by_key(|(_, seen)| seen.largest_ns)?;
     Some(one_line(&format!(
-        "largest latency {} of {}, exceeded by the next with a probability of at most {} ({name})",
+        "largest latency {} of {} ({name}), exceeded by the next with p ≤ {} if cycles are \
+         independent",
         rounded(seen.largest_ns),
         count(seen.count),
         upper_fraction(seen.exceeded_at_most, 1.0)

@@ -102,12 +102,13 @@ pub(crate) fn largest_line(bounds: &Bounds) -> Option<String> {
     let observed = &largest.examined.observed;
     Some(format!(
         "largest {}: {} of {} cycles ({}); a further cycle exceeds it with a probability of at most \
-         {}",
+         {}, counting cycles that come together as one (θ = {:.2})",
         bounds.metric.words(),
         rounded(observed.largest as f64),
         count(observed.count),
         name(largest),
-        upper_fraction(observed.exceeded_at_most, 1.0)
+        upper_fraction(observed.exceeded_at_most, 1.0),
+        observed.extremal_index
     ))
 }
 
