@@ -1,13 +1,14 @@
 //! The tables of a comparison: what differs between the sides, and what each metric of each
 //! condition shows with all that was tested.
 
-use super::figures::{bound_without_misses, probability, shown, signed};
+use super::figures::{bound_without_misses, probability, shown, signed, unit_name, unit_of};
 use super::tone;
 use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{
     Comparison, ConditionComparison, Metric, MetricComparison, RunFigures, Weight, median,
 };
 use wakepath_timeline::condition_label;
+use wakepath_timeline::duration::Unit;
 
 /// What differs between the sides.
 pub(crate) fn differences_table(comparison: &Comparison) -> Table {
@@ -23,7 +24,7 @@ pub(crate) fn differences_table(comparison: &Comparison) -> Table {
         let means = match difference.weight {
             Weight::Forbids => "forbids it",
             Weight::Explains => "may explain what is found",
-            Weight::Note => "to be known",
+            Weight::Note => "worth knowing",
         };
         let cells = [difference.base.as_str(), &difference.against, means];
         table.row(difference.what.as_str(), cells.map(Cell::from).to_vec());
@@ -52,7 +53,9 @@ pub(crate) fn metrics_table(comparison: &Comparison) -> Table {
     for condition in &comparison.conditions {
         table.heading(format!("{}, {}", label(condition), condition.name.phase));
         for metric in &condition.metrics {
-            table.row(metric_label(metric.metric), cells(condition, metric));
+            let unit = unit_of_row(metric);
+            let label = format!("{}, {}", metric_label(metric.metric), unit_name(unit));
+            table.row(label, cells(condition, metric, unit));
         }
     }
     table
@@ -63,17 +66,34 @@ pub(crate) fn label(condition: &ConditionComparison) -> String {
     condition_label(name.policy.as_ref(), name.task.as_deref())
 }
 
-pub(super) fn metric_label(metric: Metric) -> String {
-    match metric.is_time() {
+/// The metric in words, without its unit.
+pub(super) fn metric_label(metric: Metric) -> &'static str {
+    match metric {
         // Else the longer run would have the larger one for that alone.
-        true if metric == Metric::Maximum => "max of equal counts, µs".to_owned(),
-        true => format!("{}, µs", metric.word()),
-        false => format!("{}, %", metric.word()),
+        Metric::Maximum => "max of equal counts",
+        other => other.word(),
     }
 }
 
-fn cells(condition: &ConditionComparison, metric: &MetricComparison) -> Vec<Cell> {
-    let shown = |value: f64| shown(metric.metric, value);
+/// One unit for all figures of a row.
+fn unit_of_row(metric: &MetricComparison) -> Option<Unit> {
+    let shift = metric.shift;
+    let ends = [
+        shift.map(|shift| shift.estimate),
+        shift.and_then(|shift| shift.lower),
+        shift.and_then(|shift| shift.upper),
+        metric.margin,
+    ];
+    let sides = metric.base.iter().chain(&metric.against).copied();
+    unit_of(metric.metric, sides.chain(ends.into_iter().flatten()))
+}
+
+fn cells(
+    condition: &ConditionComparison,
+    metric: &MetricComparison,
+    unit: Option<Unit>,
+) -> Vec<Cell> {
+    let shown = |value: f64| shown(unit, value);
     let side = |runs: &[RunFigures], values: &[f64]| -> [Cell; 3] {
         if values.is_empty() {
             return [Cell::Unknown, Cell::Unknown, Cell::Unknown];

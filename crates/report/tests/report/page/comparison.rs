@@ -3,6 +3,7 @@
 use super::browser::Browser;
 use super::made_up::compared;
 use serde_json::json;
+use wakepath_assess::{Difference, Weight};
 use wakepath_report::{comparison_figures, comparison_page};
 
 const HOSTILE: &str = "</script><img src=x onerror=\"window.taken=1\">";
@@ -78,5 +79,36 @@ fn the_finding_comes_first_and_all_else_is_folded_behind_it() {
             at(&format!("href=\"#{id}\"")) < at(&format!("<section id=\"{id}\"")),
             "{id}"
         );
+    }
+}
+
+#[test]
+fn nothing_of_it_is_cut_at_any_width() {
+    let mut comparison = compared(["first", "second"]);
+    comparison.differences.push(Difference {
+        part: "loads",
+        what: "work of load memory, stress".into(),
+        base: "421 MiB/s and a few words more".into(),
+        against: "302 MiB/s and a few words more".into(),
+        weight: Weight::Explains,
+    });
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("comparison.html");
+    std::fs::write(&file, comparison_page(&comparison)).unwrap();
+    let Some(mut browser) = Browser::showing(&file, 1400, 900) else {
+        return;
+    };
+    for width in [1400, 760, 400] {
+        let screen = json!({
+            "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false
+        });
+        browser.ask("Emulation.setDeviceMetricsOverride", screen);
+        let wide = browser.value("document.documentElement.scrollWidth");
+        assert!(wide.as_u64().unwrap() <= width, "{wide} at {width}");
+        let cut = browser.value(
+            "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth + 1)\
+             .map(s => s.getAttribute('aria-label') + ' ' + s.scrollWidth + ' of ' + s.clientWidth)",
+        );
+        assert_eq!(cut, json!([]), "at {width}");
     }
 }
