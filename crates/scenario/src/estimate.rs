@@ -51,6 +51,20 @@ impl Scenario {
         judged.saturating_add(self.overhead_ns())
     }
 
+    /// Whole seconds, in nanoseconds, that [`Scenario::with_total_duration`] makes at least so many
+    /// judged cycles of each condition from. Saturates.
+    pub fn run_ns_of(&self, cycles: u64) -> u64 {
+        let cycles = cycles.max(u64::from(self.repetitions));
+        let run = Self {
+            cycles,
+            ..self.clone()
+        };
+        const SECOND: u64 = 1_000_000_000;
+        run.estimated_run_ns()
+            .div_ceil(SECOND)
+            .saturating_mul(SECOND)
+    }
+
     /// How often each segment is measured: with `trace` once without and once with tracing.
     pub fn passages(&self) -> u64 {
         1 + u64::from(self.trace.is_some())

@@ -23,6 +23,8 @@ pub enum Warning {
         cycles: u64,
         /// Due times without a miss that would do.
         needed: u64,
+        /// Length of a whole run that has them, in nanoseconds.
+        run_ns: u64,
     },
     /// A thread with this policy is not pinned although CPUs are given for it.
     PinNotApplied {
@@ -44,11 +46,17 @@ impl fmt::Display for Warning {
                  loop drifts against it",
                 exact(*period_ns),
             ),
-            Self::TooShortToPass { cycles, needed } => write!(
+            Self::TooShortToPass {
+                cycles,
+                needed,
+                run_ns,
+            } => write!(
                 f,
-                "can end undecided at best: needs {} due times for each condition and has {}",
+                "can end undecided at best: needs {} due times for each condition and has {}; a \
+                 run of {} has them",
                 grouped(*needed),
                 grouped(*cycles),
+                exact(*run_ns),
             ),
             Self::PinNotApplied { policy } => write!(
                 f,
@@ -75,6 +83,7 @@ impl Scenario {
             warnings.push(Warning::TooShortToPass {
                 cycles: self.cycles,
                 needed,
+                run_ns: self.run_ns_of(needed),
             });
         }
         let pinned = |own: Option<Policy>| {

@@ -17,9 +17,9 @@ pub struct Check {
     /// Rate of the loop, such as `250Hz` or `1kHz`.
     #[arg(long, value_name = "RATE", default_value = "250Hz")]
     pub rate: String,
-    /// Time for the whole run, such as `100s` or `10min`.
-    #[arg(long, value_name = "TIME", default_value = "100s")]
-    pub duration: String,
+    /// Time for the whole run, such as `100s` or `10min` [default: 100s; with --trace 200s].
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<String>,
     /// Ten seconds of measuring: an ordinary and a real-time policy, enough to decide, not to rely on.
     #[arg(
         long,

@@ -11,6 +11,11 @@ use wakepath_timeline::duration::rounded;
 /// Period of the built-in scenario: 250 Hz.
 const DEFAULT_PERIOD_NS: u64 = 4_000_000;
 
+/// Time for the whole run where none is given.
+const USUAL: &str = "100s";
+/// The same where everything is measured once more, traced.
+const USUAL_TRACED: &str = "200s";
+
 /// Measures and judges.
 pub fn run(arguments: &Check) -> Outcome {
     let text = changed(arguments)?;
@@ -36,7 +41,13 @@ pub fn run(arguments: &Check) -> Outcome {
         let (scenario, notes) = quick(scenario, arguments.policy.is_empty());
         return measured::measure(scenario, &notes, host, &arguments.output);
     }
-    let (scenario, warnings) = measured::fitted(&scenario, warnings, &arguments.duration)?;
+    // What is traced is measured once more: in the same time neither half could pass.
+    let usual = match scenario.trace {
+        Some(_) => USUAL_TRACED,
+        None => USUAL,
+    };
+    let duration = arguments.duration.as_deref().unwrap_or(usual);
+    let (scenario, warnings) = measured::fitted(&scenario, warnings, duration)?;
     measured::measure(
         scenario,
         &measured::told(&warnings),
@@ -141,6 +152,26 @@ mod tests {
                  comes less often, nor how runs differ; wakepath check measures for 100 s"
             ]
         );
+    }
+
+    #[test]
+    fn a_traced_check_has_as_many_due_times_as_can_pass() {
+        let any_machine = wakepath_scenario::KnownCpus::first(2);
+        let text = scenario_of(&["--trace"]);
+        let mut scenario = Scenario::parse(&text, "check", &any_machine).unwrap();
+        scenario.trace.get_or_insert_default();
+        let needed = scenario.criterion.due_times_needed();
+        let cycles = |duration: &str| {
+            let fitted = measured::fitted(&scenario, Vec::new(), duration).unwrap();
+            (fitted.0.cycles, fitted.1.first().map(ToString::to_string))
+        };
+        let (cycles_of_default, warned) = cycles(USUAL_TRACED);
+        // Some misses may come, and it can still pass.
+        assert!(cycles_of_default > 3 * needed / 2, "{cycles_of_default}");
+        assert_eq!(warned, None);
+        let (_, warned) = cycles("100s");
+        let warned = warned.unwrap();
+        assert!(warned.contains("a run of 114 s has them"), "{warned}");
     }
 
     #[test]

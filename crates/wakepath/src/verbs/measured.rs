@@ -9,7 +9,7 @@ use crate::command_line::Output;
 use crate::metrics::Listening;
 use crate::runs;
 use crate::terminal::{laid, tell};
-use crate::view::{Follower, Part, Stopping};
+use crate::view::{Course, Follower, Part, Stopping};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
@@ -139,7 +139,10 @@ pub fn measure_after(
     let directory = place.make()?;
     let follower = Follower::new(
         &scenario.name,
-        kernel_measures(&scenario, &plan),
+        Course {
+            beside: kernel_measures(&scenario, &plan),
+            loaded: loaded_phases(&scenario),
+        },
         Part {
             of: output.part.clone(),
             after_it: Duration::from_millis(output.part_then),
@@ -210,6 +213,12 @@ fn kernel_measures(scenario: &Scenario, plan: &Plan) -> Duration {
     let terms = trace.map_or([None, None], |of| [of.timerlat_ns, of.osnoise_ns]);
     let each_ns: u64 = terms.into_iter().flatten().sum();
     Duration::from_nanos(each_ns) * plan.loop_cpus.len().max(1) as u32
+}
+
+fn loaded_phases(scenario: &Scenario) -> Vec<String> {
+    let phases = scenario.phases.iter();
+    let loaded = phases.filter(|phase| !phase.loads.is_empty());
+    loaded.map(|phase| phase.name.clone()).collect()
 }
 
 /// Where a run will lie: known early, so that what can't be is said before anything is measured;

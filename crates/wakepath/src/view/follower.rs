@@ -20,12 +20,20 @@ pub struct Part {
     pub after_it: Duration,
 }
 
+/// What is known of a run's phases beside its plan.
+#[derive(Debug, Clone, Default)]
+pub struct Course {
+    /// What each takes beside its segments.
+    pub beside: Duration,
+    /// Names of those that have loads.
+    pub loaded: Vec<String>,
+}
+
 /// Who watches a run for a person and for collectors.
 pub struct Follower {
     standing: Shared,
     part: Part,
-    /// What each phase takes beside its segments.
-    beside: Duration,
+    course: Course,
     wants_plain: bool,
     live: Option<LiveView>,
     plain: Option<PlainView>,
@@ -35,13 +43,13 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Of a run of this name; `beside` is what each of its phases takes beside its cycles.
-    pub fn new(name: &str, beside: Duration, part: Part, wants_plain: bool) -> Self {
+    /// Of a run of this name.
+    pub fn new(name: &str, course: Course, part: Part, wants_plain: bool) -> Self {
         let nothing = Remaining::of(Vec::new(), Duration::ZERO);
         Self {
             standing: Shared::new(Standing::new(Lines::Policies, Time::Run(nothing))),
             part,
-            beside,
+            course,
             wants_plain,
             live: None,
             plain: None,
@@ -82,7 +90,7 @@ impl Follower {
     }
 }
 
-fn planned(plan: &Plan) -> Vec<Planned> {
+fn planned(plan: &Plan, loaded: &[String]) -> Vec<Planned> {
     let phases = plan.phases.iter().enumerate();
     let segments = phases.flat_map(|(phase_run, phase)| {
         phase.segments.iter().map(move |segment| Planned {
@@ -91,6 +99,7 @@ fn planned(plan: &Plan) -> Vec<Planned> {
                 segment.planned.condition.clone(),
                 segment.planned.phase.clone(),
             ),
+            is_loaded: loaded.contains(&segment.planned.phase),
             cycles: Duration::from_nanos(segment.length_ns()),
             traced: segment.planned.traced,
         })
@@ -111,7 +120,10 @@ impl Observer for Follower {
             standing.recording = directory.display().to_string();
             standing.part.clone_from(&self.part.of);
             standing.after_it = self.part.after_it;
-            standing.time = Time::Run(Remaining::of(planned(plan), self.beside));
+            standing.time = Time::Run(Remaining::of(
+                planned(plan, &self.course.loaded),
+                self.course.beside,
+            ));
             standing.begun = Instant::now();
             for segment in plan.segments() {
                 row_of(&mut standing, segment);

@@ -11,7 +11,7 @@ mod standing;
 mod stopping;
 mod table;
 
-pub use follower::{Follower, Part};
+pub use follower::{Course, Follower, Part};
 pub use lines::clock;
 pub use live::LiveView;
 pub use standing::{Lines, Row, Shared, Standing, Time, Totals, Worst};

@@ -2,7 +2,7 @@
 
 use crate::beginning::run_started;
 use crate::verbs::measured;
-use crate::view::{Follower, Part};
+use crate::view::{Course, Follower, Part};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 use wakepath_archive::VirtualTime;
@@ -49,7 +49,7 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
         turn_ns: order.turn_ns,
         emulator: None,
     });
-    let mut observer = Follower::new(&scenario.name, Duration::ZERO, Part::default(), true);
+    let mut observer = Follower::new(&scenario.name, Course::default(), Part::default(), true);
     Measurement {
         scenario: &scenario,
         plan: &plan,

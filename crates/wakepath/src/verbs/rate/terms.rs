@@ -7,6 +7,8 @@ use crate::verbs::check::scenario_for;
 use crate::verbs::{measured, run};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use wakepath_scenario::Warning;
+use wakepath_timeline::count::{count, counted};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -65,9 +67,15 @@ impl<'a> Terms<'a> {
                 run::changed(&text, &source, &changes, &host)?
             }
         };
-        measured::fitted(&scenario, warnings, &self.arguments.block)
+        let block = &self.arguments.block;
+        let (_, warnings) = measured::fitted(&scenario, warnings, block)
             .map_err(|error| error.to_string().replacen("--duration", "--block", 1))?;
-        Ok(())
+        // No rate could pass: the search would measure for nothing.
+        let mut warnings = warnings.iter();
+        match warnings.find_map(|warning| too_short(block, &rate, warning)) {
+            Some(refused) => Err(refused.into()),
+            None => Ok(()),
+        }
     }
 
     /// The command line of a step, without where it is recorded.
@@ -122,6 +130,24 @@ impl<'a> Terms<'a> {
             }
             Err(error) => Err(failed(error).into()),
         }
+    }
+}
+
+/// Why a block is too short for a rate to pass, and which is not.
+fn too_short(block: &str, rate: &str, warning: &Warning) -> Option<String> {
+    match warning {
+        Warning::TooShortToPass {
+            cycles,
+            needed,
+            run_ns,
+        } => Some(format!(
+            "--block {block}: at {rate} it has {} of each condition, and nothing can pass with \
+             fewer than {}; give --block {}s or a higher --from",
+            counted(*cycles, "due time", "due times"),
+            count(*needed),
+            run_ns / 1_000_000_000
+        )),
+        _ => None,
     }
 }
 
