@@ -25,5 +25,5 @@ pub use style::Style;
 pub use table::{Cell, Column, Table, Tone, UNKNOWN, number, words};
 pub use text::{
     ToText, bounds_details, comparison_in_full, cpus_text, criterion_text, cycle_text,
-    explanation_text, late_text,
+    cycle_text_of, explanation_text, late_text,
 };

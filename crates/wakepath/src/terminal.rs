@@ -51,6 +51,12 @@ pub fn laid(text: &str) -> String {
     }
 }
 
+/// Text with its lines broken between words, in [`columns`]: for what a person reads wherever it
+/// goes, as an answer that is mailed or pasted.
+pub fn folded_for_people(text: &str) -> String {
+    folded(text, columns())
+}
+
 /// Narrower than this nothing is laid out for.
 const LEAST_COLUMNS: usize = 40;
 

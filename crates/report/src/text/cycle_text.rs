@@ -4,6 +4,7 @@
 use super::explanation::time;
 use std::fmt::Write;
 use wakepath_explain::{LateCycle, LatePiece, LateSection, LateShare};
+use wakepath_timeline::count;
 
 /// Causes that a line names of each stretch.
 const MOST_OF_STRETCH: usize = 2;
@@ -116,6 +117,15 @@ fn counted(share: &LateShare) -> String {
 
 /// One cycle: its causes summed, then each piece with its begin, length and cause.
 pub fn cycle_text(cycle: &LateCycle, heading: &str) -> String {
+    written(cycle, heading, MOST_SHARES, MOST_PIECES)
+}
+
+/// The same with at most so many causes and pieces, the longest.
+pub fn cycle_text_of(cycle: &LateCycle, heading: &str, most: usize) -> String {
+    written(cycle, heading, most, most)
+}
+
+fn written(cycle: &LateCycle, heading: &str, shares: usize, most: usize) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{heading}");
     let _ = writeln!(
@@ -128,24 +138,24 @@ pub fn cycle_text(cycle: &LateCycle, heading: &str) -> String {
     if cycle.latency_ns < 0 {
         let _ = writeln!(text, "  it woke before it was due");
     }
-    sums(&mut text, &cycle.shares);
+    sums(&mut text, &cycle.shares, shares);
     let _ = writeln!(text, "\n  {:>12}  {:>12}", "after due", "length");
     let mut last = String::new();
     for pieces in [&cycle.pieces, &with_sections(cycle)] {
-        timeline(&mut text, pieces, &mut last);
+        timeline(&mut text, pieces, &mut last, most.max(1));
     }
     text
 }
 
 /// The causes, largest first, where any came more than once: else the timeline says as much.
-fn sums(text: &mut String, shares: &[LateShare]) {
+fn sums(text: &mut String, shares: &[LateShare], most: usize) {
     if shares.iter().all(|share| share.times < 2) {
         return;
     }
     let _ = writeln!(text, "\n  {:>12}", "in all");
     let mut ranked: Vec<&LateShare> = shares.iter().collect();
     ranked.sort_by_key(|share| std::cmp::Reverse(share.ns));
-    for share in ranked.iter().take(MOST_SHARES) {
+    for share in ranked.iter().take(most) {
         let _ = writeln!(
             text,
             "  {:>12}  {}: {}",
@@ -154,7 +164,7 @@ fn sums(text: &mut String, shares: &[LateShare]) {
             counted(share)
         );
     }
-    let rest = ranked.get(MOST_SHARES..).unwrap_or_default();
+    let rest = ranked.get(most..).unwrap_or_default();
     if !rest.is_empty() {
         let rest_ns = rest.iter().map(|share| share.ns).sum();
         let _ = writeln!(text, "  {:>12}  {} more", time(rest_ns), rest.len());
@@ -162,11 +172,11 @@ fn sums(text: &mut String, shares: &[LateShare]) {
 }
 
 /// The pieces in their order; of a long row the longest ones, and the others between them together.
-fn timeline(text: &mut String, pieces: &[LatePiece], last: &mut String) {
+fn timeline(text: &mut String, pieces: &[LatePiece], last: &mut String, most: usize) {
     let mut lengths: Vec<u64> = pieces.iter().map(|piece| piece.ns).collect();
     lengths.sort_unstable_by_key(|&ns| std::cmp::Reverse(ns));
-    let shortest_ns = match pieces.len() > MOST_PIECES {
-        true => lengths[MOST_PIECES - 1],
+    let shortest_ns = match pieces.len() > most {
+        true => lengths[most - 1],
         false => 0,
     };
     let mut left_out = (0_u64, 0_u64);
@@ -192,15 +202,16 @@ fn timeline(text: &mut String, pieces: &[LatePiece], last: &mut String) {
     say_left_out(text, &mut left_out);
 }
 
-fn say_left_out(text: &mut String, (count, ns): &mut (u64, u64)) {
-    if *count > 0 {
+fn say_left_out(text: &mut String, (pieces, ns): &mut (u64, u64)) {
+    if *pieces > 0 {
         let _ = writeln!(
             text,
-            "  {:>12}  {:>12}  {count} shorter ones",
+            "  {:>12}  {:>12}  {}",
             "…",
-            time(*ns)
+            time(*ns),
+            count::counted(*pieces, "shorter one", "shorter ones")
         );
-        (*count, *ns) = (0, 0);
+        (*pieces, *ns) = (0, 0);
     }
 }
 
@@ -271,5 +282,14 @@ mod tests {
         assert_eq!(shown, MOST_PIECES, "{text}");
         // 100 000 + 0 … 13.
         assert!(text.contains("1400.1 µs  14 shorter ones"), "{text}");
+    }
+
+    #[test]
+    fn in_short_the_longest_are_told_and_the_others_counted() {
+        let short = cycle_text_of(&crowded(), "FIFO 50, stress", 3);
+        let whole = cycle_text(&crowded(), "FIFO 50, stress");
+        assert!(short.lines().count() < 20, "{short}");
+        assert!(whole.lines().count() > 40, "{whole}");
+        assert!(short.contains("shorter ones"), "{short}");
     }
 }

@@ -35,7 +35,7 @@ pub(crate) use comparison::{
     BANNER, conclusions, differences_table, label, method, metrics_table, most_changed, reasons,
     tone as finding_tone,
 };
-pub use cycle_text::cycle_text;
+pub use cycle_text::{cycle_text, cycle_text_of};
 pub use explanation::{explanation_text, late_text};
 pub(crate) use flights::{flights_table, headline};
 pub(crate) use imported::source;

@@ -4,13 +4,13 @@
 use super::explain::cycle_of;
 use super::{Outcome, opened_in, print, print_result};
 use crate::runs;
-use crate::terminal::laid;
+use crate::terminal::folded_for_people;
 use crate::view::Stopped;
 use std::process::ExitCode;
 use wakepath_archive::{Ending, Run};
 use wakepath_directory::Directory;
 use wakepath_explain::LateCycle;
-use wakepath_report::cycle_text;
+use wakepath_report::cycle_text_of;
 use wakepath_timeline::count::counted;
 use wakepath_timeline::duration::rounded;
 use wakepath_timeline::{Sample, one_line};
@@ -19,6 +19,13 @@ use wakepath_timeline::{Sample, one_line};
 pub const ABOVE: u8 = 2;
 /// Exit code where nobody can tell: the run was interrupted, or nothing was traced.
 const UNDECIDED: u8 = 3;
+
+/// Lines of one screen for the cycle itself; the others say where it stopped and what to type next.
+const ROOM: usize = 31;
+/// Causes and pieces of a cycle that are told where there is room, and in any case.
+const MOST: usize = 12;
+/// See [`MOST`].
+const LEAST: usize = 2;
 
 /// Shows where it stopped and why, or that nothing was above the limit.
 pub fn show(
@@ -75,12 +82,12 @@ pub fn first(directory: &Directory, above_ns: u64) -> Outcome {
     let late = samples.find(|late| late.latency_ns > above_ns.cast_signed());
     let Some(late) = late else {
         let cycles = measured.cycles();
-        print(&laid(&format!(
+        print(&folded_for_people(&format!(
             "\nno latency above {limit} in {cycles} activations of periodic threads\n"
         )))?;
         return Ok(ExitCode::SUCCESS);
     };
-    print(&format!("\n{}", laid(&told(&run, late, &limit)?.text)))?;
+    print(&format!("\n{}", told(&run, late, &limit)?.text))?;
     Ok(ExitCode::from(ABOVE))
 }
 
@@ -117,7 +124,7 @@ fn told(run: &Run, late: &Late, limit: &str) -> Result<Told, Box<dyn std::error:
     let latency = rounded(*latency_ns);
     let place = [condition, phase, name].map(one_line).join(", ");
     let cycle = sample.cycle;
-    let mut text = match skipped {
+    let stopped_at = match skipped {
         0 => format!(
             "stopped: {place}: a latency of {latency}, above {limit}, in cycle {cycle} of segment {segment}\n\n"
         ),
@@ -127,8 +134,9 @@ fn told(run: &Run, late: &Late, limit: &str) -> Result<Told, Box<dyn std::error:
             counted(*skipped, "due time", "due times")
         ),
     };
+    let mut text = folded_for_people(&stopped_at);
     match (&explained, skipped) {
-        (Some((heading, cycle)), _) => text += &laid(&cycle_text(cycle, heading)),
+        (Some((heading, cycle)), _) => text += &in_short(cycle, heading),
         (None, 0) => text += "it has no kernel events: its window was not kept\n",
         (None, _) => {
             let took = rounded(sample.execution_ns());
@@ -139,9 +147,21 @@ fn told(run: &Run, late: &Late, limit: &str) -> Result<Told, Box<dyn std::error:
     }
     // Nothing names the latest run: it is meant where none is named.
     let run = runs::word_for(run.directory());
-    let words = ["wakepath explain", &run, "--perfetto late.perfetto-trace"];
-    let words = words.into_iter().filter(|word| !word.is_empty());
-    text += &format!("\nnext\n  {}\n", words.collect::<Vec<_>>().join(" "));
+    text += "\nnext\n";
+    let whole = format!("--cycle {cycle} --segment {segment}");
+    let steps = [
+        (whole.as_str(), "every piece of this cycle"),
+        (
+            "--perfetto late.perfetto-trace",
+            "all of them on a timeline",
+        ),
+    ];
+    for (options, what) in steps.into_iter().skip(usize::from(explained.is_none())) {
+        let words = ["wakepath explain", &run, options];
+        let words = words.into_iter().filter(|word| !word.is_empty());
+        let command = words.collect::<Vec<_>>().join(" ");
+        text += &folded_for_people(&format!("  {command}   {what}\n"));
+    }
     Ok(Told {
         thread: name.to_owned(),
         condition: condition.to_owned(),
@@ -149,6 +169,15 @@ fn told(run: &Run, late: &Late, limit: &str) -> Result<Told, Box<dyn std::error:
         explained: explained.map(|(_, cycle)| cycle),
         text,
     })
+}
+
+/// A cycle's causes and pieces, as many of them as leave the whole answer on one screen.
+fn in_short(cycle: &LateCycle, heading: &str) -> String {
+    let shown = |most| folded_for_people(&cycle_text_of(cycle, heading, most));
+    let fits = |text: &String| text.lines().count() <= ROOM;
+    let fewer = (LEAST..MOST).rev().map(shown);
+    let mut all = std::iter::once(shown(MOST)).chain(fewer);
+    all.find(fits).unwrap_or_else(|| shown(LEAST))
 }
 
 fn tell(

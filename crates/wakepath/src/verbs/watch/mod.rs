@@ -9,7 +9,7 @@ use super::{Outcome, measured, print, print_result, stopped};
 use crate::beginning;
 use crate::command_line::Watch;
 use crate::metrics::Listening;
-use crate::terminal::{self, laid, tell};
+use crate::terminal::{self, folded_for_people, tell};
 use shown::Shown;
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -201,9 +201,9 @@ fn tell(arguments: &Watch, recorded: &Recorded, figures: &Figures) -> Result<(),
         traced.wall_ns as f64 / 1e9,
         figures.events
     );
-    print(&laid(&(head + &text(figures))))?;
+    print(&folded_for_people(&(head + &text(figures))))?;
     for note in &session.notes {
-        print(&laid(&format!("note: {note}\n")))?;
+        print(&folded_for_people(&format!("note: {note}\n")))?;
     }
     Ok(())
 }
@@ -213,7 +213,7 @@ fn explain(directory: &Directory, arguments: &Watch) -> Result<(), Failure> {
     let run = Run::open_in(directory)?;
     let explanation = explanation::write_beside(&run, directory)?;
     if let Some(explanation) = explanation.filter(|_| !arguments.json) {
-        print(&laid(&wakepath_report::late_text(
+        print(&folded_for_people(&wakepath_report::late_text(
             &explanation,
             arguments.worst,
         )))?;

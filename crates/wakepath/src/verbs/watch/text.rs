@@ -1,8 +1,9 @@
 //! The watched threads as a table, and what is not judged.
 
+use crate::terminal::columns;
 use std::fmt::Write;
 use wakepath_assess::watched::{Figures, Watched, WokenBy};
-use wakepath_report::{Cell, Style, Table, number, words};
+use wakepath_report::{Cell, Table, number, words};
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::duration::{self, Unit, exact};
 use wakepath_verdict::counted;
@@ -14,7 +15,7 @@ const MOST_NOT_JUDGED: usize = 8;
 pub fn text(figures: &Figures) -> String {
     let mut text = String::new();
     if !figures.threads.is_empty() {
-        text += &table(&figures.threads).to_terminal(Style::of_stdout().columns);
+        text += &table(&figures.threads).to_terminal(Some(columns()));
         for of in &figures.threads {
             for remark in remarks(of) {
                 let _ = writeln!(text, "{}: {remark}", of.name);

@@ -62,6 +62,16 @@ fn a_run_ends_at_the_first_latency_above_a_limit_and_says_why_it_was_late() {
     assert_eq!(found["explained"]["cycle"], found["cycle"], "{found}");
     assert_eq!(found["explained"]["latency_ns"].as_u64(), Some(latency_ns));
 
+    // For a person it is one screen, piped too.
+    let place = Place::new();
+    std::fs::write(place.path().join("a.toml"), &scenario).unwrap();
+    let said = Start::command_in(place, &["run", "a.toml", "--stop-above", "1us"]).finish();
+    let output = &said.output;
+    assert!(output.starts_with("stopped: "), "{}", said.said());
+    assert!(output.lines().count() <= 40, "{output}");
+    assert!(output.lines().all(|line| width(line) <= 100), "{output}");
+    assert!(output.contains("wakepath explain --cycle "), "{output}");
+
     let scenario = scenario.replace("20 s", "400 ms");
     let whole = Start::scenario(&scenario)
         .with(&["--stop-above", "100s"])
@@ -94,11 +104,11 @@ fn the_highest_rate_lies_between_one_that_was_kept_and_one_that_was_not() {
         "--policy",
         "OTHER nice -1",
         "--from",
-        "100Hz",
+        "1kHz",
         "--to",
-        "110Hz",
+        "1.1kHz",
         "--block",
-        "5s",
+        "6s",
         "--directory",
         "rates",
         "--json",
@@ -110,7 +120,10 @@ fn the_highest_rate_lies_between_one_that_was_kept_and_one_that_was_not() {
     // Both ends, or the lower alone where not even that was kept.
     let kept = json["kept_hz"].as_u64();
     assert_eq!(steps.len(), if kept.is_some() { 2 } else { 1 }, "{json}");
-    assert!(kept.is_none_or(|kept| kept == 100 || kept == 110), "{json}");
+    assert!(
+        kept.is_none_or(|kept| kept == 1000 || kept == 1100),
+        "{json}"
+    );
     let again = Start::command_in(first.place, &words).finish();
     assert_eq!(again.status, first.status);
     let mut second = again.json();
@@ -119,6 +132,12 @@ fn the_highest_rate_lies_between_one_that_was_kept_and_one_that_was_not() {
         step["was_there"] = false.into();
     }
     assert_eq!(second, json);
+    let short = Start::command(&["rate", "--block", "5s"]).finish();
+    short.assert_refused(
+        1,
+        &["at 100 Hz it has", "give --block 17s or a higher --from"],
+    );
+    assert!(!short.place.path().join("wakepath-runs").exists());
     let wrong = Start::command(&["rate", "--from", "1kHz", "--to", "1kHz"]).finish();
     wrong.assert_code(1);
     assert!(
