@@ -10,7 +10,7 @@ use wakepath_report::{Cell, Style, Table, words};
 use wakepath_timeline::columns::cut;
 use wakepath_timeline::one_line;
 
-/// Longest name and longest command in a column.
+/// Longest name and longest command in a column of a terminal.
 const LONGEST: usize = 30;
 
 /// A run as it is listed.
@@ -26,6 +26,8 @@ struct Listed {
     /// `None` where it was not judged yet, as of a run from an older wakepath.
     verdict: Option<String>,
     machine: Option<String>,
+    /// Whether it is still being recorded.
+    under_way: bool,
 }
 
 /// Lists them.
@@ -52,7 +54,15 @@ fn listed(number: usize, found: &Found) -> Listed {
         what: None,
         verdict: None,
         machine: None,
+        under_way: false,
     };
+    if Run::writer(&directory).is_some() {
+        // What is in it so far is left alone: reading it would load the machine that it measures.
+        return Listed {
+            under_way: true,
+            ..shown
+        };
+    }
     if let Some(kept) = kept::in_directory(&directory) {
         return Listed {
             started: Some(kept.started),
@@ -94,21 +104,25 @@ fn text(listed: &[Listed], style: Style) -> String {
     if !is_one {
         table = table.column(words("machine"));
     }
-    let short = |text: &Option<String>| -> Cell {
-        text.as_ref()
-            .map(|text| cut(&one_line(text), LONGEST))
-            .into()
+    // A terminal has so much room; what another program reads is whole.
+    let fitted = |text: &str| match style.columns {
+        Some(_) => cut(&one_line(text), LONGEST),
+        None => one_line(text),
     };
+    let short = |text: &Option<String>| -> Cell { text.as_deref().map(fitted).into() };
     for run in listed {
         let started = run.started.as_ref().map(|time| {
             let minute: String = time.chars().take(16).collect();
             one_line(&minute.replace('T', " "))
         });
         let mut cells = vec![
-            cut(&one_line(&run.name), LONGEST).into(),
+            fitted(&run.name).into(),
             started.into(),
             short(&run.what),
-            short(&run.verdict),
+            match run.under_way {
+                true => "under way".into(),
+                false => short(&run.verdict),
+            },
         ];
         if !is_one {
             cells.push(short(&run.machine));
@@ -119,7 +133,10 @@ fn text(listed: &[Listed], style: Style) -> String {
     if let Some(machine) = first.filter(|_| is_one) {
         text += &format!("\nall on this machine: {}\n", one_line(machine));
     }
-    if listed.iter().any(|run| run.verdict.is_none()) {
+    if listed
+        .iter()
+        .any(|run| run.verdict.is_none() && !run.under_way)
+    {
         text += "–: wakepath show NUMBER judges it\n";
     }
     text

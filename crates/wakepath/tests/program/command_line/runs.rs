@@ -56,6 +56,13 @@ fn runs_are_listed_the_latest_first() {
     listed.assert_code(0);
     let widest = listed.output.lines().map(wakepath_timeline::columns::width);
     assert!(widest.max() <= Some(100), "{}", listed.output);
+    let long = "of-the-second-arm-of-cell-seven-20251231T120000Z";
+    let runs = listed.place.path().join("wakepath-runs");
+    std::fs::rename(runs.join(NAMES[0]), runs.join(long)).unwrap();
+    let whole = ask_in(listed.place, &["runs"]);
+    assert!(whole.output.contains(long), "{}", whole.output);
+    std::fs::rename(runs.join(long), runs.join(NAMES[0])).unwrap();
+    let listed = ask_in(whole.place, &["runs"]);
     for part in [
         "1    trial-20260103T120000Z/step-1",
         "run small.toml",
@@ -132,7 +139,14 @@ fn a_run_under_way_is_neither_the_latest_nor_called_damaged() {
     std::fs::create_dir(&run).unwrap();
     let log = std::fs::File::create(run.join("samples.log")).unwrap();
     log.try_lock().unwrap();
-    let shown = ask_in(place, &["show"]);
+    let listed = ask_in(place, &["runs"]);
+    let line = listed.output.lines().find(|line| line.contains(under_way));
+    assert!(
+        line.is_some_and(|line| line.ends_with("under way")),
+        "{}",
+        listed.said()
+    );
+    let shown = ask_in(listed.place, &["show"]);
     shown.assert_code(0);
     let recording = format!("recording: wakepath-runs/{}\n", NAMES[2]);
     assert!(shown.output.contains(&recording), "{}", shown.said());
