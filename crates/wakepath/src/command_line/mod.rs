@@ -50,8 +50,8 @@ fn one_cpu(text: &str) -> Result<u16, String> {
 #[command(
     name = "wakepath",
     version = VERSION,
-    about = "Measures whether a periodic control loop holds on this Linux machine: under which \
-             scheduling policy, idle and under proven load.",
+    about = "Finds out whether a periodic control loop keeps its timing on this Linux machine, under which \
+             scheduling policy, idle and under load.",
     after_help = "Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 undecided.\n\n\
                   Examples:\n  \
                   wakepath check                        a 250 Hz loop, eight policies, 100 s\n  \
@@ -74,13 +74,13 @@ pub struct CommandLine {
 pub enum Verb {
     /// Measure a loop under the usual policies, idle and under load, and give a verdict.
     Check(Check),
-    /// Carry out a scenario: a file, or a built-in one by name.
+    /// Run a scenario: a file, or a built-in one by name.
     Run(Run),
     /// Record the loops of a program of your own, idle and under load, and give a verdict.
     Record(Record),
     /// Find the highest rate that a loop keeps on this machine by its criterion.
     Rate(Rate),
-    /// List the runs at hand: when, what, verdict, machine.
+    /// List the runs here: when, what, verdict, machine.
     Runs(Runs),
     /// Show a recorded run's answer; with `--details` everything, judged again.
     Show(Show),
@@ -90,19 +90,19 @@ pub enum Verb {
     Fly(Fly),
     /// Say what a recorded run proves about its worst case, and bound it where that can be done.
     Bound(Bound),
-    /// Say why a recorded run's late cycles were late.
+    /// Explain why the late cycles of a recorded run were late.
     Explain(Explain),
-    /// Watch a program that was not written for wakepath: its periods, latencies, and why.
+    /// Watch any program at work: its periods, its latencies, and what made it late.
     Watch(Watch),
-    /// Start a program on the right CPUs under the right policy, and say what is in effect.
+    /// Start a program on the CPUs and under the policy you name, and show what took effect.
     Exec(Exec),
-    /// Say whether a set of tasks always meets its deadlines, overheads included.
+    /// Check whether a set of tasks always meets its deadlines, overheads included.
     Schedulability(Schedulability),
     /// Compare runs: what differs, and what got worse or better.
     Compare(Compare),
     /// Write a run in another form: CSV, MCAP, JSON, OpenMetrics or Markdown.
     Export(Export),
-    /// Make a run of what another tool measured.
+    /// Turn what another tool measured into a run.
     Import(Import),
     /// Make an interrupted run readable and say what is missing.
     Recover(Recover),
@@ -119,7 +119,7 @@ pub enum Verb {
     /// Plan, apply and take back changes of this machine for the loop, and measure whether they help.
     #[command(subcommand)]
     Tune(Tune),
-    /// Print the completions of a shell.
+    /// Print completions for a shell.
     Completions {
         /// Which shell.
         shell: clap_complete::Shell,
