@@ -64,7 +64,8 @@ fn a_run_ends_at_the_first_latency_above_a_limit_and_says_why_it_was_late() {
 
     // For a person it is one screen, piped too.
     let place = Place::new();
-    std::fs::write(place.path().join("a.toml"), &scenario).unwrap();
+    let named = format!("name = \"a\"\n{scenario}");
+    std::fs::write(place.path().join("a.toml"), named).unwrap();
     let said = Start::command_in(place, &["run", "a.toml", "--stop-above", "1us"]).finish();
     let output = &said.output;
     assert!(output.starts_with("stopped: "), "{}", said.said());
