@@ -37,7 +37,7 @@ impl Guest {
     /// # Errors
     /// As [`Machine::arguments`].
     pub(crate) fn arguments(&self) -> Result<Vec<String>> {
-        let kernel = &self.kernel.path;
+        let kernel = &self.kernel.started;
         let kernel = std::path::absolute(kernel).map_err(|e| LabError::io("find", kernel, e))?;
         self.machine.arguments(&kernel, Path::new(INITRAMFS))
     }

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 pub struct Kernel {
     /// Its file.
     pub path: PathBuf,
+    /// The file that the emulator starts: the same, or what is packed in it.
+    pub started: PathBuf,
     /// SHA-256 of its file, in hexadecimal.
     pub sha256: String,
     /// Package and version that it comes from.

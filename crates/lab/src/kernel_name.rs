@@ -72,16 +72,17 @@ impl KernelName {
     /// # Errors
     /// Where it can't be had, and why.
     pub fn fetch(&self, architecture: Architecture, cache: &Cache) -> Result<Kernel> {
-        match self {
+        let kernel = match self {
             Self::Path(path) => {
                 let bytes = fs::read(path).map_err(|e| LabError::io("read", path, e))?;
                 refuse_other(path, &bytes, architecture)?;
-                Ok(Kernel {
+                Kernel {
                     path: path.clone(),
+                    started: path.clone(),
                     sha256: sha256_hex(&bytes),
                     package: None,
                     config: config_beside(path),
-                })
+                }
             }
             Self::Package {
                 package, version, ..
@@ -90,8 +91,12 @@ impl KernelName {
                     Architecture::X86_64 => Client::of_the_system(),
                     other => Client::for_architecture(other.of_debian(), "", cache)?,
                 };
-                packages::kernel(package, version.as_deref(), &client, cache)
+                packages::kernel(package, version.as_deref(), &client, cache)?
             }
+        };
+        match architecture {
+            Architecture::X86_64 => packages::unpacked(kernel, cache),
+            Architecture::Aarch64 | Architecture::Armv7 => Ok(kernel),
         }
     }
 }

@@ -45,6 +45,7 @@ mod recorded;
 mod repetition;
 mod said;
 mod sending;
+mod unpacked;
 mod whole_file;
 pub mod window;
 mod words;

@@ -5,6 +5,7 @@ use crate::apt::{Client, field, run};
 use crate::cache::Cache;
 use crate::digest::sha256_hex;
 use crate::kernel::Kernel;
+use crate::unpacked::vmlinux;
 use crate::{LabError, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,8 @@ use wakepath_programs::command;
 /// What the cache keeps of a package's kernel.
 const KERNEL: &str = "vmlinuz";
 const DIGEST: &str = "kernel.sha256";
+/// What it keeps of a kernel that was packed in another.
+const UNPACKED: &str = "vmlinux";
 /// What it keeps of an unpacked tree.
 const SUMS: &str = "files.sha256";
 
@@ -40,6 +43,7 @@ pub(crate) fn kernel(
     let digest = place.join(DIGEST);
     Ok(Kernel {
         path: place.join(KERNEL),
+        started: place.join(KERNEL),
         sha256: fs::read_to_string(&digest).map_err(|e| LabError::io("read", &digest, e))?,
         package: Some(package.full()),
         config: named(&place, "config-"),
@@ -94,6 +98,26 @@ pub(crate) fn with_dependencies(package: &str, client: &Client, cache: &Cache) -
         }
         seal(partial)
     })
+}
+
+/// The kernel with what is packed in it unpacked in the cache, where it can be started so.
+pub(crate) fn unpacked(kernel: Kernel, cache: &Cache) -> Result<Kernel> {
+    let name = format!("unpacked-{}", &kernel.sha256[..16.min(kernel.sha256.len())]);
+    let place = cache.directory(&name, is_sealed, |partial| {
+        cache.tell("unpacking the kernel");
+        let bytes = fs::read(&kernel.path).map_err(|e| LabError::io("read", &kernel.path, e))?;
+        if let Some(unpacked) = vmlinux(&bytes) {
+            let file = partial.join(UNPACKED);
+            fs::write(&file, unpacked).map_err(|e| LabError::io("write", &file, e))?;
+        }
+        seal(partial)
+    })?;
+    let unpacked = place.join(UNPACKED);
+    let started = match unpacked.is_file() {
+        true => unpacked,
+        false => kernel.path.clone(),
+    };
+    Ok(Kernel { started, ..kernel })
 }
 
 /// Writes down what a tree consists of, in the tree.

@@ -83,7 +83,11 @@ impl Again {
         let limit = laboratory.limit(&task)?;
         let prepared = <[Guest; 1]>::try_from(guests)
             .map_err(|_| unlike(place, "its guest"))
-            .and_then(|[guest]| {
+            .and_then(|[mut guest]| {
+                // A guest of an older wakepath unpacked its kernel itself, by instructions of its own.
+                if emulator_started(emulator, &guest.kernel.path) {
+                    guest.kernel.started.clone_from(&guest.kernel.path);
+                }
                 refuse_other(place, &guest, &laboratory.qemu, emulator)?;
                 let symbols = kept_symbols(&host.cache(), &guest.kernel.sha256)?;
                 let telling = match &symbols {
@@ -165,6 +169,12 @@ fn architecture(emulator: &Emulator) -> Architecture {
 fn behind<'a>(arguments: &'a [String], name: &str) -> Option<&'a str> {
     let at = arguments.iter().position(|word| word == name)?;
     arguments.get(at + 1).map(String::as_str)
+}
+
+/// Whether the emulator was given a file of this name.
+fn emulator_started(emulator: &Emulator, kernel: &Path) -> bool {
+    let given = behind(&emulator.arguments, "-kernel").map(Path::new);
+    given.is_some_and(|given| given.file_name() == kernel.file_name())
 }
 
 /// The kernel's parameters that the variant consists of: those between the laboratory's own.
