@@ -1,0 +1,114 @@
+//! A thread prepared: a function for each policy, so that none can be given the parameters of another.
+
+use crate::text::say;
+use std::ffi::c_char;
+use wakepath_rt::Preparation;
+use wakepath_timeline::Policy;
+
+/// Prepares the calling thread under OTHER.
+///
+/// # Safety
+/// `cpus` has `cpu_count` numbers, or is null; `said` has room for `said_bytes`, or is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wakepath_prepare_other(
+    nice: i8,
+    cpus: *const u16,
+    cpu_count: usize,
+    said: *mut c_char,
+    said_bytes: usize,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { prepare(Policy::Other { nice }, cpus, cpu_count, said, said_bytes) }
+}
+
+/// Prepares the calling thread under FIFO.
+///
+/// # Safety
+/// As `wakepath_prepare_other`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wakepath_prepare_fifo(
+    priority: u8,
+    cpus: *const u16,
+    cpu_count: usize,
+    said: *mut c_char,
+    said_bytes: usize,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { prepare(Policy::Fifo { priority }, cpus, cpu_count, said, said_bytes) }
+}
+
+/// Prepares the calling thread under RR.
+///
+/// # Safety
+/// As `wakepath_prepare_other`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wakepath_prepare_rr(
+    priority: u8,
+    cpus: *const u16,
+    cpu_count: usize,
+    said: *mut c_char,
+    said_bytes: usize,
+) -> i32 {
+    let policy = Policy::RoundRobin { priority };
+    // SAFETY: the caller's promise.
+    unsafe { prepare(policy, cpus, cpu_count, said, said_bytes) }
+}
+
+/// Prepares the calling thread under DEADLINE.
+///
+/// # Safety
+/// As `wakepath_prepare_other`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wakepath_prepare_deadline(
+    runtime_ns: u64,
+    deadline_ns: u64,
+    period_ns: u64,
+    said: *mut c_char,
+    said_bytes: usize,
+) -> i32 {
+    let policy = Policy::Deadline {
+        runtime_ns,
+        deadline_ns,
+        period_ns,
+    };
+    // SAFETY: the caller's promise.
+    unsafe { prepare(policy, std::ptr::null(), 0, said, said_bytes) }
+}
+
+/// The number of shortfalls, told in `said`; −1 where the thread can't be prepared.
+///
+/// # Safety
+/// As `wakepath_prepare_other`.
+unsafe fn prepare(
+    policy: Policy,
+    cpus: *const u16,
+    cpu_count: usize,
+    said: *mut c_char,
+    said_bytes: usize,
+) -> i32 {
+    let cpus = match cpus.is_null() || cpu_count == 0 {
+        true => None,
+        // SAFETY: the caller's promise.
+        false => Some(unsafe { std::slice::from_raw_parts(cpus, cpu_count) }.to_vec()),
+    };
+    let prepared = Preparation {
+        policy,
+        cpus,
+        ..Preparation::default()
+    }
+    .apply();
+    let (answer, text) = match prepared {
+        Ok(prepared) => {
+            let lines: Vec<String> = prepared
+                .shortfalls
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            (lines.len() as i32, lines.join("\n"))
+        }
+        Err(why) => (-1, why.to_string()),
+    };
+    // SAFETY: the caller's promise.
+    unsafe { say(said, said_bytes, &text) };
+    answer
+}
