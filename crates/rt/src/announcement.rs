@@ -132,6 +132,17 @@ impl Announcement {
         self.state.store(State::Ready as u32, Ordering::Release);
     }
 
+    /// For tests of a recorder: takes the ring as a loop does that begins at once.
+    #[doc(hidden)]
+    pub fn stand_in(&self, announced: &Announced) -> bool {
+        let taken = self.claim(&announced.name);
+        if taken {
+            self.announce(announced);
+            self.run();
+        }
+        taken
+    }
+
     /// What its loop says of itself; `None` while there is none.
     pub fn announced(&self) -> Option<Announced> {
         if matches!(self.state(), State::Free | State::Claimed) {
@@ -213,7 +224,12 @@ impl Announcement {
     }
 
     pub(crate) fn reset(&self) {
-        self.plan(0, 0);
+        self.reset_to(0);
+    }
+
+    /// As [`Self::reset`], with the end of the loop that comes next.
+    pub(crate) fn reset_to(&self, end_cycle: u64) {
+        self.plan(0, end_cycle);
         write_name(&self.name, "");
         for count in [
             &self.sections_beyond,

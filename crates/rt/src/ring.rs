@@ -92,6 +92,11 @@ impl Indices {
         self.writer.written.load(Ordering::Acquire)
     }
 
+    /// Samples read so far.
+    pub fn read(&self) -> u64 {
+        self.reader.read.load(Ordering::Acquire)
+    }
+
     /// Samples dropped so far because the ring was full.
     pub fn lost(&self) -> u64 {
         self.writer.lost.load(Ordering::Acquire)

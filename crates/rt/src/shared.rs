@@ -29,7 +29,8 @@ pub struct Words {
     pub guard_tripped: AtomicU32,
     /// Not 0: the recorder can't write any more (a full disk) and only counts.
     pub recorder_failed: AtomicU32,
-    /// Not 0: loops of a program of the user's own may begin.
+    /// Not 0: loops of a program of the user's own may begin, all at [`Self::start_ns`], or each when it comes
+    /// ([`crate::recorded::AS_THEY_COME`]).
     pub go: AtomicU32,
     /// When cycle 0 of each of them is due, in nanoseconds on `CLOCK_MONOTONIC`.
     pub start_ns: AtomicU64,
@@ -325,6 +326,27 @@ impl SharedMemory {
             let begin: NonNull<u8> = self.ring_at(thread).add(1).cast();
             std::slice::from_raw_parts(begin.add(slots).cast().as_ptr(), self.said_words as usize)
         }
+    }
+
+    /// Lets each loop of a program of the user's own begin when it comes, and run without a last cycle. Before the
+    /// program is started.
+    pub fn open_to_all(&self) {
+        for thread in 0..self.threads() {
+            self.announcement(thread).plan(0, u64::MAX);
+        }
+        let as_they_come = crate::recorded::AS_THEY_COME;
+        self.words().go.store(as_they_come, Ordering::Release);
+    }
+
+    /// For the recorder of loops that come and go: gives the ring of a loop that has ended to the next one. Only
+    /// when all that was in it has been taken, and with no reader in use.
+    ///
+    /// # Panics
+    /// When there is no such ring.
+    pub fn give_to_another(&self, thread: u32) {
+        self.indices(thread).reset();
+        self.said_indices(thread).reset();
+        self.announcement(thread).reset_to(u64::MAX);
     }
 
     /// Makes all rings empty and all words zero, between two segments. Only while no writer and no

@@ -2,6 +2,7 @@
 //! recorder alone outlives it for as long as it takes to write what is left.
 
 use crate::command_line::Internal;
+use crate::verbs::service;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -43,6 +44,23 @@ pub fn run(process: Internal) -> ExitCode {
             shared,
             command,
         } => own_program(parent, shared, &command),
+        Internal::ServiceKeeper {
+            leave,
+            shared,
+            order,
+            directory,
+        } => {
+            take_name();
+            understood(&order).and_then(|order| service::keeper(leave, shared, &order, &directory))
+        }
+        Internal::ServiceRecorder {
+            shared,
+            order,
+            directory,
+        } => {
+            take_name();
+            understood(&order).and_then(|order| service::recorder(shared, &order, &directory))
+        }
         Internal::LabEmulator { parent, command } => emulator(parent, &command),
     };
     match outcome {
@@ -52,6 +70,10 @@ pub fn run(process: Internal) -> ExitCode {
             ExitCode::from(1)
         }
     }
+}
+
+fn understood(order: &str) -> Result<service::Order, Box<dyn std::error::Error>> {
+    Ok(serde_json::from_str(order)?)
 }
 
 /// Becomes the emulator, which then dies with the process that started it.

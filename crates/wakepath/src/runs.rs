@@ -12,7 +12,7 @@ pub const HOME: &str = "wakepath-runs";
 /// Trials and rates keep their runs in directories of their own.
 const DEEPEST: usize = 3;
 /// What makes a directory a run.
-const FILES: [&str; 2] = ["manifest.json", "samples.log"];
+const FILES: [&str; 3] = ["manifest.json", "samples.log", wakepath_service::MARK];
 /// So many are named where none was meant.
 const NAMED: usize = 4;
 
@@ -169,6 +169,10 @@ pub fn latest<const MANY: usize>() -> Result<[PathBuf; MANY], String> {
     let (mut ended, mut under_way) = (Vec::new(), Vec::new());
     for run in all() {
         let directory = run.directory();
+        // It has no end, and is named by who means it.
+        if wakepath_service::is_service(&directory) {
+            continue;
+        }
         match Run::writer(&directory) {
             Some(_) => under_way.push(directory),
             None => ended.push(directory),

@@ -84,6 +84,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "kills", about: "some 200 kills of processes of runs, watches and tunings, counted", place: Deep, limit: minutes(40), run: suites::kills },
     Stage { name: "repetition", about: "200 runs each of a stock and an RT kernel beside 16 busy programs, one digest", place: Deep, limit: minutes(240), run: suites::repetition },
     Stage { name: "sweeps", about: "what is accepted of a million random task sets, played; a sweep on a Dask cluster", place: Deep, limit: minutes(20), run: suites::sweeps },
+    Stage { name: "service", about: "100 million cycles of a service, a day of 1 kHz, in bounded memory and room", place: Deep, limit: minutes(20), run: suites::service },
     Stage { name: "fuzz", about: "random scenarios, recordings, imports, journals and kernel files, led by coverage, for 24 minutes", place: Deep, limit: minutes(45), run: fuzzing::fuzz },
     Stage { name: "released-arm", about: "static programs for Arm as released: started, under 15 MB", place: Deep, limit: minutes(30), run: static_builds::released_arm },
     Stage { name: "packages", about: "packages, wheel and installer, tried in a clean root; every crate packed", place: Deep, limit: minutes(20), run: packages::of_this_machine },

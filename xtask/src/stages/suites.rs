@@ -66,14 +66,27 @@ pub fn sweeps(job: &Job) -> Outcome {
         Ok(programs) => programs,
         Err(outcome) => return outcome,
     };
-    let played = match programs.iter().find(|program| program.has(job, PLAYED)) {
-        Some(program) => program
-            .run(job, &["--include-ignored", "--exact", PLAYED])
-            .of_some(),
-        None => Outcome::of(Some(format!("no test program has {PLAYED}"))),
-    };
-    played.and(released(job, &["sweeps::", "--ignored"]))
+    one(job, programs, PLAYED).and(released(job, &["sweeps::", "--ignored"]))
 }
+
+/// A day of a service's cycles, in bounded memory and room.
+pub fn service(job: &Job) -> Outcome {
+    match programs::all(job) {
+        Ok(programs) => one(job, programs, A_DAY),
+        Err(outcome) => outcome,
+    }
+}
+
+fn one(job: &Job, programs: &[Program], test: &str) -> Outcome {
+    match programs.iter().find(|program| program.has(job, test)) {
+        Some(program) => program
+            .run(job, &["--include-ignored", "--exact", test])
+            .of_some(),
+        None => Outcome::of(Some(format!("no test program has {test}"))),
+    }
+}
+
+const A_DAY: &str = "full_speed::a_day_at_full_speed_takes_no_more_memory_than_its_first_hours";
 
 const PLAYED: &str = "global::what_is_accepted_of_a_million_sets_never_misses";
 

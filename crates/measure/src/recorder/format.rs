@@ -9,7 +9,7 @@ const MOST_WIDTH: usize = 64;
 const LONGEST: usize = 2_048;
 
 /// The line; an argument that is missing is `{?}`, one too many stands at its end.
-pub(super) fn formatted(style: Style, format: &str, arguments: &[Told]) -> String {
+pub fn formatted(style: Style, format: &str, arguments: &[Told]) -> String {
     let mut line = String::new();
     let mut arguments = arguments.iter();
     let mut rest = format;

@@ -16,6 +16,7 @@ mod process;
 mod protocol;
 mod told;
 
+pub use format::formatted;
 pub use live::{Limits, LiveFigures, LivePlace, LiveTally, WITHIN_NS};
 pub use process::run;
 pub use protocol::{Command, Reply, SegmentRings};

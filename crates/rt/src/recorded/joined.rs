@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code)] // The writer's promise to be the only one, and an inherited descriptor.
 
-use super::{LEAD_NS, LOOK, VARIABLE};
+use super::{AS_THEY_COME, LEAD_NS, LOOK, VARIABLE};
 use crate::announcement::{Announced, Left};
 use crate::ring::Writer;
 use crate::said::{self, Formats};
@@ -101,7 +101,8 @@ pub(super) fn begin(
 ) -> (u64, Option<Recorded>) {
     let announcement = memory.announcement(ring);
     let words = memory.words();
-    let begun = words.go.load(Ordering::Acquire) != 0;
+    let as_they_come = words.go.load(Ordering::Acquire) == AS_THEY_COME;
+    let begun = !as_they_come && words.go.load(Ordering::Acquire) != 0;
     announcement.announce(&Announced {
         name: name.into(),
         thread_id: rustix::thread::gettid()
@@ -115,10 +116,11 @@ pub(super) fn begin(
     while words.go.load(Ordering::Acquire) == 0 && words.stop.load(Ordering::Acquire) == 0 {
         std::thread::sleep(LOOK);
     }
-    let (start_ns, end_cycle) = (
-        words.start_ns.load(Ordering::Relaxed),
-        announcement.end_cycle(),
-    );
+    let start_ns = match as_they_come {
+        true => clock::monotonic_ns() + LEAD_NS,
+        false => words.start_ns.load(Ordering::Relaxed),
+    };
+    let end_cycle = announcement.end_cycle();
     let is_stopped = words.stop.load(Ordering::Acquire) != 0;
     if !is_stopped && (begun || end_cycle == 0) {
         words.leave_out(name);

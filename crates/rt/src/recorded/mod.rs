@@ -19,6 +19,10 @@ use wakepath_timeline::{DueTimes, Overrun, Sample, WakeUp};
 /// The variable by which a recorder tells the number of the inherited descriptor of its memory.
 pub const VARIABLE: &str = "WAKEPATH_RECORDING";
 
+/// [`crate::shared::Words::go`] where the recorder is there for as long as the program is: each loop begins
+/// when it comes, waits for nobody and has no last cycle.
+pub const AS_THEY_COME: u32 = 2;
+
 /// From a loop's making to its first due time, where nobody records: time to reach its first wait.
 const LEAD_NS: u64 = 10_000_000;
 /// Between two looks for the beginning.

@@ -50,6 +50,27 @@ pub enum Internal {
         #[arg(last = true, required = true)]
         command: Vec<std::ffi::OsString>,
     },
+    /// What keeps a recorder beside a program in the field.
+    ServiceKeeper {
+        /// Starts itself again, so that it is nobody's child.
+        #[arg(long)]
+        leave: bool,
+        /// Descriptor of the shared memory.
+        shared: i32,
+        /// What the recorder is told, as JSON.
+        order: String,
+        /// The service's directory.
+        directory: PathBuf,
+    },
+    /// The recorder of a program in the field.
+    ServiceRecorder {
+        /// Descriptor of the shared memory.
+        shared: i32,
+        /// What it is told, as JSON.
+        order: String,
+        /// The service's directory.
+        directory: PathBuf,
+    },
     /// The laboratory's emulator.
     LabEmulator {
         /// Process that it dies with.

@@ -150,7 +150,8 @@ pub struct Rate {
                         wakepath record -- ./my-loop\n  \
                         wakepath record --criterion 'latency 200us, miss-fraction 0.1 %' -- ./my-loop --fast\n  \
                         wakepath record --policy 'OTHER' --policy 'FIFO 80' --cpu 3 -- ./my-loop\n  \
-                        wakepath record --idle --trace --duration 60s -- ./my-loop"
+                        wakepath record --idle --trace --duration 60s -- ./my-loop\n  \
+                        wakepath record --service /var/lib/my-loop --keep 2GiB --metrics 9464 -- ./my-loop"
 )]
 pub struct Record {
     /// What the loop bears: the scenario's criterion in one line, parted by commas.
@@ -182,6 +183,32 @@ pub struct Record {
     /// Measure everything once more with kernel events recorded, so that late cycles can be explained.
     #[arg(long)]
     pub trace: bool,
+    /// In the field: start the recorder, which goes on for as long as the program, and become the program.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = [
+            "policy", "cpu", "duration", "idle", "loads", "trace", "directory", "stop_above", "details", "json",
+            "no_tui",
+        ],
+        long_help = "In the field: start the recorder and become the program, with the same process number, as a \
+        service's ExecStart. The recorder goes on for as long as the program and writes into this directory: all \
+        samples of the last hours, as runs; the worst cycles for ever; a histogram for each minute. Another start \
+        goes on in it. `wakepath show DIR` has the answer"
+    )]
+    pub service: Option<PathBuf>,
+    /// With --service: room for the samples of the last hours; the oldest go.
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "2GiB",
+        requires = "service"
+    )]
+    pub keep: String,
+    /// With --service: worst cycles of each loop that are kept.
+    #[arg(long, value_name = "COUNT", default_value_t = 100, requires = "service",
+          value_parser = clap::value_parser!(u16).range(..=1000))]
+    pub worst: u16,
     /// How to show and where to put it.
     #[command(flatten)]
     pub output: Output,

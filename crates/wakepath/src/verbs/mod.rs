@@ -28,6 +28,7 @@ pub mod run;
 pub mod runs;
 pub mod scenario;
 pub mod schedulability;
+pub mod service;
 pub mod show;
 mod stopped;
 mod subject;

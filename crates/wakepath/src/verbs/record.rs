@@ -4,6 +4,7 @@
 use super::{Outcome, exec, given, measured};
 use crate::command_line::Record;
 use crate::terminal::tell;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_measure::{AnnouncedLoop, Discovered, Interrupt, loops_of};
@@ -17,6 +18,9 @@ type Failure = Box<dyn std::error::Error>;
 
 /// Measures and judges.
 pub fn run(arguments: &Record) -> Outcome {
+    if let Some(directory) = &arguments.service {
+        return super::service::run(arguments, directory);
+    }
     let host = measured::host_cpus()?;
     measured::may_use(arguments.cpu, &host)?;
     let (program, rest) = arguments
@@ -30,11 +34,7 @@ pub fn run(arguments: &Record) -> Outcome {
             return Ok(ExitCode::from(code));
         }
     };
-    let command: Vec<String> = std::iter::once(file.as_os_str())
-        .chain(rest.iter().map(AsRef::as_ref))
-        .map(|word| word.to_str().map(str::to_owned))
-        .collect::<Option<_>>()
-        .ok_or("the program's name or arguments are not UTF-8, and a run could not record them")?;
+    let command = words(&file, rest)?;
     // Whatever can be known to be wrong is said before the program is started.
     for policy in &arguments.policy {
         // The share of a reservation is held against the loop's period, which only the program knows.
@@ -75,9 +75,18 @@ pub fn run(arguments: &Record) -> Outcome {
     measured::measure_after(scenario, &notes, host, &arguments.output, printed)
 }
 
+/// The command line as a run has it.
+pub(super) fn words(file: &Path, rest: &[OsString]) -> Result<Vec<String>, Failure> {
+    let words = std::iter::once(file.as_os_str()).chain(rest.iter().map(AsRef::as_ref));
+    let words: Option<_> = words.map(|word| word.to_str().map(str::to_owned)).collect();
+    words.ok_or_else(|| {
+        "the program's name or arguments are not UTF-8, and a run could not record them".into()
+    })
+}
+
 /// A scenario of which nothing matters but its criterion: what is wrong in it is known before the program is
 /// started.
-fn judged_by(criterion: &toml::Table) -> Result<String, Failure> {
+pub(super) fn judged_by(criterion: &toml::Table) -> Result<String, Failure> {
     let mut table = toml::Table::new();
     table.insert("criterion".into(), criterion.clone().into());
     table.insert("name".into(), "criterion".into());
@@ -88,19 +97,19 @@ fn judged_by(criterion: &toml::Table) -> Result<String, Failure> {
 }
 
 /// What is put in the place of a scenario's own loop.
-struct Asked<'a> {
-    name: String,
-    command: Vec<String>,
-    loops: Vec<AnnouncedLoop>,
-    criterion: Option<toml::Table>,
-    policies: &'a [String],
-    cpu: Option<u16>,
-    idle: bool,
+pub(super) struct Asked<'a> {
+    pub(super) name: String,
+    pub(super) command: Vec<String>,
+    pub(super) loops: Vec<AnnouncedLoop>,
+    pub(super) criterion: Option<toml::Table>,
+    pub(super) policies: &'a [String],
+    pub(super) cpu: Option<u16>,
+    pub(super) idle: bool,
 }
 
 impl Asked<'_> {
     /// The scenario's text with it: the phases stay, and how often they are gone through.
-    fn put_into(&self, text: &str) -> Result<String, Failure> {
+    pub(super) fn put_into(&self, text: &str) -> Result<String, Failure> {
         let mut table: toml::Table = text.parse()?;
         for key in [
             "description",
@@ -176,7 +185,7 @@ fn written(policy: Policy) -> String {
 }
 
 /// The program's file name, as a scenario may be called.
-fn name_of(file: &Path) -> String {
+pub(super) fn name_of(file: &Path) -> String {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let name: String = name
         .chars()
@@ -199,7 +208,7 @@ fn told(one: &AnnouncedLoop) -> String {
 }
 
 /// `latency 200us, miss-fraction 0.1 %` as the table that a scenario has.
-fn criterion(text: &str) -> Result<toml::Table, Failure> {
+pub(super) fn criterion(text: &str) -> Result<toml::Table, Failure> {
     let mut table = toml::Table::new();
     for part in text.split(',').map(str::trim) {
         let Some((key, value)) = part.split_once([' ', '=']) else {

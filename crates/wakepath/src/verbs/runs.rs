@@ -56,6 +56,10 @@ fn listed(number: usize, found: &Found) -> Listed {
         machine: None,
         under_way: false,
     };
+    if wakepath_service::is_service(&directory) {
+        let what = Some("a service".to_owned());
+        return Listed { what, ..shown };
+    }
     if Run::writer(&directory).is_some() {
         // What is in it so far is left alone: reading it would load the machine that it measures.
         return Listed {

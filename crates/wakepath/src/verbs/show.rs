@@ -14,6 +14,9 @@ use wakepath_report::{Answer, Shown, Style, ToText, to_json};
 /// Reads and judges.
 pub fn run(arguments: &Show) -> Outcome {
     let directory = runs::find(arguments.run.as_deref())?;
+    if wakepath_service::is_service(&directory) {
+        return super::service::show(&directory, arguments);
+    }
     let run = opened(&directory, arguments.json)?;
     let in_short = !arguments.json && !arguments.details;
     if in_short && let Some(answer) = kept::of(&run) {

@@ -52,6 +52,7 @@ wakepath_test_program::program![
     own_loop::hostile::TESTS,
     own_loop::packaged::TESTS,
     own_loop::ros2::TESTS,
+    own_loop::service::TESTS,
     repetition::TESTS,
     sweeps::TESTS,
     system::death::TESTS,

@@ -7,6 +7,7 @@ pub mod examples;
 pub mod hostile;
 pub mod packaged;
 pub mod ros2;
+pub mod service;
 
 use crate::started::{Finished, Place, Start, ask, wait_until};
 use rustix::process::Signal;

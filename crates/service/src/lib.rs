@@ -1,0 +1,41 @@
+//! The recording of a program's loops in the field, for months and in bounded room: all samples of the last
+//! hours as runs like any other, the worst cycles for ever, the rest as a histogram for each minute. It starts no
+//! program and shows nothing.
+//!
+//! What lies in the directory:
+//!
+//! | name | holds |
+//! |---|---|
+//! | `service.json` | the version of this form |
+//! | `history-YYYY-MM.log` | a line for each minute, start, end and gap, with its check sum ([`Entry`]) |
+//! | `worst.json` | the worst cycles of each loop ([`WorstCycle`]) |
+//! | `segments/LOOP-TIME` | run directories, the oldest removed when room is needed |
+//! | `open.json` | which of them are being written |
+//! | `lock` | held by the recorder |
+
+mod account;
+#[cfg(test)]
+mod full_speed;
+mod history;
+mod judged;
+mod one_loop;
+mod recorder;
+mod replay;
+mod room;
+mod segment;
+mod summary;
+mod worst;
+
+pub use history::{Bears, Entry, HistoryWriter, Minute, read_history};
+pub use judged::{Judged, Outcome, judged};
+pub use recorder::{Described, Found, Live, ServiceError, Settings, Terms, prepare, record};
+pub use room::{MARK, is_service};
+pub use summary::{Day, Gap, LoopSummary, Summary, summary};
+pub use worst::{Neighbour, WorstCycle, read_worst};
+
+/// Loops that a program may have at once in the field.
+pub const MOST_LOOPS: u32 = 8;
+/// Samples that a ring holds: 16 s at 1 kHz.
+pub const SLOTS: u32 = 1 << 14;
+/// Words of what a loop says beside its samples.
+pub const SAID_WORDS: u32 = 1 << 15;

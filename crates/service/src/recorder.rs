@@ -1,0 +1,554 @@
+//! The recorder of a program in the field: from its rings to the disk until the program ends. It ends with the program
+//! and with nothing else, and starts none.
+
+use crate::history::{Bears, Entry, HistoryWriter, now_ns};
+use crate::one_loop::{OneLoop, Places};
+use crate::replay::{self, Open, Reached};
+use crate::room::{self, SEGMENTS, Standing};
+use crate::worst::Worst;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use wakepath_archive::{RunStarted, ThreadEnd};
+use wakepath_directory::{Directory, DirectoryError, Trust};
+use wakepath_measure::LiveFigures;
+use wakepath_rt::announcement::{Left, State};
+use wakepath_rt::shared::SharedMemory;
+use wakepath_rt::{clock, of_thread};
+use wakepath_timeline::{Policy, one_line};
+
+/// Between two looks at the rings.
+const TAKE_EVERY_NS: i64 = 50_000_000;
+const REPORT_EVERY: Duration = Duration::from_millis(250);
+/// What a kill of the recorder can lose.
+const FLUSH_EVERY: Duration = Duration::from_millis(500);
+/// What a power cut can lose.
+const SYNC_EVERY: Duration = Duration::from_secs(5);
+/// How long the recorder of the program before may take to write what was left.
+const LOCK_PATIENCE: Duration = Duration::from_secs(20);
+/// Segments that the room is shared between.
+const SEGMENTS_KEPT: u64 = 16;
+/// Largest segment.
+const MOST_SEGMENT_BYTES: u64 = 64 << 20;
+
+/// How much is kept, and what the program is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Bytes that all segments may have.
+    pub keep_bytes: u64,
+    /// Worst cycles of each loop.
+    pub worst: usize,
+    /// The program's command line.
+    pub command: Vec<String>,
+    /// Version of the recorder.
+    pub version: String,
+    /// Whether a recorder of this very program was there before and died.
+    pub resumes: bool,
+}
+
+/// A loop that has come.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Its name, in one line.
+    pub name: String,
+    /// Its period in nanoseconds.
+    pub period_ns: u64,
+    /// The policy of its thread, read back.
+    pub policy: Policy,
+    /// The CPUs of its thread.
+    pub cpus: Vec<u16>,
+    /// All that is in effect for its thread.
+    pub effective: Value,
+}
+
+/// How a segment describes itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Described {
+    /// Its first event.
+    pub start: RunStarted,
+    /// The phase of its scenario.
+    pub phase: String,
+    /// The machine as it is.
+    pub facts: Value,
+}
+
+/// What loops are held against, and how their segments describe themselves.
+pub trait Terms {
+    /// What this loop bears.
+    ///
+    /// # Errors
+    /// Why that can't be said, in one line.
+    fn bears(&self, found: &Found) -> Result<Bears, String>;
+    /// A segment of so many cycles.
+    ///
+    /// # Errors
+    /// Why it can't be described, in one line.
+    fn describe(&self, found: &Found, cycles: u64) -> Result<Described, String>;
+}
+
+/// Who is told how the loops stand.
+pub trait Live {
+    /// This loop has come to this.
+    fn is_at(&mut self, name: &str, figures: &LiveFigures);
+}
+
+/// Why nothing is recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// The directory can't be had.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// The system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It holds something else.
+    #[error("{}: holds files that are not a service's; give a directory that is empty or does not exist", path.display())]
+    Other {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// It is of a later version.
+    #[error("{}: was written by a later wakepath; record with that one, or into another directory", path.display())]
+    Strange {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Another program's recorder writes there.
+    #[error("{}: another program is being recorded there; give each a directory of its own", path.display())]
+    Busy {
+        /// The directory.
+        path: PathBuf,
+    },
+}
+
+/// Looks whether a directory can be a service's, and makes it where it is not there.
+///
+/// # Errors
+/// Why it can't, in one line; nothing is written then.
+pub fn prepare(path: &Path, trust: Trust) -> Result<Directory, ServiceError> {
+    let failed = |source| ServiceError::Io {
+        path: path.into(),
+        source,
+    };
+    if path.exists() {
+        let directory = Directory::to_write(path, trust)?;
+        match room::standing(&directory).map_err(failed)? {
+            Standing::Other => return Err(ServiceError::Other { path: path.into() }),
+            Standing::Strange => return Err(ServiceError::Strange { path: path.into() }),
+            Standing::New | Standing::Known => {}
+        }
+    }
+    let directory = Directory::make(path, trust)?;
+    if !room::is_service(path) {
+        room::make(&directory).map_err(failed)?;
+    }
+    Ok(directory)
+}
+
+/// Records until the program ends, of which there is the number and a descriptor that is ready to be read from
+/// then on (pidfd_open(2)). `ready` is called when everything is there.
+///
+/// # Errors
+/// Why it can't begin; a disk that takes nothing later is said on standard error and tried again.
+pub fn record(
+    memory: &SharedMemory,
+    directory: &Directory,
+    (program, process): (u32, impl AsFd),
+    settings: &Settings,
+    (terms, live): (&dyn Terms, &mut dyn Live),
+    ready: impl FnOnce(),
+) -> Result<(), ServiceError> {
+    let path = directory.path().to_owned();
+    let failed = |source| ServiceError::Io {
+        path: path.clone(),
+        source,
+    };
+    let _lock = lock(directory)?;
+    let segments = match directory.holds(SEGMENTS) {
+        true => directory.path_of(SEGMENTS),
+        false => directory.make_below(SEGMENTS).map_err(failed)?,
+    };
+    let segments = Directory::to_write(&segments, Trust::Own)?;
+    let mut recorder = Recorder {
+        memory,
+        directory,
+        segments,
+        program,
+        settings,
+        terms,
+        live,
+        history: HistoryWriter::new(directory),
+        worst: Worst::open(directory.path(), settings.worst),
+        loops: (0..memory.threads()).map(|_| Slot::Free).collect(),
+        reached: Reached::new(),
+        unrecorded: 0,
+        complained: None,
+    };
+    recorder.begin().map_err(failed)?;
+    ready();
+    recorder.until_the_end(&process);
+    Ok(())
+}
+
+fn lock(directory: &Directory) -> Result<File, ServiceError> {
+    let path = directory.path().to_owned();
+    let open = || -> io::Result<File> {
+        match directory.create_new("lock", 0o644) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+        directory.open_to_append("lock")
+    };
+    let file = open().map_err(|source| ServiceError::Io {
+        path: path.clone(),
+        source,
+    })?;
+    let asked = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if asked.elapsed() < LOCK_PATIENCE => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            Err(TryLockError::WouldBlock) => return Err(ServiceError::Busy { path }),
+            Err(TryLockError::Error(source)) => return Err(ServiceError::Io { path, source }),
+        }
+    }
+}
+
+enum Slot<'a> {
+    /// No loop has the ring.
+    Free,
+    /// A loop that is recorded.
+    Taken(Box<OneLoop<'a>>),
+    /// What is in it can't be recorded.
+    Refused,
+}
+
+struct Recorder<'a> {
+    memory: &'a SharedMemory,
+    directory: &'a Directory,
+    segments: Directory,
+    program: u32,
+    settings: &'a Settings,
+    terms: &'a dyn Terms,
+    live: &'a mut dyn Live,
+    history: HistoryWriter,
+    worst: Worst,
+    loops: Vec<Slot<'a>>,
+    reached: Reached,
+    unrecorded: u32,
+    complained: Option<String>,
+}
+
+impl<'a> Recorder<'a> {
+    fn begin(&mut self) -> io::Result<()> {
+        let Self {
+            directory,
+            segments,
+            ..
+        } = self;
+        self.reached = replay::replay(directory, segments, &mut self.history, &mut self.worst)?;
+        let at_ns = now_ns();
+        self.history.append(&match self.settings.resumes {
+            true => Entry::Resumed { at_ns },
+            false => Entry::Started {
+                at_ns,
+                command: self.settings.command.clone(),
+                process: self.program,
+                boot: boot(),
+                version: self.settings.version.clone(),
+            },
+        })?;
+        self.history.sync()?;
+        self.make_room()?;
+        self.directory.sync()
+    }
+
+    fn until_the_end(mut self, process: &impl AsFd) {
+        let (mut reported, mut flushed, mut synced) =
+            (Instant::now(), Instant::now(), Instant::now());
+        loop {
+            let is_over = has_ended(process);
+            self.look(is_over);
+            if is_over {
+                return self.end();
+            }
+            if reported.elapsed() >= REPORT_EVERY {
+                reported = Instant::now();
+                for slot in &mut self.loops {
+                    if let Slot::Taken(of) = slot {
+                        let figures = of.live();
+                        self.live.is_at(&of.found.name, &figures);
+                    }
+                }
+            }
+            let waits = synced.elapsed() >= SYNC_EVERY;
+            if waits || flushed.elapsed() >= FLUSH_EVERY {
+                flushed = Instant::now();
+                self.flush(waits);
+                if waits {
+                    synced = Instant::now();
+                }
+            }
+        }
+    }
+
+    fn flush(&mut self, waits: bool) {
+        for slot in &mut self.loops {
+            if let Slot::Taken(of) = slot {
+                of.flush(waits);
+            }
+        }
+        let outcome = self.history.flush();
+        self.check(outcome);
+        if waits {
+            let outcome = self.history.sync();
+            self.check(outcome);
+            let outcome = self.worst.write(self.directory);
+            self.check(outcome);
+        }
+        self.complaints();
+    }
+
+    /// Looks at each ring: who has come, what is there, who has ended.
+    fn look(&mut self, is_over: bool) {
+        let (mut turned, memory) = (false, self.memory);
+        for ring in 0..memory.threads() {
+            let state = memory.announcement(ring).state();
+            if matches!(self.loops[ring as usize], Slot::Free)
+                && !matches!(state, State::Free | State::Claimed)
+            {
+                self.loops[ring as usize] = self.come(ring);
+            }
+            let mut slot = std::mem::replace(&mut self.loops[ring as usize], Slot::Free);
+            let mut is_free = false;
+            if let Slot::Taken(of) = &mut slot {
+                // Taken before the loop is taken for ended: nothing comes after its word.
+                let has_ended = of.state() == State::Ended;
+                let mut places = self.places();
+                turned |= of.take(&mut places);
+                if of.damaged {
+                    of.end(
+                        ThreadEnd::failed("something wrote over its ring"),
+                        &mut places,
+                    );
+                    let name = of.found.name.clone();
+                    self.ended(
+                        name,
+                        "something wrote over its ring: nothing after is recorded",
+                        true,
+                    );
+                    slot = Slot::Refused;
+                    turned = true;
+                } else if has_ended || is_over {
+                    let (why, how, died) = match memory.announcement(ring).left().0 {
+                        _ if !has_ended => (
+                            ThreadEnd::failed("its program ended while the loop ran"),
+                            "its program ended while the loop ran",
+                            true,
+                        ),
+                        Left::GivenUp => (ThreadEnd::Stopped, "its program gave it up", false),
+                        _ => (ThreadEnd::Stopped, "it was told to end", false),
+                    };
+                    of.end(why, &mut places);
+                    let name = of.found.name.clone();
+                    self.ended(name, how, died);
+                    turned = true;
+                    is_free = true;
+                }
+            }
+            if is_free && !is_over {
+                memory.give_to_another(ring);
+                slot = Slot::Free;
+            }
+            self.loops[ring as usize] = slot;
+        }
+        if turned {
+            self.turned();
+        }
+        let unrecorded = self.memory.words().unrecorded.load(Ordering::Acquire);
+        if unrecorded > self.unrecorded {
+            self.unrecorded = unrecorded;
+            self.say(format!(
+                "{unrecorded} loops are not recorded: a program may have {} at once",
+                self.memory.threads()
+            ));
+        }
+    }
+
+    fn places(&mut self) -> Places<'_> {
+        let segment_bytes = self.segment_bytes();
+        Places {
+            segments: &self.segments,
+            history: &mut self.history,
+            worst: &mut self.worst,
+            terms: self.terms,
+            segment_bytes,
+            offset_ns: i128::from(now_ns()) - i128::from(clock::monotonic_ns()),
+        }
+    }
+
+    fn segment_bytes(&self) -> u64 {
+        (self.settings.keep_bytes / SEGMENTS_KEPT).min(MOST_SEGMENT_BYTES)
+    }
+
+    /// A loop has come; what it says of itself is looked at.
+    fn come(&mut self, ring: u32) -> Slot<'a> {
+        let announcement = self.memory.announcement(ring);
+        let Some(announced) = announcement.announced() else {
+            return Slot::Free;
+        };
+        let name = one_line(&announced.name);
+        if name.is_empty() || !(10_000..=10_000_000_000).contains(&announced.period_ns) {
+            self.say(format!(
+                "a loop `{name}` says of itself what can't be true; it is not recorded"
+            ));
+            return Slot::Refused;
+        }
+        let effective = of_thread::effective(announced.thread_id, announced.timer_slack_ns);
+        let mut details = serde_json::to_value(effective.as_ref().ok()).unwrap_or_default();
+        if let Some(details) = details.as_object_mut() {
+            details.insert("thread_id".into(), announced.thread_id.into());
+        }
+        let found = Found {
+            name,
+            period_ns: announced.period_ns,
+            policy: effective
+                .as_ref()
+                .map_or(Policy::Other { nice: 0 }, |of| of.policy),
+            cpus: effective.map(|of| of.cpus).unwrap_or_default(),
+            effective: details,
+        };
+        let bears = match self.terms.bears(&found) {
+            Ok(bears) => bears,
+            Err(why) => {
+                self.say(format!("{}: is not judged: {why}", found.name));
+                Bears::default()
+            }
+        };
+        let entry = Entry::LoopBegan {
+            at_ns: now_ns(),
+            name: found.name.clone(),
+            period_ns: found.period_ns,
+            policy: found.policy.to_string(),
+            bears: bears.clone(),
+        };
+        let outcome = self.history.append(&entry);
+        self.check(outcome);
+        let offset_ns = self.places().offset_ns;
+        let reached = self.reached.remove(&(self.program, ring));
+        let reached = reached.filter(|_| self.settings.resumes);
+        Slot::Taken(Box::new(OneLoop::new(
+            self.memory,
+            ring,
+            found,
+            bears,
+            reached,
+            offset_ns,
+        )))
+    }
+
+    fn ended(&mut self, name: String, how: &str, died: bool) {
+        let outcome = self.history.append(&Entry::LoopEnded {
+            at_ns: now_ns(),
+            name,
+            how: how.into(),
+            died,
+        });
+        self.check(outcome);
+    }
+
+    /// A segment began or ended: which are open is on disk, and there is room for the next.
+    fn turned(&mut self) {
+        let open = self.open();
+        let outcome = replay::note(self.directory, &open).and_then(|()| self.make_room());
+        self.check(outcome);
+        self.complaints();
+    }
+
+    fn open(&self) -> Vec<Open> {
+        let open = self.loops.iter().filter_map(|slot| match slot {
+            Slot::Taken(of) => of.open(self.program),
+            _ => None,
+        });
+        open.collect()
+    }
+
+    fn make_room(&self) -> io::Result<()> {
+        let but: Vec<String> = self.open().into_iter().map(|of| of.segment).collect();
+        // Those that are open grow by as much.
+        let growing = self.segment_bytes() * (but.len() as u64).max(1);
+        let most = self.settings.keep_bytes.saturating_sub(growing);
+        room::keep(&self.segments, most, &but).map(|_| ())
+    }
+
+    fn complaints(&mut self) {
+        let mut said = Vec::new();
+        for slot in &mut self.loops {
+            if let Slot::Taken(of) = slot
+                && let Some(error) = of.complaint.take()
+            {
+                said.push(format!("{}: {error}", of.found.name));
+            }
+        }
+        said.into_iter().for_each(|text| self.say(text));
+    }
+
+    /// The same fault is said once, until something else is.
+    fn check(&mut self, outcome: io::Result<()>) {
+        if let Err(error) = outcome {
+            let text = format!("{}: {error}", self.directory.path().display());
+            if self.complained.as_ref() != Some(&text) {
+                eprintln!("wakepath: {text}");
+                self.complained = Some(text);
+            }
+        }
+    }
+
+    fn say(&mut self, text: String) {
+        eprintln!("wakepath: {text}");
+        let at_ns = now_ns();
+        let outcome = self.history.append(&Entry::Note { at_ns, text });
+        self.check(outcome);
+    }
+
+    fn end(mut self) {
+        let outcome = self.history.append(&Entry::Ended { at_ns: now_ns() });
+        self.check(outcome);
+        let outcome = self.worst.write(self.directory);
+        self.check(outcome);
+        let outcome = replay::note(self.directory, &[]);
+        self.check(outcome);
+        let outcome = self.history.sync().and_then(|()| self.directory.sync());
+        self.check(outcome);
+    }
+}
+
+/// Waits a while, or until the process has ended.
+fn has_ended(process: &impl AsFd) -> bool {
+    let timeout = Timespec {
+        tv_sec: 0,
+        tv_nsec: TAKE_EVERY_NS as _,
+    };
+    let mut descriptors = [PollFd::new(process, PollFlags::IN)];
+    matches!(poll(&mut descriptors, Some(&timeout)), Ok(ready) if ready > 0)
+}
+
+fn boot() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    id.map_or_else(|_| String::new(), |id| one_line(id.trim()))
+}

@@ -1,0 +1,120 @@
+//! What a recorder that was killed, or a machine without power, left behind: the segments that were being written,
+//! read again from their logs, so that minutes and worst cycles that were only in memory are not lost.
+
+use crate::account::Account;
+use crate::history::{Bears, Entry, HistoryWriter, read_history};
+use crate::one_loop::{Recent, Seen};
+use crate::worst::Worst;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io;
+use wakepath_archive::{Content, LogReader};
+use wakepath_directory::{Directory, Trust};
+use wakepath_timeline::Sample;
+
+/// Name of the file.
+const NAME: &str = "open.json";
+
+/// A segment that is being written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Open {
+    pub(crate) segment: String,
+    pub(crate) name: String,
+    pub(crate) bears: Bears,
+    pub(crate) offset_ns: i64,
+    /// The ring that the loop has, and its cycle that is the segment's cycle 0: for who goes on.
+    pub(crate) ring: u32,
+    pub(crate) base: u64,
+    pub(crate) process: u32,
+}
+
+/// Notes which are being written.
+pub(crate) fn note(directory: &Directory, open: &[Open]) -> io::Result<()> {
+    directory.put(NAME, &serde_json::to_vec(open)?)
+}
+
+/// How far a loop had come when its recorder ended: for the process and the ring that it has.
+pub(crate) type Reached = BTreeMap<(u32, u32), u64>;
+
+/// Takes in what is in no minute yet; returns how far each loop had come.
+pub(crate) fn replay(
+    directory: &Directory,
+    segments: &Directory,
+    history: &mut HistoryWriter,
+    worst: &mut Worst,
+) -> io::Result<Reached> {
+    let open: Vec<Open> = match directory.read(NAME)? {
+        None => return Ok(Reached::new()),
+        Some(text) => serde_json::from_slice(&text).unwrap_or_default(),
+    };
+    let mut done: BTreeMap<String, u64> = BTreeMap::new();
+    let is_of_one = |text: &str| open.iter().any(|of| text.contains(&of.segment));
+    if !open.is_empty() {
+        read_history(directory.path(), is_of_one, |entry| {
+            if let Entry::Minute(minute) = entry {
+                let to = done.entry(minute.segment).or_default();
+                *to = minute.to_cycle.max(*to);
+            }
+        })?;
+    }
+    let mut reached = Reached::new();
+    for of in &open {
+        let from = done.get(&of.segment).copied().unwrap_or(0);
+        let to = one(of, from, segments, history, worst)?;
+        reached.insert((of.process, of.ring), of.base + to);
+    }
+    history.sync()?;
+    worst.write(directory)?;
+    note(directory, &[])?;
+    Ok(reached)
+}
+
+/// Takes in the samples of a segment from this cycle on; returns the cycle after its last.
+fn one(
+    of: &Open,
+    from: u64,
+    segments: &Directory,
+    history: &mut HistoryWriter,
+    worst: &mut Worst,
+) -> io::Result<u64> {
+    let mut account = Account::new(&of.name, of.bears.clone(), of.offset_ns.into());
+    let mut recent = Recent::default();
+    let mut next = from;
+    let mut each = |sample: &Sample| -> io::Result<()> {
+        let seen = Seen {
+            name: &of.name,
+            segment: &of.segment,
+            base: 0,
+            offset_ns: of.offset_ns.into(),
+        };
+        recent.push(*sample, &seen, worst, &[]);
+        if sample.cycle < from {
+            return Ok(());
+        }
+        if let Ok(Some(mut minute)) = account.add(sample) {
+            minute.segment.clone_from(&of.segment);
+            minute.to_cycle = next;
+            history.append(&Entry::Minute(Box::new(minute)))?;
+        }
+        next = sample.cycle + 1;
+        Ok(())
+    };
+    let path = segments.path_of(&of.segment);
+    // One whose log can't be read says nothing more; what was in it counts as lost.
+    let Ok(Ok(mut log)) =
+        Directory::to_write(&path, Trust::Own).map(|directory| LogReader::open_in(&directory))
+    else {
+        return Ok(from);
+    };
+    while let Ok(Some(block)) = log.next_block() {
+        if let Content::Samples { samples, .. } = block.content {
+            samples.iter().try_for_each(&mut each)?;
+        }
+    }
+    if let Some(mut minute) = account.take() {
+        minute.segment.clone_from(&of.segment);
+        minute.to_cycle = next;
+        history.append(&Entry::Minute(Box::new(minute)))?;
+    }
+    Ok(next)
+}

@@ -1,0 +1,303 @@
+//! `wakepath show` of a service's directory: how long, how many cycles, misses a day, the worst cycles with their time
+//! of day, and what is missing, in one screen.
+
+use super::super::{Outcome, print_result};
+use crate::command_line::Show;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+use wakepath_service::{
+    Judged, LoopSummary, Outcome as Verdict, Summary, WorstCycle, judged, read_worst, summary,
+};
+use wakepath_statistics::Quantile;
+use wakepath_timeline::count::{count, counted};
+use wakepath_timeline::duration::{exact, long, short};
+use wakepath_timeline::one_line;
+
+/// Lines of each kind in the short form.
+const SHOWN: usize = 5;
+/// Lines of the last days.
+const DAYS: usize = 7;
+
+/// Reads and judges.
+pub fn show(directory: &Path, arguments: &Show) -> Outcome {
+    let named = |error: std::io::Error| format!("{}: {error}", directory.display());
+    let summary = summary(directory).map_err(named)?;
+    let worst = read_worst(directory).map_err(named)?;
+    let loops: BTreeMap<&str, (&LoopSummary, Judged)> = summary
+        .loops
+        .iter()
+        .map(|(name, of)| (name.as_str(), (of, judged(of, &of.bears))))
+        .collect();
+    let text = match arguments.json {
+        true => format!("{:#}\n", as_json(&summary, &loops, &worst)),
+        false => text(directory, &summary, &loops, &worst, arguments.details),
+    };
+    print_result(arguments.json, &text)?;
+    let outcomes = loops.values().map(|(_, judged)| judged.outcome);
+    let code = outcomes.map(|of| match of {
+        Verdict::Failed => 2,
+        Verdict::Undecided => 3,
+        Verdict::Passed => 0,
+    });
+    // One that failed is not hidden behind one that is undecided.
+    let codes: Vec<u8> = code.collect();
+    Ok(ExitCode::from(match &codes[..] {
+        [] => 3,
+        codes if codes.contains(&2) => 2,
+        codes => codes.iter().copied().max().unwrap_or(3),
+    }))
+}
+
+fn name_of(outcome: Verdict) -> &'static str {
+    match outcome {
+        Verdict::Passed => "passed",
+        Verdict::Failed => "failed",
+        Verdict::Undecided => "undecided",
+    }
+}
+
+fn at(ns: u64) -> String {
+    let at = SystemTime::UNIX_EPOCH + Duration::from_nanos(ns);
+    let text = humantime::format_rfc3339_millis(at).to_string();
+    text.replace('T', " ").trim_end_matches('Z').to_owned()
+}
+
+fn days_of(summary: &Summary) -> f64 {
+    let (first, last) = summary.span.unwrap_or((0, 0));
+    last.saturating_sub(first) as f64 / 86_400e9
+}
+
+fn text(
+    directory: &Path,
+    summary: &Summary,
+    loops: &BTreeMap<&str, (&LoopSummary, Judged)>,
+    worst: &BTreeMap<String, Vec<WorstCycle>>,
+    all: bool,
+) -> String {
+    let most = if all { usize::MAX } else { SHOWN };
+    let mut text = String::new();
+    let place = one_line(&directory.display().to_string());
+    let Some((first, last)) = summary.span else {
+        return format!("service in {place}: nothing is recorded yet\n");
+    };
+    let lasted = long(last.saturating_sub(first) as f64 / 1e9);
+    let runs = match summary.is_running {
+        true => "; not ended",
+        false => "",
+    };
+    let _ = writeln!(
+        text,
+        "service in {place}: {lasted}, {} to {} UTC{runs}\n{}: {}",
+        at(first),
+        at(last),
+        one_line(&summary.command.join(" ")),
+        counted(summary.starts, "start", "starts"),
+    );
+    for (name, (of, judged)) in loops {
+        one_loop(&mut text, (name, of, judged), days_of(summary), all);
+        let kept = worst.get(*name).map_or(&[][..], Vec::as_slice);
+        if !kept.is_empty() {
+            let _ = writeln!(text, "  worst cycles, UTC:");
+        }
+        for cycle in kept.iter().take(most) {
+            let _ = writeln!(text, "    {}", worst_line(cycle));
+        }
+    }
+    if loops.is_empty() {
+        let _ = writeln!(text, "\nno loop has come yet");
+    }
+    let gaps = summary.gaps.len() as u64 + summary.gaps_more;
+    if gaps > 0 {
+        let _ = writeln!(text, "\n{}:", counted(gaps, "gap", "gaps"));
+    }
+    let from = summary.gaps.len().saturating_sub(most);
+    for gap in &summary.gaps[from..] {
+        let length = match gap.to_ns {
+            Some(to) => format!(", {}", long(to.saturating_sub(gap.from_ns) as f64 / 1e9)),
+            None => String::new(),
+        };
+        let _ = writeln!(
+            text,
+            "  {}{length}: {}",
+            at(gap.from_ns),
+            one_line(&gap.what)
+        );
+    }
+    if from > 0 {
+        let _ = writeln!(text, "  and {from} before; --details has them");
+    }
+    let from = summary.notes.len().saturating_sub(most);
+    for (ns, note) in &summary.notes[from..] {
+        let _ = writeln!(text, "note {}: {}", at(*ns), one_line(note));
+    }
+    if summary.damaged > 0 {
+        let lines = counted(summary.damaged, "line", "lines");
+        let _ = writeln!(
+            text,
+            "{lines} of the history damaged, by a kill or a power cut; left out"
+        );
+    }
+    let _ = writeln!(
+        text,
+        "samples of the last time: wakepath show {place}/segments/NAME"
+    );
+    text
+}
+
+fn one_loop(
+    text: &mut String,
+    (name, of, judged): (&str, &LoopSummary, &Judged),
+    days: f64,
+    all: bool,
+) {
+    let _ = writeln!(
+        text,
+        "\n{}: every {}, {} – {}",
+        one_line(name),
+        exact(of.period_ns),
+        one_line(&of.policy),
+        name_of(judged.outcome)
+    );
+    for reason in &judged.reasons {
+        let _ = writeln!(text, "  {reason}");
+    }
+    // Of less than a day nothing is known by the day.
+    let a_day = match days >= 1.0 {
+        true => format!(", {:.1} a day", of.misses.missed as f64 / days),
+        false => String::new(),
+    };
+    let _ = writeln!(
+        text,
+        "  {} cycles, {} skipped, {} not recorded; {} missed{a_day}, {} in a row at most",
+        count(of.executed),
+        count(of.skipped),
+        count(of.lost),
+        count(of.misses.missed),
+        count(of.misses.longest_run),
+    );
+    let quantile = |quantile| of.latencies.quantile(quantile).map_or("–".into(), short);
+    let _ = writeln!(
+        text,
+        "  wake-up latency: median {}, p99 {}, p99.9 {}, max {}; response max {}",
+        quantile(Quantile::P50),
+        quantile(Quantile::P99),
+        quantile(Quantile::P999),
+        of.latencies.max().map_or("–".into(), short),
+        short(of.max_response_ns),
+    );
+    if of.other_criterion > 0 {
+        let cycles = count(of.other_criterion);
+        let _ = writeln!(
+            text,
+            "  {cycles} cycles before, under another criterion, are not in this"
+        );
+    }
+    let shown = if all { usize::MAX } else { DAYS };
+    if of.days.len() > 1 {
+        for (day, its) in of.days.iter().rev().take(shown) {
+            let _ = writeln!(
+                text,
+                "    {day}: {} of {} missed, {} not recorded, max {}",
+                count(its.missed),
+                count(its.due),
+                count(its.lost),
+                short(its.max_ns)
+            );
+        }
+    }
+}
+
+fn worst_line(of: &WorstCycle) -> String {
+    let mut line = format!(
+        "{}  response {}, latency {}, CPU {}",
+        at(of.at_ns),
+        short(of.response_ns),
+        short(of.latency_ns),
+        of.cpu
+    );
+    let longest = of
+        .sections
+        .iter()
+        .max_by_key(|(_, from, to)| to.saturating_sub(*from));
+    if let Some((name, from, to)) = longest {
+        let _ = write!(
+            line,
+            ", {} {}",
+            one_line(name),
+            short(to.saturating_sub(*from))
+        );
+    }
+    if let Some((_, said)) = of.lines.last() {
+        let _ = write!(line, ", “{}”", one_line(said));
+    }
+    line
+}
+
+fn as_json(
+    summary: &Summary,
+    loops: &BTreeMap<&str, (&LoopSummary, Judged)>,
+    worst: &BTreeMap<String, Vec<WorstCycle>>,
+) -> Value {
+    let quantile = |of: &LoopSummary, quantile| of.latencies.quantile(quantile);
+    let loops: serde_json::Map<String, Value> = loops
+        .iter()
+        .map(|(name, (of, judged))| {
+            let days = of.days.iter().map(|(day, of)| {
+                json!({"day": day, "due": of.due, "missed": of.missed, "lost": of.lost, "max_ns": of.max_ns})
+            });
+            let value = json!({
+                "verdict": judged,
+                "period_ns": of.period_ns,
+                "policy": of.policy,
+                "criterion": of.bears,
+                "executed": of.executed,
+                "skipped": of.skipped,
+                "lost": of.lost,
+                "missed": of.misses.missed,
+                "due": of.misses.due,
+                "longest_run": of.misses.longest_run,
+                "outage_ns": of.outage_ns,
+                "died": of.died,
+                "latency_ns": {
+                    "min": of.latencies.min(),
+                    "p50": quantile(of, Quantile::P50),
+                    "p99": quantile(of, Quantile::P99),
+                    "p999": quantile(of, Quantile::P999),
+                    "max": of.latencies.max(),
+                },
+                "max_response_ns": of.max_response_ns,
+                "days": days.collect::<Vec<_>>(),
+                "worst": worst.get(*name),
+                "cycles_under_another_criterion": of.other_criterion,
+            });
+            ((*name).to_owned(), value)
+        })
+        .collect();
+    let gaps = summary
+        .gaps
+        .iter()
+        .map(|gap| json!({"from_ns": gap.from_ns, "to_ns": gap.to_ns, "what": gap.what}));
+    let notes = summary
+        .notes
+        .iter()
+        .map(|(at_ns, text)| json!({"at_ns": at_ns, "text": text}));
+    json!({
+        "service": {
+            "first_ns": summary.span.map(|(first, _)| first),
+            "last_ns": summary.span.map(|(_, last)| last),
+            "starts": summary.starts,
+            "recorder_died": summary.resumed,
+            "command": summary.command,
+            "ended": !summary.is_running,
+            "loops": loops,
+            "gaps": gaps.collect::<Vec<_>>(),
+            "gaps_more": summary.gaps_more,
+            "notes": notes.collect::<Vec<_>>(),
+            "damaged_lines": summary.damaged,
+        }
+    })
+}

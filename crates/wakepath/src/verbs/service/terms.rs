@@ -1,0 +1,100 @@
+//! What a loop in the field is held against, and how its segments describe themselves: as a run of a scenario with
+//! one phase, `service`.
+
+use super::super::{measured, record};
+use super::Order;
+use crate::beginning::run_started;
+use std::time::SystemTime;
+use wakepath_machine::{Facts, Root};
+use wakepath_measure::{AnnouncedLoop, HostCpus};
+use wakepath_scenario::Scenario;
+use wakepath_service::{Bears, Described, Found, Terms};
+use wakepath_verdict::DEFAULT_EVIDENCE;
+
+/// The phase of all segments.
+const PHASE: &str = "service";
+/// So many cycles stand for a loop whose segments are not known yet.
+const SOME_CYCLES: u64 = 10_000;
+
+/// By the order that the recorder has.
+pub struct FieldTerms<'a> {
+    order: &'a Order,
+    host: HostCpus,
+}
+
+impl<'a> FieldTerms<'a> {
+    /// For this machine.
+    pub fn of(order: &'a Order) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self {
+            order,
+            host: measured::host_cpus()?,
+        })
+    }
+
+    fn scenario(&self, found: &Found, cycles: u64) -> Result<Scenario, String> {
+        let told = |error: Box<dyn std::error::Error>| error.to_string();
+        let one = AnnouncedLoop {
+            name: found.name.clone(),
+            period_ns: found.period_ns,
+            policy: found.policy,
+            cpus: match found.cpus.is_empty() {
+                true => self.host.allowed.clone(),
+                false => found.cpus.clone(),
+            },
+        };
+        let (text, source) = measured::scenario_text("check").map_err(told)?;
+        let criterion = self.order.criterion.as_deref().map(record::criterion);
+        let asked = record::Asked {
+            name: self.order.program.clone(),
+            command: self.order.settings.command.clone(),
+            loops: vec![one],
+            criterion: criterion.transpose().map_err(told)?,
+            policies: &[],
+            cpu: None,
+            idle: true,
+        };
+        let text = asked.put_into(&text).map_err(told)?;
+        let mut table: toml::Table = text.parse().map_err(|error| format!("{source}: {error}"))?;
+        let lasts_ns = cycles.saturating_mul(found.period_ns);
+        table.remove("repetitions");
+        table.insert("duration".into(), format!("{lasts_ns} ns").into());
+        table.insert("warm-up".into(), "0 s".into());
+        let mut phase = toml::Table::new();
+        phase.insert("name".into(), PHASE.into());
+        table.insert("phases".into(), vec![phase].into());
+        let text = toml::to_string(&table).map_err(|error| error.to_string())?;
+        let (scenario, _) = measured::read_scenario(&text, PHASE, &self.host).map_err(told)?;
+        Ok(scenario)
+    }
+}
+
+impl Terms for FieldTerms<'_> {
+    fn bears(&self, found: &Found) -> Result<Bears, String> {
+        let criterion = self.scenario(found, SOME_CYCLES)?.criterion;
+        Ok(Bears {
+            latency_ns: criterion.latency_ns,
+            deadline_ns: Some(criterion.deadline_ns),
+            miss_fraction: criterion.miss_fraction,
+            evidence: criterion.evidence.unwrap_or(DEFAULT_EVIDENCE),
+            confidence: criterion.confidence,
+            consecutive_misses: criterion.consecutive_misses,
+            outage_ns: criterion.outage_ns,
+        })
+    }
+
+    fn describe(&self, found: &Found, cycles: u64) -> Result<Described, String> {
+        let scenario = self.scenario(found, cycles)?;
+        let facts = Facts::read(&Root::host());
+        let clock = measured::clock_source(&facts);
+        let facts = serde_json::to_value(&facts).map_err(|error| error.to_string())?;
+        let note = "a segment of a service; its whole is in the directory above".to_owned();
+        let start = run_started(&scenario, clock, vec![note], SystemTime::now());
+        let mut start = start.map_err(|error| error.to_string())?;
+        start.command.clone_from(&self.order.settings.command);
+        Ok(Described {
+            start,
+            phase: PHASE.into(),
+            facts,
+        })
+    }
+}

@@ -1,0 +1,262 @@
+//! A program in the field under `wakepath record --service`: restarted, killed, with a recorder that is killed or
+//! whose disk is full. What was recorded is accounted for to the cycle, and what was not is named.
+
+use super::*;
+use crate::started::wait_until;
+use rustix::process::{Pid, kill_process};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::time::Instant;
+
+wakepath_test_program::tests![
+    a_service_that_is_started_again_goes_on_and_names_the_time_between,
+    a_killed_recorder_is_started_again_and_what_it_lost_is_counted,
+    a_full_disk_harms_no_loop_and_the_figures_go_on,
+    a_segment_is_a_run_and_live_figures_are_served,
+    a_service_that_can_t_be_recorded_is_refused_in_one_line,
+];
+
+/// A program that runs for so many cycles of 1 ms, and says how many that were.
+fn program(place: &Place, cycles: u64, each: &str) -> PathBuf {
+    let headers = "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>";
+    let each = format!(
+        "if (cycle.cycle == 100) wakepath_log(loop, \"at %d\", 100);\n\
+         if (cycle.cycle >= {cycles}) break;\n{each}"
+    );
+    built_of(place, &looping(headers, &each))
+}
+
+/// The words that start it; the criterion can be met.
+fn words(port: Option<u16>, program: &Path) -> Vec<String> {
+    let mut words: Vec<String> = [
+        "record",
+        "--service",
+        "field",
+        "--keep",
+        "16MiB",
+        "--criterion",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    words.push("latency 500ms, miss-fraction 90 %".into());
+    words.extend(
+        port.into_iter()
+            .flat_map(|port| ["--metrics".into(), port.to_string()]),
+    );
+    words.push("--".into());
+    words.push(program.display().to_string());
+    words
+}
+
+fn start(place: &Place, words: &[String]) -> Child {
+    let mut command = Command::new(crate::started::binary());
+    command.args(words).current_dir(place.path());
+    command.stdin(Stdio::null()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// The service as JSON, once its program has ended and all is written.
+fn shown(place: &Place) -> Value {
+    let open = place.path().join("field");
+    let mut found = Value::Null;
+    wait_until("the recorder has ended", Duration::from_secs(20), || {
+        let output = Command::new(crate::started::binary())
+            .args(["show", "--json"])
+            .arg(&open)
+            .output()
+            .unwrap();
+        found = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        found["service"]["ended"] == true
+    });
+    found["service"].clone()
+}
+
+fn count(of: &Value, what: &str) -> u64 {
+    of["loops"]["loop"][what]
+        .as_u64()
+        .unwrap_or_else(|| panic!("{what}: {of:#}"))
+}
+
+fn due(of: &Value) -> u64 {
+    count(of, "executed") + count(of, "skipped") + count(of, "lost")
+}
+
+/// The number of a process of this kind that works for the program.
+fn process_of(kind: &str, place: &Place) -> Option<u32> {
+    let wanted = place.path().canonicalize().unwrap().join("field");
+    let wanted = wanted.display().to_string();
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .find_map(|entry| {
+            let number = entry.file_name().to_str()?.parse().ok()?;
+            let line = std::fs::read_to_string(entry.path().join("cmdline")).ok()?;
+            let mut words = line.split('\0');
+            (words.any(|word| word == kind) && line.contains(&wanted)).then_some(number)
+        })
+}
+
+fn kill(process: u32) {
+    kill_process(Pid::from_raw(process.cast_signed()).unwrap(), Signal::KILL).unwrap();
+}
+
+fn a_service_that_is_started_again_goes_on_and_names_the_time_between() {
+    let place = Place::new();
+    let program = program(&place, 400, "");
+    for _ in 0..2 {
+        let status = start(&place, &words(None, &program)).wait().unwrap();
+        assert!(status.success(), "it is the program's: {status}");
+    }
+    let found = shown(&place);
+    assert_eq!((&found["starts"], count(&found, "lost")), (&2.into(), 0));
+    // Each begins anew; the last due times may have been passed over.
+    assert!((800 - 40..=800).contains(&due(&found)), "{found:#}");
+    assert_eq!(found["loops"]["loop"]["verdict"]["outcome"], "passed");
+    assert!(
+        found["gaps"]
+            .to_string()
+            .contains("the program did not run"),
+        "{found:#}"
+    );
+    let worst = found["loops"]["loop"]["worst"].as_array().unwrap();
+    assert_eq!(worst.len(), 100);
+    assert!(
+        worst
+            .iter()
+            .any(|of| of["lines"].to_string().contains("at 100")),
+        "{worst:?}"
+    );
+    // The text has it in one screen.
+    let output = ask("show", &place.path().join("field"));
+    assert_eq!(output.code(), Some(0));
+}
+
+fn a_killed_recorder_is_started_again_and_what_it_lost_is_counted() {
+    let place = Place::new();
+    let program = program(&place, 60_000, "");
+    let mut child = start(&place, &words(None, &program));
+    let began = Instant::now();
+    wait_until("there is a recorder", Duration::from_secs(10), || {
+        began.elapsed() > Duration::from_millis(900)
+            && process_of("service-recorder", &place).is_some()
+    });
+    let recorder = process_of("service-recorder", &place).unwrap();
+    kill(recorder);
+    wait_until("there is another", Duration::from_secs(10), || {
+        process_of("service-recorder", &place).is_some_and(|of| of != recorder)
+    });
+    std::thread::sleep(Duration::from_millis(700));
+    // The loop went on. Now it dies, too.
+    assert!(child.try_wait().unwrap().is_none());
+    kill(child.id());
+    let lived_ms = began.elapsed().as_millis() as u64;
+    child.wait().unwrap();
+    let found = shown(&place);
+    assert_eq!(found["recorder_died"], 1);
+    let lost = count(&found, "lost");
+    assert!(lost < 1_200, "{lost} lost");
+    assert!(
+        due(&found) > 1_000 && due(&found) <= lived_ms,
+        "{lived_ms}: {found:#}"
+    );
+    assert_eq!(found["loops"]["loop"]["verdict"]["outcome"], "undecided");
+    let gaps = found["gaps"].to_string();
+    for named in [
+        "the recorder had died",
+        "its program ended while the loop ran",
+    ] {
+        assert!(gaps.contains(named), "{gaps}");
+    }
+}
+
+fn a_full_disk_harms_no_loop_and_the_figures_go_on() {
+    let place = Place::new();
+    // No file grows beyond 24 KiB: less than a second of samples.
+    let program = program(&place, 1_500, "");
+    let line = format!(
+        "ulimit -f 24; exec \"$0\" {}",
+        quoted(&words(None, &program))
+    );
+    let status = Command::new("bash")
+        .args(["-c", &line])
+        .arg(crate::started::binary())
+        .current_dir(place.path())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success(), "{status}");
+    let found = shown(&place);
+    assert_eq!(count(&found, "lost"), 0);
+    assert!((1_500 - 60..=1_500).contains(&due(&found)), "{found:#}");
+    assert!(
+        found["notes"].to_string().contains("its figures go on"),
+        "{found:#}"
+    );
+}
+
+fn quoted(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+    words.join(" ")
+}
+
+fn a_segment_is_a_run_and_live_figures_are_served() {
+    let place = Place::new();
+    let program = program(&place, 700, "");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let mut child = start(&place, &words(Some(port), &program));
+    let mut text = String::new();
+    wait_until("figures are served", Duration::from_secs(10), || {
+        text.clear();
+        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
+            return false;
+        };
+        let asked = stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n");
+        asked.is_ok()
+            && stream.read_to_string(&mut text).is_ok()
+            && text.contains("thread=\"loop\"")
+    });
+    child.wait().unwrap();
+    let found = shown(&place);
+    let segments: Vec<_> = std::fs::read_dir(place.path().join("field/segments"))
+        .unwrap()
+        .flatten()
+        .collect();
+    assert_eq!(segments.len(), 1);
+    // It ended with its program: its figures are there, and the run says that it was interrupted.
+    let output = Command::new(crate::started::binary())
+        .args(["show", "--json"])
+        .arg(segments[0].path())
+        .output()
+        .unwrap();
+    let run: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cycles = &run["conditions"][0]["cycles"];
+    assert_eq!(cycles["executed"], count(&found, "executed"), "{run:#}");
+}
+
+fn a_service_that_can_t_be_recorded_is_refused_in_one_line() {
+    let place = Place::new();
+    let program = program(&place, 10, "");
+    let refused = |change: &dyn Fn(&mut Vec<String>), wanted: &str| {
+        let mut words = words(None, &program);
+        change(&mut words);
+        let output = start(&place, &words).wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_ne!(output.status.code(), Some(0), "{said}");
+        assert!(said.contains(wanted), "{wanted}: {said}");
+        assert!(said.lines().count() <= 2, "{said}");
+    };
+    refused(&|words| words[4] = "1MiB".into(), "16 MiB or more");
+    refused(&|words| words[4] = "much".into(), "--keep much");
+    refused(&|words| words[6] = "latency never".into(), "--criterion");
+    assert!(!place.path().join("field").exists(), "nothing is written");
+    std::fs::create_dir(place.path().join("field")).unwrap();
+    std::fs::write(place.path().join("field/mine"), "mine").unwrap();
+    refused(&|_| (), "holds files that are not a service's");
+    let names = std::fs::read_dir(place.path().join("field"))
+        .unwrap()
+        .count();
+    assert_eq!(names, 1);
+}
