@@ -151,12 +151,12 @@ impl Account {
         Some(minute)
     }
 
-    /// Cycles that were lost after the last sample: no sample shows them any more.
-    pub fn take_lost(&mut self) -> u64 {
-        match std::mem::take(&mut self.lost) {
-            u64::MAX => 0,
-            lost => lost,
+    /// No sample comes any more that would show what was lost last.
+    pub fn settle(&mut self) {
+        if self.number.is_some() && self.lost < u64::MAX {
+            self.minute.lost += self.lost;
         }
+        self.lost = 0;
     }
 
     /// The clock of the day may have been set.
@@ -205,6 +205,10 @@ mod tests {
         assert_eq!(minute.longest_run, 6);
         assert_eq!(minute.outage_ns, 4_000_000);
         assert_eq!((minute.min_ns, minute.max_ns), (7_000, 300_000));
+        account.add(&sample(13, 7_000)).unwrap();
+        account.lose(2);
+        account.settle();
+        assert_eq!(account.take().unwrap().lost, 2, "at its end");
     }
 
     #[test]

@@ -220,8 +220,10 @@ impl HistoryWriter {
                 self.directory.create_new(&name, 0o644)?;
             }
             self.file = Some((name.clone(), self.directory.open_to_append(&name)?));
-            // Behind a line that a kill has torn.
-            self.waiting[0].insert(0, '\n');
+            // Behind a line that a kill or a full disk has torn.
+            if !self.waiting[0].starts_with('\n') {
+                self.waiting[0].insert(0, '\n');
+            }
         }
         if self.given_up > 0 {
             let note = Entry::Note {
@@ -232,20 +234,19 @@ impl HistoryWriter {
                 ),
             };
             self.waiting.push(line(&serde_json::to_string(&note)?));
+            self.given_up = 0;
         }
-        let text = self.waiting.concat();
         let Some((_, file)) = &mut self.file else {
             return Ok(());
         };
-        let written = file.write_all(text.as_bytes());
-        if written.is_err() {
-            // A part of it may be there: what is torn is left out, what is whole is read twice, which the
-            // numbers of its cycles tell.
-            self.file = None;
-            return written;
+        // One by one: what is written is written once.
+        while let Some(next) = self.waiting.first() {
+            if let Err(error) = file.write_all(next.as_bytes()) {
+                self.file = None;
+                return Err(error);
+            }
+            self.waiting.remove(0);
         }
-        self.given_up = 0;
-        self.waiting.clear();
         Ok(())
     }
 

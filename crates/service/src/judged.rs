@@ -29,6 +29,12 @@ pub struct Judged {
 
 /// Judges one loop.
 pub fn judged(of: &LoopSummary, bears: &Bears) -> Judged {
+    if *bears == Bears::default() {
+        return Judged {
+            outcome: Outcome::Undecided,
+            reasons: vec!["the criterion does not fit the loop: nothing is judged".into()],
+        };
+    }
     let tally = &of.misses;
     let confidence = match bears.confidence {
         given if given > 0.0 && given < 1.0 => given,

@@ -463,15 +463,7 @@ impl<'a> OneLoop<'a> {
             offset_ns: self.offset_ns,
         };
         self.recent.end(&seen, places.worst, &[&self.told]);
-        let lost = self.account.take_lost();
-        if lost > 0 {
-            let text = format!(
-                "{}: {lost} cycles before its end are not recorded",
-                self.found.name
-            );
-            let at_ns = now_ns();
-            let _ = places.history.append(&Entry::Note { at_ns, text });
-        }
+        self.account.settle();
         if !self.end_segment(End::Early(why), places)
             && let Some(minute) = self.account.take()
         {

@@ -75,7 +75,7 @@ pub struct LoopSummary {
     pub days: BTreeMap<String, Day>,
     /// Minutes under another criterion, which are not in these figures.
     pub other_criterion: u64,
-    /// Misses of minutes that are in no tally yet.
+    /// Segment and end of the last minute.
     last_to: (String, u64),
 }
 
@@ -149,6 +149,7 @@ impl Summary {
                 }
                 if let Some(of) = self.loops.get_mut(&name) {
                     of.policy = policy;
+                    of.last_to = (String::new(), 0);
                 }
             }
             Entry::Minute(minute) => self.minute(&minute),
@@ -184,7 +185,7 @@ impl Summary {
         let Some(its) = self.loops.get_mut(&of.name) else {
             return;
         };
-        // A line that a full disk let through in part was written again.
+        // One that a killed recorder had written, and who read its segment again, too.
         let this = (of.segment.clone(), of.to_cycle);
         if its.last_to == this {
             return;

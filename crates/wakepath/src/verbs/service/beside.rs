@@ -17,7 +17,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use wakepath_directory::Directory;
 use wakepath_measure::{LiveFigures, own_executable};
+use wakepath_rt::{Preparation, attributes};
 use wakepath_service::Live;
+use wakepath_timeline::Policy;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -77,8 +79,17 @@ fn close_output() -> std::io::Result<()> {
     Ok(rustix::stdio::dup2_stdout(null)?)
 }
 
-/// Polite requests to end are for the program.
-fn stay() -> std::io::Result<()> {
+/// Polite requests to end are for the program, and so is a real-time priority that the service was started with.
+fn stay() -> Result<(), Failure> {
+    if attributes::get(0)?.is_real_time() {
+        Preparation {
+            policy: Policy::Other { nice: 0 },
+            lock_memory: false,
+            timer_slack_ns: None,
+            ..Preparation::default()
+        }
+        .apply()?;
+    }
     for signal in [SIGTERM, SIGINT, SIGHUP] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }

@@ -39,7 +39,7 @@ fn words(port: Option<u16>, program: &Path) -> Vec<String> {
     ]
     .map(str::to_owned)
     .to_vec();
-    words.push("latency 500ms, miss-fraction 90 %".into());
+    words.push("miss-fraction 90 %".into());
     words.extend(
         port.into_iter()
             .flat_map(|port| ["--metrics".into(), port.to_string()]),
