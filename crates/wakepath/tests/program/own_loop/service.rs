@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::started::wait_until;
-use rustix::process::{Pid, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, kill_process, prlimit};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
@@ -172,32 +172,25 @@ fn a_killed_recorder_is_started_again_and_what_it_lost_is_counted() {
 
 fn a_full_disk_harms_no_loop_and_the_figures_go_on() {
     let place = Place::new();
-    // No file grows beyond 24 KiB: less than a second of samples.
     let program = program(&place, 1_500, "");
-    let line = format!(
-        "ulimit -f 24; exec \"$0\" {}",
-        quoted(&words(None, &program))
-    );
-    let status = Command::new("bash")
-        .args(["-c", &line])
-        .arg(crate::started::binary())
-        .current_dir(place.path())
-        .stderr(Stdio::null())
-        .status()
-        .unwrap();
-    assert!(status.success(), "{status}");
+    let mut child = start(&place, &words(None, &program));
+    wait_until("there is a recorder", Duration::from_secs(10), || {
+        process_of("service-recorder", &place).is_some()
+    });
+    // None of its files grows beyond 24 KiB: half a second of samples.
+    let recorder = process_of("service-recorder", &place).unwrap();
+    let limit = Rlimit {
+        current: Some(24 << 10),
+        maximum: Some(24 << 10),
+    };
+    let recorder = Pid::from_raw(recorder.cast_signed());
+    prlimit(recorder, Resource::Fsize, limit).unwrap();
+    assert!(child.wait().unwrap().success());
     let found = shown(&place);
     assert_eq!(count(&found, "lost"), 0);
     assert!((1_500 - 60..=1_500).contains(&due(&found)), "{found:#}");
-    assert!(
-        found["notes"].to_string().contains("its figures go on"),
-        "{found:#}"
-    );
-}
-
-fn quoted(words: &[String]) -> String {
-    let words: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
-    words.join(" ")
+    let notes = found["notes"].to_string();
+    assert!(notes.contains("its figures go on"), "{found:#}");
 }
 
 fn a_segment_is_a_run_and_live_figures_are_served() {
