@@ -7,9 +7,11 @@ mod journal;
 mod kernel_files;
 mod recording;
 mod scenario;
+mod told;
 
 pub use imported::{imported_directory, imported_file};
 pub use journal::journal;
 pub use kernel_files::kernel_files;
 pub use recording::recording;
 pub use scenario::scenario;
+pub use told::told;

@@ -27,6 +27,15 @@ fn damaged_recordings() {
 }
 
 #[test]
+fn damaged_words_of_a_loop() {
+    let folder = ["crates/hostile-input/seeds/told"];
+    assert!(seeds(&folder).iter().all(|seed| hostile::told(seed)));
+    try_all(&folder, |bytes| {
+        hostile::told(bytes);
+    });
+}
+
+#[test]
 fn damaged_journals() {
     try_all(&["crates/tuning/tests/journals"], |bytes| {
         hostile::journal(&String::from_utf8_lossy(bytes));

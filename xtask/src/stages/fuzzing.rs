@@ -61,9 +61,11 @@ pub fn fuzz(job: &Job) -> Outcome {
     let kernel_files: Vec<&str> = kernel_files.iter().map(String::as_str).collect();
     let imported = ["crates/import/tests/fixtures"];
     let directory_of_traces = ["crates/import/tests/fixtures/ros2"];
-    let targets: [(&str, u32, &[&str]); 6] = [
+    let told = ["crates/hostile-input/seeds/told"];
+    let targets: [(&str, u32, &[&str]); 7] = [
         ("scenario", OF_STRANGERS, &scenario),
         ("recording", OF_STRANGERS, &recording),
+        ("told", OF_STRANGERS, &told),
         ("imported_file", OF_STRANGERS, &imported),
         ("imported_directory", OF_STRANGERS, &directory_of_traces),
         ("journal", OWN, &["crates/tuning/tests/journals"]),

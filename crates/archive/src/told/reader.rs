@@ -12,6 +12,9 @@ use std::io::Read;
 use std::path::Path;
 use wakepath_timeline::one_line;
 
+/// Sections of a loop whose names are kept; a loop of ours has half as many.
+const MOST_NAMES: usize = 32;
+
 /// A run of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
@@ -84,8 +87,16 @@ impl SegmentTold {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)
             .map_err(|e| ArchiveError::io("read the file of sections", &path, e))?;
+        Self::from_bytes(&bytes, &path).map(Some)
+    }
+
+    /// What such a file's bytes tell, as far as they are whole.
+    ///
+    /// # Errors
+    /// [`ArchiveError::NotRecognised`] for another file's, [`ArchiveError::NewerFormat`].
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
         let unknown = |why: &str| ArchiveError::NotRecognised {
-            path: path.clone(),
+            path: path.to_owned(),
             expected: "file of a segment's sections",
             why: why.into(),
         };
@@ -98,7 +109,7 @@ impl SegmentTold {
         }
         if u32_at(8) > FORMAT_VERSION {
             return Err(ArchiveError::NewerFormat {
-                path: path.clone(),
+                path: path.to_owned(),
                 found: u32_at(8),
                 supported: FORMAT_VERSION,
             });
@@ -114,7 +125,7 @@ impl SegmentTold {
             thread.dues.sort_by_key(|&(cycle, _)| cycle);
             thread.dues.dedup_by_key(|&mut (cycle, _)| cycle);
         }
-        Ok(Some(told))
+        Ok(told)
     }
 
     fn blocks(&mut self, mut rest: &[u8]) -> Option<()> {
@@ -145,11 +156,14 @@ impl SegmentTold {
             match kind {
                 NAME => {
                     let section = usize::from(take.byte()?);
-                    if of.names.len() <= section {
-                        of.names.resize(section + 1, String::new());
-                    }
                     let name = String::from_utf8_lossy(take.bytes()?).into_owned();
-                    of.names[section] = one_line(&name);
+                    // Four bytes of a stranger's are not to become a table of 256 names.
+                    if section < MOST_NAMES {
+                        if of.names.len() <= section {
+                            of.names.resize(section + 1, String::new());
+                        }
+                        of.names[section] = one_line(&name);
+                    }
                 }
                 SPAN => {
                     let section = take.byte()?;
