@@ -114,6 +114,18 @@ pub enum NotAnalysed {
          reservation of its own"
     )]
     OneThread(String),
+    /// A sporadic server beside another reservation, where preemptions cost something.
+    #[error(
+        "{reservation}: the budget of a sporadic server comes back in pieces, and nothing bounds how often it then \
+         preempts {beside}: with overheads it is not analysed beside another reservation; give server = \"periodic\" \
+         or another CPU"
+    )]
+    InPieces {
+        /// Its name.
+        reservation: String,
+        /// The reservation that it may preempt.
+        beside: String,
+    },
     /// A server that the policy doesn't have.
     #[error(
         "{reservation}: {method} has constant-bandwidth servers alone; give \

@@ -17,7 +17,7 @@ use crate::method::Method;
 use crate::overheads::{Costs, inflate_fixed_priority};
 use crate::reservation::{Supply, responses_within};
 use crate::sched_deadline::Parameters;
-use crate::task::{Impossible, Reservation, Server, Task};
+use crate::task::{Arrivals, Reservation, Server, Task};
 use std::ops::Range;
 
 /// Costs with the releases of the tasks that run in reservations.
@@ -271,6 +271,20 @@ fn within_one(
     Ok(answers.collect())
 }
 
+/// The other reservations that share CPUs with one, each once.
+fn reservations_beside<'a>(
+    question: &'a Question<'_>,
+    reservation: &'a Reservation,
+) -> Vec<&'a Reservation> {
+    let mut found: Vec<&Reservation> = Vec::new();
+    for other in beside(question, reservation).filter_map(|task| task.reservation.as_ref()) {
+        if !found.iter().any(|known| known.name == other.name) {
+            found.push(other);
+        }
+    }
+    found
+}
+
 /// What is left of each budget for the tasks in it; `None`: nothing.
 fn supply(
     question: &Question<'_>,
@@ -278,7 +292,14 @@ fn supply(
     served: &TaskAnswer,
     costs: &Costs,
     delays: &[u64],
-) -> Result<Option<Supply>, Impossible> {
+) -> Result<Option<Supply>, NotAnalysed> {
+    let within_ns = match (reservation.server, served.bound.response_ns) {
+        // Only a server that begins with its period gives its budget within its own response.
+        (Server::Periodic, Some(response_ns)) => {
+            response_ns.clamp(reservation.budget_ns, reservation.period_ns)
+        }
+        _ => reservation.period_ns,
+    };
     let delay_ns = delays.iter().copied().max().unwrap_or(0);
     let each_ns = sum(
         times(2, sum(costs.scheduling_ns, costs.switch_ns)?)?,
@@ -293,6 +314,17 @@ fn supply(
             let jobs = task.arrivals.within(reservation.period_ns, jitter_ns)?;
             times_lost = sum(times_lost, jobs)?;
         }
+        // A budget that comes back lets a job go on that no arrival tells of.
+        for other in reservations_beside(question, reservation) {
+            if other.server == Server::Sporadic {
+                return Err(NotAnalysed::InPieces {
+                    reservation: other.name.clone(),
+                    beside: reservation.name.clone(),
+                });
+            }
+            let budgets = Arrivals::Sporadic(other.period_ns).within_closed(within_ns, late_ns)?;
+            times_lost = sum(times_lost, budgets)?;
+        }
     }
     let budget_ns = reservation
         .budget_ns
@@ -300,13 +332,6 @@ fn supply(
     if budget_ns == 0 {
         return Ok(None);
     }
-    let within_ns = match (reservation.server, served.bound.response_ns) {
-        // Only a server that begins with its period gives its budget within its own response.
-        (Server::Periodic, Some(response_ns)) => {
-            response_ns.clamp(reservation.budget_ns, reservation.period_ns)
-        }
-        _ => reservation.period_ns,
-    };
     Ok(Some(Supply {
         budget_ns,
         period_ns: reservation.period_ns,

@@ -4,7 +4,8 @@ use crate::fixed_priority::ordered;
 use wakepath_schedulability::overheads::Costs;
 use wakepath_schedulability::reservation::{Supply, responses_within};
 use wakepath_schedulability::{
-    Arrivals, Method, NotAnalysed, Outcome, Question, Reservation, Server, Task, What, analyse,
+    Arrivals, Method, NotAnalysed, Outcome, Overheads, Question, Reservation, Server, Task, What,
+    analyse,
 };
 
 #[test]
@@ -171,6 +172,125 @@ fn overheads_shorten_what_a_reservation_gives() {
     let costly = analyse(&asked).expect("right");
     assert_eq!(costly.tasks[1].bound.response_ns, None);
     assert_eq!(costly.outcome, Outcome::NotProvable);
+}
+
+/// What a preemption costs in caches, and nothing else.
+struct Caches(u64);
+
+impl Overheads for Caches {
+    fn costs(&self, _tasks: usize) -> Costs {
+        Costs::default()
+    }
+
+    fn cache_delay_ns(&self, working_set_bytes: u64, _moves: bool) -> u64 {
+        if working_set_bytes == 0 { 0 } else { self.0 }
+    }
+}
+
+/// A job of `needs` in a periodic server of 2000 in 10 000, which arrives when the server has idled its first budget
+/// away; before it comes another of 100 in each `often`, with work from the second budget on. Each time that one has
+/// worked, the job fetches its caches again for `lost`. The job's response, played step by step.
+fn played(often: u64, lost: u64, needs: u64) -> u64 {
+    const STEP: u64 = 10;
+    let (mut own, mut other, mut others_work) = (0, 0, 2000);
+    let (mut arrived, mut done, mut cold, mut evicted) = (None, 0, 0, false);
+    for at in (0..1_000_000).step_by(STEP as usize) {
+        if at % often == 0 {
+            other = 100;
+        }
+        if at % 10_000 == 0 {
+            own = 2000;
+        }
+        if other > 0 {
+            other -= STEP;
+            if at >= 10_000 && others_work > 0 {
+                others_work -= STEP;
+                evicted = done > 0;
+            }
+        } else if own > 0 {
+            own -= STEP;
+            let Some(arrived) = arrived else {
+                continue;
+            };
+            if std::mem::take(&mut evicted) {
+                cold = lost;
+            }
+            match cold {
+                0 => done += STEP,
+                _ => cold -= STEP,
+            }
+            if done == needs {
+                return at + STEP - arrived;
+            }
+        } else if arrived.is_none() {
+            arrived = Some(at);
+        }
+    }
+    panic!("never done")
+}
+
+#[test]
+fn a_budget_that_comes_back_preempts_as_a_job_does() {
+    let mut bounded = 0;
+    for often in [500, 1000, 2000, 4000] {
+        for lost in [20, 40, 80, 160] {
+            let needs = 2000 - 2 * lost;
+            let server = |name: &str, budget_ns, period_ns, priority| Reservation {
+                name: name.into(),
+                server: Server::Periodic,
+                budget_ns,
+                period_ns,
+                priority,
+                cpu: None,
+            };
+            let mut own = Task::new("own", needs, 200_000);
+            own.reservation = Some(server("own", 2000, 10_000, 5));
+            own.working_set_bytes = 1;
+            let mut other = Task::new("other", 2000, 200_000);
+            other.reservation = Some(server("other", 100, often, 9));
+            let set = [own, other];
+            let caches = Caches(lost);
+            let asked = Question {
+                overheads: Some(&caches),
+                ..question(&set, FP)
+            };
+            let analysis = analyse(&asked).expect("right");
+            // No bound is no promise.
+            if let Some(bound) = analysis.tasks[0].bound.response_ns {
+                let response = played(often, lost, needs);
+                assert!(
+                    bound >= response,
+                    "bound {bound}, played {response}: every {often}, {lost} lost"
+                );
+                bounded += 1;
+            }
+        }
+    }
+    assert!(bounded >= 8, "{bounded} sets have a bound");
+}
+
+#[test]
+fn a_sporadic_server_beside_another_reservation_is_refused_with_overheads() {
+    let mut set = in_microseconds(reserved(Server::Sporadic, 5));
+    set[2].reservation = Some(Reservation {
+        name: "video".into(),
+        priority: 4,
+        ..set[1].reservation.clone().expect("reserved")
+    });
+    let costs = Costs {
+        switch_ns: 10,
+        ..Costs::default()
+    };
+    let asked = Question {
+        overheads: Some(&costs),
+        ..question(&set, FP)
+    };
+    let refused = analyse(&asked).expect_err("in pieces");
+    assert!(
+        refused.to_string().contains("comes back in pieces"),
+        "{refused}"
+    );
+    analyse(&question(&set, FP)).expect("free of costs it is analysed");
 }
 
 #[test]
