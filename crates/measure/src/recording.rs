@@ -40,10 +40,10 @@ impl Recording {
         let slots = (RING_SECONDS * 1_000_000_000 / shortest.max(1))
             .clamp(RING_SAMPLES.0, RING_SAMPLES.1)
             .next_power_of_two();
+        // A phase may have a program of its own.
         let has_program = scenario
-            .tasks
-            .iter()
-            .any(|task| matches!(task.work, Work::Program { .. }));
+            .works()
+            .any(|work| matches!(work, Work::Program { .. }));
         let said_words = match has_program {
             true => (slots * SAID_WORDS).clamp(SAID.0, SAID.1) as u32,
             false => 0,

@@ -244,6 +244,11 @@ impl Writer<'_> {
 }
 
 impl Reader<'_> {
+    /// Samples that the ring holds at most.
+    pub fn capacity(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Moves what is there into `samples` and returns how many that were; at most `most`.
     pub fn take(&mut self, samples: &mut Vec<Sample>, most: usize) -> usize {
         let capacity = self.slots.len() as u64;

@@ -38,12 +38,22 @@ pub struct Words {
     pub unrecorded: AtomicU32,
     /// The names of the first of them.
     unrecorded_names: [Name; UNRECORDED_NAMES],
+    /// Another number for each segment: whoever is left of the one before lets its memory be.
+    generation: AtomicU32,
+    /// Loops with which a child of their program went on, or would have.
+    pub in_a_child: AtomicU32,
 }
 
 /// So many names of loops that are not recorded are kept.
 const UNRECORDED_NAMES: usize = 8;
 
 impl Words {
+    /// Of which segment the memory is.
+    #[inline]
+    pub fn generation(&self) -> u32 {
+        self.generation.load(Ordering::Relaxed)
+    }
+
     /// Counts a loop that is not recorded, and keeps its name.
     pub(crate) fn leave_out(&self, name: &str) {
         let number = self.unrecorded.load(Ordering::Relaxed) as usize;
@@ -352,6 +362,9 @@ impl SharedMemory {
     /// Makes all rings empty and all words zero, between two segments. Only while no writer and no
     /// reader is in use.
     pub fn reset(&self) {
+        // First: a loop of the segment before that is still somewhere sees it and writes no more. It may be in the
+        // middle of a sample, which is some nanoseconds long.
+        self.words().generation.fetch_add(1, Ordering::SeqCst);
         for thread in 0..self.threads() {
             self.indices(thread).reset();
             self.said_indices(thread).reset();
@@ -365,6 +378,7 @@ impl SharedMemory {
             &words.guard_tripped,
             &words.go,
             &words.unrecorded,
+            &words.in_a_child,
         ] {
             word.store(0, Ordering::Release);
         }

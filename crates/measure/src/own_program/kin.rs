@@ -20,41 +20,80 @@ pub struct Foreign {
     thread_id: u32,
 }
 
-/// The first of the loops whose thread is none of the program's, which leads a process group.
-pub(super) fn foreign<'a>(
+/// A thread of the program's. Its number may be another's as soon as it has ended.
+pub(super) struct Kin {
     program: u32,
-    announced: impl IntoIterator<Item = &'a Announced>,
-) -> Option<Foreign> {
-    let mut announced = announced.into_iter();
-    let of = announced.find(|of| !is_of(program, of.thread_id))?;
-    Some(Foreign {
-        name: one_line(&of.name),
-        thread_id: of.thread_id,
-    })
+    foreign: Foreign,
+    /// When it began, in the kernel's ticks since the machine did.
+    began: u64,
 }
 
-/// Whether the thread is in the program's process group, or the program is among its ancestors.
-fn is_of(program: u32, thread_id: u32) -> bool {
-    let mut at = thread_id;
-    for _ in 0..MOST_ANCESTORS {
-        let Some((parent, group)) = parent_and_group(at) else {
-            return false;
+impl Kin {
+    /// The thread of a loop of the program's, which leads a process group.
+    ///
+    /// # Errors
+    /// When it is none of the program's.
+    pub(super) fn of(program: u32, announced: &Announced) -> Result<Self, Foreign> {
+        let foreign = Foreign {
+            name: one_line(&announced.name),
+            thread_id: announced.thread_id,
         };
-        if group == program || parent == program {
-            return true;
+        match began_in(program, announced.thread_id) {
+            None => Err(foreign),
+            Some(began) => Ok(Self {
+                program,
+                foreign,
+                began,
+            }),
         }
-        at = parent;
     }
-    false
+
+    /// After something was done to it by its number.
+    ///
+    /// # Errors
+    /// When the number is another thread's by now: it was perhaps done to that one.
+    pub(super) fn still(&self) -> Result<(), Foreign> {
+        match began_in(self.program, self.foreign.thread_id) == Some(self.began) {
+            true => Ok(()),
+            false => Err(self.foreign.clone()),
+        }
+    }
 }
 
-/// Of a thread's process (proc_pid_stat(5)).
-fn parent_and_group(thread_id: u32) -> Option<(u32, u32)> {
-    let text = std::fs::read_to_string(format!("/proc/{thread_id}/stat")).ok()?;
-    // The name may hold anything, and ends with the last parenthesis.
-    let (_, behind) = text.rsplit_once(')')?;
-    let mut numbers = behind.split_whitespace().skip(1).map(str::parse);
-    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+/// When the thread began, if it is in the program's process group, or the program is among its ancestors.
+fn began_in(program: u32, thread_id: u32) -> Option<u64> {
+    let thread = Status::of(thread_id)?;
+    let began = thread.began;
+    let mut at = thread;
+    for _ in 0..MOST_ANCESTORS {
+        if at.group == program || at.parent == program {
+            return Some(began);
+        }
+        at = Status::of(at.parent)?;
+    }
+    None
+}
+
+/// What is known of a thread and its process (proc_pid_stat(5)).
+struct Status {
+    parent: u32,
+    group: u32,
+    began: u64,
+}
+
+impl Status {
+    fn of(thread_id: u32) -> Option<Self> {
+        let text = std::fs::read_to_string(format!("/proc/{thread_id}/stat")).ok()?;
+        // The name may hold anything, and ends with the last parenthesis; the state follows it.
+        let (_, behind) = text.rsplit_once(')')?;
+        let mut words = behind.split_whitespace().skip(1);
+        Some(Self {
+            parent: words.next()?.parse().ok()?,
+            group: words.next()?.parse().ok()?,
+            // The 22nd of all, the fifth is the group.
+            began: words.nth(16)?.parse().ok()?,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -81,9 +120,50 @@ mod tests {
         let (apart, within) = (started(), started());
         let own = program.id();
         let found = [own, apart, within, std::process::id(), 1, 0, u32::MAX];
-        let found = found.map(|thread_id| is_of(own, thread_id));
+        let found = found.map(|thread_id| began_in(own, thread_id).is_some());
         drop(program.stdin.take());
         program.wait().unwrap();
         assert_eq!(found, [true, true, true, false, false, false, false]);
+    }
+
+    #[test]
+    fn a_number_that_is_another_thread_s_by_now_is_noticed() {
+        let announced = |thread_id| Announced {
+            name: "loop".into(),
+            thread_id,
+            period_ns: 1_000_000,
+            timer_slack_ns: 0,
+            foreign_clock: false,
+        };
+        // Within this process: a thread that began earlier than what is found under its number later.
+        let own = std::process::id();
+        let group = Status::of(own).unwrap().group;
+        let mut kin = Kin::of(group, &announced(own)).unwrap();
+        kin.still().unwrap();
+        kin.began += 1;
+        assert_eq!(kin.still().unwrap_err().thread_id, own);
+        // And one that has ended.
+        let (kept, go_on) = std::sync::mpsc::channel::<()>();
+        let (say, said) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            say.send(
+                rustix::thread::gettid()
+                    .as_raw_nonzero()
+                    .get()
+                    .unsigned_abs(),
+            )
+            .unwrap();
+            let _ = go_on.recv();
+        });
+        let kin = Kin::of(group, &announced(said.recv().unwrap())).unwrap();
+        kin.still().unwrap();
+        drop(kept);
+        thread.join().unwrap();
+        // The kernel lets go of a joined thread's number a moment later.
+        let gone = (0..1000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            kin.still().is_err()
+        });
+        assert!(gone);
     }
 }

@@ -1,6 +1,6 @@
 //! Which loops a program has: it is started for the question alone, and ended before the first cycle of any.
 
-use super::kin::{Foreign, foreign};
+use super::kin::{Foreign, Kin};
 use super::{LOOK, LOOPS_PATIENCE, OwnProgram};
 use crate::loop_process::LoopProcess;
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -148,7 +148,9 @@ pub fn loops_of(command: &[String], interrupt: &crate::Interrupt) -> Result<Disc
         }
         if known > 0 && since.elapsed() > NO_MORE_COME {
             let program = program.clone();
-            break match foreign(process.child.id(), &announced) {
+            let number = process.child.id();
+            let foreign = announced.iter().find_map(|of| Kin::of(number, of).err());
+            break match foreign {
                 Some(source) => Err(NoLoops::Foreign { program, source }),
                 None => Ok(announced),
             };

@@ -12,6 +12,7 @@ pub use loops::{AnnouncedLoop, Discovered, NoLoops, loops_of};
 use crate::loop_process::LoopProcess;
 use crate::own_executable;
 use crate::supervisor::Heard;
+use kin::Kin;
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::File;
@@ -28,7 +29,7 @@ use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadEndReport, ThreadSpec};
 use wakepath_rt::announcement::{Announced, Left, State};
 use wakepath_rt::greeting::LAYOUT;
 use wakepath_rt::shared::SharedMemory;
-use wakepath_rt::{Effective, clock, of_thread, sections};
+use wakepath_rt::{Effective, PageFaults, clock, of_thread, sections};
 use wakepath_timeline::{CpuSet, one_line};
 
 pub(crate) use output::keep_printed;
@@ -180,7 +181,7 @@ impl OwnProgram {
                 None if ended => Heard::Gone,
                 None => Heard::Nothing,
             },
-            At::Running => match self.ends() {
+            At::Running => match self.ends(ended) {
                 Some(threads) => {
                     self.course = At::Over;
                     Heard::Said(LoopReply::Ended { threads })
@@ -223,9 +224,15 @@ impl OwnProgram {
                 LOOPS_PATIENCE.as_secs()
             ));
         }
-        if let Some(foreign) = kin::foreign(self.child.id(), announced.iter().flatten()) {
-            return cannot(foreign.to_string());
-        }
+        let kin: Result<Vec<Kin>, _> = announced
+            .iter()
+            .flatten()
+            .map(|of| Kin::of(self.child.id(), of))
+            .collect();
+        let kin = match kin {
+            Ok(kin) => kin,
+            Err(foreign) => return cannot(foreign.to_string()),
+        };
         let mut threads = Vec::new();
         for (wanted, found) in self.threads.iter().zip(announced.into_iter().flatten()) {
             match placed(wanted, &found) {
@@ -241,6 +248,10 @@ impl OwnProgram {
                     return Some(LoopReply::CannotRun { obstacle, reason });
                 }
             }
+        }
+        // A thread that ended meanwhile has left its number to whoever came next.
+        if let Some(foreign) = kin.iter().find_map(|of| of.still().err()) {
+            return cannot(foreign.to_string());
         }
         let start_ns = clock::monotonic_ns() + self.lead_ns;
         let words = self.memory.words();
@@ -286,35 +297,49 @@ impl OwnProgram {
         ))
     }
 
-    /// How all loops ended, once they have.
-    fn ends(&mut self) -> Option<Vec<ThreadEndReport>> {
+    /// How all loops ended, once they have; of a program that is no longer there, how those ended that did. A
+    /// program may be several processes, and one of them killed: that is nothing of the others' loops.
+    fn ends(&mut self, program_has_ended: bool) -> Option<Vec<ThreadEndReport>> {
         let rings = 0..self.threads.len() as u32;
         let announcements = rings.map(|ring| self.memory.announcement(ring));
         let ends: Vec<_> = announcements
             .map(|of| (of.state() == State::Ended).then(|| (of.left(), modules(of.sections()))))
             .collect();
-        let ends: Option<Vec<_>> = ends.into_iter().collect();
-        if ends.is_some() {
-            // A last time: its thread is as it was in its last cycle, where its program is still there.
-            self.watched.iter_mut().for_each(Watched::look);
+        let some_ended = ends.iter().any(Option::is_some);
+        if !some_ended || (!program_has_ended && ends.iter().any(Option::is_none)) {
+            return None;
         }
-        let report = |(number, ((left, page_faults), modules)): (usize, _)| ThreadEndReport {
-            why: match left {
-                Left::AllCycles | Left::Stopped if self.changed(number).is_some() => {
-                    ThreadEnd::failed(self.changed(number).unwrap_or_default())
-                }
-                Left::AllCycles => ThreadEnd::AllCycles,
-                Left::Stopped => ThreadEnd::Stopped,
-                Left::GivenUp => {
-                    ThreadEnd::failed("its program gave the loop up before its last cycle")
-                }
-                Left::Unsaid => ThreadEnd::failed("the loop did not say why it ended"),
-            },
-            page_faults,
-            counted: None,
-            modules,
+        // A last time: its thread is as it was in its last cycle, where its program is still there.
+        self.watched.iter_mut().for_each(Watched::look);
+        let report = |(number, ended): (usize, Option<_>)| {
+            let Some(((left, page_faults), modules)) = ended else {
+                return ThreadEndReport {
+                    why: ThreadEnd::failed(
+                        "the program ended without a word of this loop's end: its process died, or was killed",
+                    ),
+                    page_faults: PageFaults::default(),
+                    counted: None,
+                    modules: Vec::new(),
+                };
+            };
+            ThreadEndReport {
+                why: match left {
+                    Left::AllCycles | Left::Stopped if self.changed(number).is_some() => {
+                        ThreadEnd::failed(self.changed(number).unwrap_or_default())
+                    }
+                    Left::AllCycles => ThreadEnd::AllCycles,
+                    Left::Stopped => ThreadEnd::Stopped,
+                    Left::GivenUp => {
+                        ThreadEnd::failed("its program gave the loop up before its last cycle")
+                    }
+                    Left::Unsaid => ThreadEnd::failed("the loop did not say why it ended"),
+                },
+                page_faults,
+                counted: None,
+                modules,
+            }
         };
-        Some(ends?.into_iter().enumerate().map(report).collect())
+        Some(ends.into_iter().enumerate().map(report).collect())
     }
 
     /// What the program made of a loop's thread meanwhile.
@@ -416,6 +441,13 @@ impl LoopProcess for OwnProgram {
                  that the scenario has",
                 names.join(", ")
             ));
+        }
+        if self.memory.words().in_a_child.load(Ordering::Acquire) > 0 {
+            remarks.push(
+                "a child that the program forked went on with a loop of it, which ended there; nothing that it said \
+                 is in the run: make a loop in the process that runs it"
+                    .into(),
+            );
         }
         for (ring, thread) in (0..).zip(&self.threads) {
             let (sections, formats) = self.memory.announcement(ring).beyond();

@@ -44,15 +44,19 @@ impl<'a> Drain<'a> {
     }
 
     /// Empties the rings into the log. They are emptied also when the log takes nothing any more,
-    /// so that the loop behaves the same with a full disk.
+    /// so that the loop behaves the same with a full disk. At most as many samples as a ring holds: a program
+    /// that writes as fast as it is read keeps nobody here.
     pub(crate) fn take(&mut self, log: &mut LogWriter) -> Result<(), ArchiveError> {
         let mut outcome = Ok(());
         for (thread, reader) in self.readers.iter_mut().enumerate() {
-            loop {
+            let mut most = reader.capacity();
+            while most > 0 {
                 self.batch.clear();
-                if reader.take(&mut self.batch, BATCH) == 0 {
+                let taken = reader.take(&mut self.batch, BATCH.min(most));
+                if taken == 0 {
                     break;
                 }
+                most -= taken;
                 self.tally.add(thread as u16, &self.batch);
                 match log.append_samples(self.segment, thread as u16, &self.batch) {
                     Ok(()) => self.recorded[thread] += self.batch.len() as u64,
@@ -70,7 +74,17 @@ impl<'a> Drain<'a> {
 
     /// What of it is to be said in the run.
     pub(crate) fn remarks(&self) -> Vec<String> {
-        self.told.remarks()
+        let mut remarks = self.told.remarks();
+        for (ring, reader) in (0..).zip(&self.readers) {
+            if reader.is_damaged() {
+                remarks.push(format!(
+                    "{}: its ring of samples can't be true, something wrote over it: no sample that came after is \
+                     in the run",
+                    super::told::name(self.memory, ring)
+                ));
+            }
+        }
+        remarks
     }
 
     /// Samples appended, by thread.
@@ -83,5 +97,49 @@ impl<'a> Drain<'a> {
             .map(|t| self.memory.indices(t).lost())
             .fold(0, u64::saturating_add);
         self.tally.figures(self.segment, lost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::Limits;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use wakepath_directory::{Directory, Trust};
+
+    #[test]
+    #[allow(unsafe_code)] // The writer's promise to be the only one.
+    fn a_program_that_writes_as_fast_as_it_is_read_keeps_nobody() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::to_write(place.path(), Trust::Own).unwrap();
+        let mut log = LogWriter::create_in(&directory).unwrap();
+        let memory = SharedMemory::create(1, 8).unwrap();
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // SAFETY: the only writer of this ring.
+                let mut writer = unsafe { memory.writer(0) };
+                while !over.load(Ordering::Relaxed) {
+                    writer.push(Sample::default());
+                }
+            });
+            let limits = Limits {
+                latency_ns: None,
+                deadline_ns: None,
+            };
+            let rings = SegmentRings {
+                segment: 0,
+                threads: vec![limits],
+            };
+            let mut drain = Drain::new(&memory, rings);
+            while memory.indices(0).lost() == 0 {
+                std::thread::yield_now();
+            }
+            for look in 1..=100 {
+                drain.take(&mut log).unwrap();
+                assert!(drain.recorded()[0] <= 8 * look, "look {look}");
+            }
+            over.store(true, Ordering::Relaxed);
+        });
     }
 }

@@ -142,8 +142,7 @@ impl<'a> ToldBeside<'a> {
     pub(super) fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         for (ring, of) in (0..).zip(&self.readers) {
-            let announced = self.memory.announcement(ring).announced();
-            let name = announced.map_or_else(|| format!("loop {ring}"), |of| one_line(&of.name));
+            let name = name(self.memory, ring);
             let dropped = self.memory.said_indices(ring).dropped();
             if dropped > 0 {
                 remarks.push(format!(
@@ -160,6 +159,12 @@ impl<'a> ToldBeside<'a> {
         }
         remarks
     }
+}
+
+/// What a loop says that it is called.
+pub(super) fn name(memory: &SharedMemory, ring: u32) -> String {
+    let announced = memory.announcement(ring).announced();
+    announced.map_or_else(|| format!("loop {ring}"), |of| one_line(&of.name))
 }
 
 fn write(

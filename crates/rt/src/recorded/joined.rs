@@ -3,6 +3,7 @@
 
 #![allow(unsafe_code)] // The writer's promise to be the only one, and an inherited descriptor.
 
+use super::owner::Owner;
 use super::{AS_THEY_COME, LEAD_NS, LOOK, VARIABLE};
 use crate::announcement::{Announced, Left};
 use crate::ring::Writer;
@@ -29,13 +30,33 @@ pub(super) struct Recorded {
     pub(super) said: said::Writer<'static>,
     pub(super) formats: Formats,
     /// The process that made the loop: a child that it forks has a copy, which is not the loop.
-    pub(super) process: u32,
+    pub(super) owner: Owner,
+    /// The segment that the loop is of: the memory of the next one is another program's.
+    pub(super) generation: u32,
+    /// That a child went on with it is said once by each.
+    pub(super) is_given_up: bool,
     /// The cycle under way, or the last one.
     pub(super) cycle: u64,
     pub(super) has_ended: bool,
 }
 
 impl Recorded {
+    /// Whether this process may still write what the loop has in the shared memory.
+    #[inline]
+    pub(super) fn is_ours(&self) -> bool {
+        self.owner.is_here() && self.memory.words().generation() == self.generation
+    }
+
+    /// A loop that is no longer this process's is waited for in vain.
+    #[cold]
+    pub(super) fn give_up(&mut self) {
+        let words = self.memory.words();
+        if !std::mem::replace(&mut self.is_given_up, true) && words.generation() == self.generation
+        {
+            words.in_a_child.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
     /// What is counted and timed from here on is judged.
     pub(super) fn end_the_warm_up(&mut self) {
         self.faults = PageFaults::of_this_thread();
@@ -57,37 +78,37 @@ impl Recorded {
     }
 
     pub(super) fn end(&mut self, left: Left) {
-        if std::process::id() != self.process {
-            return;
-        }
-        if !std::mem::replace(&mut self.has_ended, true) {
+        if self.is_ours() && !std::mem::replace(&mut self.has_ended, true) {
             let faults = PageFaults::of_this_thread().since(self.faults);
             self.memory.announcement(self.ring).end(left, faults);
         }
     }
 }
 
-/// The memory of the recorder that started this program, if one did. Its descriptor is closed to the
-/// programs that this one starts from then on: another program's loops are not this one's.
+/// The memory of the recorder that started this program, if one did and is still at that segment. Its descriptor
+/// is closed to the programs that this one starts from then on: another program's loops are not this one's.
 pub(super) fn recorder() -> Option<&'static SharedMemory> {
-    static MEMORY: OnceLock<Option<SharedMemory>> = OnceLock::new();
-    let memory = MEMORY.get_or_init(|| {
+    static MEMORY: OnceLock<Option<(SharedMemory, u32)>> = OnceLock::new();
+    let joined = MEMORY.get_or_init(|| {
         let number = std::env::var(VARIABLE).ok()?.parse::<i32>().ok()?;
-        let file = std::fs::File::options()
-            .read(true)
-            .write(true)
-            .open(format!("/proc/self/fd/{number}"))
-            .ok()?;
+        if number < 0 {
+            return None;
+        }
+        // SAFETY: only fcntl sees it, which answers for a number that is not open.
+        let inherited = unsafe { BorrowedFd::borrow_raw(number) };
+        // Not opened anew below /proc, which a program may not have, or may not read of itself.
+        let file = rustix::io::fcntl_dupfd_cloexec(inherited, 0).ok()?;
         // A descriptor of something else, where a program in between has closed the recorder's; or of a
         // recorder of another version, which has learned so by now and says it.
-        let memory = SharedMemory::join(file.into()).ok()?;
-        // SAFETY: it is open: the recorder's memory was opened through it just now.
-        let inherited = unsafe { BorrowedFd::borrow_raw(number) };
+        let memory = SharedMemory::join(file).ok()?;
         // Where it stays open, a child's loop would ask for a ring and find none left.
         let _ = rustix::io::fcntl_setfd(inherited, FdFlags::CLOEXEC);
-        Some(memory)
+        let generation = memory.words().generation();
+        Some((memory, generation))
     });
-    memory.as_ref()
+    let (memory, generation) = joined.as_ref()?;
+    // A program that its segment is over for, and that has left its process group, asks for a loop.
+    (memory.words().generation() == *generation).then_some(memory)
 }
 
 /// Says that the loop is ready, and waits for the beginning; its first due time. One that comes when
@@ -101,6 +122,7 @@ pub(super) fn begin(
 ) -> (u64, Option<Recorded>) {
     let announcement = memory.announcement(ring);
     let words = memory.words();
+    let (generation, owner) = (words.generation(), Owner::here());
     let as_they_come = words.go.load(Ordering::Acquire) == AS_THEY_COME;
     let begun = !as_they_come && words.go.load(Ordering::Acquire) != 0;
     announcement.announce(&Announced {
@@ -113,7 +135,10 @@ pub(super) fn begin(
         timer_slack_ns: crate::timer_slack::current_ns().unwrap_or(0),
         foreign_clock,
     });
-    while words.go.load(Ordering::Acquire) == 0 && words.stop.load(Ordering::Acquire) == 0 {
+    while words.go.load(Ordering::Acquire) == 0
+        && words.stop.load(Ordering::Acquire) == 0
+        && words.generation() == generation
+    {
         std::thread::sleep(LOOK);
     }
     let start_ns = match as_they_come {
@@ -122,17 +147,21 @@ pub(super) fn begin(
     };
     let end_cycle = announcement.end_cycle();
     let is_stopped = words.stop.load(Ordering::Acquire) != 0;
-    if !is_stopped && (begun || end_cycle == 0) {
+    let is_over = words.generation() != generation;
+    if !is_stopped && !is_over && (begun || end_cycle == 0) {
         words.leave_out(name);
         announcement.end(Left::Unsaid, PageFaults::default());
         return (clock::monotonic_ns() + LEAD_NS, None);
     }
-    announcement.run();
+    if !is_over {
+        announcement.run();
+    }
     let recorded = Recorded {
         memory,
         ring,
         // SAFETY: the ring was claimed for this loop, which is the only one to write there; the
-        // recorder resets it only when no program of the user's is there.
+        // recorder resets it only when no program of the user's is there, and one that is nevertheless
+        // there sees the other generation and lets it be.
         writer: unsafe { memory.writer(ring) },
         first_judged_cycle: announcement.first_judged_cycle(),
         end_cycle,
@@ -141,7 +170,9 @@ pub(super) fn begin(
         timed: Timed::new(&announcement.sections),
         said: memory.said_writer(ring),
         formats: Formats::new(&announcement.formats.0),
-        process: std::process::id(),
+        owner,
+        generation,
+        is_given_up: false,
         cycle: 0,
         has_ended: false,
     };

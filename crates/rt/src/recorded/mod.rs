@@ -5,6 +5,7 @@
 #![allow(unsafe_code)] // A format of C's, by its address.
 
 mod joined;
+mod owner;
 
 use crate::announcement::Left;
 use crate::driven::{Due, ForeignClock};
@@ -172,6 +173,9 @@ impl Loop {
     #[inline]
     pub fn wait(&mut self) -> Option<Activation> {
         self.finish_what_is_left();
+        if self.is_lost() {
+            return None;
+        }
         if let Some(recorded) = &mut self.recorded {
             let next = self.cycles.next_cycle();
             let left = if next >= recorded.end_cycle {
@@ -195,6 +199,25 @@ impl Loop {
         self.under_way
     }
 
+    /// What this process may write of the loop, where a recorder has it.
+    #[inline]
+    fn ours(&mut self) -> Option<&mut Recorded> {
+        self.recorded.as_mut().filter(|of| of.is_ours())
+    }
+
+    /// Whether the loop is a copy in a child of its program, or of a recording that is over.
+    #[inline]
+    fn is_lost(&mut self) -> bool {
+        let recorded = self.recorded.as_mut();
+        recorded.is_some_and(|of| {
+            let is_lost = !of.is_ours();
+            if is_lost {
+                of.give_up();
+            }
+            is_lost
+        })
+    }
+
     /// Without it the same due time would be waited for again, and a loop of real-time priority never sleep.
     #[inline]
     fn finish_what_is_left(&mut self) {
@@ -210,6 +233,9 @@ impl Loop {
     #[inline]
     pub fn begin_cycle(&mut self, due: Due) -> Option<Activation> {
         self.finish_what_is_left();
+        if self.is_lost() {
+            return None;
+        }
         let driven = self.driven.as_mut()?;
         let wake_ns = clock::monotonic_ns();
         let (cycle, due_ns) = driven.clock.begin(due, wake_ns);
@@ -267,7 +293,7 @@ impl Loop {
                 driven.next
             }
         };
-        if let Some(recorded) = &mut self.recorded {
+        if let Some(recorded) = self.ours() {
             recorded.writer.note_skipped(recorded.skipped);
             recorded.writer.push(sample);
             if sample.cycle < recorded.first_judged_cycle && next >= recorded.first_judged_cycle {
@@ -281,7 +307,7 @@ impl Loop {
     /// nobody records, nothing is timed. Before the first cycle: it takes longer than a section itself.
     pub fn section(&mut self, name: &str, budget: Option<Duration>) -> Section {
         let budget_ns = budget.map_or(0, |budget| budget.as_nanos().try_into().unwrap_or(u64::MAX));
-        match &mut self.recorded {
+        match self.ours() {
             // Nobody could tell it from others.
             Some(_) if name.is_empty() => Section::NONE,
             Some(recorded) => {
@@ -299,7 +325,7 @@ impl Loop {
     /// A section begins. Sections may lie within each other.
     #[inline]
     pub fn begin(&mut self, section: Section) {
-        if let Some(recorded) = &mut self.recorded {
+        if let Some(recorded) = self.ours() {
             recorded.timed.begin(section);
         }
     }
@@ -307,7 +333,7 @@ impl Loop {
     /// A section ends. One that was not begun is counted and said in the run.
     #[inline]
     pub fn end(&mut self, section: Section) {
-        if let Some(recorded) = &mut self.recorded
+        if let Some(recorded) = self.ours()
             && let Some((from_ns, to_ns)) = recorded.timed.end(section)
         {
             let number = u16::from(section.0);
@@ -323,7 +349,7 @@ impl Loop {
     /// [`crate::said::MOST_ARGUMENTS`] arguments the first are kept.
     #[inline]
     pub fn log(&mut self, format: &'static str, arguments: &[Argument<'_>]) {
-        let Some(recorded) = &mut self.recorded else {
+        let Some(recorded) = self.ours() else {
             return;
         };
         match recorded.formats.number(format.as_bytes(), Style::Braces) {
@@ -345,7 +371,7 @@ impl Loop {
     #[doc(hidden)]
     #[inline]
     pub fn value_of(&mut self, name: &'static [u8], value: f64) {
-        let Some(recorded) = &mut self.recorded else {
+        let Some(recorded) = self.ours() else {
             return;
         };
         match recorded.formats.number(name, Style::Name) {
@@ -365,7 +391,7 @@ impl Loop {
     #[doc(hidden)]
     #[inline]
     pub unsafe fn format_of_c(&mut self, format: *const std::ffi::c_char) -> Option<(u16, u32)> {
-        let recorded = self.recorded.as_mut()?;
+        let recorded = self.ours()?;
         // SAFETY: the caller's promise.
         let found = unsafe { recorded.formats.of_c(format) };
         if found.is_none() {
@@ -378,7 +404,7 @@ impl Loop {
     #[doc(hidden)]
     #[inline]
     pub fn format_of(&mut self, format: &'static [u8]) -> Option<u16> {
-        let recorded = self.recorded.as_mut()?;
+        let recorded = self.ours()?;
         let found = recorded.formats.number(format, Style::Braces);
         if found.is_none() {
             recorded.leave_out_a_format();
@@ -390,7 +416,7 @@ impl Loop {
     #[doc(hidden)]
     #[inline]
     pub fn log_numbered(&mut self, format: u16, arguments: &[Argument<'_>]) {
-        if let Some(recorded) = &mut self.recorded {
+        if let Some(recorded) = self.ours() {
             let at_ns = clock::monotonic_ns();
             recorded.said.line(format, recorded.cycle, at_ns, arguments);
         }
@@ -407,7 +433,7 @@ impl Loop {
 
     /// Whether a recorder has its samples.
     pub fn is_recorded(&self) -> bool {
-        self.recorded.is_some()
+        self.recorded.as_ref().is_some_and(Recorded::is_ours)
     }
 
     /// Its period.
