@@ -82,6 +82,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "system", about: "the released program, as its users start it", place: Alone, limit: minutes(30), run: suites::system },
     Stage { name: "peer", about: "wakepath beside cyclictest, in short", place: Alone, limit: minutes(5), run: peer::smoke },
     Stage { name: "kills", about: "some 200 kills of processes of runs, watches and tunings, counted", place: Deep, limit: minutes(40), run: suites::kills },
+    Stage { name: "languages", about: "loops in Rust, C++ and Python at once for ten minutes, one killed, one stopped; samples counted", place: Deep, limit: minutes(15), run: suites::languages },
     Stage { name: "repetition", about: "200 runs each of a stock and an RT kernel beside 16 busy programs, one digest", place: Deep, limit: minutes(240), run: suites::repetition },
     Stage { name: "sweeps", about: "what is accepted of a million random task sets, played; a sweep on a Dask cluster", place: Deep, limit: minutes(20), run: suites::sweeps },
     Stage { name: "service", about: "100 million cycles of a service, a day of 1 kHz, in bounded memory and room", place: Deep, limit: minutes(20), run: suites::service },

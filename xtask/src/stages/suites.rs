@@ -128,6 +128,18 @@ pub fn kills(job: &Job) -> Outcome {
     noting_counts(job, outcome, "kills: ")
 }
 
+/// Three languages in one recording for ten minutes, or as many seconds as `WAKEPATH_LANGUAGES_SECONDS` says, with
+/// their counts.
+pub fn languages(job: &Job) -> Outcome {
+    let arguments = [
+        "own_loop::languages::",
+        "--ignored",
+        ONE_AT_A_TIME,
+        "--nocapture",
+    ];
+    noting_counts(job, released(job, &arguments), "languages: ")
+}
+
 /// The same guests again and again on a busy host, with their counts.
 pub fn repetition(job: &Job) -> Outcome {
     let arguments = ["repetition::", "--ignored", ONE_AT_A_TIME, "--nocapture"];

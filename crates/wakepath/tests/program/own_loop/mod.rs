@@ -5,6 +5,7 @@ pub mod beside;
 pub mod conditions;
 pub mod examples;
 pub mod hostile;
+pub mod languages;
 pub mod packaged;
 pub mod ros2;
 pub mod service;

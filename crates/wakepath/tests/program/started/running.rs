@@ -96,8 +96,13 @@ impl Running {
     }
 
     /// Waits for its end.
-    pub fn finish(mut self) -> Finished {
-        wait_until("the end of the command", LONGEST, || self.has_ended());
+    pub fn finish(self) -> Finished {
+        self.finish_within(LONGEST)
+    }
+
+    /// Waits for its end, for so long.
+    pub fn finish_within(mut self, longest: Duration) -> Finished {
+        wait_until("the end of the command", longest, || self.has_ended());
         let status = self.child.take().unwrap().wait().unwrap();
         let place = self.place.take().unwrap();
         let text = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap();
