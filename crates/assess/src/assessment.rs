@@ -18,6 +18,7 @@ use crate::picture::Picture;
 use crate::probe_effect::{ProbeEffect, probe_effect};
 use crate::run_outcome::run_outcome;
 use crate::said::{self, BusClock, Said};
+use crate::variants::{Variant, variants};
 use serde::Serialize;
 use wakepath_archive::{Run, VirtualTime};
 use wakepath_scenario::Criterion;
@@ -51,6 +52,9 @@ pub struct Assessment {
     /// What an analysis promised of the responses, and what was observed; none where the scenario
     /// has no bounds.
     pub bounds: Vec<HeldBound>,
+    /// Programs that the run tried in turns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<Variant>,
     /// How much longer the work takes under load than idle.
     pub inflation: Vec<Inflation>,
     /// The controllers of the user's own that were at work.
@@ -181,6 +185,7 @@ impl Assessment {
             bus_clocks: said::bus_clocks(run)?,
             cache_delays: cache_delays(run),
             bounds,
+            variants: variants(&scenario),
             inflation: inflations(&scenario, &conditions),
             run: identity(run),
             outcome,

@@ -28,6 +28,7 @@ mod said;
 mod schedulability;
 mod sections;
 mod trial;
+mod variants;
 pub mod watched;
 mod worst_case;
 
@@ -66,6 +67,7 @@ pub use schedulability::{
 };
 pub use sections::Spread;
 pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep};
+pub use variants::Variant;
 pub use worst_case::{
     BoundMetric, BoundOrder, Bounded, Bounds, BoundsError, Composed, ComposedError, Exceed,
 };

@@ -13,7 +13,7 @@ mod style;
 mod table;
 mod text;
 
-pub use answer::{Answer, KeptAnswer, Shown};
+pub use answer::{Answer, KeptAnswer, Shown, VariantFigures, VariantRow};
 pub use export::{CsvError, McapExportError, Timelines, csv, markdown, mcap, open_metrics};
 pub use figure::{Figure, Figures, Origin, latencies_overlaid};
 pub use json::to_json;

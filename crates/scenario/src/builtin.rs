@@ -29,6 +29,7 @@ static ALL: &[Builtin] = builtins![
     "contention",
     "cache-delay",
     "copter-tasks",
+    "aura-logging",
 ];
 
 /// All built-in scenarios, in the order in which they are listed.

@@ -79,6 +79,7 @@ mod tests {
                 criterion: String::new(),
                 classes: Vec::new(),
                 rows: Vec::new(),
+                variants: Vec::new(),
                 machine: Vec::new(),
                 more_bad: 0,
                 next: Vec::new(),

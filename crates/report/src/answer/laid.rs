@@ -1,7 +1,7 @@
 //! The short answer on a terminal: at most so many lines and columns, whatever names the run holds.
 //! What does not fit is left out from the end of the table and counted.
 
-use super::{Answer, COLUMNS, Class, Figures, LINES, Matter, Next, Row, Word};
+use super::{Answer, COLUMNS, Class, Figures, LINES, Matter, Next, Row, Word, variants_table};
 use crate::Style;
 use crate::table::{Cell, Table, Tone, number, words};
 use wakepath_timeline::columns::{self, cut, width, wrapped};
@@ -65,12 +65,17 @@ impl Answer {
         notes += &lines(&recording, "  ", columns, more);
         let used = [&above, &matters, &notes].map(|text| text.lines().count());
         let used = used.iter().sum::<usize>() + shown.lines_below;
-        let some = self
-            .rows
-            .len()
-            .min(if more > 1 { usize::MAX } else { ROWS_FIRST });
-        let table = self.table(&self.rows[..some], columns).lines().count() + 1;
-        let room = LINES.saturating_sub(used + table + 1).max(NEXT_FIRST);
+        let rows_first = match (more, self.variants.len()) {
+            (1, 0) => ROWS_FIRST,
+            _ => usize::MAX,
+        };
+        let some = self.row_count().min(rows_first);
+        let table = self.table(some, columns).lines().count() + 1;
+        let least = match self.variants.is_empty() {
+            true => NEXT_FIRST,
+            false => NEXT_FIRST / 2,
+        };
+        let room = LINES.saturating_sub(used + table + 1).max(least);
         let (next, is_all) = self.next(shown.run, columns, room);
         let used = used + next.lines().count();
         if more > 1 && (!is_all || used + table >= LINES) {
@@ -113,10 +118,10 @@ impl Answer {
         if self.classes.is_empty() {
             return String::new();
         }
-        let mut shown = self.rows.len();
+        let mut shown = self.row_count();
         loop {
-            let mut text = self.table(&self.rows[..shown], columns);
-            let more = self.rows.len() - shown;
+            let mut text = self.table(shown, columns);
+            let more = self.row_count() - shown;
             if more > 0 {
                 text += &format!("  and {more} more: wakepath show --details\n");
             }
@@ -127,7 +132,25 @@ impl Answer {
         }
     }
 
-    fn table(&self, rows: &[Row], columns: usize) -> String {
+    fn row_count(&self) -> usize {
+        match self.variants.len() {
+            0 => self.rows.len(),
+            variants => variants,
+        }
+    }
+
+    /// The first so many rows: programs beside each other, where the run is about those, or policies.
+    fn table(&self, shown: usize, columns: usize) -> String {
+        let table = match self.variants.is_empty() {
+            true => self.of_policies(&self.rows[..shown], columns),
+            false => variants_table(&self.variants[..shown]),
+        };
+        let text = table.to_terminal(Some(columns));
+        let kept: Vec<String> = text.lines().map(|line| cut(line, columns)).collect();
+        kept.join("\n") + "\n"
+    }
+
+    fn of_policies(&self, rows: &[Row], columns: usize) -> Table {
         let with_medians = columns >= ROOM_FOR_MEDIANS;
         let names: &[&'static str] = match with_medians {
             true => &["missed", "median", "p99.9", "max"],
@@ -152,9 +175,7 @@ impl Answer {
             cells.push(row.verdict.as_str().into());
             table.row(cut(&row.label, LONGEST_LABEL), cells);
         }
-        let text = table.to_terminal(Some(columns));
-        let kept: Vec<String> = text.lines().map(|line| cut(line, columns)).collect();
-        kept.join("\n") + "\n"
+        table
     }
 
     fn matters(&self, columns: usize, more: usize) -> String {
@@ -167,7 +188,13 @@ impl Answer {
         };
         let heading = format!("what matters most on this machine{others}");
         let mut text = cut(&heading, columns) + "\n";
-        for Matter { what, size, remedy } in &self.machine {
+        // Where programs are compared, they come before the machine that they share.
+        let most = if self.variants.is_empty() {
+            usize::MAX
+        } else {
+            1
+        };
+        for Matter { what, size, remedy } in self.machine.iter().take(most) {
             // The size is not what is cut.
             let room = match more {
                 1 => columns.saturating_sub(width(size) + 6).max(columns / 3),
@@ -338,6 +365,7 @@ mod tests {
             criterion: long.clone(),
             classes: vec![Class::Idle, Class::UnderLoad],
             rows: vec![row; rows],
+            variants: Vec::new(),
             machine: vec![matter; 3],
             more_bad: 17,
             next: vec![next; 4],

@@ -1,6 +1,6 @@
 //! From an assessment to the short answer.
 
-use super::{Answer, figures, machine, next};
+use super::{Answer, figures, machine, next, variants};
 use crate::text::{cache_delays_lines, criterion_text, no_criterion, source, virtual_time_text};
 use wakepath_assess::{Assessment, NextStep};
 use wakepath_explain::Explanation;
@@ -29,6 +29,7 @@ impl Answer {
             },
             classes,
             rows,
+            variants: variants(assessment),
             next: next::steps(assessment, explanation, &machine),
             machine,
             more_bad,

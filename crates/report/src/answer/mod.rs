@@ -8,12 +8,15 @@ mod laid;
 mod machine;
 mod made;
 mod next;
+mod variants;
 
 pub(crate) use figures::rows;
 pub use kept::KeptAnswer;
 pub use laid::Shown;
 pub(crate) use made::{measures_caches, nearest};
 use serde::{Deserialize, Serialize};
+pub use variants::{VariantFigures, VariantRow};
+pub(crate) use variants::{table as variants_table, variants};
 
 /// Lines that an answer takes at most, and columns where nothing says how many there are.
 pub const LINES: usize = 40;
@@ -35,6 +38,9 @@ pub struct Answer {
     pub classes: Vec<Class>,
     /// One for each policy, or task where tasks are judged one by one.
     pub rows: Vec<Row>,
+    /// Programs that the run tried in turns: shown in place of `rows`, where there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<VariantRow>,
     /// What matters most about the machine, the gravest first.
     pub machine: Vec<Matter>,
     /// How many more checks of the machine are bad.

@@ -16,6 +16,7 @@ mod rows;
 mod said;
 mod schedulability;
 mod sweep;
+mod variants;
 mod verdict;
 pub(crate) mod worst_case;
 
@@ -37,7 +38,7 @@ pub(crate) use comparison::{
 };
 pub use cycle_text::{cycle_text, cycle_text_of};
 pub use explanation::{explanation_text, late_text};
-pub(crate) use flights::{flights_table, headline};
+pub(crate) use flights::{fate_of, flights_table, headline};
 pub(crate) use imported::source;
 pub(crate) use kernel_measures::{latencies_table, noises_table};
 pub(crate) use rows::{Counts, conditions_table, quantile, short_table};
@@ -102,6 +103,7 @@ fn write_all(assessment: &Assessment, text: &mut String, style: Style) -> std::f
     if let Some(flights) = &assessment.flights {
         text.push_str(&flights::to_short_text(flights, style));
     }
+    text.push_str(&variants::to_text(assessment, style));
     if let Some(effect) = &assessment.probe_effect {
         text.push_str(&probe_effect::to_text(effect, style));
     }

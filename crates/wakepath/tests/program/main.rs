@@ -51,6 +51,7 @@ wakepath_test_program::program![
     own_loop::examples::TESTS,
     own_loop::hostile::TESTS,
     own_loop::languages::TESTS,
+    own_loop::logging::TESTS,
     own_loop::packaged::TESTS,
     own_loop::ros2::TESTS,
     own_loop::service::TESTS,

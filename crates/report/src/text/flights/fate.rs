@@ -21,6 +21,13 @@ pub(super) fn fate(row: Row<'_>, report: &FlightReport, flown: &Flown) -> String
     .into()
 }
 
+/// How a condition's flight ended; none where it was not flown.
+pub(crate) fn fate_of(condition: &FlownCondition) -> Option<String> {
+    let report = condition.flight.as_ref()?;
+    let measured = &report.flights.measured;
+    Some(fate(Row::Measured(condition), report, measured))
+}
+
 /// Why it isn't said to fly, where it was not lost.
 pub(super) fn beyond_margin(report: &FlightReport) -> Option<String> {
     let (margins, timing) = (&report.margins, &report.timing);

@@ -6,6 +6,7 @@ mod fate;
 mod headline;
 mod table;
 
+pub(crate) use fate::fate_of;
 pub(crate) use headline::headline;
 pub(crate) use table::flights_table;
 

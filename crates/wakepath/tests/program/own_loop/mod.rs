@@ -6,6 +6,7 @@ pub mod conditions;
 pub mod examples;
 pub mod hostile;
 pub mod languages;
+pub mod logging;
 pub mod packaged;
 pub mod ros2;
 pub mod service;

@@ -1,0 +1,17 @@
+//! Programs that a run tried in turns, beside each other, in the whole text. What is in the table is the answer's.
+
+use crate::Style;
+use crate::answer::{variants, variants_table};
+use wakepath_assess::Assessment;
+
+/// The table with its title; nothing where one program alone was measured.
+pub(super) fn to_text(assessment: &Assessment, style: Style) -> String {
+    let rows = variants(assessment);
+    match rows.is_empty() {
+        true => String::new(),
+        false => format!(
+            "programs beside each other\n{}\n",
+            variants_table(&rows).to_terminal(style.columns)
+        ),
+    }
+}
