@@ -21,7 +21,7 @@ DURATION=
 while [ $# -gt 0 ]; do
     case $1 in
     --short)
-        DURATION=70s
+        DURATION=55s
         shift
         ;;
     --language)
