@@ -442,10 +442,11 @@ fn overheads_of_another_machine_are_refused_unless_said() {
     assert!(taken.output.contains("machine: "), "{}", taken.output);
 }
 
-/// 256 KiB and nothing, under an ordinary policy, so that no right is needed.
+/// 256 KiB and nothing, under an ordinary policy, so that no right is needed; and half of that beside a thread that
+/// touches a line, and so takes nothing away.
 const CACHE_DELAY: &str = "\
 name = \"caches\"
-rate = \"5 Hz\"
+rate = \"10 Hz\"
 duration = \"1 s\"
 warm-up = \"200 ms\"
 policies = [\"OTHER nice 0\"]
@@ -457,6 +458,10 @@ work = { kind = \"cache-delay\", bytes = \"0 B\", preempted-by = \"16 MiB\" }
 [[phases]]
 name = \"256 KiB\"
 work = { kind = \"cache-delay\", bytes = \"256 KiB\", preempted-by = \"16 MiB\" }
+
+[[phases]]
+name = \"128 KiB, left alone\"
+work = { kind = \"cache-delay\", bytes = \"128 KiB\", preempted-by = \"64 B\" }
 ";
 
 fn what_caches_lose_is_measured_and_put_into_the_bounds() {
@@ -483,6 +488,21 @@ fn what_caches_lose_is_measured_and_put_into_the_bounds() {
         .lines()
         .find(|line| line.trim_start().starts_with("256 KiB"));
     assert!(row.is_some(), "{}", details.output);
+    // What it measures is the caches: a line costs most of its fetching where another thread took it away, and not
+    // where it was left.
+    let shown = Start::command(&["show", "--json"]).with(&[&run]).finish();
+    let per_line = |bytes: u64| {
+        let found = shown.json()["cache_delays"].clone();
+        let of = found.as_array().unwrap().iter();
+        let mut of = of.filter(|one| one["working_set_bytes"] == bytes);
+        let median_ns = of.next().unwrap()["preempted"]["median_ns"].as_u64();
+        median_ns.unwrap() as f64 / (bytes / 64) as f64
+    };
+    let (taken_ns, left_ns) = (per_line(256 << 10), per_line(128 << 10));
+    assert!(
+        left_ns < taken_ns / 2.0,
+        "a line costs {taken_ns} ns when it was taken away and {left_ns} ns when it was left"
+    );
 
     let other = "[[tasks]]\nname = \"a\"\nexecution = \"1 ms\"\nperiod = \"10 ms\"\npriority = 2\n";
     let own = "[[tasks]]\nname = \"b\"\nexecution = \"1 ms\"\nperiod = \"20 ms\"\npriority = 1\n";
@@ -513,7 +533,7 @@ fn what_caches_lose_is_measured_and_put_into_the_bounds() {
     assert_eq!(unknown.len(), 8, "{unknown:?}");
     assert!(!unknown.contains(&"cache-related delay".into()));
     let delays = large["overheads"]["cache_delays"].as_array().unwrap();
-    assert_eq!(delays.len(), 2, "{delays:?}");
+    assert_eq!(delays.len(), 3, "{delays:?}");
     let note = large["notes"][0].as_str().unwrap();
     assert!(note.starts_with("a: no working-set is given"), "{note}");
     let note = bounded("1 MiB")["notes"][1].as_str().unwrap().to_owned();

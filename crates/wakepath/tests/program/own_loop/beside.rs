@@ -87,8 +87,10 @@ fn lines_of_a_loop_in_cpp_are_written_as_its_types_are() {
          int main() {\n\
              wakepath::Loop loop(\"control\", std::chrono::milliseconds(1));\n\
              loop.run([&](const wakepath_cycle &cycle) {\n\
-                 if (cycle.cycle == 500) {\n\
-                     loop.log(\"{} {:.2f} {:>4} {} {} {{}}\", cycle.cycle, 0.5f, \"ab\", std::string(\"long\"), true);\n\
+                 static bool said;\n\
+                 if (cycle.cycle >= 500 && !said) {\n\
+                     said = true;\n\
+                     loop.log(\"{} {:.2f} {:>4} {} {} {{}}\", std::uint64_t{500}, 0.5f, \"ab\", std::string(\"long\"), true);\n\
                      loop.log(\"{} {} {:x}\", manual, -1, 255u);\n\
                      loop.log(\"nothing\");\n\
                      loop.value(\"duty\", 0.25);\n\
