@@ -137,10 +137,11 @@ fn stands_against(assessment: &Assessment, outcome: Outcome) -> Vec<String> {
     });
     let mut because = Vec::new();
     if policies.len() > 1 {
-        let how = match outcome {
-            Outcome::Failed => "did not keep the criterion",
-            Outcome::Invalid => "can't be judged",
-            _ => "can't be told yet",
+        let how = match (outcome, alike.len()) {
+            (Outcome::Failed, _) => "did not meet the criterion",
+            (Outcome::Invalid, _) => "can't be judged",
+            (_, 1) => "remains undecided",
+            _ => "remain undecided",
         };
         because.push(match alike.len() == policies.len() {
             true => format!(

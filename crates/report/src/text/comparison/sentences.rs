@@ -101,8 +101,8 @@ fn what_runs_can_tell(comparison: &Comparison) -> Vec<String> {
     }
     if let Some(needed) = comparison.runs_needed {
         lines.push(format!(
-            "{} against {against}: a change of one metric alone could be told from \
-             {needed} runs a side on; fewer metrics (--metric) or conditions need fewer",
+            "{} against {against}: {needed} runs a side would show a change of a single metric; \
+             compare fewer metrics (--metric) or conditions, and fewer runs will do",
             counted(base as u64, "run", "runs")
         ));
     }
