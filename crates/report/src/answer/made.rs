@@ -2,6 +2,7 @@
 
 use super::{Answer, figures, machine, next, variants};
 use crate::text::{cache_delays_lines, criterion_text, no_criterion, source, virtual_time_text};
+use std::cmp::Ordering;
 use wakepath_assess::{Assessment, NextStep};
 use wakepath_explain::Explanation;
 use wakepath_timeline::duration::rounded;
@@ -109,17 +110,23 @@ pub(crate) fn nearest(assessment: &Assessment, outcome: Outcome) -> Option<&Judg
     let longer = |step: &&NextStep| matches!(step.advice, Advice::MeasureLonger { .. });
     let advised = assessment.next_steps.iter().find(longer);
     let advised = advised.and_then(|step| step.of.first());
-    let is_advised = |of: &&PolicyOutcome| of.policy.map(|own| own.to_string()).as_ref() == advised;
-    let nearest = alike.min_by(|a, b| {
-        let by_advice = is_advised(b).cmp(&is_advised(a));
-        let (a, b) = (a.margin, b.margin);
-        let by_misses = a.miss_fraction.total_cmp(&b.miss_fraction);
-        let by_room = b.head_room.total_cmp(&a.head_room);
-        by_advice.then(by_misses).then(by_room)
-    })?;
+    let nearest = alike.min_by(|a, b| by_nearness(a, b, advised))?;
     let own = assessment.conditions.iter();
     own.filter(|own| own.name.policy == nearest.policy && own.outcome == outcome)
         .max_by(|a, b| a.margin.miss_fraction.total_cmp(&b.margin.miss_fraction))
+}
+
+/// The advised policy first, else the one that misses least, then the one with most room.
+fn by_nearness(a: &PolicyOutcome, b: &PolicyOutcome, advised: Option<&String>) -> Ordering {
+    let is_advised = |of: &PolicyOutcome| {
+        let own = of.policy.map(|policy| policy.to_string());
+        advised.is_some() && own.as_ref() == advised
+    };
+    let by_advice = is_advised(b).cmp(&is_advised(a));
+    let (a, b) = (a.margin, b.margin);
+    let by_misses = a.miss_fraction.total_cmp(&b.miss_fraction);
+    let by_room = b.head_room.total_cmp(&a.head_room);
+    by_advice.then(by_misses).then(by_room)
 }
 
 /// What keeps the run from passing: of several policies, that of the one which came nearest.
@@ -201,5 +208,34 @@ fn limits(assessment: &Assessment) -> String {
             rounded((of.cycles.judged_seconds / of.cycles.threads.max(1) as f64 * 1e9) as i64),
             counted(of.cycles.scheduled, "due time", "due times"),
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_timeline::Policy;
+    use wakepath_verdict::Margin;
+
+    #[test]
+    fn the_policy_that_is_advised_is_the_nearest_though_another_missed_less() {
+        let of = |policy, miss_fraction| PolicyOutcome {
+            policy: Some(policy),
+            outcome: Outcome::Undecided,
+            decided_by: Vec::new(),
+            advice: None,
+            margin: Margin {
+                miss_fraction,
+                head_room: 0.0,
+                count: 1_000,
+            },
+        };
+        let (less, more) = (
+            of(Policy::Rr { priority: 50 }, 0.001),
+            of(Policy::Fifo { priority: 50 }, 0.002),
+        );
+        let advised = "FIFO 50".to_owned();
+        assert_eq!(by_nearness(&less, &more, None), Ordering::Less);
+        assert_eq!(by_nearness(&less, &more, Some(&advised)), Ordering::Greater);
     }
 }
