@@ -231,7 +231,7 @@ mod tests {
             },
         };
         let (less, more) = (
-            of(Policy::Rr { priority: 50 }, 0.001),
+            of(Policy::RoundRobin { priority: 50 }, 0.001),
             of(Policy::Fifo { priority: 50 }, 0.002),
         );
         let advised = "FIFO 50".to_owned();
