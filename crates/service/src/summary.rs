@@ -77,6 +77,8 @@ pub struct LoopSummary {
     pub other_criterion: u64,
     /// Segment and end of the last minute.
     last_to: (String, u64),
+    /// Whether it has begun and nobody said that it ended.
+    is_under_way: bool,
 }
 
 /// One day of a loop.
@@ -115,6 +117,10 @@ impl Summary {
                     };
                     self.gap(last_ns, Some(at_ns), what.into());
                 }
+                for of in self.loops.values_mut() {
+                    // Nobody was left to say how it ended.
+                    of.died += u64::from(std::mem::take(&mut of.is_under_way));
+                }
                 self.is_running = true;
                 self.starts += 1;
                 self.command = command;
@@ -149,6 +155,7 @@ impl Summary {
                 }
                 if let Some(of) = self.loops.get_mut(&name) {
                     of.policy = policy;
+                    of.is_under_way = true;
                     of.last_to = (String::new(), 0);
                 }
             }
@@ -160,10 +167,11 @@ impl Summary {
                 died,
             } => {
                 self.seen(at_ns);
+                if let Some(of) = self.loops.get_mut(&name) {
+                    of.died += u64::from(died);
+                    of.is_under_way = false;
+                }
                 if died {
-                    if let Some(of) = self.loops.get_mut(&name) {
-                        of.died += 1;
-                    }
                     self.gap(at_ns, None, format!("{name}: {how}"));
                 }
             }
@@ -247,6 +255,7 @@ impl LoopSummary {
             days: BTreeMap::new(),
             other_criterion: 0,
             last_to: (String::new(), 0),
+            is_under_way: false,
         }
     }
 
@@ -261,5 +270,35 @@ impl LoopSummary {
         self.outage_ns = self.outage_ns.max(of.outage_ns);
         self.max_response_ns = self.max_response_ns.max(of.max_response_ns);
         of.add_to(&mut self.latencies);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_of_whose_end_nobody_was_left_to_speak_has_died() {
+        let mut summary = Summary::default();
+        let started = |at_ns| Entry::Started {
+            at_ns,
+            command: Vec::new(),
+            process: 1,
+            boot: String::new(),
+            version: String::new(),
+        };
+        let began = Entry::LoopBegan {
+            at_ns: 2,
+            name: "loop".into(),
+            period_ns: 1_000_000,
+            policy: "FIFO 80".into(),
+            bears: Bears::default(),
+        };
+        for entry in [started(1), began.clone(), started(9), began] {
+            summary.add(entry);
+        }
+        assert_eq!(summary.loops["loop"].died, 1, "the second one runs");
+        assert_eq!(summary.gaps.len(), 1);
+        assert!(summary.gaps[0].what.contains("without a word"));
     }
 }
