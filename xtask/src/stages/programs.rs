@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 const MEASURES: &str = "measures-time = true";
 
 /// The examples that tests of the command line record.
-const EXAMPLES: [&str; 2] = ["own_loop", "driven_loop"];
+const EXAMPLES: [&str; 3] = ["own_loop", "driven_loop", "one_kilohertz"];
 
 /// One test program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,16 +115,8 @@ fn build(job: &Job) -> Result<Vec<Program>, Outcome> {
         return Err(Outcome::of(finished.failure));
     }
     // Named to `cargo test`, it would be built as a program of tests.
-    let example = [
-        "build",
-        "--locked",
-        "--workspace",
-        "--all-features",
-        "--example",
-        EXAMPLES[0],
-        "--example",
-        EXAMPLES[1],
-    ];
+    let mut example = vec!["build", "--locked", "--workspace", "--all-features"];
+    example.extend(EXAMPLES.iter().flat_map(|name| ["--example", name]));
     let built = job.run(&mut cargo(&example));
     if built.failure.is_some() {
         return Err(Outcome::of(built.failure));

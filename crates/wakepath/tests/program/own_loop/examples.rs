@@ -205,11 +205,27 @@ fn a_loop_that_another_clock_drives_finds_when_it_was_due() {
         .rfind(|line| line.starts_with("estimated"))
         .unwrap();
     let median_ns = number_behind(last, "median ");
+    // Told by the wake-ups alone, not by the estimate: a cycle that is away for more than a period serves the latest
+    // message, and which it was can only be guessed. Some guesses are borne, not dozens in a second.
+    let stalls = |segment| {
+        let samples = finished.samples(segment);
+        let gaps = samples
+            .windows(2)
+            .map(|two| two[1].wake_ns - two[0].wake_ns);
+        gaps.filter(|gap| *gap > 3_000_000).count()
+    };
+    const BORNE: usize = 8;
+    if stalls(0) > BORNE {
+        let why = "this machine stands still for longer than a period, again and again";
+        crate::started::not_run("a foreign clock", why);
+    }
     assert!((-20_000..300_000).contains(&median_ns), "{last}");
     let said = finished.json()["bus_clocks"].clone();
     for clock in said.as_array().unwrap() {
+        let segment = clock["segment"].as_u64().unwrap();
         let drift_ppm = clock["drift_ppm"].as_f64().unwrap();
-        assert!((drift_ppm - 200.0).abs() < 100.0, "{said:#}");
+        let is_near = (drift_ppm - 200.0).abs() < 100.0;
+        assert!(is_near || stalls(segment as u32) > BORNE, "{said:#}");
     }
     // What is recorded is latency against those due times: never early, and none by a drift that adds up.
     let samples = finished.samples(0);
