@@ -4,6 +4,7 @@
 mod cycles;
 mod prepare;
 mod said;
+mod service;
 
 use pyo3::prelude::*;
 
@@ -26,5 +27,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(prepare::prepare_fifo, module)?)?;
     module.add_function(wrap_pyfunction!(prepare::prepare_round_robin, module)?)?;
     module.add_function(wrap_pyfunction!(prepare::prepare_deadline, module)?)?;
+    module.add_function(wrap_pyfunction!(service::record_service, module)?)?;
     Ok(())
 }

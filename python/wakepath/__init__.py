@@ -14,6 +14,7 @@ if _find_spec(f"{__name__}._native") is not None:
     from ._loop import Loop, periodic
     from ._native import Cycle, Error, Section
     from ._policies import Deadline, Fifo, Other, Policy, RoundRobin, prepare
+    from ._service import record_service
 else:
     # The wheel for every machine brings the program and what reads runs, and no compiled half.
     def __getattr__(name: str) -> object:
@@ -45,4 +46,5 @@ __all__ = [
     "periodic",
     "prepare",
     "program",
+    "record_service",
 ]

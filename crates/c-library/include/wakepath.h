@@ -49,6 +49,20 @@ int32_t wakepath_prepare_rr(uint8_t priority, const uint16_t *cpus, size_t cpu_c
 /* A SCHED_DEADLINE thread runs on its whole root domain, so it names no CPUs. */
 int32_t wakepath_prepare_deadline(uint64_t runtime_ns, uint64_t deadline_ns, uint64_t period_ns, char *said, size_t said_bytes);
 
+/* In the field: starts wakepath's recorder beside this program, for as long as it runs, as `wakepath record --service`
+ * does from outside. First of all in main: before memory is locked and a thread prepared, after a daemon has put itself
+ * into the background. Loops that are made afterwards are recorded into the directory. The options are those of
+ * `wakepath record --service`, a word each:
+ *
+ *     const char *options[] = {"--criterion", "latency 200us, miss-fraction 0.1 %", "--keep", "2GiB"};
+ *     if (wakepath_record_service("/var/lib/my-loop", options, 4, said, sizeof said) < 0) fprintf(stderr, "%s\n", said);
+ *
+ * --criterion, --keep, --worst, --metrics, --trust-directory; and --recorder with the path of the program wakepath,
+ * which otherwise is looked for in the absolute directories of PATH and the system's own. Returns 0 when the recorder is
+ * there; 1 where somebody records this program already, such as `wakepath record` on the bench; -1 where nobody
+ * does, with why in `said`, and the loops run all the same. It waits up to 30 s, as a rule some tens of milliseconds. */
+int32_t wakepath_record_service(const char *directory, const char *const *options, size_t option_count, char *said, size_t said_bytes);
+
 /* A loop of this name (1 to 32 bytes of UTF-8, one of its kind in the program) and period (10 us to 10 s).
  * Where a recorder started the program it waits here until the recording begins. NULL where it can't be
  * had, with why in `error`, which may be NULL. */

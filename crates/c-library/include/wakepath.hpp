@@ -77,6 +77,50 @@ inline std::string prepare(const Deadline &how) {
         wakepath_prepare_deadline(ns(how.runtime), ns(how.deadline), ns(how.period), said, sizeof said), said);
 }
 
+/// A recorder beside this program, in the field: where it writes, and the options of `wakepath record --service`.
+/// Empty ones, and 0, are left to it.
+struct Service {
+    std::string directory;
+    std::string criterion = {};
+    std::string keep = {};
+    std::string metrics = {};
+    std::uint16_t worst = 0;
+    bool trust_directory = false;
+    std::string recorder = {};
+    std::vector<std::string> more = {};
+};
+
+/// Starts it, first of all in main; true when it is there now, false where somebody records this program already. Throws
+/// Error where nobody does; the loops run all the same.
+inline bool record(const Service &service) {
+    std::vector<std::string> words;
+    const auto add = [&words](const char *option, const std::string &value) {
+        if (!value.empty()) {
+            words.insert(words.end(), {option, value});
+        }
+    };
+    add("--criterion", service.criterion);
+    add("--keep", service.keep);
+    add("--metrics", service.metrics);
+    add("--worst", service.worst == 0 ? std::string() : std::to_string(service.worst));
+    add("--recorder", service.recorder);
+    if (service.trust_directory) {
+        words.emplace_back("--trust-directory");
+    }
+    words.insert(words.end(), service.more.begin(), service.more.end());
+    std::vector<const char *> options;
+    for (const auto &word : words) {
+        options.push_back(word.c_str());
+    }
+    char said[1024] = "";
+    const auto answer =
+        wakepath_record_service(service.directory.c_str(), options.data(), options.size(), said, sizeof said);
+    if (answer < 0) {
+        throw Error(said);
+    }
+    return answer == 0;
+}
+
 /// A periodic loop of the thread that makes it.
 class Loop {
 public:

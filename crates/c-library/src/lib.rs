@@ -7,6 +7,7 @@ mod cycles;
 mod preparation;
 mod said;
 mod sections;
+mod service;
 mod text;
 
 use std::ffi::c_char;

@@ -45,6 +45,7 @@ pub mod driven;
 mod faults;
 pub mod greeting;
 pub mod guard;
+pub mod inherited;
 pub mod memory;
 pub mod of_thread;
 pub mod perf_event;
@@ -53,6 +54,7 @@ pub mod recorded;
 pub mod ring;
 pub mod said;
 pub mod sections;
+pub mod service;
 pub mod shared;
 pub mod timer_slack;
 mod wait;
@@ -64,6 +66,7 @@ pub use prepare::{Effective, Preparation, PrepareError, Prepared, Shortfall};
 pub use recorded::{Loop, LoopError};
 pub use said::Argument;
 pub use sections::Section;
+pub use service::{Recording, Service, ServiceError};
 pub use wait::WaitError;
 
 /// A line of a recorded loop's log: `log!(cycles, "height {:.2} m of {}", height, name)`. It is compiled only

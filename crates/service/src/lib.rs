@@ -32,10 +32,3 @@ pub use recorder::{Described, Found, Live, ServiceError, Settings, Terms, prepar
 pub use room::{MARK, is_service};
 pub use summary::{Day, Gap, LoopSummary, Summary, summary};
 pub use worst::{Neighbour, WorstCycle, read_worst};
-
-/// Loops that a program may have at once in the field.
-pub const MOST_LOOPS: u32 = 8;
-/// Samples that a ring holds: 16 s at 1 kHz.
-pub const SLOTS: u32 = 1 << 14;
-/// Words of what a loop says beside its samples.
-pub const SAID_WORDS: u32 = 1 << 15;

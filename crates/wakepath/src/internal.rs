@@ -44,6 +44,10 @@ pub fn run(process: Internal) -> ExitCode {
             shared,
             command,
         } => own_program(parent, shared, &command),
+        Internal::ServiceBeside(arguments) => {
+            take_name();
+            return service::from_within(&arguments);
+        }
         Internal::ServiceKeeper {
             leave,
             shared,

@@ -14,7 +14,7 @@ use crate::{PageFaults, clock};
 use rustix::fd::BorrowedFd;
 use rustix::io::FdFlags;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Its side of the recorder's memory.
 pub(super) struct Recorded {
@@ -85,10 +85,41 @@ impl Recorded {
     }
 }
 
-/// The memory of the recorder that started this program, if one did and is still at that segment. Its descriptor
+/// The memory of the recorder that this process started; never freed, for loops have references into it.
+static STARTED: AtomicPtr<Started> = AtomicPtr::new(std::ptr::null_mut());
+
+struct Started {
+    memory: SharedMemory,
+    /// A child that it forks is another process, which the recorder does not wait for.
+    process: u32,
+}
+
+/// Loops that this process makes from now on are recorded into this memory.
+pub(crate) fn record_into(memory: SharedMemory) {
+    let process = std::process::id();
+    let started = Box::leak(Box::new(Started { memory, process }));
+    STARTED.store(started, Ordering::Release);
+}
+
+fn started() -> Option<&'static SharedMemory> {
+    // SAFETY: null, or what was leaked above.
+    let started = unsafe { STARTED.load(Ordering::Acquire).as_ref() }?;
+    (started.process == std::process::id()).then_some(&started.memory)
+}
+
+/// Whether loops that are made now are recorded.
+pub(crate) fn is_recorder_there() -> bool {
+    recorder().is_some()
+}
+
+/// The memory of the recorder that this program started, or that started this program, if one did and is still at
+/// that segment. Its descriptor
 /// is closed to the programs that this one starts from then on: another program's loops are not this one's.
 pub(super) fn recorder() -> Option<&'static SharedMemory> {
     static MEMORY: OnceLock<Option<(SharedMemory, u32)>> = OnceLock::new();
+    if let Some(memory) = started() {
+        return Some(memory);
+    }
     let joined = MEMORY.get_or_init(|| {
         let number = std::env::var(VARIABLE).ok()?.parse::<i32>().ok()?;
         if number < 0 {

@@ -1,5 +1,7 @@
 //! A recorder played by a test, and loops that it records.
 
+#![allow(unsafe_code)] // The reader's promise to be the only one.
+
 use super::*;
 use crate::shared::SharedMemory;
 

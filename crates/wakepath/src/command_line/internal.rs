@@ -1,6 +1,6 @@
 //! What wakepath tells the processes that it starts itself as. No user types these.
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 /// What wakepath starts itself as. Not for people: arguments may change at any time.
@@ -50,6 +50,9 @@ pub enum Internal {
         #[arg(last = true, required = true)]
         command: Vec<std::ffi::OsString>,
     },
+    /// What a loop's library starts, so that a recorder stays beside its program. Libraries of other versions say
+    /// these words: none is ever taken away.
+    ServiceBeside(Beside),
     /// What keeps a recorder beside a program in the field.
     ServiceKeeper {
         /// Starts itself again, so that it is nobody's child.
@@ -79,4 +82,30 @@ pub enum Internal {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
         command: Vec<std::ffi::OsString>,
     },
+}
+
+/// What a program asks for its recorder.
+#[derive(Debug, Args)]
+pub struct Beside {
+    /// The program's number.
+    #[arg(long)]
+    pub process: u32,
+    /// The service's directory.
+    #[arg(long)]
+    pub directory: PathBuf,
+    /// What its loops bear.
+    #[arg(long)]
+    pub criterion: Option<String>,
+    /// Room for samples.
+    #[arg(long, default_value = "2GiB")]
+    pub keep: String,
+    /// Worst cycles of each loop.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u16).range(..=1000))]
+    pub worst: u16,
+    /// Where live figures are served.
+    #[arg(long)]
+    pub metrics: Option<String>,
+    /// Write in a directory of others, too.
+    #[arg(long)]
+    pub trust_directory: bool,
 }

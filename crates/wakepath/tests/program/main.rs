@@ -55,6 +55,7 @@ wakepath_test_program::program![
     own_loop::packaged::TESTS,
     own_loop::ros2::TESTS,
     own_loop::service::TESTS,
+    own_loop::service_within::TESTS,
     repetition::TESTS,
     sweeps::TESTS,
     system::death::TESTS,

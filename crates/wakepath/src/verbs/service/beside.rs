@@ -5,7 +5,7 @@ use super::terms::FieldTerms;
 use super::{Order, READY, told};
 use crate::metrics::Listening;
 use crate::view::{Lines, Shared, Standing, Time};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -79,8 +79,9 @@ fn close_output() -> std::io::Result<()> {
     Ok(rustix::stdio::dup2_stdout(null)?)
 }
 
-/// Polite requests to end are for the program, and so is a real-time priority that the service was started with.
-fn stay() -> Result<(), Failure> {
+/// Polite requests to end are for the program, and so is a real-time priority that the service was started with. A
+/// program that ignores its children's end has told its own children to, which could then wait for none.
+pub(super) fn stay() -> Result<(), Failure> {
     if attributes::get(0)?.is_real_time() {
         Preparation {
             policy: Policy::Other { nice: 0 },
@@ -90,7 +91,7 @@ fn stay() -> Result<(), Failure> {
         }
         .apply()?;
     }
-    for signal in [SIGTERM, SIGINT, SIGHUP] {
+    for signal in [SIGTERM, SIGINT, SIGHUP, SIGCHLD] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
     Ok(())
@@ -111,7 +112,7 @@ pub fn recorder(shared: i32, order: &Order, directory: &Path) -> Result<(), Fail
 
 fn recorded(shared: i32, order: &Order, directory: &Path) -> Result<(), Failure> {
     let memory = wakepath_measured_loop::shared_memory(shared)?;
-    let trust = super::measured::trust(order.trusts_directory);
+    let trust = super::super::measured::trust(order.trusts_directory);
     let directory = Directory::to_write(directory, trust)?;
     let mut standing = Standing::new(Lines::Threads, Time::Open);
     standing.what.clone_from(&order.program);

@@ -1,47 +1,32 @@
-//! `wakepath record --service`: starts the recorder, which stays beside the program, and becomes the program. It
-//! waits for nothing but the recorder's word that all is there, and measures nothing.
+//! A recorder that stays beside a program: started by `wakepath record --service`, which then becomes the program, or
+//! by the program itself. Both wait for nothing but the recorder's word that all is there, and measure nothing.
 
 mod beside;
+mod from_within;
+mod order;
 mod shown;
 mod terms;
 
 pub use beside::{keeper, recorder};
+pub use from_within::from_within;
+pub use order::Order;
 pub use shown::show;
 
-use super::{Outcome, exec, given, measured, record};
-use crate::command_line::{Record, VERSION};
-use crate::metrics::Listening;
+use super::{Outcome, exec, record};
+use crate::command_line::Record;
 use crate::terminal::tell;
+use order::Asked;
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
-use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use wakepath_measure::own_executable;
+use wakepath_rt::service::{MOST_LOOPS, READY, SAID_WORDS, SLOTS};
 use wakepath_rt::shared::SharedMemory;
-use wakepath_scenario::units::parse_size;
-use wakepath_service::{MOST_LOOPS, SAID_WORDS, SLOTS, Settings};
-
-/// Less than this holds no minute of a fast loop.
-const LEAST_KEPT: u64 = 16 << 20;
-/// What the recorder says when everything is there.
-const READY: &str = "ready";
-
-/// What the recorder is told.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Order {
-    settings: Settings,
-    /// The program's file, for the segments' names of it.
-    program: String,
-    criterion: Option<String>,
-    metrics: Option<String>,
-    process: u32,
-    trusts_directory: bool,
-}
 
 /// Starts the recorder and becomes the program; it comes back with an error alone.
 pub fn run(arguments: &Record, directory: &Path) -> Outcome {
@@ -56,37 +41,18 @@ pub fn run(arguments: &Record, directory: &Path) -> Outcome {
             return Ok(ExitCode::from(code));
         }
     };
-    let command = record::words(&file, rest)?;
-    let keep_bytes = parse_size(&arguments.keep)
-        .map_err(|why| given::Refused::new("--keep", &arguments.keep, why))?;
-    if keep_bytes < LEAST_KEPT {
-        return Err(format!("--keep {}: give 16 MiB or more", arguments.keep).into());
-    }
-    let host = measured::host_cpus()?;
-    if let Some(criterion) = &arguments.criterion {
-        let table = record::criterion(criterion)?;
-        measured::read_scenario(&record::judged_by(&table)?, "--criterion", &host)?;
-    }
-    if let Some(address) = &arguments.output.metrics {
-        // The recorder takes it; that it can't is better known now.
-        drop(Listening::at(address)?);
-    }
-    let trust = measured::trust(arguments.output.trust_directory);
-    let place = wakepath_service::prepare(directory, trust)?;
-    let order = Order {
-        settings: Settings {
-            keep_bytes,
-            worst: arguments.worst.into(),
-            command,
-            version: VERSION.into(),
-            resumes: false,
-        },
+    let asked = Asked {
         program: record::name_of(&file),
-        criterion: arguments.criterion.clone(),
-        metrics: arguments.output.metrics.clone(),
+        command: record::words(&file, rest)?,
         process: std::process::id(),
+        keep: &arguments.keep,
+        worst: arguments.worst,
+        criterion: arguments.criterion.as_deref(),
+        metrics: arguments.output.metrics.as_deref(),
         trusts_directory: arguments.output.trust_directory,
     };
+    let order = asked.order()?;
+    let place = order.place(directory)?;
     let memory = SharedMemory::create_with(MOST_LOOPS, SLOTS, SAID_WORDS)?;
     memory.open_to_all();
     let shared = memory.file();
@@ -94,7 +60,8 @@ pub fn run(arguments: &Record, directory: &Path) -> Outcome {
     // For the recorder and for the program; this process starts nothing else.
     let flags = fcntl_getfd(shared)?;
     fcntl_setfd(shared, flags - FdFlags::CLOEXEC)?;
-    start(&order, shared.as_raw_fd(), &place.path().canonicalize()?)?;
+    let process = pidfd_open(getpid(), PidfdFlags::empty())?;
+    start(&order, shared.as_raw_fd(), process, &place)?;
     wakepath_rt::affinity::widen()?;
     wakepath_programs::rights::give_up()?;
     let error = Command::new(file)
@@ -110,8 +77,12 @@ pub fn run(arguments: &Record, directory: &Path) -> Outcome {
 
 /// Starts the keeper as nobody's child, so that the program has no child that it does not know, and waits until its
 /// recorder is ready.
-fn start(order: &Order, shared: i32, directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
-    let process = pidfd_open(getpid(), PidfdFlags::empty())?;
+fn start(
+    order: &Order,
+    shared: i32,
+    process: OwnedFd,
+    directory: &Path,
+) -> Result<(), Box<dyn std::error::Error>> {
     let mut between = Command::new(own_executable())
         .args(["internal", "service-keeper", "--leave"])
         .arg(shared.to_string())

@@ -10,6 +10,7 @@ pub mod logging;
 pub mod packaged;
 pub mod ros2;
 pub mod service;
+pub mod service_within;
 
 use crate::started::{Finished, Place, Start, ask, wait_until};
 use rustix::process::Signal;

@@ -57,7 +57,7 @@ fn start(place: &Place, words: &[String]) -> Child {
 }
 
 /// The service as JSON, once its program has ended and all is written.
-fn shown(place: &Place) -> Value {
+pub(super) fn shown(place: &Place) -> Value {
     let open = place.path().join("field");
     let mut found = Value::Null;
     wait_until("the recorder has ended", Duration::from_secs(20), || {
@@ -72,7 +72,7 @@ fn shown(place: &Place) -> Value {
     found["service"].clone()
 }
 
-fn count(of: &Value, what: &str) -> u64 {
+pub(super) fn count(of: &Value, what: &str) -> u64 {
     of["loops"]["loop"][what]
         .as_u64()
         .unwrap_or_else(|| panic!("{what}: {of:#}"))
@@ -83,7 +83,7 @@ fn due(of: &Value) -> u64 {
 }
 
 /// The number of a process of this kind that works for the program.
-fn process_of(kind: &str, place: &Place) -> Option<u32> {
+pub(super) fn process_of(kind: &str, place: &Place) -> Option<u32> {
     let wanted = place.path().canonicalize().unwrap().join("field");
     let wanted = wanted.display().to_string();
     std::fs::read_dir("/proc")
@@ -97,7 +97,7 @@ fn process_of(kind: &str, place: &Place) -> Option<u32> {
         })
 }
 
-fn kill(process: u32) {
+pub(super) fn kill(process: u32) {
     kill_process(Pid::from_raw(process.cast_signed()).unwrap(), Signal::KILL).unwrap();
 }
 
@@ -110,8 +110,8 @@ fn a_service_that_is_started_again_goes_on_and_names_the_time_between() {
     }
     let found = shown(&place);
     assert_eq!((&found["starts"], count(&found, "lost")), (&2.into(), 0));
-    // Each begins anew; the last due times may have been passed over.
-    assert!((800 - 40..=800).contains(&due(&found)), "{found:#}");
+    // Each begins anew, and ends at its 400th cycle or, where that was skipped, later.
+    assert!(due(&found) >= 800 - 40, "{found:#}");
     assert_eq!(found["loops"]["loop"]["verdict"]["outcome"], "passed");
     assert!(
         found["gaps"]
@@ -155,7 +155,7 @@ fn a_killed_recorder_is_started_again_and_what_it_lost_is_counted() {
     let found = shown(&place);
     assert_eq!(found["recorder_died"], 1);
     let lost = count(&found, "lost");
-    assert!(lost < 1_200, "{lost} lost");
+    assert!(lost < 3_000, "{lost} lost");
     assert!(
         due(&found) > 1_000 && due(&found) <= lived_ms,
         "{lived_ms}: {found:#}"

@@ -1,0 +1,142 @@
+//! What a loop tells beside its samples: timed sections, lines and values. It writes them into the recorder's memory;
+//! nobody formats or judges them here.
+
+#![allow(unsafe_code)] // A format of C's, by its address.
+
+use super::Loop;
+use crate::clock;
+use crate::said::{Argument, Style};
+use crate::sections::Section;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+impl Loop {
+    /// A part of the cycle that is timed from now on, with the longest that it should take, if there is
+    /// such a time. The same name is the same section; beyond [`crate::sections::MOST`] of them, and where
+    /// nobody records, nothing is timed. Before the first cycle: it takes longer than a section itself.
+    pub fn section(&mut self, name: &str, budget: Option<Duration>) -> Section {
+        let budget_ns = budget.map_or(0, |budget| budget.as_nanos().try_into().unwrap_or(u64::MAX));
+        match self.ours() {
+            // Nobody could tell it from others.
+            Some(_) if name.is_empty() => Section::NONE,
+            Some(recorded) => {
+                let section = recorded.timed.declare(name, budget_ns);
+                if section == Section::NONE {
+                    let announcement = recorded.memory.announcement(recorded.ring);
+                    announcement.sections_beyond.fetch_add(1, Ordering::Relaxed);
+                }
+                section
+            }
+            None => Section::NONE,
+        }
+    }
+
+    /// A section begins. Sections may lie within each other.
+    #[inline]
+    pub fn begin(&mut self, section: Section) {
+        if let Some(recorded) = self.ours() {
+            recorded.timed.begin(section);
+        }
+    }
+
+    /// A section ends. One that was not begun is counted and said in the run.
+    #[inline]
+    pub fn end(&mut self, section: Section) {
+        if let Some(recorded) = self.ours()
+            && let Some((from_ns, to_ns)) = recorded.timed.end(section)
+        {
+            let number = u16::from(section.0);
+            let cycle = recorded.cycle;
+            recorded.said.section((number, cycle, from_ns, to_ns));
+        }
+    }
+
+    /// Says a line in the loop's log. The arguments are copied, the format is known by its address; the line is
+    /// formatted where the run is recorded, `{}` by `{}`. One clock reading and no system call; where the
+    /// recorder has fallen behind the line is dropped and counted, and where nobody records nothing happens.
+    /// [`crate::log!`] counts the arguments when it is compiled. Of more than
+    /// [`crate::said::MOST_ARGUMENTS`] arguments the first are kept.
+    #[inline]
+    pub fn log(&mut self, format: &'static str, arguments: &[Argument<'_>]) {
+        let Some(recorded) = self.ours() else {
+            return;
+        };
+        match recorded.formats.number(format.as_bytes(), Style::Braces) {
+            Some(number) => {
+                let at_ns = clock::monotonic_ns();
+                recorded.said.line(number, recorded.cycle, at_ns, arguments);
+            }
+            None => recorded.leave_out_a_format(),
+        }
+    }
+
+    /// Says a value of this cycle: a height, a duty, a count.
+    #[inline]
+    pub fn value(&mut self, name: &'static str, value: f64) {
+        self.value_of(name.as_bytes(), value);
+    }
+
+    /// For the library for C: as [`Loop::value`].
+    #[doc(hidden)]
+    #[inline]
+    pub fn value_of(&mut self, name: &'static [u8], value: f64) {
+        let Some(recorded) = self.ours() else {
+            return;
+        };
+        match recorded.formats.number(name, Style::Name) {
+            Some(number) => {
+                let at_ns = clock::monotonic_ns();
+                recorded.said.value(number, recorded.cycle, at_ns, value);
+            }
+            None => recorded.leave_out_a_format(),
+        }
+    }
+
+    /// For the library for C: number and argument codes of a `printf` format; `None` where nobody records, or
+    /// it can't be taken.
+    ///
+    /// # Safety
+    /// `format` ends with a NUL, stays where it is, and keeps its text.
+    #[doc(hidden)]
+    #[inline]
+    pub unsafe fn format_of_c(&mut self, format: *const std::ffi::c_char) -> Option<(u16, u32)> {
+        let recorded = self.ours()?;
+        // SAFETY: the caller's promise.
+        let found = unsafe { recorded.formats.of_c(format) };
+        if found.is_none() {
+            recorded.leave_out_a_format();
+        }
+        found
+    }
+
+    /// For the library for C: number of a format with `{}`; `None` as for [`Loop::format_of_c`].
+    #[doc(hidden)]
+    #[inline]
+    pub fn format_of(&mut self, format: &'static [u8]) -> Option<u16> {
+        let recorded = self.ours()?;
+        let found = recorded.formats.number(format, Style::Braces);
+        if found.is_none() {
+            recorded.leave_out_a_format();
+        }
+        found
+    }
+
+    /// For the library for C: a line of a format that [`Loop::format_of_c`] knows.
+    #[doc(hidden)]
+    #[inline]
+    pub fn log_numbered(&mut self, format: u16, arguments: &[Argument<'_>]) {
+        if let Some(recorded) = self.ours() {
+            let at_ns = clock::monotonic_ns();
+            recorded.said.line(format, recorded.cycle, at_ns, arguments);
+        }
+    }
+
+    /// Times a part of the cycle.
+    #[inline]
+    pub fn time<R>(&mut self, section: Section, part: impl FnOnce() -> R) -> R {
+        self.begin(section);
+        let result = part();
+        self.end(section);
+        result
+    }
+}

@@ -1,0 +1,80 @@
+//! What a recorder in the field is told, and whether it can be carried out: known before anything is written or
+//! started.
+
+use super::super::{given, measured, record};
+use crate::command_line::VERSION;
+use crate::metrics::Listening;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use wakepath_scenario::units::parse_size;
+use wakepath_service::Settings;
+
+/// Less than this holds no minute of a fast loop.
+const LEAST_KEPT: u64 = 16 << 20;
+
+/// What the recorder is told.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Order {
+    pub(super) settings: Settings,
+    /// The program's file, for the segments' names of it.
+    pub(super) program: String,
+    pub(super) criterion: Option<String>,
+    pub(super) metrics: Option<String>,
+    pub(super) process: u32,
+    pub(super) trusts_directory: bool,
+}
+
+/// As it was given.
+pub(super) struct Asked<'a> {
+    pub(super) program: String,
+    pub(super) command: Vec<String>,
+    pub(super) process: u32,
+    pub(super) keep: &'a str,
+    pub(super) worst: u16,
+    pub(super) criterion: Option<&'a str>,
+    pub(super) metrics: Option<&'a str>,
+    pub(super) trusts_directory: bool,
+}
+
+impl Asked<'_> {
+    /// The order, where it can be carried out.
+    pub(super) fn order(self) -> Result<Order, Box<dyn std::error::Error>> {
+        let keep_bytes =
+            parse_size(self.keep).map_err(|why| given::Refused::new("--keep", self.keep, why))?;
+        if keep_bytes < LEAST_KEPT {
+            return Err(format!("--keep {}: give 16 MiB or more", self.keep).into());
+        }
+        let host = measured::host_cpus()?;
+        if let Some(criterion) = self.criterion {
+            let table = record::criterion(criterion)?;
+            measured::read_scenario(&record::judged_by(&table)?, "--criterion", &host)?;
+        }
+        if let Some(address) = self.metrics {
+            // The recorder takes it; that it can't is better known now.
+            drop(Listening::at(address)?);
+        }
+        Ok(Order {
+            settings: Settings {
+                keep_bytes,
+                worst: self.worst.into(),
+                command: self.command,
+                version: VERSION.into(),
+                resumes: false,
+            },
+            program: self.program,
+            criterion: self.criterion.map(ToOwned::to_owned),
+            metrics: self.metrics.map(ToOwned::to_owned),
+            process: self.process,
+            trusts_directory: self.trusts_directory,
+        })
+    }
+}
+
+impl Order {
+    /// The service's directory, made where it is not there; its whole path.
+    pub(super) fn place(&self, directory: &Path) -> Result<PathBuf, Box<dyn std::error::Error>> {
+        let trust = measured::trust(self.trusts_directory);
+        let place = wakepath_service::prepare(directory, trust)?;
+        Ok(place.path().canonicalize()?)
+    }
+}
