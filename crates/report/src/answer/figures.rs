@@ -1,5 +1,6 @@
 //! The rows of the short answer: for each policy the worst of its phases, idle and under load.
 
+use super::why::why;
 use super::{Class, Figures, Row};
 use crate::label::policy as label;
 use crate::text::quantile;
@@ -50,13 +51,19 @@ pub(crate) fn rows(assessment: &Assessment) -> (Vec<Class>, Vec<Row>) {
         rows.push(Row {
             figures: figures.collect(),
             verdict,
+            why: why(assessment, &name),
             label: name,
         });
     }
     for missing in &assessment.not_measured {
-        if !rows.iter().any(|row| row.label == missing.condition) {
+        if !rows
+            .iter()
+            .any(|row| row.label == one_line(&missing.condition))
+        {
+            let label = one_line(&missing.condition);
             rows.push(Row {
-                label: one_line(&missing.condition),
+                why: why(assessment, &label),
+                label,
                 figures: vec![None; classes.len()],
                 verdict: "not measured".into(),
             });

@@ -9,6 +9,7 @@ mod machine;
 mod made;
 mod next;
 mod variants;
+mod why;
 
 pub(crate) use figures::rows;
 pub use kept::KeptAnswer;
@@ -17,6 +18,7 @@ pub(crate) use made::{measures_caches, nearest};
 use serde::{Deserialize, Serialize};
 pub use variants::{VariantFigures, VariantRow};
 pub(crate) use variants::{table as variants_table, variants};
+pub use why::Why;
 
 /// Lines that an answer takes at most, and columns where nothing says how many there are.
 pub const LINES: usize = 40;
@@ -72,6 +74,9 @@ pub struct Row {
     pub figures: Vec<Option<Figures>>,
     /// What became of it.
     pub verdict: String,
+    /// Why it did not pass.
+    #[serde(default)]
+    pub why: Why,
 }
 
 /// The worst figures of a policy over some phases.

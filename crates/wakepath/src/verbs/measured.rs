@@ -2,6 +2,8 @@
 //! verdict.
 
 use super::given;
+use super::place::Place;
+pub use super::place::trust;
 use super::progress::assessed;
 use super::{Outcome, opened_in, print, print_result};
 use crate::beginning::run_started;
@@ -10,12 +12,11 @@ use crate::metrics::Listening;
 use crate::runs;
 use crate::terminal::{laid, tell};
 use crate::view::{Course, Follower, Part, Stopping};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 use wakepath_archive::{Ending, Run};
 use wakepath_assess::explanation::{ExplainError, kept, write_beside};
-use wakepath_directory::{Directory, Trust};
+use wakepath_directory::Directory;
 use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::{HostCpus, Interrupt, Measurement, Plan, load_controllers};
@@ -221,67 +222,6 @@ fn loaded_phases(scenario: &Scenario) -> Vec<String> {
     loaded.map(|phase| phase.name.clone()).collect()
 }
 
-/// Where a run will lie: known early, so that what can't be is said before anything is measured;
-/// made late, so that nothing is left of what was never measured.
-pub struct Place {
-    path: PathBuf,
-    is_named: bool,
-    trust: Trust,
-}
-
-impl Place {
-    /// The directory that was named, which must be empty or not be there, else a new one.
-    pub fn of(
-        named: Option<&Path>,
-        trusts: bool,
-        name: &str,
-        started: SystemTime,
-    ) -> Result<Self, Failure> {
-        let place = Self {
-            path: named.map_or_else(|| default_directory(name, started), Path::to_owned),
-            is_named: named.is_some(),
-            trust: trust(trusts),
-        };
-        if place.is_named {
-            refuse_used(&place.path)?;
-            if place.path.exists() {
-                Directory::to_write(&place.path, place.trust)?;
-            }
-        }
-        Ok(place)
-    }
-
-    /// Makes it. Two runs that start in the same second get two directories.
-    pub fn make(&self) -> Result<Directory, Failure> {
-        Ok(match self.is_named {
-            true => Directory::make(&self.path, self.trust)?,
-            false => Directory::make_new(&self.path)?,
-        })
-    }
-}
-
-/// What `--trust-directory` says.
-pub fn trust(trusts: bool) -> Trust {
-    match trusts {
-        true => Trust::Any,
-        false => Trust::Own,
-    }
-}
-
-/// A run needs a directory of its own: what is there already stays as it is.
-pub fn refuse_used(directory: &Path) -> Result<(), Failure> {
-    // One that is not there is made; one that can't be is named when it is tried.
-    let used = std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some());
-    match used {
-        true => Err(Box::new(
-            wakepath_archive::ArchiveError::DirectoryNotEmpty {
-                path: directory.into(),
-            },
-        )),
-        false => Ok(()),
-    }
-}
-
 /// Fits a scenario into a given time for the whole run. What the file's own length was too short
 /// or long enough for is asked again.
 pub fn fitted(
@@ -348,24 +288,6 @@ fn show(directory: &Directory, output: &Output) -> Outcome {
         Err(error) => tell!("warning: the report can't be written: {error}"),
     }
     Ok(ExitCode::from(assessment.exit_code()))
-}
-
-/// `wakepath-runs/NAME-TIME` in the working directory.
-pub fn default_directory(name: &str, started: SystemTime) -> PathBuf {
-    let time = humantime::format_rfc3339_seconds(started).to_string();
-    let time: String = time.chars().filter(|c| !matches!(c, '-' | ':')).collect();
-    // A scenario's name is the user's; a directory's name must not climb.
-    let name: String = name
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || c == '-' {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect();
-    Path::new(runs::HOME).join(format!("{name}-{time}"))
 }
 
 /// The clock source by the machine's facts.

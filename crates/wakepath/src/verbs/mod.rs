@@ -19,6 +19,7 @@ pub mod lab;
 pub mod machine;
 mod measured;
 mod parts;
+mod place;
 mod progress;
 pub mod rate;
 pub mod record;

@@ -4,7 +4,6 @@
 
 mod sentences;
 mod terms;
-mod why;
 
 use super::sections::figures::figure as draw;
 use super::sections::outcome;
@@ -139,12 +138,7 @@ fn policies(answer: &Answer, assessment: &Assessment) -> Table {
         table = table.group(title, "", &["missed", "median", "p99.9", "max"].map(number));
     }
     table = table.column(words("verdict").leading());
-    let reasons = answer
-        .rows
-        .iter()
-        .map(|row| why::why(assessment, &row.label));
-    let reasons: Vec<String> = reasons.collect();
-    let with_reasons = reasons.iter().any(|reason| !reason.is_empty());
+    let with_reasons = answer.rows.iter().any(|row| !row.why.whole.is_empty());
     if with_reasons {
         table = table
             .class("policies reasoned")
@@ -153,7 +147,7 @@ fn policies(answer: &Answer, assessment: &Assessment) -> Table {
     let chosen = assessment.overall.recommendation.as_ref();
     let chosen = chosen.map(|found| found.policy.to_string());
     let at_least = assessment.imported.as_ref().is_some_and(more_may_be_late);
-    for (row, reason) in answer.rows.iter().zip(reasons) {
+    for row in &answer.rows {
         let figures = row
             .figures
             .iter()
@@ -161,7 +155,7 @@ fn policies(answer: &Answer, assessment: &Assessment) -> Table {
         let mut cells: Vec<Cell> = figures.collect();
         cells.push(verdict(&row.verdict));
         if with_reasons {
-            cells.push(reason.into());
+            cells.push(row.why.whole.as_str().into());
         }
         match chosen.as_ref() == Some(&row.label) {
             true => table.chosen(row.label.as_str(), cells),

@@ -4,7 +4,7 @@
 use super::host;
 use crate::command_line::LabExec;
 use crate::terminal::{pass_on, tell};
-use crate::verbs::{Outcome, measured, print};
+use crate::verbs::{Outcome, place, print};
 use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_lab::{Laboratory, Task, carry_out, last_command, take_place};
@@ -22,7 +22,7 @@ pub fn run(arguments: &LabExec) -> Outcome {
         }
         None => {
             let here = format!("lab-exec-{}", std::process::id());
-            measured::default_directory(&here, SystemTime::now())
+            place::default_directory(&here, SystemTime::now())
         }
     };
     let host = host();

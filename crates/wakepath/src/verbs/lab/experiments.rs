@@ -5,7 +5,7 @@ use super::run::measure;
 use crate::command_line::LabExperiments;
 use crate::terminal::tell;
 use crate::verbs::progress::assessed;
-use crate::verbs::{Outcome, measured, print, print_result};
+use crate::verbs::{Outcome, place, print, print_result};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -26,7 +26,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
     }
     let directory = match &arguments.directory {
         Some(directory) => directory.clone(),
-        None => measured::default_directory("lab-experiments", SystemTime::now()),
+        None => place::default_directory("lab-experiments", SystemTime::now()),
     };
     // Before anything boots: what can't be used is said at once.
     if directory.exists() {

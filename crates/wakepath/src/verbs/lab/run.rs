@@ -3,7 +3,7 @@
 use super::host;
 use crate::command_line::{LabHost, LabRun};
 use crate::terminal::tell;
-use crate::verbs::{Outcome, measured, print_result};
+use crate::verbs::{Outcome, measured, place, print_result};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -80,7 +80,7 @@ fn scenario(arguments: &LabRun) -> Result<Scenario, Failure> {
 pub fn place(given: Option<&Path>, scenario: &str) -> PathBuf {
     match given {
         Some(directory) => directory.to_owned(),
-        None => measured::default_directory(&format!("lab-{scenario}"), SystemTime::now()),
+        None => place::default_directory(&format!("lab-{scenario}"), SystemTime::now()),
     }
 }
 

@@ -6,7 +6,7 @@ mod bisection;
 mod terms;
 
 use super::parts::Parts;
-use super::{Outcome, measured, print_result};
+use super::{Outcome, place, print_result};
 use crate::command_line::Rate;
 use crate::runs::HOME;
 use crate::terminal::tell;
@@ -81,7 +81,7 @@ pub fn run(arguments: &Rate) -> Outcome {
     }
     let directory = match &arguments.directory {
         Some(directory) => directory.clone(),
-        None => measured::default_directory("rate", SystemTime::now()),
+        None => place::default_directory("rate", SystemTime::now()),
     };
     let interrupt = Interrupt::listen()?;
     std::fs::create_dir_all(&directory)

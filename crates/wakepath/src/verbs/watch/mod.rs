@@ -5,6 +5,7 @@ mod shown;
 mod terms;
 mod text;
 
+use super::place::Place;
 use super::{Outcome, measured, print, print_result, stopped};
 use crate::beginning;
 use crate::command_line::Watch;
@@ -41,7 +42,7 @@ pub fn run(arguments: &Watch) -> Outcome {
     has_the_kernels_numbers().map_err(|reason| format!("can't watch: {reason}"))?;
     let started = SystemTime::now();
     let name = name(arguments);
-    let place = measured::Place::of(
+    let place = Place::of(
         arguments.directory.as_deref(),
         arguments.trust_directory,
         &format!("watch-{name}"),

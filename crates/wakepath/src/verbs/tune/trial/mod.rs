@@ -54,7 +54,7 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
     if wakepath_tuning::Journal::open(system.directory())?.is_some() {
         return Err("this machine is tuned already; first: wakepath tune revert".into());
     }
-    crate::verbs::measured::refuse_used(&arguments.directory)?;
+    crate::verbs::place::refuse_used(&arguments.directory)?;
     std::fs::create_dir_all(&arguments.directory)?;
     let mut bench = Bench {
         arguments,

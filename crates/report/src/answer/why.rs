@@ -1,7 +1,8 @@
-//! Why a policy did not pass, in the few words that there is room for beside its verdict. The whole
-//! reason is in the chapters.
+//! Why a policy did not pass, in the few words that there is room for beside its verdict, and in
+//! fewer for a terminal's row. The whole reason is in the chapters.
 
 use crate::label::policy as label;
+use serde::{Deserialize, Serialize};
 use wakepath_assess::Assessment;
 use wakepath_timeline::columns::cut;
 use wakepath_timeline::duration::{long, rounded};
@@ -11,8 +12,17 @@ use wakepath_verdict::{Judgement, Outcome, Reason, count, fraction};
 /// Longest text of a reason that has no short form.
 const LONGEST: usize = 60;
 
-/// Of the row with this label; empty where the policy passed.
-pub(super) fn why(assessment: &Assessment, row: &str) -> String {
+/// The reason of a row; both are empty where the policy passed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Why {
+    /// With its phase: `stress: 0.61 % missed, needs 12 s more`.
+    pub whole: String,
+    /// What a row has room for: `needs 12 s`; empty where nothing so short is true.
+    pub brief: String,
+}
+
+/// Of the row with this label.
+pub(super) fn why(assessment: &Assessment, row: &str) -> Why {
     let own = assessment.conditions.iter();
     let own: Vec<&Judgement> = own.filter(|of| label(&of.name) == row).collect();
     let told = own.iter().flat_map(|of| {
@@ -30,13 +40,18 @@ pub(super) fn why(assessment: &Assessment, row: &str) -> String {
             .then(rank(a.1).cmp(&rank(b.1)))
     });
     if let Some((of, reason, _)) = worst {
-        return one_line(&format!("{}: {}", of.name.phase, words(reason)));
+        return Why {
+            whole: one_line(&format!("{}: {}", of.name.phase, words(reason))),
+            brief: brief(reason),
+        };
     }
     let missing = assessment.not_measured.iter();
-    let mut missing = missing.filter(|of| own.is_empty() && of.condition == row);
-    missing
-        .next()
-        .map_or(String::new(), |of| cut(&one_line(&of.reason), LONGEST))
+    let mut missing = missing.filter(|of| own.is_empty() && one_line(&of.condition) == row);
+    let reason = missing.next().map(|of| cut(&one_line(&of.reason), LONGEST));
+    Why {
+        whole: reason.unwrap_or_default(),
+        brief: String::new(),
+    }
 }
 
 /// Only what keeps a policy from passing is told.
@@ -98,6 +113,47 @@ fn words(reason: &Reason) -> String {
     }
 }
 
+/// Without what the row's figures say already.
+fn brief(reason: &Reason) -> String {
+    let share = |missed: u64, due: u64| fraction(missed as f64 / due.max(1) as f64);
+    match reason {
+        Reason::MissFractionAbove { missed, due, .. } => {
+            format!("{} missed", share(*missed, *due))
+        }
+        Reason::MissesObserved { missed, .. } => format!("{} missed", count(*missed)),
+        Reason::ConsecutiveMissesAbove { longest, .. } => format!("{} in a row", count(*longest)),
+        Reason::OutageAbove { longest_ns, .. } => {
+            format!("outage {}", in_digits(longest_ns.cast_signed()))
+        }
+        Reason::MissFractionUndecided { more: None, .. } => "too many missed".to_owned(),
+        Reason::MissFractionUndecided {
+            more: Some(more), ..
+        }
+        | Reason::EvidenceMissing {
+            more: Some(more), ..
+        } => format!("needs {}", coarse(more.seconds)),
+        Reason::EvidenceMissing { more: None, .. } => "too few due times".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Three digits or fewer decimals: `74.1 ms`, `12 ms`.
+fn in_digits(ns: i64) -> String {
+    rounded(crate::figure::short(ns))
+}
+
+/// A time to wait in its largest unit alone, rounded up.
+fn coarse(seconds: f64) -> String {
+    let whole = long(seconds);
+    let unit = match whole.split(' ').nth(1) {
+        Some("min") => 60.0,
+        Some("h") => 3_600.0,
+        Some("days") => 86_400.0,
+        _ => return whole,
+    };
+    long((seconds / unit).ceil() * unit)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,5 +181,14 @@ mod tests {
             limit_ns: 12_000_000,
         };
         assert_eq!(words(&outage), "outage of 74.123 ms, 12 ms allowed");
+        assert_eq!(brief(&undecided(more)), "needs 12 s");
+        assert_eq!(brief(&undecided(None)), "too many missed");
+        assert_eq!(brief(&outage), "outage 74.1 ms");
+    }
+
+    #[test]
+    fn a_time_to_wait_is_rounded_up_to_its_largest_unit() {
+        let all = [0.2, 119.0, 1_353.0, 7_300.0, 172_900.0].map(coarse);
+        assert_eq!(all, ["1 s", "119 s", "23 min", "3 h", "3 days"]);
     }
 }

@@ -1,0 +1,168 @@
+//! The rows of policies: the figures of each with its verdict, and why it did not pass. The reason
+//! stands beside the verdict where all of them fit, else below the table.
+
+use super::super::{Answer, Class, Figures, Row};
+use super::lines;
+use crate::table::{Cell, Table, number, words};
+use wakepath_timeline::columns::{cut, width};
+use wakepath_timeline::duration::Unit;
+use wakepath_verdict::fraction;
+
+/// Narrower than this, the medians are left to the whole text.
+const ROOM_FOR_MEDIANS: usize = 92;
+/// Longest label of a row.
+const LONGEST_LABEL: usize = 24;
+/// So many lines of reasons stand below a table in need.
+const REASONS: usize = 3;
+/// So many of the sentences above the table are shown; see [`Answer::because`].
+const TOLD: usize = 3;
+
+impl Answer {
+    /// The first so many rows, with `more` times as many lines for reasons as there are in need.
+    pub(super) fn policies(&self, shown: usize, columns: usize, more: usize) -> String {
+        let rows = &self.rows[..shown];
+        let has_brief = |row: &Row| self.is_told(row) || !row.why.brief.is_empty();
+        if rows.iter().all(has_brief) {
+            let text = self.of_policies(rows, columns, true).to_terminal(None);
+            if text.lines().all(|line| width(line) <= columns) {
+                return text;
+            }
+        }
+        let table = self.of_policies(rows, columns, false);
+        table.to_terminal(Some(columns)) + &self.reasons(rows, columns, more)
+    }
+
+    /// Whether nothing is left to say of why this row did not pass.
+    fn is_told(&self, row: &Row) -> bool {
+        let whole = &row.why.whole;
+        let told = self.because.iter().take(TOLD);
+        // What was not measured has its reason beside the verdict.
+        whole.is_empty()
+            || (row.why.brief.is_empty() && told.into_iter().any(|text| text.contains(whole)))
+    }
+
+    /// Each reason once, with the rows that it is true of.
+    fn reasons(&self, rows: &[Row], columns: usize, more: usize) -> String {
+        // Of a single row the verdict above has said all.
+        if self.rows.len() < 2 {
+            return String::new();
+        }
+        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+        for row in rows.iter().filter(|row| !self.is_told(row)) {
+            let label = cut(&row.label, LONGEST_LABEL);
+            match reasons
+                .iter_mut()
+                .find(|(known, _)| *known == row.why.whole)
+            {
+                Some((_, labels)) => labels.push(label),
+                None => reasons.push((&row.why.whole, vec![label])),
+            }
+        }
+        let each = reasons.iter();
+        let each: Vec<String> = each
+            .map(|(reason, labels)| format!("{}, {reason}", labels.join(", ")))
+            .collect();
+        match (each.is_empty(), more) {
+            (true, _) => String::new(),
+            (false, 1) => {
+                let all = format!("  why: {}", each.join("; "));
+                lines(&all, "    ", columns, REASONS)
+            }
+            (false, _) => {
+                let each = each.iter();
+                each.map(|one| lines(&format!("  {one}"), "    ", columns, 2))
+                    .collect()
+            }
+        }
+    }
+
+    fn of_policies(&self, rows: &[Row], columns: usize, reasoned: bool) -> Table {
+        let with_medians = columns >= ROOM_FOR_MEDIANS;
+        let names: &[&'static str] = match with_medians {
+            true => &["missed", "median", "p99.9", "max"],
+            false => &["missed", "p99.9", "max"],
+        };
+        let mut table = Table::of("");
+        for class in &self.classes {
+            let title = match class {
+                Class::Idle => "idle",
+                Class::UnderLoad => "under load",
+                Class::All => "latency",
+            };
+            let heads: Vec<_> = names.iter().map(|name| number(name)).collect();
+            table = table.group(title, "µs", &heads);
+        }
+        table = table.column(words("verdict"));
+        for row in rows {
+            let mut cells: Vec<Cell> = Vec::new();
+            for figures in &row.figures {
+                cells.extend(of_figures(figures.as_ref(), with_medians));
+            }
+            cells.push(verdict(row, reasoned).into());
+            table.row(cut(&row.label, LONGEST_LABEL), cells);
+        }
+        table
+    }
+}
+
+/// `failed: 14 % missed, not real-time`.
+fn verdict(row: &Row, reasoned: bool) -> String {
+    let brief = &row.why.brief;
+    if !reasoned || brief.is_empty() {
+        return row.verdict.clone();
+    }
+    match row.verdict.split_once(", ") {
+        Some((outcome, remark)) => format!("{outcome}: {brief}, {remark}"),
+        None => format!("{}: {brief}", row.verdict),
+    }
+}
+
+fn of_figures(figures: Option<&Figures>, with_medians: bool) -> Vec<Cell> {
+    let Some(figures) = figures else {
+        return vec![Cell::Blank; if with_medians { 4 } else { 3 }];
+    };
+    let missed = figures.missed.map(|missed| match figures.is_least {
+        false if missed <= 0.0 => "0".to_owned(),
+        false => fraction(missed),
+        true => format!("≥ {}", fraction(missed)),
+    });
+    let mut cells = vec![Cell::from(missed)];
+    if with_medians {
+        cells.push(figures.median_ns.map(micros).into());
+    }
+    cells.push(figures.p999_ns.map(micros).into());
+    cells.push(figures.max_ns.map(micros).into());
+    cells
+}
+
+/// Microseconds with three digits at least: tenths below a hundred.
+fn micros(ns: i64) -> String {
+    match ns.unsigned_abs() {
+        0..99_950 => Unit::Micros.figure(ns, 1),
+        _ => Unit::Micros.figure(ns, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_measured_is_a_dash_and_no_zero() {
+        let nothing = Figures {
+            missed: None,
+            is_least: false,
+            median_ns: None,
+            p999_ns: None,
+            max_ns: None,
+        };
+        let dash = Cell::from(None::<String>);
+        assert_eq!(of_figures(Some(&nothing), true), vec![dash; 4]);
+        let none_missed = Figures {
+            missed: Some(0.0),
+            ..nothing
+        };
+        let cells = of_figures(Some(&none_missed), true);
+        assert_eq!(cells[0], Cell::Text("0".into()));
+    }
+}

@@ -1,0 +1,87 @@
+//! The directory that a run will lie in: where it is, and that it may be there. It measures nothing.
+
+use crate::runs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use wakepath_directory::{Directory, Trust};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Where a run will lie: known early, so that what can't be is said before anything is measured;
+/// made late, so that nothing is left of what was never measured.
+pub struct Place {
+    path: PathBuf,
+    is_named: bool,
+    trust: Trust,
+}
+
+impl Place {
+    /// The directory that was named, which must be empty or not be there, else a new one.
+    pub fn of(
+        named: Option<&Path>,
+        trusts: bool,
+        name: &str,
+        started: SystemTime,
+    ) -> Result<Self, Failure> {
+        let place = Self {
+            path: named.map_or_else(|| default_directory(name, started), Path::to_owned),
+            is_named: named.is_some(),
+            trust: trust(trusts),
+        };
+        if place.is_named {
+            refuse_used(&place.path)?;
+            if place.path.exists() {
+                Directory::to_write(&place.path, place.trust)?;
+            }
+        }
+        Ok(place)
+    }
+
+    /// Makes it. Two runs that start in the same second get two directories.
+    pub fn make(&self) -> Result<Directory, Failure> {
+        Ok(match self.is_named {
+            true => Directory::make(&self.path, self.trust)?,
+            false => Directory::make_new(&self.path)?,
+        })
+    }
+}
+
+/// What `--trust-directory` says.
+pub fn trust(trusts: bool) -> Trust {
+    match trusts {
+        true => Trust::Any,
+        false => Trust::Own,
+    }
+}
+
+/// A run needs a directory of its own: what is there already stays as it is.
+pub fn refuse_used(directory: &Path) -> Result<(), Failure> {
+    // One that is not there is made; one that can't be is named when it is tried.
+    let used = std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some());
+    match used {
+        true => Err(Box::new(
+            wakepath_archive::ArchiveError::DirectoryNotEmpty {
+                path: directory.into(),
+            },
+        )),
+        false => Ok(()),
+    }
+}
+
+/// `wakepath-runs/NAME-TIME` in the working directory.
+pub fn default_directory(name: &str, started: SystemTime) -> PathBuf {
+    let time = humantime::format_rfc3339_seconds(started).to_string();
+    let time: String = time.chars().filter(|c| !matches!(c, '-' | ':')).collect();
+    // A scenario's name is the user's; a directory's name must not climb.
+    let name: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '-' {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    Path::new(runs::HOME).join(format!("{name}-{time}"))
+}
