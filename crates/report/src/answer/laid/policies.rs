@@ -1,7 +1,7 @@
 //! The rows of policies: the figures of each with its verdict, and why it did not pass. The reason
 //! stands beside the verdict where all of them fit, else below the table.
 
-use super::super::{Answer, Class, Figures, Row};
+use super::super::{Answer, Class, Figures, Row, Why};
 use super::lines;
 use crate::table::{Cell, Table, number, words};
 use wakepath_timeline::columns::{cut, width};
@@ -49,18 +49,24 @@ impl Answer {
         }
         let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
         for row in rows.iter().filter(|row| !self.is_told(row)) {
+            let Why { whole, brief } = &row.why;
+            let reason = match more == 1 && !brief.is_empty() {
+                true => brief,
+                false => whole,
+            };
             let label = cut(&row.label, LONGEST_LABEL);
-            match reasons
-                .iter_mut()
-                .find(|(known, _)| *known == row.why.whole)
-            {
+            match reasons.iter_mut().find(|(known, _)| known == reason) {
                 Some((_, labels)) => labels.push(label),
-                None => reasons.push((&row.why.whole, vec![label])),
+                None => reasons.push((reason, vec![label])),
             }
         }
         let each = reasons.iter();
         let each: Vec<String> = each
-            .map(|(reason, labels)| format!("{}, {reason}", labels.join(", ")))
+            .map(|(reason, labels)| match reason.contains(": ") {
+                // It begins with its phase.
+                true => format!("{}, {reason}", labels.join(", ")),
+                false => format!("{}: {reason}", labels.join(", ")),
+            })
             .collect();
         match (each.is_empty(), more) {
             (true, _) => String::new(),
