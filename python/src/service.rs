@@ -15,6 +15,7 @@ pub(crate) fn record_service(
     keep: Option<String>,
     worst: Option<u16>,
     metrics: Option<String>,
+    trace: bool,
     trust_directory: bool,
     recorder: PathBuf,
 ) -> PyResult<bool> {
@@ -24,6 +25,7 @@ pub(crate) fn record_service(
         keep,
         worst,
         metrics,
+        trace,
         trust_directory,
         recorder: Some(recorder),
         ..Service::default()

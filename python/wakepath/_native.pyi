@@ -84,6 +84,7 @@ def record_service(
     keep: Optional[str],
     worst: Optional[int],
     metrics: Optional[str],
+    trace: bool,
     trust_directory: bool,
     recorder: str,
 ) -> bool: ...

@@ -16,6 +16,7 @@ def record_service(
     keep: Optional[str] = None,
     worst: Optional[int] = None,
     metrics: Optional[Union[str, int]] = None,
+    trace: bool = False,
     trust_directory: bool = False,
     recorder: Optional[Union[str, "os.PathLike[str]"]] = None,
 ) -> bool:
@@ -36,6 +37,7 @@ def record_service(
         keep,
         worst,
         None if metrics is None else str(metrics),
+        trace,
         trust_directory,
         os.fspath(recorder),
     )

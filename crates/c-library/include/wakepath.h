@@ -57,8 +57,8 @@ int32_t wakepath_prepare_deadline(uint64_t runtime_ns, uint64_t deadline_ns, uin
  *     const char *options[] = {"--criterion", "latency 200us, miss-fraction 0.1 %", "--keep", "2GiB"};
  *     if (wakepath_record_service("/var/lib/my-loop", options, 4, said, sizeof said) < 0) fprintf(stderr, "%s\n", said);
  *
- * --criterion, --keep, --worst, --metrics, --trust-directory; and --recorder with the path of the program wakepath,
- * which otherwise is looked for in the absolute directories of PATH and the system's own. Returns 0 when the recorder is
+ * --criterion, --keep, --worst, --metrics, --trace, --trust-directory; and --recorder with the path of the program
+ * wakepath, which otherwise is looked for in the absolute directories of PATH and the system's own. Returns 0 when the recorder is
  * there; 1 where somebody records this program already, such as `wakepath record` on the bench; -1 where nobody
  * does, with why in `said`, and the loops run all the same. It waits up to 30 s, as a rule some tens of milliseconds. */
 int32_t wakepath_record_service(const char *directory, const char *const *options, size_t option_count, char *said, size_t said_bytes);

@@ -85,6 +85,7 @@ struct Service {
     std::string keep = {};
     std::string metrics = {};
     std::uint16_t worst = 0;
+    bool trace = false;
     bool trust_directory = false;
     std::string recorder = {};
     std::vector<std::string> more = {};
@@ -104,6 +105,9 @@ inline bool record(const Service &service) {
     add("--metrics", service.metrics);
     add("--worst", service.worst == 0 ? std::string() : std::to_string(service.worst));
     add("--recorder", service.recorder);
+    if (service.trace) {
+        words.emplace_back("--trace");
+    }
     if (service.trust_directory) {
         words.emplace_back("--trust-directory");
     }

@@ -1,6 +1,6 @@
 //! Out of the kernel's buffers into a trace: read, decode, keep what is wanted, count what is lost.
 
-use wakepath_archive::{CpuCount, KeptWindow, TraceWriter};
+use wakepath_archive::{CpuCount, KeptWindow, TraceMode, TraceWriter};
 use wakepath_timeline::{KernelEvent, What};
 
 use crate::error::Result;
@@ -88,9 +88,27 @@ impl Collector {
         Ok(())
     }
 
-    /// What each CPU recorded.
+    /// What each CPU recorded, as its pages say.
     pub fn counts(&self) -> Vec<CpuCount> {
         self.streams.iter().map(|stream| stream.count).collect()
+    }
+
+    /// As [`Collector::counts`], of a source that has ended, by the kernel's counts where those are the exact ones.
+    ///
+    /// # Errors
+    /// [`crate::ProbeError`].
+    pub fn counted(&self, source: &dyn EventSource, mode: TraceMode) -> Result<Vec<CpuCount>> {
+        let counts = self.counts().into_iter().map(|mut count| {
+            let statistics = source.statistics(count.cpu)?;
+            // The kernel's own counts are exact where a page does not say how many it misses.
+            match mode {
+                TraceMode::FlightRecorder => count.overwritten = statistics.overrun,
+                _ => count.lost = count.lost.max(statistics.overrun),
+            }
+            count.lost += statistics.dropped;
+            Ok(count)
+        });
+        counts.collect()
     }
 }
 

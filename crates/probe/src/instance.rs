@@ -165,13 +165,21 @@ impl EventSource for Instance {
             let switch = self.directory.join(tracepoint.place()).join("enable");
             fs::write(&switch, "1").map_err(ProbeError::io("enable", &switch))?;
         }
+        self.resume()
+    }
+
+    fn pause(&self) -> Result<()> {
+        self.write("tracing_on", "0")
+    }
+
+    fn resume(&self) -> Result<()> {
         // Writing anything into `trace` empties the buffers and their counts.
         self.write("trace", "")?;
         self.write("tracing_on", "1")
     }
 
     fn stop(&self) -> Result<()> {
-        self.write("tracing_on", "0")?;
+        self.pause()?;
         self.write("events/enable", "0")
     }
 

@@ -304,16 +304,7 @@ impl Probe {
             None => Collector::new(&*self.source, windows.clone())?,
         };
         collector.take(&mut self.decoder, &mut writer)?;
-        let mut cpus = collector.counts();
-        for count in &mut cpus {
-            let statistics = self.source.statistics(count.cpu)?;
-            // The kernel's own counts are exact where a page does not say how many it misses.
-            match self.choice.mode {
-                TraceMode::FlightRecorder => count.overwritten = statistics.overrun,
-                _ => count.lost = count.lost.max(statistics.overrun),
-            }
-            count.lost += statistics.dropped;
-        }
+        let cpus = collector.counted(&*self.source, self.choice.mode)?;
         let of = |value: fn(&wakepath_archive::CpuCount) -> u64| cpus.iter().map(value).sum();
         let traced = SegmentTraced {
             segment: number,

@@ -35,6 +35,21 @@ pub trait EventSource: fmt::Debug {
     /// # Errors
     /// [`crate::ProbeError`].
     fn stop(&self) -> Result<()>;
+    /// Ends recording for a moment, while loops run that switching events on and off would disturb: where that can be
+    /// told apart, they stay on.
+    ///
+    /// # Errors
+    /// [`crate::ProbeError`].
+    fn pause(&self) -> Result<()> {
+        self.stop()
+    }
+    /// Records again after a pause, with empty buffers.
+    ///
+    /// # Errors
+    /// [`crate::ProbeError`].
+    fn resume(&self) -> Result<()> {
+        self.start()
+    }
     /// What the kernel counts on a CPU since the start.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! On which CPUs the calling thread may run: set, and read back.
 
+use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 
 /// Pins the calling thread to `cpus`.
@@ -34,7 +35,15 @@ pub fn widen() -> std::io::Result<()> {
 /// # Errors
 /// The kernel's error (a machine of more CPUs than the set holds).
 pub fn current() -> std::io::Result<Vec<u16>> {
-    let set = sched_getaffinity(None)?;
+    of(None)
+}
+
+/// The CPUs on which a thread may run, ascending; `None`: the calling one.
+///
+/// # Errors
+/// As [`current`], and `ESRCH` where there is no such thread.
+pub fn of(thread: Option<Pid>) -> std::io::Result<Vec<u16>> {
+    let set = sched_getaffinity(thread)?;
     Ok((0..CpuSet::MAX_CPU)
         .filter(|&cpu| set.is_set(cpu))
         .map(|cpu| cpu as u16)

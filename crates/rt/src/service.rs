@@ -61,6 +61,9 @@ pub struct Service {
     pub worst: Option<u16>,
     /// Port or address of the live figures.
     pub metrics: Option<String>,
+    /// Keep the kernel's events around the worst cycles, where the recorder may trace. Each event costs the loops some
+    /// 100 ns.
+    pub trace: bool,
     /// As root, write in a directory that somebody else owns or may write in.
     pub trust_directory: bool,
     /// The program `wakepath`: a path, or a name in the absolute directories of PATH and the system's own; `wakepath`
@@ -193,6 +196,7 @@ impl Service {
                 word(&mut words, option, value);
             }
         }
+        words.extend(self.trace.then(|| "--trace".into()));
         words.extend(self.trust_directory.then(|| "--trust-directory".into()));
         words.extend(self.more.iter().cloned());
         words

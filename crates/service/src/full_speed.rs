@@ -1,8 +1,10 @@
 //! A day of a 1 kHz loop as fast as the disk takes it: every cycle accounted for, memory and room bounded.
 
+use crate::begin::prepare;
 use crate::history::{Bears, now_ns};
-use crate::recorder::{Described, Found, Live, Settings, Terms, prepare, record};
+use crate::recorder::record;
 use crate::summary::summary;
+use crate::terms::{Described, Found, Live, Settings, Terms};
 use std::time::{Duration, Instant};
 use wakepath_archive::RunStarted;
 use wakepath_directory::Trust;
@@ -87,6 +89,7 @@ fn recorded(cycles: u64) {
         command: vec!["a stand-in".into()],
         version: "0".into(),
         resumes: false,
+        traces: false,
     };
     let mut early = 0;
     std::thread::scope(|scope| {

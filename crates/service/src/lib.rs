@@ -9,26 +9,35 @@
 //! | `service.json` | the version of this form |
 //! | `history-YYYY-MM.log` | a line for each minute, start, end and gap, with its check sum ([`Entry`]) |
 //! | `worst.json` | the worst cycles of each loop ([`WorstCycle`]) |
+//! | `worst/LOOP-TIME` | run directories of some cycles around one of the worst, with the kernel's events |
 //! | `segments/LOOP-TIME` | run directories, the oldest removed when room is needed |
 //! | `open.json` | which of them are being written |
 //! | `lock` | held by the recorder |
 
 mod account;
+mod begin;
 #[cfg(test)]
 mod full_speed;
 mod history;
+mod incidents;
 mod judged;
 mod one_loop;
+mod recent;
 mod recorder;
 mod replay;
 mod room;
+mod said;
 mod segment;
 mod summary;
+mod terms;
+mod traces;
 mod worst;
 
+pub use begin::{ServiceError, prepare};
 pub use history::{Bears, Entry, HistoryWriter, Minute, read_history};
 pub use judged::{Judged, Outcome, judged};
-pub use recorder::{Described, Found, Live, ServiceError, Settings, Terms, prepare, record};
+pub use recorder::record;
 pub use room::{MARK, is_service};
 pub use summary::{Day, Gap, LoopSummary, Summary, summary};
-pub use worst::{Neighbour, WorstCycle, read_worst};
+pub use terms::{Described, Found, Live, Settings, Terms};
+pub use worst::{Neighbour, Traced, WorstCycle, read_worst};

@@ -3,125 +3,22 @@
 
 use crate::account::Account;
 use crate::history::{Bears, Entry, HistoryWriter, now_ns};
-use crate::recorder::{Found, Terms};
+use crate::recent::{Recent, Seen};
 use crate::replay::Open;
+use crate::said::Heard;
 use crate::segment::{End, Segment};
-use crate::worst::{Neighbour, Worst, WorstCycle};
-use std::collections::{BTreeSet, VecDeque};
-use wakepath_archive::{ArchiveError, LineSaid, LoopLine, ThreadEnd, Told};
+use crate::terms::{Found, Terms};
+use crate::worst::Worst;
+use wakepath_archive::{ArchiveError, ThreadEnd};
 use wakepath_directory::Directory;
-use wakepath_measure::recorder::formatted;
 use wakepath_measure::{Limits, LiveFigures, LiveTally};
 use wakepath_rt::announcement::State;
 use wakepath_rt::ring::Reader;
-use wakepath_rt::said::{self, Said};
 use wakepath_rt::shared::SharedMemory;
-use wakepath_timeline::{Sample, one_line};
+use wakepath_timeline::Sample;
 
 /// Samples taken at once.
 const BATCH: usize = 4096;
-/// Cycles before and after a bad one that are kept beside it.
-const AROUND: usize = 4;
-/// What a loop told that is held in memory at most.
-const MOST_TOLD: usize = 4096;
-/// Lines up to so long before a bad cycle are kept beside it.
-const LINES_BEFORE_NS: u64 = 1_000_000_000;
-/// So many of them.
-const MOST_LINES: usize = 20;
-
-/// What was told beside the samples, by the loop's own numbers.
-pub(crate) enum Beside {
-    Told(u64, Told, String),
-    Line(LoopLine),
-}
-
-/// Where samples that are looked at lie.
-pub(crate) struct Seen<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) segment: &'a str,
-    pub(crate) base: u64,
-    pub(crate) offset_ns: i128,
-}
-
-/// The last samples, of which one is looked at when those after it are there.
-#[derive(Default)]
-pub(crate) struct Recent {
-    samples: VecDeque<Sample>,
-}
-
-impl Recent {
-    /// Takes in a sample, and keeps the one [`AROUND`] before it where it is one of the worst.
-    pub(crate) fn push(
-        &mut self,
-        sample: Sample,
-        seen: &Seen<'_>,
-        worst: &mut Worst,
-        beside: &[&VecDeque<Beside>],
-    ) {
-        self.samples.push_back(sample);
-        if self.samples.len() > 2 * AROUND + 1 {
-            self.samples.pop_front();
-        }
-        if let Some(at) = self.samples.len().checked_sub(AROUND + 1) {
-            self.look(at, seen, worst, beside);
-        }
-    }
-
-    /// No more come: the last ones are looked at as they are.
-    pub(crate) fn end(&mut self, seen: &Seen<'_>, worst: &mut Worst, beside: &[&VecDeque<Beside>]) {
-        let from = self.samples.len().saturating_sub(AROUND);
-        (from..self.samples.len()).for_each(|at| self.look(at, seen, worst, beside));
-        self.samples.clear();
-    }
-
-    fn look(&self, at: usize, seen: &Seen<'_>, worst: &mut Worst, beside: &[&VecDeque<Beside>]) {
-        let of = &self.samples[at];
-        if of.response_ns() <= worst.threshold_ns(seen.name) {
-            return;
-        }
-        let after_due = |ns: u64| ns.cast_signed().saturating_sub(of.due_ns.cast_signed());
-        let (mut sections, mut lines) = (Vec::new(), Vec::new());
-        for one in beside.iter().flat_map(|of| of.iter()) {
-            match one {
-                Beside::Told(cycle, Told::Span { from_ns, to_ns, .. }, name)
-                    if *cycle == of.cycle =>
-                {
-                    sections.push((name.clone(), after_due(*from_ns), after_due(*to_ns)));
-                }
-                Beside::Line(line)
-                    if line.at_ns + LINES_BEFORE_NS >= of.due_ns
-                        && line.at_ns <= of.end_ns
-                        && lines.len() < MOST_LINES =>
-                {
-                    let text = match &line.said {
-                        LineSaid::Text(text) => one_line(text),
-                        LineSaid::Value { name, is } => format!("{name} = {is}"),
-                    };
-                    lines.push((after_due(line.at_ns), text));
-                }
-                _ => {}
-            }
-        }
-        let neighbour = |of: &Sample| Neighbour {
-            cycle: of.cycle.saturating_sub(seen.base),
-            latency_ns: of.latency_ns(),
-            response_ns: of.response_ns(),
-        };
-        let cycle = WorstCycle {
-            at_ns: (i128::from(of.due_ns) + seen.offset_ns).max(0) as u64,
-            due_ns: of.due_ns,
-            segment: seen.segment.into(),
-            cycle: of.cycle.saturating_sub(seen.base),
-            latency_ns: of.latency_ns(),
-            response_ns: of.response_ns(),
-            cpu: of.cpu,
-            around: self.samples.iter().map(neighbour).collect(),
-            sections,
-            lines,
-        };
-        worst.add(seen.name, cycle);
-    }
-}
 
 /// What all loops write to.
 pub(crate) struct Places<'a> {
@@ -140,13 +37,10 @@ pub(crate) struct OneLoop<'a> {
     pub(crate) found: Found,
     memory: &'a SharedMemory,
     reader: Reader<'a>,
-    said: said::Reader<'a>,
-    named: BTreeSet<u8>,
-    names: Vec<String>,
+    heard: Heard<'a>,
     bears: Bears,
     account: Account,
     recent: Recent,
-    told: VecDeque<Beside>,
     live: LiveTally,
     lost_seen: u64,
     segment: Option<Segment>,
@@ -184,12 +78,9 @@ impl<'a> OneLoop<'a> {
             memory,
             // SAFETY: the recorder is the only process that reads, by its lock, and has one loop for a ring.
             reader: unsafe { memory.reader(ring) },
-            said: memory.said_reader(ring),
-            named: BTreeSet::new(),
-            names: Vec::new(),
+            heard: Heard::new(memory, ring),
             account,
             recent: Recent::default(),
-            told: VecDeque::new(),
             live: LiveTally::of([limits]),
             // What was dropped before is in the gap that a resumed recorder sees.
             lost_seen: reached.map_or(0, |_| memory.indices(ring).lost()),
@@ -237,7 +128,7 @@ impl<'a> OneLoop<'a> {
             };
             if count > 0 {
                 // What is told of a cycle is there before its sample.
-                self.take_told();
+                self.heard.take(self.segment.as_mut());
                 self.live.add(0, &batch);
                 turned |= self.samples(&batch, places);
             }
@@ -289,7 +180,7 @@ impl<'a> OneLoop<'a> {
                 offset_ns: self.offset_ns,
             };
             self.recent
-                .push(*sample, &seen, places.worst, &[&self.told]);
+                .push(*sample, &seen, places.worst, &[self.heard.last()]);
         }
         self.append(&batch[from..], lost);
         turned
@@ -335,13 +226,16 @@ impl<'a> OneLoop<'a> {
                 return is_ended;
             }
         };
-        match Segment::begin(places.segments, &self.found, described, first, cycles) {
+        match Segment::begin(
+            places.segments,
+            &self.found,
+            described,
+            (first, cycles),
+            None,
+        ) {
             Ok(segment) => {
                 self.segment = Some(segment);
-                self.named.clear();
-                for beside in &self.told {
-                    write_told(self.segment.as_mut(), &mut self.named, beside);
-                }
+                self.heard.repeat(self.segment.as_mut());
             }
             Err(error) => self.give_up(error),
         }
@@ -362,80 +256,6 @@ impl<'a> OneLoop<'a> {
             self.complaint = Some(error.to_string());
         }
         true
-    }
-
-    /// What the loop said, into memory and into its segment.
-    fn take_told(&mut self) {
-        let announcement = self.memory.announcement(self.ring);
-        let (told, names) = (&mut self.told, &mut self.names);
-        let mut fresh = VecDeque::new();
-        let format = |number| announcement.format(number);
-        self.said.take(|record| {
-            let beside = match Said::of(record) {
-                Some(Said::Section {
-                    section,
-                    cycle,
-                    from_ns,
-                    to_ns,
-                }) => {
-                    let section = u8::try_from(section).unwrap_or(u8::MAX);
-                    if names.len() <= usize::from(section) {
-                        *names = announcement
-                            .sections()
-                            .iter()
-                            .map(|of| one_line(&of.name))
-                            .collect();
-                    }
-                    let name = names.get(usize::from(section)).cloned().unwrap_or_default();
-                    let span = Told::Span {
-                        thread: 0,
-                        section,
-                        cycle,
-                        from_ns,
-                        to_ns,
-                    };
-                    Beside::Told(cycle, span, name)
-                }
-                Some(Said::Due { cycle, due_ns }) => {
-                    let due = Told::Due {
-                        thread: 0,
-                        cycle,
-                        due_ns,
-                    };
-                    Beside::Told(cycle, due, String::new())
-                }
-                Some(Said::Line {
-                    format: number,
-                    cycle,
-                    at_ns,
-                    arguments,
-                }) => {
-                    let text = match format(number) {
-                        Some((style, text)) => formatted(style, &text, &arguments),
-                        None => "a line whose format is not known".into(),
-                    };
-                    Beside::Line(line(cycle, at_ns, LineSaid::Text(text)))
-                }
-                Some(Said::Value {
-                    number,
-                    cycle,
-                    at_ns,
-                    value,
-                }) => {
-                    let name = format(number).map_or_else(String::new, |(_, name)| one_line(&name));
-                    Beside::Line(line(cycle, at_ns, LineSaid::Value { name, is: value }))
-                }
-                None => return,
-            };
-            fresh.push_back(beside);
-        });
-        for beside in fresh {
-            write_told(self.segment.as_mut(), &mut self.named, &beside);
-            told.push_back(beside);
-        }
-        while told.len() > MOST_TOLD {
-            told.pop_front();
-        }
     }
 
     /// What a kill can't take away any more; with `waits`, a power cut neither.
@@ -462,7 +282,7 @@ impl<'a> OneLoop<'a> {
             base,
             offset_ns: self.offset_ns,
         };
-        self.recent.end(&seen, places.worst, &[&self.told]);
+        self.recent.end(&seen, places.worst, &[self.heard.last()]);
         self.account.settle();
         if !self.end_segment(End::Early(why), places)
             && let Some(minute) = self.account.take()
@@ -487,52 +307,4 @@ fn minute_ended(
     minute.to_cycle = to_cycle;
     // Where the disk takes nothing it waits in memory.
     let _ = history.append(&Entry::Minute(Box::new(minute)));
-}
-
-fn line(cycle: u64, at_ns: u64, said: LineSaid) -> LoopLine {
-    LoopLine {
-        segment: 0,
-        thread: 0,
-        cycle,
-        at_ns,
-        said,
-    }
-}
-
-/// By the segment's own numbers; what is of another segment is left out, and what can't be written too: samples come
-/// first.
-fn write_told(segment: Option<&mut Segment>, named: &mut BTreeSet<u8>, beside: &Beside) {
-    let Some(segment) = segment else {
-        return;
-    };
-    let _ = match beside {
-        Beside::Line(line) => match segment.number_of(line.cycle) {
-            Some(cycle) => segment.say(&LoopLine {
-                cycle,
-                ..line.clone()
-            }),
-            None => Ok(()),
-        },
-        Beside::Told(cycle, told, name) => {
-            let Some(number) = segment.number_of(*cycle) else {
-                return;
-            };
-            let mut told = told.clone();
-            match &mut told {
-                Told::Span { cycle, section, .. } => {
-                    *cycle = number;
-                    if named.insert(*section) {
-                        let _ = segment.tell(&Told::Name {
-                            thread: 0,
-                            section: *section,
-                            name: name.clone(),
-                        });
-                    }
-                }
-                Told::Due { cycle, .. } => *cycle = number,
-                Told::Name { .. } => {}
-            }
-            segment.tell(&told)
-        }
-    };
 }

@@ -1,24 +1,22 @@
 //! The recorder of a program in the field: from its rings to the disk until the program ends. It ends with the program
 //! and with nothing else, and starts none.
 
+use crate::begin::{ServiceError, lock};
 use crate::history::{Bears, Entry, HistoryWriter, now_ns};
+use crate::incidents::Incidents;
 use crate::one_loop::{OneLoop, Places};
 use crate::replay::{self, Open, Reached};
-use crate::room::{self, SEGMENTS, Standing};
+use crate::room::{self, SEGMENTS};
+use crate::terms::{Found, Live, Settings, Terms};
 use crate::worst::Worst;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::fs::{File, TryLockError};
 use std::io;
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use wakepath_archive::{RunStarted, ThreadEnd};
-use wakepath_directory::{Directory, DirectoryError, Trust};
-use wakepath_measure::LiveFigures;
+use wakepath_archive::ThreadEnd;
+use wakepath_directory::{Directory, Trust};
 use wakepath_rt::announcement::{Left, State};
 use wakepath_rt::shared::SharedMemory;
 use wakepath_rt::{clock, of_thread};
@@ -31,131 +29,10 @@ const REPORT_EVERY: Duration = Duration::from_millis(250);
 const FLUSH_EVERY: Duration = Duration::from_millis(500);
 /// What a power cut can lose.
 const SYNC_EVERY: Duration = Duration::from_secs(5);
-/// How long the recorder of the program before may take to write what was left.
-const LOCK_PATIENCE: Duration = Duration::from_secs(20);
 /// Segments that the room is shared between.
 const SEGMENTS_KEPT: u64 = 16;
 /// Largest segment.
 const MOST_SEGMENT_BYTES: u64 = 64 << 20;
-
-/// How much is kept, and what the program is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settings {
-    /// Bytes that all segments may have.
-    pub keep_bytes: u64,
-    /// Worst cycles of each loop.
-    pub worst: usize,
-    /// The program's command line.
-    pub command: Vec<String>,
-    /// Version of the recorder.
-    pub version: String,
-    /// Whether a recorder of this very program was there before and died.
-    pub resumes: bool,
-}
-
-/// A loop that has come.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// Its name, in one line.
-    pub name: String,
-    /// Its period in nanoseconds.
-    pub period_ns: u64,
-    /// The policy of its thread, read back.
-    pub policy: Policy,
-    /// The CPUs of its thread.
-    pub cpus: Vec<u16>,
-    /// All that is in effect for its thread.
-    pub effective: Value,
-}
-
-/// How a segment describes itself.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Described {
-    /// Its first event.
-    pub start: RunStarted,
-    /// The phase of its scenario.
-    pub phase: String,
-    /// The machine as it is.
-    pub facts: Value,
-}
-
-/// What loops are held against, and how their segments describe themselves.
-pub trait Terms {
-    /// What this loop bears.
-    ///
-    /// # Errors
-    /// Why that can't be said, in one line.
-    fn bears(&self, found: &Found) -> Result<Bears, String>;
-    /// A segment of so many cycles.
-    ///
-    /// # Errors
-    /// Why it can't be described, in one line.
-    fn describe(&self, found: &Found, cycles: u64) -> Result<Described, String>;
-}
-
-/// Who is told how the loops stand.
-pub trait Live {
-    /// This loop has come to this.
-    fn is_at(&mut self, name: &str, figures: &LiveFigures);
-}
-
-/// Why nothing is recorded.
-#[derive(Debug, thiserror::Error)]
-pub enum ServiceError {
-    /// The directory can't be had.
-    #[error(transparent)]
-    Directory(#[from] DirectoryError),
-    /// The system refused.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The directory.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// It holds something else.
-    #[error("{}: holds files that are not a service's; give a directory that is empty or does not exist", path.display())]
-    Other {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// It is of a later version.
-    #[error("{}: was written by a later wakepath; record with that one, or into another directory", path.display())]
-    Strange {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// Another program's recorder writes there.
-    #[error("{}: another program is being recorded there; give each a directory of its own", path.display())]
-    Busy {
-        /// The directory.
-        path: PathBuf,
-    },
-}
-
-/// Looks whether a directory can be a service's, and makes it where it is not there.
-///
-/// # Errors
-/// Why it can't, in one line; nothing is written then.
-pub fn prepare(path: &Path, trust: Trust) -> Result<Directory, ServiceError> {
-    let failed = |source| ServiceError::Io {
-        path: path.into(),
-        source,
-    };
-    if path.exists() {
-        let directory = Directory::to_write(path, trust)?;
-        match room::standing(&directory).map_err(failed)? {
-            Standing::Other => return Err(ServiceError::Other { path: path.into() }),
-            Standing::Strange => return Err(ServiceError::Strange { path: path.into() }),
-            Standing::New | Standing::Known => {}
-        }
-    }
-    let directory = Directory::make(path, trust)?;
-    if !room::is_service(path) {
-        room::make(&directory).map_err(failed)?;
-    }
-    Ok(directory)
-}
 
 /// Records until the program ends, of which there is the number and a descriptor that is ready to be read from
 /// then on (pidfd_open(2)). `ready` is called when everything is there.
@@ -181,6 +58,7 @@ pub fn record(
         false => directory.make_below(SEGMENTS).map_err(failed)?,
     };
     let segments = Directory::to_write(&segments, Trust::Own)?;
+    let worst = Worst::open(directory.path(), settings.worst);
     let mut recorder = Recorder {
         memory,
         directory,
@@ -190,43 +68,18 @@ pub fn record(
         terms,
         live,
         history: HistoryWriter::new(directory),
-        worst: Worst::open(directory.path(), settings.worst),
+        worst,
+        incidents: None,
         loops: (0..memory.threads()).map(|_| Slot::Free).collect(),
         reached: Reached::new(),
         unrecorded: 0,
         complained: None,
     };
     recorder.begin().map_err(failed)?;
+    recorder.begin_traces();
     ready();
     recorder.until_the_end(&process);
     Ok(())
-}
-
-fn lock(directory: &Directory) -> Result<File, ServiceError> {
-    let path = directory.path().to_owned();
-    let open = || -> io::Result<File> {
-        match directory.create_new("lock", 0o644) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-        directory.open_to_append("lock")
-    };
-    let file = open().map_err(|source| ServiceError::Io {
-        path: path.clone(),
-        source,
-    })?;
-    let asked = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if asked.elapsed() < LOCK_PATIENCE => {
-                std::thread::sleep(Duration::from_millis(50));
-            }
-            Err(TryLockError::WouldBlock) => return Err(ServiceError::Busy { path }),
-            Err(TryLockError::Error(source)) => return Err(ServiceError::Io { path, source }),
-        }
-    }
 }
 
 enum Slot<'a> {
@@ -248,6 +101,8 @@ struct Recorder<'a> {
     live: &'a mut dyn Live,
     history: HistoryWriter,
     worst: Worst,
+    /// Where the kernel's events are kept.
+    incidents: Option<Incidents>,
     loops: Vec<Slot<'a>>,
     reached: Reached,
     unrecorded: u32,
@@ -380,6 +235,7 @@ impl<'a> Recorder<'a> {
         if turned {
             self.turned();
         }
+        self.keep_traces();
         let unrecorded = self.memory.words().unrecorded.load(Ordering::Acquire);
         if unrecorded > self.unrecorded {
             self.unrecorded = unrecorded;
@@ -449,6 +305,7 @@ impl<'a> Recorder<'a> {
         };
         let outcome = self.history.append(&entry);
         self.check(outcome);
+        self.trace_where(&found);
         let offset_ns = self.places().offset_ns;
         let reached = self.reached.remove(&(self.program, ring));
         let reached = reached.filter(|_| self.settings.resumes);
@@ -460,6 +317,67 @@ impl<'a> Recorder<'a> {
             reached,
             offset_ns,
         )))
+    }
+
+    /// Has the kernel record the events of the CPUs that the program may use.
+    fn begin_traces(&mut self) {
+        if self.settings.traces {
+            let program = rustix::process::Pid::from_raw(self.program.cast_signed());
+            let cpus = wakepath_rt::affinity::of(program);
+            let begun = cpus.map_err(|error| error.to_string()).and_then(|cpus| {
+                Incidents::begin(
+                    self.directory,
+                    &cpus,
+                    !self.settings.resumes,
+                    &mut self.worst,
+                )
+            });
+            self.took_up_tracing(begun);
+        }
+    }
+
+    /// A loop has come: where it may run on CPUs whose events are not recorded, they are from now on.
+    fn trace_where(&mut self, found: &Found) {
+        let Some(incidents) = &mut self.incidents else {
+            return;
+        };
+        incidents.know(found);
+        let missing = incidents.lacks(&found.cpus);
+        if !missing.is_empty() {
+            let cpus = [incidents.cpus(), &missing[..]].concat();
+            // The kernel's instance has this process's name, and there can't be two.
+            let incidents = self.incidents.take();
+            let begun = incidents.map_or(Ok(None), |of| of.anew(&cpus).map(Some));
+            match begun {
+                Ok(incidents) => self.incidents = incidents,
+                Err(why) => self.took_up_tracing(Err(why)),
+            }
+        }
+    }
+
+    /// Said once, and recording goes on without them.
+    fn took_up_tracing(&mut self, begun: Result<Incidents, String>) {
+        match begun {
+            Ok(incidents) => {
+                self.say(incidents.in_words());
+                self.incidents = Some(incidents);
+            }
+            Err(why) => self.say(format!("the kernel's events are not recorded: {why}")),
+        }
+    }
+
+    /// The events around the bad cycles that were seen now.
+    fn keep_traces(&mut self) {
+        let offered = self.worst.offered();
+        if let Some(incidents) = &mut self.incidents {
+            let outcome = incidents.keep(offered, &mut self.worst, self.terms);
+            // Before a kill can take away that the trace is there.
+            let outcome = outcome.and_then(|is_new| match is_new {
+                true => self.worst.write(self.directory),
+                false => Ok(()),
+            });
+            self.check(outcome);
+        }
     }
 
     fn ended(&mut self, name: String, how: &str, died: bool) {

@@ -3,7 +3,7 @@
 
 use crate::account::Account;
 use crate::history::{Bears, Entry, HistoryWriter, read_history};
-use crate::one_loop::{Recent, Seen};
+use crate::recent::{Recent, Seen};
 use crate::worst::Worst;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,12 +1,12 @@
 //! A ring segment: so many cycles of one loop as a run directory like any other, whose cycles are counted from its
 //! own beginning. It is written by a crash-safe log; it judges nothing and removes nothing.
 
-use crate::recorder::{Described, Found};
+use crate::terms::{Described, Found};
 use std::time::{Duration, SystemTime};
 use wakepath_archive::{
     ArchiveError, Effective, Ending, Event, FactsTaken, LinesWriter, LogWriter, LoopLine,
-    PlannedSegment, RunStarted, SegmentEnded, SegmentStarted, ThreadEnd, ThreadEnded,
-    ThreadStarted, Told, ToldWriter, When,
+    PlannedSegment, RunStarted, SegmentEnded, SegmentStarted, SegmentTraced, ThreadEnd,
+    ThreadEnded, ThreadStarted, Told, ToldWriter, TracingSetUp, When,
 };
 use wakepath_directory::{Directory, DirectoryError, Trust};
 use wakepath_timeline::{DueTimes, Sample};
@@ -46,8 +46,8 @@ impl Segment {
         segments: &Directory,
         found: &Found,
         described: Described,
-        first: &Sample,
-        cycles: u64,
+        (first, cycles): (&Sample, u64),
+        traced: Option<TracingSetUp>,
     ) -> Result<Self, ArchiveError> {
         let (name, directory) = make(segments, &found.name)?;
         let mut log = LogWriter::create_in(&directory)?;
@@ -58,17 +58,21 @@ impl Segment {
             ..
         } = described;
         let condition = found.policy.to_string();
+        let is_traced = traced.is_some();
         let planned = PlannedSegment {
             segment: 0,
             phase: phase.clone(),
             repetition: 0,
             condition: condition.clone(),
-            traced: false,
+            traced: is_traced,
         };
         log.append_event(&Event::RunStarted(Box::new(RunStarted {
             planned: vec![planned],
             ..start
         })))?;
+        if let Some(set_up) = traced {
+            log.append_event(&Event::TracingSetUp(set_up))?;
+        }
         log.append_event(&Event::FactsTaken(FactsTaken {
             when: When::Before,
             phase: Some(phase.clone()),
@@ -81,7 +85,7 @@ impl Segment {
             phase,
             repetition: 0,
             condition: condition.clone(),
-            traced: false,
+            traced: is_traced,
             threads: vec![ThreadStarted {
                 thread: 0,
                 name: found.name.clone(),
@@ -146,6 +150,16 @@ impl Segment {
             self.lines = Some(LinesWriter::create_in(&self.directory, MOST_LINES_BYTES)?);
         }
         self.lines.as_mut().map_or(Ok(()), |of| of.append(line))
+    }
+
+    /// Where it is written.
+    pub(crate) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Appends what came of its trace.
+    pub(crate) fn traced(&mut self, traced: SegmentTraced) -> Result<(), ArchiveError> {
+        self.log.append_event(&Event::SegmentTraced(traced))
     }
 
     /// What a kill after it can't take away.

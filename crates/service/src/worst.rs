@@ -1,5 +1,6 @@
 //! The worst cycles of each loop, with what was around them. They are kept for ever, and so many at most.
 
+use crate::recent::Offered;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
@@ -32,6 +33,18 @@ pub struct WorstCycle {
     pub sections: Vec<(String, i64, i64)>,
     /// What the loop said from a second before it to its end: after it was due, and the line.
     pub lines: Vec<(i64, String)>,
+    /// Where the kernel's events around it are, if they were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Traced>,
+}
+
+/// Where the kernel's events around a cycle are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traced {
+    /// The run directory below the service's `worst`.
+    pub run: String,
+    /// The cycle's number there.
+    pub cycle: u64,
 }
 
 /// A cycle beside one that took long.
@@ -51,6 +64,11 @@ pub struct Worst {
     most: usize,
     loops: BTreeMap<String, Vec<WorstCycle>>,
     is_changed: bool,
+    /// Of so many of each loop the kernel's events are kept; of none where they are not recorded.
+    most_traced: usize,
+    offered: Vec<Offered>,
+    /// Runs with events that no cycle needs any more.
+    gone: Vec<String>,
 }
 
 impl Worst {
@@ -59,8 +77,78 @@ impl Worst {
         Self {
             most,
             loops: read_worst(directory).unwrap_or_default(),
-            is_changed: false,
+            ..Self::default()
         }
+    }
+
+    /// Offers bad cycles for their events from now on, and has those of so many of each loop at most.
+    pub(crate) fn trace(&mut self, most: usize) {
+        self.most_traced = most.min(self.most);
+    }
+
+    /// Whether the events around a cycle of this response time are worth keeping.
+    pub(crate) fn wants_trace(&self, name: &str, response_ns: i64) -> bool {
+        // Of the worst of all, traced or not: a cycle that is soon one of many is no reason to stop recording events.
+        let kept = self.loops.get(name).map_or(&[][..], Vec::as_slice);
+        let least = kept.get(self.most_traced);
+        self.most_traced > 0 && least.is_none_or(|least| response_ns > least.response_ns)
+    }
+
+    /// Takes in a bad cycle whose events could be had; of each loop the worst stays.
+    pub(crate) fn offer(&mut self, offered: Offered) {
+        let response_ns = offered.sample.response_ns();
+        match self.offered.iter_mut().find(|of| of.name == offered.name) {
+            Some(of) if of.sample.response_ns() >= response_ns => {}
+            Some(of) => *of = offered,
+            None => self.offered.push(offered),
+        }
+    }
+
+    /// Those that were taken in since somebody asked.
+    pub(crate) fn offered(&mut self) -> Vec<Offered> {
+        std::mem::take(&mut self.offered)
+    }
+
+    /// The longest response time whose events are kept.
+    pub(crate) fn worst_traced_ns(&self) -> Option<i64> {
+        let traced = self
+            .loops
+            .values()
+            .flatten()
+            .filter(|of| of.trace.is_some());
+        traced.map(|of| of.response_ns).max()
+    }
+
+    /// The events around a cycle are there.
+    pub(crate) fn has_trace(&mut self, of: &Offered, trace: Traced) {
+        let kept = self.loops.entry(of.name.clone()).or_default();
+        let found = kept
+            .iter_mut()
+            .find(|one| one.due_ns == of.sample.due_ns && one.segment == of.segment);
+        match found {
+            Some(one) => one.trace = Some(trace),
+            None => self.gone.push(trace.run),
+        }
+        let traced = kept.iter_mut().filter(|of| of.trace.is_some());
+        let beyond = traced.skip(self.most_traced);
+        self.gone
+            .extend(beyond.filter_map(|of| of.trace.take()).map(|of| of.run));
+        self.is_changed = true;
+    }
+
+    /// Runs with events that no cycle needs any more, since somebody asked.
+    pub(crate) fn gone(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.gone)
+    }
+
+    /// Whether a cycle needs this run.
+    pub(crate) fn needs(&self, run: &str) -> bool {
+        let traced = self
+            .loops
+            .values()
+            .flatten()
+            .filter_map(|of| of.trace.as_ref());
+        traced.into_iter().any(|of| of.run == run)
     }
 
     /// The response time that a cycle must be above to be kept.
@@ -83,7 +171,9 @@ impl Worst {
         }
         let place = kept.partition_point(|of| of.response_ns >= cycle.response_ns);
         kept.insert(place, cycle);
-        kept.truncate(self.most);
+        let beyond = kept.drain(self.most.min(kept.len())..);
+        self.gone
+            .extend(beyond.filter_map(|of| of.trace).map(|of| of.run));
         self.is_changed = true;
     }
 
@@ -116,6 +206,69 @@ pub fn read_worst(directory: &Path) -> io::Result<BTreeMap<String, Vec<WorstCycl
 mod tests {
     use super::*;
 
+    fn cycle(due_ns: u64, response_ns: i64) -> WorstCycle {
+        WorstCycle {
+            at_ns: 0,
+            due_ns,
+            segment: "a".into(),
+            cycle: due_ns,
+            latency_ns: 0,
+            response_ns,
+            cpu: 0,
+            around: Vec::new(),
+            sections: Vec::new(),
+            lines: Vec::new(),
+            trace: None,
+        }
+    }
+
+    fn offered(due_ns: u64, response_ns: u64) -> Offered {
+        let sample = wakepath_timeline::Sample {
+            due_ns,
+            wake_ns: due_ns,
+            end_ns: due_ns + response_ns,
+            ..wakepath_timeline::Sample::default()
+        };
+        Offered {
+            name: "loop".into(),
+            segment: "a".into(),
+            sample,
+            around: vec![sample],
+            beside: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn events_are_kept_of_the_worst_alone_and_go_with_their_cycle() {
+        let mut worst = Worst {
+            most: 3,
+            ..Worst::default()
+        };
+        assert!(!worst.wants_trace("loop", 10), "nobody records them");
+        worst.trace(2);
+        for (due_ns, response_ns) in [(1, 10), (2, 30), (3, 20)] {
+            worst.add("loop", cycle(due_ns, response_ns as i64));
+            assert!(worst.wants_trace("loop", response_ns as i64));
+            worst.offer(offered(due_ns, response_ns));
+            let offered = worst.offered();
+            let run = format!("loop-{due_ns}");
+            worst.has_trace(&offered[0], Traced { run, cycle: 4 });
+        }
+        assert_eq!(worst.gone(), ["loop-1"]);
+        assert!(worst.needs("loop-2") && worst.needs("loop-3") && !worst.needs("loop-1"));
+        assert_eq!(worst.worst_traced_ns(), Some(30));
+        assert!(!worst.wants_trace("loop", 10) && worst.wants_trace("loop", 11));
+        for (due_ns, response_ns) in [(4, 50), (5, 40)] {
+            worst.add("loop", cycle(due_ns, response_ns));
+        }
+        assert_eq!(worst.gone(), ["loop-3"], "its cycle is none of the worst");
+        // Of several in the same moment, the worst.
+        worst.offer(offered(4, 50));
+        worst.offer(offered(5, 40));
+        let left = worst.offered();
+        assert_eq!((left.len(), left[0].sample.due_ns), (1, 4));
+    }
+
     #[test]
     fn the_worst_stay_and_none_is_there_twice() {
         let mut worst = Worst {
@@ -123,18 +276,7 @@ mod tests {
             ..Worst::default()
         };
         for (due_ns, response_ns) in [(1, 10), (2, 30), (3, 20), (2, 30), (4, 5)] {
-            let cycle = WorstCycle {
-                at_ns: 0,
-                due_ns,
-                segment: "a".into(),
-                cycle: due_ns,
-                latency_ns: 0,
-                response_ns,
-                cpu: 0,
-                around: Vec::new(),
-                sections: Vec::new(),
-                lines: Vec::new(),
-            };
+            let cycle = cycle(due_ns, response_ns);
             if response_ns > worst.threshold_ns("loop") {
                 worst.add("loop", cycle);
             }

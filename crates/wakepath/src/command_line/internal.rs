@@ -105,6 +105,9 @@ pub struct Beside {
     /// Where live figures are served.
     #[arg(long)]
     pub metrics: Option<String>,
+    /// Keep the kernel's events around the worst cycles.
+    #[arg(long)]
+    pub trace: bool,
     /// Write in a directory of others, too.
     #[arg(long)]
     pub trust_directory: bool,

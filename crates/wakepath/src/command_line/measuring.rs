@@ -181,15 +181,19 @@ pub struct Record {
     #[arg(long, value_name = "SCENARIO", default_value = "check")]
     pub loads: String,
     /// Measure everything once more with kernel events recorded, so that late cycles can be explained.
-    #[arg(long)]
+    #[arg(
+        long,
+        long_help = "Measure everything once more with kernel events recorded, so that late cycles can be explained. \
+        With --service: record the kernel's events into a ring beside the loops, and keep those around the worst \
+        cycles; what an event costs is then in all latencies"
+    )]
     pub trace: bool,
     /// In the field: start the recorder, which goes on for as long as the program, and become the program.
     #[arg(
         long,
         value_name = "DIR",
         conflicts_with_all = [
-            "policy", "cpu", "duration", "idle", "loads", "trace", "directory", "stop_above", "details", "json",
-            "no_tui",
+            "policy", "cpu", "duration", "idle", "loads", "directory", "stop_above", "details", "json", "no_tui",
         ],
         long_help = "In the field: start the recorder and become the program, with the same process number, as a \
         service's ExecStart. The recorder goes on for as long as the program and writes into this directory: all \

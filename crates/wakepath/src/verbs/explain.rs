@@ -15,7 +15,11 @@ use wakepath_scenario::units;
 
 /// Explains and shows.
 pub fn run(arguments: &Explain) -> Outcome {
-    let run = opened(&runs::find(arguments.run.as_deref())?, arguments.json)?;
+    let directory = runs::find(arguments.run.as_deref())?;
+    if wakepath_service::is_service(&directory) {
+        return super::service::explain_worst(&directory, arguments);
+    }
+    let run = opened(&directory, arguments.json)?;
     let mut order = Order::of_run(&run)?;
     if let Some(threshold) = &arguments.threshold {
         let ns = units::parse_duration(threshold)

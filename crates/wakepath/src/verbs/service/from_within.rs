@@ -55,6 +55,7 @@ fn started(arguments: &Beside) -> Result<(), Failure> {
         criterion: arguments.criterion.as_deref(),
         metrics: arguments.metrics.as_deref(),
         trusts_directory: arguments.trust_directory,
+        traces: arguments.trace,
     };
     let order = asked.order()?;
     let place = order.place(&arguments.directory)?;

@@ -2,12 +2,14 @@
 //! by the program itself. Both wait for nothing but the recorder's word that all is there, and measure nothing.
 
 mod beside;
+mod explained;
 mod from_within;
 mod order;
 mod shown;
 mod terms;
 
 pub use beside::{keeper, recorder};
+pub use explained::explain_worst;
 pub use from_within::from_within;
 pub use order::Order;
 pub use shown::show;
@@ -50,6 +52,7 @@ pub fn run(arguments: &Record, directory: &Path) -> Outcome {
         criterion: arguments.criterion.as_deref(),
         metrics: arguments.output.metrics.as_deref(),
         trusts_directory: arguments.output.trust_directory,
+        traces: arguments.trace,
     };
     let order = asked.order()?;
     let place = order.place(directory)?;

@@ -34,6 +34,7 @@ pub(super) struct Asked<'a> {
     pub(super) criterion: Option<&'a str>,
     pub(super) metrics: Option<&'a str>,
     pub(super) trusts_directory: bool,
+    pub(super) traces: bool,
 }
 
 impl Asked<'_> {
@@ -60,6 +61,7 @@ impl Asked<'_> {
                 command: self.command,
                 version: VERSION.into(),
                 resumes: false,
+                traces: self.traces,
             },
             program: self.program,
             criterion: self.criterion.map(ToOwned::to_owned),

@@ -2,6 +2,7 @@
 //! of day, and what is missing, in one screen.
 
 use super::super::{Outcome, print_result};
+use super::explained::in_details;
 use crate::command_line::Show;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -105,6 +106,17 @@ fn text(
         }
         for cycle in kept.iter().take(most) {
             let _ = writeln!(text, "    {}", worst_line(cycle));
+            if all {
+                text += &in_details(directory, cycle);
+            }
+        }
+        let traced = kept.iter().filter(|of| of.trace.is_some()).count() as u64;
+        if traced > 0 && !all {
+            let _ = writeln!(
+                text,
+                "  kernel events of {} kept: wakepath explain {place}",
+                counted(traced, "worst cycle", "worst cycles")
+            );
         }
     }
     if loops.is_empty() {

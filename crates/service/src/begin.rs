@@ -1,0 +1,97 @@
+//! A service's directory before it is written in: looked at, made, and held by one recorder at a time.
+
+use crate::room::{self, Standing};
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use wakepath_directory::{Directory, DirectoryError, Trust};
+
+/// How long the recorder of the program before may take to write what was left.
+const LOCK_PATIENCE: Duration = Duration::from_secs(20);
+
+/// Why nothing is recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// The directory can't be had.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// The system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It holds something else.
+    #[error("{}: holds files that are not a service's; give a directory that is empty or does not exist", path.display())]
+    Other {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// It is of a later version.
+    #[error("{}: was written by a later wakepath; record with that one, or into another directory", path.display())]
+    Strange {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Another program's recorder writes there.
+    #[error("{}: another program is being recorded there; give each a directory of its own", path.display())]
+    Busy {
+        /// The directory.
+        path: PathBuf,
+    },
+}
+
+/// Looks whether a directory can be a service's, and makes it where it is not there.
+///
+/// # Errors
+/// Why it can't, in one line; nothing is written then.
+pub fn prepare(path: &Path, trust: Trust) -> Result<Directory, ServiceError> {
+    let failed = |source| ServiceError::Io {
+        path: path.into(),
+        source,
+    };
+    if path.exists() {
+        let directory = Directory::to_write(path, trust)?;
+        match room::standing(&directory).map_err(failed)? {
+            Standing::Other => return Err(ServiceError::Other { path: path.into() }),
+            Standing::Strange => return Err(ServiceError::Strange { path: path.into() }),
+            Standing::New | Standing::Known => {}
+        }
+    }
+    let directory = Directory::make(path, trust)?;
+    if !room::is_service(path) {
+        room::make(&directory).map_err(failed)?;
+    }
+    Ok(directory)
+}
+
+/// Holds the directory for as long as the file lives.
+pub(crate) fn lock(directory: &Directory) -> Result<File, ServiceError> {
+    let path = directory.path().to_owned();
+    let open = || -> io::Result<File> {
+        match directory.create_new("lock", 0o644) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+        directory.open_to_append("lock")
+    };
+    let file = open().map_err(|source| ServiceError::Io {
+        path: path.clone(),
+        source,
+    })?;
+    let asked = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if asked.elapsed() < LOCK_PATIENCE => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            Err(TryLockError::WouldBlock) => return Err(ServiceError::Busy { path }),
+            Err(TryLockError::Error(source)) => return Err(ServiceError::Io { path, source }),
+        }
+    }
+}

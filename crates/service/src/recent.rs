@@ -1,0 +1,156 @@
+//! The last cycles of a loop, of which one is looked at when those after it are there: whether it is one of the worst,
+//! and what was around it. It writes nothing.
+
+use crate::worst::{Neighbour, Worst, WorstCycle};
+use std::collections::VecDeque;
+use wakepath_archive::{LineSaid, LoopLine, Told};
+use wakepath_timeline::{Sample, one_line};
+
+/// Cycles before and after a bad one that are kept beside it.
+const AROUND: usize = 4;
+/// Lines up to so long before a bad cycle are kept beside it.
+const LINES_BEFORE_NS: u64 = 1_000_000_000;
+/// So many of them.
+const MOST_LINES: usize = 20;
+
+/// What was told beside the samples, by the loop's own numbers.
+#[derive(Debug, Clone)]
+pub(crate) enum Beside {
+    Told(u64, Told, String),
+    Line(LoopLine),
+}
+
+/// Where samples that are looked at lie.
+pub(crate) struct Seen<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) segment: &'a str,
+    pub(crate) base: u64,
+    pub(crate) offset_ns: i128,
+}
+
+/// The last samples, of which one is looked at when those after it are there.
+#[derive(Default)]
+pub(crate) struct Recent {
+    samples: VecDeque<Sample>,
+}
+
+impl Recent {
+    /// Takes in a sample, and keeps the one [`AROUND`] before it where it is one of the worst.
+    pub(crate) fn push(
+        &mut self,
+        sample: Sample,
+        seen: &Seen<'_>,
+        worst: &mut Worst,
+        beside: &[&VecDeque<Beside>],
+    ) {
+        self.samples.push_back(sample);
+        if self.samples.len() > 2 * AROUND + 1 {
+            self.samples.pop_front();
+        }
+        if let Some(at) = self.samples.len().checked_sub(AROUND + 1) {
+            self.look(at, seen, worst, beside);
+        }
+    }
+
+    /// No more come: the last ones are looked at as they are.
+    pub(crate) fn end(&mut self, seen: &Seen<'_>, worst: &mut Worst, beside: &[&VecDeque<Beside>]) {
+        let from = self.samples.len().saturating_sub(AROUND);
+        (from..self.samples.len()).for_each(|at| self.look(at, seen, worst, beside));
+        self.samples.clear();
+    }
+
+    fn look(&self, at: usize, seen: &Seen<'_>, worst: &mut Worst, beside: &[&VecDeque<Beside>]) {
+        let of = &self.samples[at];
+        if of.response_ns() <= worst.threshold_ns(seen.name) {
+            return;
+        }
+        let after_due = |ns: u64| ns.cast_signed().saturating_sub(of.due_ns.cast_signed());
+        let (mut sections, mut lines) = (Vec::new(), Vec::new());
+        for one in beside.iter().flat_map(|of| of.iter()) {
+            match one {
+                Beside::Told(cycle, Told::Span { from_ns, to_ns, .. }, name)
+                    if *cycle == of.cycle =>
+                {
+                    sections.push((name.clone(), after_due(*from_ns), after_due(*to_ns)));
+                }
+                Beside::Line(line)
+                    if line.at_ns + LINES_BEFORE_NS >= of.due_ns
+                        && line.at_ns <= of.end_ns
+                        && lines.len() < MOST_LINES =>
+                {
+                    let text = match &line.said {
+                        LineSaid::Text(text) => one_line(text),
+                        LineSaid::Value { name, is } => format!("{name} = {is}"),
+                    };
+                    lines.push((after_due(line.at_ns), text));
+                }
+                _ => {}
+            }
+        }
+        let neighbour = |of: &Sample| Neighbour {
+            cycle: of.cycle.saturating_sub(seen.base),
+            latency_ns: of.latency_ns(),
+            response_ns: of.response_ns(),
+        };
+        let cycle = WorstCycle {
+            at_ns: (i128::from(of.due_ns) + seen.offset_ns).max(0) as u64,
+            due_ns: of.due_ns,
+            segment: seen.segment.into(),
+            cycle: of.cycle.saturating_sub(seen.base),
+            latency_ns: of.latency_ns(),
+            response_ns: of.response_ns(),
+            cpu: of.cpu,
+            around: self.samples.iter().map(neighbour).collect(),
+            sections,
+            lines,
+            trace: None,
+        };
+        worst.add(seen.name, cycle);
+        if worst.wants_trace(seen.name, of.response_ns()) {
+            let told = beside.iter().flat_map(|of| of.iter());
+            worst.offer(Offered {
+                name: seen.name.into(),
+                segment: seen.segment.into(),
+                sample: *of,
+                around: self.samples.iter().copied().collect(),
+                beside: told.filter(|one| self.is_around(one)).cloned().collect(),
+            });
+        }
+    }
+
+    /// Whether it was told in one of these cycles.
+    fn is_around(&self, beside: &Beside) -> bool {
+        let cycle = match beside {
+            Beside::Told(cycle, ..) => *cycle,
+            Beside::Line(line) => line.cycle,
+        };
+        self.samples.iter().any(|of| of.cycle == cycle)
+    }
+}
+
+/// A bad cycle whose kernel events are to be kept, with what is needed to tell of it.
+#[derive(Debug)]
+pub(crate) struct Offered {
+    pub(crate) name: String,
+    /// Its segment and due time are what it is known by.
+    pub(crate) segment: String,
+    pub(crate) sample: Sample,
+    /// It and its neighbours, by the loop's own numbers.
+    pub(crate) around: Vec<Sample>,
+    pub(crate) beside: Vec<Beside>,
+}
+
+impl Offered {
+    /// How far its true times lie behind those of its sample, which of a driven loop are on an even row.
+    pub(crate) fn shift_ns(&self) -> i64 {
+        let due = self.beside.iter().find_map(|one| match one {
+            Beside::Told(cycle, Told::Due { due_ns, .. }, _) if *cycle == self.sample.cycle => {
+                Some(*due_ns)
+            }
+            _ => None,
+        });
+        due.map_or(0, |due_ns| {
+            due_ns.wrapping_sub(self.sample.due_ns).cast_signed()
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! What a recorder is told, and whom it asks: what a loop is held against, how a segment describes itself, who is told
+//! how the loops stand.
+
+use crate::history::Bears;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use wakepath_archive::RunStarted;
+use wakepath_measure::LiveFigures;
+use wakepath_timeline::Policy;
+
+/// How much is kept, and what the program is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Bytes that all segments may have.
+    pub keep_bytes: u64,
+    /// Worst cycles of each loop.
+    pub worst: usize,
+    /// The program's command line.
+    pub command: Vec<String>,
+    /// Version of the recorder.
+    pub version: String,
+    /// Whether a recorder of this very program was there before and died.
+    pub resumes: bool,
+    /// Whether the kernel's events around the worst cycles are kept.
+    #[serde(default)]
+    pub traces: bool,
+}
+
+/// A loop that has come.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Its name, in one line.
+    pub name: String,
+    /// Its period in nanoseconds.
+    pub period_ns: u64,
+    /// The policy of its thread, read back.
+    pub policy: Policy,
+    /// The CPUs of its thread.
+    pub cpus: Vec<u16>,
+    /// All that is in effect for its thread.
+    pub effective: Value,
+}
+
+/// How a segment describes itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Described {
+    /// Its first event.
+    pub start: RunStarted,
+    /// The phase of its scenario.
+    pub phase: String,
+    /// The machine as it is.
+    pub facts: Value,
+}
+
+/// What loops are held against, and how their segments describe themselves.
+pub trait Terms {
+    /// What this loop bears.
+    ///
+    /// # Errors
+    /// Why that can't be said, in one line.
+    fn bears(&self, found: &Found) -> Result<Bears, String>;
+    /// A segment of so many cycles.
+    ///
+    /// # Errors
+    /// Why it can't be described, in one line.
+    fn describe(&self, found: &Found, cycles: u64) -> Result<Described, String>;
+}
+
+/// Who is told how the loops stand.
+pub trait Live {
+    /// This loop has come to this.
+    fn is_at(&mut self, name: &str, figures: &LiveFigures);
+}

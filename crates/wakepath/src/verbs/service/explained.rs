@@ -1,0 +1,89 @@
+//! `wakepath explain` of a service's directory, and the same in its details: the worst cycles whose kernel events were
+//! kept, each as the run that it has for itself explains it.
+
+use super::super::{Outcome, explain, opened, print_result};
+use crate::command_line::Explain;
+use std::path::Path;
+use std::process::ExitCode;
+use wakepath_explain::LateCycle;
+use wakepath_report::cycle_text_of;
+use wakepath_service::{WorstCycle, read_worst};
+use wakepath_timeline::one_line;
+
+/// Causes and pieces of a cycle that are told beside others.
+const MOST: usize = 4;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Explains the worst cycles of each loop, the worst first.
+pub fn explain_worst(directory: &Path, arguments: &Explain) -> Outcome {
+    let place = directory.display();
+    if arguments.cycle.is_some() || arguments.perfetto.is_some() {
+        return Err(format!(
+            "{place}: is a service's; name one of its runs for that: {place}/worst/NAME or {place}/segments/NAME"
+        )
+        .into());
+    }
+    let worst = read_worst(directory).map_err(|error| format!("{place}: {error}"))?;
+    let traced = worst.iter().flat_map(|(name, cycles)| {
+        let traced = cycles.iter().filter(|of| of.trace.is_some());
+        traced.take(arguments.worst).map(move |of| (name, of))
+    });
+    let mut found = Vec::new();
+    for (name, of) in traced {
+        if let Some((run, cycle)) = explained(directory, of)? {
+            found.push((name, run, cycle));
+        }
+    }
+    if found.is_empty() {
+        return Err(format!(
+            "{place}: no worst cycle has kernel events; record the service with --trace"
+        )
+        .into());
+    }
+    let text = match arguments.json {
+        true => {
+            let all = found.iter().map(
+                |(name, run, cycle)| serde_json::json!({"loop": name, "run": run, "cycle": cycle}),
+            );
+            serde_json::to_string_pretty(&all.collect::<Vec<_>>())? + "\n"
+        }
+        false => {
+            let texts = found.iter().map(|(name, run, cycle)| {
+                let number = cycle.cycle;
+                let heading = format!("{}: {run} cycle {number}", one_line(name));
+                cycle_text_of(cycle, &heading, MOST)
+            });
+            let whole =
+                format!("\nevery piece: wakepath explain {place}/worst/NAME --cycle NUMBER\n");
+            texts.collect::<Vec<_>>().join("\n") + &whole
+        }
+    };
+    print_result(arguments.json, &crate::terminal::laid(&text))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The same beside a cycle in the details; nothing where it can't be had.
+pub(super) fn in_details(directory: &Path, of: &WorstCycle) -> String {
+    let Ok(Some((run, cycle))) = explained(directory, of) else {
+        return String::new();
+    };
+    let heading = format!("why: {run} cycle {}", cycle.cycle);
+    let text = cycle_text_of(&cycle, &heading, MOST);
+    let lines = text.lines().filter(|line| !line.is_empty());
+    lines.map(|line| format!("      {line}\n")).collect()
+}
+
+/// A cycle's run and its explanation, where its events are there.
+fn explained(directory: &Path, of: &WorstCycle) -> Result<Option<(String, LateCycle)>, Failure> {
+    let Some(trace) = &of.trace else {
+        return Ok(None);
+    };
+    // It stands in a file that anybody may have written.
+    if Path::new(&trace.run).components().count() != 1 || trace.run.starts_with('.') {
+        return Ok(None);
+    }
+    let run = opened(&directory.join("worst").join(&trace.run), true)?;
+    let found = explain::cycle_of(&run, 0, 0, trace.cycle)?;
+    Ok(found.map(|(_, cycle)| (one_line(&trace.run), cycle)))
+}
