@@ -61,7 +61,7 @@ pub use trace::{
     CpuCount, EventKind, Kept, KeptWindow, MissingEvents, Trace, TraceDescription, TraceEnd,
     TraceEvents, TraceFollower, TraceMode, TraceWriter, trace_name,
 };
-pub use virtual_time::{EMULATOR_NAME, Emulator, VirtualTime};
+pub use virtual_time::{EMULATOR_NAME, Emulator, GuestAdditions, VirtualTime};
 
 /// The newest version of the archive's format that this library reads; it writes it for imported
 /// runs.

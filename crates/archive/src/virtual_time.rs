@@ -50,8 +50,36 @@ pub struct Emulator {
     /// Commands that ran in the guest before, as the user gave them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<String>,
+    /// What else the guest was given.
+    #[serde(default, skip_serializing_if = "GuestAdditions::is_empty")]
+    pub added: GuestAdditions,
     /// Wall-clock start on the host, RFC 3339 in UTC; the run's own start is virtual.
     pub started: String,
+}
+
+/// What a guest is given beside its kernel, its programs and its scenario, as the user asked for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GuestAdditions {
+    /// Directory of kernel modules; those of the kernel's package where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modules_from: Option<String>,
+    /// Kernel modules that are loaded first, each with its parameters behind its name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<String>,
+    /// Files and directories of the host, as `HOST=GUEST`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// What is written into files of the guest's kernel, as `PATH=VALUE`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<String>,
+}
+
+impl GuestAdditions {
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What the host says of the emulator, if it has said it.

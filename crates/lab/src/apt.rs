@@ -33,14 +33,27 @@ impl Client {
     /// With lists of its own in `cache`, for an architecture as Debian calls it. `suffix` is added
     /// to the name of the host's release, such as `-backports`.
     pub fn for_architecture(architecture: &str, suffix: &str, cache: &Cache) -> Result<Self> {
+        let (mirror, release) = mirror();
+        Self::with_lists(architecture, &mirror, release + suffix, cache)
+    }
+
+    /// The same of a release by its name, such as `trixie` or `bookworm-backports`.
+    pub fn for_release(architecture: &str, release: &str, cache: &Cache) -> Result<Self> {
+        Self::with_lists(architecture, &mirror().0, release.to_owned(), cache)
+    }
+
+    fn with_lists(
+        architecture: &str,
+        mirror: &str,
+        release: String,
+        cache: &Cache,
+    ) -> Result<Self> {
         if !Path::new(KEYS).exists() {
             return Err(LabError::MissingProgram {
                 program: KEYS.into(),
                 package: "debian-archive-keyring",
             });
         }
-        let (mirror, release) = mirror();
-        let release = release + suffix;
         let place = cache.place(&format!("apt-{release}-{architecture}"))?;
         for inner in ["lists/partial", "cache/archives/partial"] {
             let inner = place.join(inner);

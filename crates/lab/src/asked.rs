@@ -3,6 +3,7 @@
 use crate::architecture::Architecture;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use wakepath_archive::GuestAdditions;
 
 /// The guests: each kernel with each variant. Together with seeds and a scenario this is all that a
 /// run can be made again from.
@@ -23,6 +24,9 @@ pub struct GuestsAsked {
     pub ns_per_instruction: u32,
     /// Memory of each guest in MiB.
     pub memory_mib: u32,
+    /// What else each guest gets; before version 3 of a baseline there was nothing.
+    #[serde(default, skip_serializing_if = "GuestAdditions::is_empty")]
+    pub added: GuestAdditions,
 }
 
 fn first_architecture() -> String {

@@ -205,6 +205,30 @@ fn needed(
         .collect()
 }
 
+/// The content of a section, by its name.
+pub fn section<'a>(file: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let layout = layout(file).ok()?;
+    let field = |at: usize, length: usize| Some(number(file, at, length).ok()? as usize);
+    let from = layout.sections_count.start;
+    let [size, count, names] = [from, from + 2, from + 4].map(|at| field(at, 2));
+    let table = field(layout.sections_at, layout.word)?;
+    // An entry: four bytes each of name and kind, words of flags and address, then these two.
+    let content = |index: usize| {
+        let at = table.checked_add(index.checked_mul(size?)?)?;
+        let offset_at = at.checked_add(8 + 2 * layout.word)?;
+        let offset = field(offset_at, layout.word)?;
+        let length = field(offset_at + layout.word, layout.word)?;
+        Some((
+            field(at, 4)?,
+            file.get(offset..offset.checked_add(length)?)?,
+        ))
+    };
+    let (_, names) = content(names?)?;
+    let sections = (0..count?).filter_map(content);
+    let called = |at: usize| names.get(at..)?.split(|&byte| byte == 0).next();
+    { sections }.find_map(|(at, bytes)| (called(at)? == name.as_bytes()).then_some(bytes))
+}
+
 /// The file without what is never loaded: debugging information is most of a program that was not
 /// stripped, and the guest unpacks every byte of it at an emulated CPU's pace.
 pub fn without_the_rest(mut file: Vec<u8>, program: &Program) -> Vec<u8> {

@@ -96,10 +96,12 @@ impl Emulation<'_> {
 
     fn sent(&self, sent: &Path) -> Result<Vec<(String, Vec<u8>)>> {
         let bytes = match fs::read(sent) {
-            Ok(bytes) => bytes,
-            // A machine without the port sends by way of its console.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.taken_from_console()?,
-            Err(error) => return Err(LabError::io("read", sent, error)),
+            Ok(bytes) if !bytes.is_empty() => bytes,
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(LabError::io("read", sent, error));
+            }
+            // A machine without the port, or a kernel that does not give it, sends by way of its console.
+            _ => self.taken_from_console()?,
         };
         receive(&bytes).map_err(|why| LabError::Incomplete {
             why: why.into(),

@@ -2,8 +2,10 @@
 
 use crate::architecture::Architecture;
 use crate::baseline::BaselineError;
+use crate::brought::BroughtFault;
 use crate::divergence::Divergence;
 use crate::fault::{FileFault, ProgramFault, Unfinished};
+use crate::modules::ModuleFault;
 use crate::words::WordsError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -99,7 +101,7 @@ pub enum LabError {
     /// The kernel's name says nothing.
     #[error(
         "{name:?} is no kernel: give the path of a bzImage or Image, debian:stock, debian:rt, or \
-         package:NAME or package:NAME=VERSION"
+         package:NAME or package:NAME=VERSION, and @RELEASE behind a name for another of Debian's"
     )]
     KernelName {
         /// The name.
@@ -144,6 +146,43 @@ pub enum LabError {
         expected: String,
         /// Of the file.
         found: String,
+    },
+    /// Modules that can't be had.
+    #[error("{}: {fault}", path.display())]
+    Modules {
+        /// A module's file, or the directory of them.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: ModuleFault,
+    },
+    /// Modules as they were asked for.
+    #[error(transparent)]
+    ModulesAsked(ModuleFault),
+    /// Something that can't be brought into a guest.
+    #[error("--file {given}: {fault}")]
+    Bring {
+        /// As it was given.
+        given: String,
+        /// What is wrong with it.
+        fault: BroughtFault,
+    },
+    /// Something that can't be written into a file of a guest's kernel.
+    #[error("--init-write {given}: {fault}")]
+    InitWrite {
+        /// As it was given.
+        given: String,
+        /// What is wrong with it.
+        fault: BroughtFault,
+    },
+    /// A kernel that was built without what the guest needs.
+    #[error("{kernel} can't be this guest: it was built without {lacks}; so says {from}")]
+    Lacking {
+        /// The kernel as it was called.
+        kernel: String,
+        /// What it lacks, with what can't work.
+        lacks: String,
+        /// Where its configuration was found.
+        from: String,
     },
     /// Virtual time passes by powers of two.
     #[error(

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
-use wakepath_archive::{EMULATOR_NAME, Emulator};
+use wakepath_archive::{EMULATOR_NAME, Emulator, GuestAdditions};
 
 /// One guest.
 #[derive(Debug, Clone)]
@@ -29,6 +29,8 @@ pub struct Guest {
     pub directory: PathBuf,
     /// Commands that run in it first, as the user gave them.
     pub before: Vec<String>,
+    /// What else it is given, likewise.
+    pub added: GuestAdditions,
 }
 
 impl Guest {
@@ -122,6 +124,7 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Limit, host: &Host, stopped: Stopped<'
         kernel_package: guest.kernel.package.clone(),
         initramfs_sha256: guest.initramfs.sha256.clone(),
         before: guest.before.clone(),
+        added: guest.added.clone(),
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
     };
     let home = Emulation {

@@ -2,9 +2,11 @@
 //! content gives the same bytes.
 
 use crate::architecture::Architecture;
+use crate::brought::Brought;
 use crate::cpio::{Entry, Kind, pack};
 use crate::digest::sha256_hex;
 use crate::fault::ProgramFault;
+use crate::modules::Module;
 use crate::order::{ORDER_PATH, Order, PROGRAM_PATH};
 use crate::programs::Wanted;
 use crate::{LabError, Result, foreign, programs};
@@ -39,24 +41,36 @@ pub(crate) const INITRAMFS: &str = "/proc/self/fd/1";
 /// Places where the guest mounts something or a program expects to find a directory.
 const DIRECTORIES: [&str; 7] = ["bin", "dev", "lab", "proc", "run", "sys", "tmp"];
 
+/// What a guest finds in its initramfs beside wakepath.
+pub struct Content<'a> {
+    /// What it is to do.
+    pub order: &'a Order,
+    /// Further programs, each with its libraries and at its own path.
+    pub programs: &'a [Wanted],
+    /// Libraries that hold a controller.
+    pub libraries: &'a [String],
+    /// Modules that its kernel loads.
+    pub modules: &'a [Module],
+    /// What the user brings.
+    pub brought: &'a [Brought],
+    /// What its kernel was configured with, and that kernel's release.
+    pub config: Option<(&'a Path, &'a str)>,
+}
+
 impl Initramfs {
-    /// Packs `program` (wakepath itself), the order, further programs by name, each with its
-    /// libraries and at its own path, and what the kernel was configured with.
+    /// Packs `program` (wakepath itself) and the rest.
     ///
     /// # Errors
-    /// A program that is missing or can't be read.
+    /// A program or a file that is missing or can't be read.
     pub fn build(
         architecture: Architecture,
         program: &Path,
-        order: &Order,
-        further: &[Wanted],
-        libraries: &[String],
-        config: Option<&Path>,
+        content: &Content<'_>,
     ) -> Result<Self> {
         let mut files: BTreeMap<String, Entry> = BTreeMap::new();
         programs::refuse_other(program, architecture)?;
         programs::add(&mut files, program, Path::new(PROGRAM_PATH))?;
-        for wanted in further {
+        for wanted in content.programs {
             match wanted {
                 Wanted::OfThisHost { program, package } => {
                     let path = programs::installed(program, package)?;
@@ -68,34 +82,39 @@ impl Initramfs {
                 }
             }
         }
-        for library in libraries {
+        for library in content.libraries {
             programs::refuse_other(Path::new(library), architecture)?;
             programs::add(&mut files, Path::new(library), Path::new(library))?;
         }
-        put_under(&mut files)?;
-        if let Some((config, name)) = config.and_then(|path| Some((path, path.file_name()?))) {
-            let path = format!("boot/{}", name.to_string_lossy());
-            let bytes = fs::read(config).map_err(|e| LabError::io("read", config, e))?;
-            let kind = Kind::File {
-                executable: false,
-                bytes,
-            };
-            files.insert(path.clone(), Entry { path, kind });
+        // What is brought comes in the place of what would come by itself.
+        let mut brought = BTreeMap::new();
+        for one in content.brought {
+            one.add(&mut brought, architecture)?;
         }
-        let order = Entry {
-            path: ORDER_PATH.trim_start_matches('/').into(),
-            kind: Kind::File {
-                executable: false,
-                bytes: order.to_bytes(),
-            },
+        files.extend(brought);
+        put_under(&mut files, content.order)?;
+        let mut add = |path: &str, kind: Kind| {
+            let path = path.to_owned();
+            files.insert(path.clone(), Entry { path, kind });
         };
-        files.insert(order.path.clone(), order);
+        let plain = |bytes: Vec<u8>| Kind::File {
+            executable: false,
+            bytes,
+        };
+        if let Some((config, release)) = content.config {
+            let bytes = fs::read(config).map_err(|e| LabError::io("read", config, e))?;
+            add(&format!("boot/config-{release}"), plain(bytes));
+        }
+        for module in content.modules {
+            let entry = module.entry();
+            add(&entry.path, entry.kind);
+        }
+        add(
+            ORDER_PATH.trim_start_matches('/'),
+            plain(content.order.to_bytes()),
+        );
         // What the kernel opens for its first process before that can mount anything.
-        let console = Entry {
-            path: "dev/console".into(),
-            kind: Kind::CharacterDevice { major: 5, minor: 1 },
-        };
-        files.insert(console.path.clone(), console);
+        add("dev/console", Kind::CharacterDevice { major: 5, minor: 1 });
         add_directories(&mut files);
         let bytes = pack(&files.into_values().collect::<Vec<_>>());
         let sha256 = sha256_hex(&bytes);
@@ -129,23 +148,40 @@ impl Initramfs {
 /// links each from its own place.
 pub(crate) const UNDER: &str = "lab/under";
 /// Those places: what is mounted there can be added to.
-const COVERED: [&str; 3] = ["dev", "run", "tmp"];
-/// Places where the guest's kernel shows files of its own and takes no others.
+pub(crate) const COVERED: [&str; 3] = ["dev", "run", "tmp"];
+/// Places where the guest's kernel shows files of its own and takes no others: a command is run from below
+/// [`UNDER`] itself.
 const OF_THE_KERNEL: [&str; 2] = ["proc", "sys"];
 
+/// Whether a path of an initramfs lies at one of these places.
+fn is_in(path: &str, places: &[&str]) -> bool {
+    let first = path.split('/').next();
+    first.is_some_and(|first| places.contains(&first))
+}
+
+/// Where the guest finds the program of a command that is called so.
+pub(crate) fn command_path(path: &str) -> String {
+    match is_in(path.trim_start_matches('/'), &OF_THE_KERNEL) {
+        true => format!("/{UNDER}{path}"),
+        false => path.to_owned(),
+    }
+}
+
 /// Puts what would be covered below [`UNDER`].
-fn put_under(files: &mut BTreeMap<String, Entry>) -> Result<()> {
-    let is_in = |path: &str, places: &[&str]| {
-        let first = path.split('/').next();
-        first.is_some_and(|first| places.contains(&first))
+fn put_under(files: &mut BTreeMap<String, Entry>, order: &Order) -> Result<()> {
+    let is_a_command = |path: &str| {
+        let mut words = order.commands.iter().flat_map(|one| one.words.first());
+        words.any(|word| word.strip_prefix(&format!("/{UNDER}/")) == Some(path))
     };
-    if let Some(path) = files.keys().find(|path| is_in(path, &OF_THE_KERNEL)) {
+    let of_the_kernel = |path: &&String| is_in(path, &OF_THE_KERNEL) && !is_a_command(path);
+    if let Some(path) = files.keys().find(of_the_kernel) {
         return Err(LabError::Program {
             path: Path::new("/").join(path),
             why: ProgramFault::OfTheKernel,
         });
     }
-    let covered = files.extract_if(.., |path, _| is_in(path, &COVERED));
+    let places = [&COVERED[..], &OF_THE_KERNEL[..]].concat();
+    let covered = files.extract_if(.., |path, _| is_in(path, &places));
     let moved: Vec<Entry> = covered
         .map(|(path, entry)| Entry {
             path: format!("{UNDER}/{path}"),
@@ -186,14 +222,28 @@ mod tests {
 
     #[test]
     fn a_program_for_another_architecture_is_refused() {
-        let own = std::env::current_exe().unwrap();
-        let error = Initramfs::build(OTHER, &own, &order(), &[], &[], None).unwrap_err();
+        let error = build(OTHER, &order(), &[]).unwrap_err();
         let said = format!("is for {OWN}, the guest is {OTHER}");
         assert!(error.to_string().contains(&said), "{error}");
     }
 
+    fn build(architecture: Architecture, order: &Order, programs: &[Wanted]) -> Result<Initramfs> {
+        let own = std::env::current_exe().unwrap();
+        let content = Content {
+            order,
+            programs,
+            libraries: &[],
+            modules: &[],
+            brought: &[],
+            config: None,
+        };
+        Initramfs::build(architecture, &own, &content)
+    }
+
     fn order() -> Order {
         Order {
+            modules: Vec::new(),
+            writes: Vec::new(),
             commands: Vec::new(),
             scenario: Some("name = \"a\"\n".into()),
             ns_per_instruction: 1,
@@ -206,12 +256,11 @@ mod tests {
 
     #[test]
     fn the_same_content_gives_the_same_bytes_and_another_order_others() {
-        let own = std::env::current_exe().unwrap();
-        let first = Initramfs::build(OWN, &own, &order(), &[], &[], None).unwrap();
-        let second = Initramfs::build(OWN, &own, &order(), &[], &[], None).unwrap();
+        let first = build(OWN, &order(), &[]).unwrap();
+        let second = build(OWN, &order(), &[]).unwrap();
         assert_eq!(first.sha256, second.sha256);
         let other = Order { seed: 2, ..order() };
-        let other = Initramfs::build(OWN, &own, &other, &[], &[], None).unwrap();
+        let other = build(OWN, &other, &[]).unwrap();
         assert_ne!(first.sha256, other.sha256);
     }
 
@@ -238,8 +287,7 @@ mod tests {
 
     #[test]
     fn a_directory_comes_before_what_is_in_it() {
-        let own = std::env::current_exe().unwrap();
-        let archive = Initramfs::build(OWN, &own, &order(), &[], &[], None).unwrap();
+        let archive = build(OWN, &order(), &[]).unwrap();
         let names = names(&archive.bytes);
         let at = |name: &str| {
             let found = names.iter().position(|found| found == name);
@@ -255,16 +303,38 @@ mod tests {
         let place = tempfile::tempdir_in("/tmp").unwrap();
         let program = place.path().join("program");
         fs::copy("/bin/true", &program).unwrap();
-        let own = std::env::current_exe().unwrap();
         let wanted = [Wanted::OfThisHost {
             program: program.display().to_string(),
             package: "none",
         }];
-        let archive = Initramfs::build(OWN, &own, &order(), &wanted, &[], None).unwrap();
+        let archive = build(OWN, &order(), &wanted).unwrap();
         let names = names(&archive.bytes);
         let path = program.display().to_string();
         assert!(names.contains(&format!("{UNDER}{path}")), "{names:?}");
         assert!(!names.contains(&path[1..].to_owned()), "{names:?}");
+    }
+
+    #[test]
+    fn a_command_from_a_place_of_the_kernels_runs_from_where_it_stays_and_a_load_does_not() {
+        let program = "/proc/self/exe";
+        assert_eq!(command_path("/usr/bin/a"), "/usr/bin/a");
+        let wanted = [Wanted::OfThisHost {
+            program: program.into(),
+            package: "none",
+        }];
+        let said = build(OWN, &order(), &wanted).unwrap_err().to_string();
+        assert!(
+            said.starts_with("/proc/self/exe: the guest's kernel"),
+            "{said}"
+        );
+        let mut order = order();
+        order.commands.push(crate::order::OrderedCommand {
+            words: vec![command_path(program)],
+            may_fail: false,
+        });
+        let names = names(&build(OWN, &order, &wanted).unwrap().bytes);
+        let place = "lab/under/proc/self/exe".to_owned();
+        assert!(names.contains(&place), "{names:?}");
     }
 
     #[test]
@@ -289,12 +359,11 @@ mod tests {
 
     #[test]
     fn a_missing_program_is_named_with_its_package() {
-        let own = std::env::current_exe().unwrap();
         let further = [Wanted::OfThisHost {
             program: "no-such-program".into(),
             package: "some-package",
         }];
-        let error = Initramfs::build(OWN, &own, &order(), &further, &[], None).unwrap_err();
+        let error = build(OWN, &order(), &further).unwrap_err();
         assert_eq!(
             error.to_string(),
             "no-such-program is not installed: install the package some-package"

@@ -2,6 +2,7 @@
 //! `kernel_name`.
 
 use crate::architecture::Architecture;
+use crate::unpacked::enters_directly;
 use crate::{LabError, Result};
 use std::path::{Path, PathBuf};
 
@@ -16,8 +17,41 @@ pub struct Kernel {
     pub sha256: String,
     /// Package and version that it comes from.
     pub package: Option<String>,
-    /// What it was configured with, in a file `config-RELEASE`, where that is known.
+    /// A file with what it was configured with, where there is one.
     pub config: Option<PathBuf>,
+    /// What it says as `uname -r`, where its image tells.
+    pub release: Option<String>,
+}
+
+/// Where a bzImage tells the place of its version (x86/boot.rst, `kernel_version`), from its second sector.
+const VERSION_AT: usize = 0x20e;
+const SECTOR: usize = 0x200;
+/// What an unpacked image has it behind (init/version.c of Linux).
+const BANNER: &[u8] = b"Linux version ";
+
+/// The release that an image tells of itself.
+pub(crate) fn release(image: &[u8]) -> Option<String> {
+    let in_header = || {
+        let at: [u8; 2] = image.get(VERSION_AT..VERSION_AT + 2)?.try_into().ok()?;
+        let at = usize::from(u16::from_le_bytes(at));
+        image.get(at.checked_add(SECTOR)?..).filter(|_| at > 0)
+    };
+    let in_banner = || {
+        let found = image.windows(BANNER.len()).position(|w| w == BANNER)?;
+        image.get(found + BANNER.len()..)
+    };
+    let (_, at, magic) = IMAGES[0];
+    let is_packed = image
+        .get(at..)
+        .is_some_and(|bytes| bytes.starts_with(magic));
+    let text = if is_packed { in_header() } else { in_banner() }?;
+    let word = text
+        .split(|byte| *byte == 0 || byte.is_ascii_whitespace())
+        .next()?;
+    let word = std::str::from_utf8(word).ok()?;
+    let begins = word.starts_with(|c: char| c.is_ascii_digit());
+    let plain = |c: char| c.is_ascii_alphanumeric() || ".+-_~".contains(c);
+    (begins && word.len() < 100 && word.chars().all(plain)).then(|| word.to_owned())
 }
 
 /// What a bootable image of each architecture has, and where: Linux's Documentation, x86/boot.rst
@@ -31,6 +65,10 @@ pub(crate) const IMAGES: [(Architecture, usize, &[u8]); 3] = [
 /// Refuses a file that is another architecture's kernel, or none at all: the emulator calls both a
 /// kernel that is too old.
 pub(crate) fn refuse_other(path: &Path, bytes: &[u8], architecture: Architecture) -> Result<()> {
+    // A vmlinux that the emulator can enter as it is.
+    if architecture == Architecture::X86_64 && enters_directly(bytes) {
+        return Ok(());
+    }
     let has = |at: usize, magic: &[u8]| bytes.get(at..).is_some_and(|b| b.starts_with(magic));
     let found = IMAGES.iter().find(|(_, at, magic)| has(*at, magic));
     match found {
@@ -45,5 +83,25 @@ pub(crate) fn refuse_other(path: &Path, bytes: &[u8], architecture: Architecture
             },
             guest: architecture,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_tells_its_release_in_its_header_or_its_banner() {
+        let mut packed = vec![0; 0x400];
+        packed[0x202..0x206].copy_from_slice(b"HdrS");
+        packed[VERSION_AT] = 0x80;
+        packed[0x280..0x290].copy_from_slice(b"6.1.0-56-amd64 (");
+        assert_eq!(release(&packed).as_deref(), Some("6.1.0-56-amd64"));
+        packed[VERSION_AT + 1] = 0xff;
+        assert_eq!(release(&packed), None, "its version lies behind its end");
+        let image = b"....Linux version 4.9.337+ (me@here) (gcc) #1\n";
+        assert_eq!(release(image).as_deref(), Some("4.9.337+"));
+        assert_eq!(release(b"Linux version %s (%s)"), None);
+        assert_eq!(release(b""), None);
     }
 }

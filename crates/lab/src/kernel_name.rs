@@ -4,11 +4,11 @@ use crate::apt::Client;
 use crate::architecture::Architecture;
 use crate::cache::Cache;
 use crate::digest::sha256_hex;
-use crate::kernel::{Kernel, refuse_other};
-use crate::{LabError, Result, packages};
+use crate::kernel::{Kernel, refuse_other, release};
+use crate::{LabError, Result, configuration, packages};
 use std::fmt;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A kernel as a user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,42 +23,57 @@ pub enum KernelName {
         package: String,
         /// Version; the newest where none is given.
         version: Option<String>,
+        /// Release of Debian; what the system's client knows where none is given.
+        release: Option<String>,
     },
 }
 
 impl KernelName {
-    /// Reads `debian:stock`, `debian:rt`, `package:NAME`, `package:NAME=VERSION`, or a path.
+    /// Reads `debian:stock`, `debian:rt`, `package:NAME`, `package:NAME=VERSION`, the packages with
+    /// `@RELEASE` behind their names, or a path.
     ///
     /// # Errors
     /// [`LabError::KernelName`].
     pub fn parse(text: &str, architecture: Architecture) -> Result<Self> {
         let architecture = architecture.of_kernels();
-        let package = |package: String, version: Option<&str>| Self::Package {
-            called: text.to_owned(),
-            package,
-            version: version.map(str::to_owned),
-        };
         let wrong = || LabError::KernelName {
             name: text.to_owned(),
         };
+        // All of it becomes arguments of the package client: no option, no path.
+        let plain = |word: &str| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+            word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(plain)
+        };
+        let package =
+            |package: &str, release: Option<&str>, version: Option<&str>| match plain(package)
+                && release.is_none_or(plain)
+            {
+                true => Ok(Self::Package {
+                    called: text.to_owned(),
+                    package: package.to_owned(),
+                    version: version.map(str::to_owned),
+                    release: release.map(str::to_owned),
+                }),
+                false => Err(wrong()),
+            };
+        let of_debian = |kind: &str| {
+            let (kind, release) = at_release(kind);
+            match kind {
+                "stock" => package(&format!("linux-image-{architecture}"), release, None),
+                "rt" => package(&format!("linux-image-rt-{architecture}"), release, None),
+                _ => Err(wrong()),
+            }
+        };
         match text.split_once(':') {
-            Some(("debian", "stock")) => Ok(package(format!("linux-image-{architecture}"), None)),
-            Some(("debian", "rt")) => Ok(package(format!("linux-image-rt-{architecture}"), None)),
+            Some(("debian", kind)) => of_debian(kind),
             Some(("package", wanted)) => {
                 let (name, version) = match wanted.split_once('=') {
                     Some((name, version)) => (name, Some(version)),
                     None => (wanted, None),
                 };
-                let plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
-                // It becomes an argument of the package client: no option, no path.
-                match name.starts_with(|c: char| c.is_ascii_alphanumeric())
-                    && name.chars().all(plain)
-                {
-                    true => Ok(package(name.to_owned(), version)),
-                    false => Err(wrong()),
-                }
+                let (name, release) = at_release(name);
+                package(name, release, version)
             }
-            Some(("debian", _)) => Err(wrong()),
             _ if text.is_empty() => Err(wrong()),
             _ => match PathBuf::from(text) {
                 path if path.is_file() => Ok(Self::Path(path)),
@@ -76,21 +91,23 @@ impl KernelName {
             Self::Path(path) => {
                 let bytes = fs::read(path).map_err(|e| LabError::io("read", path, e))?;
                 refuse_other(path, &bytes, architecture)?;
+                let release = release(&bytes);
                 Kernel {
                     path: path.clone(),
                     started: path.clone(),
                     sha256: sha256_hex(&bytes),
                     package: None,
-                    config: config_beside(path),
+                    config: configuration::beside(path, release.as_deref()),
+                    release,
                 }
             }
             Self::Package {
-                package, version, ..
+                package,
+                version,
+                release,
+                ..
             } => {
-                let client = match architecture {
-                    Architecture::X86_64 => Client::of_the_system(),
-                    other => Client::for_architecture(other.of_debian(), "", cache)?,
-                };
+                let client = client(release.as_deref(), architecture, cache)?;
                 packages::kernel(package, version.as_deref(), &client, cache)?
             }
         };
@@ -98,6 +115,43 @@ impl KernelName {
             Architecture::X86_64 => packages::unpacked(kernel, cache),
             Architecture::Aarch64 | Architecture::Armv7 => Ok(kernel),
         }
+    }
+}
+
+impl KernelName {
+    /// A directory with the modules of its package; none of a file.
+    ///
+    /// # Errors
+    /// Where they can't be had.
+    pub fn modules(
+        &self,
+        kernel: &Kernel,
+        architecture: Architecture,
+        cache: &Cache,
+    ) -> Result<Option<PathBuf>> {
+        match (self, &kernel.package) {
+            (Self::Package { release, .. }, Some(package)) => {
+                let client = client(release.as_deref(), architecture, cache)?;
+                packages::modules(package, &client, cache).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// A name and the release behind it.
+fn at_release(name: &str) -> (&str, Option<&str>) {
+    match name.split_once('@') {
+        Some((name, release)) => (name, Some(release)),
+        None => (name, None),
+    }
+}
+
+fn client(release: Option<&str>, architecture: Architecture, cache: &Cache) -> Result<Client> {
+    match (release, architecture) {
+        (Some(release), _) => Client::for_release(architecture.of_debian(), release, cache),
+        (None, Architecture::X86_64) => Ok(Client::of_the_system()),
+        (None, other) => Client::for_architecture(other.of_debian(), "", cache),
     }
 }
 
@@ -110,13 +164,6 @@ impl fmt::Display for KernelName {
     }
 }
 
-/// `config-RELEASE` beside a kernel that is called `vmlinuz-RELEASE`, as in /boot.
-fn config_beside(kernel: &Path) -> Option<PathBuf> {
-    let release = kernel.file_name()?.to_str()?.strip_prefix("vmlinuz-")?;
-    let config = kernel.with_file_name(format!("config-{release}"));
-    config.is_file().then_some(config)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,12 +173,24 @@ mod tests {
     fn names_lead_to_packages() {
         let of = |text| match KernelName::parse(text, Architecture::X86_64).unwrap() {
             KernelName::Package {
-                package, version, ..
-            } => (package, version),
+                package,
+                version,
+                release,
+                ..
+            } => (package, release.or(version)),
             other => panic!("{other:?}"),
         };
         assert_eq!(of("debian:stock"), ("linux-image-amd64".into(), None));
         assert_eq!(of("debian:rt"), ("linux-image-rt-amd64".into(), None));
+        let newer = Some("bookworm-backports".to_owned());
+        assert_eq!(
+            of("debian:rt@bookworm-backports"),
+            ("linux-image-rt-amd64".into(), newer.clone())
+        );
+        assert_eq!(
+            of("package:linux-image-a@bookworm-backports=6"),
+            ("linux-image-a".into(), newer)
+        );
         assert_eq!(
             of("package:linux-image-6.1.0-56-cloud-amd64=6.1.192-2"),
             (
@@ -150,6 +209,9 @@ mod tests {
             "package:",
             "package:--help",
             "package:../a",
+            "debian:rt@",
+            "debian:rt@-a",
+            "package:a@../b",
         ] {
             let error = KernelName::parse(text, Architecture::X86_64)
                 .unwrap_err()

@@ -3,12 +3,13 @@
 
 use crate::architecture::Architecture;
 use crate::asked::{GuestsAsked, HostAsked};
+use crate::fitting::{Added, Chosen, Fitting};
 use crate::guests::{Guest, Limit};
 use crate::host::Host;
-use crate::initramfs::{Initramfs, Packed};
-use crate::kernel::Kernel;
+use crate::initramfs::{Content, Initramfs, command_path};
 use crate::kernel_name::KernelName;
 use crate::machine::{Machine, parameters, shift_of, turn_ns};
+use crate::modules::Module;
 use crate::needs::{self, THAT_HOLDS_IT};
 use crate::order::{Order, OrderedCommand};
 use crate::programs::Wanted;
@@ -33,6 +34,7 @@ pub struct Laboratory<'a> {
     asked: &'a GuestsAsked,
     on: &'a HostAsked,
     pub(crate) host: &'a Host,
+    added: Added,
     commands: Vec<OrderedCommand>,
     architecture: Architecture,
     /// The wakepath that runs in them.
@@ -40,15 +42,6 @@ pub struct Laboratory<'a> {
     /// The emulator.
     pub qemu: Qemu,
     kernels: Vec<Chosen>,
-}
-
-/// A kernel as it was asked for.
-struct Chosen {
-    /// As the user called it.
-    called: String,
-    /// Parameters of its own.
-    parameters: String,
-    kernel: Kernel,
 }
 
 /// What the guests do.
@@ -68,6 +61,7 @@ impl<'a> Laboratory<'a> {
     /// What of it can't be had or understood.
     pub fn new(asked: &'a GuestsAsked, on: &'a HostAsked, host: &'a Host) -> Result<Self> {
         shift_of(asked.ns_per_instruction)?;
+        let added = Added::of(asked)?;
         let commands = asked.before.iter().map(|text| ordered(text));
         let commands = commands
             .collect::<std::result::Result<_, _>>()
@@ -94,6 +88,7 @@ impl<'a> Laboratory<'a> {
         let fetch = |(called, name, parameters): (&'a String, KernelName, &str)| {
             name.fetch(architecture, &cache).map(|kernel| Chosen {
                 called: called.clone(),
+                name,
                 parameters: parameters.to_owned(),
                 kernel,
             })
@@ -103,6 +98,7 @@ impl<'a> Laboratory<'a> {
             asked,
             on,
             host,
+            added,
             commands,
             architecture,
             program,
@@ -150,22 +146,43 @@ impl<'a> Laboratory<'a> {
         })
     }
 
-    /// The guests, each with a directory in `directory`, which is made.
+    /// The guests, each with a directory in `directory`, which is made where nothing is lacking.
     ///
     /// # Errors
     /// What a guest would lack.
     pub fn guests(&self, task: &Task, directory: &Path) -> Result<Vec<Guest>> {
-        std::fs::create_dir_all(directory)
-            .map_err(|error| LabError::io("make", directory, error))?;
+        let planned = self.planned(task, directory)?;
+        let modules = self.modules(task)?;
         let mut guests = Vec::new();
         for &seed in task.seeds {
-            let packed: Vec<_> = (0..self.kernels.len())
-                .map(|index| self.initramfs(task, seed, index, directory))
-                .collect::<Result<_>>()?;
-            let variants =
-                std::iter::once("").chain(self.asked.variants.iter().map(String::as_str));
-            for variant in variants {
-                for (chosen, initramfs) in self.kernels.iter().zip(&packed) {
+            let build = |kernel| self.initramfs(task, seed, kernel, &modules[kernel]);
+            let built = (0..self.kernels.len())
+                .map(build)
+                .collect::<Result<Vec<_>>>()?;
+            std::fs::create_dir_all(directory)
+                .map_err(|error| LabError::io("make", directory, error))?;
+            let packed = built.into_iter().map(|one| one.keep_in(directory));
+            let packed = packed.collect::<Result<Vec<_>>>()?;
+            let mine = planned.iter().filter(|planned| planned.seed == seed);
+            guests.extend(mine.map(|planned| Guest {
+                name: planned.name.clone(),
+                directory: planned.directory.clone(),
+                kernel: self.kernels[planned.kernel].kernel.clone(),
+                machine: planned.machine.clone(),
+                initramfs: packed[planned.kernel].clone(),
+                before: self.asked.before.clone(),
+                added: self.asked.added.clone(),
+            }));
+        }
+        Ok(guests)
+    }
+
+    /// Which guests there are to be: seeds, in them variants, in them kernels.
+    fn planned(&self, task: &Task, directory: &Path) -> Result<Vec<Planned>> {
+        let mut planned = Vec::new();
+        for &seed in task.seeds {
+            for variant in self.variants() {
+                for (kernel, chosen) in self.kernels.iter().enumerate() {
                     let mut name = chosen.called.clone();
                     if !variant.is_empty() {
                         name += &format!(" {variant}");
@@ -173,25 +190,50 @@ impl<'a> Laboratory<'a> {
                     if task.seeds.len() > 1 {
                         name += &format!(" seed {seed}");
                     }
-                    guests.push(Guest {
+                    planned.push(Planned {
+                        seed,
+                        kernel,
                         directory: directory.join(Guest::directory_name(&name)),
                         name,
-                        kernel: chosen.kernel.clone(),
                         machine: self.machine(&format!("{} {variant}", chosen.parameters), seed)?,
-                        initramfs: initramfs.clone(),
-                        before: self.asked.before.clone(),
                     });
                 }
             }
         }
-        let mut places: Vec<&PathBuf> = guests.iter().map(|guest| &guest.directory).collect();
+        let mut places: Vec<&PathBuf> = planned.iter().map(|guest| &guest.directory).collect();
         places.sort();
         match places.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(LabError::SameName {
                 directory: pair[0].clone(),
             }),
-            None => Ok(guests),
+            None => Ok(planned),
         }
+    }
+
+    /// Parameters beside the kernels' own: none, and each variant's.
+    fn variants(&self) -> impl Iterator<Item = &str> {
+        let variants = self.asked.variants.iter().map(String::as_str);
+        std::iter::once("").chain(variants)
+    }
+
+    /// What each kernel loads, in their order. What a kernel lacks is said.
+    fn modules(&self, task: &Task) -> Result<Vec<Vec<Module>>> {
+        let fitting = Fitting {
+            asked: self.asked,
+            added: &self.added,
+            architecture: self.architecture,
+            host: self.host,
+            scenario: task.scenario,
+        };
+        let mut modules = Vec::new();
+        for chosen in &self.kernels {
+            let own = &chosen.parameters;
+            let all = self
+                .variants()
+                .map(|variant| parameters(&format!("{own} {variant}")));
+            modules.push(fitting.modules(chosen, &all.collect::<Result<Vec<_>>>()?)?);
+        }
+        Ok(modules)
     }
 
     /// Programs that the guest needs: this host's, or where the guest can't run those, out of Debian's
@@ -222,7 +264,13 @@ impl<'a> Laboratory<'a> {
         })
     }
 
-    fn initramfs(&self, task: &Task, seed: u64, kernel: usize, directory: &Path) -> Result<Packed> {
+    fn initramfs(
+        &self,
+        task: &Task,
+        seed: u64,
+        kernel: usize,
+        modules: &[Module],
+    ) -> Result<Initramfs> {
         let mut commands = self.commands.clone();
         commands.extend(task.command.map(|words| OrderedCommand {
             words: words.to_vec(),
@@ -237,9 +285,12 @@ impl<'a> Laboratory<'a> {
                     .display()
                     .to_string();
                 further.push((path.clone(), THAT_HOLDS_IT));
+                *path = command_path(path);
             }
         }
         let order = Order {
+            modules: modules.iter().map(Module::ordered).collect(),
+            writes: self.added.writes.clone(),
             commands,
             scenario: task.scenario.map(Scenario::to_toml),
             ns_per_instruction: self.asked.ns_per_instruction,
@@ -249,17 +300,31 @@ impl<'a> Laboratory<'a> {
             caches_bytes: self.architecture.caches_bytes(),
         };
         let libraries = task.scenario.map_or(Vec::new(), needs::libraries);
-        let config = self.kernels[kernel].kernel.config.as_deref();
-        let packed = Initramfs::build(
+        let kernel = &self.kernels[kernel].kernel;
+        let config = kernel.config.as_deref().zip(kernel.release.as_deref());
+        Initramfs::build(
             self.architecture,
             &self.program,
-            &order,
-            &self.wanted(further)?,
-            &libraries,
-            config,
-        )?;
-        packed.keep_in(directory)
+            &Content {
+                order: &order,
+                programs: &self.wanted(further)?,
+                libraries: &libraries,
+                modules,
+                brought: &self.added.brought,
+                config,
+            },
+        )
     }
+}
+
+/// A guest that is to be.
+struct Planned {
+    seed: u64,
+    /// Which of the kernels.
+    kernel: usize,
+    name: String,
+    directory: PathBuf,
+    machine: Machine,
 }
 
 /// A kernel's name and the parameters that follow it; a file whose name holds a space is one name.

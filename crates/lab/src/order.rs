@@ -11,6 +11,12 @@ pub const PROGRAM_PATH: &str = "/bin/wakepath";
 /// guest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
+    /// Modules that its kernel loads before all else, in this order.
+    #[serde(default)]
+    pub modules: Vec<OrderedModule>,
+    /// What is then written into files of the kernel's, in this order.
+    #[serde(default)]
+    pub writes: Vec<OrderedWrite>,
     /// Commands that run first, one after the other.
     pub commands: Vec<OrderedCommand>,
     /// The scenario that is then measured, resolved, as TOML.
@@ -41,6 +47,24 @@ impl Order {
     pub fn from_bytes(bytes: &[u8]) -> serde_json::Result<Self> {
         serde_json::from_slice(bytes)
     }
+}
+
+/// A module for a guest's kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderedModule {
+    /// Its file in the guest.
+    pub path: String,
+    /// Its parameters, as on the command line of modprobe(8).
+    pub parameters: String,
+}
+
+/// A value for a file of the guest's kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderedWrite {
+    /// The file, below /proc or /sys.
+    pub path: String,
+    /// What is written.
+    pub value: String,
 }
 
 /// A command for a guest.

@@ -4,7 +4,7 @@
 use crate::apt::{Client, field, run};
 use crate::cache::Cache;
 use crate::digest::sha256_hex;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, release};
 use crate::unpacked::vmlinux;
 use crate::{LabError, Result};
 use std::fs;
@@ -40,9 +40,11 @@ pub(crate) fn kernel(
         fs::remove_file(&file).map_err(|e| LabError::io("remove", &file, e))?;
         seal(partial)
     })?;
-    let digest = place.join(DIGEST);
+    let (digest, path) = (place.join(DIGEST), place.join(KERNEL));
+    let image = fs::read(&path).map_err(|e| LabError::io("read", &path, e))?;
     Ok(Kernel {
-        path: place.join(KERNEL),
+        release: release(&image),
+        path,
         started: place.join(KERNEL),
         sha256: fs::read_to_string(&digest).map_err(|e| LabError::io("read", &digest, e))?,
         package: Some(package.full()),
@@ -95,6 +97,31 @@ pub(crate) fn with_dependencies(package: &str, client: &Client, cache: &Cache) -
         // Documentation and translations are most of the files, and no program's libraries.
         for useless in [&packages, &partial.join("usr/share")] {
             fs::remove_dir_all(useless).map_err(|e| LabError::io("remove", useless, e))?;
+        }
+        seal(partial)
+    })
+}
+
+/// A directory with the modules of the kernel's package. They are a hundred times as much as the kernel:
+/// they are unpacked where some are asked for.
+pub(crate) fn modules(full_name: &str, client: &Client, cache: &Cache) -> Result<PathBuf> {
+    let (name, version) = full_name.split_once(' ').unwrap_or((full_name, ""));
+    let described = client.described(name, Some(version).filter(|version| !version.is_empty()))?;
+    let package = Package::read(&described, name)?;
+    let place = format!("modules-{}", package.place());
+    cache.directory(&place, is_sealed, |partial| {
+        cache.tell(&format!("modules of the package {}", package.full()));
+        let file = package.download(client, partial)?;
+        run(command("dpkg-deb")?.arg("-x").arg(&file).arg(partial))?;
+        fs::remove_file(&file).map_err(|e| LabError::io("remove", &file, e))?;
+        for other in ["boot", "usr/share"] {
+            let other = partial.join(other);
+            match fs::remove_dir_all(&other) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(LabError::io("remove", &other, error));
+                }
+                _ => {}
+            }
         }
         seal(partial)
     })

@@ -4,6 +4,7 @@
 use crate::architecture::Architecture;
 use crate::cpio::{Entry, Kind};
 use crate::elf;
+use crate::needs::THAT_HOLDS_IT;
 use crate::said::last_line;
 use crate::{LabError, Result};
 use std::collections::BTreeMap;
@@ -31,8 +32,72 @@ pub enum Wanted {
     },
 }
 
-/// Adds the program at `path` as `inside`, its interpreter and its libraries at their own places.
+/// The interpreter in a script's first line, and what comes behind it (execve(2)).
+fn interpreter(bytes: &[u8]) -> Option<(String, Option<String>)> {
+    let line = bytes
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
+    let line = String::from_utf8_lossy(line).trim().to_owned();
+    match line.split_once(char::is_whitespace) {
+        Some((interpreter, argument)) => {
+            Some((interpreter.to_owned(), Some(argument.trim().to_owned())))
+        }
+        None => (!line.is_empty()).then_some((line, None)),
+    }
+}
+
+/// Whether a file is a program or a script.
+pub(crate) fn is_one(path: &Path) -> Result<bool> {
+    let bytes = fs::read(path).map_err(|e| LabError::io("read", path, e))?;
+    Ok(elf::read(&bytes).is_ok() || interpreter(&bytes).is_some())
+}
+
+/// The programs that a script starts with: its interpreter, and what env(1) starts in its place.
+fn of_a_script(bytes: &[u8]) -> Result<Vec<PathBuf>> {
+    let Some((interpreter, argument)) = interpreter(bytes) else {
+        return Ok(Vec::new());
+    };
+    let mut programs = vec![PathBuf::from(&interpreter)];
+    if Path::new(&interpreter)
+        .file_name()
+        .is_some_and(|name| name == "env")
+    {
+        let words = argument.unwrap_or_default();
+        let named = words.split_whitespace().find(|word| !word.starts_with('-'));
+        if let Some(name) = named {
+            programs.push(installed(name, THAT_HOLDS_IT)?);
+        }
+    }
+    Ok(programs)
+}
+
+/// Adds the program at `path` as `inside`, its interpreter and its libraries at their own places; of a
+/// script what interprets it, with all of that.
 pub(crate) fn add(files: &mut BTreeMap<String, Entry>, path: &Path, inside: &Path) -> Result<()> {
+    let bytes = fs::read(path).map_err(|e| LabError::io("read", path, e))?;
+    let starts = of_a_script(&bytes)?;
+    if !starts.is_empty() {
+        let path = inside
+            .strip_prefix("/")
+            .unwrap_or(inside)
+            .display()
+            .to_string();
+        let kind = Kind::File {
+            executable: true,
+            bytes,
+        };
+        files.insert(path.clone(), Entry { path, kind });
+        // An interpreter that is a script is none that the kernel starts.
+        return starts.iter().try_for_each(|program| {
+            if let Ok(bytes) = fs::read(program)
+                && interpreter(&bytes).is_some()
+            {
+                return Ok(());
+            }
+            add(files, program, program)
+        });
+    }
     let (entry, interpreter) = program(path, inside)?;
     files.insert(entry.path.clone(), entry);
     let Some(interpreter) = interpreter else {
@@ -56,9 +121,15 @@ pub(crate) fn add(files: &mut BTreeMap<String, Entry>, path: &Path, inside: &Pat
     Ok(())
 }
 
-/// Refuses a program that the guest can't run.
+/// Refuses a program that the guest can't run, or a script whose interpreter it can't.
 pub(crate) fn refuse_other(path: &Path, architecture: Architecture) -> Result<()> {
     let bytes = fs::read(path).map_err(|e| LabError::io("read", path, e))?;
+    let interpreter = interpreter(&bytes).map(|(interpreter, _)| PathBuf::from(interpreter));
+    let path = interpreter.as_deref().unwrap_or(path);
+    let bytes = match &interpreter {
+        Some(path) => fs::read(path).map_err(|e| LabError::io("read", path, e))?,
+        None => bytes,
+    };
     match elf::read(&bytes) {
         Ok(program) if program.architecture != architecture => Err(LabError::OtherArchitecture {
             path: path.to_owned(),
@@ -120,6 +191,27 @@ mod tests {
                       \t/lib64/ld-linux-x86-64.so.2 (0x00007f)\n";
         let found: Vec<_> = libraries(listed).collect();
         assert_eq!(found, [PathBuf::from("/lib/libc.so.6")]);
+    }
+
+    #[test]
+    fn a_script_comes_with_what_interprets_it() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("script");
+        let added = |text: &str| {
+            fs::write(&path, text).unwrap();
+            let mut files = BTreeMap::new();
+            add(&mut files, &path, Path::new("/run/script")).map(|()| files)
+        };
+        let found = added("#!/bin/sh -e\necho a\n").unwrap();
+        assert!(found.contains_key("run/script") && found.contains_key("bin/sh"));
+        let found = added("#! /usr/bin/env -S cat -u\n").unwrap();
+        assert!(found.contains_key("usr/bin/env"), "{:?}", found.keys());
+        assert!(found.keys().any(|path| path.ends_with("bin/cat")));
+        let gone = added("#!/no/such/interpreter\n").unwrap_err().to_string();
+        assert!(gone.contains("/no/such/interpreter"), "{gone}");
+        let none = added("a letter").unwrap_err().to_string();
+        assert!(none.contains("not a little-endian ELF program"), "{none}");
+        assert!(is_one(Path::new("/bin/cat")).unwrap());
     }
 
     #[test]

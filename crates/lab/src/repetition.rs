@@ -11,7 +11,7 @@ use crate::whole_file::whole_or_not;
 use crate::{LabError, Result, guests, place};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use wakepath_archive::Run;
+use wakepath_archive::{GuestAdditions, Run};
 use wakepath_assess::{Assessment, Picture};
 use wakepath_explain::Explanation;
 use wakepath_scenario::{KnownCpus, Scenario};
@@ -92,6 +92,7 @@ impl Repetition {
             before: Vec::new(),
             ns_per_instruction: 1,
             memory_mib: 1024,
+            added: GuestAdditions::default(),
         }
     }
 

@@ -18,6 +18,11 @@ const LARGEST: u32 = 512 << 20;
 /// The kernel within a bzImage, where it is packed in a way known here and can be entered directly, by the
 /// note that says where.
 pub(crate) fn vmlinux(image: &[u8]) -> Option<Vec<u8>> {
+    within(image).filter(|kernel| enters_directly(kernel))
+}
+
+/// The kernel within a bzImage, where it is packed in a way known here.
+pub(crate) fn within(image: &[u8]) -> Option<Vec<u8>> {
     let sectors = match *image.get(SETUP_SECTORS)? {
         0 => SECTORS_OF_OLD,
         sectors => usize::from(sectors),
@@ -43,7 +48,7 @@ pub(crate) fn vmlinux(image: &[u8]) -> Option<Vec<u8>> {
         }
         _ => return None,
     }
-    (kernel.len() == length as usize && enters_directly(&kernel)).then_some(kernel)
+    (kernel.len() == length as usize).then_some(kernel)
 }
 
 fn read(reader: impl Read, most: u64, into: &mut Vec<u8>) -> Option<()> {
@@ -51,7 +56,7 @@ fn read(reader: impl Read, most: u64, into: &mut Vec<u8>) -> Option<()> {
 }
 
 /// Whether a 64-bit ELF kernel has Xen's note of a 32-bit physical entry, by which the emulator starts it.
-fn enters_directly(kernel: &[u8]) -> bool {
+pub(crate) fn enters_directly(kernel: &[u8]) -> bool {
     const NOTE: u32 = 4;
     let segments = || -> Option<bool> {
         let magic = kernel.starts_with(b"\x7fELF\x02\x01");

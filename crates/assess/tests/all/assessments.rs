@@ -587,6 +587,7 @@ fn virtual_time_never_passes_and_never_fails_a_criterion_and_says_what_it_is() {
         kernel_package: None,
         initramfs_sha256: "1".repeat(64),
         before: Vec::new(),
+        added: wakepath_archive::GuestAdditions::default(),
         started: "2026-11-22T03:00:00Z".into(),
     };
     let text = serde_json::to_string(&emulator).unwrap();

@@ -11,7 +11,7 @@ use crate::laboratory::{Laboratory, Task};
 use crate::machine::ENTROPY;
 use crate::qemu::Qemu;
 use std::path::{Path, PathBuf};
-use wakepath_archive::{Emulator, Run, VirtualTime};
+use wakepath_archive::{Emulator, GuestAdditions, Run, VirtualTime};
 use wakepath_scenario::{KnownCpus, Scenario};
 
 type Result<T> = std::result::Result<T, AgainError>;
@@ -136,6 +136,7 @@ fn telling(
         ns_per_instruction: 1,
         kernels: asked.kernels.clone(),
         architecture: asked.architecture.clone(),
+        added: GuestAdditions::default(),
         ..*asked
     };
     let on = HostAsked {
@@ -215,6 +216,7 @@ fn asked(
         before: emulator.before.clone(),
         ns_per_instruction: time.ns_per_instruction,
         memory_mib,
+        added: emulator.added.clone(),
     }
 }
 

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the file's format; older files can be read. Since 2 the architecture
-/// is in it.
-pub const BASELINE_VERSION: u32 = 2;
+/// is in it, since 3 what the guests are given beside kernels and programs.
+pub const BASELINE_VERSION: u32 = 3;
 /// The oldest that can be read.
 const OLDEST_BASELINE: u32 = 1;
 
@@ -147,6 +147,7 @@ impl Baseline {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use wakepath_archive::GuestAdditions;
 
     pub(super) fn baseline(latency: i64, skipped: i64) -> Baseline {
         let counts = [
@@ -166,6 +167,7 @@ pub(super) mod tests {
                     before: Vec::new(),
                     ns_per_instruction: 1,
                     memory_mib: 1024,
+                    added: GuestAdditions::default(),
                 },
                 seeds: vec![1],
                 scenario: "name = \"a\"\n".into(),
@@ -198,7 +200,7 @@ pub(super) mod tests {
         };
         let said = newer.check().unwrap_err().to_string();
         assert!(
-            said.contains("version 3: this wakepath reads 1 to 2"),
+            said.contains("version 4: this wakepath reads 1 to 3"),
             "{said}"
         );
     }

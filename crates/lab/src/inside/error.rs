@@ -21,6 +21,24 @@ pub enum InsideError {
     /// The kernel has no network.
     #[error("loopback can't be brought up: {0}")]
     Loopback(io::Error),
+    /// The kernel refuses a module.
+    #[error("the module {path}: {source}")]
+    Module {
+        /// Its file.
+        path: String,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// The kernel refuses a value.
+    #[error("{value} can't be written to {path}: {source}")]
+    Write {
+        /// The file.
+        path: String,
+        /// The value.
+        value: String,
+        /// What the kernel says.
+        source: io::Error,
+    },
     /// The order is none.
     #[error(
         "{path}: {0} (is this wakepath of another version than the host's?)",

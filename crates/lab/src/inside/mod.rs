@@ -4,9 +4,12 @@
 
 mod commands;
 mod effective;
+mod entropy;
 mod error;
 mod mounted;
 mod network;
+mod nodes;
+mod prepared;
 
 pub use error::InsideError;
 
@@ -23,7 +26,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use wakepath_machine::{Facts, Root};
 
-/// A PC's I/O ports. Other machines may have the file too, and nothing behind it.
+/// A PC's I/O ports, where its kernel gives them (CONFIG_DEVPORT). Other machines may have the file too, and
+/// nothing behind it.
 const PORTS: &str = "/dev/port";
 /// Where a measurement's run lies meanwhile.
 const RUN: &str = "/run/run";
@@ -66,16 +70,23 @@ pub fn first_process(measure: Measure<'_>) -> Result<(), InsideError> {
 
 fn guest(measure: Measure<'_>) -> Result<(), InsideError> {
     mounted::mount_all()?;
-    network::bring_loopback_up().map_err(InsideError::Loopback)?;
     let order = std::fs::read(ORDER_PATH).map_err(|error| InsideError::at(ORDER_PATH, error))?;
     let order = Order::from_bytes(&order).map_err(InsideError::Order)?;
+    entropy::give_enough(order.seed)?;
+    prepared::load(&order.modules)?;
+    let untaken = prepared::write(&order.writes)?;
+    // A kernel without a network has no loads that use one.
+    if let Err(error) = network::bring_loopback_up() {
+        println!("warning: {}", InsideError::Loopback(error));
+    }
     if order.turn_ns.is_some() {
         ports()?
             .write_all_at(&[SPEAKER_ON], SPEAKER_PORT)
             .map_err(|error| InsideError::at(PORTS, error))?;
     }
     let facts = Facts::read(&Root::host());
-    let in_vain = effective::ignored(&facts, &effective::log());
+    let mut in_vain = effective::ignored(&facts, &effective::log());
+    in_vain.extend(untaken);
     for vain in &in_vain {
         println!("warning: {vain}");
     }
@@ -114,15 +125,18 @@ fn follow(
 
 fn send_home(mut files: Files) -> Result<(), InsideError> {
     files.sort();
-    if !cfg!(target_arch = "x86_64") {
+    let ports = match cfg!(target_arch = "x86_64") {
+        true => ports().ok(),
+        false => None,
+    };
+    let Some(ports) = ports else {
         // No line of the kernel's own may come between.
         let _ = std::fs::write("/proc/sys/kernel/printk", "0");
         return send_by_console(std::io::stdout().lock(), files)
             .map_err(|error| InsideError::at("the console", error));
-    }
+    };
     let mut sent = Vec::new();
     send(&mut sent, files).expect("memory takes what is written");
-    let ports = ports()?;
     // More than one byte at once would go to as many ports.
     for byte in sent {
         ports

@@ -1,7 +1,8 @@
 //! What a guest mounts where, and the files of its initramfs that lie at those places.
 
-use super::InsideError;
-use crate::initramfs::UNDER;
+use super::{InsideError, nodes};
+use crate::initramfs::{COVERED, UNDER};
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
 use std::io;
 use std::os::unix::fs::symlink;
@@ -24,16 +25,25 @@ const OPTIONAL: [&str; 3] = ["tracefs", "debugfs", "cgroup2"];
 /// Mounts all of it.
 pub(super) fn mount_all() -> Result<(), InsideError> {
     for (source, place, kind) in MOUNTS {
-        let mounted = mount(source, place, kind, MountFlags::empty(), None);
+        let mounted = match (mount(source, place, kind, MountFlags::empty(), None), kind) {
+            (Err(Errno::NODEV), "devtmpfs") => by_hand(place),
+            (mounted, _) => mounted.map_err(io::Error::from),
+        };
         if !OPTIONAL.contains(&kind) {
-            mounted.map_err(|error| InsideError::Mount {
-                place,
-                source: error.into(),
-            })?;
+            mounted.map_err(|source| InsideError::Mount { place, source })?;
         }
     }
     let under = Path::new("/").join(UNDER);
-    uncover(&under, Path::new("/")).map_err(|error| InsideError::at(under.display(), error))
+    COVERED.into_iter().try_for_each(|place| {
+        let (under, own) = (under.join(place), Path::new("/").join(place));
+        uncover(&under, &own).map_err(|error| InsideError::at(under.display(), error))
+    })
+}
+
+/// A directory in memory with nodes that this program makes, for a kernel that makes none.
+fn by_hand(dev: &str) -> io::Result<()> {
+    mount("tmpfs", dev, "tmpfs", MountFlags::empty(), None)?;
+    nodes::make(Path::new("/sys"), Path::new(dev))
 }
 
 /// Links every file below `under` from its own place below `root`, where a mount covered it.

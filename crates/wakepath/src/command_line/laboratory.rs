@@ -24,9 +24,9 @@ pub enum Lab {
 /// The guests of a laboratory: which kernels, on what machine.
 #[derive(Debug, Args)]
 pub struct LabGuests {
-    /// Kernel: `debian:stock`, `debian:rt`, `package:NAME[=VERSION]` or the path of a bzImage, with
-    /// parameters of its own after a space, such as 'debian:stock preempt=full'; may be given more
-    /// than once.
+    /// Kernel: `debian:stock`, `debian:rt`, `package:NAME[=VERSION]`, with `@RELEASE` behind the name
+    /// one of another release of Debian's, or the path of a bzImage, with parameters of its own after
+    /// a space, such as 'debian:stock preempt=full'; may be given more than once.
     #[arg(long, value_name = "KERNEL", required = true)]
     pub kernel: Vec<String>,
     /// Further parameters of the kernels, such as `preempt=full`: each kernel is also run with
@@ -40,11 +40,14 @@ pub struct LabGuests {
     /// costs.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16))]
     pub cpus: u16,
-    /// Command of wakepath's that each guest runs first, such as `tune apply --yes`, or a program of
-    /// this host by its path; must end with 0 unless a dash stands before it; may be given more than
-    /// once.
+    /// Command of wakepath's that each guest runs first, such as `tune apply --yes`, or a program or
+    /// script of this host by its path; must end with 0 unless a dash stands before it; may be given
+    /// more than once.
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
     pub before: Vec<String>,
+    /// What else each guest is given.
+    #[command(flatten)]
+    pub added: LabAdded,
     /// Virtual nanoseconds that pass with each instruction: 1, 2, 4 … 1024, or as many times a
     /// desktop's as a core is slower: `raspberry-pi-5`, `jetson-orin`, `raspberry-pi-4`, `beaglebone`.
     #[arg(long, value_name = "NS", default_value = "1", value_parser = wakepath_lab::ns_per_instruction)]
@@ -55,6 +58,27 @@ pub struct LabGuests {
     /// What carries them out.
     #[command(flatten)]
     pub host: LabHost,
+}
+
+/// What a laboratory's guests are given beside kernels and programs.
+#[derive(Debug, Args)]
+pub struct LabAdded {
+    /// Kernel module that each guest loads before anything else, after those that it depends on, with
+    /// parameters behind its name, such as 'dummy numdummies=2'; may be given more than once.
+    #[arg(long, value_name = "MODULE")]
+    pub module: Vec<String>,
+    /// Directory of the kernels' modules, such as /lib/modules or what `make modules_install` made
+    /// [default: for a package, the package's own].
+    #[arg(long, value_name = "DIR")]
+    pub modules: Option<String>,
+    /// File or directory of this host and its place in each guest; a program brings its libraries; may
+    /// be given more than once.
+    #[arg(long, value_name = "HOST=GUEST")]
+    pub file: Vec<String>,
+    /// Value that each guest's kernel is given first, such as /proc/sys/vm/swappiness=10; may be given
+    /// more than once.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub init_write: Vec<String>,
 }
 
 /// What of this host a laboratory's guests use; none of it changes what they count.
@@ -135,6 +159,9 @@ pub struct LabCheck {
     /// Kernel in place of the baseline's; as many as the baseline has, in its order.
     #[arg(long, value_name = "KERNEL")]
     pub kernel: Vec<String>,
+    /// Directory of the modules of these kernels, in place of the baseline's.
+    #[arg(long, value_name = "DIR")]
+    pub modules: Option<String>,
     /// Share by which a count may grow, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     pub allow: f64,

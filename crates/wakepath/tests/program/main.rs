@@ -41,6 +41,7 @@ wakepath_test_program::program![
     kills::tunings::TESTS,
     kills::watches::TESTS,
     lab::experiments::TESTS,
+    lab::given::TESTS,
     lab::TESTS,
     lab::tuned::TESTS,
     own_controller::built_in::TESTS,

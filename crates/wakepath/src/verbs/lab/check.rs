@@ -26,6 +26,9 @@ pub fn run(arguments: &LabCheck) -> Outcome {
             );
         }
     }
+    if arguments.modules.is_some() {
+        guests.added.modules_from.clone_from(&arguments.modules);
+    }
     let source = arguments.baseline.display().to_string();
     let cpus = KnownCpus::first(guests.cpus);
     let scenario = Scenario::parse(&order.scenario, &source, &cpus)?;

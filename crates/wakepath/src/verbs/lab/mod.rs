@@ -13,6 +13,7 @@ pub use guest::main as guest_main;
 
 use super::Outcome;
 use crate::command_line::{Lab, LabGuests, LabHost, VERSION};
+use wakepath_archive::GuestAdditions;
 use wakepath_directory::Trust;
 use wakepath_lab::{GuestsAsked, Host, HostAsked};
 use wakepath_measure::own_executable;
@@ -49,6 +50,12 @@ impl LabGuests {
             before: self.before.clone(),
             ns_per_instruction: self.ns_per_instruction,
             memory_mib: self.memory,
+            added: GuestAdditions {
+                modules_from: self.added.modules.clone(),
+                modules: self.added.module.clone(),
+                files: self.added.file.clone(),
+                writes: self.added.init_write.clone(),
+            },
         }
     }
 }

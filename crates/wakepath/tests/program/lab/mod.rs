@@ -2,6 +2,7 @@
 //! nothing is left behind. The stage `lab` runs these, because each takes minutes of a CPU.
 
 pub mod experiments;
+pub mod given;
 pub mod tuned;
 
 use crate::started::binary;

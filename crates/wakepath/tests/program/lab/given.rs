@@ -1,0 +1,117 @@
+//! What a guest is given beside its kernel: modules, files, values, scripts; and what is refused before
+//! anything boots or is written.
+
+use super::{Place, lacking, text};
+use crate::started::binary;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+wakepath_test_program::tests![
+    what_can_not_be_given_is_refused_in_one_line_and_nothing_is_written,
+    ;
+    a_guest_has_its_modules_files_and_values_and_runs_a_script_from_anywhere,
+];
+
+fn lab_exec(place: &Place, more: &[&str]) -> std::process::Output {
+    let mut command = Command::new(binary());
+    command.current_dir(&place.0).args(["lab", "exec"]);
+    command.args(["--directory", "out"]).args(more);
+    command.output().unwrap()
+}
+
+// Ignored: the stage `lab` runs it: 20 s of a CPU, and a package of 100 MB with its modules once.
+fn a_guest_has_its_modules_files_and_values_and_runs_a_script_from_anywhere() {
+    let place = Place::new("given");
+    let script = place.0.join("prepare");
+    let text_of = "#!/bin/sh\nread note < /data/note\necho \"note: $note\"\n";
+    fs::write(&script, text_of).unwrap();
+    fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
+    fs::write(place.0.join("note"), "a note\n").unwrap();
+    let value = "/proc/sys/vm/swappiness";
+    let output = lab_exec(
+        &place,
+        &[
+            "--kernel",
+            "package:linux-image-cloud-amd64",
+            "--module",
+            "dummy numdummies=2",
+            "--file",
+            "note=/data/note",
+            "--file",
+            "/bin/cat=/bin/cat",
+            "--init-write",
+            &format!("{value}=7"),
+            "--before",
+            // The guest mounts something over /tmp, where the test's place is.
+            "./prepare",
+            "--before",
+            &format!("/bin/cat {value} /proc/modules /sys/class/net/dummy1/ifindex"),
+            "--",
+            "/proc/self/exe",
+            "--version",
+        ],
+    );
+    if let Some(why) = lacking(&output) {
+        wakepath_test_program::not_run(why);
+    }
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(text(&output.stdout).starts_with("wakepath "), "{said}");
+    let of = |number: usize| {
+        let name = format!("out/package-linux-image-cloud-amd64/command-{number}.out");
+        fs::read_to_string(place.0.join(name)).unwrap()
+    };
+    assert_eq!(of(1), "note: a note\n");
+    let found = of(2);
+    assert!(found.starts_with("7\ndummy "), "{found}");
+}
+
+fn what_can_not_be_given_is_refused_in_one_line_and_nothing_is_written() {
+    let place = Place::new("not-given");
+    // A kernel of which nothing but its configuration is looked at.
+    let mut image = vec![0; 0x1000];
+    image[0x202..0x206].copy_from_slice(b"HdrS");
+    fs::write(place.0.join("bzImage"), &image).unwrap();
+    fs::write(
+        place.0.join("bzImage.config"),
+        "# CONFIG_PROC_FS is not set\n",
+    )
+    .unwrap();
+    let kernel = ["--kernel", "./bzImage"];
+    for (more, why) in [
+        (
+            &[][..],
+            "./bzImage can't be this guest: it was built without CONFIG_BLK_DEV_INITRD (the guest \
+             starts from an initramfs), ",
+        ),
+        (
+            &["--module", "../a"],
+            "--module \"../a\": give a module's name",
+        ),
+        (
+            &["--file", "gone=data"],
+            "--file gone=data: give HOST=GUEST",
+        ),
+        (
+            &["--init-write", "/etc/a=1"],
+            "--init-write /etc/a=1: give PATH=VALUE",
+        ),
+        (
+            &["--variant", "console=ttyS1"],
+            "console=ttyS1: the laboratory sets",
+        ),
+    ] {
+        let arguments = [&kernel[..], more, &["--", "machine"]].concat();
+        let output = lab_exec(&place, &arguments);
+        let said = text(&output.stderr);
+        if let Some(why) = lacking(&output) {
+            wakepath_test_program::not_run(why);
+        }
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let complaint = said.lines().find(|line| line.starts_with("wakepath: "));
+        let complaint = complaint.unwrap_or_else(|| panic!("{said}"));
+        assert!(complaint.contains(why), "{said}");
+        assert!(!place.0.join("out").exists(), "{more:?}");
+    }
+}
