@@ -12,6 +12,9 @@
 //!   that it was late for, and events that waited in a queue meanwhile come right behind it. Only where the cycle
 //!   before was late by a period already, and this one comes half a period or more after it, did due times pass
 //!   without an event of their own: then k goes on by ⌊(arrival − due before) / p + 0.01⌋;
+//!   Where only the latest of several events is kept, and the loop is late again and again, numbers come out wrong: the
+//!   arrivals of a loop that takes a period and a half are the same whether it serves every event late or every second
+//!   one in time. Its caller knows, and gives [`Due::At`];
 //! - an arrival below the line is on it from then on: (k′, y) = (k, arrival). One that is more than half a
 //!   period below says that a cycle was numbered too high: the line goes down by p;
 //! - each window of [`WINDOW`] = 64 cycles has a point P with the least residual, arrival − L(k). At its end

@@ -109,6 +109,12 @@ pub fn judged(of: &LoopSummary, bears: &Bears) -> Judged {
             of.died
         ));
     }
+    if of.switched_off > 0 {
+        missing.push(format!(
+            "the machine went down {} times while the loop ran: the last seconds before are not known",
+            of.switched_off
+        ));
+    }
     let outcome = match (failed.is_empty(), missing.is_empty()) {
         (false, _) => Outcome::Failed,
         (true, false) => Outcome::Undecided,

@@ -22,6 +22,7 @@ mod history;
 mod incidents;
 mod judged;
 mod one_loop;
+mod program;
 mod recent;
 mod recorder;
 mod replay;

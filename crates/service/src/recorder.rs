@@ -1,12 +1,16 @@
 //! The recorder of a program in the field: from its rings to the disk until the program ends. It ends with the program
 //! and with nothing else, and starts none.
 
+mod rooms;
+mod tracing;
+
 use crate::begin::{ServiceError, lock};
 use crate::history::{Bears, Entry, HistoryWriter, now_ns};
 use crate::incidents::Incidents;
 use crate::one_loop::{OneLoop, Places};
-use crate::replay::{self, Open, Reached};
-use crate::room::{self, SEGMENTS};
+use crate::program::{boot, image};
+use crate::replay::{self, Reached};
+use crate::room::SEGMENTS;
 use crate::terms::{Found, Live, Settings, Terms};
 use crate::worst::Worst;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -74,6 +78,7 @@ pub fn record(
         reached: Reached::new(),
         unrecorded: 0,
         complained: None,
+        image: None,
     };
     recorder.begin().map_err(failed)?;
     recorder.begin_traces();
@@ -107,6 +112,8 @@ struct Recorder<'a> {
     reached: Reached,
     unrecorded: u32,
     complained: Option<String>,
+    /// What the program ran when its first loop came.
+    image: Option<[u64; 2]>,
 }
 
 impl<'a> Recorder<'a> {
@@ -137,7 +144,7 @@ impl<'a> Recorder<'a> {
         let (mut reported, mut flushed, mut synced) =
             (Instant::now(), Instant::now(), Instant::now());
         loop {
-            let is_over = has_ended(process);
+            let is_over = has_ended(process) || self.is_another();
             self.look(is_over);
             if is_over {
                 return self.end();
@@ -177,6 +184,20 @@ impl<'a> Recorder<'a> {
             self.check(outcome);
         }
         self.complaints();
+    }
+
+    /// Whether the program that made the loops has become another one, in which they are not.
+    fn is_another(&mut self) -> bool {
+        let is_another = self
+            .image
+            .is_some_and(|image_then| image(self.program).is_some_and(|now| now != image_then));
+        if is_another {
+            self.say(
+                "the program has become another one (exec): what it runs now is not recorded here"
+                    .into(),
+            );
+        }
+        is_another
     }
 
     /// Looks at each ring: who has come, what is there, who has ended.
@@ -275,6 +296,8 @@ impl<'a> Recorder<'a> {
             ));
             return Slot::Refused;
         }
+        // Not before: the recorder was started first, and then what started it became the program.
+        self.image = self.image.or_else(|| image(self.program));
         let effective = of_thread::effective(announced.thread_id, announced.timer_slack_ns);
         let mut details = serde_json::to_value(effective.as_ref().ok()).unwrap_or_default();
         if let Some(details) = details.as_object_mut() {
@@ -319,67 +342,6 @@ impl<'a> Recorder<'a> {
         )))
     }
 
-    /// Has the kernel record the events of the CPUs that the program may use.
-    fn begin_traces(&mut self) {
-        if self.settings.traces {
-            let program = rustix::process::Pid::from_raw(self.program.cast_signed());
-            let cpus = wakepath_rt::affinity::of(program);
-            let begun = cpus.map_err(|error| error.to_string()).and_then(|cpus| {
-                Incidents::begin(
-                    self.directory,
-                    &cpus,
-                    !self.settings.resumes,
-                    &mut self.worst,
-                )
-            });
-            self.took_up_tracing(begun);
-        }
-    }
-
-    /// A loop has come: where it may run on CPUs whose events are not recorded, they are from now on.
-    fn trace_where(&mut self, found: &Found) {
-        let Some(incidents) = &mut self.incidents else {
-            return;
-        };
-        incidents.know(found);
-        let missing = incidents.lacks(&found.cpus);
-        if !missing.is_empty() {
-            let cpus = [incidents.cpus(), &missing[..]].concat();
-            // The kernel's instance has this process's name, and there can't be two.
-            let incidents = self.incidents.take();
-            let begun = incidents.map_or(Ok(None), |of| of.anew(&cpus).map(Some));
-            match begun {
-                Ok(incidents) => self.incidents = incidents,
-                Err(why) => self.took_up_tracing(Err(why)),
-            }
-        }
-    }
-
-    /// Said once, and recording goes on without them.
-    fn took_up_tracing(&mut self, begun: Result<Incidents, String>) {
-        match begun {
-            Ok(incidents) => {
-                self.say(incidents.in_words());
-                self.incidents = Some(incidents);
-            }
-            Err(why) => self.say(format!("the kernel's events are not recorded: {why}")),
-        }
-    }
-
-    /// The events around the bad cycles that were seen now.
-    fn keep_traces(&mut self) {
-        let offered = self.worst.offered();
-        if let Some(incidents) = &mut self.incidents {
-            let outcome = incidents.keep(offered, &mut self.worst, self.terms);
-            // Before a kill can take away that the trace is there.
-            let outcome = outcome.and_then(|is_new| match is_new {
-                true => self.worst.write(self.directory),
-                false => Ok(()),
-            });
-            self.check(outcome);
-        }
-    }
-
     fn ended(&mut self, name: String, how: &str, died: bool) {
         let outcome = self.history.append(&Entry::LoopEnded {
             at_ns: now_ns(),
@@ -388,30 +350,6 @@ impl<'a> Recorder<'a> {
             died,
         });
         self.check(outcome);
-    }
-
-    /// A segment began or ended: which are open is on disk, and there is room for the next.
-    fn turned(&mut self) {
-        let open = self.open();
-        let outcome = replay::note(self.directory, &open).and_then(|()| self.make_room());
-        self.check(outcome);
-        self.complaints();
-    }
-
-    fn open(&self) -> Vec<Open> {
-        let open = self.loops.iter().filter_map(|slot| match slot {
-            Slot::Taken(of) => of.open(self.program),
-            _ => None,
-        });
-        open.collect()
-    }
-
-    fn make_room(&self) -> io::Result<()> {
-        let but: Vec<String> = self.open().into_iter().map(|of| of.segment).collect();
-        // Those that are open grow by as much.
-        let growing = self.segment_bytes() * (but.len() as u64).max(1);
-        let most = self.settings.keep_bytes.saturating_sub(growing);
-        room::keep(&self.segments, most, &but).map(|_| ())
     }
 
     fn complaints(&mut self) {
@@ -464,9 +402,4 @@ fn has_ended(process: &impl AsFd) -> bool {
     };
     let mut descriptors = [PollFd::new(process, PollFlags::IN)];
     matches!(poll(&mut descriptors, Some(&timeout)), Ok(ready) if ready > 0)
-}
-
-fn boot() -> String {
-    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
-    id.map_or_else(|_| String::new(), |id| one_line(id.trim()))
 }

@@ -33,6 +33,8 @@ pub struct Summary {
     pub damaged: u64,
     /// Whether the program runs, by the last entry.
     pub is_running: bool,
+    /// The boot of the last start.
+    boot: String,
 }
 
 /// A stretch of which something is not there.
@@ -69,6 +71,8 @@ pub struct LoopSummary {
     pub max_response_ns: i64,
     /// Times that it ended with its program, while it ran.
     pub died: u64,
+    /// Times that the machine went down while it ran.
+    pub switched_off: u64,
     /// All latencies.
     pub latencies: LatencyHistogram,
     /// By day in UTC, such as `2026-11-23`.
@@ -107,9 +111,21 @@ pub fn summary(directory: &Path) -> io::Result<Summary> {
 impl Summary {
     fn add(&mut self, entry: Entry) {
         match entry {
-            Entry::Started { at_ns, command, .. } => {
+            Entry::Started {
+                at_ns,
+                command,
+                boot,
+                ..
+            } => {
+                // On the same boot somebody ended both; on another one the machine went down beneath them.
+                let is_other_boot = !boot.is_empty() && !self.boot.is_empty() && boot != self.boot;
+                self.boot = boot;
                 if let Some((_, last_ns)) = self.span {
                     let what = match self.is_running {
+                        true if is_other_boot => {
+                            "the machine went down while the program ran, or both were killed before; what was after the \
+                             last sync, 5 s at most, is not known"
+                        }
                         true => {
                             "the recorder and the program ended without a word (power, or a kill of both)"
                         }
@@ -119,7 +135,11 @@ impl Summary {
                 }
                 for of in self.loops.values_mut() {
                     // Nobody was left to say how it ended.
-                    of.died += u64::from(std::mem::take(&mut of.is_under_way));
+                    let ended = u64::from(std::mem::take(&mut of.is_under_way));
+                    match is_other_boot {
+                        true => of.switched_off += ended,
+                        false => of.died += ended,
+                    }
                 }
                 self.is_running = true;
                 self.starts += 1;
@@ -251,6 +271,7 @@ impl LoopSummary {
             outage_ns: 0,
             max_response_ns: 0,
             died: 0,
+            switched_off: 0,
             latencies: LatencyHistogram::new(),
             days: BTreeMap::new(),
             other_criterion: 0,
@@ -284,7 +305,7 @@ mod tests {
             at_ns,
             command: Vec::new(),
             process: 1,
-            boot: String::new(),
+            boot: "one".into(),
             version: String::new(),
         };
         let began = Entry::LoopBegan {
@@ -300,5 +321,27 @@ mod tests {
         assert_eq!(summary.loops["loop"].died, 1, "the second one runs");
         assert_eq!(summary.gaps.len(), 1);
         assert!(summary.gaps[0].what.contains("without a word"));
+        let mut after = started(20);
+        if let Entry::Started { boot, .. } = &mut after {
+            *boot = "another".into();
+        }
+        summary.add(after);
+        let of = &summary.loops["loop"];
+        assert_eq!((of.died, of.switched_off), (1, 1));
+        assert!(summary.gaps[1].what.contains("the machine went down"));
+        let judged = crate::judged(
+            of,
+            &Bears {
+                miss_fraction: 0.5,
+                ..Bears::default()
+            },
+        );
+        assert_eq!(judged.outcome, crate::Outcome::Undecided);
+        assert!(
+            judged
+                .reasons
+                .iter()
+                .any(|of| of.contains("machine went down 1 times"))
+        );
     }
 }

@@ -5,7 +5,9 @@
 mod kin;
 mod loops;
 mod output;
+mod remarks;
 mod thread;
+mod watched;
 
 pub use loops::{AnnouncedLoop, Discovered, NoLoops, loops_of};
 
@@ -29,8 +31,9 @@ use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadEndReport, ThreadSpec};
 use wakepath_rt::announcement::{Announced, Left, State};
 use wakepath_rt::greeting::LAYOUT;
 use wakepath_rt::shared::SharedMemory;
-use wakepath_rt::{Effective, PageFaults, clock, of_thread, sections};
-use wakepath_timeline::{CpuSet, one_line};
+use wakepath_rt::{PageFaults, clock};
+use wakepath_timeline::one_line;
+use watched::Watched;
 
 pub(crate) use output::keep_printed;
 use output::{Relay, of_run};
@@ -60,13 +63,6 @@ pub(crate) struct OwnProgram {
     looked: Instant,
     /// Loops that were not asked for were seen first at this time.
     left_out: Option<Instant>,
-}
-
-/// A loop's thread as it was when it began, and what its program made of it since.
-struct Watched {
-    announced: Announced,
-    began: Effective,
-    changed: Option<String>,
 }
 
 /// Where its loops are.
@@ -366,34 +362,6 @@ impl OwnProgram {
     }
 }
 
-impl Watched {
-    /// Reads the thread back: what its program changed is named once.
-    fn look(&mut self) {
-        if self.changed.is_some() {
-            return;
-        }
-        let (began, of) = (&self.began, &self.announced);
-        let Ok(is) = of_thread::effective(of.thread_id, of.timer_slack_ns) else {
-            return;
-        };
-        let name = one_line(&of.name);
-        let which = |before: String, after: String| {
-            Some(format!(
-                "its program put the loop `{name}` under another condition while it was measured: {after} \
-                 instead of {before}"
-            ))
-        };
-        self.changed = if is.policy != began.policy {
-            which(began.policy.to_string(), is.policy.to_string())
-        } else if is.cpus != began.cpus {
-            let cpus = |cpus: &[u16]| format!("CPU {}", CpuSet::from(cpus));
-            which(cpus(&began.cpus), cpus(&is.cpus))
-        } else {
-            None
-        };
-    }
-}
-
 /// Whether the only thread is that of a scenario without tasks, whose name nobody gave.
 fn takes_any(threads: &[ThreadSpec]) -> bool {
     matches!(threads, [only] if only.name == LOOP)
@@ -422,63 +390,7 @@ impl LoopProcess for OwnProgram {
     }
 
     fn remarks(&self) -> Vec<String> {
-        let mut remarks = Vec::new();
-        let unrecorded = self.memory.words().unrecorded.load(Ordering::Acquire);
-        if unrecorded > 0 {
-            let loops = match unrecorded {
-                1 => "1 loop more of the program is".to_owned(),
-                more => format!("{more} loops more of the program are"),
-            };
-            let names: Vec<String> = self
-                .memory
-                .words()
-                .left_out()
-                .iter()
-                .map(|name| one_line(name))
-                .collect();
-            remarks.push(format!(
-                "{loops} not recorded ({}): made after the others had begun, of a name that is taken, or of none \
-                 that the scenario has",
-                names.join(", ")
-            ));
-        }
-        if self.memory.words().in_a_child.load(Ordering::Acquire) > 0 {
-            remarks.push(
-                "a child that the program forked went on with a loop of it, which ended there; nothing that it said \
-                 is in the run: make a loop in the process that runs it"
-                    .into(),
-            );
-        }
-        for (ring, thread) in (0..).zip(&self.threads) {
-            let (sections, formats) = self.memory.announcement(ring).beyond();
-            if sections > 0 {
-                remarks.push(format!(
-                    "{}: {sections} sections more than a loop may have are not timed; it may have {}",
-                    thread.name,
-                    sections::MOST
-                ));
-            }
-            if formats > 0 {
-                remarks.push(format!(
-                    "{}: {formats} lines or values were left out: a loop may have {} formats and names of values, \
-                     with arguments that can be copied, 8 at most",
-                    thread.name,
-                    wakepath_rt::said::MOST_FORMATS
-                ));
-            }
-            for section in self.memory.announcement(ring).sections() {
-                if section.unbalanced > 0 {
-                    remarks.push(format!(
-                        "{}: the section `{}` was begun twice or ended without a beginning {} times; those \
-                         runs are not timed",
-                        thread.name,
-                        one_line(&section.name),
-                        section.unbalanced
-                    ));
-                }
-            }
-        }
-        remarks
+        remarks::of(&self.memory, &self.threads)
     }
 
     fn left_late(&self) -> Option<String> {

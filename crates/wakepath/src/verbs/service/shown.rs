@@ -274,6 +274,7 @@ fn as_json(
                 "longest_run": of.misses.longest_run,
                 "outage_ns": of.outage_ns,
                 "died": of.died,
+                "switched_off": of.switched_off,
                 "latency_ns": {
                     "min": of.latencies.min(),
                     "p50": quantile(of, Quantile::P50),

@@ -12,13 +12,14 @@ wakepath_test_program::tests![
     what_the_recorder_refuses_is_told_to_the_program_in_one_line,
     a_program_that_is_recorded_on_the_bench_starts_no_second_recorder,
     cpp_starts_its_recorder_too,
+    a_program_that_becomes_another_ends_its_loops_and_is_recorded_anew,
 ];
 
 /// A loop of so many cycles of 1 ms that asks for its recorder with these options, prints what it is told, and how
 /// many cycles there were.
 fn text(options: &str, before: &str, cycles: u64) -> String {
     format!(
-        "#define _GNU_SOURCE\n#include <wakepath.h>\n#include <stdio.h>\n#include <fcntl.h>\n#include <signal.h>\n\
+        "#include <wakepath.h>\n#include <stdio.h>\n#include <fcntl.h>\n#include <signal.h>\n\
          #include <unistd.h>\n#include <string.h>\n\
          int main(void) {{\n\
              char said[512] = \"\";\n\
@@ -222,4 +223,34 @@ fn cpp_starts_its_recorder_too() {
     let found = shown(&place);
     assert!(count(&found, "executed") > 200, "{found:#}");
     assert_eq!(found["loops"]["loop"]["worst"].as_array().unwrap().len(), 3);
+}
+
+fn a_program_that_becomes_another_ends_its_loops_and_is_recorded_anew() {
+    let place = Place::new();
+    let text = text(&options(&[]), "", 300);
+    // The first time it becomes itself again instead of going on.
+    let text = text.replace(
+        "if (cycle.cycle >= 300) break;",
+        "if (cycle.cycle >= 300 && !getenv(\"AGAIN\")) { setenv(\"AGAIN\", \"1\", 1); \
+         execl(\"/proc/self/exe\", \"my-loop\", NULL); }\n if (cycle.cycle >= 300) break;",
+    );
+    let program = built_of(
+        &place,
+        &format!("#define _GNU_SOURCE\n#include <stdlib.h>\n{text}"),
+    );
+    let (said, code) = ended(start(&place, &program));
+    assert_eq!(code, Some(7), "{said}");
+    assert_eq!(
+        said.matches("0: \n").count(),
+        2,
+        "each has its recorder: {said}"
+    );
+    let found = shown(&place);
+    assert_eq!(found["starts"], 2, "{found:#}");
+    assert_eq!(found["loops"]["loop"]["died"], 1);
+    assert!(
+        found["notes"].to_string().contains("another one (exec)"),
+        "{found:#}"
+    );
+    assert!(count(&found, "executed") > 300, "{found:#}");
 }

@@ -1,0 +1,68 @@
+//! What is to be known of a program's loops beside their samples, by what they left in the shared memory: what was not
+//! recorded, not timed, not said.
+
+use std::sync::atomic::Ordering;
+use wakepath_measured_loop::ThreadSpec;
+use wakepath_rt::sections;
+use wakepath_rt::shared::SharedMemory;
+use wakepath_timeline::one_line;
+
+/// One line each.
+pub(super) fn of(memory: &SharedMemory, threads: &[ThreadSpec]) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let unrecorded = memory.words().unrecorded.load(Ordering::Acquire);
+    if unrecorded > 0 {
+        let loops = match unrecorded {
+            1 => "1 loop more of the program is".to_owned(),
+            more => format!("{more} loops more of the program are"),
+        };
+        let names: Vec<String> = memory
+            .words()
+            .left_out()
+            .iter()
+            .map(|name| one_line(name))
+            .collect();
+        remarks.push(format!(
+            "{loops} not recorded ({}): made after the others had begun, of a name that is taken, or of none \
+             that the scenario has",
+            names.join(", ")
+        ));
+    }
+    if memory.words().in_a_child.load(Ordering::Acquire) > 0 {
+        remarks.push(
+            "a child that the program forked went on with a loop of it, which ended there; nothing that it said \
+             is in the run: make a loop in the process that runs it"
+                .into(),
+        );
+    }
+    for (ring, thread) in (0..).zip(threads) {
+        let (sections, formats) = memory.announcement(ring).beyond();
+        if sections > 0 {
+            remarks.push(format!(
+                "{}: {sections} sections more than a loop may have are not timed; it may have {}",
+                thread.name,
+                sections::MOST
+            ));
+        }
+        if formats > 0 {
+            remarks.push(format!(
+                "{}: {formats} lines or values were left out: a loop may have {} formats and names of values, \
+                 with arguments that can be copied, 8 at most",
+                thread.name,
+                wakepath_rt::said::MOST_FORMATS
+            ));
+        }
+        for section in memory.announcement(ring).sections() {
+            if section.unbalanced > 0 {
+                remarks.push(format!(
+                    "{}: the section `{}` was begun twice or ended without a beginning {} times; those \
+                     runs are not timed",
+                    thread.name,
+                    one_line(&section.name),
+                    section.unbalanced
+                ));
+            }
+        }
+    }
+    remarks
+}

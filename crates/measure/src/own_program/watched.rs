@@ -1,0 +1,41 @@
+//! A loop's thread while it is measured: read back from the kernel, so that what its program changes is seen. It changes
+//! nothing itself.
+
+use wakepath_rt::announcement::Announced;
+use wakepath_rt::{Effective, of_thread};
+use wakepath_timeline::{CpuSet, one_line};
+
+/// A loop's thread as it was when it began, and what its program made of it since.
+pub(super) struct Watched {
+    pub(super) announced: Announced,
+    pub(super) began: Effective,
+    pub(super) changed: Option<String>,
+}
+
+impl Watched {
+    /// Reads the thread back: what its program changed is named once.
+    pub(super) fn look(&mut self) {
+        if self.changed.is_some() {
+            return;
+        }
+        let (began, of) = (&self.began, &self.announced);
+        let Ok(is) = of_thread::effective(of.thread_id, of.timer_slack_ns) else {
+            return;
+        };
+        let name = one_line(&of.name);
+        let which = |before: String, after: String| {
+            Some(format!(
+                "its program put the loop `{name}` under another condition while it was measured: {after} \
+                 instead of {before}"
+            ))
+        };
+        self.changed = if is.policy != began.policy {
+            which(began.policy.to_string(), is.policy.to_string())
+        } else if is.cpus != began.cpus {
+            let cpus = |cpus: &[u16]| format!("CPU {}", CpuSet::from(cpus));
+            which(cpus(&began.cpus), cpus(&is.cpus))
+        } else {
+            None
+        };
+    }
+}

@@ -1,0 +1,32 @@
+//! Which segments are open, on disk before anything is in them, and room for the next.
+
+use super::{Recorder, Slot};
+use crate::replay::{self, Open};
+use crate::room;
+use std::io;
+
+impl Recorder<'_> {
+    /// A segment began or ended: which are open is on disk, and there is room for the next.
+    pub(super) fn turned(&mut self) {
+        let open = self.open();
+        let outcome = replay::note(self.directory, &open).and_then(|()| self.make_room());
+        self.check(outcome);
+        self.complaints();
+    }
+
+    fn open(&self) -> Vec<Open> {
+        let open = self.loops.iter().filter_map(|slot| match slot {
+            Slot::Taken(of) => of.open(self.program),
+            _ => None,
+        });
+        open.collect()
+    }
+
+    pub(super) fn make_room(&self) -> io::Result<()> {
+        let but: Vec<String> = self.open().into_iter().map(|of| of.segment).collect();
+        // Those that are open grow by as much.
+        let growing = self.segment_bytes() * (but.len() as u64).max(1);
+        let most = self.settings.keep_bytes.saturating_sub(growing);
+        room::keep(&self.segments, most, &but).map(|_| ())
+    }
+}

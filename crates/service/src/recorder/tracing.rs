@@ -1,0 +1,69 @@
+//! The recorder's part in the kernel's events: when they are begun, where they are missing, when they are kept. What
+//! can't be had is said once, and recording goes on.
+
+use super::Recorder;
+use crate::incidents::Incidents;
+use crate::terms::Found;
+
+impl Recorder<'_> {
+    /// Has the kernel record the events of the CPUs that the program may use.
+    pub(super) fn begin_traces(&mut self) {
+        if self.settings.traces {
+            let program = rustix::process::Pid::from_raw(self.program.cast_signed());
+            let cpus = wakepath_rt::affinity::of(program);
+            let begun = cpus.map_err(|error| error.to_string()).and_then(|cpus| {
+                Incidents::begin(
+                    self.directory,
+                    &cpus,
+                    !self.settings.resumes,
+                    &mut self.worst,
+                )
+            });
+            self.took_up_tracing(begun);
+        }
+    }
+
+    /// A loop has come: where it may run on CPUs whose events are not recorded, they are from now on.
+    pub(super) fn trace_where(&mut self, found: &Found) {
+        let Some(incidents) = &mut self.incidents else {
+            return;
+        };
+        incidents.know(found);
+        let missing = incidents.lacks(&found.cpus);
+        if !missing.is_empty() {
+            let cpus = [incidents.cpus(), &missing[..]].concat();
+            // The kernel's instance has this process's name, and there can't be two.
+            let incidents = self.incidents.take();
+            let begun = incidents.map_or(Ok(None), |of| of.anew(&cpus).map(Some));
+            match begun {
+                Ok(incidents) => self.incidents = incidents,
+                Err(why) => self.took_up_tracing(Err(why)),
+            }
+        }
+    }
+
+    /// Said once, and recording goes on without them.
+    fn took_up_tracing(&mut self, begun: Result<Incidents, String>) {
+        match begun {
+            Ok(incidents) => {
+                self.say(incidents.in_words());
+                self.incidents = Some(incidents);
+            }
+            Err(why) => self.say(format!("the kernel's events are not recorded: {why}")),
+        }
+    }
+
+    /// The events around the bad cycles that were seen now.
+    pub(super) fn keep_traces(&mut self) {
+        let offered = self.worst.offered();
+        if let Some(incidents) = &mut self.incidents {
+            let outcome = incidents.keep(offered, &mut self.worst, self.terms);
+            // Before a kill can take away that the trace is there.
+            let outcome = outcome.and_then(|is_new| match is_new {
+                true => self.worst.write(self.directory),
+                false => Ok(()),
+            });
+            self.check(outcome);
+        }
+    }
+}
