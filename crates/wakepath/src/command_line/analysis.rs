@@ -32,11 +32,11 @@ pub struct Schedulability {
     /// Something else than the answer for one set.
     #[command(subcommand)]
     pub experiment: Option<SchedulabilityExperiment>,
-    /// The task set; a scenario with tasks and a table of tasks that share one loop will do.
+    /// The task set; a scenario with tasks, or a table of tasks that share one loop, will do too.
     #[arg(value_name = "TASKS.toml", required_unless_present = "from")]
     pub tasks: Option<PathBuf>,
     /// A recorded or watched run whose threads are the task set, with what was measured of them;
-    /// what is guessed is said for each.
+    /// the answer says of each what is guessed.
     #[arg(long, value_name = "RUN", conflicts_with = "tasks")]
     pub from: Option<PathBuf>,
     /// With --from: which quantile of the observed execution times counts, such as 0.9999
@@ -55,10 +55,10 @@ pub struct Schedulability {
     /// its overheads where the run was traced.
     #[arg(long, value_name = "RUN")]
     pub machine: Option<PathBuf>,
-    /// Take overheads of another machine than the one that the tasks run on.
+    /// Allow overheads from another machine than the one that the tasks run on.
     #[arg(long)]
     pub other_machine: bool,
-    /// A traced run of this machine whose overheads are put in, or a run of cache-delay; several, with
+    /// A traced run of this machine whose overheads are added, or a run of cache-delay; several, with
     /// different numbers of threads, are interpolated [default: those in the file, else none, and the
     /// answer says so].
     #[arg(long, value_name = "RUN")]

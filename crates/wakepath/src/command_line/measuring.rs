@@ -75,7 +75,7 @@ pub struct Run {
     /// Another CPU of its loop.
     #[arg(long, value_name = "CPU", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
-    /// Whose rate and CPU are meant, where the scenario has tasks.
+    /// Task that --rate and --cpu change, where the scenario has several.
     #[arg(long, value_name = "NAME")]
     pub task: Option<String>,
     /// Policy to measure instead of the scenario's; may be given more than once.
@@ -105,7 +105,7 @@ pub struct Run {
 pub struct Rate {
     /// Scenario: a file or a built-in name [default: the loop of `check`].
     pub scenario: Option<String>,
-    /// Whose rate is searched for, where the scenario has tasks: the others keep theirs.
+    /// Task to search for, where the scenario has several; the others keep their rates.
     #[arg(long, value_name = "NAME", requires = "scenario")]
     pub task: Option<String>,
     /// Policy of the loop [default: FIFO 80; of a scenario its own].
@@ -114,10 +114,10 @@ pub struct Rate {
     /// CPU of the loop [default: the highest, an isolated one if there is any].
     #[arg(long, value_name = "CPU", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
-    /// The lowest rate of interest.
+    /// Lowest rate to try.
     #[arg(long, value_name = "RATE", default_value = "100Hz")]
     pub from: String,
-    /// The highest.
+    /// Highest rate to try.
     #[arg(long, value_name = "RATE", default_value = "20kHz")]
     pub to: String,
     /// Time for each rate, idle and under load together.
@@ -282,20 +282,20 @@ pub struct Output {
 )]
 #[command(group = clap::ArgGroup::new("what").required(true))]
 pub struct Watch {
-    /// The process of this number, with all its threads.
+    /// Watch the process with this number, and all its threads.
     #[arg(short = 'p', long = "pid", value_name = "PID", group = "what")]
     pub pid: Option<u32>,
-    /// All processes of this name, and all threads of this name.
+    /// Watch all processes and all threads of this name.
     #[arg(long, value_name = "NAME", group = "what")]
     pub comm: Option<String>,
-    /// A program that is started now, with all that it starts, behind `--`.
+    /// Start this program and watch it, with all that it starts; it stands behind `--`.
     #[arg(last = true, value_name = "COMMAND", group = "what")]
     pub command: Vec<std::ffi::OsString>,
-    /// How long, such as `60s`; a program that was started is ended then [default: until the
-    /// program ends, or Ctrl-C].
+    /// Watch for this long, such as `60s`, and end a program that was started then [default:
+    /// until the program ends, or Ctrl-C].
     #[arg(long = "for", value_name = "TIME")]
     pub duration: Option<String>,
-    /// CPUs to be traced, such as `1` or `2-3` [default: those that its threads may use].
+    /// CPUs to trace, such as `1` or `2-3` [default: those that its threads may use].
     #[arg(long, value_name = "CPUS")]
     pub cpu: Option<String>,
     /// Policy that the program is meant to have; a periodic thread with another one is invalid.
@@ -354,7 +354,7 @@ pub struct Exec {
     /// CPUs that it may run on, such as `1` or `2-3,6` [default: those that this process may].
     #[arg(long, value_name = "CPUS")]
     pub cpu: Option<String>,
-    /// Its other threads and processes begin as OTHER nice 0 instead of under its policy.
+    /// Start its other threads and processes as OTHER nice 0 instead of under its policy.
     #[arg(long)]
     pub reset_on_fork: bool,
     /// Say nothing unless something is wrong.

@@ -116,7 +116,7 @@ pub enum Verb {
     Machine(Machine),
     /// Check whether this machine is ready for the loop: what is bad, why, and what to do.
     Doctor(Doctor),
-    /// Plan, apply and take back changes of this machine for the loop, and measure whether they help.
+    /// Plan, apply and take back changes to this machine for the loop, and measure whether they help.
     #[command(subcommand)]
     Tune(Tune),
     /// Print completions for a shell.

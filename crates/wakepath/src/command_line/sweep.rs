@@ -37,23 +37,23 @@ pub struct SchedulabilitySweep {
     /// steps of 2.5].
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', value_parser = thousandths)]
     pub utilization: Vec<u32>,
-    /// The shortest period; between it and the longest all octaves are alike.
+    /// The shortest period; between it and the longest, each octave is equally likely.
     #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = nanoseconds)]
     pub shortest_period: u64,
     /// The longest period.
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = nanoseconds)]
     pub longest_period: u64,
-    /// A traced run whose overheads are put in as further curves, beside none and the published ones.
+    /// A traced run whose overheads make further curves, beside none and the published ones.
     #[arg(long, value_name = "RUN")]
     pub overheads: Vec<PathBuf>,
-    /// Of all random numbers.
+    /// Seed of all random numbers.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// A curve is known at a point when its share's interval is within this many percentage points to
     /// either side, and judges no further sets there; 0: never before --sets.
     #[arg(long, value_name = "POINTS", default_value_t = 1.0)]
     pub within: f64,
-    /// A point ends after so many sets in any case.
+    /// Most sets for each point.
     #[arg(long, value_name = "N", default_value_t = 12_500, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub sets: u64,
     /// Threads that compute [default: as many as CPUs that this process may use].

@@ -4,14 +4,14 @@ use super::Subject;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Plan, apply and take back changes of this machine for the loop.
+/// Plan, apply and take back changes to this machine for the loop.
 #[derive(Debug, Subcommand)]
 pub enum Tune {
-    /// Say what to change, why, at which cost, and how it is taken back. Changes nothing.
+    /// Say what to change, why, at what cost, and how to take it back. Changes nothing.
     Plan(TunePlanShown),
-    /// Carry out what can be changed while the machine runs; a journal allows taking it back.
+    /// Change what can be changed while the machine runs; a journal lets you take it back.
     Apply(TuneApply),
-    /// Take back what `apply` changed, as far as it is still as it was written.
+    /// Take back what `apply` changed, as far as nobody has changed it since.
     Revert(TunePlace),
     /// Say what is applied, and whether it is still in effect.
     Status(TunePlace),
@@ -116,7 +116,7 @@ pub struct TuneTrial {
     /// Directory of the runs.
     #[arg(long, value_name = "DIR", default_value = "wakepath-runs/trial")]
     pub directory: PathBuf,
-    /// Leave applied what helps.
+    /// Keep the steps that help.
     #[arg(long)]
     pub keep: bool,
     /// Don't ask.
@@ -130,7 +130,7 @@ pub struct TuneBoot {
     /// What the plan is for.
     #[command(flatten)]
     pub plan: TunePlan,
-    /// Take the prepared entry back.
+    /// Remove the prepared entry.
     #[arg(long)]
     pub remove: bool,
     /// Don't ask.

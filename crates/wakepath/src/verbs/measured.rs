@@ -47,19 +47,24 @@ pub fn scenario_text(name: &str) -> Result<(String, String), Failure> {
         return Ok((builtin.text.into(), format!("{name} (built in)")));
     }
     match std::fs::read_to_string(name) {
+        Ok(text) if text.starts_with("#!") => Err(no_scenario(name).into()),
         Ok(text) => Ok((text, name.into())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let names: Vec<_> = builtin::all().iter().map(|builtin| builtin.name).collect();
             let names = names.join(", ");
             Err(format!("{name}: no such file, and no built-in scenario; there are {names}").into())
         }
-        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => Err(format!(
-            "{name}: is no scenario but a program or other data; a program is watched: wakepath watch -- \
-             {name}"
-        )
-        .into()),
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            Err(no_scenario(name).into())
+        }
         Err(error) => Err(format!("{name}: {error}").into()),
     }
+}
+
+fn no_scenario(name: &str) -> String {
+    format!(
+        "{name}: is no scenario but a program or other data; a program is watched: wakepath watch -- {name}"
+    )
 }
 
 /// Refuses a CPU for the loop that wakepath may not use.

@@ -141,8 +141,9 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
             ..
         }) => match more {
             Some(_) => format!(
-                "{}, which is too few to tell{}",
+                "{}, and {} are too few to tell{}",
                 missed(*times, *due),
+                count(*due),
                 would_decide(more)
             ),
             None => format!(

@@ -106,6 +106,7 @@ fn a_cpu_that_is_not_there_is_refused_and_those_that_are_named() {
 
 fn what_is_typed_by_habit_gets_one_line_that_helps() {
     let binary = crate::started::binary().display().to_string();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../check").to_owned();
     for (words, expected) in [
         (
             &["check", "--policy", "FIFO80"][..],
@@ -160,6 +161,7 @@ fn what_is_typed_by_habit_gets_one_line_that_helps() {
         ),
         (&["check", "./loop"], &["wakepath watch -- ./loop"]),
         (&["run", &binary], &["is no scenario", "wakepath watch -- "]),
+        (&["run", &script], &["is no scenario", "wakepath watch -- "]),
         (
             &["rate", "not-there.toml"],
             &["not-there.toml: no such file"],
