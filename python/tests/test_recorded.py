@@ -1,8 +1,14 @@
 """Loops in Python under `wakepath record`: judged, with the interpreter's own pauses beside their sections."""
 
+import json
+import os
+import subprocess
+import sys
+import time
+
 import wakepath
 
-from conftest import ROOT
+from conftest import PACKAGE, ROOT, binary
 
 
 def sections(results, loop="control"):
@@ -135,3 +141,53 @@ def test_a_loop_of_another_clock_says_values_and_lines(record_text):
     assert height["min"] >= 0 and height["max"] == int(height["max"] * 2) / 2
     assert said["lines"] == height["count"]
     assert " at 1.5 of bus, True" in str(said["first"])
+
+
+IN_THE_FIELD = """
+import sys
+import wakepath
+
+print(wakepath.record_service("field", criterion="miss-fraction 90 %", keep="16MiB", worst=3, recorder=sys.argv[1]))
+print(wakepath.record_service("field", recorder=sys.argv[1]))
+with wakepath.Loop("control", rate_hz=200) as loop:
+    for cycle in loop:
+        if cycle.number >= 100:
+            break
+    print(loop.is_recorded)
+"""
+
+UNRECORDED = """
+import wakepath
+
+try:
+    wakepath.record_service("field", recorder="/nowhere/wakepath")
+except wakepath.Error as why:
+    print(why)
+"""
+
+
+def run_in_the_field(place, text, *arguments):
+    script = place / "my_loop.py"
+    script.write_text(text)
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    command = [sys.executable, str(script), *arguments]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, cwd=place, timeout=60)
+
+
+def test_a_program_starts_its_recorder_itself(tmp_path):
+    said = run_in_the_field(tmp_path, IN_THE_FIELD, binary())
+    assert said.stdout.split() == ["True", "False", "True"], said.stderr
+    for _ in range(200):
+        shown = subprocess.run([binary(), "show", "--json", str(tmp_path / "field")], capture_output=True)
+        service = json.loads(shown.stdout)["service"]
+        if service["ended"]:
+            break
+        time.sleep(0.1)
+    assert service["loops"]["control"]["executed"] > 10
+    assert len(service["loops"]["control"]["worst"]) == 3
+
+
+def test_why_there_is_no_recorder_is_said_in_one_line(tmp_path):
+    said = run_in_the_field(tmp_path, UNRECORDED)
+    assert said.stdout.startswith("the program /nowhere/wakepath is not installed"), said.stderr
+    assert not (tmp_path / "field").exists()
