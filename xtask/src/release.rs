@@ -99,7 +99,7 @@ impl Build {
     /// The command that builds it.
     pub fn command(&self) -> Command {
         let mut command = cargo(&["build", "--locked", "--release", "--package", "wakepath"]);
-        command.args(["--target", self.triple]);
+        command.args(["--target", self.triple, "--config", "xtask/released.toml"]);
         command
     }
 
