@@ -6,7 +6,7 @@ use super::repeated;
 use super::stalls::Stalls;
 use crate::job::Job;
 use crate::place;
-use crate::tools::cargo;
+use crate::tools::{cargo, wait_for_set_up};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -121,6 +121,8 @@ fn build(job: &Job) -> Result<Vec<Program>, Outcome> {
     if built.failure.is_some() {
         return Err(Outcome::of(built.failure));
     }
+    // Compiled while the packages came that some tests need.
+    wait_for_set_up();
     let programs = read(&finished.output);
     match programs.is_empty() {
         true => Err(Outcome::of(Some("cargo names no test program".into()))),
