@@ -7,8 +7,9 @@ use crate::tools::cargo;
 /// rustfmt changes nothing, beside the workspace neither.
 pub fn format(job: &Job) -> Outcome {
     let workspace = job.run(&mut cargo(&["fmt", "--all", "--check"]));
-    let beside = ["fuzz/Cargo.toml", "python/Cargo.toml"];
-    let beside = beside.map(|of| job.run(&mut cargo(&["fmt", "--manifest-path", of, "--check"])));
+    let beside = ["fleet/Cargo.toml", "fuzz/Cargo.toml", "python/Cargo.toml"];
+    let format = ["fmt", "--all", "--check", "--manifest-path"];
+    let beside = beside.map(|of| job.run(cargo(&format).arg(of)));
     let beside = beside.into_iter().map(|of| Outcome::of(of.failure));
     beside.fold(Outcome::of(workspace.failure), Outcome::and)
 }

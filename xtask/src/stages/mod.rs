@@ -4,6 +4,7 @@
 mod concurrency;
 mod counts;
 mod documents;
+mod fleet;
 mod fuzzing;
 mod lints;
 mod outcome;
@@ -76,6 +77,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "miri", about: "undefined behaviour in the ring", place: Either, limit: minutes(20), run: concurrency::miri },
     Stage { name: "loom", about: "the ring, under every order of its memory accesses", place: Either, limit: minutes(15), run: concurrency::loom },
     Stage { name: "python", about: "the Python package, by pytest on each Python that is here", place: Either, limit: minutes(15), run: python::package },
+    Stage { name: "fleet", about: "tests and lints of wakepath-fleet, a workspace of its own", place: Either, limit: minutes(20), run: fleet::workspace },
     Stage { name: "machine", about: "rooms whose tests run real loops, loads and tracers", place: Alone, limit: minutes(30), run: suites::machine },
     Stage { name: "commands", about: "the released program's command line, and users' controllers", place: Alone, limit: minutes(30), run: suites::commands },
     Stage { name: "alone", about: "tests that need the machine's memory for themselves", place: Alone, limit: minutes(10), run: suites::alone },

@@ -1,0 +1,53 @@
+//! The inventory of a fleet: its boards by name, address and tags, read from TOML. It holds no
+//! secret and refuses what looks like one.
+
+mod read;
+
+use std::path::PathBuf;
+
+/// One board.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Board {
+    /// Its name: what runs of it are kept and signed under.
+    pub name: String,
+    /// What OpenSSH is given: a host, `user@host`, or an alias of its configuration.
+    pub address: String,
+    /// Port, where it is not what OpenSSH's configuration says.
+    pub port: Option<u16>,
+    /// Words to choose it by.
+    pub tags: Vec<String>,
+    /// Its place in labgrid, where it has one.
+    pub place: Option<String>,
+    /// Where wakepath's files lie on it, relative to its account's home or absolute.
+    pub directory: String,
+}
+
+/// All boards, in the order of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inventory {
+    /// The boards.
+    pub boards: Vec<Board>,
+}
+
+/// What is wrong with an inventory.
+#[derive(Debug, thiserror::Error)]
+pub enum InventoryError {
+    /// The file can't be read.
+    #[error("{}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// What stands in it.
+    #[error("{place}:{line}: {what}")]
+    Wrong {
+        /// The file's name.
+        place: String,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong, and what would be right.
+        what: String,
+    },
+}

@@ -1,0 +1,42 @@
+//! The command line as data. What a verb does is in `verbs`.
+
+mod boards;
+
+pub use boards::*;
+use clap::{Parser, Subcommand};
+
+/// The same measurement on many boards.
+#[derive(Debug, Parser)]
+#[command(
+    name = "wakepath-fleet",
+    version,
+    about = "Measures with wakepath on many boards, over the system's OpenSSH, unattended.",
+    after_help = "Exit codes: 0 passed, 1 error or invalid, 2 criterion not met, 3 undecided.\n\n\
+                  Examples:\n  \
+                  wakepath-fleet boards                        which boards fleet.toml names",
+    disable_help_subcommand = true,
+    arg_required_else_help = true
+)]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// List the boards of the inventory.
+    Boards(Boards),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+}

@@ -1,0 +1,30 @@
+//! The command for a fleet. Each verb has a file in `verbs`; what is done on boards is in the crate
+//! `wakepath-fleet-boards`.
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod command_line;
+mod terminal;
+mod usage;
+mod verbs;
+
+use clap::Parser;
+use command_line::{CommandLine, Verb};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let line = match CommandLine::try_parse() {
+        Ok(line) => line,
+        Err(said) => return usage::answer(&said),
+    };
+    let outcome = match line.verb {
+        Verb::Boards(arguments) => verbs::boards::run(&arguments),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            terminal::tell_line(&format!("wakepath-fleet: {error}"));
+            ExitCode::from(1)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The one way out: what the command says passes here, and no character that could steer a terminal
+//! gets through. It decides nothing about what is said.
+
+use std::io::{self, Write};
+use wakepath_timeline::{is_unprintable, one_line};
+
+/// Prints to standard output. A reader that has had enough (`| head`) is no error.
+pub fn print(text: &str) -> io::Result<()> {
+    match io::stdout().lock().write_all(shown(text).as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// One line on standard error; what would be further lines is drawn into it.
+pub fn tell_line(line: &str) {
+    let one = line.trim_end().replace('\n', "; ");
+    // Nobody left to read it changes nothing about what is done.
+    let _ = writeln!(io::stderr().lock(), "{}", one_line(&one));
+}
+
+fn shown(text: &str) -> String {
+    let seen = |c: char| match c != '\n' && is_unprintable(c) {
+        true => '\u{fffd}',
+        false => c,
+    };
+    text.chars().map(seen).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_ends_pass_and_nothing_that_steers() {
+        assert_eq!(
+            shown("µs\n\u{1b}[2J\u{202e}\t"),
+            "µs\n\u{fffd}[2J\u{fffd}\u{fffd}"
+        );
+    }
+}
