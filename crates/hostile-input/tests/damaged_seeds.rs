@@ -36,6 +36,15 @@ fn damaged_words_of_a_loop() {
 }
 
 #[test]
+fn damaged_seals_and_keys() {
+    let folder = ["crates/hostile-input/seeds/evidence"];
+    assert!(seeds(&folder).iter().all(|seed| hostile::evidence(seed)));
+    try_all(&folder, |bytes| {
+        hostile::evidence(bytes);
+    });
+}
+
+#[test]
 fn damaged_journals() {
     try_all(&["crates/tuning/tests/journals"], |bytes| {
         hostile::journal(&String::from_utf8_lossy(bytes));

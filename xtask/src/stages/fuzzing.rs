@@ -62,10 +62,12 @@ pub fn fuzz(job: &Job) -> Outcome {
     let imported = ["crates/import/tests/fixtures"];
     let directory_of_traces = ["crates/import/tests/fixtures/ros2"];
     let told = ["crates/hostile-input/seeds/told"];
-    let targets: [(&str, u32, &[&str]); 7] = [
+    let evidence = ["crates/hostile-input/seeds/evidence"];
+    let targets: [(&str, u32, &[&str]); 8] = [
         ("scenario", OF_STRANGERS, &scenario),
         ("recording", OF_STRANGERS, &recording),
         ("told", OF_STRANGERS, &told),
+        ("evidence", OF_STRANGERS, &evidence),
         ("imported_file", OF_STRANGERS, &imported),
         ("imported_directory", OF_STRANGERS, &directory_of_traces),
         ("journal", OWN, &["crates/tuning/tests/journals"]),

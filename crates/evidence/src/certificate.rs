@@ -1,0 +1,122 @@
+//! A certificate of OpenSSH over an Ed25519 key: whose key it is, from when until when, as an
+//! authority vouches for. Whether the authority is trusted is for `trust` to say.
+
+use crate::key::{ED25519, PublicKey};
+use crate::wire::Wire;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use wakepath_timeline::shortened;
+
+const KIND: &str = "ssh-ed25519-cert-v01@openssh.com";
+
+/// More names than this in a certificate are an accident.
+const MOST_PRINCIPALS: usize = 256;
+
+/// A certificate, whose authority's signature has been checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Certificate {
+    /// The key that it is about.
+    pub key: PublicKey,
+    /// Whose key it is.
+    pub principals: Vec<String>,
+    /// Seconds since 1970 from which it holds.
+    pub from: u64,
+    /// Seconds since 1970 at which it ends.
+    pub until: u64,
+    /// Who vouches.
+    pub authority: PublicKey,
+}
+
+/// Why a text is no certificate that holds.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CertificateError {
+    /// Not of its form.
+    #[error("no certificate of an Ed25519 key (one line, {KIND} AAAA…)")]
+    Form,
+    /// Cut short, or with more than belongs there.
+    #[error("a damaged certificate")]
+    Damaged,
+    /// An authority with another kind of key.
+    #[error("a certificate whose authority's key is no Ed25519 key")]
+    OtherAuthority,
+    /// An option that must be understood, and is not.
+    #[error("a certificate with the critical option {0:?}, which says nothing about a seal")]
+    CriticalOption(String),
+    /// Not what the authority signed.
+    #[error("a certificate that its authority did not sign")]
+    NotSigned,
+}
+
+impl Certificate {
+    /// Reads the line of a file `…-cert.pub`.
+    ///
+    /// # Errors
+    /// What is no such certificate, and one that its authority did not sign.
+    pub fn from_line(line: &str) -> Result<Self, CertificateError> {
+        let mut words = line.split_ascii_whitespace();
+        let (Some(KIND), Some(encoded)) = (words.next(), words.next()) else {
+            return Err(CertificateError::Form);
+        };
+        let blob = STANDARD
+            .decode(encoded)
+            .map_err(|_| CertificateError::Damaged)?;
+        read(&blob).unwrap_or(Err(CertificateError::Damaged))
+    }
+}
+
+/// Nothing where too little is left to read.
+fn read(blob: &[u8]) -> Option<Result<Certificate, CertificateError>> {
+    let mut wire = Wire(blob);
+    if wire.text()? != KIND {
+        return None;
+    }
+    let _nonce = wire.string()?;
+    let key = PublicKey(wire.string()?.try_into().ok()?);
+    let _serial = wire.u64()?;
+    let _user_or_host = wire.u32()?;
+    let _identity = wire.string()?;
+    let principals = strings(wire.string()?)?;
+    let (from, until) = (wire.u64()?, wire.u64()?);
+    let critical = Wire(wire.string()?)
+        .text()
+        .map(|option| shortened(option, 60));
+    let _extensions = wire.string()?;
+    let _reserved = wire.string()?;
+    let authority = wire.string()?;
+    let signed = &blob[..blob.len() - wire.0.len()];
+    let signature = wire.string()?;
+    if !wire.is_empty() {
+        return None;
+    }
+    if let Some(option) = critical {
+        return Some(Err(CertificateError::CriticalOption(option)));
+    }
+    let Ok(authority) = PublicKey::from_blob(authority) else {
+        return Some(Err(CertificateError::OtherAuthority));
+    };
+    let mut signature = Wire(signature);
+    let is_ed25519 = signature.text()? == ED25519;
+    let bytes = signature.string()?;
+    if !is_ed25519 || !signature.is_empty() || !authority.signed(signed, bytes) {
+        return Some(Err(CertificateError::NotSigned));
+    }
+    Some(Ok(Certificate {
+        key,
+        principals,
+        from,
+        until,
+        authority,
+    }))
+}
+
+fn strings(packed: &[u8]) -> Option<Vec<String>> {
+    let mut wire = Wire(packed);
+    let mut found = Vec::new();
+    while !wire.is_empty() {
+        if found.len() == MOST_PRINCIPALS {
+            return None;
+        }
+        found.push(wire.text()?.to_owned());
+    }
+    Some(found)
+}

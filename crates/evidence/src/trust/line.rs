@@ -1,0 +1,95 @@
+//! One line of a trust file.
+
+use super::{NAMESPACE, Trusted, fits};
+use crate::instant::instant;
+use crate::key::{KeyError, PublicKey, is_kind};
+use wakepath_timeline::quoted;
+
+/// What a line says; nothing where it can't be about a seal. An error says what would be right.
+pub(super) fn read(text: &str) -> Result<Option<Trusted>, String> {
+    let (boards, rest) = word(text)?;
+    let boards: Vec<String> = boards.split(',').map(str::to_owned).collect();
+    let (mut is_authority, mut from, mut until, mut is_ours) = (false, None, None, true);
+    let first = rest.split_ascii_whitespace().next().unwrap_or_default();
+    let key = match is_kind(first) {
+        true => rest,
+        false => {
+            let (options, key) = options(rest)?;
+            for (name, value) in options {
+                match (name.to_ascii_lowercase().as_str(), value) {
+                    ("cert-authority", None) => is_authority = true,
+                    ("namespaces", Some(of)) => {
+                        is_ours = of.split(',').any(|of| fits(of, NAMESPACE))
+                    }
+                    ("valid-after", Some(time)) => from = Some(instant(&time)?),
+                    ("valid-before", Some(time)) => until = Some(instant(&time)?),
+                    _ => {
+                        return Err(format!(
+                            "{}: neither a kind of key nor an option: cert-authority, namespaces=\"wakepath\", \
+                             valid-after=\"20261124Z\", valid-before=\"20271124Z\"",
+                            quoted(&name)
+                        ));
+                    }
+                }
+            }
+            key
+        }
+    };
+    let key = match PublicKey::from_line(key) {
+        Ok(key) => key,
+        Err(KeyError::OtherKind(_)) => return Ok(None),
+        Err(error) => return Err(format!("{error}; a line is: BOARD ssh-ed25519 AAAA…")),
+    };
+    if from.zip(until).is_some_and(|(from, until)| from >= until) {
+        return Err("valid-after is not before valid-before".into());
+    }
+    Ok(is_ours.then_some(Trusted {
+        boards,
+        key,
+        is_authority,
+        from,
+        until,
+    }))
+}
+
+/// The first word, which may stand in quotation marks, and what follows it.
+fn word(text: &str) -> Result<(String, &str), String> {
+    if let Some(quoted) = text.strip_prefix('"') {
+        let (word, rest) = quoted
+            .split_once('"')
+            .ok_or("a quotation mark that is not closed")?;
+        return Ok((word.to_owned(), rest.trim_start()));
+    }
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    Ok((word.to_owned(), rest.trim_start()))
+}
+
+type Options = Vec<(String, Option<String>)>;
+
+/// `name`, `name="value"`, joined by commas; and what follows them.
+fn options(text: &str) -> Result<(Options, &str), String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    loop {
+        let end = rest.find(|c: char| c == '=' || c == ',' || c.is_whitespace());
+        let (name, after) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = after;
+        let value = match rest.strip_prefix("=\"") {
+            Some(quoted) => {
+                let closed = quoted.split_once('"');
+                let (value, after) = closed.ok_or("a quotation mark that is not closed")?;
+                rest = after;
+                Some(value.to_owned())
+            }
+            None if rest.starts_with('=') => {
+                return Err(format!("{name}=: a value stands in quotation marks"));
+            }
+            None => None,
+        };
+        found.push((name.to_owned(), value));
+        match rest.strip_prefix(',') {
+            Some(after) => rest = after,
+            None => return Ok((found, rest.trim_start())),
+        }
+    }
+}

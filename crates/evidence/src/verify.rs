@@ -1,0 +1,103 @@
+//! A seal looked at again: who signed, whether they are trusted for that board at that time, and
+//! whether the files are those that were signed. Each way to be wrong is a finding of its own.
+
+mod finding;
+mod signer;
+
+pub use finding::Finding;
+
+use crate::envelope::{Envelope, EnvelopeError, PAYLOAD_TYPE};
+use crate::key::PublicKey;
+use crate::statement::{FileDigest, Predicate, Statement};
+use crate::trust::Trust;
+use std::collections::BTreeMap;
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verification {
+    /// What is stated; as good as its signature.
+    pub predicate: Predicate,
+    /// Files that are stated.
+    pub files: usize,
+    /// Whose signature was accepted.
+    pub key: Option<PublicKey>,
+    /// All that is wrong. Nothing: the run is verified.
+    pub findings: Vec<Finding>,
+}
+
+impl Verification {
+    /// Whether nothing is wrong.
+    pub fn is_good(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+/// Holds an envelope against trust, time and files. `now` is in seconds since 1970; `board` is whose
+/// run it is said to be, where that is known apart from the seal.
+///
+/// # Errors
+/// What is no envelope, and no statement about a run.
+pub fn verify(
+    envelope: &[u8],
+    files: &[FileDigest],
+    trust: &Trust,
+    now: u64,
+    board: Option<&str>,
+) -> Result<Verification, EnvelopeError> {
+    let envelope = Envelope::from_bytes(envelope)?;
+    if envelope.payload_type != PAYLOAD_TYPE {
+        return Err(EnvelopeError::PayloadType(envelope.payload_type));
+    }
+    let statement = Statement::from_payload(&envelope.payload)?;
+    let mut findings = Vec::new();
+    let key = match signer::of(&envelope, &statement.predicate, trust, now) {
+        Ok(key) => Some(key),
+        Err(finding) => {
+            findings.push(finding);
+            None
+        }
+    };
+    let sealed = &statement.predicate.board;
+    if let Some(asked) = board.filter(|asked| asked != sealed) {
+        findings.push(Finding::OtherBoard {
+            sealed: sealed.clone(),
+            asked: asked.to_owned(),
+        });
+    }
+    // A list that was altered after it was signed says nothing about files.
+    if !findings
+        .iter()
+        .any(|of| matches!(of, Finding::BadSignature { .. }))
+    {
+        findings.extend(differences(&statement, files));
+    }
+    Ok(Verification {
+        predicate: statement.predicate,
+        files: statement.subject.len(),
+        key,
+        findings,
+    })
+}
+
+/// Files that differ from the statement, in the order of their names.
+fn differences(statement: &Statement, files: &[FileDigest]) -> Vec<Finding> {
+    let mut stated: BTreeMap<&str, &str> = BTreeMap::new();
+    for subject in &statement.subject {
+        stated.insert(&subject.name, &subject.digest.sha256);
+    }
+    let mut found = Vec::new();
+    for file in files {
+        match stated.remove(file.name.as_str()) {
+            Some(sha256) if sha256 == file.sha256 => {}
+            Some(_) => found.push(Finding::Changed(file.name.clone())),
+            None => found.push(Finding::Added(file.name.clone())),
+        }
+    }
+    found.extend(
+        stated
+            .into_keys()
+            .map(|name| Finding::Missing(name.to_owned())),
+    );
+    found.sort_by(|a, b| a.file().cmp(&b.file()));
+    found
+}
