@@ -168,7 +168,7 @@ fn measures_caches(condition: &ConditionSegments<'_>) -> bool {
 
 /// One past the last due time to be judged. Where someone stopped the run, or its end was never
 /// recorded, that is where the recording stops; where the loop died, the rest counts as skipped.
-pub(crate) fn window_end(thread: &ThreadRecord, last_cycle: Option<u64>) -> u64 {
+pub fn window_end(thread: &ThreadRecord, last_cycle: Option<u64>) -> u64 {
     match thread.ended {
         Some(ThreadEnd::Stopped) | None => last_cycle
             .map_or(0, |cycle| cycle + 1)

@@ -1,7 +1,9 @@
 //! The command line as data. What a verb does is in `verbs`.
 
+mod archive;
 mod boards;
 
+pub use archive::*;
 pub use boards::*;
 use clap::{Parser, Subcommand};
 
@@ -13,7 +15,8 @@ use clap::{Parser, Subcommand};
     about = "Measures with wakepath on many boards, over the system's OpenSSH, unattended.",
     after_help = "Exit codes: 0 passed, 1 error or invalid, 2 criterion not met, 3 undecided.\n\n\
                   Examples:\n  \
-                  wakepath-fleet boards                        which boards fleet.toml names",
+                  wakepath-fleet boards                        which boards fleet.toml names\n  \
+                  wakepath-fleet add --board pi5-07 RUN        a run into the archive",
     disable_help_subcommand = true,
     arg_required_else_help = true
 )]
@@ -28,6 +31,12 @@ pub struct CommandLine {
 pub enum Verb {
     /// List the boards of the inventory.
     Boards(Boards),
+    /// Add runs to the archive of a fleet.
+    Add(Add),
+    /// Remove samples that need not be kept, and what stopped writers left.
+    Gc(Gc),
+    /// See whether the archive is whole.
+    Check(Check),
 }
 
 #[cfg(test)]

@@ -19,6 +19,9 @@ fn main() -> ExitCode {
     };
     let outcome = match line.verb {
         Verb::Boards(arguments) => verbs::boards::run(&arguments),
+        Verb::Add(arguments) => verbs::add::run(&arguments),
+        Verb::Gc(arguments) => verbs::gc::run(&arguments),
+        Verb::Check(arguments) => verbs::check::run(&arguments),
     };
     match outcome {
         Ok(code) => code,

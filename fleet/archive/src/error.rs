@@ -1,0 +1,100 @@
+//! What can be wrong with an archive, or with a run that is to be added to it, in one line each.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Shorthand for this crate's results.
+pub type Result<T> = std::result::Result<T, FleetArchiveError>;
+
+/// Why an archive can't be read or added to. Nothing was changed that a reader sees.
+#[derive(Debug, Error)]
+pub enum FleetArchiveError {
+    /// The system said no.
+    #[error("{}: can't {what}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A directory that is somebody else's, or can't be opened.
+    #[error(transparent)]
+    Directory(#[from] wakepath_directory::DirectoryError),
+    /// The run can't be read.
+    #[error(transparent)]
+    Run(#[from] wakepath_archive::ArchiveError),
+    /// The run can be read and not be judged.
+    #[error("{}: {source}", path.display())]
+    Assessment {
+        /// The run.
+        path: PathBuf,
+        /// Why.
+        source: wakepath_assess::AssessmentError,
+    },
+    /// A run that this archive takes from nobody.
+    #[error("{}: {why}; nothing was added", path.display())]
+    Refused {
+        /// The run.
+        path: PathBuf,
+        /// What is wrong with it, and what would be right.
+        why: String,
+    },
+    /// A run of this name is there, and it is another.
+    #[error(
+        "{}: run {run_id} is in the archive already, {how}; nothing was added", path.display()
+    )]
+    Another {
+        /// The run.
+        path: PathBuf,
+        /// Its name.
+        run_id: String,
+        /// In what the two differ.
+        how: String,
+    },
+    /// A name that no board can have.
+    #[error(
+        "{name:?} is no name of a board: up to 64 letters, digits, `.`, `_` and `-`, the first a letter or digit"
+    )]
+    BoardName {
+        /// As it was given.
+        name: String,
+    },
+    /// A day that is none.
+    #[error("{day:?} is no day; one is written 2026-11-24")]
+    Day {
+        /// As it was given.
+        day: String,
+    },
+    /// It is no archive of a fleet.
+    #[error("{}: is no archive of a fleet: it has no folder `runs`; `wakepath-fleet add` makes one", path.display())]
+    NotAnArchive {
+        /// Where.
+        path: PathBuf,
+    },
+    /// Something in the archive is not as it was written.
+    #[error("{}: {why}", path.display())]
+    Damaged {
+        /// Where.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl FleetArchiveError {
+    /// An error of the system's, with what was tried where.
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { what, path, source }
+    }
+
+    pub(crate) fn damaged(path: &Path, why: impl Into<String>) -> Self {
+        Self::Damaged {
+            path: path.to_owned(),
+            why: why.into(),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Where an archive's files are: what it needs of a place, which is little enough for a bucket. Names
+//! are `folder/file` or `folder/folder/file`; the names themselves are checked by whoever makes them.
+
+mod directory;
+
+pub use directory::DirectoryStore;
+
+use crate::Result;
+use std::fs::File;
+use std::path::PathBuf;
+
+/// What became of a file that must not be written over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placed {
+    /// It is there now, on the disk.
+    New,
+    /// One of that name was there before, and is still.
+    WasThere,
+}
+
+/// How a place is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// By many that add.
+    Together,
+    /// By one that removes.
+    Alone,
+}
+
+/// A place of files that are written once and never changed.
+pub trait Store {
+    /// Puts a whole file in place in one step, unless one of its name is there: then nothing happens.
+    /// Afterwards it outlasts a power cut. Stopped anywhere, a reader sees all of it or nothing.
+    ///
+    /// # Errors
+    /// The system's.
+    fn place(&self, name: &str, content: &mut dyn std::io::Read) -> Result<Placed>;
+
+    /// Opens a file; `None` where there is none.
+    ///
+    /// # Errors
+    /// The system's.
+    fn open(&self, name: &str) -> Result<Option<File>>;
+
+    /// The files in a folder, by name, without what is still being written.
+    ///
+    /// # Errors
+    /// The system's; a folder that is not there is empty.
+    fn names(&self, folder: &str) -> Result<Vec<String>>;
+
+    /// Removes a file; one that is not there is as good as removed.
+    ///
+    /// # Errors
+    /// The system's.
+    fn remove(&self, name: &str) -> Result<()>;
+
+    /// What writers left that were killed; to be asked for by whoever holds the place alone.
+    ///
+    /// # Errors
+    /// The system's.
+    fn partials(&self, folder: &str) -> Result<Vec<String>>;
+
+    /// Holds the place until the answer is dropped or the process ends: many that add hold it together,
+    /// one that removes holds it alone. Waits for it.
+    ///
+    /// # Errors
+    /// The system's.
+    fn hold(&self, hold: Hold) -> Result<File>;
+
+    /// A file's place, for engines and messages.
+    fn path_of(&self, name: &str) -> PathBuf;
+}

@@ -1,0 +1,146 @@
+//! Tables as Parquet: whole columns of integers, texts and flags, packed as an archive's samples are.
+//! It knows nothing of runs.
+
+use crate::error::{FleetArchiveError, Result};
+use parquet::basic::{
+    Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel,
+};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnPath, Type};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A column with all its values.
+pub(crate) enum Values {
+    Integers(Vec<i64>),
+    IntegersOrNone(Vec<Option<i64>>),
+    Texts(Vec<String>),
+    Words(Vec<&'static str>),
+    Flags(Vec<bool>),
+}
+
+/// Integers that are packed by their differences; others repeat, and have a dictionary.
+pub(crate) type Column = (&'static str, Values);
+
+/// A table that grows by groups of rows. Equal tables have equal bytes.
+pub(crate) struct TableWriter {
+    writer: Option<SerializedFileWriter<Vec<u8>>>,
+    packed: &'static [&'static str],
+}
+
+/// The table's bytes, in one group of rows.
+pub(crate) fn to_parquet(columns: &[Column]) -> Result<Vec<u8>> {
+    let mut writer = TableWriter::new(&[]);
+    writer.write(columns)?;
+    writer.finish()
+}
+
+impl TableWriter {
+    /// An empty table; `packed` columns are packed by their differences.
+    pub(crate) fn new(packed: &'static [&'static str]) -> Self {
+        Self {
+            writer: None,
+            packed,
+        }
+    }
+
+    /// Adds rows: every time the same columns, the first time perhaps without rows.
+    pub(crate) fn write(&mut self, columns: &[Column]) -> Result<()> {
+        let mut written = || {
+            if self.writer.is_none() {
+                let properties = Arc::new(properties(self.packed)?);
+                let schema = schema(columns)?;
+                self.writer = Some(SerializedFileWriter::new(Vec::new(), schema, properties)?);
+            }
+            write_group(self.writer.as_mut().expect("just made"), columns)
+        };
+        written().map_err(failed)
+    }
+
+    /// All of it.
+    pub(crate) fn finish(self) -> Result<Vec<u8>> {
+        let writer = self.writer.expect("something was written");
+        writer.into_inner().map_err(failed)
+    }
+}
+
+fn failed(error: ParquetError) -> FleetArchiveError {
+    FleetArchiveError::damaged(Path::new("a table"), error.to_string())
+}
+
+fn schema(columns: &[Column]) -> std::result::Result<Arc<Type>, ParquetError> {
+    let mut fields = Vec::new();
+    for (name, values) in columns {
+        let (physical, repetition) = match values {
+            Values::Integers(_) => (Physical::INT64, Repetition::REQUIRED),
+            Values::IntegersOrNone(_) => (Physical::INT64, Repetition::OPTIONAL),
+            Values::Texts(_) | Values::Words(_) => (Physical::BYTE_ARRAY, Repetition::REQUIRED),
+            Values::Flags(_) => (Physical::BOOLEAN, Repetition::REQUIRED),
+        };
+        let mut field = Type::primitive_type_builder(name, physical).with_repetition(repetition);
+        if physical == Physical::BYTE_ARRAY {
+            field = field
+                .with_logical_type(Some(LogicalType::String))
+                .with_converted_type(ConvertedType::UTF8);
+        }
+        fields.push(Arc::new(field.build()?));
+    }
+    let schema = Type::group_type_builder("table")
+        .with_fields(fields)
+        .build()?;
+    Ok(Arc::new(schema))
+}
+
+fn properties(packed: &[&'static str]) -> std::result::Result<WriterProperties, ParquetError> {
+    let mut properties = WriterProperties::builder()
+        .set_created_by("wakepath-fleet".to_owned())
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        .set_statistics_enabled(EnabledStatistics::Chunk);
+    for name in packed {
+        let path = ColumnPath::from(*name);
+        properties = properties
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+    }
+    Ok(properties.build())
+}
+
+fn write_group(
+    writer: &mut SerializedFileWriter<Vec<u8>>,
+    columns: &[Column],
+) -> std::result::Result<(), ParquetError> {
+    let mut group = writer.next_row_group()?;
+    for (_, values) in columns {
+        let mut column = group.next_column()?.expect("as many as the schema has");
+        match values {
+            Values::Integers(values) => column
+                .typed::<Int64Type>()
+                .write_batch(values, None, None)?,
+            Values::IntegersOrNone(values) => {
+                let there: Vec<i16> = values.iter().map(|v| v.is_some().into()).collect();
+                let values: Vec<i64> = values.iter().flatten().copied().collect();
+                column
+                    .typed::<Int64Type>()
+                    .write_batch(&values, Some(&there), None)?
+            }
+            Values::Texts(values) => {
+                let values: Vec<ByteArray> = values.iter().map(|t| t.as_str().into()).collect();
+                column
+                    .typed::<ByteArrayType>()
+                    .write_batch(&values, None, None)?
+            }
+            Values::Words(values) => {
+                let values: Vec<ByteArray> = values.iter().map(|&word| word.into()).collect();
+                column
+                    .typed::<ByteArrayType>()
+                    .write_batch(&values, None, None)?
+            }
+            Values::Flags(values) => column.typed::<BoolType>().write_batch(values, None, None)?,
+        };
+        column.close()?;
+    }
+    group.close().map(drop)
+}

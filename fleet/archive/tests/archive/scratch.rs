@@ -1,0 +1,59 @@
+//! A directory of the test's own, with an archive and runs in it.
+
+use std::path::{Path, PathBuf};
+use wakepath_directory::Trust;
+use wakepath_fleet_archive::{Board, DirectoryStore, add};
+use wakepath_fleet_made_up::MadeUp;
+
+pub struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// An archive, made where it is missing.
+    pub fn store(&self) -> DirectoryStore {
+        DirectoryStore::make(&self.path().join("archive"), Trust::Any).unwrap()
+    }
+
+    /// Writes a run beside the archive.
+    pub fn run(&self, run: &MadeUp) -> PathBuf {
+        let directory = self.path().join(&run.run_id);
+        run.write(&directory);
+        directory
+    }
+
+    /// Writes a run and adds it.
+    pub fn added(&self, run: &MadeUp) -> PathBuf {
+        let directory = self.run(run);
+        add(&self.store(), &directory, &board()).unwrap();
+        directory
+    }
+
+    /// All files of the archive but the lock, by name.
+    pub fn files(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut open = vec![self.path().join("archive")];
+        while let Some(directory) = open.pop() {
+            for entry in std::fs::read_dir(&directory).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => open.push(path),
+                    false => found.push(path.display().to_string()),
+                }
+            }
+        }
+        found.retain(|name| !name.ends_with("/.lock"));
+        found.sort_unstable();
+        found
+    }
+}
+
+pub fn board() -> Board {
+    Board::new("pi5-07").unwrap()
+}

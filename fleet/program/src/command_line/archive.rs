@@ -1,0 +1,71 @@
+//! Arguments of the verbs that keep an archive.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// Which archive.
+#[derive(Debug, Args)]
+pub struct Archive {
+    /// The archive: a directory; made where there is none by `add` alone.
+    #[arg(long, short, value_name = "DIRECTORY", default_value = "fleet-archive")]
+    pub archive: PathBuf,
+    /// As root: write in a directory that others may change, too.
+    #[arg(long)]
+    pub trust_directory: bool,
+}
+
+/// Add runs.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A run is taken whole or not at all, and once: add it again as often as you like, from \
+                        as many controllers as you like.\n\n\
+                        Examples:\n  \
+                        wakepath-fleet add --board pi5-07 wakepath-runs/2026*\n  \
+                        wakepath-fleet add --archive /srv/fleet --board pi5-07 RUN"
+)]
+pub struct Add {
+    /// Run directories, as `wakepath run` leaves them.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// The board that they were measured on.
+    #[arg(long, value_name = "NAME")]
+    pub board: String,
+    /// Where to.
+    #[command(flatten)]
+    pub to: Archive,
+}
+
+/// Remove what need not be kept.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Kept for ever: what each run says of itself, its histograms, its worst cycles, its seals \
+                        and their runs' samples.\n\n\
+                        Examples:\n  \
+                        wakepath-fleet gc --dry-run --samples-before 2026-08-01\n  \
+                        wakepath-fleet gc --samples-before \"$(date -d '-90 days' +%F)\""
+)]
+pub struct Gc {
+    /// Say what would go, and remove nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Samples of runs that began before this day may go; without it none do.
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub samples_before: Option<String>,
+    /// Where.
+    #[command(flatten)]
+    pub of: Archive,
+}
+
+/// See whether an archive is whole.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Reads every object and compares it with its name. Exit code 1 where something is missing \
+                        or was altered.\n\n\
+                        Examples:\n  \
+                        wakepath-fleet check --archive /srv/fleet"
+)]
+pub struct Check {
+    /// Which.
+    #[command(flatten)]
+    pub of: Archive,
+}

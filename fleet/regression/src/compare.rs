@@ -1,0 +1,296 @@
+//! Runs of one kind against runs of another, board by board: exact rank tests over runs, by how much
+//! with an interval, whether within the margin that was declared, and what many tests at once are worth.
+
+use crate::run::{Figure, History, RunFigures};
+use serde::Serialize;
+use wakepath_statistics::{
+    adjusted_for_many, equivalence_p, least_rank_sum_p, rank_sum_test, shift_between,
+};
+
+/// Runs of a side that are compared: the last of more. Beyond it the interval is not counted exactly.
+const MOST_RUNS: usize = 50;
+
+/// What is held to be a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Terms {
+    /// Factor less one by which a figure may be higher without being worse: 0.1 for 10 %.
+    pub margin: f64,
+    /// Share of false findings among what is called regressed, over all boards and figures.
+    pub false_findings: f64,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self {
+            margin: 0.1,
+            false_findings: 0.05,
+        }
+    }
+}
+
+/// What a comparison shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Outcome {
+    /// The second side is higher, and not shown to be within the margin.
+    Regressed,
+    /// The second side is lower, and not shown to be within the margin.
+    Improved,
+    /// The two sides differ by less than the margin.
+    Equivalent,
+    /// Too few runs, or too much between them, to say either.
+    Inconclusive,
+    /// A side has no run that can be trusted.
+    Invalid,
+}
+
+impl Outcome {
+    /// As it is printed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Regressed => "REGRESSED",
+            Self::Improved => "IMPROVED",
+            Self::Equivalent => "EQUIVALENT",
+            Self::Inconclusive => "INCONCLUSIVE",
+            Self::Invalid => "INVALID",
+        }
+    }
+}
+
+/// One figure of one board.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Compared {
+    /// The board.
+    pub board: String,
+    /// The condition.
+    pub condition: String,
+    /// The figure.
+    pub figure: Figure,
+    /// What it shows.
+    pub outcome: Outcome,
+    /// Runs of each side that were compared.
+    pub runs: (usize, usize),
+    /// Runs of each side that were left out: invalid, or without the figure.
+    pub left_out: (usize, usize),
+    /// Second by first: the factor in the middle of all pairs of runs (Hodges and Lehmann).
+    pub factor: Option<f64>,
+    /// Its interval at 1 − 2 · `false_findings`, where there are runs enough for one.
+    pub interval: Option<(f64, f64)>,
+    /// Probability of a difference as large or larger if nothing differed, over all that was compared
+    /// (Mann and Whitney, exact; Benjamini and Hochberg).
+    pub p: Option<f64>,
+    /// Probability of what was seen if the sides differed by the margin or more (two one-sided tests),
+    /// adjusted alike.
+    pub p_equivalent: Option<f64>,
+    /// The smallest probability that so many runs can give. Above what is asked for, more runs are needed.
+    pub least_p: Option<f64>,
+}
+
+/// Compares the runs that `first` takes with those that `second` takes, of each history.
+pub fn compare(
+    histories: &[History],
+    figures: &[Figure],
+    first: &dyn Fn(&RunFigures) -> bool,
+    second: &dyn Fn(&RunFigures) -> bool,
+    terms: &Terms,
+) -> Vec<Compared> {
+    let mut all = Vec::new();
+    for history in histories {
+        for &figure in figures {
+            all.extend(one(history, figure, first, second, terms));
+        }
+    }
+    adjust(&mut all, |one| &mut one.p);
+    adjust(&mut all, |one| &mut one.p_equivalent);
+    for one in &mut all {
+        one.outcome = outcome(one, terms);
+    }
+    all
+}
+
+/// `None` where neither side has a run: the board was not measured at all.
+fn one(
+    history: &History,
+    figure: Figure,
+    first: &dyn Fn(&RunFigures) -> bool,
+    second: &dyn Fn(&RunFigures) -> bool,
+    terms: &Terms,
+) -> Option<Compared> {
+    let usable = history.logarithms(figure);
+    let side = |takes: &dyn Fn(&RunFigures) -> bool| {
+        let values: Vec<f64> = usable
+            .iter()
+            .filter(|(run, _)| takes(run))
+            .map(|(_, value)| *value)
+            .collect();
+        let there = history.runs.iter().filter(|run| takes(run)).count();
+        let left_out = there - values.len();
+        (
+            values[values.len().saturating_sub(MOST_RUNS)..].to_vec(),
+            left_out,
+        )
+    };
+    let ((a, a_out), (b, b_out)) = (side(first), side(second));
+    if a.len() + b.len() + a_out + b_out == 0 {
+        return None;
+    }
+    let shift = shift_between(&a, &b, 1.0 - 2.0 * terms.false_findings);
+    let interval = shift.and_then(|s| Some((s.lower?.exp(), s.upper?.exp())));
+    Some(Compared {
+        board: history.board.clone(),
+        condition: history.condition.clone(),
+        figure,
+        outcome: Outcome::Inconclusive,
+        runs: (a.len(), b.len()),
+        left_out: (a_out, b_out),
+        factor: shift.map(|shift| shift.estimate.exp()),
+        interval,
+        p: rank_sum_test(&a, &b).map(|test| test.p_two_sided),
+        p_equivalent: equivalence_p(&a, &b, terms.margin.ln_1p()),
+        least_p: shift.map(|_| 2.0 * least_rank_sum_p(a.len() as u64, b.len() as u64)),
+    })
+}
+
+fn adjust(all: &mut [Compared], p: impl Fn(&mut Compared) -> &mut Option<f64>) {
+    let raw: Vec<f64> = all.iter_mut().filter_map(|one| *p(one)).collect();
+    let mut adjusted = adjusted_for_many(&raw).into_iter();
+    for one in all {
+        let p = p(one);
+        if p.is_some() {
+            *p = adjusted.next();
+        }
+    }
+}
+
+fn outcome(one: &Compared, terms: &Terms) -> Outcome {
+    let (Some(p), Some(p_equivalent), Some(factor)) = (one.p, one.p_equivalent, one.factor) else {
+        return Outcome::Invalid;
+    };
+    // Within the margin is within the margin, however surely it differs.
+    if p_equivalent <= terms.false_findings {
+        Outcome::Equivalent
+    } else if p <= terms.false_findings {
+        match factor > 1.0 {
+            true => Outcome::Regressed,
+            false => Outcome::Improved,
+        }
+    } else {
+        Outcome::Inconclusive
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use wakepath_statistics::SplitMix;
+
+    fn run(kernel: &str, number: usize, p999: i64, is_invalid: bool) -> RunFigures {
+        RunFigures {
+            run_id: format!("{kernel}-{number}"),
+            started: format!("2026-11-{:02}", number + 1),
+            is_invalid,
+            figures: BTreeMap::from([(Figure::P999, p999)]),
+            facts: BTreeMap::from([("kernel".to_owned(), kernel.to_owned())]),
+        }
+    }
+
+    fn history(board: &str, first: &[i64], second: &[i64]) -> History {
+        let of = |kernel, values: &[i64]| {
+            let runs = values.iter().enumerate();
+            runs.map(|(i, &p999)| run(kernel, i, p999, false))
+                .collect::<Vec<_>>()
+        };
+        let runs = [of("old", first), of("new", second)].concat();
+        History::new(board.to_owned(), "idle, FIFO 80".to_owned(), runs)
+    }
+
+    fn kernel(name: &'static str) -> impl Fn(&RunFigures) -> bool {
+        move |run| run.facts["kernel"] == name
+    }
+
+    fn found(histories: &[History]) -> Vec<Compared> {
+        compare(
+            histories,
+            &[Figure::P999],
+            &kernel("old"),
+            &kernel("new"),
+            &Terms::default(),
+        )
+    }
+
+    #[test]
+    fn the_four_outcomes_and_an_improvement_are_told_apart() {
+        let near = [
+            10_000, 10_100, 10_200, 10_300, 10_400, 10_500, 10_600, 10_700,
+        ];
+        let times = |factor: f64| near.map(|value| (value as f64 * factor) as i64);
+        let all = [
+            history("worse", &near, &times(1.5)),
+            history("better", &times(1.5), &near),
+            history("alike", &near, &times(1.003)),
+            history("few", &near[..3], &times(1.5)[..3]),
+            history("one-sided", &near, &[]),
+        ];
+        let outcomes: Vec<_> = found(&all).iter().map(|one| one.outcome.word()).collect();
+        let expected = [
+            "REGRESSED",
+            "IMPROVED",
+            "EQUIVALENT",
+            "INCONCLUSIVE",
+            "INVALID",
+        ];
+        assert_eq!(outcomes, expected);
+    }
+
+    #[test]
+    fn figures_are_those_of_scipy() {
+        // scipy.stats.mannwhitneyu(b, a, alternative='two-sided', method='exact').pvalue of the logarithms,
+        // and the median of all quotients of a pair, by numpy.
+        let a = [10_500, 9_800, 11_200, 10_050, 9_900, 10_800];
+        let b = [12_600, 11_100, 12_050, 10_900, 13_400, 11_900];
+        let one = &found(&[history("x", &a, &b)])[0];
+        assert!(
+            (one.p.unwrap() - 0.008_658_008_658_008_658).abs() < 1e-15,
+            "{:?}",
+            one.p
+        );
+        assert!(
+            (one.factor.unwrap() - 1.140_453_822).abs() < 1e-9,
+            "{:?}",
+            one.factor
+        );
+        assert_eq!(one.least_p, Some(2.0 / 924.0));
+    }
+
+    #[test]
+    fn invalid_runs_are_counted_and_compared_with_none() {
+        let mut history = history("x", &[10, 11, 12, 13], &[10, 11, 12, 13]);
+        let invalid: Vec<_> = (0..4).map(|i| run("new", i, 1_000_000, true)).collect();
+        history.runs.extend(invalid);
+        let one = &found(&[history])[0];
+        assert_eq!((one.runs, one.left_out), ((4, 4), (0, 4)));
+        assert!((one.factor.unwrap() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn among_boards_of_which_none_got_worse_few_are_called_so() {
+        // A/A: 40 rounds of 50 boards, ten runs a side. Without adjustment 5 % of 2000 would be 100.
+        let mut random = SplitMix::from_state(19);
+        let mut rounds_with_findings = 0;
+        for _ in 0..40 {
+            let boards: Vec<History> = (0..50)
+                .map(|board| {
+                    let mut draw = || (9_000.0 * (1.0 + random.unit().powi(3) * 4.0)) as i64;
+                    let values: Vec<i64> = (0..20).map(|_| draw()).collect();
+                    history(&format!("b{board}"), &values[..10], &values[10..])
+                })
+                .collect();
+            let called =
+                |one: &Compared| matches!(one.outcome, Outcome::Regressed | Outcome::Improved);
+            rounds_with_findings += usize::from(found(&boards).iter().any(called));
+        }
+        // 5 % of 40 is 2; 7 or more has a probability below 0.4 %.
+        assert!(rounds_with_findings < 7, "{rounds_with_findings}");
+    }
+}
