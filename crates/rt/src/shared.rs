@@ -4,74 +4,19 @@
 
 #![allow(unsafe_code)] // Mapping memory and seeing structures in it.
 
-use crate::announcement::{Announcement, NAME_BYTES, read_name, write_name};
+mod opened;
+mod words;
+
+pub use words::Words;
+
+use crate::announcement::Announcement;
 use crate::greeting::{Greeting, Stranger};
 use crate::ring::{self, Indices, Reader, Slot, Writer};
 use crate::said::{self, SaidIndices, Word};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
-/// What the processes tell each other. Another form of it, or of what follows, gets another
-/// [`crate::greeting::LAYOUT`].
-#[repr(C, align(128))]
-#[derive(Debug)]
-pub struct Words {
-    greeting: Greeting,
-    threads: AtomicU32,
-    slots: AtomicU32,
-    said_words: AtomicU32,
-    /// Not 0: the loop shall end after the cycle it is in.
-    pub stop: AtomicU32,
-    /// Not 0: the guard has stopped a spinning loop.
-    pub guard_tripped: AtomicU32,
-    /// Not 0: the recorder can't write any more (a full disk) and only counts.
-    pub recorder_failed: AtomicU32,
-    /// Not 0: loops of a program of the user's own may begin, all at [`Self::start_ns`], or each when it comes
-    /// ([`crate::recorded::AS_THEY_COME`]).
-    pub go: AtomicU32,
-    /// When cycle 0 of each of them is due, in nanoseconds on `CLOCK_MONOTONIC`.
-    pub start_ns: AtomicU64,
-    /// Loops that a program of the user's own made after the beginning, or beyond the last ring.
-    pub unrecorded: AtomicU32,
-    /// The names of the first of them.
-    unrecorded_names: [Name; UNRECORDED_NAMES],
-    /// Another number for each segment: whoever is left of the one before lets its memory be.
-    generation: AtomicU32,
-    /// Loops with which a child of their program went on, or would have.
-    pub in_a_child: AtomicU32,
-}
-
-/// So many names of loops that are not recorded are kept.
-const UNRECORDED_NAMES: usize = 8;
-
-impl Words {
-    /// Of which segment the memory is.
-    #[inline]
-    pub fn generation(&self) -> u32 {
-        self.generation.load(Ordering::Relaxed)
-    }
-
-    /// Counts a loop that is not recorded, and keeps its name.
-    pub(crate) fn leave_out(&self, name: &str) {
-        let number = self.unrecorded.load(Ordering::Relaxed) as usize;
-        if let Some(place) = self.unrecorded_names.get(number) {
-            write_name(place, name);
-        }
-        self.unrecorded.fetch_add(1, Ordering::AcqRel);
-    }
-
-    /// The names of loops that are not recorded, as far as they are kept.
-    pub fn left_out(&self) -> Vec<String> {
-        let count = self.unrecorded.load(Ordering::Acquire) as usize;
-        let names = self.unrecorded_names.iter().take(count).map(read_name);
-        names.filter(|name| !name.is_empty()).collect()
-    }
-}
-
-type Name = [AtomicU64; NAME_BYTES / 8];
+use std::sync::atomic::Ordering;
 
 #[repr(C, align(128))]
 struct Ring {
@@ -112,103 +57,6 @@ pub enum SharedMemoryError {
 }
 
 impl SharedMemory {
-    /// New memory for `threads` rings of `slots` samples each, and no room for anything beside them.
-    ///
-    /// # Panics
-    /// When `slots` isn't a power of two.
-    ///
-    /// # Errors
-    /// When the kernel has no memory or no descriptor for it.
-    pub fn create(threads: u32, slots: u32) -> Result<Self, SharedMemoryError> {
-        Self::create_with(threads, slots, 0)
-    }
-
-    /// New memory for `threads` rings of `slots` samples each, with as many words for what a loop says beside
-    /// them.
-    ///
-    /// # Panics
-    /// When either isn't a power of two; 0 words are allowed.
-    ///
-    /// # Errors
-    /// When the kernel has no memory or no descriptor for it.
-    pub fn create_with(
-        threads: u32,
-        slots: u32,
-        said_words: u32,
-    ) -> Result<Self, SharedMemoryError> {
-        assert!(
-            slots.is_power_of_two() && (said_words == 0 || said_words.is_power_of_two()),
-            "a ring has a power of two of slots"
-        );
-        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-        let file = memfd_create("wakepath-samples", flags).map_err(std::io::Error::from)?;
-        let bytes = size_of::<Words>() + threads as usize * ring_bytes(slots, said_words);
-        ftruncate(&file, bytes as u64).map_err(std::io::Error::from)?;
-        // Cut short by another process, it would kill whoever reads it.
-        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
-        fcntl_add_seals(&file, seals).map_err(std::io::Error::from)?;
-        let memory = Self::map(file, bytes, [threads, slots, said_words])?;
-        let words = memory.words();
-        words.said_words.store(said_words, Ordering::Relaxed);
-        words.threads.store(threads, Ordering::Relaxed);
-        words.slots.store(slots, Ordering::Relaxed);
-        words.greeting.introduce();
-        Ok(memory)
-    }
-
-    /// The memory behind a descriptor that another process handed over.
-    ///
-    /// # Errors
-    /// When it can't be mapped or isn't of this layout.
-    pub fn open(file: OwnedFd) -> Result<Self, SharedMemoryError> {
-        Self::greeted(file, |_| ())
-    }
-
-    /// As [`Self::open`], for a program of the user's own: the recorder learns the version of its library,
-    /// also where the two don't understand each other.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub fn join(file: OwnedFd) -> Result<Self, SharedMemoryError> {
-        Self::greeted(file, Greeting::answer)
-    }
-
-    fn greeted(file: OwnedFd, answer: fn(&Greeting)) -> Result<Self, SharedMemoryError> {
-        let bytes = fstat(&file).map_err(std::io::Error::from)?.st_size as usize;
-        if bytes < size_of::<Greeting>() {
-            return Err(SharedMemoryError::Layout);
-        }
-        let mut memory = Self::map(file, bytes, [0; 3])?;
-        let greeting = memory.greeting();
-        if !greeting.is_ours() {
-            return Err(SharedMemoryError::Layout);
-        }
-        answer(greeting);
-        if let Some(recorder) = greeting.strange_recorder() {
-            return Err(SharedMemoryError::Stranger(recorder));
-        }
-        if bytes < size_of::<Words>() {
-            return Err(SharedMemoryError::Layout);
-        }
-        let words = memory.words();
-        let slots = words.slots.load(Ordering::Relaxed);
-        let threads = words.threads.load(Ordering::Relaxed);
-        let said_words = words.said_words.load(Ordering::Relaxed);
-        let expected = (threads as usize)
-            .checked_mul(ring_bytes(slots, said_words))
-            .and_then(|rings| rings.checked_add(size_of::<Words>()));
-        let are_powers =
-            slots.is_power_of_two() && (said_words == 0 || said_words.is_power_of_two());
-        match are_powers && expected == Some(bytes) {
-            true => {
-                (memory.threads, memory.slots) = (threads, slots);
-                memory.said_words = said_words;
-                Ok(memory)
-            }
-            false => Err(SharedMemoryError::Layout),
-        }
-    }
-
     fn map(
         file: OwnedFd,
         bytes: usize,

@@ -1,17 +1,19 @@
 //! The recorder of a program in the field: from its rings to the disk until the program ends. It ends with the program
 //! and with nothing else, and starts none.
 
+mod coming;
 mod rooms;
+mod said;
 mod tracing;
 
 use crate::begin::{ServiceError, lock};
-use crate::history::{Bears, Entry, HistoryWriter, now_ns};
+use crate::history::{Entry, HistoryWriter, now_ns};
 use crate::incidents::Incidents;
 use crate::one_loop::{OneLoop, Places};
 use crate::program::{boot, image};
 use crate::replay::{self, Reached};
 use crate::room::SEGMENTS;
-use crate::terms::{Found, Live, Settings, Terms};
+use crate::terms::{Live, Settings, Terms};
 use crate::worst::Worst;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -22,9 +24,8 @@ use std::time::{Duration, Instant};
 use wakepath_archive::ThreadEnd;
 use wakepath_directory::{Directory, Trust};
 use wakepath_rt::announcement::{Left, State};
+use wakepath_rt::clock;
 use wakepath_rt::shared::SharedMemory;
-use wakepath_rt::{clock, of_thread};
-use wakepath_timeline::{Policy, one_line};
 
 /// Between two looks at the rings.
 const TAKE_EVERY_NS: i64 = 50_000_000;
@@ -281,105 +282,6 @@ impl<'a> Recorder<'a> {
 
     fn segment_bytes(&self) -> u64 {
         (self.settings.keep_bytes / SEGMENTS_KEPT).min(MOST_SEGMENT_BYTES)
-    }
-
-    /// A loop has come; what it says of itself is looked at.
-    fn come(&mut self, ring: u32) -> Slot<'a> {
-        let announcement = self.memory.announcement(ring);
-        let Some(announced) = announcement.announced() else {
-            return Slot::Free;
-        };
-        let name = one_line(&announced.name);
-        if name.is_empty() || !(10_000..=10_000_000_000).contains(&announced.period_ns) {
-            self.say(format!(
-                "a loop `{name}` says of itself what can't be true; it is not recorded"
-            ));
-            return Slot::Refused;
-        }
-        // Not before: the recorder was started first, and then what started it became the program.
-        self.image = self.image.or_else(|| image(self.program));
-        let effective = of_thread::effective(announced.thread_id, announced.timer_slack_ns);
-        let mut details = serde_json::to_value(effective.as_ref().ok()).unwrap_or_default();
-        if let Some(details) = details.as_object_mut() {
-            details.insert("thread_id".into(), announced.thread_id.into());
-        }
-        let found = Found {
-            name,
-            period_ns: announced.period_ns,
-            policy: effective
-                .as_ref()
-                .map_or(Policy::Other { nice: 0 }, |of| of.policy),
-            cpus: effective.map(|of| of.cpus).unwrap_or_default(),
-            effective: details,
-        };
-        let bears = match self.terms.bears(&found) {
-            Ok(bears) => bears,
-            Err(why) => {
-                self.say(format!("{}: is not judged: {why}", found.name));
-                Bears::default()
-            }
-        };
-        let entry = Entry::LoopBegan {
-            at_ns: now_ns(),
-            name: found.name.clone(),
-            period_ns: found.period_ns,
-            policy: found.policy.to_string(),
-            bears: bears.clone(),
-        };
-        let outcome = self.history.append(&entry);
-        self.check(outcome);
-        self.trace_where(&found);
-        let offset_ns = self.places().offset_ns;
-        let reached = self.reached.remove(&(self.program, ring));
-        let reached = reached.filter(|_| self.settings.resumes);
-        Slot::Taken(Box::new(OneLoop::new(
-            self.memory,
-            ring,
-            found,
-            bears,
-            reached,
-            offset_ns,
-        )))
-    }
-
-    fn ended(&mut self, name: String, how: &str, died: bool) {
-        let outcome = self.history.append(&Entry::LoopEnded {
-            at_ns: now_ns(),
-            name,
-            how: how.into(),
-            died,
-        });
-        self.check(outcome);
-    }
-
-    fn complaints(&mut self) {
-        let mut said = Vec::new();
-        for slot in &mut self.loops {
-            if let Slot::Taken(of) = slot
-                && let Some(error) = of.complaint.take()
-            {
-                said.push(format!("{}: {error}", of.found.name));
-            }
-        }
-        said.into_iter().for_each(|text| self.say(text));
-    }
-
-    /// The same fault is said once, until something else is.
-    fn check(&mut self, outcome: io::Result<()>) {
-        if let Err(error) = outcome {
-            let text = format!("{}: {error}", self.directory.path().display());
-            if self.complained.as_ref() != Some(&text) {
-                eprintln!("wakepath: {text}");
-                self.complained = Some(text);
-            }
-        }
-    }
-
-    fn say(&mut self, text: String) {
-        eprintln!("wakepath: {text}");
-        let at_ns = now_ns();
-        let outcome = self.history.append(&Entry::Note { at_ns, text });
-        self.check(outcome);
     }
 
     fn end(mut self) {

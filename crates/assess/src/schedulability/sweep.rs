@@ -1,6 +1,10 @@
 //! A sweep's result: what was swept over and what each point found, whole or in part. Parts that were
 //! computed elsewhere become the whole again, byte for byte. It judges no set itself.
 
+mod merged;
+
+pub use merged::NotOneSweep;
+
 use serde::{Deserialize, Serialize};
 use wakepath_schedulability::sweep::{Plan, Profile, Tally};
 
@@ -98,53 +102,6 @@ pub struct SweptShare {
     pub high: f64,
 }
 
-/// Why parts are not one sweep.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotOneSweep {
-    /// Nothing was given.
-    #[error("no part is given; give the files that --points wrote")]
-    Nothing,
-    /// Parts of different sweeps.
-    #[error("{first} and {other} are of different sweeps; give parts with the same options")]
-    Different {
-        /// One of them.
-        first: String,
-        /// The other.
-        other: String,
-    },
-    /// Two answers for one point.
-    #[error("{0} finds something else for point {1} than a part before it; compute both anew")]
-    Contradiction(String, usize),
-    /// More points than a sweep can have.
-    #[error(
-        "{name}: says that its sweep has {points} points, and a sweep has at most {}; give what \
-         `wakepath schedulability sweep --points` printed",
-        SweptPlan::MOST_POINTS
-    )]
-    TooManyPoints {
-        /// The part.
-        name: String,
-        /// So many.
-        points: usize,
-    },
-    /// A point with a number that the sweep doesn't have.
-    #[error(
-        "{name}: has a point {number}, and its sweep has {points}, from 0; give what \
-         `wakepath schedulability sweep --points` printed"
-    )]
-    NoSuchPoint {
-        /// The part.
-        name: String,
-        /// The number.
-        number: usize,
-        /// Points of the sweep.
-        points: usize,
-    },
-    /// Points that no part has.
-    #[error("points {0} are in no part; compute them with --points")]
-    Missing(String),
-}
-
 fn six(share: f64) -> f64 {
     // Six decimals are read back as they were written.
     (share * 1e6).round() / 1e6
@@ -219,60 +176,6 @@ impl SweptPlan {
 }
 
 impl Sweep {
-    /// One sweep of its parts, which have names for messages. A point may be in several parts if all
-    /// found the same: where a worker died, its points are computed again.
-    ///
-    /// # Errors
-    /// [`NotOneSweep`].
-    pub fn merged(parts: Vec<(String, Self)>) -> Result<Self, NotOneSweep> {
-        let mut parts = parts.into_iter();
-        let (first, mut whole) = parts.next().ok_or(NotOneSweep::Nothing)?;
-        let count = whole.plan.points;
-        if count > SweptPlan::MOST_POINTS {
-            return Err(NotOneSweep::TooManyPoints {
-                name: first,
-                points: count,
-            });
-        }
-        let mut found: Vec<Option<SweptPoint>> = vec![None; count];
-        let own = std::mem::take(&mut whole.points);
-        let mut all = vec![(first.clone(), own)];
-        for (other, part) in parts {
-            if part.plan != whole.plan {
-                return Err(NotOneSweep::Different { first, other });
-            }
-            all.push((other, part.points));
-        }
-        for (name, points) in all {
-            for point in points {
-                let number = point.number;
-                match found.get_mut(number) {
-                    Some(place @ None) => *place = Some(point),
-                    Some(Some(known)) if *known == point => {}
-                    Some(_) => return Err(NotOneSweep::Contradiction(name, number)),
-                    None => {
-                        return Err(NotOneSweep::NoSuchPoint {
-                            name,
-                            number,
-                            points: count,
-                        });
-                    }
-                }
-            }
-        }
-        let missing: Vec<String> = found
-            .iter()
-            .enumerate()
-            .filter(|(_, point)| point.is_none())
-            .map(|(number, _)| number.to_string())
-            .collect();
-        if !missing.is_empty() {
-            return Err(NotOneSweep::Missing(missing.join(", ")));
-        }
-        whole.points = found.into_iter().flatten().collect();
-        Ok(whole)
-    }
-
     /// Sets judged in all points.
     pub fn sets(&self) -> u64 {
         self.points.iter().map(|point| point.sets).sum()
@@ -324,104 +227,4 @@ impl Sweep {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn part(numbers: &[usize], held: u64) -> Sweep {
-        let share = |policy: &str, held| SweptShare {
-            overheads: "ideal".into(),
-            policy: policy.into(),
-            sets: 10,
-            held,
-            share: six(held as f64 / 10.0),
-            low: 0.0,
-            high: 1.0,
-        };
-        let point = |&number: &usize| SweptPoint {
-            number,
-            distribution: "light".into(),
-            utilization: (number + 1) as f64 / 4.0,
-            tasks: 3,
-            sets: 10,
-            shares: vec![share("P-EDF", held)],
-        };
-        Sweep {
-            plan: SweptPlan {
-                version: SweptPlan::VERSION,
-                seed: 1,
-                cpus: 2,
-                cluster: 2,
-                periods_ns: (1, 2),
-                half_width: 0.01,
-                most_sets: 10,
-                policies: vec!["P-EDF".into()],
-                overheads: Vec::new(),
-                distributions: Vec::new(),
-                points: 4,
-            },
-            points: numbers.iter().map(point).collect(),
-        }
-    }
-
-    fn merged(parts: &[Sweep]) -> Result<Sweep, NotOneSweep> {
-        let named = parts.iter().enumerate();
-        Sweep::merged(
-            named
-                .map(|(place, part)| (format!("part {place}"), part.clone()))
-                .collect(),
-        )
-    }
-
-    #[test]
-    fn parts_in_any_order_and_twice_are_the_whole() {
-        let whole = merged(&[part(&[2, 3], 5), part(&[0, 1], 5), part(&[1, 2], 5)]);
-        assert_eq!(whole, Ok(part(&[0, 1, 2, 3], 5)));
-        assert_eq!(whole.map(|whole| whole.sets()), Ok(40));
-    }
-
-    #[test]
-    fn parts_that_are_no_whole_are_refused_with_what_is_wrong() {
-        assert_eq!(merged(&[]), Err(NotOneSweep::Nothing));
-        let missing = merged(&[part(&[0, 2], 5)]);
-        assert_eq!(missing, Err(NotOneSweep::Missing("1, 3".into())));
-        let apart = merged(&[part(&[0, 1, 2, 3], 5), part(&[2], 6)]);
-        assert_eq!(apart, Err(NotOneSweep::Contradiction("part 1".into(), 2)));
-        let beyond = merged(&[part(&[0, 1, 2, 3, 7], 5)]);
-        assert_eq!(
-            beyond,
-            Err(NotOneSweep::NoSuchPoint {
-                name: "part 0".into(),
-                number: 7,
-                points: 4
-            })
-        );
-        let mut other = part(&[0], 5);
-        other.plan.seed = 2;
-        assert!(matches!(
-            merged(&[part(&[1], 5), other]),
-            Err(NotOneSweep::Different { .. })
-        ));
-    }
-
-    #[test]
-    fn a_number_of_points_is_refused_before_there_is_room_for_them() {
-        let mut vast = part(&[0], 5);
-        vast.plan.points = usize::MAX;
-        let refused = merged(&[vast]).unwrap_err().to_string();
-        assert!(
-            refused.starts_with("part 0: says that its sweep has 18446744073709551615 points")
-                && refused.contains("at most 2000"),
-            "{refused}"
-        );
-    }
-
-    #[test]
-    fn one_figure_weighs_high_utilizations_more() {
-        let mut whole = part(&[0, 1, 2, 3], 10);
-        whole.points[3].shares[0].share = 0.0;
-        // (0.25 + 0.5 + 0.75) / 2.5.
-        assert_eq!(whole.weighted("light", "ideal", "P-EDF"), Some(0.6));
-        assert_eq!(whole.up_to(0.99, "light", "ideal", "P-EDF"), Some(0.75));
-        assert_eq!(whole.weighted("light", "ideal", "G-EDF"), None);
-    }
-}
+mod tests;

@@ -1,7 +1,9 @@
 //! Everything that is tested through what wakepath-assess gives out.
 
+mod answers;
 mod assessments;
 mod bounds;
 mod comparisons;
 mod flights;
+mod made_up;
 mod under_way;

@@ -2,6 +2,8 @@
 //! the shared memory, its threads read back from outside. Nothing that it writes there is trusted; it
 //! is no controller, and links only the loop's library.
 
+mod beginning;
+mod ending;
 mod kin;
 mod loops;
 mod output;
@@ -14,7 +16,6 @@ pub use loops::{AnnouncedLoop, Discovered, NoLoops, loops_of};
 use crate::loop_process::LoopProcess;
 use crate::own_executable;
 use crate::supervisor::Heard;
-use kin::Kin;
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::File;
@@ -24,14 +25,11 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use thread::{Refused, modules, placed};
-use wakepath_archive::{Obstacle, ThreadEnd};
 use wakepath_directory::Directory;
-use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadEndReport, ThreadSpec};
-use wakepath_rt::announcement::{Announced, Left, State};
+use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadSpec};
+use wakepath_rt::announcement::Announced;
 use wakepath_rt::greeting::LAYOUT;
 use wakepath_rt::shared::SharedMemory;
-use wakepath_rt::{PageFaults, clock};
 use wakepath_timeline::one_line;
 use watched::Watched;
 
@@ -188,159 +186,6 @@ impl OwnProgram {
             At::Over if ended => Heard::Gone,
             At::Over => Heard::Nothing,
         }
-    }
-
-    /// Lets the loops begin when all are there, or says why they can't.
-    fn ready(&mut self) -> Option<LoopReply> {
-        let announced: Vec<Option<Announced>> = (0..self.threads.len() as u32)
-            .map(|ring| self.memory.announcement(ring).announced())
-            .collect();
-        let cannot = |reason: String| {
-            Some(LoopReply::CannotRun {
-                obstacle: Obstacle::Other,
-                reason,
-            })
-        };
-        if let Some(versions) = self.misunderstanding() {
-            return cannot(versions);
-        }
-        if let Some(reason) = self.others_instead(&announced) {
-            return cannot(reason);
-        }
-        if announced.iter().any(Option::is_none) {
-            if self.started.elapsed() <= LOOPS_PATIENCE {
-                return None;
-            }
-            let missing = self.threads.iter().zip(&announced);
-            let missing = missing.filter(|(_, found)| found.is_none());
-            let names: Vec<_> = missing.map(|(of, _)| format!("`{}`", of.name)).collect();
-            return cannot(format!(
-                "the program made no loop {} within {} s",
-                names.join(", "),
-                LOOPS_PATIENCE.as_secs()
-            ));
-        }
-        let kin: Result<Vec<Kin>, _> = announced
-            .iter()
-            .flatten()
-            .map(|of| Kin::of(self.child.id(), of))
-            .collect();
-        let kin = match kin {
-            Ok(kin) => kin,
-            Err(foreign) => return cannot(foreign.to_string()),
-        };
-        let mut threads = Vec::new();
-        for (wanted, found) in self.threads.iter().zip(announced.into_iter().flatten()) {
-            match placed(wanted, &found) {
-                Ok(thread) => {
-                    self.watched.push(Watched {
-                        announced: found,
-                        began: thread.effective.clone(),
-                        changed: None,
-                    });
-                    threads.push(thread);
-                }
-                Err(Refused(obstacle, reason)) => {
-                    return Some(LoopReply::CannotRun { obstacle, reason });
-                }
-            }
-        }
-        // A thread that ended meanwhile has left its number to whoever came next.
-        if let Some(foreign) = kin.iter().find_map(|of| of.still().err()) {
-            return cannot(foreign.to_string());
-        }
-        let start_ns = clock::monotonic_ns() + self.lead_ns;
-        let words = self.memory.words();
-        words.start_ns.store(start_ns, Ordering::Relaxed);
-        words.go.store(1, Ordering::Release);
-        self.course = At::Running;
-        Some(LoopReply::Ready { start_ns, threads })
-    }
-
-    /// Why it can't run: it has loops of other names than those that are asked for, or more than the one that is
-    /// taken whatever its name.
-    fn others_instead(&mut self, announced: &[Option<Announced>]) -> Option<String> {
-        let others = self.memory.words().left_out();
-        let is_any = takes_any(&self.threads);
-        if others.is_empty() || (!is_any && announced.iter().all(Option::is_some)) {
-            return None;
-        }
-        // The one that is asked for may be on its way.
-        if self.left_out.get_or_insert_with(Instant::now).elapsed() < loops::NO_MORE_COME {
-            return None;
-        }
-        let there = announced.iter().flatten().map(|of| &of.name);
-        let mut names: Vec<String> = there
-            .chain(&others)
-            .map(|name| format!("`{}`", one_line(name)))
-            .collect();
-        names.dedup();
-        let names = names.join(", ");
-        if is_any {
-            return (!announced.iter().any(|of| of.as_ref().is_some_and(|of| of.name == LOOP))).then(|| {
-                format!(
-                    "the program has loops {names}: say which in [[tasks]], one with the name of each that is to \
-                     be recorded"
-                )
-            });
-        }
-        let missing = self.threads.iter().zip(announced);
-        let missing = missing.filter(|(_, found)| found.is_none());
-        let missing: Vec<_> = missing.map(|(of, _)| format!("`{}`", of.name)).collect();
-        Some(format!(
-            "the program has no loop {}; it has {names}: name one of them in [[tasks]]",
-            missing.join(", ")
-        ))
-    }
-
-    /// How all loops ended, once they have; of a program that is no longer there, how those ended that did. A
-    /// program may be several processes, and one of them killed: that is nothing of the others' loops.
-    fn ends(&mut self, program_has_ended: bool) -> Option<Vec<ThreadEndReport>> {
-        let rings = 0..self.threads.len() as u32;
-        let announcements = rings.map(|ring| self.memory.announcement(ring));
-        let ends: Vec<_> = announcements
-            .map(|of| (of.state() == State::Ended).then(|| (of.left(), modules(of.sections()))))
-            .collect();
-        let some_ended = ends.iter().any(Option::is_some);
-        if !some_ended || (!program_has_ended && ends.iter().any(Option::is_none)) {
-            return None;
-        }
-        // A last time: its thread is as it was in its last cycle, where its program is still there.
-        self.watched.iter_mut().for_each(Watched::look);
-        let report = |(number, ended): (usize, Option<_>)| {
-            let Some(((left, page_faults), modules)) = ended else {
-                return ThreadEndReport {
-                    why: ThreadEnd::failed(
-                        "the program ended without a word of this loop's end: its process died, or was killed",
-                    ),
-                    page_faults: PageFaults::default(),
-                    counted: None,
-                    modules: Vec::new(),
-                };
-            };
-            ThreadEndReport {
-                why: match left {
-                    Left::AllCycles | Left::Stopped if self.changed(number).is_some() => {
-                        ThreadEnd::failed(self.changed(number).unwrap_or_default())
-                    }
-                    Left::AllCycles => ThreadEnd::AllCycles,
-                    Left::Stopped => ThreadEnd::Stopped,
-                    Left::GivenUp => {
-                        ThreadEnd::failed("its program gave the loop up before its last cycle")
-                    }
-                    Left::Unsaid => ThreadEnd::failed("the loop did not say why it ended"),
-                },
-                page_faults,
-                counted: None,
-                modules,
-            }
-        };
-        Some(ends.into_iter().enumerate().map(report).collect())
-    }
-
-    /// What the program made of a loop's thread meanwhile.
-    fn changed(&self, number: usize) -> Option<&str> {
-        self.watched.get(number)?.changed.as_deref()
     }
 
     fn signal(&self, signal: Signal) {

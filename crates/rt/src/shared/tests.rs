@@ -1,6 +1,7 @@
 //! The memory mapped twice, and what is taken for it.
 
 use super::*;
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::os::unix::fs::FileExt;
 use wakepath_timeline::Sample;
 

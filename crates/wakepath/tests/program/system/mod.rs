@@ -19,4 +19,5 @@ pub mod stalls;
 pub mod traced;
 pub mod wake_ups;
 pub mod watching;
+pub mod watching_killed;
 pub mod widths;

@@ -1,0 +1,61 @@
+//! A program's loops after their last cycle: how each of them ended, by its own word or without one.
+
+use super::OwnProgram;
+use super::thread::modules;
+use super::watched::Watched;
+use wakepath_archive::ThreadEnd;
+use wakepath_measured_loop::ThreadEndReport;
+use wakepath_rt::PageFaults;
+use wakepath_rt::announcement::{Left, State};
+
+impl OwnProgram {
+    /// How all loops ended, once they have; of a program that is no longer there, how those ended that did. A
+    /// program may be several processes, and one of them killed: that is nothing of the others' loops.
+    pub(super) fn ends(&mut self, program_has_ended: bool) -> Option<Vec<ThreadEndReport>> {
+        let rings = 0..self.threads.len() as u32;
+        let announcements = rings.map(|ring| self.memory.announcement(ring));
+        let ends: Vec<_> = announcements
+            .map(|of| (of.state() == State::Ended).then(|| (of.left(), modules(of.sections()))))
+            .collect();
+        let some_ended = ends.iter().any(Option::is_some);
+        if !some_ended || (!program_has_ended && ends.iter().any(Option::is_none)) {
+            return None;
+        }
+        // A last time: its thread is as it was in its last cycle, where its program is still there.
+        self.watched.iter_mut().for_each(Watched::look);
+        let report = |(number, ended): (usize, Option<_>)| {
+            let Some(((left, page_faults), modules)) = ended else {
+                return ThreadEndReport {
+                    why: ThreadEnd::failed(
+                        "the program ended without a word of this loop's end: its process died, or was killed",
+                    ),
+                    page_faults: PageFaults::default(),
+                    counted: None,
+                    modules: Vec::new(),
+                };
+            };
+            ThreadEndReport {
+                why: match left {
+                    Left::AllCycles | Left::Stopped if self.changed(number).is_some() => {
+                        ThreadEnd::failed(self.changed(number).unwrap_or_default())
+                    }
+                    Left::AllCycles => ThreadEnd::AllCycles,
+                    Left::Stopped => ThreadEnd::Stopped,
+                    Left::GivenUp => {
+                        ThreadEnd::failed("its program gave the loop up before its last cycle")
+                    }
+                    Left::Unsaid => ThreadEnd::failed("the loop did not say why it ended"),
+                },
+                page_faults,
+                counted: None,
+                modules,
+            }
+        };
+        Some(ends.into_iter().enumerate().map(report).collect())
+    }
+
+    /// What the program made of a loop's thread meanwhile.
+    fn changed(&self, number: usize) -> Option<&str> {
+        self.watched.get(number)?.changed.as_deref()
+    }
+}

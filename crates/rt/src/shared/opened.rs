@@ -1,0 +1,106 @@
+//! How the memory is made, and how another process joins it: nothing in it is believed that does not fit its size.
+
+use super::{SharedMemory, SharedMemoryError, Words, ring_bytes};
+use crate::greeting::Greeting;
+use rustix::fd::OwnedFd;
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
+use std::sync::atomic::Ordering;
+
+impl SharedMemory {
+    /// New memory for `threads` rings of `slots` samples each, and no room for anything beside them.
+    ///
+    /// # Panics
+    /// When `slots` isn't a power of two.
+    ///
+    /// # Errors
+    /// When the kernel has no memory or no descriptor for it.
+    pub fn create(threads: u32, slots: u32) -> Result<Self, SharedMemoryError> {
+        Self::create_with(threads, slots, 0)
+    }
+
+    /// New memory for `threads` rings of `slots` samples each, with as many words for what a loop says beside
+    /// them.
+    ///
+    /// # Panics
+    /// When either isn't a power of two; 0 words are allowed.
+    ///
+    /// # Errors
+    /// When the kernel has no memory or no descriptor for it.
+    pub fn create_with(
+        threads: u32,
+        slots: u32,
+        said_words: u32,
+    ) -> Result<Self, SharedMemoryError> {
+        assert!(
+            slots.is_power_of_two() && (said_words == 0 || said_words.is_power_of_two()),
+            "a ring has a power of two of slots"
+        );
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = memfd_create("wakepath-samples", flags).map_err(std::io::Error::from)?;
+        let bytes = size_of::<Words>() + threads as usize * ring_bytes(slots, said_words);
+        ftruncate(&file, bytes as u64).map_err(std::io::Error::from)?;
+        // Cut short by another process, it would kill whoever reads it.
+        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        fcntl_add_seals(&file, seals).map_err(std::io::Error::from)?;
+        let memory = Self::map(file, bytes, [threads, slots, said_words])?;
+        let words = memory.words();
+        words.said_words.store(said_words, Ordering::Relaxed);
+        words.threads.store(threads, Ordering::Relaxed);
+        words.slots.store(slots, Ordering::Relaxed);
+        words.greeting.introduce();
+        Ok(memory)
+    }
+
+    /// The memory behind a descriptor that another process handed over.
+    ///
+    /// # Errors
+    /// When it can't be mapped or isn't of this layout.
+    pub fn open(file: OwnedFd) -> Result<Self, SharedMemoryError> {
+        Self::greeted(file, |_| ())
+    }
+
+    /// As [`Self::open`], for a program of the user's own: the recorder learns the version of its library,
+    /// also where the two don't understand each other.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn join(file: OwnedFd) -> Result<Self, SharedMemoryError> {
+        Self::greeted(file, Greeting::answer)
+    }
+
+    fn greeted(file: OwnedFd, answer: fn(&Greeting)) -> Result<Self, SharedMemoryError> {
+        let bytes = fstat(&file).map_err(std::io::Error::from)?.st_size as usize;
+        if bytes < size_of::<Greeting>() {
+            return Err(SharedMemoryError::Layout);
+        }
+        let mut memory = Self::map(file, bytes, [0; 3])?;
+        let greeting = memory.greeting();
+        if !greeting.is_ours() {
+            return Err(SharedMemoryError::Layout);
+        }
+        answer(greeting);
+        if let Some(recorder) = greeting.strange_recorder() {
+            return Err(SharedMemoryError::Stranger(recorder));
+        }
+        if bytes < size_of::<Words>() {
+            return Err(SharedMemoryError::Layout);
+        }
+        let words = memory.words();
+        let slots = words.slots.load(Ordering::Relaxed);
+        let threads = words.threads.load(Ordering::Relaxed);
+        let said_words = words.said_words.load(Ordering::Relaxed);
+        let expected = (threads as usize)
+            .checked_mul(ring_bytes(slots, said_words))
+            .and_then(|rings| rings.checked_add(size_of::<Words>()));
+        let are_powers =
+            slots.is_power_of_two() && (said_words == 0 || said_words.is_power_of_two());
+        match are_powers && expected == Some(bytes) {
+            true => {
+                (memory.threads, memory.slots) = (threads, slots);
+                memory.said_words = said_words;
+                Ok(memory)
+            }
+            false => Err(SharedMemoryError::Layout),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What the two sides of the shared memory tell each other beside the rings.
+
+use crate::announcement::{NAME_BYTES, read_name, write_name};
+use crate::greeting::Greeting;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// What the processes tell each other. Another form of it, or of what follows, gets another
+/// [`crate::greeting::LAYOUT`].
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub struct Words {
+    pub(super) greeting: Greeting,
+    pub(super) threads: AtomicU32,
+    pub(super) slots: AtomicU32,
+    pub(super) said_words: AtomicU32,
+    /// Not 0: the loop shall end after the cycle it is in.
+    pub stop: AtomicU32,
+    /// Not 0: the guard has stopped a spinning loop.
+    pub guard_tripped: AtomicU32,
+    /// Not 0: the recorder can't write any more (a full disk) and only counts.
+    pub recorder_failed: AtomicU32,
+    /// Not 0: loops of a program of the user's own may begin, all at [`Self::start_ns`], or each when it comes
+    /// ([`crate::recorded::AS_THEY_COME`]).
+    pub go: AtomicU32,
+    /// When cycle 0 of each of them is due, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub start_ns: AtomicU64,
+    /// Loops that a program of the user's own made after the beginning, or beyond the last ring.
+    pub unrecorded: AtomicU32,
+    /// The names of the first of them.
+    unrecorded_names: [Name; UNRECORDED_NAMES],
+    /// Another number for each segment: whoever is left of the one before lets its memory be.
+    pub(super) generation: AtomicU32,
+    /// Loops with which a child of their program went on, or would have.
+    pub in_a_child: AtomicU32,
+}
+
+/// So many names of loops that are not recorded are kept.
+const UNRECORDED_NAMES: usize = 8;
+
+impl Words {
+    /// Of which segment the memory is.
+    #[inline]
+    pub fn generation(&self) -> u32 {
+        self.generation.load(Ordering::Relaxed)
+    }
+
+    /// Counts a loop that is not recorded, and keeps its name.
+    pub(crate) fn leave_out(&self, name: &str) {
+        let number = self.unrecorded.load(Ordering::Relaxed) as usize;
+        if let Some(place) = self.unrecorded_names.get(number) {
+            write_name(place, name);
+        }
+        self.unrecorded.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The names of loops that are not recorded, as far as they are kept.
+    pub fn left_out(&self) -> Vec<String> {
+        let count = self.unrecorded.load(Ordering::Acquire) as usize;
+        let names = self.unrecorded_names.iter().take(count).map(read_name);
+        names.filter(|name| !name.is_empty()).collect()
+    }
+}
+
+type Name = [AtomicU64; NAME_BYTES / 8];

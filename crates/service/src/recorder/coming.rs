@@ -1,0 +1,70 @@
+//! A loop that has come: what it says of itself, what is in effect for it, and by what it is judged.
+
+use super::{Recorder, Slot};
+use crate::history::{Bears, Entry, now_ns};
+use crate::one_loop::OneLoop;
+use crate::program::image;
+use crate::terms::Found;
+use wakepath_rt::of_thread;
+use wakepath_timeline::{Policy, one_line};
+
+impl<'a> Recorder<'a> {
+    /// A loop has come; what it says of itself is looked at.
+    pub(super) fn come(&mut self, ring: u32) -> Slot<'a> {
+        let announcement = self.memory.announcement(ring);
+        let Some(announced) = announcement.announced() else {
+            return Slot::Free;
+        };
+        let name = one_line(&announced.name);
+        if name.is_empty() || !(10_000..=10_000_000_000).contains(&announced.period_ns) {
+            self.say(format!(
+                "a loop `{name}` says of itself what can't be true; it is not recorded"
+            ));
+            return Slot::Refused;
+        }
+        // Not before: the recorder was started first, and then what started it became the program.
+        self.image = self.image.or_else(|| image(self.program));
+        let effective = of_thread::effective(announced.thread_id, announced.timer_slack_ns);
+        let mut details = serde_json::to_value(effective.as_ref().ok()).unwrap_or_default();
+        if let Some(details) = details.as_object_mut() {
+            details.insert("thread_id".into(), announced.thread_id.into());
+        }
+        let found = Found {
+            name,
+            period_ns: announced.period_ns,
+            policy: effective
+                .as_ref()
+                .map_or(Policy::Other { nice: 0 }, |of| of.policy),
+            cpus: effective.map(|of| of.cpus).unwrap_or_default(),
+            effective: details,
+        };
+        let bears = match self.terms.bears(&found) {
+            Ok(bears) => bears,
+            Err(why) => {
+                self.say(format!("{}: is not judged: {why}", found.name));
+                Bears::default()
+            }
+        };
+        let entry = Entry::LoopBegan {
+            at_ns: now_ns(),
+            name: found.name.clone(),
+            period_ns: found.period_ns,
+            policy: found.policy.to_string(),
+            bears: bears.clone(),
+        };
+        let outcome = self.history.append(&entry);
+        self.check(outcome);
+        self.trace_where(&found);
+        let offset_ns = self.places().offset_ns;
+        let reached = self.reached.remove(&(self.program, ring));
+        let reached = reached.filter(|_| self.settings.resumes);
+        Slot::Taken(Box::new(OneLoop::new(
+            self.memory,
+            ring,
+            found,
+            bears,
+            reached,
+            offset_ns,
+        )))
+    }
+}
