@@ -5,7 +5,7 @@ use crate::analysis::{NotAnalysed, Outcome, Question, analyse};
 use crate::arithmetic::{Share, utilization};
 use crate::fixed_priority::{Unassignable, assign};
 use crate::method::Method;
-use crate::overheads::{Costs, Releases, inflate_fixed_priority};
+use crate::overheads::{Releases, inflate_fixed_priority};
 use crate::task::Task;
 
 /// Which of the CPUs on which a task fits is taken.
@@ -142,16 +142,7 @@ fn prioritized(
     tasks: &mut [Task],
     lowest_priority: u32,
 ) -> Result<bool, NotPlaced> {
-    let (costs, delays) = match question.overheads {
-        None => (Costs::default(), vec![0; tasks.len()]),
-        Some(overheads) => (
-            overheads.costs(tasks.len()),
-            tasks
-                .iter()
-                .map(|task| overheads.cache_delay_ns(task.working_set_bytes, false))
-                .collect(),
-        ),
-    };
+    let (costs, delays) = question.costs_of(tasks);
     let inflated = inflate_fixed_priority(tasks, &delays, &costs, Releases::Local);
     let (mut inflated, interrupts) = inflated.map_err(NotAnalysed::Impossible)?;
     // The timer's delay is in the jitter: a job that no longer fits holds on no CPU.

@@ -29,6 +29,23 @@ pub struct Question<'a> {
     pub overheads: Option<&'a dyn Overheads>,
 }
 
+impl Question<'_> {
+    /// What the kernel costs among these tasks of one CPU, and each of them loses of its caches to a preemption, in
+    /// nanoseconds; nothing where nothing is put in.
+    pub(crate) fn costs_of(&self, tasks: &[Task]) -> (Costs, Vec<u64>) {
+        match self.overheads {
+            None => (Costs::default(), vec![0; tasks.len()]),
+            Some(overheads) => {
+                let delay = |task: &Task| overheads.cache_delay_ns(task.working_set_bytes, false);
+                (
+                    overheads.costs(tasks.len()),
+                    tasks.iter().map(delay).collect(),
+                )
+            }
+        }
+    }
+}
+
 /// Where costs come from: they depend on how many tasks a scheduler has.
 pub trait Overheads {
     /// The costs with so many tasks.

@@ -8,7 +8,7 @@ use crate::analysis::{Analysis, NotAnalysed, Question};
 use crate::arithmetic::sum;
 use crate::bound::What;
 use crate::method::Method;
-use crate::overheads::{Costs, Releases, inflate_fixed_priority};
+use crate::overheads::{Releases, inflate_fixed_priority};
 use crate::task::{Arrivals, Impossible, Task};
 
 /// Stretches after which a window is too long to be looked at.
@@ -115,16 +115,7 @@ pub fn worst_window(
         .iter()
         .map(|&place| question.tasks[place].clone())
         .collect();
-    let (costs, delays) = match question.overheads {
-        None => (Costs::default(), vec![0; tasks.len()]),
-        Some(overheads) => (
-            overheads.costs(tasks.len()),
-            tasks
-                .iter()
-                .map(|task| overheads.cache_delay_ns(task.working_set_bytes, false))
-                .collect(),
-        ),
-    };
+    let (costs, delays) = question.costs_of(&tasks);
     if !question.method.by_priority() {
         let of_kernel = matches!(question.method, Method::Deadline(_));
         let found = by_deadline::window(&tasks, (&costs, &delays), of_kernel, &members, bound)?;

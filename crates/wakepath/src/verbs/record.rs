@@ -18,11 +18,6 @@ type Failure = Box<dyn std::error::Error>;
 
 /// Measures and judges.
 pub fn run(arguments: &Record) -> Outcome {
-    if let Some(directory) = &arguments.service {
-        return super::service::run(arguments, directory);
-    }
-    let host = measured::host_cpus()?;
-    measured::may_use(arguments.cpu, &host)?;
     let (program, rest) = arguments
         .command
         .split_first()
@@ -34,12 +29,17 @@ pub fn run(arguments: &Record) -> Outcome {
             return Ok(ExitCode::from(code));
         }
     };
+    if let Some(directory) = &arguments.service {
+        return super::service::run(arguments, &file, directory);
+    }
+    let host = measured::host_cpus()?;
+    measured::may_use(arguments.cpu, &host)?;
     let command = words(&file, rest)?;
     // Whatever can be known to be wrong is said before the program is started.
     for policy in &arguments.policy {
         // The share of a reservation is held against the loop's period, which only the program knows.
         let policy_of = parse_policy(policy, LONG_PERIOD_NS);
-        policy_of.map_err(|complaint| format!("--policy '{policy}': {complaint}"))?;
+        policy_of.map_err(|complaint| given::Refused::new("--policy", policy, complaint))?;
     }
     given::time("--duration", Some(&arguments.duration))?;
     let (text, source) = measured::scenario_text(&arguments.loads)?;

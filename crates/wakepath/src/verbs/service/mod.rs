@@ -14,9 +14,8 @@ pub use from_within::from_within;
 pub use order::Order;
 pub use shown::show;
 
-use super::{Outcome, exec, record};
+use super::{Outcome, record};
 use crate::command_line::Record;
-use crate::terminal::tell;
 use order::Asked;
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
@@ -25,27 +24,20 @@ use std::io::{BufRead, BufReader};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 use wakepath_measure::own_executable;
 use wakepath_rt::service::{MOST_LOOPS, READY, SAID_WORDS, SLOTS};
 use wakepath_rt::shared::SharedMemory;
 
-/// Starts the recorder and becomes the program; it comes back with an error alone.
-pub fn run(arguments: &Record, directory: &Path) -> Outcome {
+/// Starts the recorder and becomes the program, of which this is the file; it comes back with an error alone.
+pub fn run(arguments: &Record, file: &Path, directory: &Path) -> Outcome {
     let (program, rest) = arguments
         .command
         .split_first()
         .ok_or("no program is named")?;
-    let file = match exec::to_start(program)? {
-        Ok(file) => file,
-        Err((code, why)) => {
-            tell!("wakepath: {why}");
-            return Ok(ExitCode::from(code));
-        }
-    };
     let asked = Asked {
-        program: record::name_of(&file),
-        command: record::words(&file, rest)?,
+        program: record::name_of(file),
+        command: record::words(file, rest)?,
         process: std::process::id(),
         keep: &arguments.keep,
         worst: arguments.worst,
