@@ -235,10 +235,11 @@ fn named(word: &str, all: &[Found]) -> Result<PathBuf, String> {
         (_, []) => Err(format!("{shown}: no such run, and none below {HOME} here")),
         _ => {
             let every: Vec<&Found> = all.iter().collect();
-            Err(format!(
-                "{shown}: no such run; there are {}; `wakepath runs` lists them",
-                list(&every)
-            ))
+            let there = match &every[..] {
+                [only] => format!("the only one here is {}", one_line(&only.name)),
+                several => format!("there are {}; `wakepath runs` lists them", list(several)),
+            };
+            Err(format!("{shown}: no such run; {there}"))
         }
     }
 }

@@ -108,11 +108,24 @@ fn laid_for_complaints(text: &str) -> String {
 /// Why a verb failed. A scenario's faults take a line each; those after the first are set in, so
 /// that none looks like a result.
 pub fn tell_failure(error: &dyn std::fmt::Display) {
-    let text = error.to_string();
+    let text = without_numbers(&error.to_string());
     tell_text(&format!(
         "wakepath: {}\n",
         text.trim_end().replace('\n', "\n  ")
     ));
+}
+
+/// The text without the system's numbers for what its words say already.
+fn without_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |said, part| {
+        let digits = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        match digits.strip_prefix(')') {
+            Some(rest) => said + rest,
+            None => said + " (os error " + part,
+        }
+    })
 }
 
 /// How far it is, on a line of standard error that is written over.
@@ -220,6 +233,18 @@ impl<W: Write> Write for Shown<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_system_says_is_told_in_its_words_alone() {
+        let error = io::Error::from_raw_os_error(2);
+        let said = format!("a.toml: {error}; b.toml: {error}, as told");
+        assert_eq!(
+            without_numbers(&said),
+            "a.toml: No such file or directory; b.toml: No such file or directory, as told"
+        );
+        let said_by_others = "a (os error of theirs) b";
+        assert_eq!(without_numbers(said_by_others), said_by_others);
+    }
 
     #[test]
     fn our_own_styling_and_line_ends_pass_and_nothing_else_that_steers() {

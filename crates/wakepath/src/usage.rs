@@ -10,8 +10,11 @@ use wakepath_timeline::one_line as one_line_of;
 /// here, and a script must not read a misspelt option as a verdict.
 pub fn answer(said: &clap::Error) -> ExitCode {
     if said.use_stderr() && said.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let verb = std::env::args().nth(1).unwrap_or_default();
-        match without_dashes(said, &verb) {
+        let typed: Vec<String> = std::env::args_os()
+            .skip(1)
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect();
+        match without_dashes(said, &typed) {
             Some(line) => tell!("wakepath: {line}"),
             None => tell!("wakepath: {}", one_line(&said.render().to_string())),
         }
@@ -23,7 +26,8 @@ pub fn answer(said: &clap::Error) -> ExitCode {
 }
 
 /// A program that is to be started stands behind `--`, so that its own options stay its own.
-fn without_dashes(said: &clap::Error, verb: &str) -> Option<String> {
+fn without_dashes(said: &clap::Error, typed: &[String]) -> Option<String> {
+    let verb = typed.first().map_or("", String::as_str);
     let unknown = said.kind() == ErrorKind::UnknownArgument;
     if !unknown || !matches!(verb, "watch" | "exec" | "check" | "record") {
         return None;
@@ -31,12 +35,8 @@ fn without_dashes(said: &clap::Error, verb: &str) -> Option<String> {
     let Some(ContextValue::String(program)) = said.get(ContextKind::InvalidArg) else {
         return None;
     };
+    let at = typed.iter().position(|word| word == program)?;
     let program = one_line_of(program);
-    let options = if verb == "exec" {
-        " --policy 'FIFO 80'"
-    } else {
-        ""
-    };
     if program.starts_with('-') {
         return None;
     }
@@ -46,9 +46,23 @@ fn without_dashes(said: &clap::Error, verb: &str) -> Option<String> {
              any program is watched: wakepath watch -- {program}; a scenario is carried out: wakepath run {program}"
         ));
     }
-    Some({
-        format!("{program}: a program stands behind `--`: wakepath {verb}{options} -- {program}")
-    })
+    let before: Vec<String> = typed[..at].iter().map(|word| quoted(word)).collect();
+    let from: Vec<String> = typed[at..].iter().map(|word| quoted(word)).collect();
+    Some(format!(
+        "{program}: a program stands behind `--`: wakepath {} -- {}",
+        before.join(" "),
+        from.join(" ")
+    ))
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let word = one_line_of(word);
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%µ".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
 }
 
 /// What is wrong and clap's advice, without the repetition of the usage.
@@ -60,7 +74,8 @@ fn one_line(rendered: &str) -> String {
         }
         let part = part.strip_prefix("error: ").unwrap_or(part);
         let part = part.strip_prefix("tip: ").unwrap_or(part);
-        if part.is_empty() {
+        // Nobody who mistypes an option means it as a value.
+        if part.is_empty() || part.starts_with("to pass '") {
             continue;
         }
         if !line.is_empty() {
@@ -95,6 +110,10 @@ mod tests {
              says what there is"
         );
         assert_eq!(
+            said(&["rate", "--rate", "100"]),
+            "unexpected argument '--rate' found; `--help` says what there is"
+        );
+        assert_eq!(
             said(&["run"]),
             "the following required arguments were not provided: <SCENARIO>; `--help` says what \
              there is"
@@ -109,21 +128,23 @@ mod tests {
         let of = |arguments: &[&str]| {
             let all = ["wakepath"].iter().chain(arguments);
             let error = CommandLine::try_parse_from(all).unwrap_err();
-            without_dashes(&error, arguments[0])
+            let typed: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+            without_dashes(&error, &typed)
         };
         assert_eq!(
             of(&["watch", "./loop"]).as_deref(),
             Some("./loop: a program stands behind `--`: wakepath watch -- ./loop")
         );
         assert_eq!(
-            of(&["exec", "--policy", "IDLE", "./loop"]).as_deref(),
+            of(&["exec", "--policy", "FIFO 50", "--cpu", "1", "./loop", "a b"]).as_deref(),
             Some(
-                "./loop: a program stands behind `--`: wakepath exec --policy 'FIFO 80' -- ./loop"
+                "./loop: a program stands behind `--`: wakepath exec --policy 'FIFO 50' --cpu 1 -- \
+                 ./loop 'a b'"
             )
         );
         assert_eq!(
             of(&["record", "--idle", "./loop"]).as_deref(),
-            Some("./loop: a program stands behind `--`: wakepath record -- ./loop")
+            Some("./loop: a program stands behind `--`: wakepath record --idle -- ./loop")
         );
         assert_eq!(of(&["watch", "--fro", "2s"]), None);
         let said = of(&["check", "./loop"]).unwrap();

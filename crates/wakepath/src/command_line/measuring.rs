@@ -24,9 +24,10 @@ pub struct Check {
     #[arg(
         long,
         conflicts_with = "duration",
-        long_help = "Ten seconds of measuring instead of --duration: one ordinary and one real-time \
-        policy (or those of --policy), each idle and under load, once. Enough for a verdict by the \
-        criterion at 250 Hz and above; what comes less often than every few seconds it can't show"
+        long_help = "Ten seconds of measuring instead of --duration, twenty with --trace: one ordinary \
+        and one real-time policy (or those of --policy), each idle and under load, once. Enough for a \
+        verdict by the criterion at 250 Hz and above; what comes less often than every few seconds it \
+        can't show"
     )]
     pub quick: bool,
     /// CPU of the loop [default: the highest, an isolated one if there is any].
@@ -283,7 +284,7 @@ pub struct Output {
 #[command(group = clap::ArgGroup::new("what").required(true))]
 pub struct Watch {
     /// Watch the process with this number, and all its threads.
-    #[arg(short = 'p', long = "pid", value_name = "PID", group = "what")]
+    #[arg(short = 'p', long = "pid", value_name = "PID", group = "what", value_parser = super::process)]
     pub pid: Option<u32>,
     /// Watch all processes and all threads of this name.
     #[arg(long, value_name = "NAME", group = "what")]

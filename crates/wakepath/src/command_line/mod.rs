@@ -45,6 +45,13 @@ fn one_cpu(text: &str) -> Result<u16, String> {
     })
 }
 
+/// The number of a process.
+fn process(text: &str) -> Result<u32, String> {
+    let named =
+        || format!("give the number of a process, such as 1234; by its name: --comm {text}");
+    text.trim().parse().map_err(|_| named())
+}
+
 /// Will this control loop hold on this machine?
 #[derive(Debug, Parser)]
 #[command(

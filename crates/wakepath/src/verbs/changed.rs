@@ -1,6 +1,7 @@
 //! A scenario's text with what the command line changes in it, so that what that means is checked,
 //! recorded and shown like any scenario. It reads no file.
 
+use super::given::Shown;
 use std::fmt;
 use wakepath_scenario::{parse_policy, units};
 use wakepath_timeline::Policy;
@@ -21,9 +22,9 @@ pub struct Changes<'a> {
 /// Why a text can't be changed so.
 #[derive(Debug, thiserror::Error)]
 pub enum Unchangeable {
-    #[error("--rate {0}: {1}")]
+    #[error("--rate {shown} {1}", shown = Shown(.0))]
     Rate(String, units::Complaint),
-    #[error("--policy '{0}': {1}")]
+    #[error("--policy {shown} {1}", shown = Shown(.0))]
     Policy(String, units::Complaint),
     #[error("the scenario's tasks have {what} of their own: name one with --task: {there}")]
     WhichTask { what: &'static str, there: String },

@@ -8,7 +8,7 @@ use wakepath_timeline::{CpuSet, CpuSetError, Policy};
 
 /// An option that was given what it can't take.
 #[derive(Debug, PartialEq, thiserror::Error)]
-#[error("{option} {shown}: {why}", shown = Shown(given))]
+#[error("{option} {shown}{joint}{why}", shown = Shown(given), joint = why.joint())]
 pub struct Refused {
     option: &'static str,
     given: String,
@@ -40,6 +40,16 @@ pub enum Unfit {
     NoSuchName,
 }
 
+impl Unfit {
+    /// What stands between what was given and this: some go on with the sentence, some are one of their own.
+    fn joint(&self) -> &'static str {
+        match self {
+            Self::Text(_) | Self::Nothing | Self::NoCpu => " ",
+            _ => ": ",
+        }
+    }
+}
+
 impl Refused {
     pub fn new(option: &'static str, given: impl ToString, why: impl Into<Unfit>) -> Self {
         Self {
@@ -51,7 +61,7 @@ impl Refused {
 }
 
 /// As it would have to be typed.
-struct Shown<'a>(&'a str);
+pub struct Shown<'a>(pub &'a str);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -100,10 +110,7 @@ mod tests {
         assert_eq!(time("--for", Some("2ms")), Ok(Some(2_000_000)));
         for (bad, shown) in [("0s", "0s"), ("5", "5"), ("", "''"), ("1 day", "'1 day'")] {
             let refused = time("--for", Some(bad)).unwrap_err().to_string();
-            assert!(
-                refused.starts_with(&format!("--for {shown}: ")),
-                "{refused}"
-            );
+            assert!(refused.starts_with(&format!("--for {shown} ")), "{refused}");
         }
     }
 

@@ -131,7 +131,9 @@ impl Observer for Follower {
             if plan.segments().any(|segment| segment.planned.traced) {
                 standing.worst = Some(Worst {
                     latency_ns: 0,
-                    text: "worst so far: its cause is told after the first traced segment".into(),
+                    text:
+                        "worst traced so far: told after the first traced segment, with its cause"
+                            .into(),
                 });
             }
         }

@@ -142,15 +142,15 @@ fn places(places: &[(String, LivePlace)], columns: usize) -> Vec<String> {
     lines
 }
 
-/// The worst so far in one line.
+/// The worst of what was traced so far in one line.
 pub fn worst_text(latency_ns: u64, cause: Option<(&str, u64)>, whose: &str) -> String {
     let latency = short(latency_ns.cast_signed());
     match cause {
         Some((cause, ns)) => {
             let share = rounded(ns.cast_signed());
-            format!("worst so far: {latency} ({whose}), {share} of it: {cause}")
+            format!("worst traced so far: {latency} ({whose}), {share} of it: {cause}")
         }
-        None => format!("worst so far: {latency} ({whose}), all of it the wake-up itself"),
+        None => format!("worst traced so far: {latency} ({whose}), all of it the wake-up itself"),
     }
 }
 
@@ -263,7 +263,7 @@ mod tests {
         );
         assert!(lines.iter().all(|line| width(line) < 80), "{shown}");
         assert!(
-            shown.contains("worst so far: 16.40 ms (FIFO 50, stress)"),
+            shown.contains("worst traced so far: 16.40 ms (FIFO 50, stress)"),
             "{shown}"
         );
     }

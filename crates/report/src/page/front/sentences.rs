@@ -109,7 +109,7 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
             criterion,
             ..
         }) => format!(
-            "{}, where at most {} may be",
+            "{}, where at most {} may be missed",
             missed(*times, *due),
             fraction(*criterion)
         ),

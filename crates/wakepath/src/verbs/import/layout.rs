@@ -1,6 +1,7 @@
 //! How imported threads stand in a run: its segments, under which policy each thread ran, and the
 //! scenario that says so. Nothing of it is guessed: what no file says must be given.
 
+use super::super::given::Refused;
 use super::Failure;
 use crate::command_line::Import;
 use std::fmt::Write;
@@ -108,7 +109,7 @@ fn policy(
 ) -> Result<Policy, Failure> {
     if let Some(text) = &arguments.policy {
         return parse_policy(text, period_ns)
-            .map_err(|complaint| format!("--policy {text}: {complaint}").into());
+            .map_err(|complaint| Refused::new("--policy", text, complaint).into());
     }
     let told = thread.place.as_ref().map(|place| &place.condition);
     if let Some(policy) = told.and_then(|text| parse_policy(text, period_ns).ok()) {

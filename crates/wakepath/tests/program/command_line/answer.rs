@@ -93,7 +93,7 @@ fn a_run_ends_at_the_first_latency_above_a_limit_and_says_why_it_was_late() {
         .finish();
     wrong.assert_code(1);
     assert!(
-        wrong.complaints.contains("--stop-above 200: has no unit"),
+        wrong.complaints.contains("--stop-above 200 has no unit"),
         "{}",
         wrong.said()
     );
