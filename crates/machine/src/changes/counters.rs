@@ -54,7 +54,7 @@ fn stolen(earlier: &Facts, later: &Facts, changes: &mut Changes) {
         after.path(),
         "0",
         format!(
-            "{stolen} tick{} of {tick_ms} ms, {:.2} % of the CPU time since",
+            "{stolen} tick{} of {tick_ms} ms, {:.2} % of all CPU time",
             if stolen == 1 { "" } else { "s" },
             share * 100.0
         ),

@@ -83,9 +83,7 @@ fn size(assessment: &Assessment, judged: &Judged) -> String {
         .iter()
         .find(|change| judged.id == "X1" && change.what.contains("hypervisor"));
     if let Some(change) = taken {
-        let after = one_line(&change.after);
-        let after = after.strip_suffix(" since").unwrap_or(&after);
-        return format!("took {after} of this run");
+        return format!("took {} of this run", one_line(&change.after));
     }
     let severity = judged.severity.word();
     match (&judged.for_this_loop, judged.finding.magnitude) {

@@ -2,6 +2,7 @@
 //! where there is none, and what every bound takes for granted; on demand each gate with its
 //! statistic.
 
+use super::comparison::p_value;
 use crate::Style;
 use crate::table::{Cell, Table, Tone, number, words};
 use std::fmt::Write;
@@ -355,7 +356,7 @@ pub(crate) fn tests_table(condition: &Bounded) -> Table {
             vec![
                 test.of.into(),
                 Cell::Text(format!("{:.4}", test.statistic)),
-                Cell::Text(format!("{:.2e}", test.p_value)),
+                Cell::Text(p_value(test.p_value)),
                 Cell::Text(format!("{:.3}", test.effect)),
                 test.effect_of.into(),
             ],

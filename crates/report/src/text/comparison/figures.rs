@@ -52,7 +52,8 @@ pub(super) fn signed(shown: impl Fn(f64) -> String, value: f64) -> String {
     }
 }
 
-pub(super) fn probability(p: f64) -> String {
+/// A p-value as a reader takes it in.
+pub(in crate::text) fn p_value(p: f64) -> String {
     match p {
         ..0.0001 => "< 0.0001".to_owned(),
         ..0.1 => format!("{p:.4}"),

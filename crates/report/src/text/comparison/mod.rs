@@ -8,6 +8,7 @@ mod short;
 mod tables;
 
 pub(crate) use changed::most_changed;
+pub(super) use figures::p_value;
 pub(crate) use sentences::{ONE_RUN, conclusions, method, reasons};
 pub(crate) use tables::{differences_table, label, metrics_table};
 

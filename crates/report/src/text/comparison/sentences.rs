@@ -1,7 +1,7 @@
 //! A comparison in sentences: what the finding rests on, why a metric shows nothing, how it was
 //! compared.
 
-use super::figures::probability;
+use super::figures::p_value;
 use wakepath_assess::{Comparison, ConditionComparison, Finding, MetricComparison};
 use wakepath_verdict::{counted, fraction};
 
@@ -136,6 +136,6 @@ fn sentence(condition: &ConditionComparison, metric: &MetricComparison) -> Strin
         condition.name,
         metric.metric.word(),
         by(shift.abs()),
-        probability(p)
+        p_value(p)
     )
 }

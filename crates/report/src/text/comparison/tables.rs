@@ -1,7 +1,7 @@
 //! The tables of a comparison: what differs between the sides, and what each metric of each
 //! condition shows with all that was tested.
 
-use super::figures::{bound_without_misses, probability, shown, signed, unit_name, unit_of};
+use super::figures::{bound_without_misses, p_value, shown, signed, unit_name, unit_of};
 use super::tone;
 use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{
@@ -114,7 +114,7 @@ fn cells(
     cells.extend(side(&condition.against, &metric.against));
     let shift = metric.shift;
     let by = |value: Option<f64>| Cell::from(value.map(|value| signed(shown, value)));
-    let p = |p: Option<f64>| Cell::from(p.map(probability));
+    let p = |p: Option<f64>| Cell::from(p.map(p_value));
     cells.extend([
         by(shift.map(|shift| shift.estimate)),
         by(shift.and_then(|shift| shift.lower)),
