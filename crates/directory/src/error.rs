@@ -60,6 +60,14 @@ pub enum DirectoryError {
         /// The directory.
         path: PathBuf,
     },
+    /// A link, a pipe or something else of which nothing can be said for good.
+    #[error("{}: no plain file: {why}", path.display())]
+    NotPlain {
+        /// What it is about.
+        path: PathBuf,
+        /// What it is instead.
+        why: &'static str,
+    },
     /// A path climbs, or is not below what it has to be below.
     #[error("{}: leads out of {}", path.display(), top.display())]
     LeadsOut {

@@ -6,6 +6,7 @@
 //! through one seam: [`Faults`] makes any of these operations fail in a test, on a real disk.
 
 mod beneath;
+mod content;
 mod directory;
 mod error;
 mod faults;
@@ -14,6 +15,7 @@ mod private;
 mod trust;
 
 pub use beneath::beneath;
+pub use content::{ContentFile, content};
 pub use directory::Directory;
 pub use error::DirectoryError;
 pub use faults::{Fault, Faults, Operation};

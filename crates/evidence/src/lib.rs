@@ -3,6 +3,7 @@
 //! seal is looked at again. Pure: it is told which files there are, which time it is, and the text of
 //! keys. It judges no run, and knows no disk.
 
+pub mod agent;
 mod certificate;
 mod envelope;
 mod instant;
@@ -20,7 +21,9 @@ pub use instant::{InstantError, compact, instant, written};
 pub use key::{KeyError, PrivateKey, PublicKey};
 pub use limits::NOT_PROVEN;
 pub use seal::{Sealed, message, seal};
-pub use statement::{FileDigest, PREDICATE_TYPE, Predicate, STATEMENT_TYPE, Statement};
+pub use statement::{
+    Digests, FileDigest, PREDICATE_TYPE, Predicate, STATEMENT_TYPE, Statement, Subject,
+};
 pub use trust::{Trust, TrustError, Trusted};
 pub use verify::{Finding, Verification, verify};
 

@@ -58,6 +58,8 @@ fn main() -> ExitCode {
         Verb::Import(arguments) => verbs::import::run(&arguments),
         Verb::Export(arguments) => verbs::export::run(&arguments),
         Verb::Recover(arguments) => verbs::recover::run(&arguments),
+        Verb::Seal(arguments) => verbs::seal::run(&arguments),
+        Verb::Verify(arguments) => verbs::verify::run(&arguments),
         Verb::Scenario(arguments) => verbs::scenario::run(&arguments),
         Verb::Doctor(arguments) => verbs::doctor::run(&arguments),
         Verb::Tune(arguments) => verbs::tune::run(&arguments),

@@ -2,6 +2,7 @@
 //! verb does is in `verbs`.
 
 mod analysis;
+mod evidence;
 mod experiments;
 mod internal;
 mod laboratory;
@@ -13,6 +14,7 @@ mod tuning;
 
 pub use analysis::*;
 use clap::{Parser, Subcommand};
+pub use evidence::*;
 pub use experiments::*;
 pub use internal::*;
 pub use laboratory::*;
@@ -113,6 +115,10 @@ pub enum Verb {
     Import(Import),
     /// Make an interrupted run readable and say what is missing.
     Recover(Recover),
+    /// Seal a run: sign its files, so that a change, a loss or an addition shows.
+    Seal(Seal),
+    /// Look at a run's seal: whose it is, and whether its files are those that were sealed.
+    Verify(Verify),
     /// List, show and check scenarios.
     #[command(subcommand)]
     Scenario(Scenario),
@@ -167,6 +173,8 @@ impl Verb {
             | Self::Compare(_)
             | Self::Export(_)
             | Self::Import(_)
+            | Self::Seal(_)
+            | Self::Verify(_)
             | Self::Scenario(_)
             | Self::Lab(_)
             | Self::Completions { .. }

@@ -29,12 +29,14 @@ pub mod run;
 pub mod runs;
 pub mod scenario;
 pub mod schedulability;
+pub mod seal;
 pub mod service;
 pub mod show;
 mod stopped;
 mod subject;
 mod sweep;
 pub mod tune;
+pub mod verify;
 pub mod watch;
 
 use crate::terminal::{print, print_result};

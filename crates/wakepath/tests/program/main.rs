@@ -36,6 +36,7 @@ wakepath_test_program::program![
     command_line::scenarios::TESTS,
     command_line::schedulability::TESTS,
     command_line::schedulability_of_runs::TESTS,
+    command_line::seals::TESTS,
     command_line::sweep::TESTS,
     command_line::usage::TESTS,
     kills::interruptions::TESTS,

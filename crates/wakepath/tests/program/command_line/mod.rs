@@ -23,5 +23,6 @@ pub mod runs;
 pub mod scenarios;
 pub mod schedulability;
 pub mod schedulability_of_runs;
+pub mod seals;
 pub mod sweep;
 pub mod usage;

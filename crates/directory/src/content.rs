@@ -1,0 +1,145 @@
+//! What a directory consists of: every file in it and below it, with its size and its SHA-256.
+//! It knows nothing of what the files are for; a link, a pipe or a name that is no text is refused,
+//! since nothing can be said of it for good.
+
+use crate::error::DirectoryError;
+use rustix::fs::OFlags;
+use sha2::{Digest, Sha256};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Deeper than this nothing of ours lies.
+const DEEPEST: usize = 8;
+
+/// More files than this are an accident.
+const MOST_FILES: usize = 100_000;
+
+/// A file of a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContentFile {
+    /// Its name, from the directory on, with `/` between directories.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// SHA-256 of its content, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// Every file in a directory and below it, in the order of their names, but the one at its top that
+/// is called `but`.
+///
+/// # Errors
+/// [`DirectoryError::NotPlain`] for what is no plain file; the system's.
+pub fn content(directory: &Path, but: &str) -> Result<Vec<ContentFile>, DirectoryError> {
+    let mut found = Vec::new();
+    look(directory, "", but, 0, &mut found)?;
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+fn look(
+    directory: &Path,
+    below: &str,
+    but: &str,
+    depth: usize,
+    found: &mut Vec<ContentFile>,
+) -> Result<(), DirectoryError> {
+    let failed = |error| DirectoryError::io("list the directory", directory, error);
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let path = entry.path();
+        let refused = |why| DirectoryError::NotPlain {
+            path: path.clone(),
+            why,
+        };
+        let name = entry.file_name();
+        let name = name
+            .to_str()
+            .ok_or_else(|| refused("its name is no text"))?;
+        if below.is_empty() && name == but {
+            continue;
+        }
+        let name = match below {
+            "" => name.to_owned(),
+            below => format!("{below}/{name}"),
+        };
+        let kind = entry.file_type().map_err(failed)?;
+        if kind.is_dir() {
+            if depth == DEEPEST {
+                return Err(refused("a directory too deep"));
+            }
+            look(&path, &name, but, depth + 1, found)?;
+            continue;
+        }
+        if !kind.is_file() {
+            return Err(refused(match kind.is_symlink() {
+                true => "it is a link, and what it leads to can change",
+                false => "it is a pipe, a socket or a device",
+            }));
+        }
+        if found.len() == MOST_FILES {
+            return Err(refused("too many files"));
+        }
+        // What was a file a moment ago may be a link or a pipe by now.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(flags.bits().cast_signed())
+            .open(&path)
+            .map_err(|error| DirectoryError::io("read", path.clone(), error))?;
+        let bytes = file.metadata().map_err(failed)?.len();
+        found.push(ContentFile {
+            name,
+            bytes,
+            sha256: sha256(file)
+                .map_err(|error| DirectoryError::io("read", path.clone(), error))?,
+        });
+    }
+    Ok(())
+}
+
+fn sha256(mut file: File) -> io::Result<String> {
+    let (mut digest, mut piece) = (Sha256::new(), vec![0; 256 * 1024]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => break,
+            length => digest.update(&piece[..length]),
+        }
+    }
+    let digest = digest.finalize();
+    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_below_are_named_and_what_is_no_file_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path();
+        fs::create_dir(place.join("figures")).unwrap();
+        for (name, text) in [
+            ("b", "abc"),
+            ("figures/a", ""),
+            ("seal", "x"),
+            ("figures/seal", "abc"),
+        ] {
+            fs::write(place.join(name), text).unwrap();
+        }
+        let found = content(place, "seal").unwrap();
+        let names: Vec<_> = found
+            .iter()
+            .map(|file| (file.name.as_str(), file.bytes))
+            .collect();
+        assert_eq!(names, [("b", 3), ("figures/a", 0), ("figures/seal", 3)]);
+        // FIPS 180-4's example.
+        assert!(found[0].sha256.starts_with("ba7816bf8f01cfea"));
+
+        std::os::unix::fs::symlink("b", place.join("link")).unwrap();
+        let said = content(place, "seal").unwrap_err().to_string();
+        assert!(said.contains("link: no plain file: it is a link"), "{said}");
+    }
+}

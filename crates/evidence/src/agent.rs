@@ -1,0 +1,39 @@
+//! What is said to ssh-agent so that it signs, and what it answers (draft-ietf-sshm-ssh-agent). The
+//! socket is somebody else's business.
+
+use crate::key::{ED25519, PublicKey};
+use crate::wire::{Wire, put};
+
+/// A longer answer is none.
+pub const MOST_ANSWER_BYTES: u32 = 64 << 10;
+
+const SIGN_REQUEST: u8 = 13;
+const SIGN_RESPONSE: u8 = 14;
+
+/// The request to sign `message` with a key, its length before it. `None` for a message longer than
+/// an agent takes.
+pub fn request(key: &PublicKey, message: &[u8]) -> Option<Vec<u8>> {
+    // OpenSSH's agent takes 256 KiB in all.
+    const MOST_MESSAGE_BYTES: usize = 255 << 10;
+    if message.len() > MOST_MESSAGE_BYTES {
+        return None;
+    }
+    let mut body = vec![SIGN_REQUEST];
+    put(&mut body, &key.blob());
+    put(&mut body, message);
+    body.extend(0_u32.to_be_bytes());
+    let mut request = Vec::with_capacity(body.len() + 4);
+    put(&mut request, &body);
+    Some(request)
+}
+
+/// The signature in an answer, without the length before it; `None` where the agent refused.
+pub fn signature(answer: &[u8]) -> Option<Vec<u8>> {
+    let mut wire = Wire(answer);
+    if wire.bytes(1)? != [SIGN_RESPONSE] {
+        return None;
+    }
+    let mut signature = Wire(wire.string()?);
+    (signature.text()? == ED25519).then_some(())?;
+    Some(signature.string()?.to_vec())
+}

@@ -1,0 +1,62 @@
+//! Words of the verbs that sign a run and look at a signature.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// Seal a run: sign a list of its files with their SHA-256, so that whoever has the run can tell that
+/// nothing was changed, left out or added since.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The seal is seal.dsse.json in the run's directory: an in-toto statement in a DSSE \
+                        envelope.\n\nExit codes: 0 sealed, 1 error; nothing is written then.\n\nExamples:\n  \
+                        ssh-keygen -t ed25519 -N '' -f board-key\n  \
+                        wakepath seal --key board-key --board pi5-1\n  \
+                        wakepath seal RUN --key ~/.ssh/id_ed25519.pub        ssh-agent signs"
+)]
+pub struct Seal {
+    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// latest].
+    pub run: Option<PathBuf>,
+    /// Ed25519 key of OpenSSH without a passphrase; or its public half, with which ssh-agent is
+    /// asked to sign.
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// The key's certificate, as `ssh-keygen -s` makes it.
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// The board whose run this is [default: this machine's host name].
+    #[arg(long, value_name = "NAME")]
+    pub board: Option<String>,
+    /// As root, write in a directory that somebody else owns or may write in.
+    #[arg(long)]
+    pub trust_directory: bool,
+}
+
+/// Look at a run's seal: whether its files are those that were sealed, by a key that you trust for
+/// that board.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A trust file has the form of OpenSSH's allowed signers, a line for each key:\n  \
+                        pi5-1 ssh-ed25519 AAAA...\n  \
+                        pi5-* valid-before=\"20271231Z\" ssh-ed25519 AAAA...\n  \
+                        * cert-authority ssh-ed25519 AAAA...\n\nExit codes: 0 verified, 1 error (no seal, no \
+                        trust file), 2 not verified.\n\nExamples:\n  \
+                        wakepath verify RUN --trust boards.trust --board pi5-1"
+)]
+pub struct Verify {
+    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// latest].
+    pub run: Option<PathBuf>,
+    /// Whose keys are trusted, for which boards, from when until when.
+    #[arg(long, value_name = "FILE")]
+    pub trust: PathBuf,
+    /// The board whose run this is said to be: a run of another board is found out.
+    #[arg(long, value_name = "NAME")]
+    pub board: Option<String>,
+    /// Judge keys as of this time, such as 20261124Z [default: now].
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,151 @@
+//! `wakepath seal`: a run's files listed with their digests, and the list signed.
+
+mod agent;
+
+use super::measured::trust;
+use super::{Outcome, print};
+use crate::command_line::{Seal, VERSION};
+use crate::runs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+use wakepath_archive::{Finding, Manifest, Run, State};
+use wakepath_directory::{Directory, DirectoryError, content};
+use wakepath_evidence::{
+    Envelope, FileDigest, KeyError, MOST_SEAL_BYTES, Predicate, PrivateKey, PublicKey, SEAL_NAME,
+    Sealed, Statement, message, written,
+};
+use wakepath_timeline::{one_line, quoted};
+use wakepath_verdict::counted;
+
+/// A key is short.
+const MOST_KEY_BYTES: u64 = 64 << 10;
+
+/// Signs.
+pub fn run(arguments: &Seal) -> Outcome {
+    let place = runs::find(arguments.run.as_deref())?;
+    let board = board(arguments.board.as_deref())?;
+    let key = text_of(&arguments.key)?;
+    let certificate = arguments.certificate.as_deref().map(text_of).transpose()?;
+    let directory = Directory::to_write(&place, trust(arguments.trust_directory))?;
+    if directory.holds(SEAL_NAME) {
+        return Err(format!(
+            "{}: sealed already; `wakepath verify` says by whom; remove that file to seal the run as it is now",
+            directory.path_of(SEAL_NAME).display()
+        )
+        .into());
+    }
+    let manifest = whole(&directory)?;
+    let files = digests(&place)?;
+    let count = files.len();
+    let predicate = Predicate {
+        board: board.clone(),
+        run: manifest.run_id,
+        started: manifest.started,
+        sealed: written(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs()),
+        tool: format!("wakepath {VERSION}"),
+    };
+    let sealed = message(&Statement::about(files, predicate));
+    let envelope = signed(&arguments.key, &key, sealed, certificate.as_deref())?;
+    let fingerprint = envelope.signatures[0].key.clone();
+    let bytes = envelope.to_bytes();
+    if bytes.len() as u64 > MOST_SEAL_BYTES {
+        return Err(format!(
+            "{}: {count} files are too many for one seal",
+            place.display()
+        )
+        .into());
+    }
+    directory.put(SEAL_NAME, &bytes)?;
+    let place = place.display();
+    print(&format!(
+        "{place}: sealed as a run of {board}: {} signed by {fingerprint}\nnext: wakepath verify {place} --trust FILE \
+         --board {board}\n",
+        counted(count as u64, "file", "files")
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The manifest of a run that has ended and is as it was written.
+fn whole(directory: &Directory) -> Result<Manifest, Box<dyn std::error::Error>> {
+    let run = Run::open_exact_in(directory)?;
+    let place = directory.path().display();
+    if *run.state() != State::Finished {
+        return Err(
+            format!("{place}: has no end yet; `wakepath recover {place}` makes it a run").into(),
+        );
+    }
+    let findings = run.check()?;
+    // A run that lacks something is evidence too, and says so itself.
+    match findings.iter().find(|of| matches!(of, Finding::File(_))) {
+        Some(altered) => Err(format!("{place}: {altered}").into()),
+        None => Ok(run.manifest),
+    }
+}
+
+/// All files of a run but its seal.
+pub fn digests(place: &Path) -> Result<Vec<FileDigest>, DirectoryError> {
+    let files = content(place, SEAL_NAME)?.into_iter();
+    let files = files.map(|file| FileDigest {
+        name: file.name,
+        sha256: file.sha256,
+    });
+    Ok(files.collect())
+}
+
+fn board(given: Option<&str>) -> Result<String, String> {
+    let host = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    let name = given.unwrap_or(&host);
+    let is_right = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    match !name.is_empty() && name.len() <= 64 && name.chars().all(is_right) {
+        true => Ok(name.to_owned()),
+        false => Err(format!(
+            "--board {}: a board's name has letters, digits, `.`, `_` and `-`, 64 at most",
+            quoted(name)
+        )),
+    }
+}
+
+/// A key, a certificate or a trust file.
+pub fn text_of(path: &Path) -> Result<String, String> {
+    let failed = |error: &dyn std::fmt::Display| {
+        let path = path.display();
+        one_line(&format!("{path}: {error}"))
+    };
+    let data = path.metadata().map_err(|error| failed(&error))?;
+    if !data.is_file() || data.len() > MOST_KEY_BYTES {
+        return Err(failed(&format!(
+            "no file of at most {MOST_KEY_BYTES} bytes"
+        )));
+    }
+    std::fs::read_to_string(path).map_err(|error| failed(&error))
+}
+
+/// The envelope, signed by the key itself or by the agent that has it.
+fn signed(
+    path: &Path,
+    text: &str,
+    sealed: Sealed,
+    certificate: Option<&str>,
+) -> Result<Envelope, String> {
+    let path = one_line(&path.display().to_string());
+    let (key, signature) = match PrivateKey::from_openssh(text) {
+        Ok(key) => (key.public(), key.sign(&sealed.message())),
+        Err(KeyError::Public) if agent::socket().is_some() => {
+            let key = PublicKey::from_line(text).map_err(|error| format!("{path}: {error}"))?;
+            let signature = agent::sign(&key, &sealed.message());
+            (key, signature.map_err(|error| format!("{path}: {error}"))?)
+        }
+        Err(error) => return Err(format!("{path}: {error}")),
+    };
+    let envelope = wakepath_evidence::seal(sealed, &key, signature, certificate);
+    envelope.ok_or_else(|| match certificate {
+        Some(_) => {
+            format!("--certificate: no certificate of this key ({path}) that its authority signed")
+        }
+        None => format!("{path}: the agent's signature is not this key's"),
+    })
+}

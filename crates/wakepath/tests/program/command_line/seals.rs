@@ -1,0 +1,150 @@
+//! A run sealed and looked at again by hand, as the guide says it.
+
+use crate::started::{Finished, Place, Start, binary};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use wakepath_test_program::not_run;
+
+wakepath_test_program::tests![
+    a_sealed_run_is_verified_until_something_of_it_changes,
+    what_can_not_be_sealed_is_one_line_and_nothing_is_written,
+    an_agent_seals_for_a_protected_key,
+];
+
+/// A run, a key of ssh-keygen's, and a file that trusts it.
+fn prepared(place: &Place, phrase: &str) -> PathBuf {
+    let run = place.path().join("run");
+    fs::create_dir(&run).unwrap();
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/format-1");
+    for name in ["manifest.json", "samples.parquet"] {
+        fs::copy(format!("{fixture}/{name}"), run.join(name)).unwrap();
+    }
+    let mut made = Command::new("ssh-keygen");
+    made.args(["-q", "-t", "ed25519", "-N", phrase, "-f", "key"])
+        .current_dir(place.path());
+    match made.status() {
+        Ok(status) => assert!(status.success()),
+        Err(error) => not_run(format!("ssh-keygen: {error}")),
+    }
+    let public = fs::read_to_string(place.path().join("key.pub")).unwrap();
+    fs::write(place.path().join("trust"), format!("pi5-1 {public}")).unwrap();
+    run
+}
+
+fn seal(place: &Place, run: &Path) -> Finished {
+    Start::command(&["seal", "--board", "pi5-1", "--key"])
+        .with(&[&place.path().join("key"), run])
+        .finish()
+}
+
+fn verify(place: &Place, run: &Path, more: &[&str]) -> Finished {
+    Start::command(&[&["verify"], more, &["--trust"]].concat())
+        .with(&[&place.path().join("trust"), run])
+        .finish()
+}
+
+fn a_sealed_run_is_verified_until_something_of_it_changes() {
+    let place = Place::new();
+    let run = prepared(&place, "");
+    seal(&place, &run).assert_code(0);
+    let good = verify(&place, &run, &["--board", "pi5-1"]);
+    good.assert_code(0);
+    assert!(
+        good.output.contains("VERIFIED: ") && good.output.contains("2 files as sealed"),
+        "{}",
+        good.output
+    );
+    assert!(
+        good.output.contains("not proven by a seal:"),
+        "{}",
+        good.output
+    );
+    // A run that is sealed is shown as before.
+    let shown = Start::command(&["show"]).with(&[&run]).finish();
+    assert_ne!(shown.code(), Some(1), "{}", shown.said());
+
+    let moved = verify(&place, &run, &["--board", "pi5-2", "--json"]);
+    moved.assert_code(2);
+    assert_eq!(moved.json()["findings"][0]["finding"], "another-board");
+
+    fs::write(run.join("report.html"), "late").unwrap();
+    let mut manifest = fs::read(run.join("manifest.json")).unwrap();
+    manifest.push(b'\n');
+    fs::write(run.join("manifest.json"), manifest).unwrap();
+    fs::remove_file(run.join("samples.parquet")).unwrap();
+    let found = verify(&place, &run, &[]);
+    found.assert_code(2);
+    for line in [
+        "changed: manifest.json",
+        "added: report.html",
+        "missing: samples.parquet",
+        "NOT VERIFIED",
+    ] {
+        assert!(found.output.contains(line), "{line}: {}", found.output);
+    }
+}
+
+fn what_can_not_be_sealed_is_one_line_and_nothing_is_written() {
+    let place = Place::new();
+    let run = prepared(&place, "");
+    let refused = |finished: Finished, why: &str| {
+        finished.assert_refused(1, &[why]);
+    };
+    refused(verify(&place, &run, &[]), "this run is not sealed");
+    let bad = Start::command(&["seal", "--board", "a b", "--key"])
+        .with(&[&place.path().join("key"), &run]);
+    refused(bad.finish(), "a board's name has letters");
+    std::os::unix::fs::symlink("manifest.json", run.join("link")).unwrap();
+    refused(seal(&place, &run), "it is a link");
+    fs::remove_file(run.join("link")).unwrap();
+    let samples = run.join("samples.parquet");
+    let whole = fs::read(&samples).unwrap();
+    fs::write(&samples, &whole[..whole.len() - 1]).unwrap();
+    refused(seal(&place, &run), "samples.parquet");
+    assert!(!run.join("seal.dsse.json").exists());
+    fs::write(&samples, whole).unwrap();
+    seal(&place, &run).assert_code(0);
+    refused(seal(&place, &run), "sealed already");
+    fs::write(place.path().join("trust"), "pi5-1 hello\n").unwrap();
+    refused(verify(&place, &run, &[]), "trust: line 1: ");
+    fs::write(run.join("seal.dsse.json"), "{}").unwrap();
+    fs::write(
+        place.path().join("trust"),
+        fs::read(place.path().join("key.pub")).unwrap(),
+    )
+    .unwrap();
+    let public = fs::read_to_string(place.path().join("key.pub")).unwrap();
+    fs::write(place.path().join("trust"), format!("* {public}")).unwrap();
+    refused(verify(&place, &run, &[]), "no DSSE envelope");
+}
+
+fn an_agent_seals_for_a_protected_key() {
+    let place = Place::new();
+    let run = prepared(&place, "a phrase");
+    let refused = seal(&place, &run);
+    refused.assert_refused(1, &["protected by a passphrase"]);
+    let program = binary();
+    let program = program.display();
+    // The agent ends with the command that it is started for.
+    let ask = place.path().join("ask");
+    fs::write(&ask, "#!/bin/sh\necho 'a phrase'\n").unwrap();
+    let line = format!(
+        "chmod 700 ask && ssh-add -q key && exec {program} seal run --key key.pub --board pi5-1"
+    );
+    let mut agent = Command::new("ssh-agent");
+    agent.args(["sh", "-c", &line]).current_dir(place.path());
+    agent
+        .env("SSH_ASKPASS", &ask)
+        .env("SSH_ASKPASS_REQUIRE", "force");
+    let output = match agent.output() {
+        Ok(output) => output,
+        Err(error) => not_run(format!("ssh-agent: {error}")),
+    };
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    verify(&place, &run, &[]).assert_code(0);
+}
