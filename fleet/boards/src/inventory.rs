@@ -3,6 +3,8 @@
 
 mod read;
 
+pub(crate) use read::is_name;
+
 use std::path::PathBuf;
 
 /// One board.

@@ -1,9 +1,28 @@
 //! Boards of a fleet: which there are, and what is done on them by the system's OpenSSH. No daemon
 //! runs on a board, and no secret passes here: keys and agents are OpenSSH's own business. It
-//! judges no run and holds no archive.
+//! judges no samples and holds no archive.
 
+mod answer;
+mod every;
+mod fetch;
 pub mod inventory;
+mod job;
+mod judge;
+mod look;
+mod program;
+mod push;
 mod selection;
+mod ssh;
+mod start;
 
+pub use answer::{Clocks, Hello};
+pub use every::each;
+pub use fetch::{FetchError, Terms, fetch};
 pub use inventory::{Board, Inventory, InventoryError};
+pub use job::{Journal, JournalError, Outcome, Record, Stage};
+pub use look::look;
+pub use program::{Machine, Program, ProgramError};
+pub use push::{Pushed, SCRIPT, hello, push};
 pub use selection::{Selection, SelectionError};
+pub use ssh::{CallError, Ssh};
+pub use start::{Scenario, start};

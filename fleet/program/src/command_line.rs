@@ -15,8 +15,11 @@ use clap::{Parser, Subcommand};
     about = "Measures with wakepath on many boards, over the system's OpenSSH, unattended.",
     after_help = "Exit codes: 0 passed, 1 error or invalid, 2 criterion not met, 3 undecided.\n\n\
                   Examples:\n  \
-                  wakepath-fleet boards                        which boards fleet.toml names\n  \
-                  wakepath-fleet add --board pi5-07 RUN        a run into the archive",
+                  wakepath-fleet boards                                    which boards fleet.toml names\n  \
+                  wakepath-fleet push --on all --program wakepath-aarch64  the program, once\n  \
+                  wakepath-fleet run pi5-250hz --on tag=pi5                begins, and returns\n  \
+                  wakepath-fleet fetch --wait                              what came of it\n  \
+                  wakepath-fleet add --board pi5-07 RUN                    a run into the archive",
     disable_help_subcommand = true,
     arg_required_else_help = true
 )]
@@ -31,6 +34,16 @@ pub struct CommandLine {
 pub enum Verb {
     /// List the boards of the inventory.
     Boards(Boards),
+    /// Put the right program on boards.
+    Push(Push),
+    /// Begin a scenario on boards.
+    Run(Run),
+    /// Say how a job is on each board.
+    Status(Status),
+    /// Bring ended runs here.
+    Fetch(Fetch),
+    /// Print the line that restricts a board's account to this.
+    Authorize(Authorize),
     /// Add runs to the archive of a fleet.
     Add(Add),
     /// Remove samples that need not be kept, and what stopped writers left.

@@ -22,6 +22,11 @@ fn main() -> ExitCode {
         Verb::Add(arguments) => verbs::add::run(&arguments),
         Verb::Gc(arguments) => verbs::gc::run(&arguments),
         Verb::Check(arguments) => verbs::check::run(&arguments),
+        Verb::Push(arguments) => verbs::push::run(&arguments),
+        Verb::Run(arguments) => verbs::run::run(&arguments),
+        Verb::Status(arguments) => verbs::status::run(&arguments),
+        Verb::Fetch(arguments) => verbs::fetch::run(&arguments),
+        Verb::Authorize(arguments) => verbs::authorize::run(&arguments),
     };
     match outcome {
         Ok(code) => code,

@@ -1,6 +1,7 @@
-//! Arguments of the verbs that name boards.
+//! Arguments of the verbs that do something on boards.
 
 use clap::Args;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 /// Which boards.
@@ -12,4 +13,141 @@ pub struct Boards {
     /// Boards that are meant: tag=WORD, tag!=WORD, name=NAME with `*`, or all; joined by commas.
     #[arg(long, value_name = "TERMS")]
     pub on: Vec<String>,
+}
+
+/// How boards are reached.
+#[derive(Debug, Args)]
+pub struct Reached {
+    /// OpenSSH configuration instead of the user's own.
+    #[arg(long, value_name = "FILE")]
+    pub ssh_config: Option<PathBuf>,
+    /// Boards that are worked on at a time.
+    #[arg(long, value_name = "COUNT", default_value = "16")]
+    pub at_once: NonZero<usize>,
+    /// Seconds without a word after which a board counts as unreachable.
+    #[arg(long, value_name = "SECONDS", default_value = "60")]
+    pub patience: NonZero<u64>,
+}
+
+/// Put the right program on boards.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A board that is measuring is left alone.\n\nExit codes: 0 on all boards, 1 error on \
+                        some.\n\nExamples:\n  \
+                        wakepath-fleet push --on tag=pi5 --program wakepath-aarch64\n  \
+                        wakepath-fleet push --on all --program wakepath-aarch64 --program wakepath-x86_64"
+)]
+pub struct Push {
+    /// Which boards.
+    #[command(flatten)]
+    pub boards: Boards,
+    /// Static program of a release, of any architecture: each board gets the one for its own.
+    #[arg(long = "program", value_name = "FILE", required = true)]
+    pub programs: Vec<PathBuf>,
+    /// How they are reached.
+    #[command(flatten)]
+    pub reached: Reached,
+}
+
+/// Begin a scenario on boards. It goes on there whatever becomes of this program or the link.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 begun on all boards, 1 error or not begun on some.\n\nExamples:\n  \
+                        wakepath-fleet run pi5-250hz --on 'tag=pi5'\n  \
+                        wakepath-fleet run my-loop.toml --on tag=rt,tag!=old --job monday"
+)]
+pub struct Run {
+    /// Scenario: a file, or a built-in name; on restricted accounts, a name in the board's allowed/.
+    pub scenario: String,
+    /// Which boards.
+    #[command(flatten)]
+    pub boards: Boards,
+    /// Name of the job; one that there is goes on where boards have not begun [default: scenario and time].
+    #[arg(long, value_name = "NAME")]
+    pub job: Option<String>,
+    /// How long the scenario takes, for a name that only boards know; `scenario check` says it.
+    #[arg(long, value_name = "SECONDS")]
+    pub takes: Option<u64>,
+    /// Where jobs and runs are kept here.
+    #[arg(long, value_name = "DIR", default_value = "wakepath-fleet")]
+    pub directory: PathBuf,
+    /// How they are reached.
+    #[command(flatten)]
+    pub reached: Reached,
+}
+
+/// Say how a job is: a line for each board, with its reason where it did not pass.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A board is not asked before its run should have ended: even a login disturbs.\n\n\
+                        Exit codes: 0 all passed, 1 some invalid or lost, 2 some failed, 3 some undecided or under \
+                        way.\n\nExamples:\n  wakepath-fleet status\n  wakepath-fleet status monday --json"
+)]
+pub struct Status {
+    /// Job [default: the latest].
+    pub job: Option<String>,
+    /// Inventory of the fleet.
+    #[arg(long, value_name = "FILE", default_value = "fleet.toml")]
+    pub inventory: PathBuf,
+    /// Where jobs and runs are kept here.
+    #[arg(long, value_name = "DIR", default_value = "wakepath-fleet")]
+    pub directory: PathBuf,
+    /// Ask boards that should be measuring too.
+    #[arg(long)]
+    pub ask: bool,
+    /// Ask no board: only what is known here.
+    #[arg(long, conflicts_with = "ask")]
+    pub offline: bool,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// How they are reached.
+    #[command(flatten)]
+    pub reached: Reached,
+}
+
+/// Bring ended runs here, every file compared with its digest. A transfer that was cut off goes on.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: those of `status`.\n\nExamples:\n  \
+                        wakepath-fleet fetch --wait --trust boards.trust\n  \
+                        wakepath-fleet fetch monday --remove")]
+pub struct Fetch {
+    /// Job [default: the latest].
+    pub job: Option<String>,
+    /// Inventory of the fleet.
+    #[arg(long, value_name = "FILE", default_value = "fleet.toml")]
+    pub inventory: PathBuf,
+    /// Where jobs and runs are kept here.
+    #[arg(long, value_name = "DIR", default_value = "wakepath-fleet")]
+    pub directory: PathBuf,
+    /// Wait until every run has ended, or should have.
+    #[arg(long)]
+    pub wait: bool,
+    /// Take a run for what it says only with a seal that this file trusts; see `wakepath verify`.
+    #[arg(long, value_name = "FILE")]
+    pub trust: Option<PathBuf>,
+    /// Remove what is here from the boards.
+    #[arg(long)]
+    pub remove: bool,
+    /// The largest run that is taken, MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    pub most_mib: u64,
+    /// Print what came of it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// How they are reached.
+    #[command(flatten)]
+    pub reached: Reached,
+}
+
+/// Print the line of ~/.ssh/authorized_keys with which a board's account may do nothing but this.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 printed, 1 error.\n\nExamples:\n  \
+                        wakepath-fleet authorize controller.pub --directory /home/wakepath/.wakepath-fleet")]
+pub struct Authorize {
+    /// Public key of the controller.
+    pub key: PathBuf,
+    /// wakepath's directory on the board, absolute.
+    #[arg(long, value_name = "DIR")]
+    pub directory: String,
 }

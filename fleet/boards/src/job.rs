@@ -1,0 +1,132 @@
+//! A job: one scenario on several boards, and what is known of it on each. Its records lie on the
+//! controller's disk and outlive the controller; the board is asked for what they don't say.
+
+mod journal;
+
+pub use journal::{Journal, JournalError};
+
+use crate::answer::Clocks;
+use serde::{Deserialize, Serialize};
+
+/// What is known of a job on one board.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// The job.
+    pub job: String,
+    /// The board.
+    pub board: String,
+    /// The scenario's name.
+    pub scenario: String,
+    /// SHA-256 of its text.
+    pub scenario_sha256: String,
+    /// When the job was planned, seconds since 1970 by the controller's clock.
+    pub planned: u64,
+    /// Seconds that the scenario takes.
+    pub takes: u64,
+    /// How far it is.
+    pub stage: Stage,
+}
+
+/// How far a job is on a board.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "stage", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Stage {
+    /// Not begun, as far as is known; why it could not be, where that was tried.
+    Planned {
+        /// Why not yet.
+        why: Option<String>,
+    },
+    /// Begun.
+    Started {
+        /// When, by the controller's clock.
+        at: u64,
+        /// The program that measures.
+        program: String,
+        /// Why the board could not be asked, where it was.
+        why: Option<String>,
+    },
+    /// Ended on the board, and not fetched.
+    Ended {
+        /// When it was started, by the controller's clock.
+        at: u64,
+        /// The program's exit code.
+        code: u8,
+        /// Room that was left then, KiB.
+        free_kib: u64,
+        /// The board's clocks when it began.
+        begun: Clocks,
+        /// And when it ended.
+        ended: Clocks,
+        /// Why it could not be fetched yet.
+        why: Option<String>,
+    },
+    /// Here, every file as it was on the board; or lost, with nothing to fetch.
+    Over {
+        /// What came of it.
+        outcome: Outcome,
+        /// Why, where it did not pass.
+        reason: Option<String>,
+        /// Whether its files are here.
+        fetched: bool,
+    },
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The criterion is met.
+    Passed,
+    /// Too little evidence.
+    Undecided,
+    /// The criterion is not met.
+    Failed,
+    /// It says nothing about the criterion.
+    Invalid,
+}
+
+impl Outcome {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Undecided => "undecided",
+            Self::Failed => "failed",
+            Self::Invalid => "invalid",
+        }
+    }
+
+    /// The exit code of the program for it.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Passed => 0,
+            Self::Invalid => 1,
+            Self::Failed => 2,
+            Self::Undecided => 3,
+        }
+    }
+}
+
+impl Record {
+    /// Seconds after which the board ends the run by itself.
+    pub fn limit(&self) -> u64 {
+        self.takes * 2 + 120
+    }
+
+    /// When it should have ended, by the controller's clock; none before it has begun.
+    pub fn due(&self) -> Option<u64> {
+        match self.stage {
+            Stage::Started { at, .. } => Some(at + self.takes + self.takes / 10 + 5),
+            _ => None,
+        }
+    }
+
+    /// When a run that still goes on hangs, its board's own limit included.
+    pub fn hangs(&self) -> Option<u64> {
+        match self.stage {
+            Stage::Started { at, .. } => Some(at + self.limit() + 60),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What came of a run on a board, from its exit code, its clocks and what was fetched. Whatever is
+//! not as it should be becomes a reason, and never a pass. Pure.
+
+use crate::answer::Clocks;
+use crate::job::Outcome;
+
+/// Seconds by which a board's clock may differ from the controller's.
+pub const CLOCK_TOLERANCE: u64 = 10;
+
+/// Seconds by which a board's two clocks may part in a run: both are read in whole seconds, and a
+/// clock that is disciplined is slewed.
+const STEP_TOLERANCE: u64 = 3;
+
+/// A disk with less than this, KiB, is full.
+const FULL_KIB: u64 = 512;
+
+/// What `timeout` ends with.
+const TIMED_OUT: [u8; 2] = [124, 137];
+
+/// What is wrong with a board's clock, by the controller's.
+pub fn clock(board: u64, ours: u64) -> Option<String> {
+    let ahead = board > ours;
+    let by = board.abs_diff(ours);
+    (by > CLOCK_TOLERANCE).then(|| {
+        let way = if ahead { "ahead" } else { "behind" };
+        format!("its clock is {by} s {way} of the controller's: set it (chrony, timedatectl)")
+    })
+}
+
+/// What came of a run that has ended.
+pub fn ended(
+    code: u8,
+    free_kib: u64,
+    begun: &Clocks,
+    ended: &Clocks,
+    limit: u64,
+    last_line: &str,
+) -> (Outcome, Option<String>) {
+    if begun.boot != ended.boot {
+        return invalid("the board was booted anew in mid-run");
+    }
+    let by_clock = ended.time.abs_diff(begun.time);
+    let by_uptime = ended.up.saturating_sub(begun.up);
+    if ended.time < begun.time || by_clock.abs_diff(by_uptime) > STEP_TOLERANCE {
+        let sign = if ended.time < begun.time { "−" } else { "" };
+        return invalid(&format!(
+            "its clock was set in mid-run: {sign}{by_clock} s passed by it, {by_uptime} s by its uptime"
+        ));
+    }
+    match code {
+        0 => (Outcome::Passed, None),
+        2 => (Outcome::Failed, Some("the criterion is not met".into())),
+        3 => (Outcome::Undecided, Some("too little evidence".into())),
+        code if TIMED_OUT.contains(&code) => {
+            invalid(&format!("hung: ended after {limit} s, its limit"))
+        }
+        // What it had to say did not find room either.
+        _ if free_kib < FULL_KIB => invalid("its disk is full: the run could not be written"),
+        1 => invalid(match last_line {
+            "" => "the run is invalid",
+            line => line,
+        }),
+        code => invalid(&format!("the program ended with {code}: {last_line}")),
+    }
+}
+
+/// What came of a run of which nobody wrote the end.
+pub fn gone(begun: &Clocks, now: &Clocks, free_kib: u64) -> (Outcome, Option<String>) {
+    if begun.boot != now.boot {
+        return invalid("the board was booted anew in mid-run");
+    }
+    match free_kib < FULL_KIB {
+        true => invalid("its disk is full: the run's end could not be written"),
+        false => invalid("the run was killed: nobody measures, and no end was written"),
+    }
+}
+
+/// Invalid, for a reason.
+pub fn invalid(why: &str) -> (Outcome, Option<String>) {
+    (Outcome::Invalid, Some(why.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clocks(time: u64, up: u64, boot: &str) -> Clocks {
+        let boot = boot.into();
+        Clocks { time, up, boot }
+    }
+
+    #[test]
+    fn nothing_but_a_whole_run_passes() {
+        let begun = clocks(1000, 50, "a");
+        let of = |code, time, up, boot| {
+            ended(
+                code,
+                9999,
+                &begun,
+                &clocks(time, up, boot),
+                300,
+                "no rights",
+            )
+        };
+        assert_eq!(of(0, 1100, 150, "a"), (Outcome::Passed, None));
+        assert_eq!(of(0, 1102, 150, "a").0, Outcome::Passed);
+        for (code, outcome) in [
+            (1, Outcome::Invalid),
+            (2, Outcome::Failed),
+            (3, Outcome::Undecided),
+        ] {
+            assert_eq!(of(code, 1100, 150, "a").0, outcome);
+        }
+        for wrong in [
+            of(0, 1100, 10, "b"),
+            of(0, 4700, 150, "a"),
+            of(0, 900, 150, "a"),
+            of(0, 1000, 150, "a"),
+            of(124, 1100, 150, "a"),
+            of(139, 1100, 150, "a"),
+        ] {
+            assert_eq!(wrong.0, Outcome::Invalid, "{wrong:?}");
+            assert!(wrong.1.is_some());
+        }
+        assert_eq!(of(1, 1100, 150, "a").1.as_deref(), Some("no rights"));
+        let full = ended(1, 3, &begun, &clocks(1100, 150, "a"), 300, "").1;
+        assert!(full.unwrap().contains("disk is full"));
+    }
+
+    #[test]
+    fn a_clock_far_off_has_a_reason() {
+        assert_eq!(clock(1000, 1010), None);
+        assert!(clock(1000, 1011).unwrap().contains("11 s behind"));
+        assert!(clock(4600, 1000).unwrap().contains("3600 s ahead"));
+        let begun = clocks(1000, 50, "a");
+        assert!(
+            gone(&begun, &clocks(1, 1, "b"), 9999)
+                .1
+                .unwrap()
+                .contains("booted")
+        );
+        assert!(
+            gone(&begun, &clocks(1, 99, "a"), 3)
+                .1
+                .unwrap()
+                .contains("disk is full")
+        );
+        assert!(
+            gone(&begun, &clocks(1, 99, "a"), 9999)
+                .1
+                .unwrap()
+                .contains("killed")
+        );
+    }
+}

@@ -1,0 +1,227 @@
+//! The system's OpenSSH, as it is configured: one call for one word of work on a board. It keeps no
+//! connection, knows no key and asks for none.
+
+use crate::inventory::Board;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+use wakepath_timeline::shortened;
+
+/// How boards are reached.
+#[derive(Debug, Clone)]
+pub struct Ssh {
+    /// Another configuration than the user's own.
+    pub config: Option<PathBuf>,
+    /// How long one call may take; and a transfer without a byte.
+    pub patience: Duration,
+}
+
+/// Why a call gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// OpenSSH got no connection, or lost it.
+    #[error("unreachable: {0}")]
+    Unreachable(String),
+    /// Nothing was heard for too long.
+    #[error("unreachable: no answer in {0} s")]
+    Silent(u64),
+    /// The board said no.
+    #[error("{0}")]
+    Refused(String),
+    /// What came is no answer.
+    #[error("no answer of wakepath's hand on boards ({0}); `wakepath-fleet push` puts it there")]
+    NoAnswer(String),
+    /// Something on this machine.
+    #[error("{0}: {1}")]
+    Here(&'static str, std::io::Error),
+}
+
+/// An answer of words is short.
+const MOST_ANSWER_BYTES: usize = 16 << 20;
+
+/// What OpenSSH ends with where the connection is the matter.
+const CONNECTION: i32 = 255;
+
+impl Ssh {
+    /// Calls a word of the board's script, with `input` for it.
+    pub(crate) fn call(
+        &self,
+        board: &Board,
+        words: &[&str],
+        input: Vec<u8>,
+    ) -> Result<String, CallError> {
+        let script = format!("{}/board", board.directory);
+        let all = [&["sh", &script], words].concat();
+        self.command(board, &all, input)
+    }
+
+    /// Calls any words.
+    pub(crate) fn command(
+        &self,
+        board: &Board,
+        words: &[&str],
+        input: Vec<u8>,
+    ) -> Result<String, CallError> {
+        let mut answer = Vec::new();
+        self.stream(board, words, input, MOST_ANSWER_BYTES as u64, |piece| {
+            answer.extend_from_slice(piece);
+            Ok(())
+        })?;
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        match answer
+            .lines()
+            .find_map(|line| line.strip_prefix("refused: "))
+        {
+            Some(why) => Err(CallError::Refused(shortened(why, 200))),
+            None => Ok(answer),
+        }
+    }
+
+    /// Calls, and hands over what comes as it comes, `most` bytes of it.
+    pub(crate) fn stream(
+        &self,
+        board: &Board,
+        words: &[&str],
+        input: Vec<u8>,
+        most: u64,
+        mut take: impl FnMut(&[u8]) -> std::io::Result<()>,
+    ) -> Result<(), CallError> {
+        let mut child = Ended(self.spawn(board, words)?);
+        let mut stdin = child.0.stdin.take().expect("a pipe");
+        // A board that reads nothing must not hold us; its end closes the pipe.
+        std::thread::spawn(move || {
+            let _ = stdin.write_all(&input);
+        });
+        let pieces = pieces(child.0.stdout.take().expect("a pipe"));
+        let said = last_line(child.0.stderr.take().expect("a pipe"));
+        let mut taken = 0;
+        loop {
+            match pieces.recv_timeout(self.patience) {
+                Ok(piece) => {
+                    let piece = piece.map_err(|error| CallError::Here("ssh", error))?;
+                    taken += piece.len() as u64;
+                    if taken > most {
+                        return Err(CallError::NoAnswer("it sends without end".into()));
+                    }
+                    take(&piece).map_err(|error| CallError::Here("write", error))?;
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(CallError::Silent(self.patience.as_secs()));
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let code = child.wait(self.patience)?;
+        let said = || {
+            let line = said
+                .recv_timeout(Duration::from_secs(1))
+                .unwrap_or_default();
+            match line.is_empty() {
+                true => format!("ssh ended with {code}"),
+                false => line,
+            }
+        };
+        match code {
+            // The script's own way to say no, on its output.
+            0 | 64 => Ok(()),
+            CONNECTION => Err(CallError::Unreachable(said())),
+            _ => Err(CallError::NoAnswer(said())),
+        }
+    }
+
+    fn spawn(&self, board: &Board, words: &[&str]) -> Result<Child, CallError> {
+        let mut command = Command::new("ssh");
+        if let Some(config) = &self.config {
+            command.arg("-F").arg(config);
+        }
+        for option in [
+            "BatchMode=yes",
+            "ConnectTimeout=10",
+            "ServerAliveInterval=2",
+            "ServerAliveCountMax=3",
+            "ForwardAgent=no",
+            "ForwardX11=no",
+            "ClearAllForwardings=yes",
+        ] {
+            command.args(["-o", option]);
+        }
+        if let Some(port) = board.port {
+            command.args(["-p", &port.to_string()]);
+        }
+        command.args(["-T", "--", &board.address]).args(words);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+            .spawn()
+            .map_err(|error| CallError::Here("ssh", error))
+    }
+}
+
+/// A child that does not outlive the call.
+struct Ended(Child);
+
+impl Ended {
+    fn wait(&mut self, patience: Duration) -> Result<i32, CallError> {
+        let until = Instant::now() + patience;
+        loop {
+            let ended = self
+                .0
+                .try_wait()
+                .map_err(|error| CallError::Here("ssh", error))?;
+            match ended {
+                Some(status) => return Ok(status.code().unwrap_or(CONNECTION)),
+                None if Instant::now() > until => {
+                    return Err(CallError::Silent(patience.as_secs()));
+                }
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn pieces(mut from: impl Read + Send + 'static) -> Receiver<std::io::Result<Vec<u8>>> {
+    let (to, pieces) = channel();
+    std::thread::spawn(move || {
+        let mut piece = vec![0; 64 << 10];
+        loop {
+            let sent = match from.read(&mut piece) {
+                Ok(0) => return,
+                Ok(length) => to.send(Ok(piece[..length].to_vec())),
+                Err(error) => to.send(Err(error)),
+            };
+            if sent.is_err() {
+                return;
+            }
+        }
+    });
+    pieces
+}
+
+/// The last line of what it says, for a reason in one line; the rest is read and dropped.
+fn last_line(mut from: impl Read + Send + 'static) -> Receiver<String> {
+    const MOST: usize = 64 << 10;
+    let (to, said) = channel();
+    std::thread::spawn(move || {
+        let (mut kept, mut piece) = (Vec::new(), [0; 4096]);
+        while let Ok(length @ 1..) = from.read(&mut piece) {
+            kept.extend_from_slice(&piece[..length]);
+            let over = kept.len().saturating_sub(MOST);
+            kept.drain(..over);
+        }
+        let text = String::from_utf8_lossy(&kept);
+        let last = text.lines().map(str::trim).rfind(|line| !line.is_empty());
+        let _ = to.send(shortened(last.unwrap_or_default(), 200));
+    });
+    said
+}

@@ -1,0 +1,104 @@
+//! `wakepath-fleet fetch`: ended runs brought here, board by board, and what came of each.
+
+use super::status::noted;
+use super::{Outcome, known, now, ssh};
+use crate::command_line::Fetch;
+use crate::terminal::print;
+use std::path::Path;
+use std::time::Duration;
+use wakepath_evidence::Trust;
+use wakepath_fleet_boards::{
+    Board, Inventory, Journal, JournalError, Record, Ssh, Stage, Terms, each, fetch, look,
+};
+
+/// Between two rounds of asking.
+const ROUND: Duration = Duration::from_secs(5);
+
+/// Fetches.
+pub fn run(arguments: &Fetch) -> Outcome {
+    let journal = Journal::of(&arguments.directory);
+    let job = journal.find(arguments.job.as_deref())?;
+    let inventory = Inventory::read(&arguments.inventory)?;
+    let terms = Terms {
+        most_bytes: arguments.most_mib.saturating_mul(1 << 20),
+        trust: arguments.trust.as_deref().map(trust).transpose()?,
+        remove: arguments.remove,
+    };
+    let _held = journal.hold(&job)?;
+    let ssh = ssh(&arguments.reached);
+    let records = loop {
+        // What went wrong in a round is for its line alone.
+        let known = journal.records(&job)?;
+        let came = each(&known, arguments.reached.at_once, |record| match inventory
+            .boards
+            .iter()
+            .find(|board| board.name == record.board)
+        {
+            Some(board) => one(&ssh, board, record, &journal, &terms),
+            None => Ok(record.clone()),
+        });
+        let records: Vec<Record> = came.into_iter().collect::<Result<_, _>>()?;
+        if !arguments.wait || !records.iter().any(is_awaited) {
+            break records;
+        }
+        std::thread::sleep(ROUND.min(until_due(&records)));
+    };
+    print(&match arguments.json {
+        true => known::json(&job, &records),
+        false => known::text(&job, &records),
+    })?;
+    Ok(known::code(&records))
+}
+
+/// Asks for the one, and fetches it where it has ended.
+fn one(
+    ssh: &Ssh,
+    board: &Board,
+    record: &Record,
+    journal: &Journal,
+    terms: &Terms,
+) -> Result<Record, JournalError> {
+    if matches!(record.stage, Stage::Over { .. }) {
+        return Ok(record.clone());
+    }
+    let record = noted(journal, record, look(ssh, board, record, now, false))?;
+    if !matches!(record.stage, Stage::Ended { .. }) {
+        return Ok(record);
+    }
+    let to = journal.run_of(&record);
+    let made = std::fs::create_dir_all(to.parent().unwrap_or(Path::new(".")));
+    made.map_err(|error| JournalError::Io(to.clone(), error))?;
+    match fetch(ssh, board, &record, &to, terms, now) {
+        Ok(stage) => noted(journal, &record, stage),
+        // It stays as it is, to be gone on with; the reason is for this time's line.
+        Err(error) => {
+            let mut shown = record.clone();
+            if let Stage::Ended { why, .. } = &mut shown.stage {
+                *why = Some(format!("not fetched: {error}"));
+            }
+            Ok(shown)
+        }
+    }
+}
+
+/// Whether something may still come of it.
+fn is_awaited(record: &Record) -> bool {
+    match record.stage {
+        Stage::Started { .. } => record.hangs().is_some_and(|hangs| now() <= hangs),
+        Stage::Ended { at, .. } => now() <= at + record.limit() + 600,
+        Stage::Planned { .. } | Stage::Over { .. } => false,
+    }
+}
+
+/// Until the first board may be asked again; a second where one is due.
+fn until_due(records: &[Record]) -> Duration {
+    let due = records.iter().filter_map(Record::due).min();
+    let left = due.map_or(1, |due| due.saturating_sub(now()).max(1));
+    Duration::from_secs(left)
+}
+
+fn trust(path: &Path) -> Result<Trust, String> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+    Trust::parse(&text).map_err(|error| format!("{name}: {error}"))
+}

@@ -1,0 +1,76 @@
+//! What is known of a job, as text, as JSON and as an exit code.
+
+use super::now;
+use std::process::ExitCode;
+use wakepath_fleet_boards::{Outcome, Record, Stage};
+use wakepath_timeline::shortened;
+
+/// One word, and why.
+fn said(record: &Record) -> (&'static str, Option<String>) {
+    match &record.stage {
+        Stage::Planned { why } => ("not begun", why.clone()),
+        Stage::Started { why: Some(why), .. } => ("unknown", Some(why.clone())),
+        Stage::Started { why: None, .. } => {
+            let left = record.due().unwrap_or(0).saturating_sub(now());
+            let when = match left {
+                0 => "due".into(),
+                left => format!("due in {left} s"),
+            };
+            ("measuring", Some(when))
+        }
+        Stage::Ended { why, .. } => ("ended", Some(why.clone().unwrap_or("not fetched".into()))),
+        Stage::Over {
+            outcome, reason, ..
+        } => (outcome.name(), reason.clone()),
+    }
+}
+
+/// A line for each board, and one that counts.
+pub fn text(job: &str, records: &[Record]) -> String {
+    let width = records
+        .iter()
+        .map(|record| record.board.len())
+        .max()
+        .unwrap_or(0);
+    let mut text = String::new();
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for record in records {
+        let (word, why) = said(record);
+        let why = why.map_or(String::new(), |why| shortened(&why, 300));
+        text += format!("{:<width$}  {word:<9}  {why}", record.board).trim_end();
+        text.push('\n');
+        match counts.iter_mut().find(|(of, _)| *of == word) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((word, 1)),
+        }
+    }
+    let counts: Vec<String> = counts
+        .iter()
+        .map(|(word, count)| format!("{count} {word}"))
+        .collect();
+    text + &format!("{job}: {}\n", counts.join(", "))
+}
+
+/// The records, with the word for each.
+pub fn json(job: &str, records: &[Record]) -> String {
+    let boards = records.iter().map(|record| {
+        let (word, why) = said(record);
+        serde_json::json!({ "board": record.board, "state": word, "reason": why, "record": record })
+    });
+    let boards: Vec<_> = boards.collect();
+    format!(
+        "{:#}\n",
+        serde_json::json!({ "job": job, "boards": boards })
+    )
+}
+
+/// The gravest of all: what is not over has not passed.
+pub fn code(records: &[Record]) -> ExitCode {
+    let of = |record: &Record| match &record.stage {
+        Stage::Over { outcome, .. } => *outcome,
+        Stage::Planned { .. } => Outcome::Invalid,
+        Stage::Started { .. } | Stage::Ended { .. } => Outcome::Undecided,
+    };
+    let gravest = records.iter().map(of).max();
+    ExitCode::from(gravest.unwrap_or(Outcome::Invalid).code())
+}

@@ -1,0 +1,172 @@
+//! `wakepath-fleet run`: a scenario begun on boards, each noted before and after.
+
+use super::{Outcome, now, ssh};
+use crate::command_line::Run;
+use crate::terminal::print;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use std::process::ExitCode;
+use wakepath_evidence::compact;
+use wakepath_fleet_boards::{
+    Board, Inventory, Journal, JournalError, Record, Scenario, Selection, Stage, each, start,
+};
+use wakepath_scenario::{KnownCpus, builtin};
+
+/// A scenario is text that somebody typed.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What is to be run, checked before any board is asked.
+struct Planned {
+    name: String,
+    scenario: Scenario,
+    sha256: String,
+    takes: u64,
+}
+
+/// Begins.
+pub fn run(arguments: &Run) -> Outcome {
+    if arguments.boards.on.is_empty() {
+        return Err("--on says which boards: tag=WORD, name=NAME or all".into());
+    }
+    let selection = Selection::parse(&arguments.boards.on)?;
+    let inventory = Inventory::read(&arguments.boards.inventory)?;
+    let boards = selection.of(&inventory)?;
+    let planned = planned(arguments)?;
+    let job = match &arguments.job {
+        Some(job) if is_name(job) => job.clone(),
+        Some(job) => {
+            let right = "letters, digits, `.`, `_` and `-`, 64 at most, a letter or digit first";
+            return Err(format!("--job {job:?}: a name has {right}").into());
+        }
+        None => format!("{}-{}", planned.name, compact(now())),
+    };
+    let journal = Journal::of(&arguments.directory);
+    let _held = journal.hold(&job)?;
+    let known = journal.records(&job)?;
+    if let Some(other) = known
+        .iter()
+        .find(|record| record.scenario_sha256 != planned.sha256)
+    {
+        return Err(format!(
+            "{job}: a job with another scenario, {}: take another --job",
+            other.scenario
+        )
+        .into());
+    }
+    let ssh = ssh(&arguments.reached);
+    let begun = each(&boards, arguments.reached.at_once, |board| {
+        let before = known.iter().find(|record| record.board == board.name);
+        let mut record = match before {
+            Some(record) => record.clone(),
+            None => new(&job, board, &planned),
+        };
+        if !matches!(record.stage, Stage::Planned { .. }) {
+            return Ok(record);
+        }
+        journal.put(&record)?;
+        record.stage = match start(&ssh, board, &record, &planned.scenario, now) {
+            Ok(stage) => stage,
+            Err(error) => Stage::Planned {
+                why: Some(error.to_string()),
+            },
+        };
+        journal.put(&record)?;
+        Ok::<_, JournalError>(record)
+    });
+    let width = boards
+        .iter()
+        .map(|board| board.name.len())
+        .max()
+        .unwrap_or(0);
+    let (mut text, mut missing) = (String::new(), 0);
+    for record in begun {
+        let record = record?;
+        let said = match &record.stage {
+            Stage::Planned { why } => {
+                missing += 1;
+                format!("not begun: {}", why.as_deref().unwrap_or("not tried"))
+            }
+            Stage::Started { .. } => "measuring".into(),
+            _ => "ended already".into(),
+        };
+        text += &format!("{:<width$}  {said}\n", record.board);
+    }
+    text += &format!("job: {job}, {} s on each board\n", planned.takes);
+    if missing > 0 {
+        text += &format!("again where it was not begun: the same command with --job {job}\n");
+    }
+    text += &format!("next: wakepath-fleet fetch {job} --wait\n");
+    print(&text)?;
+    Ok(ExitCode::from(u8::from(missing > 0)))
+}
+
+fn new(job: &str, board: &Board, planned: &Planned) -> Record {
+    Record {
+        job: job.into(),
+        board: board.name.clone(),
+        scenario: planned.name.clone(),
+        scenario_sha256: planned.sha256.clone(),
+        planned: now(),
+        takes: planned.takes,
+        stage: Stage::Planned { why: None },
+    }
+}
+
+fn planned(arguments: &Run) -> Result<Planned, Box<dyn std::error::Error>> {
+    let word = &arguments.scenario;
+    let path = Path::new(word);
+    let (name, text, scenario) = if path.is_file() {
+        if path.metadata()?.len() > MOST_BYTES {
+            return Err(format!("{word}: too long for a scenario").into());
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{word}: {error}"))?;
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        (name, text.clone(), Scenario::Text(text))
+    } else if let Some(builtin) = builtin::named(word) {
+        let scenario = Scenario::Named(word.clone());
+        (word.clone(), builtin.text.to_owned(), scenario)
+    } else if let Some(takes) = arguments.takes.filter(|_| is_name(word)) {
+        return Ok(Planned {
+            name: word.clone(),
+            scenario: Scenario::Named(word.clone()),
+            sha256: digest(word),
+            takes,
+        });
+    } else {
+        return Err(format!(
+            "{word}: neither a file nor a built-in scenario (`wakepath scenario list`); for one that lies in the \
+             boards' allowed/, --takes says how long it takes"
+        )
+        .into());
+    };
+    if !is_name(&name) {
+        return Err(format!("{word}: name the file with letters, digits, `.`, `_` and `-`").into());
+    }
+    // Whether a board has the CPUs is for that board to say.
+    let read = wakepath_scenario::Scenario::parse(&text, word, &KnownCpus::first(1024))?;
+    Ok(Planned {
+        name,
+        sha256: digest(&text),
+        scenario,
+        takes: read.estimated_run_ns() / 1_000_000_000 + 1,
+    })
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn is_name(text: &str) -> bool {
+    text.len() <= 64
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+}

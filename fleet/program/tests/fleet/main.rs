@@ -1,0 +1,18 @@
+//! The program as its users start it, on boards that are network namespaces with an sshd each.
+
+mod boards;
+mod failing;
+mod interrupted;
+mod night;
+mod restricted;
+mod usage;
+mod world;
+
+wakepath_test_program::program![
+    boards::TESTS,
+    failing::TESTS,
+    interrupted::TESTS,
+    night::TESTS,
+    restricted::TESTS,
+    usage::TESTS,
+];
