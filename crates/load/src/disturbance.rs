@@ -1,6 +1,7 @@
 //! What loads disturb; one file for each load. The files say what a load does and counts; starting
 //! and judging it is done elsewhere.
 
+pub(crate) mod address_spaces;
 pub(crate) mod bonnie;
 pub(crate) mod command;
 pub(crate) mod cpu;
@@ -14,6 +15,9 @@ pub(crate) mod memory;
 pub(crate) mod messages;
 pub(crate) mod network;
 pub(crate) mod processes;
+pub(crate) mod rcu_storm;
+pub(crate) mod storm;
 pub(crate) mod stress_ng;
+pub(crate) mod timer_storm;
 pub(crate) mod timers;
 pub(crate) mod wget;

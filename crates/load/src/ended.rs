@@ -33,6 +33,8 @@ pub(crate) enum Ended {
     NoSlot,
     #[error("{bytes} bytes are too many")]
     TooMany { bytes: u64 },
+    #[error("{limit} open files are allowed, which is too few")]
+    FewFiles { limit: u32 },
     #[error("the program that does nothing ended with {status}")]
     Nothing { status: ExitStatus },
     #[error("a process of the group ended: {status}")]

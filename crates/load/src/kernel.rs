@@ -7,6 +7,7 @@ use rustix::mm::{MapFlags, ProtFlags};
 use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
 use std::io::Error;
+use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
 /// Makes the children that this thread creates from now on live in a new PID namespace.
 ///
@@ -111,6 +112,64 @@ pub(crate) fn fork_a_child_that_exits() -> Result<Pid, Error> {
             unsafe { libc::_exit(0) }
         }
         child => Pid::from_raw(child.max(0)).ok_or_else(Error::last_os_error),
+    }
+}
+
+/// Closes files by as few system calls as their numbers allow; kernels before 5.9 one by one.
+pub(crate) fn close_at_once(files: Vec<OwnedFd>) {
+    let mut numbers: Vec<RawFd> = files.into_iter().map(IntoRawFd::into_raw_fd).collect();
+    numbers.sort_unstable();
+    for run in numbers.chunk_by(|one, next| one + 1 == *next) {
+        let (first, last) = (run[0] as libc::c_uint, run[run.len() - 1] as libc::c_uint);
+        // SAFETY: every number between the two was owned here, and nobody else uses it.
+        let answer = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+        if answer != 0 {
+            // SAFETY: likewise; nothing has closed it yet.
+            let close = |&number: &RawFd| drop(unsafe { OwnedFd::from_raw_fd(number) });
+            run.iter().for_each(close);
+        }
+    }
+}
+
+/// Anonymous memory of this process alone, each page of it written.
+pub(crate) struct Written {
+    base: *mut u8,
+    bytes: usize,
+}
+
+/// The child writes one page in so many: each is copied first.
+const WRITTEN_AGAIN: usize = 8;
+
+impl Written {
+    /// Maps and writes it.
+    pub(crate) fn new(bytes: usize) -> io::Result<Self> {
+        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice.
+        let base = unsafe {
+            rustix::mm::mmap_anonymous(
+                std::ptr::null_mut(),
+                bytes,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE | MapFlags::POPULATE,
+            )?
+        };
+        let base = base.cast();
+        Ok(Self { base, bytes })
+    }
+
+    /// Forks a child that writes some of its pages and exits with status 0.
+    pub(crate) fn fork_a_child_that_writes(&self) -> Result<Pid, Error> {
+        let page = rustix::param::page_size();
+        // SAFETY: the child writes within the mapping, which is never unmapped, makes one
+        // async-signal-safe call and never returns.
+        match unsafe { libc::fork() } {
+            0 => unsafe {
+                for offset in (0..self.bytes).step_by(page * WRITTEN_AGAIN) {
+                    self.base.add(offset).write_volatile(2);
+                }
+                libc::_exit(0)
+            },
+            child => Pid::from_raw(child.max(0)).ok_or_else(Error::last_os_error),
+        }
     }
 }
 

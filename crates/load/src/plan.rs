@@ -14,6 +14,33 @@ pub(crate) struct Plan {
     pub(crate) delays: Vec<Duration>,
 }
 
+impl Plan {
+    /// Load and worker of each process to start, in their order, each with the time to wait before. Where
+    /// times are drawn, they decide the order too: which of several loads is first is as good as drawn.
+    pub(crate) fn starts(&self) -> Vec<(usize, u32, Duration)> {
+        let workers = |(index, load): (usize, &PlannedLoad)| {
+            (0..load.workers).map(move |worker| (index, worker))
+        };
+        let starts = self.loads.iter().enumerate().flat_map(workers);
+        if self.delays.is_empty() {
+            let at_once = |(load, worker)| (load, worker, Duration::ZERO);
+            return starts.map(at_once).collect();
+        }
+        let drawn = self.delays.iter().cycle();
+        let mut starts: Vec<_> = starts
+            .zip(drawn)
+            .map(|((load, worker), &delay)| (load, worker, delay))
+            .collect();
+        // Another one's time for each: else the first always waited least.
+        let waits: Vec<Duration> = starts.iter().rev().map(|start| start.2).collect();
+        starts.sort_by_key(|start| start.2);
+        for (start, wait) in starts.iter_mut().zip(waits) {
+            start.2 = wait;
+        }
+        starts
+    }
+}
+
 /// One load. Its own counters are in the slot of its index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PlannedLoad {
@@ -107,6 +134,17 @@ pub(crate) enum Job {
     },
     Network,
     Timers,
+    /// So many timers; those that are more than one process may have are other processes'.
+    TimerStorm {
+        timers: u32,
+    },
+    /// So many files, likewise.
+    RcuStorm {
+        files: u32,
+    },
+    AddressSpaces {
+        bytes: u64,
+    },
     HttpServer,
     /// Becomes another program. With counters it first adds the CPU time that it used itself to its
     /// slot, so that the program is not credited with it.
@@ -148,5 +186,45 @@ impl Program {
             writes_stress_ng_report: false,
             companion: None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(delays: &[u64]) -> Plan {
+        let load = |workers| PlannedLoad {
+            name: "cpu".into(),
+            disturbs: Vec::new(),
+            unit: Unit {
+                name: "rounds".into(),
+                steps: 1,
+            },
+            cpus: vec![0],
+            workers,
+            first_slot: 0,
+            work: Work::BuiltIn(Job::Cpu),
+            notes: Vec::new(),
+            working_set_bytes: None,
+        };
+        Plan {
+            loads: vec![load(2), load(1)],
+            delays: delays.iter().copied().map(Duration::from_millis).collect(),
+        }
+    }
+
+    #[test]
+    fn drawn_times_decide_the_order_of_starts_and_none_leave_it() {
+        let order = |delays| -> Vec<(usize, u32)> {
+            let starts = plan(delays).starts().into_iter();
+            starts.map(|(load, worker, _)| (load, worker)).collect()
+        };
+        assert_eq!(order(&[]), [(0, 0), (0, 1), (1, 0)]);
+        assert_eq!(order(&[5, 3, 1]), [(1, 0), (0, 1), (0, 0)]);
+        assert_eq!(order(&[3, 5]), [(0, 0), (1, 0), (0, 1)]);
+        let waits = plan(&[5, 3, 1]).starts().into_iter().map(|start| start.2);
+        let all: Duration = waits.sum();
+        assert_eq!(all, Duration::from_millis(9), "each waits once");
     }
 }

@@ -2,8 +2,8 @@
 //! It starts nothing.
 
 use crate::disturbance::{
-    bonnie, command, cpu, files, fio, glmark2, hackbench, iperf3, memory, messages, network,
-    processes, stress_ng, timers, wget,
+    address_spaces, bonnie, command, cpu, files, fio, glmark2, hackbench, iperf3, memory, messages,
+    network, processes, rcu_storm, storm, stress_ng, timer_storm, timers, wget,
 };
 use crate::plan::{Job, Plan, PlannedLoad, Unit, Work};
 use crate::{Disturbance, LoadError, StartOptions, memory_budget};
@@ -106,6 +106,21 @@ fn resolve_one(
         }
         LoadKind::Network => built_in(network::DISTURBS, "MiB", 1 << 20, Job::Network),
         LoadKind::Timers => built_in(timers::DISTURBS, "timers and signals", 1, Job::Timers),
+        LoadKind::TimerStorm => {
+            let timers = storm::at_once(built_in_workers, timer_storm::ALONE);
+            let job = Job::TimerStorm { timers };
+            built_in(timer_storm::DISTURBS, "timers", 1, job)
+        }
+        LoadKind::RcuStorm => {
+            let files = storm::at_once(built_in_workers, rcu_storm::ALONE);
+            built_in(rcu_storm::DISTURBS, "files", 1, Job::RcuStorm { files })
+        }
+        LoadKind::AddressSpaces => {
+            let bytes = address_spaces::bytes(built_in_workers, room.memory_bytes)?;
+            working_set_bytes = Some(bytes);
+            let job = Job::AddressSpaces { bytes };
+            built_in(address_spaces::DISTURBS, "rounds", 1, job)
+        }
         LoadKind::StressNg { arguments } => package(
             &stress_ng::disturbs(arguments),
             stress_ng::program(arguments, directory)?,

@@ -130,20 +130,16 @@ impl Supervisor {
                 self.running[load].port = Some(port);
             }
         }
-        let delays = self.plan.delays.clone();
-        let mut delays = delays.iter().cycle();
-        for load in 0..self.plan.loads.len() {
-            for index in 0..self.plan.loads[load].workers {
-                if let Some(&delay) = delays.next() {
-                    std::thread::sleep(delay);
-                }
-                let role = match self.plan.loads[load].work {
-                    Work::BuiltIn(_) => Role::Worker { index },
-                    Work::Program(_) => Role::Program,
-                };
-                let instance = self.launch(load, role)?;
-                self.instances.push(instance);
+        for (load, index, delay) in self.plan.starts() {
+            if !delay.is_zero() {
+                std::thread::sleep(delay);
             }
+            let role = match self.plan.loads[load].work {
+                Work::BuiltIn(_) => Role::Worker { index },
+                Work::Program(_) => Role::Program,
+            };
+            let instance = self.launch(load, role)?;
+            self.instances.push(instance);
         }
         Ok(())
     }

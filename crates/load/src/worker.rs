@@ -1,7 +1,10 @@
 //! The process behind `wakepath internal load-worker`: does one job until it is killed, and counts.
 
 use crate::counters::Counters;
-use crate::disturbance::{cpu, files, http_server, memory, messages, network, processes, timers};
+use crate::disturbance::{
+    address_spaces, cpu, files, http_server, memory, messages, network, processes, rcu_storm,
+    timer_storm, timers,
+};
 use crate::ended::Ended;
 use crate::launch::NOTHING;
 use crate::plan::{Assignment, Job};
@@ -74,6 +77,9 @@ fn run(argument: &str) -> Result<Infallible, Ended> {
         Job::Files { directory, bytes } => files::run(counter, directory, *bytes),
         Job::Network => network::run(counter),
         Job::Timers => timers::run(counter),
+        &Job::TimerStorm { timers } => timer_storm::run(&counters, &assignment, slot, timers),
+        &Job::RcuStorm { files } => rcu_storm::run(&counters, &assignment, slot, files),
+        &Job::AddressSpaces { bytes } => address_spaces::run(counter, bytes),
         Job::HttpServer => http_server::run(counter),
         Job::Program { .. } => unreachable!("replaced by exec above"),
     }

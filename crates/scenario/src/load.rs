@@ -38,6 +38,12 @@ pub enum LoadKind {
     Network,
     /// Short timers and signals.
     Timers,
+    /// Thousands of timers that expire at one instant.
+    TimerStorm,
+    /// Thousands of files closed at once, which the kernel frees later in one go.
+    RcuStorm,
+    /// Forks of a large process.
+    AddressSpaces,
     /// stress-ng with these arguments.
     StressNg {
         /// Arguments, as on its command line.
@@ -88,6 +94,9 @@ impl LoadKind {
             Self::Files => "files",
             Self::Network => "network",
             Self::Timers => "timers",
+            Self::TimerStorm => "timer-storm",
+            Self::RcuStorm => "rcu-storm",
+            Self::AddressSpaces => "address-spaces",
             Self::StressNg { .. } => "stress-ng",
             Self::Fio { .. } => "fio",
             Self::Hackbench { .. } => "hackbench",

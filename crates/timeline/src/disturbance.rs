@@ -25,6 +25,8 @@ pub enum Disturbance {
     Network,
     /// Timer interrupts.
     Timers,
+    /// What the kernel frees later, after a grace period (RCU).
+    Rcu,
     /// Delivery of signals.
     Signals,
     /// The graphics processor and its interrupts.

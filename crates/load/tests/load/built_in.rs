@@ -4,7 +4,7 @@ use crate::running::{
     PATIENCE, Scratch, assert_nobody_left, mark, marked, options, segment, spec, status,
 };
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wakepath_load::{Disturbance, LoadError, LoadProof, Loads};
 use wakepath_scenario::{LoadKind, LoadSpec, WorkingSet};
 
@@ -16,6 +16,9 @@ wakepath_test_program::tests![
     the_file_load_writes_to_storage,
     the_network_load_moves_bytes_over_loopback,
     the_timer_load_keeps_the_rate_of_its_timer,
+    a_timer_storm_is_thousands_of_timers_in_as_many_processes_as_they_need,
+    an_rcu_storm_closes_thousands_of_files,
+    large_address_spaces_are_forked_and_end,
     all_loads_together_run_as_ordinary_processes_of_ordinary_priority,
     a_worker_that_is_killed_makes_its_load_invalid,
     an_idle_phase_needs_no_process,
@@ -126,6 +129,45 @@ fn the_timer_load_keeps_the_rate_of_its_timer() {
         proof.per_second > 300.0 && proof.per_second < 15_500.0,
         "{proof:?}"
     );
+}
+
+/// How much a storm worked until `enough`, or until a machine without time has had enough of it.
+fn stormed(kind: LoadKind, enough: f64) -> (f64, usize) {
+    let scratch = Scratch::new();
+    let mut loads = Loads::start(&[spec(kind, 1, None)], &options(&scratch)).unwrap();
+    loads.wait_until_working(PATIENCE).unwrap();
+    let began = Instant::now();
+    let mut worked = 0.0;
+    while worked < enough && began.elapsed() < PATIENCE {
+        worked += segment(&mut loads).remove(0).work_done;
+    }
+    let mark = mark(&loads);
+    let lines = marked(&mark);
+    let workers = lines.iter().filter(|(_, line)| line.contains("-storm"));
+    let workers = workers.count();
+    assert!(loads.stop().remove(0).working);
+    assert_nobody_left(&mark);
+    (worked, workers)
+}
+
+fn a_timer_storm_is_thousands_of_timers_in_as_many_processes_as_they_need() {
+    let (timers, processes) = stormed(LoadKind::TimerStorm, 2.0 * 16_384.0);
+    assert!(timers >= 16_384.0, "{timers}");
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let most = limit.maximum.unwrap_or(u64::MAX).saturating_sub(32);
+    assert_eq!(processes as u64, 16_384_u64.div_ceil(most));
+}
+
+fn an_rcu_storm_closes_thousands_of_files() {
+    let (files, _) = stormed(LoadKind::RcuStorm, 65_536.0);
+    assert!(files >= 65_536.0, "{files}");
+}
+
+fn large_address_spaces_are_forked_and_end() {
+    let proof = prove(LoadKind::AddressSpaces);
+    assert!(proof.work_done >= 1.0, "{proof:?}");
+    let bytes = proof.working_set_bytes.unwrap();
+    assert!((4 << 20..=64 << 20).contains(&bytes), "{bytes}");
 }
 
 fn all_loads_together_run_as_ordinary_processes_of_ordinary_priority() {

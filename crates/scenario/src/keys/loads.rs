@@ -52,7 +52,7 @@ pub(crate) static LOAD: Variants = Variants {
     tag: "kind",
     short: (
         "^(cpu|memory( (l1|l2|l3|dram|[0-9].*))?|messages|processes|files|network|timers|\
-         stress-ng|fio|hackbench|bonnie|iperf3|wget|glmark2)$",
+         timer-storm|rcu-storm|address-spaces|stress-ng|fio|hackbench|bonnie|iperf3|wget|glmark2)$",
         "the kind alone, such as `\"cpu\"`",
     ),
     variants: &[
@@ -81,6 +81,18 @@ pub(crate) static LOAD: Variants = Variants {
         plain("files", "Writes files and calls fsync."),
         plain("network", "UDP and TCP over loopback."),
         plain("timers", "Short timers and signals."),
+        plain(
+            "timer-storm",
+            "Thousands of timers that expire at one instant, ten times a second.",
+        ),
+        plain(
+            "rcu-storm",
+            "Thousands of files closed at once: the kernel frees them in one go, later (RCU).",
+        ),
+        plain(
+            "address-spaces",
+            "Forks of a large process: its page tables are copied, written through and taken down.",
+        ),
         program("stress-ng", "stress-ng from its package."),
         program("fio", "fio from its package."),
         program("hackbench", "hackbench from rt-tests."),

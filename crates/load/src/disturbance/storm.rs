@@ -1,0 +1,142 @@
+//! What storms have in common: how many files one has, in as many processes as the limit on open files
+//! asks for, and the instants that all of these have in common. It opens no file itself.
+
+use crate::counters::Counters;
+use crate::ended::Ended;
+use crate::launch;
+use crate::plan::{Assignment, Job};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::process::Child;
+use std::time::Duration;
+
+/// Files of all workers: each takes the kernel some 700 bytes.
+const OF_ALL: u32 = 131_072;
+/// Between two instants.
+const EVERY: Duration = Duration::from_millis(100);
+/// Files that a process needs beside those of the storm.
+const BESIDE: u32 = 32;
+
+/// How many files each of `workers` has, which would have so many alone.
+pub(crate) fn at_once(workers: u32, alone: u32) -> u32 {
+    alone.min(OF_ALL / workers.max(1)).max(1)
+}
+
+/// One process's part of a storm.
+pub(crate) struct Storm {
+    /// Files of this process.
+    pub(crate) files: u32,
+    /// Who has the others.
+    rest: Option<Child>,
+    /// How long this process took to prepare for the last instant.
+    took: Duration,
+}
+
+impl Storm {
+    /// Takes as many of the `wanted` files as this process may have, and starts another one for the rest.
+    pub(crate) fn begin(
+        counters: &Counters,
+        assignment: &Assignment,
+        wanted: u32,
+        job: impl Fn(u32) -> Job,
+    ) -> Result<Self, Ended> {
+        let files = wanted.min(most_files()?);
+        let start = |rest: u32| {
+            let child = Assignment {
+                parent: rustix::process::getpid().as_raw_pid(),
+                job: job(rest),
+                ..assignment.clone()
+            };
+            launch::worker_of_a_worker(&child, counters)
+                .map_err(Ended::system("cannot start a process of the storm"))
+        };
+        let rest = match wanted - files {
+            0 => None,
+            rest => Some(start(rest)?),
+        };
+        Ok(Self {
+            files,
+            rest,
+            took: Duration::ZERO,
+        })
+    }
+
+    /// The next instant that leaves time to prepare for it.
+    pub(crate) fn next(&mut self) -> Result<Duration, Ended> {
+        if let Some(rest) = &mut self.rest {
+            let ended = rest.try_wait().map_err(Ended::system("wait"))?;
+            if let Some(status) = ended {
+                let status = status.to_string();
+                return Err(Ended::GroupMember { status });
+            }
+        }
+        Ok(instant_after(now(), self.took))
+    }
+
+    /// Prepares by `prepare`, which began now, and waits until the instant has passed.
+    pub(crate) fn until(
+        &mut self,
+        instant: Duration,
+        prepare: impl FnOnce() -> Result<(), Ended>,
+    ) -> Result<(), Ended> {
+        let began = now();
+        prepare()?;
+        self.took = now().saturating_sub(began);
+        let at = Timespec::try_from(instant).map_err(|_| Ended::TooMany { bytes: u64::MAX })?;
+        while clock_nanosleep_absolute(ClockId::Monotonic, &at).is_err() {}
+        Ok(())
+    }
+}
+
+/// The multiple of [`EVERY`] that lies at least half of it, and twice what preparing took, after `now`:
+/// processes that prepare side by side mostly mean the same one.
+fn instant_after(now: Duration, took: Duration) -> Duration {
+    let earliest = now + (2 * took).max(EVERY / 2);
+    let number = earliest.as_nanos() / EVERY.as_nanos() + 1;
+    EVERY * u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn now() -> Duration {
+    let now = clock_gettime(ClockId::Monotonic);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}
+
+/// How many files this process may open beside its own, with its limit as high as it may set it.
+fn most_files() -> Result<u32, Ended> {
+    let limit = getrlimit(Resource::Nofile);
+    let highest = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    setrlimit(Resource::Nofile, highest).map_err(Ended::system("setrlimit"))?;
+    let may = limit
+        .maximum
+        .map_or(u32::MAX, |most| u32::try_from(most).unwrap_or(u32::MAX));
+    match may.saturating_sub(BESIDE) {
+        0 => Err(Ended::FewFiles { limit: may }),
+        most => Ok(most),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_workers_share_what_there_is() {
+        assert_eq!(at_once(1, 16_384), 16_384);
+        assert_eq!(at_once(8, 16_384), 16_384);
+        assert_eq!(at_once(64, 16_384), 2_048);
+        assert_eq!(at_once(1 << 20, 16_384), 1);
+    }
+
+    #[test]
+    fn an_instant_is_far_enough_away_to_prepare_for_and_the_same_for_all() {
+        let ms = Duration::from_millis;
+        assert_eq!(instant_after(ms(1_000), ms(0)), ms(1_100));
+        assert_eq!(instant_after(ms(1_049), ms(0)), ms(1_100));
+        assert_eq!(instant_after(ms(1_051), ms(0)), ms(1_200));
+        assert_eq!(instant_after(ms(1_000), ms(60)), ms(1_200));
+    }
+}
