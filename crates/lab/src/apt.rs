@@ -24,9 +24,16 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// As the system has it set up.
-    pub fn of_the_system() -> Self {
-        let options = Vec::new();
+    /// As the system has it set up. What it makes of its lists to look things up is kept in `cache`: a
+    /// system that keeps none, such as a container's, makes it anew for each question, and that takes
+    /// longer than all the rest of asking.
+    pub fn of_the_system(cache: &Cache) -> Self {
+        // Without such a place it asks all the same.
+        let kept = cache.place("apt").map(|place| {
+            let file = place.join("pkgcache.bin").display().to_string();
+            vec!["-o".to_owned(), format!("Dir::Cache::pkgcache={file}")]
+        });
+        let options = kept.unwrap_or_default();
         Self { options }
     }
 
@@ -304,13 +311,15 @@ mod tests {
     #[test]
     fn a_package_that_is_not_there_is_named() {
         let name = "linux-image-of-nobody";
-        let error = Client::of_the_system().described(name, None);
+        let place = tempfile::tempdir().unwrap();
+        let client = Client::of_the_system(&Cache::at(place.path()));
+        let error = client.described(name, None);
         let error = error.unwrap_err().to_string();
         assert!(
             error.contains("no package linux-image-of-nobody is known here"),
             "{error}"
         );
-        let error = Client::of_the_system().described("dpkg", Some("0.0.nobody"));
+        let error = client.described("dpkg", Some("0.0.nobody"));
         let error = error.unwrap_err().to_string();
         assert!(error.contains("apt-cache madison dpkg"), "{error}");
     }

@@ -150,7 +150,7 @@ fn at_release(name: &str) -> (&str, Option<&str>) {
 fn client(release: Option<&str>, architecture: Architecture, cache: &Cache) -> Result<Client> {
     match (release, architecture) {
         (Some(release), _) => Client::for_release(architecture.of_debian(), release, cache),
-        (None, Architecture::X86_64) => Ok(Client::of_the_system()),
+        (None, Architecture::X86_64) => Ok(Client::of_the_system(cache)),
         (None, other) => Client::for_architecture(other.of_debian(), "", cache),
     }
 }

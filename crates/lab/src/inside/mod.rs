@@ -2,6 +2,7 @@
 //! files home and ends the machine. How a run is measured is told to it; it judges nothing and finishes
 //! nothing.
 
+mod clock;
 mod commands;
 mod effective;
 mod entropy;
@@ -83,6 +84,9 @@ fn guest(measure: Measure<'_>) -> Result<(), InsideError> {
         ports()?
             .write_all_at(&[SPEAKER_ON], SPEAKER_PORT)
             .map_err(|error| InsideError::at(PORTS, error))?;
+    }
+    if order.scenario.is_some() {
+        clock::wait_for_the_last_one();
     }
     let facts = Facts::read(&Root::host());
     let mut in_vain = effective::ignored(&facts, &effective::log());
