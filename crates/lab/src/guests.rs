@@ -44,6 +44,14 @@ impl Guest {
         self.machine.arguments(&kernel, Path::new(INITRAMFS))
     }
 
+    /// The name of a guest with one of so many seeds.
+    pub fn name_with(name: &str, seed: u64, seeds: usize) -> String {
+        match seeds {
+            0 | 1 => name.to_owned(),
+            _ => format!("{name} seed {seed}"),
+        }
+    }
+
     /// The name of a directory for a guest: what is special to a shell or a path becomes a dash.
     pub fn directory_name(name: &str) -> String {
         let plain = |c: char| c.is_ascii_alphanumeric() || "._=+".contains(c);

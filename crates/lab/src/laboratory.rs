@@ -187,9 +187,7 @@ impl<'a> Laboratory<'a> {
                     if !variant.is_empty() {
                         name += &format!(" {variant}");
                     }
-                    if task.seeds.len() > 1 {
-                        name += &format!(" seed {seed}");
-                    }
+                    name = Guest::name_with(&name, seed, task.seeds.len());
                     planned.push(Planned {
                         seed,
                         kernel,

@@ -41,6 +41,8 @@ pub struct Repetition {
     pub experiment: &'static Experiment,
     /// Its scenario.
     pub scenario: Scenario,
+    /// Each of its guests runs with each of these.
+    pub seeds: Vec<u64>,
     /// Where its runs lie, each in a directory of its own.
     pub place: PathBuf,
     /// Whether they are there already: an interrupted command goes on where it was.
@@ -50,13 +52,14 @@ pub struct Repetition {
 }
 
 impl Repetition {
-    /// Looks at what there is.
+    /// Looks at what there is. Seeds are counted from 1.
     ///
     /// # Errors
     /// [`LabError::OtherRuns`] where something else lies there.
     pub fn of(
         experiment: &'static Experiment,
         cycles: Option<u64>,
+        seeds: u64,
         directory: &Path,
     ) -> Result<Self> {
         let source = format!("{} (built in)", experiment.name);
@@ -66,7 +69,8 @@ impl Repetition {
             scenario.cycles = cycles;
         }
         let place = directory.join(experiment.name);
-        let is_there = there(experiment, &scenario, &place)?;
+        let seeds: Vec<u64> = (1..=seeds.max(1)).collect();
+        let is_there = there(experiment, &scenario, &seeds, &place)?;
         let again = Self::again_of(experiment, &place);
         let is_repeated = match is_there {
             true => !place::is_free(&again.1)?,
@@ -76,6 +80,7 @@ impl Repetition {
             is_repeated,
             experiment,
             scenario,
+            seeds,
             place,
             is_there,
         })
@@ -113,7 +118,7 @@ impl Repetition {
 
     fn again_of(experiment: &Experiment, place: &Path) -> (Guest, PathBuf) {
         let guest = *experiment.guests.last().unwrap_or(&experiment.guests[0]);
-        (guest, place_of(&place.join(AGAIN), &guest))
+        (guest, place_of(&place.join(AGAIN), &guest, 1, 1))
     }
 
     /// Compares the two runs of that guest, sample by sample.
@@ -122,7 +127,7 @@ impl Repetition {
     /// [`LabError::Diverged`] where they part; when one can't be read.
     pub fn holds(&self) -> Result<()> {
         let (guest, second) = Self::again_of(self.experiment, &self.place);
-        let first = place_of(&self.place, &guest);
+        let first = place_of(&self.place, &guest, 1, self.seeds.len());
         match first_divergence(&streams(&first)?, &streams(&second)?) {
             None => Ok(()),
             Some(divergence) => Err(LabError::Diverged {
@@ -134,12 +139,19 @@ impl Repetition {
         }
     }
 
-    /// The runs of its guests.
+    /// The seed of the run that is made once more.
+    pub fn seed_again(&self) -> u64 {
+        self.seeds[0]
+    }
+
+    /// The runs of its guests, of each with all seeds.
     pub fn runs(&self) -> impl Iterator<Item = (Guest, Result<Run>)> {
         let guests = self.experiment.guests.iter();
-        guests.map(|guest| {
-            let run = Run::open(&place_of(&self.place, guest)).map_err(LabError::from);
-            (*guest, run)
+        guests.flat_map(|guest| {
+            self.seeds.iter().map(|&seed| {
+                let place = place_of(&self.place, guest, seed, self.seeds.len());
+                (*guest, Run::open(&place).map_err(LabError::from))
+            })
         })
     }
 }
@@ -171,17 +183,25 @@ pub fn guest_run(
     ))
 }
 
-/// Where a guest's run lies.
-fn place_of(place: &Path, guest: &Guest) -> PathBuf {
-    place.join(guests::Guest::directory_name(guest.kernel))
+/// Where a guest's run with one of so many seeds lies.
+fn place_of(place: &Path, guest: &Guest, seed: u64, seeds: usize) -> PathBuf {
+    let name = guests::Guest::name_with(guest.kernel, seed, seeds);
+    place.join(guests::Guest::directory_name(&name))
 }
 
-fn there(experiment: &Experiment, scenario: &Scenario, place: &Path) -> Result<bool> {
+fn there(
+    experiment: &Experiment,
+    scenario: &Scenario,
+    seeds: &[u64],
+    place: &Path,
+) -> Result<bool> {
     if place::is_free(place)? {
         return Ok(false);
     }
-    for guest in experiment.guests {
-        let run = place_of(place, guest);
+    let guests = experiment.guests.iter();
+    let wanted = guests.flat_map(|guest| seeds.iter().map(move |&seed| (guest, seed)));
+    for (guest, seed) in wanted {
+        let run = place_of(place, guest, seed, seeds.len());
         let found = Run::open(&run).ok().filter(|found| {
             found.manifest.scenario.toml == scenario.to_toml()
                 && found.manifest.virtual_time.is_some()
@@ -235,6 +255,7 @@ pub fn to_json(repeated: &[Repeated]) -> Value {
         json!({
             "guest": run.guest.name,
             "kernel": run.guest.kernel,
+            "seed": run.virtual_time.seed,
             "conditions": run.conditions,
         })
     };

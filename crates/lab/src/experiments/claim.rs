@@ -1,6 +1,7 @@
 //! What was published as a finding, as a test that our own figures can fail. A claim that virtual time
 //! can't show is named so and neither agrees nor contradicts.
 
+use super::shown::{self, Seen, Shown};
 use super::{Cell, Figure, GuestRun, Repeated};
 use serde::Serialize;
 use wakepath_explain::ConditionExplanation;
@@ -21,9 +22,9 @@ pub enum Test {
     /// One figure lies below another by this factor at least.
     Lower {
         /// The condition that is to be lower.
-        low: Cell,
+        low: Cell<'static>,
         /// The one that is to be higher.
-        high: Cell,
+        high: Cell<'static>,
         /// Which figure.
         figure: Figure,
         /// How many times as high.
@@ -32,27 +33,40 @@ pub enum Test {
     /// Neither figure is more than so many times the other.
     Alike {
         /// A condition.
-        one: Cell,
+        one: Cell<'static>,
         /// Another.
-        other: Cell,
+        other: Cell<'static>,
         /// Which figure.
         figure: Figure,
         /// How many times the lower one the higher may be.
         within: f64,
     },
+    /// [`Test::Lower`] under each policy of a phase by itself.
+    EachLower {
+        /// The guest that is to be lower.
+        low: &'static str,
+        /// The one that is to be higher.
+        high: &'static str,
+        /// The phase.
+        phase: &'static str,
+        /// Which figure.
+        figure: Figure,
+        /// How many times as high.
+        times: f64,
+    },
     /// More than half of the cycles were woken in this way, by `ConditionExplanation::woken`.
     Woken {
         /// The condition.
-        cell: Cell,
+        cell: Cell<'static>,
         /// `direct` or `deferred`.
         way: &'static str,
     },
     /// Threads and interrupts of others took fewer cycles' time on the loop's CPU.
     FewerDisturbed {
         /// The condition that is to have fewer.
-        low: Cell,
+        low: Cell<'static>,
         /// The one that is to have more.
-        high: Cell,
+        high: Cell<'static>,
     },
     /// Virtual time can't show it, for this reason.
     NotVisible(&'static str),
@@ -66,7 +80,7 @@ pub enum Agreement {
     Agrees,
     /// They say something else.
     Contradicts,
-    /// They lie closer together than the guest's turns can tell.
+    /// So many runs show neither, or figures lie closer together than the guest's turns can tell.
     Undecided,
     /// Virtual time can't tell.
     NotVisible,
@@ -121,7 +135,7 @@ fn tried(repeated: &Repeated, test: &Test) -> (Agreement, String) {
             figure,
             times,
         } => compared(repeated, [low, high], figure, |[low, high]| {
-            low * times < high
+            shown::lower(low, high, times)
         }),
         Test::Alike {
             one,
@@ -129,8 +143,15 @@ fn tried(repeated: &Repeated, test: &Test) -> (Agreement, String) {
             figure,
             within,
         } => compared(repeated, [one, other], figure, |[one, other]| {
-            one.max(other) <= within * one.min(other)
+            shown::alike(one, other, within)
         }),
+        Test::EachLower {
+            low,
+            high,
+            phase,
+            figure,
+            times,
+        } => each_lower(repeated, [low, high], phase, figure, times),
         Test::Woken { cell, way } => woken(repeated, cell, way),
         Test::FewerDisturbed { low, high } => disturbed(repeated, low, high),
         Test::NotVisible(why) => return (Agreement::NotVisible, why.to_owned()),
@@ -144,95 +165,193 @@ type Tried = Result<(Agreement, String), Missing>;
 /// What there is not, so that a claim can't be held against anything.
 #[derive(Debug, thiserror::Error)]
 enum Missing {
-    #[error("no figures of {}", told(*.0))]
-    Figures(Cell),
-    #[error("no kernel events of {}", told(*.0))]
-    Events(Cell),
-    #[error("too little of {} is explained", told(*.0))]
-    Explanation(Cell),
-}
-
-fn told_by(holds: bool) -> Agreement {
-    match holds {
-        true => Agreement::Agrees,
-        false => Agreement::Contradicts,
-    }
+    #[error("no figures of {0}")]
+    Figures(String),
+    #[error("no kernel events of {0}")]
+    Events(String),
+    #[error("too little of {0} is explained")]
+    Explanation(String),
 }
 
 /// CPUs that take turns feel each other up to a turn late, so a figure of theirs may be off by that
-/// much either way. What does not hold for all such figures alike is undecided.
+/// much either way: what is shown is shown for all such figures alike.
 fn compared(
     repeated: &Repeated,
-    cells: [Cell; 2],
+    cells: [Cell<'_>; 2],
     figure: Figure,
-    holds: impl Fn([f64; 2]) -> bool,
+    test: impl Fn([&Seen; 2]) -> Option<Shown>,
 ) -> Tried {
-    let mut values = [0.0; 2];
-    let mut off = [Some(0.0); 2];
-    for (at, cell) in cells.into_iter().enumerate() {
-        let found = repeated.figure(cell, figure);
-        values[at] = found.ok_or(Missing::Figures(cell))?;
-        off[at] = repeated.guest(cell.guest).and_then(GuestRun::may_be_off_ns);
+    let mut seen = Vec::new();
+    for cell in cells {
+        let off = repeated.runs_of(cell.guest).map(GuestRun::may_be_off_ns);
+        let values = repeated.figures(cell, figure);
+        let values = values.ok_or_else(|| Missing::Figures(told(cell)))?;
+        seen.push((values, off.collect::<Option<Vec<f64>>>()));
     }
-    let shown = |cell: Cell, ns: f64| format!("{}: {}", told(cell), duration(ns.round() as i64));
+    let values = |at: usize| over_seeds(&seen[at].0, |ns| duration(ns.round() as i64));
     let here = format!(
-        "{} of {} and of {}",
+        "{} of {}: {}; of {}: {}",
         figure.name(),
-        shown(cells[0], values[0]),
-        shown(cells[1], values[1])
+        told(cells[0]),
+        values(0),
+        told(cells[1]),
+        values(1)
     );
-    let [Some(first), Some(second)] = off else {
+    let [(first, Some(first_off)), (second, Some(second_off))] = &seen[..] else {
         let why = "the guest's CPUs took turns of no known length";
         return Ok((Agreement::Undecided, format!("{here}; {why}")));
     };
-    let told = holds(values);
-    let same = [-first, first].into_iter().all(|by| {
-        let both = [-second, second].map(|other| [values[0] + by, values[1] + other]);
-        both.into_iter().all(|moved| holds(moved) == told)
-    });
-    if same {
-        return Ok((told_by(told), here));
+    let most = |off: &[f64]| off.iter().copied().fold(0.0, f64::max);
+    let of = |values: &[f64], off: f64| Seen {
+        values: values.to_vec(),
+        off,
+    };
+    let (one, other) = (of(first, most(first_off)), of(second, most(second_off)));
+    let Some(found) = test([&one, &other]) else {
+        return Err(Missing::Figures(told(cells[0])));
+    };
+    let still = test([&of(first, 0.0), &of(second, 0.0)]);
+    let by_turns = still.filter(|still| still.agreement != found.agreement);
+    let why = match by_turns {
+        Some(_) => {
+            let turn = duration(one.off.max(other.off).round() as i64);
+            format!("too close for CPUs that take turns of {turn}")
+        }
+        None => probability(&found),
+    };
+    Ok((found.agreement, format!("{here}; {why}")))
+}
+
+/// A figure with each seed, in short: the middle one, the least and the greatest.
+fn over_seeds(values: &[f64], shown: impl Fn(f64) -> String) -> String {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted[..] {
+        [] => "–".to_owned(),
+        [one] => shown(one),
+        [least, .., greatest] => {
+            let middle = sorted[sorted.len() / 2];
+            let seeds = sorted.len();
+            format!(
+                "{} ({} to {}, {seeds} seeds)",
+                shown(middle),
+                shown(least),
+                shown(greatest)
+            )
+        }
     }
-    let turn = duration(first.max(second).round() as i64);
-    let why = format!("too close for CPUs that take turns of {turn}");
-    Ok((Agreement::Undecided, format!("{here}; {why}")))
 }
 
-fn explained(repeated: &Repeated, cell: Cell) -> Result<&ConditionExplanation, Missing> {
-    repeated
-        .guest(cell.guest)
-        .and_then(|guest| guest.explained(cell.phase, cell.policy))
-        .ok_or(Missing::Events(cell))
+fn probability(found: &Shown) -> String {
+    if found.too_few {
+        return "so few seeds can't show it".into();
+    }
+    format!("by chance with p = {:.2} %", 100.0 * found.p)
 }
 
-fn woken(repeated: &Repeated, cell: Cell, way: &str) -> Tried {
-    let found = explained(repeated, cell)?;
-    let count = found.woken.get(way).copied().unwrap_or(0);
-    let here = format!("{}: {count} of {} {way}", told(cell), found.cycles);
-    Ok((told_by(2 * count > found.cycles), here))
+fn each_lower(
+    repeated: &Repeated,
+    [low, high]: [&str; 2],
+    phase: &str,
+    figure: Figure,
+    times: f64,
+) -> Tried {
+    let mut by_agreement: Vec<(Agreement, Vec<&str>)> = Vec::new();
+    for policy in repeated.policies(phase) {
+        let cell = |guest| Cell {
+            guest,
+            phase,
+            policy,
+        };
+        let cells = [cell(low), cell(high)];
+        let (agreement, _) = compared(repeated, cells, figure, |[low, high]| {
+            shown::lower(low, high, times)
+        })?;
+        match by_agreement.iter_mut().find(|(one, _)| *one == agreement) {
+            Some((_, policies)) => policies.push(policy),
+            None => by_agreement.push((agreement, vec![policy])),
+        }
+    }
+    let counted = by_agreement
+        .iter()
+        .map(|(agreement, policies)| format!("{} under {}", agreement.name(), policies.join(", ")));
+    let here = format!(
+        "{} of {low} against {high}: {}",
+        figure.name(),
+        counted.collect::<Vec<_>>().join("; ")
+    );
+    let agreement = match &by_agreement[..] {
+        [] => return Err(Missing::Figures(format!("{low}, {phase}"))),
+        [(agreement, _)] => *agreement,
+        _ => Agreement::Undecided,
+    };
+    Ok((agreement, here))
+}
+
+/// What explains a condition, with each seed.
+fn explained<'a>(
+    repeated: &'a Repeated,
+    cell: Cell<'a>,
+) -> Result<Vec<&'a ConditionExplanation>, Missing> {
+    let runs = repeated.runs_of(cell.guest);
+    let found = runs.map(|guest| guest.explained(cell.phase, cell.policy));
+    let found = found.collect::<Option<Vec<_>>>();
+    let found = found.filter(|found| !found.is_empty());
+    found.ok_or_else(|| Missing::Events(told(cell)))
+}
+
+fn woken(repeated: &Repeated, cell: Cell<'_>, way: &str) -> Tried {
+    let all = explained(repeated, cell)?;
+    let count = |found: &ConditionExplanation| found.woken.get(way).copied().unwrap_or(0);
+    let mostly: Vec<bool> = all
+        .iter()
+        .map(|found| 2 * count(found) > found.cycles)
+        .collect();
+    let sum: u64 = all.iter().map(|found| count(found)).sum();
+    let cycles: u64 = all.iter().map(|found| found.cycles).sum();
+    let seeds = mostly.iter().filter(|&&one| one).count();
+    let found = shown::mostly(&mostly).ok_or_else(|| Missing::Events(told(cell)))?;
+    let here = format!(
+        "{}: {sum} of {cycles} {way}, most with {seeds} of {} seeds; {}",
+        told(cell),
+        mostly.len(),
+        probability(&found)
+    );
+    Ok((found.agreement, here))
 }
 
 /// Less than this share of a condition's latency explained, and what disturbed it is not counted.
 const EXPLAINED: f64 = 0.99;
 
-fn disturbed(repeated: &Repeated, low: Cell, high: Cell) -> Tried {
-    let told_of = |cell: Cell| {
-        let found = explained(repeated, cell)?;
-        match found.all_explained_ns as f64 >= EXPLAINED * found.all_ns as f64 {
-            true => Ok(disturbers(found)),
-            false => Err(Missing::Explanation(cell)),
+fn disturbed(repeated: &Repeated, low: Cell<'_>, high: Cell<'_>) -> Tried {
+    let told_of = |cell| {
+        let all = explained(repeated, cell)?;
+        let little = |found: &&&ConditionExplanation| {
+            (found.all_explained_ns as f64) < EXPLAINED * found.all_ns as f64
+        };
+        match all.iter().find(little) {
+            Some(_) => Err(Missing::Explanation(told(cell))),
+            None => Ok(all.into_iter().map(disturbers).collect::<Vec<_>>()),
         }
     };
     let (few, many) = (told_of(low)?, told_of(high)?);
-    let shown = |cell: Cell, (causes, cycles): (usize, u64)| {
-        format!("{}: {causes} of them in {cycles} cycles", told(cell))
+    let shares = |all: &[(usize, u64)]| Seen {
+        values: all.iter().map(|one| one.1 as f64).collect(),
+        off: 0.0,
+    };
+    let (fewer, more) = (shares(&few), shares(&many));
+    let found = shown::lower(&fewer, &more, 1.0).ok_or_else(|| Missing::Events(told(low)))?;
+    let shown = |cell, seen: &Seen| {
+        let cycles = over_seeds(&seen.values, |cycles| cycles.to_string());
+        format!("{}: {cycles}", told(cell))
     };
     let here = format!(
-        "threads and interrupts of others, {}; {}",
-        shown(low, few),
-        shown(high, many)
+        "cycles with threads and interrupts of others, {}; {}; {}",
+        shown(low, &fewer),
+        shown(high, &more),
+        probability(&found)
     );
-    Ok((told_by(few.0 < many.0 && few.1 < many.1), here))
+    Ok((found.agreement, here))
 }
 
 /// How many threads, interrupts and SoftIRQs took a part of a wake-up, and in how many cycles each,
@@ -255,6 +374,6 @@ const DISTURBERS: [&str; 6] = [
     "other-timer",
 ];
 
-fn told(cell: Cell) -> String {
+fn told(cell: Cell<'_>) -> String {
     format!("{}, {}, {}", cell.guest, cell.policy, cell.phase)
 }

@@ -49,20 +49,23 @@ pub enum Drawing {
 
 /// One condition of one guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cell {
+pub struct Cell<'a> {
     /// [`Guest::name`].
-    pub guest: &'static str,
+    pub guest: &'a str,
     /// Phase of the scenario.
-    pub phase: &'static str,
-    /// Policy as tables call it, such as `FIFO 99`.
-    pub policy: &'static str,
+    pub phase: &'a str,
+    /// Policy as tables call it, such as `FIFO 99`, or [`OVER_POLICIES`].
+    pub policy: &'a str,
 }
+
+/// In a policy's place: all policies of that phase. Its smallest and its largest are those of any of them.
+pub const OVER_POLICIES: &str = "all policies";
 
 /// Published wake-up latencies of one condition, in microseconds on the machine that they are of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Published {
     /// Which.
-    pub cell: Cell,
+    pub cell: Cell<'static>,
     /// Smallest.
     pub min: Option<f64>,
     /// Average.

@@ -7,9 +7,10 @@ mod experiment;
 mod known;
 mod page;
 mod repeated;
+mod shown;
 
 pub use claim::{Agreement, Claim, Finding, Test, findings};
-pub use experiment::{Cell, Drawing, Experiment, Figure, Guest, Published};
+pub use experiment::{Cell, Drawing, Experiment, Figure, Guest, OVER_POLICIES, Published};
 pub use known::{all, named};
 pub use page::{Page, page};
 pub use repeated::{GuestRun, Measured, Repeated};

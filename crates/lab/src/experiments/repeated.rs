@@ -1,7 +1,7 @@
 //! An experiment as it was repeated: of each guest's run what the page needs, as it was judged
 //! elsewhere, and where its figures are found.
 
-use super::{Cell, Experiment, Figure, Guest};
+use super::{Cell, Experiment, Figure, Guest, OVER_POLICIES};
 use serde::Serialize;
 use wakepath_archive::{KernelLatency, VirtualTime};
 use wakepath_assess::{Assessment, Picture};
@@ -14,7 +14,8 @@ use wakepath_statistics::DistributionSummary;
 pub struct Repeated {
     /// What was repeated.
     pub experiment: &'static Experiment,
-    /// A run for each of its guests, in their order.
+    /// A run for each of its guests with each seed: in the order of the guests, of each in that of the
+    /// seeds.
     pub guests: Vec<GuestRun>,
 }
 
@@ -120,15 +121,53 @@ impl Measured {
     }
 }
 
+impl GuestRun {
+    /// A figure of a phase's wake-up latencies under a policy, in virtual nanoseconds; of all policies
+    /// the smallest or the largest.
+    pub fn figure(&self, phase: &str, policy: &str, figure: Figure) -> Option<f64> {
+        if policy != OVER_POLICIES {
+            return self.condition(phase, policy)?.figure(figure);
+        }
+        let all = self.conditions.iter().filter(|one| one.phase == phase);
+        let mut all = all.map(|one| one.figure(figure));
+        let first = all.next()??;
+        match figure {
+            Figure::Min => all.try_fold(first, |least, one| Some(least.min(one?))),
+            Figure::Max => all.try_fold(first, |most, one| Some(most.max(one?))),
+            // An average of policies is nobody's.
+            Figure::Mean => None,
+        }
+    }
+}
+
 impl Repeated {
-    /// The run of a guest.
-    pub fn guest(&self, name: &str) -> Option<&GuestRun> {
-        self.guests.iter().find(|run| run.guest.name == name)
+    /// The runs of a guest, one for each seed.
+    pub fn runs_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a GuestRun> {
+        self.guests.iter().filter(move |run| run.guest.name == name)
     }
 
-    /// A figure of a cell's wake-up latencies over all due times, in virtual nanoseconds.
-    pub fn figure(&self, cell: Cell, figure: Figure) -> Option<f64> {
-        let guest = self.guest(cell.guest)?;
-        guest.condition(cell.phase, cell.policy)?.figure(figure)
+    /// Each guest's run with the first seed: what is drawn, and told of single causes, is of these.
+    pub fn first_runs(&self) -> impl Iterator<Item = &GuestRun> {
+        let guests = self.experiment.guests.iter();
+        guests.filter_map(|guest| self.runs_of(guest.name).next())
+    }
+
+    /// A figure of a cell's wake-up latencies over all due times, in virtual nanoseconds, with each seed.
+    pub fn figures(&self, cell: Cell<'_>, figure: Figure) -> Option<Vec<f64>> {
+        let runs = self.runs_of(cell.guest);
+        let found = runs.map(|run| run.figure(cell.phase, cell.policy, figure));
+        let found: Option<Vec<f64>> = found.collect();
+        found.filter(|found| !found.is_empty())
+    }
+
+    /// The policies of a phase, in the order in which they were measured.
+    pub fn policies(&self, phase: &str) -> Vec<&str> {
+        let mut found = Vec::new();
+        for one in self.guests.iter().flat_map(|run| &run.conditions) {
+            if one.phase == phase && !found.contains(&&*one.policy) {
+                found.push(&*one.policy);
+            }
+        }
+        found
     }
 }

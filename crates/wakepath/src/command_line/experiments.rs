@@ -22,6 +22,9 @@ pub struct LabExperiments {
     /// Due times of each condition [default: the experiment's].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(20..=1_000_000))]
     pub cycles: Option<u64>,
+    /// Seeds, from 1: each guest runs with each. Fewer than three can't decide a claim.
+    #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub seeds: u64,
     /// Directory of the runs, one for each experiment and guest [default:
     /// wakepath-runs/lab-experiments-TIME].
     #[arg(long, value_name = "DIR")]

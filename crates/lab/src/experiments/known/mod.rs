@@ -24,7 +24,7 @@ pub fn named(name: &str) -> Option<&'static Experiment> {
     ALL.iter().find(|experiment| experiment.name == name)
 }
 
-const fn cell(guest: &'static str, phase: &'static str, policy: &'static str) -> Cell {
+const fn cell(guest: &'static str, phase: &'static str, policy: &'static str) -> Cell<'static> {
     Cell {
         guest,
         phase,

@@ -1,7 +1,9 @@
 //! arXiv 2604.19275: eight policies on a standard and a real-time kernel.
 
 use super::cell;
-use crate::experiments::{Claim, Drawing, Experiment, Figure, Guest, Published, Test};
+use crate::experiments::{
+    Claim, Drawing, Experiment, Figure, Guest, OVER_POLICIES, Published, Test,
+};
 
 const STANDARD: &str = "standard";
 const RT: &str = "PREEMPT_RT";
@@ -28,13 +30,13 @@ pub const EXPERIMENT: Experiment = Experiment {
     drawing: Drawing::Boxes,
     published: &[
         Published {
-            cell: cell(STANDARD, STRESS, FIFO),
+            cell: cell(STANDARD, STRESS, OVER_POLICIES),
             min: None,
             mean: None,
             max: Some(9_000.0),
         },
         Published {
-            cell: cell(RT, STRESS, FIFO),
+            cell: cell(RT, STRESS, OVER_POLICIES),
             min: None,
             mean: None,
             max: Some(225.0),
@@ -44,14 +46,33 @@ pub const EXPERIMENT: Experiment = Experiment {
         Claim {
             published: "under stress the real-time kernel's worst case is nearly 88 % lower",
             test: Test::Lower {
-                low: cell(RT, STRESS, FIFO),
-                high: cell(STANDARD, STRESS, FIFO),
+                low: cell(RT, STRESS, OVER_POLICIES),
+                high: cell(STANDARD, STRESS, OVER_POLICIES),
+                figure: Figure::Max,
+                times: 1.0 / (1.0 - 0.88),
+            },
+        },
+        Claim {
+            published: "(ours) the same under each policy by itself",
+            test: Test::EachLower {
+                low: RT,
+                high: STANDARD,
+                phase: STRESS,
                 figure: Figure::Max,
                 times: 1.0 / (1.0 - 0.88),
             },
         },
         Claim {
             published: "it lies below 225 µs, the standard kernel's above 9 ms: a fortieth",
+            test: Test::Lower {
+                low: cell(RT, STRESS, OVER_POLICIES),
+                high: cell(STANDARD, STRESS, OVER_POLICIES),
+                figure: Figure::Max,
+                times: 9_000.0 / 225.0,
+            },
+        },
+        Claim {
+            published: "(ours) the same under FIFO 99",
             test: Test::Lower {
                 low: cell(RT, STRESS, FIFO),
                 high: cell(STANDARD, STRESS, FIFO),
@@ -88,7 +109,11 @@ pub const EXPERIMENT: Experiment = Experiment {
     differs: &[
         "Debian's Linux 6.1 on one emulated x86-64 CPU instead of a Raspberry Pi 5 with four; 250 due \
          times of each condition instead of 10 000.",
-        "The published worst cases are not told by policy; they stand beside FIFO 99 here.",
-        "The stress's arguments are not published; all built-in loads take its place.",
+        "Every ten seconds a kernel joins small pages to large ones (khugepaged). A stock kernel copies \
+         them in code that can't be preempted: a cycle that falls on it, idle or not, is as late as that \
+         takes (0.59 ms where events were recorded).",
+        "The published worst cases are not told by policy: they stand beside the worst over all policies.",
+        "The stress's arguments are not published; all built-in loads take its place, storms of timers and \
+         of freed files and forks of a large process among them.",
     ],
 };

@@ -1,4 +1,4 @@
-//! The figures of an experiment, from the pictures of its guests.
+//! The figures of an experiment, from the pictures of its guests with the first seed.
 
 use crate::experiments::{Drawing, Repeated};
 use wakepath_report::{Figure, Figures, latencies_overlaid};
@@ -33,14 +33,13 @@ pub fn figures(repeated: &Repeated) -> Vec<Shown> {
 
 /// For each condition the guests over each other.
 fn overlays(repeated: &Repeated) -> Vec<(String, Figure)> {
-    let Some(first) = repeated.guests.first() else {
+    let Some(first) = repeated.first_runs().next() else {
         return Vec::new();
     };
     let mut figures = Vec::new();
     for condition in first.pictures.iter().map(|picture| &picture.name) {
         let sources: Vec<_> = repeated
-            .guests
-            .iter()
+            .first_runs()
             .filter_map(|guest| {
                 let mut all = guest.pictures.iter();
                 let picture = all.find(|picture| picture.name == *condition)?;
@@ -59,7 +58,7 @@ fn of_each(
     repeated: &Repeated,
     choose: impl Fn(&Figures) -> Option<&Figure>,
 ) -> Vec<(String, Figure)> {
-    let drawn = repeated.guests.iter().filter_map(|run| {
+    let drawn = repeated.first_runs().filter_map(|run| {
         let mut figure = choose(&run.figures)?.clone();
         figure.alternative = format!("{}. {}", run.guest.name, figure.alternative);
         Some((format!("{}: {}", run.guest.name, figure.title), figure))

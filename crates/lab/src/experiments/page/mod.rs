@@ -31,8 +31,13 @@ and no machine's latencies**. What can be compared is their order: which kernel 
 load does, whether a claim holds where only the software differs. Caches, memory contention and
 hardware jitter are absent, and a largest value is the largest of so many, no bound.
 
+One seed is one sample, and its largest value one draw. Each guest runs with several, and a claim is
+judged over them, each run as one observation: it *agrees* or *contradicts* where an exact test (Mann and
+Whitney's; of counts of runs the sign test) gives chance less than 5 % in that direction, else it is
+*undecided*. Figures and single causes are those of the first seed.
+
 Guests of several CPUs take turns, and each of their figures may be off by a turn: a claim that this
-could reverse is undecided.
+could reverse is undecided too.
 ";
 
 /// The page of these experiments.

@@ -37,9 +37,8 @@ pub fn write(text: &mut String, experiments: &[Repeated]) {
     let times = guests.iter().map(|guest| &guest.virtual_time);
     let settings = times.map(|time| {
         format!(
-            "1 instruction = {} ns, seed {}, {} CPU{}",
+            "1 instruction = {} ns, {} CPU{}",
             time.ns_per_instruction,
-            time.seed,
             time.cpus,
             if time.cpus == 1 { "" } else { "s" }
         )
@@ -47,6 +46,10 @@ pub fn write(text: &mut String, experiments: &[Repeated]) {
     for setting in distinct(settings) {
         line!(text, "- {setting}");
     }
+    let seeds = guests
+        .iter()
+        .map(|guest| guest.virtual_time.seed.to_string());
+    line!(text, "- seeds {}", distinct(seeds).join(", "));
 }
 
 fn emulator(guest: &GuestRun) -> Option<&Emulator> {

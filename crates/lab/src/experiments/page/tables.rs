@@ -4,7 +4,7 @@
 use super::line;
 use crate::experiments::claim::disturbers;
 use crate::experiments::repeated::Measured;
-use crate::experiments::{Cell, Figure, GuestRun, Published, Repeated};
+use crate::experiments::{Cell, Figure, GuestRun, OVER_POLICIES, Published, Repeated};
 use std::fmt::Write;
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::duration::Unit;
@@ -18,22 +18,49 @@ pub fn latencies(text: &mut String, repeated: &Repeated) {
     );
     line!(text, "|---|---|---|---:|---:|---:|---:|---:|---:|---|");
     for (phase, policy) in conditions(repeated) {
-        for guest in &repeated.guests {
-            if let Some(judged) = guest.condition(&phase, &policy) {
-                let published = published(repeated, guest.guest.name, &phase, &policy);
+        for guest in repeated.experiment.guests {
+            let runs = repeated.runs_of(guest.name);
+            let with_each_seed: Vec<&Measured> = runs
+                .filter_map(|run| run.condition(&phase, &policy))
+                .collect();
+            if !with_each_seed.is_empty() {
+                let published = published(repeated, guest.name, &phase, &policy);
                 line!(
                     text,
                     "| {} | {policy} | {phase} | {} | {published} |",
-                    guest.guest.name,
-                    figures(judged).join(" | ")
+                    guest.name,
+                    figures(&with_each_seed).join(" | ")
                 );
             }
         }
     }
+    over_policies(text, repeated);
     line!(
         text,
-        "\nOurs from the due time to the loop's first instruction."
+        "\nOurs from the due time to the loop's first instruction, over all seeds: of p99 and max the \
+         middle seed's, and the least and the greatest seed's."
     );
+}
+
+/// Published figures that are of no single policy, beside the least and the greatest of all policies.
+fn over_policies(text: &mut String, repeated: &Repeated) {
+    let published = repeated.experiment.published.iter();
+    for one in published.filter(|one| one.cell.policy == OVER_POLICIES) {
+        let of = |figure| repeated.figures(one.cell, figure).unwrap_or_default();
+        let least = of(Figure::Min).into_iter().min_by(f64::total_cmp);
+        let Cell {
+            guest,
+            phase,
+            policy,
+        } = one.cell;
+        line!(
+            text,
+            "| {guest} | {policy} | {phase} | | | {} | | | {} | {} |",
+            micros(least),
+            over_seeds(&of(Figure::Max)),
+            self::published(repeated, guest, phase, policy)
+        );
+    }
 }
 
 /// Phases and policies in the order in which they were measured.
@@ -48,21 +75,39 @@ fn conditions(repeated: &Repeated) -> Vec<(String, String)> {
     found
 }
 
-fn figures(measured: &Measured) -> [String; 6] {
+fn figures(with_each_seed: &[&Measured]) -> [String; 6] {
     let p99 = |latency: &DistributionSummary| {
         let wanted = Quantile::P99.parts_per_million();
         let mut all = latency.quantiles.iter();
         all.find(|q| q.parts_per_million == wanted)
             .map(|q| q.value as f64)
     };
+    let all = || with_each_seed.iter();
+    let of = |figure| all().filter_map(move |one| one.figure(figure));
+    let scheduled: u64 = all().map(|one| one.scheduled).sum();
+    let skipped: u64 = all().map(|one| one.skipped).sum();
+    let means: Vec<f64> = of(Figure::Mean).collect();
+    let mean = (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64);
+    let p99 = all().filter_map(|one| p99(one.latency.as_ref()?));
     [
-        measured.scheduled.to_string(),
-        measured.skipped.to_string(),
-        micros(measured.figure(Figure::Min)),
-        micros(measured.figure(Figure::Mean)),
-        micros(measured.latency.as_ref().and_then(p99)),
-        micros(measured.figure(Figure::Max)),
+        scheduled.to_string(),
+        skipped.to_string(),
+        micros(of(Figure::Min).min_by(f64::total_cmp)),
+        micros(mean),
+        over_seeds(&p99.collect::<Vec<_>>()),
+        over_seeds(&of(Figure::Max).collect::<Vec<_>>()),
     ]
+}
+
+/// The middle one, and where there are several the least and the greatest.
+fn over_seeds(values: &[f64]) -> String {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |index: usize| micros(sorted.get(index).copied());
+    match sorted.len() {
+        0 | 1 => at(0),
+        many => format!("{} ({} – {})", at(many / 2), at(0), at(many - 1)),
+    }
 }
 
 fn micros(ns: Option<f64>) -> String {
@@ -82,8 +127,7 @@ fn published(repeated: &Repeated, guest: &str, phase: &str, policy: &str) -> Str
 /// How cycles were woken and what else took part, where guests were traced.
 pub fn woken(text: &mut String, repeated: &Repeated) {
     if repeated
-        .guests
-        .iter()
+        .first_runs()
         .all(|guest| guest.explanation.is_none())
     {
         return;
@@ -95,7 +139,7 @@ pub fn woken(text: &mut String, repeated: &Repeated) {
     );
     line!(text, "|---|---|---|---:|---:|---:|---:|---|---|");
     for (phase, policy) in conditions(repeated) {
-        for guest in &repeated.guests {
+        for guest in repeated.first_runs() {
             let Some(found) = guest.explained(&phase, &policy) else {
                 continue;
             };
@@ -127,8 +171,8 @@ pub fn woken(text: &mut String, repeated: &Repeated) {
     }
     line!(
         text,
-        "\nFrom the kernel's events, recorded in passes of their own; times there hold what recording \
-         costs. *Directly*: from the hard timer interrupt; *deferred*: by a SoftIRQ or its thread. \
+        "\nFrom the kernel's events with the first seed, recorded in passes of their own; times there hold \
+         what recording costs. *Directly*: from the hard timer interrupt; *deferred*: by a SoftIRQ or its thread. \
          *Others on the CPU*: threads, interrupts and SoftIRQs that took a part of a wake-up."
     );
 }
@@ -139,7 +183,7 @@ pub fn by_kernel(text: &mut String, repeated: &Repeated) {
         let all = guest.kernel_latency.iter();
         all.filter(|one| one.not_available.is_none()).count() > 0
     };
-    if !repeated.guests.iter().any(measured) {
+    if !repeated.first_runs().any(measured) {
         return;
     }
     line!(
@@ -149,7 +193,7 @@ pub fn by_kernel(text: &mut String, repeated: &Repeated) {
          virtual µs |"
     );
     line!(text, "|---|---|---:|---:|---:|---:|---:|---:|");
-    for guest in &repeated.guests {
+    for guest in repeated.first_runs() {
         for one in &guest.kernel_latency {
             if let Some(why) = &one.not_available {
                 line!(

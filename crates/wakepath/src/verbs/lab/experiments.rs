@@ -34,7 +34,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
     }
     let wanted = chosen_experiments(&arguments.name)?.into_iter();
     let wanted: Vec<Repetition> = wanted
-        .map(|experiment| Repetition::of(experiment, arguments.cycles, &directory))
+        .map(|experiment| Repetition::of(experiment, arguments.cycles, arguments.seeds, &directory))
         .collect::<Result<_, _>>()?;
     let mut repeated = Vec::new();
     for wanted in &wanted {
@@ -43,7 +43,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
             tell!("{}: its runs are in {}", experiment.name, place.display());
         } else {
             tell!("{}: {}", experiment.name, experiment.title);
-            carry_out(arguments, wanted, &wanted.asked(), place)?;
+            carry_out(arguments, wanted, &wanted.asked(), &wanted.seeds, place)?;
         }
         if !wanted.is_repeated {
             tell!("{}: one guest once more: it must repeat", experiment.name);
@@ -51,6 +51,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
                 arguments,
                 wanted,
                 &wanted.asked_again(),
+                &[wanted.seed_again()],
                 &wanted.place_again(),
             )?;
         }
@@ -73,10 +74,11 @@ fn carry_out(
     arguments: &LabExperiments,
     wanted: &Repetition,
     guests: &GuestsAsked,
+    seeds: &[u64],
     place: &Path,
 ) -> Result<(), Failure> {
     let on = &arguments.host;
-    for one in measure(guests, on, &wanted.scenario, &[1], place)? {
+    for one in measure(guests, on, &wanted.scenario, seeds, place)? {
         let whole = Compared::into_whole(one);
         whole.map_err(|error| format!("{}, {error}", wanted.experiment.name))?;
     }
