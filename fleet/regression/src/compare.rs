@@ -260,7 +260,7 @@ mod tests {
             "{:?}",
             one.factor
         );
-        assert_eq!(one.least_p, Some(2.0 / 924.0));
+        assert!((one.least_p.unwrap() - 2.0 / 924.0).abs() < 1e-15);
     }
 
     #[test]
