@@ -1,21 +1,21 @@
-//! Thousands of files closed at one instant: none is freed at once, all are after the same grace period
-//! (RCU), in a SoftIRQ that on a stock kernel comes before every thread.
+//! Thousands of files closed at one instant, the ends of pipes: none is freed at once, all are after the same
+//! grace period (RCU), in a SoftIRQ that on a stock kernel comes before every thread.
 
 use crate::counters::Counters;
 use crate::disturbance::storm::Storm;
 use crate::ended::Ended;
 use crate::kernel;
 use crate::plan::{Assignment, Job};
-use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
+use rustix::pipe::{PipeFlags, pipe_with};
 use std::convert::Infallible;
 use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Rcu, Disturbance::SystemCalls];
 
-/// Files of one worker. Until a grace period has passed more than 10 000 must be closed: from there on a
-/// kernel frees thousands in one go (`qhimark` in kernel/rcu/tree.c).
-pub(crate) const ALONE: u32 = 65_536;
+/// Files of one worker. A pipe is three things to be freed, and more than 10 000 must wait for one grace
+/// period: from there on a kernel frees thousands in one go (`qhimark` in kernel/rcu/tree.c).
+pub(crate) const ALONE: u32 = 32_768;
 
 /// Runs until it is killed; counts files that it closed.
 pub(crate) fn run(
@@ -29,12 +29,13 @@ pub(crate) fn run(
     let counter = counters.slot(slot);
     loop {
         let instant = storm.next()?;
-        let count = storm.files;
-        let mut files = Vec::new();
+        let pipes = (storm.files / 2).max(1);
+        let mut files: Vec<OwnedFd> = Vec::new();
         storm.until(instant, || {
-            let open = |_| eventfd(0, EventfdFlags::CLOEXEC);
-            let opened: Result<Vec<OwnedFd>, _> = (0..count).map(open).collect();
-            files = opened.map_err(Ended::system("eventfd"))?;
+            for _ in 0..pipes {
+                let ends = pipe_with(PipeFlags::CLOEXEC).map_err(Ended::system("pipe"))?;
+                files.extend(<[OwnedFd; 2]>::from(ends));
+            }
             Ok(())
         })?;
         let closed = files.len() as u64;
@@ -46,6 +47,7 @@ pub(crate) fn run(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::event::{EventfdFlags, eventfd};
     use rustix::fd::AsRawFd;
     use rustix::io::fcntl_getfd;
 

@@ -89,12 +89,15 @@ impl Storm {
     }
 }
 
-/// The multiple of [`EVERY`] that lies at least half of it, and twice what preparing took, after `now`:
-/// processes that prepare side by side mostly mean the same one.
+/// The next of a row of instants whose distance leaves twice the time that preparing took: the same row
+/// for all that take about as long, so that they mean the same instant.
 fn instant_after(now: Duration, took: Duration) -> Duration {
-    let earliest = now + (2 * took).max(EVERY / 2);
-    let number = earliest.as_nanos() / EVERY.as_nanos() + 1;
-    EVERY * u32::try_from(number).unwrap_or(u32::MAX)
+    let mut every = EVERY;
+    while every < 2 * took {
+        every *= 2;
+    }
+    let number = (now + every / 2).as_nanos() / every.as_nanos() + 1;
+    every * u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 fn now() -> Duration {
@@ -138,5 +141,7 @@ mod tests {
         assert_eq!(instant_after(ms(1_049), ms(0)), ms(1_100));
         assert_eq!(instant_after(ms(1_051), ms(0)), ms(1_200));
         assert_eq!(instant_after(ms(1_000), ms(60)), ms(1_200));
+        assert_eq!(instant_after(ms(1_090), ms(90)), ms(1_200));
+        assert_eq!(instant_after(ms(1_110), ms(90)), ms(1_400));
     }
 }

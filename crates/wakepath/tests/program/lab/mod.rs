@@ -31,7 +31,7 @@ policies = ["OTHER", "FIFO 80"]
 name = "idle"
 [[phases]]
 name = "stress"
-loads = ["cpu", "memory", "messages", "processes", "files", "network", "timers"]
+loads = ["cpu", "memory l2", "messages", "processes", "files", "network", "timers"]
 [criterion]
 latency = "1 ms"
 miss-fraction = "50 %"
