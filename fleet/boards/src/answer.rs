@@ -292,4 +292,42 @@ mod tests {
         assert_eq!(of(&["run/a", "run/a/b"]), None);
         assert_eq!(files(&format!("{} 5 output\nend", "G".repeat(64))), None);
     }
+
+    #[test]
+    fn no_damage_to_an_answer_does_harm() {
+        let digest = "0".repeat(64);
+        let answers = [
+            "board 1\ntime 1795534201\nup 7\nboot b\narch aarch64\nkernel 6.12.1\nfree 1024\nmeasuring a\nend\n".to_owned(),
+            "begun time 100 up 10 boot a\nended code 2 free 9 time 150 up 60 boot a\ntime 160 up 70 boot a\nend\n".into(),
+            format!("{digest} 5 output\n{digest} 18446744073709551615 run/a\nend\n"),
+        ];
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut below = |most: usize| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            usize::try_from(random >> 32).unwrap() % most
+        };
+        for _ in 0..3000 {
+            let mut bytes = answers[below(3)].clone().into_bytes();
+            for _ in 0..=below(4) {
+                let at = below(bytes.len());
+                match below(3) {
+                    0 => bytes.truncate(at + 1),
+                    1 => bytes[at] = u8::try_from(below(256)).unwrap(),
+                    _ => bytes.extend_from_within(at..),
+                }
+            }
+            let text = String::from_utf8_lossy(&bytes);
+            hello(&text);
+            job_state(&text);
+            for file in files(&text).unwrap_or_default() {
+                assert!(
+                    !file.name.contains("..") && !file.name.starts_with('/'),
+                    "{}",
+                    file.name
+                );
+            }
+        }
+    }
 }

@@ -255,6 +255,65 @@ remove() {
     cd "$here" && rm -rf "${spool:?}/$1" && echo "removed"
 }
 
+# As root: by itself, or by sudo where that asks for nothing.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    else
+        command -v sudo >/dev/null || refuse "root is needed, and sudo is not there"
+        sudo -n "$@"
+    fi
+}
+
+# tune WORDS...: what wakepath tune says, with its exit code at the end.
+tune() {
+    busy=$(measuring) && refuse "busy: ${busy:-something} is measuring"
+    [ -r "$here/program" ] || refuse "no program is there: wakepath-fleet push"
+    as_root "$here/programs/$(cat "$here/program")" tune "$@" </dev/null 2>&1
+    echo "code $?"
+    echo "end"
+}
+
+# reboot HOW ENTRY: boots an entry once, whatever comes of it; the boot after that is the usual one.
+boot_once() {
+    busy=$(measuring) && refuse "busy: ${busy:-something} is measuring"
+    case ${2-} in
+    '' | -* | *[!A-Za-z0-9._+\>-]*) refuse "no name of a boot entry" ;;
+    esac
+    how=$1
+    if [ "$how" = auto ]; then
+        if [ -e /boot/firmware/tryboot.txt ] || [ -e /boot/tryboot.txt ]; then
+            how=tryboot
+        elif command -v bootctl >/dev/null && bootctl is-installed >/dev/null 2>&1; then
+            how=systemd-boot
+        else
+            how=grub
+        fi
+    fi
+    case $how in
+    tryboot) set -- reboot "0 tryboot" ;;
+    systemd-boot)
+        as_root bootctl set-oneshot "$2" >/dev/null || refuse "bootctl takes no entry $2"
+        set -- reboot
+        ;;
+    grub)
+        tool=$(command -v grub-reboot || command -v grub2-reboot) || refuse "no boot loader that boots an entry once"
+        as_root "$tool" "$2" || refuse "grub takes no entry $2"
+        set -- reboot
+        ;;
+    usual) set -- reboot ;;
+    *) refuse "no such boot loader: $how" ;;
+    esac
+    echo "boot $(boot)"
+    echo "end"
+    sync
+    # After this call has ended, so that its answer arrives.
+    (
+        sleep 1
+        as_root "$@"
+    ) </dev/null >/dev/null 2>&1 &
+}
+
 restricted=
 if [ "${1-}" = restricted ]; then
     restricted=yes
@@ -278,5 +337,7 @@ state) state "$@" ;;
 list) list "$@" ;;
 read) read_out "$@" ;;
 remove) remove "$@" ;;
+tune) tune "$@" ;;
+reboot) boot_once "$@" ;;
 *) refuse "no such word: $word" ;;
 esac

@@ -5,6 +5,8 @@ use crate::inventory::Board;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use wakepath_timeline::shortened;
@@ -40,6 +42,9 @@ pub enum CallError {
 
 /// An answer of words is short.
 const MOST_ANSWER_BYTES: usize = 16 << 20;
+
+/// Bytes that are handed on at a time.
+const PIECE: usize = 64 << 10;
 
 /// What OpenSSH ends with where the connection is the matter.
 const CONNECTION: i32 = 255;
@@ -91,12 +96,19 @@ impl Ssh {
         let mut child = Ended(self.spawn(board, words)?);
         let mut stdin = child.0.stdin.take().expect("a pipe");
         // A board that reads nothing must not hold us; its end closes the pipe.
+        let sent = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&sent);
         std::thread::spawn(move || {
-            let _ = stdin.write_all(&input);
+            for piece in input.chunks(PIECE) {
+                if stdin.write_all(piece).is_err() {
+                    return;
+                }
+                count.fetch_add(piece.len(), Ordering::Relaxed);
+            }
         });
         let pieces = pieces(child.0.stdout.take().expect("a pipe"));
         let said = last_line(child.0.stderr.take().expect("a pipe"));
-        let mut taken = 0;
+        let (mut taken, mut seen) = (0, 0);
         loop {
             match pieces.recv_timeout(self.patience) {
                 Ok(piece) => {
@@ -106,6 +118,10 @@ impl Ssh {
                         return Err(CallError::NoAnswer("it sends without end".into()));
                     }
                     take(&piece).map_err(|error| CallError::Here("write", error))?;
+                }
+                // It says nothing while it takes what we send.
+                Err(RecvTimeoutError::Timeout) if sent.load(Ordering::Relaxed) > seen => {
+                    seen = sent.load(Ordering::Relaxed);
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(CallError::Silent(self.patience.as_secs()));
@@ -193,7 +209,7 @@ impl Drop for Ended {
 fn pieces(mut from: impl Read + Send + 'static) -> Receiver<std::io::Result<Vec<u8>>> {
     let (to, pieces) = channel();
     std::thread::spawn(move || {
-        let mut piece = vec![0; 64 << 10];
+        let mut piece = vec![0; PIECE];
         loop {
             let sent = match from.read(&mut piece) {
                 Ok(0) => return,

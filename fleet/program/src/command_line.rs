@@ -42,6 +42,10 @@ pub enum Verb {
     Status(Status),
     /// Bring ended runs here.
     Fetch(Fetch),
+    /// Plan, apply and take back changes to boards for the loop.
+    Tune(Tune),
+    /// Boot another kernel once, with a way back.
+    Reboot(Reboot),
     /// Print the line that restricts a board's account to this.
     Authorize(Authorize),
     /// Add runs to the archive of a fleet.

@@ -26,6 +26,8 @@ fn main() -> ExitCode {
         Verb::Run(arguments) => verbs::run::run(&arguments),
         Verb::Status(arguments) => verbs::status::run(&arguments),
         Verb::Fetch(arguments) => verbs::fetch::run(&arguments),
+        Verb::Tune(arguments) => verbs::tune::run(&arguments),
+        Verb::Reboot(arguments) => verbs::reboot::run(&arguments),
         Verb::Authorize(arguments) => verbs::authorize::run(&arguments),
     };
     match outcome {

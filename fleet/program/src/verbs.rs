@@ -10,16 +10,28 @@ pub mod fetch;
 pub mod gc;
 mod known;
 pub mod push;
+pub mod reboot;
 pub mod run;
 pub mod status;
+pub mod tune;
 
-use crate::command_line::Reached;
+use crate::command_line::{Boards, Reached};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use wakepath_fleet_boards::Ssh;
+use wakepath_fleet_boards::{Board, Inventory, Selection, Ssh};
 
 /// What a verb ends with.
 pub type Outcome = Result<ExitCode, Box<dyn std::error::Error>>;
+
+/// The boards that are meant, which must be said.
+fn meant(boards: &Boards) -> Result<Vec<Board>, Box<dyn std::error::Error>> {
+    if boards.on.is_empty() {
+        return Err("--on says which boards: tag=WORD, name=NAME or all".into());
+    }
+    let selection = Selection::parse(&boards.on)?;
+    let inventory = Inventory::read(&boards.inventory)?;
+    Ok(selection.of(&inventory)?.into_iter().cloned().collect())
+}
 
 /// How boards are reached.
 fn ssh(reached: &Reached) -> Ssh {

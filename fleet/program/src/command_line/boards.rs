@@ -140,6 +140,58 @@ pub struct Fetch {
     pub reached: Reached,
 }
 
+/// Plan, apply and take back changes to boards for the loop: `wakepath tune` on each, as root there.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The board's account is root, or may use sudo without a password. A board that is measuring \
+                        is left alone.\n\nExit codes: 0 done on all boards, 1 error on some, 3 the kernel refused some \
+                        changes.\n\nExamples:\n  \
+                        wakepath-fleet tune --on tag=pi5 -- plan --rate 1kHz --cpu 3\n  \
+                        wakepath-fleet tune --on tag=pi5 -- apply --yes --rate 1kHz --cpu 3\n  \
+                        wakepath-fleet tune --on tag=pi5 -- revert"
+)]
+pub struct Tune {
+    /// Which boards.
+    #[command(flatten)]
+    pub boards: Boards,
+    /// Words of `wakepath tune`.
+    #[arg(last = true, required = true, value_name = "WORDS")]
+    pub words: Vec<String>,
+    /// How they are reached.
+    #[command(flatten)]
+    pub reached: Reached,
+}
+
+/// Boot another kernel once. A board that does not come back with it falls back to its usual one.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The entry is for one boot: GRUB's grub-reboot, systemd-boot's set-oneshot, the Raspberry Pi's \
+                        tryboot. `wakepath tune boot` on the board prepares one. A board that does not come back and has \
+                        a place is switched off and on by labgrid-client.\n\nExit codes: 0 all boards run the kernel, 1 some \
+                        do not.\n\nExamples:\n  \
+                        wakepath-fleet reboot --on tag=pi5 --entry wakepath-trial --kernel 6.12.34-rt"
+)]
+pub struct Reboot {
+    /// Which boards.
+    #[command(flatten)]
+    pub boards: Boards,
+    /// Entry of the boot loader, by its own name; none boots as usual.
+    #[arg(long, value_name = "ENTRY")]
+    pub entry: Option<String>,
+    /// What `uname -r` must contain afterwards.
+    #[arg(long, value_name = "TEXT")]
+    pub kernel: String,
+    /// The boot loader: auto, grub, systemd-boot or tryboot.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = ["auto", "grub", "systemd-boot", "tryboot"])]
+    pub loader: String,
+    /// Seconds that a boot may take.
+    #[arg(long, value_name = "SECONDS", default_value = "300")]
+    pub wait: NonZero<u64>,
+    /// How they are reached.
+    #[command(flatten)]
+    pub reached: Reached,
+}
+
 /// Print the line of ~/.ssh/authorized_keys with which a board's account may do nothing but this.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 printed, 1 error.\n\nExamples:\n  \

@@ -1,19 +1,14 @@
 //! `wakepath-fleet push`: the right program on each board, checked there.
 
-use super::{Outcome, ssh};
+use super::{Outcome, meant, ssh};
 use crate::command_line::Push;
 use crate::terminal::print;
 use std::process::ExitCode;
-use wakepath_fleet_boards::{Inventory, Program, Pushed, Selection, each, push};
+use wakepath_fleet_boards::{Program, Pushed, each, push};
 
 /// Pushes.
 pub fn run(arguments: &Push) -> Outcome {
-    if arguments.boards.on.is_empty() {
-        return Err("--on says which boards: tag=WORD, name=NAME or all".into());
-    }
-    let selection = Selection::parse(&arguments.boards.on)?;
-    let inventory = Inventory::read(&arguments.boards.inventory)?;
-    let boards = selection.of(&inventory)?;
+    let boards = meant(&arguments.boards)?;
     let programs = arguments.programs.iter().map(|path| Program::read(path));
     let programs = programs.collect::<Result<Vec<_>, _>>()?;
     for (index, program) in programs.iter().enumerate() {

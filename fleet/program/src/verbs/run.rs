@@ -1,15 +1,13 @@
 //! `wakepath-fleet run`: a scenario begun on boards, each noted before and after.
 
-use super::{Outcome, now, ssh};
+use super::{Outcome, meant, now, ssh};
 use crate::command_line::Run;
 use crate::terminal::print;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_evidence::compact;
-use wakepath_fleet_boards::{
-    Board, Inventory, Journal, JournalError, Record, Scenario, Selection, Stage, each, start,
-};
+use wakepath_fleet_boards::{Board, Journal, JournalError, Record, Scenario, Stage, each, start};
 use wakepath_scenario::{KnownCpus, builtin};
 
 /// A scenario is text that somebody typed.
@@ -25,12 +23,7 @@ struct Planned {
 
 /// Begins.
 pub fn run(arguments: &Run) -> Outcome {
-    if arguments.boards.on.is_empty() {
-        return Err("--on says which boards: tag=WORD, name=NAME or all".into());
-    }
-    let selection = Selection::parse(&arguments.boards.on)?;
-    let inventory = Inventory::read(&arguments.boards.inventory)?;
-    let boards = selection.of(&inventory)?;
+    let boards = meant(&arguments.boards)?;
     let planned = planned(arguments)?;
     let job = match &arguments.job {
         Some(job) if is_name(job) => job.clone(),

@@ -72,12 +72,12 @@ fn every_way_to_fail_has_its_reason() {
     );
     fs::write(world.path("set7"), "").unwrap();
     // A power cut: everything of the board goes, and another boot answers.
-    world.shell(
-        "pids=$(ip netns pids board4); kill -9 $pids; \
-         (ip netns exec board4 sh -c 'mount --bind boot5 /proc/sys/kernel/random/boot_id; exec sh board4.sh \"$0\"' \
-         \"$(readlink -f $(command -v \"${WAKEPATH_SSHD:-sshd}\" || echo /usr/sbin/sshd))\" >/dev/null 2>&1 &) ; \
-         pkill -9 -u 61005",
-    );
+    let sshd = world.sshd.display();
+    world.shell(&format!(
+        "kill -9 $(ip netns pids board4); pkill -9 -u 61005; \
+         (ip netns exec board4 sh -c 'mount --bind boot5 /proc/sys/kernel/random/boot_id; exec sh board4.sh {sshd}' \
+         </dev/null >/dev/null 2>&1 &)"
+    ));
     world.shell("until ssh -F ssh_config board4 true 2>/dev/null; do sleep 0.2; done");
     world.shell(
         "for n in 2 6 7; do for i in $(seq 200); do [ -e home$n/.wakepath-fleet/spool/a/exit ] && break; \

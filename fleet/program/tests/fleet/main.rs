@@ -1,6 +1,7 @@
 //! The program as its users start it, on boards that are network namespaces with an sshd each.
 
 mod boards;
+mod booted;
 mod failing;
 mod interrupted;
 mod night;
@@ -10,6 +11,7 @@ mod world;
 
 wakepath_test_program::program![
     boards::TESTS,
+    booted::TESTS,
     failing::TESTS,
     interrupted::TESTS,
     night::TESTS,

@@ -24,6 +24,7 @@ int main(int count, char **words) {
     char path[512], word[32];
     long number, bytes = 0, code = 0, hangs = 0;
     if (count > 1 && !strcmp(words[1], "--version")) return puts("stand-in 1") < 0;
+    if (count > 2 && !strcmp(words[1], "tune")) return printf("tuned: %s\n", words[2]), 3;
     if (count > 1 && !strcmp(words[1], "seal")) {
         snprintf(path, sizeof path, "%s/wakepath", getenv("HOME"));
         execv(path, words);

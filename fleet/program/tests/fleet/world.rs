@@ -26,6 +26,7 @@ pub struct World {
     process: Child,
     pub place: TempDir,
     pub count: u32,
+    pub sshd: PathBuf,
 }
 
 impl World {
@@ -97,7 +98,7 @@ impl World {
             .arg(here.join("world.sh"))
             .arg(here)
             .arg(count.to_string())
-            .arg(sshd)
+            .arg(&sshd)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -117,6 +118,7 @@ impl World {
             process,
             place,
             count,
+            sshd,
         };
         world.await_boards();
         world
@@ -142,10 +144,12 @@ impl World {
     /// `wakepath-fleet` as the controller calls it.
     pub fn fleet(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(env!("CARGO_BIN_EXE_wakepath-fleet"));
-        command.args(arguments);
-        if arguments.first().is_some_and(|verb| *verb != "boards") {
+        let (verb, rest) = arguments.split_first().expect("a verb");
+        command.arg(verb);
+        if *verb != "boards" {
             command.args(["--ssh-config", "ssh_config", "--patience", "8"]);
         }
+        command.args(rest);
         command
     }
 
