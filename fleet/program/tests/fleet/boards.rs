@@ -139,7 +139,7 @@ fn a_seal_is_asked_for_and_belongs_to_the_board() {
         wakepath_test_program::not_run("WAKEPATH_BINARY names no static wakepath");
     };
     for number in 1..=3 {
-        fs::copy(&program, world.home(number).join("wakepath")).unwrap();
+        world.lay(&program, number);
     }
     push(&world);
     for number in [1, 2] {

@@ -9,8 +9,13 @@ use std::time::Duration;
 
 wakepath_test_program::tests![
     ;
+    a_short_night_is_accounted_for,
     a_night_of_500_runs_is_accounted_for,
 ];
+
+fn a_short_night_is_accounted_for() {
+    night(6, 5, 4);
+}
 
 fn a_night_of_500_runs_is_accounted_for() {
     night(20, 25, 10);
@@ -172,7 +177,7 @@ fn once(world: &World, arguments: &[&str], kill_after: Option<u64>) {
 /// A key for each board, a real program to seal with, and a file that trusts the keys.
 fn trust(world: &World, program: &std::ffi::OsStr) {
     for number in 1..=world.count {
-        std::fs::copy(program, world.home(number).join("wakepath")).unwrap();
+        world.lay(program, number);
         world.shell(&format!(
             "ssh-keygen -q -t ed25519 -N '' -f key{number} && printf 'board{number} %s\\n' \
              \"$(cut -d' ' -f1,2 key{number}.pub)\" >> trust && \

@@ -171,6 +171,16 @@ impl World {
         self.path(&format!("home{number}"))
     }
 
+    /// Lays a real wakepath where a board's stand-in looks for it.
+    pub fn lay(&self, program: &std::ffi::OsStr, number: u32) {
+        let one = self.path("wakepath");
+        if !one.exists() {
+            fs::copy(program, &one).expect("a copy");
+            open_to_all(&one);
+        }
+        std::os::unix::fs::symlink(one, self.home(number).join("wakepath")).expect("a link");
+    }
+
     fn await_boards(&self) {
         for number in 1..=self.count {
             let line = format!(
