@@ -7,7 +7,8 @@ wakepath_test_program::tests![
     a_scenario_runs_on_the_boards_that_are_meant_and_comes_back_whole,
     a_board_that_measures_is_neither_asked_nor_pushed_to,
     a_job_goes_on_where_it_was_not_begun,
-    a_seal_is_asked_for_and_belongs_to_the_board;
+    a_seal_is_asked_for_and_belongs_to_the_board,
+    the_real_program_measures_seals_and_is_verified,
 ];
 
 const SCENARIO: &str = "aura-logging";
@@ -165,4 +166,52 @@ fn a_seal_is_asked_for_and_belongs_to_the_board() {
         "{out}"
     );
     assert!(out.contains("board3  invalid    it is not sealed"), "{out}");
+}
+
+fn the_real_program_measures_seals_and_is_verified() {
+    let program = std::env::var("WAKEPATH_BINARY");
+    let program = program
+        .unwrap_or_else(|_| wakepath_test_program::not_run("WAKEPATH_BINARY names no wakepath"));
+    let world = World::of(&[Like::default()]);
+    let (code, out, err) = world.told(&["push", "--on", "all", "--program", &program]);
+    if err.contains("not static") {
+        // A development build, which needs libraries that these boards do have: laid there by hand.
+        push(&world);
+        world.shell(&format!(
+            "cd home1/.wakepath-fleet && sum=$(sha256sum < {program} | cut -d' ' -f1) && cp {program} programs/$sum && \
+             echo $sum > program && chown board1 programs/$sum program"
+        ));
+    } else {
+        assert_eq!(code, 0, "{out}{err}");
+    }
+    world.shell(
+        "cat > own.toml <<E\nname = \"own\"\nrate = \"100 Hz\"\nduration = \"1 s\"\npolicies = [\"OTHER\"]\nE",
+    );
+    let key = "home1/.wakepath-fleet/key";
+    world.shell(&format!(
+        "ssh-keygen -q -t ed25519 -N '' -f {key} && chown board1 {key} && \
+         echo \"board1 $(cut -d' ' -f1,2 {key}.pub)\" > trust"
+    ));
+    let (code, out, err) = world.told(&["run", "own.toml", "--on", "all", "--job", "a"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let (code, out, err) = world.told(&["fetch", "--wait", "--trust", "trust"]);
+    // Whether this machine keeps 100 Hz is no matter here; that the run came back as a run is.
+    let run = world.path("wakepath-fleet/runs/a/board1/run");
+    let said = fs::read_to_string(run.with_file_name("output")).unwrap();
+    assert!(
+        run.join("manifest.json").is_file(),
+        "{code}: {out}{err}{said}"
+    );
+    assert!(
+        run.join("seal.dsse.json").is_file(),
+        "{code}: {out}{err}{said}"
+    );
+    assert!(!out.contains("seal"), "{out}");
+    let mut verify = std::process::Command::new(&program);
+    verify
+        .args(["verify", "--board", "board1", "--trust"])
+        .arg(world.path("trust"))
+        .arg(&run);
+    let (code, out, err) = crate::world::ended(verify.output().unwrap());
+    assert_eq!(code, 0, "{out}{err}");
 }
