@@ -246,7 +246,8 @@ read_out() {
     case $2 in
     *..* | *[!A-Za-z0-9._/-]*) refuse "no file of a run" ;;
     esac
-    [ -f "$2" ] && [ ! -L "$2" ] || refuse "no such file"
+    [ -f "$2" ] || refuse "no such file"
+    [ ! -L "$2" ] || refuse "no such file"
     exec tail -c "+$(($3 + 1))" "$2"
 }
 
@@ -319,7 +320,8 @@ if [ "${1-}" = restricted ]; then
     restricted=yes
     # shellcheck disable=SC2086 # Split into words, with no file names made of them.
     set -- ${SSH_ORIGINAL_COMMAND-}
-    [ "${1-}" = sh ] && [ $# -ge 3 ] || refuse "this account runs wakepath-fleet's words alone"
+    [ "${1-}" = sh ] || refuse "this account runs wakepath-fleet's words alone"
+    [ $# -ge 3 ] || refuse "this account runs wakepath-fleet's words alone"
     shift 2
     case ${1-} in
     hello | start | state | list | read | remove) ;;

@@ -1,3 +1,4 @@
+#!/bin/sh
 # A world of its own, started in new mount, network and process namespaces: boards that are network namespaces with
 # an sshd each, and a controller that reaches them by a link each. Its end ends everything in it.
 #
