@@ -7,7 +7,7 @@ use crate::facts::FACTS;
 use crate::name::{hexadecimal, run_number};
 use crate::record::{RETIRED, RUNS, Role, RunRecord, SEALS, object_name};
 use crate::store::Store;
-use crate::table::{Column, Values, to_parquet};
+use crate::table::{Column, Values, read_latencies, to_parquet};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -21,6 +21,9 @@ pub struct Catalogue {
     /// Runs whose samples retention took.
     pub retired: BTreeSet<String>,
 }
+
+/// Segment and thread to latencies in nanoseconds and how often each was seen, by minutes.
+pub type Latencies = BTreeMap<(i64, i64), Vec<(i64, i64)>>;
 
 /// A file with the samples of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,6 +136,18 @@ impl Catalogue {
             }));
         }
         files
+    }
+
+    /// The latencies of one run: segment and thread to value and count, over the cycles that ran.
+    ///
+    /// # Errors
+    /// [`FleetArchiveError::Damaged`]; the system's.
+    pub fn latencies(&self, store: &dyn Store, record: &RunRecord) -> Result<Latencies> {
+        let name = object_name(&record.histograms);
+        let path = store.path_of(&name);
+        let missing = || FleetArchiveError::damaged(&path, "is missing");
+        let file = store.open(&name)?.ok_or_else(missing)?;
+        read_latencies(file).map_err(|error| FleetArchiveError::damaged(&path, error.to_string()))
     }
 
     fn runs(&self) -> Vec<Column> {

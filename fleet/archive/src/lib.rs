@@ -21,7 +21,7 @@ mod store;
 mod table;
 
 pub use add::{Added, add};
-pub use catalogue::{Catalogue, SamplesFile, catalogue};
+pub use catalogue::{Catalogue, Latencies, SamplesFile, catalogue};
 pub use check::check;
 pub use error::{FleetArchiveError, Result};
 pub use histogram::{Bin, Histogram, MOST_EXACT_BINS};

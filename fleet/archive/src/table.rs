@@ -1,15 +1,19 @@
 //! Tables as Parquet: whole columns of integers, texts and flags, packed as an archive's samples are.
 //! It knows nothing of runs.
 
+use crate::catalogue::Latencies;
 use crate::error::{FleetArchiveError, Result};
 use parquet::basic::{
     Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel,
 };
+use parquet::column::reader::ColumnReader;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -143,4 +147,61 @@ fn write_group(
         column.close()?;
     }
     group.close().map(drop)
+}
+
+/// Rows of a group beyond which nothing of ours wrote it.
+const MOST_ROWS: i64 = 1 << 22;
+
+/// The latencies in a table of histograms.
+pub(crate) fn read_latencies(file: File) -> std::result::Result<Latencies, ParquetError> {
+    let odd = |why: &str| ParquetError::General(why.to_owned());
+    let reader = SerializedFileReader::new(file)?;
+    let mut all = Latencies::new();
+    for number in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(number)?;
+        let rows = group.metadata().num_rows();
+        if !(0..=MOST_ROWS).contains(&rows) {
+            return Err(odd("a group with more rows than are ever written"));
+        }
+        let rows = rows as usize;
+        let place = |name: &str| {
+            let columns = group.metadata().columns();
+            let place = columns.iter().position(|c| c.column_descr().name() == name);
+            place.ok_or_else(|| odd("a column is missing"))
+        };
+        let integers = |name: &str| {
+            let ColumnReader::Int64ColumnReader(mut column) =
+                group.get_column_reader(place(name)?)?
+            else {
+                return Err(odd("a column of integers is none"));
+            };
+            let mut values = Vec::new();
+            column.read_records(rows, None, None, &mut values)?;
+            Ok(values)
+        };
+        let ColumnReader::ByteArrayColumnReader(mut column) =
+            group.get_column_reader(place("metric")?)?
+        else {
+            return Err(odd("a column of texts is none"));
+        };
+        let mut metrics = Vec::new();
+        column.read_records(rows, None, None, &mut metrics)?;
+        let (segments, threads) = (integers("segment")?, integers("thread")?);
+        let (uppers, samples) = (integers("upper_ns")?, integers("samples")?);
+        let lengths = [
+            segments.len(),
+            threads.len(),
+            uppers.len(),
+            samples.len(),
+            metrics.len(),
+        ];
+        if lengths.iter().any(|&length| length != rows) {
+            return Err(odd("columns of different lengths"));
+        }
+        for row in (0..rows).filter(|&row| metrics[row].data() == b"latency") {
+            let thread = all.entry((segments[row], threads[row])).or_default();
+            thread.push((uppers[row], samples[row]));
+        }
+    }
+    Ok(all)
 }

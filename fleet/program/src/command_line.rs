@@ -2,10 +2,16 @@
 
 mod archive;
 mod boards;
+mod looks;
+#[cfg(feature = "questions")]
+mod query;
 
 pub use archive::*;
 pub use boards::*;
 use clap::{Parser, Subcommand};
+pub use looks::*;
+#[cfg(feature = "questions")]
+pub use query::*;
 
 /// The same measurement on many boards.
 #[derive(Debug, Parser)]
@@ -19,7 +25,8 @@ use clap::{Parser, Subcommand};
                   wakepath-fleet push --on all --program wakepath-aarch64  the program, once\n  \
                   wakepath-fleet run pi5-250hz --on tag=pi5                begins, and returns\n  \
                   wakepath-fleet fetch --wait                              what came of it\n  \
-                  wakepath-fleet add --board pi5-07 RUN                    a run into the archive",
+                  wakepath-fleet add --board pi5-07 RUN                    a run into the archive\n  \
+                  wakepath-fleet query quantiles                           exact quantiles of all that is in it",
     disable_help_subcommand = true,
     arg_required_else_help = true
 )]
@@ -54,6 +61,17 @@ pub enum Verb {
     Gc(Gc),
     /// See whether the archive is whole.
     Check(Check),
+    /// Ask the archive in SQL, here or on a cluster.
+    #[cfg(feature = "questions")]
+    Query(Query),
+    /// Tell whether runs of one kind are later than runs of another.
+    Regressions(Regressions),
+    /// Find when a board's latencies changed, and what changed with them.
+    Changes(Changes),
+    /// Write the archive as pages to look at.
+    Site(Site),
+    /// Write what other systems read.
+    Export(Export),
 }
 
 #[cfg(test)]

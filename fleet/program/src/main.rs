@@ -4,6 +4,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod command_line;
+mod histories;
 mod terminal;
 mod usage;
 mod verbs;
@@ -29,6 +30,12 @@ fn main() -> ExitCode {
         Verb::Tune(arguments) => verbs::tune::run(&arguments),
         Verb::Reboot(arguments) => verbs::reboot::run(&arguments),
         Verb::Authorize(arguments) => verbs::authorize::run(&arguments),
+        #[cfg(feature = "questions")]
+        Verb::Query(arguments) => verbs::query::run(&arguments),
+        Verb::Regressions(arguments) => verbs::regressions::run(&arguments),
+        Verb::Changes(arguments) => verbs::changes::run(&arguments),
+        Verb::Site(arguments) => verbs::site::run(&arguments),
+        Verb::Export(arguments) => verbs::export::run(&arguments),
     };
     match outcome {
         Ok(code) => code,

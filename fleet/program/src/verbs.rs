@@ -5,13 +5,19 @@ pub mod add;
 mod archive;
 pub mod authorize;
 pub mod boards;
+pub mod changes;
 pub mod check;
+pub mod export;
 pub mod fetch;
 pub mod gc;
 mod known;
 pub mod push;
+#[cfg(feature = "questions")]
+pub mod query;
 pub mod reboot;
+pub mod regressions;
 pub mod run;
+pub mod site;
 pub mod status;
 pub mod tune;
 

@@ -6,11 +6,22 @@ use crate::bench::released_program;
 use crate::job::Job;
 use crate::place;
 use crate::tools::{cargo, wait_for_set_up};
+use std::path::PathBuf;
 use std::process::Command;
 
-/// Tests and clippy.
+/// All but the engine of questions, whose dependencies take six minutes of a CPU to compile.
+const WITHOUT_ENGINE: [&str; 4] = [
+    "--workspace",
+    "--exclude",
+    "wakepath-fleet-query",
+    "--no-default-features",
+];
+
+/// Tests and clippy, without the engine.
 pub fn workspace(job: &Job) -> Outcome {
-    let lints = job.run(of("clippy").args(["--all-targets", "--", "-D", "warnings"]));
+    let mut lints = of("clippy");
+    lints.args(WITHOUT_ENGINE);
+    let lints = job.run(lints.args(["--all-targets", "--", "-D", "warnings"]));
     tests(job, &[]).and(Outcome::of(lints.failure))
 }
 
@@ -26,6 +37,7 @@ fn tests(job: &Job, arguments: &[&str]) -> Outcome {
         Err(error) => return Outcome::of(Some(error)),
     };
     let mut command = of("test");
+    command.args(WITHOUT_ENGINE);
     command.env("WAKEPATH_BINARY", program);
     // Unpacked, where it is not installed: `./test` sees to that.
     let unpacked = place::target().join("openssh");
@@ -39,8 +51,44 @@ fn tests(job: &Job, arguments: &[&str]) -> Outcome {
     Outcome::of_tests(&job.run(command.args(arguments)))
 }
 
+/// The engine of questions, here and on a Spark cluster on loopback, and the program with it.
+pub fn questions(job: &Job) -> Outcome {
+    let spark = spark(job);
+    let mut tests = of("test");
+    tests.args(["--package", "wakepath-fleet-query", "--no-fail-fast", "--"]);
+    // One at a time: each starts three processes of Java.
+    tests.args(["--show-output", "--test-threads", "1"]);
+    if let Some(home) = spark {
+        tests.env("WAKEPATH_SPARK", home);
+    }
+    let tests = job.run(&mut tests);
+    let mut lints = of("clippy");
+    lints.args(["--workspace", "--all-targets"]);
+    let lints = job.run(lints.args(["--", "-D", "warnings"]));
+    Outcome::of_tests(&tests).and(Outcome::of(lints.failure))
+}
+
+/// Spark's own home in an environment of Python's, fetched where it is missing. Where it can't be had the
+/// tests that need it say so.
+fn spark(job: &Job) -> Option<PathBuf> {
+    let environment = place::target().join("spark");
+    let find = || {
+        let libraries = std::fs::read_dir(environment.join("lib")).ok()?;
+        let homes = libraries.flatten();
+        let mut homes = homes.map(|python| python.path().join("site-packages/pyspark"));
+        homes.find(|home| home.join("bin/spark-submit").is_file())
+    };
+    if find().is_none() {
+        let mut make = Command::new("python3");
+        job.run(make.args(["-m", "venv"]).arg(&environment));
+        let mut install = Command::new(environment.join("bin/python"));
+        job.run(install.args(["-m", "pip", "install", "-q", "pyspark==4.*"]));
+    }
+    find()
+}
+
 fn of(verb: &str) -> Command {
-    let mut command = cargo(&[verb, "--locked", "--workspace"]);
+    let mut command = cargo(&[verb, "--locked"]);
     command.args(["--manifest-path", "fleet/Cargo.toml", "--target-dir"]);
     command.arg(place::target().join("fleet"));
     command

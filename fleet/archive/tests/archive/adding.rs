@@ -154,6 +154,9 @@ fn a_long_runs_histograms_are_kept_by_the_minute() {
     scratch.added(&run);
     let store = scratch.store();
     let all = catalogue(&store).unwrap();
+    let read = all.latencies(&store, &all.records[0]).unwrap();
+    let count: i64 = read[&(0, 0)].iter().map(|(_, samples)| samples).sum();
+    assert_eq!(count, all.records[0].threads[0].executed);
     let file = std::fs::File::open(&all.histograms(&store)[0]).unwrap();
     use parquet::file::reader::{FileReader, SerializedFileReader};
     let table = SerializedFileReader::new(file).unwrap();

@@ -1,0 +1,88 @@
+//! Arguments of the verbs that look through an archive.
+
+use super::Archive;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Compare runs of one kind with runs of another.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 nothing regressed, 2 something did, 3 something could not be told, 1 error.\n\n\
+                        Examples:\n  \
+                        wakepath-fleet regressions --first kernel=6.6.31-rt --second kernel=6.12.9-rt\n  \
+                        wakepath-fleet regressions --first governor=schedutil --second governor=performance --margin 5"
+)]
+pub struct Regressions {
+    /// Runs of the first side: a fact and its value.
+    #[arg(long, value_name = "FACT=VALUE")]
+    pub first: String,
+    /// Runs of the second side.
+    #[arg(long, value_name = "FACT=VALUE")]
+    pub second: String,
+    /// Factor that is no difference yet, in percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = 10.0)]
+    pub margin: f64,
+    /// JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Which archive.
+    #[command(flatten)]
+    pub of: Archive,
+}
+
+/// Find changes in histories.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+                        wakepath-fleet changes\n  \
+                        wakepath-fleet changes --json | jq '.[].change.differences'")]
+pub struct Changes {
+    /// JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Which archive.
+    #[command(flatten)]
+    pub of: Archive,
+}
+
+/// Write the site.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The pages need no server and load nothing from elsewhere.\n\n\
+                        Examples:\n  \
+                        wakepath-fleet site --output fleet-site\n  \
+                        xdg-open fleet-site/index.html"
+)]
+pub struct Site {
+    /// Where to.
+    #[arg(long, short, value_name = "DIRECTORY", default_value = "fleet-site")]
+    pub output: PathBuf,
+    /// Which archive.
+    #[command(flatten)]
+    pub of: Archive,
+}
+
+/// Write what other systems read.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+                        wakepath-fleet export openmetrics > /var/lib/node_exporter/wakepath.prom\n  \
+                        wakepath-fleet export kcidb --origin mylab > report.json")]
+pub struct Export {
+    /// Which form.
+    #[arg(value_enum)]
+    pub form: ExportForm,
+    /// Who submits, for KCIDB.
+    #[arg(long, value_name = "NAME", default_value = "wakepath")]
+    pub origin: String,
+    /// Which archive.
+    #[command(flatten)]
+    pub of: Archive,
+}
+
+/// A form of other systems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportForm {
+    /// OpenMetrics 1.0: the newest run of each board under each kernel.
+    Openmetrics,
+    /// KernelCI's database, schema 5.3: every run.
+    Kcidb,
+}

@@ -1,0 +1,101 @@
+//! `wakepath-fleet regressions`: runs of one kind against runs of another, on every board.
+
+use super::{Outcome, archive};
+use crate::command_line::Regressions;
+use crate::histories::histories;
+use crate::terminal::print;
+use std::process::ExitCode;
+use wakepath_fleet_archive::catalogue;
+use wakepath_fleet_regression::{Compared, Figure, Outcome as Found, RunFigures, Terms, compare};
+
+/// Compares them.
+pub fn run(arguments: &Regressions) -> Outcome {
+    let sides = [&arguments.first, &arguments.second].map(|side| {
+        side.split_once('=')
+            .ok_or_else(|| format!("{side:?} is no FACT=VALUE, such as kernel=6.12.9-rt"))
+    });
+    let [first, second] = sides;
+    let (first, second) = (first?, second?);
+    if !(arguments.margin > 0.0 && arguments.margin <= 1000.0) {
+        return Err(format!("--margin {} is no percentage above 0", arguments.margin).into());
+    }
+    let histories = histories(&catalogue(&archive::open(&arguments.of)?)?);
+    for (fact, value) in [first, second] {
+        let runs = histories.iter().flat_map(|history| &history.runs);
+        let mut known = runs.filter_map(|run| run.facts.get(fact));
+        if !known.any(|found| found == value) {
+            return Err(format!("no run has {fact}={value}").into());
+        }
+    }
+    let takes = |(fact, value): (&str, &str)| {
+        let (fact, value) = (fact.to_owned(), value.to_owned());
+        move |run: &RunFigures| run.facts.get(&fact).is_some_and(|found| *found == value)
+    };
+    let (is_first, is_second) = (takes(first), takes(second));
+    let mut runs = histories.iter().flat_map(|history| &history.runs);
+    if let Some(both) = runs.find(|run| is_first(run) && is_second(run)) {
+        let run = &both.run_id;
+        return Err(
+            format!("run {run} is on both sides; the sides must exclude each other").into(),
+        );
+    }
+    let terms = Terms {
+        margin: arguments.margin / 100.0,
+        ..Terms::default()
+    };
+    let all = compare(&histories, &Figure::ALL, &is_first, &is_second, &terms);
+    print(&match arguments.json {
+        true => serde_json::to_string(&all)? + "\n",
+        false => shown(&all, &terms),
+    })?;
+    let any = |outcomes: &[Found]| all.iter().any(|one| outcomes.contains(&one.outcome));
+    Ok(match () {
+        () if any(&[Found::Regressed]) => ExitCode::from(2),
+        () if any(&[Found::Inconclusive, Found::Invalid]) => ExitCode::from(3),
+        () => ExitCode::SUCCESS,
+    })
+}
+
+fn shown(all: &[Compared], terms: &Terms) -> String {
+    let mut text = String::new();
+    for one in all {
+        let factor = match (one.factor, one.interval) {
+            (Some(factor), Some((lower, upper))) => {
+                format!("{factor:.3} times (90 %: {lower:.3} to {upper:.3})")
+            }
+            (Some(factor), None) => format!("{factor:.3} times (too few runs for an interval)"),
+            (None, _) => "not to be compared".to_owned(),
+        };
+        let p = |p: Option<f64>| p.map_or("–".to_owned(), |p| format!("{p:.2e}"));
+        let mut line = format!(
+            "{:<12}  {}, {}, {}: {factor}; {} against {} runs, p {}, p of a difference beyond the margin {}",
+            one.outcome.word(),
+            one.board,
+            one.condition,
+            one.figure.name(),
+            one.runs.0,
+            one.runs.1,
+            p(one.p),
+            p(one.p_equivalent),
+        );
+        if one.left_out != (0, 0) {
+            line += &format!(
+                "; left out as invalid: {} and {}",
+                one.left_out.0, one.left_out.1
+            );
+        }
+        if one
+            .least_p
+            .is_some_and(|least| least > terms.false_findings)
+        {
+            line += "; more runs are needed to show anything";
+        }
+        text += &(line + "\n");
+    }
+    text + &format!(
+        "The run is the replicate: exact rank tests over runs, Hodges–Lehmann factor, Benjamini–Hochberg at {} % over \
+         all lines, margin {} %.\n",
+        100.0 * terms.false_findings,
+        100.0 * terms.margin
+    )
+}

@@ -1,0 +1,96 @@
+//! `wakepath-fleet site`: the archive as pages.
+
+use super::{Outcome, archive, changes};
+use crate::command_line::Site;
+use crate::terminal::print;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+use wakepath_directory::{Directory, Trust};
+use wakepath_fleet_archive::{Catalogue, DirectoryStore, catalogue};
+use wakepath_fleet_site::{Curve, Seen, SeenRun, board_page, front_page};
+use wakepath_timeline::count::counted;
+
+/// Writes them; a page is replaced whole.
+pub fn run(arguments: &Site) -> Outcome {
+    let store = archive::open(&arguments.of)?;
+    let all = catalogue(&store)?;
+    let seen = seen(&all);
+    let trust = match arguments.of.trust_directory {
+        true => Trust::Any,
+        false => Trust::Own,
+    };
+    let output = Directory::make(&arguments.output, trust)?;
+    let boards = Directory::make(&arguments.output.join("board"), trust)?;
+    let put = |directory: &Directory, name: &str, text: &str| {
+        let path = directory.path_of(name);
+        let put = directory.put(name, text.as_bytes());
+        put.map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let names = seen.boards();
+    for board in &names {
+        let newest = newest(&seen, board);
+        let curves = match newest {
+            Some(run) => curves(&store, &all, &run.run_id)?,
+            None => Vec::new(),
+        };
+        let newest = newest.map(|run| (&*run.run_id, &*curves));
+        put(
+            &boards,
+            &format!("{board}.html"),
+            &board_page(&seen, board, newest),
+        )?;
+    }
+    // Last: it leads to all others.
+    put(&output, "index.html", &front_page(&seen))?;
+    let index = Path::new(&arguments.output).join("index.html");
+    print(&format!(
+        "{}: {}\n",
+        index.display(),
+        counted(names.len() as u64, "board", "boards")
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the pages show.
+pub fn seen(all: &Catalogue) -> Seen {
+    let run = |record| SeenRun::of(record, false);
+    let mut runs: Vec<SeenRun> = all.records.iter().map(run).collect();
+    for run in &mut runs {
+        run.sealed = all.sealed.contains(&run.run_id);
+    }
+    Seen::new(runs, changes::found(all))
+}
+
+/// A board's newest run that can be trusted.
+fn newest<'a>(seen: &'a Seen, board: &str) -> Option<&'a SeenRun> {
+    let mut runs = seen.runs.iter().rev();
+    runs.find(|run| run.board == board && !run.is_invalid())
+}
+
+/// How often each microsecond was seen, by thread. A latency of 1.001 µs is in the bar of 1 µs.
+fn curves(
+    store: &DirectoryStore,
+    all: &Catalogue,
+    run: &str,
+) -> Result<Vec<Curve>, Box<dyn std::error::Error>> {
+    let Some(record) = all.records.iter().find(|record| record.run_id == run) else {
+        return Ok(Vec::new());
+    };
+    let latencies = all.latencies(store, record)?;
+    let mut curves = Vec::new();
+    for row in record.threads.iter().filter(|row| !row.traced) {
+        let Some(values) = latencies.get(&(row.segment, row.thread)) else {
+            continue;
+        };
+        let mut points: BTreeMap<i64, u64> = BTreeMap::new();
+        for &(ns, samples) in values {
+            *points.entry(ns.div_euclid(1000)).or_default() += samples.max(0) as u64;
+        }
+        curves.push(Curve {
+            name: format!("{}, {}, {}", row.name, row.policy, row.phase),
+            points: points.into_iter().collect(),
+        });
+    }
+    Ok(curves)
+}

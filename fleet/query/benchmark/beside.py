@@ -1,0 +1,72 @@
+"""The quantiles of each run from the samples of an archive, by DuckDB and by numpy: a benchmark's other
+engines. `beside.py ARCHIVE duckdb|numpy`; prints CPU seconds, the largest memory and a digest of the answer."""
+
+import glob
+import hashlib
+import json
+import resource
+import sys
+
+QUESTION = """
+WITH bins AS (
+  SELECT filename AS run, latency_ns, COUNT(*) AS n
+  FROM read_parquet({files}, filename = true, union_by_name = true)
+  WHERE COALESCE(flags, 0) & 1 = 0
+  GROUP BY 1, 2
+),
+ranked AS (
+  SELECT run, latency_ns, n,
+         SUM(n) OVER (PARTITION BY run ORDER BY latency_ns
+                      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS reached,
+         SUM(n) OVER (PARTITION BY run) AS total
+  FROM bins
+)
+SELECT run, MIN(CASE WHEN reached * 2 >= total THEN latency_ns END),
+       MIN(CASE WHEN reached * 1000 >= total * 999 THEN latency_ns END),
+       MIN(CASE WHEN reached * 100000 >= total * 99999 THEN latency_ns END), MAX(latency_ns)
+FROM ranked GROUP BY run
+"""
+
+
+def files(archive):
+    for record in sorted(glob.glob(archive + "/runs/*.json")):
+        with open(record, encoding="utf-8") as file:
+            record = json.load(file)
+        for kept in record["files"]:
+            if kept["role"] == "samples":
+                yield f"{archive}/objects/{kept['sha256'][:2]}/{kept['sha256']}"
+
+
+def by_duckdb(paths):
+    import duckdb
+
+    rows = duckdb.connect().execute(QUESTION.format(files=paths)).fetchall()
+    return sorted(tuple(row[1:]) for row in rows)
+
+
+def by_numpy(paths):
+    import duckdb
+    import numpy
+
+    rows = []
+    for path in paths:
+        # Parquet is read by DuckDB: numpy has no reader.
+        read = "SELECT latency_ns FROM read_parquet(?) WHERE flags & 1 = 0"
+        values = duckdb.connect().execute(read, [path]).fetchnumpy()["latency_ns"]
+        values.sort()
+        count = len(values)
+        ranks = [-(-count // 2), -(-count * 999 // 1000), -(-count * 99999 // 100000), count]
+        rows.append(tuple(int(values[rank - 1]) for rank in ranks))
+    return sorted(rows)
+
+
+def main(archive, engine):
+    paths = list(files(archive))
+    answer = {"duckdb": by_duckdb, "numpy": by_numpy}[engine](paths)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    digest = hashlib.sha256(repr(answer).encode()).hexdigest()[:16]
+    print(f"{engine}: {used.ru_utime + used.ru_stime:.2f} CPU-s, {used.ru_maxrss / 1024:.0f} MB, answer {digest}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,85 @@
+//! A question and its answer: checked before, put to an engine, checked after.
+
+use crate::answer::Answer;
+use crate::checked::{COLUMNS, Checked, check, hold};
+use crate::error::Result;
+use crate::named::{NAMED, Named, add_bounds};
+use crate::spark::Cluster;
+use crate::tables::Tables;
+use crate::text::Text;
+use crate::{embedded, spark};
+
+/// Who answers.
+#[derive(Debug, Clone)]
+pub enum Engine {
+    /// This process.
+    Embedded,
+    /// A Spark cluster, which must see the archive's files by the same path.
+    Spark(Cluster),
+}
+
+/// An answer that was checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    /// The answer, without the columns that it was checked by.
+    pub answer: Answer,
+    /// What it was checked by, as a sentence.
+    pub checked: String,
+}
+
+/// Puts a question to an engine.
+///
+/// # Errors
+/// [`crate::QueryError::Void`] where the answer's counts are not the records'; as the engine says.
+pub fn ask(tables: &Tables, text: &Text, engine: &Engine) -> Result<Answered> {
+    let put = |text: &Text| match engine {
+        Engine::Embedded => embedded::ask(tables, text),
+        Engine::Spark(cluster) => spark::ask(tables, text, cluster),
+    };
+    let named = NAMED.iter().find(|named| is(named, text));
+    let mut answer = put(text)?;
+    let checked = check(&answer)?;
+    let said = match (named.and_then(|named| named.total), checked) {
+        (Some(total), _) => {
+            let total = total(&tables.totals);
+            hold(checked, total)?;
+            format!("all {total} counts, and sums by row, are those of the records")
+        }
+        (None, Checked::Within { counted }) => {
+            format!("{counted} counts, and sums by row, are those of the records")
+        }
+        (None, Checked::Not) => beside(tables, text, put)?,
+    };
+    answer.without(&COLUMNS);
+    add_bounds(&mut answer);
+    Ok(Answered {
+        answer,
+        checked: said,
+    })
+}
+
+fn is(named: &Named, text: &Text) -> bool {
+    Text::new(named.sql).is_ok_and(|own| own.sql() == text.sql())
+}
+
+/// For a text without counts: the tables that it asks are counted by the same engine.
+fn beside(tables: &Tables, text: &Text, put: impl Fn(&Text) -> Result<Answer>) -> Result<String> {
+    let mut counted = Vec::new();
+    for (table, name) in [("hist", "worst"), ("samples", "sample-quantiles")] {
+        if !text.asks(table) {
+            continue;
+        }
+        let named = crate::named(name).expect("a name of ours");
+        let answer = put(&Text::new(named.sql)?)?;
+        let total = named.total.expect("it counts")(&tables.totals);
+        hold(check(&answer)?, total)?;
+        counted.push(table);
+    }
+    Ok(match counted.is_empty() {
+        true => "it asks for nothing that is counted".to_owned(),
+        false => format!(
+            "it counts nothing itself; {} was counted by the same engine and agrees with the records",
+            counted.join(" and ")
+        ),
+    })
+}
