@@ -24,6 +24,9 @@ pub enum Scenario {
 
 /// Show what this machine is and what this user may do on it.
 #[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 shown, 1 error.\n\nExamples:\n  \
+                        wakepath machine\n  \
+                        wakepath machine --json > machine.json")]
 pub struct Machine {
     /// Print it as JSON.
     #[arg(long)]

@@ -143,10 +143,10 @@ pub struct Rate {
 /// wakepath's that writes them down, idle and under load, and they are judged like any other run.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The program links wakepath-rt (Rust) or wakepath.h (C, C++). It is started once to ask \
-                        for its loops, and ended before their first cycle; then for each policy in each phase, \
-                        twice where the scenario goes through its phases twice, and once more with --trace. What \
-                        it prints, when it is asked too, goes to program.log in the run directory.\n\nExit codes: 0 passed, 1 error or invalid run, \
+    after_help = "The program links wakepath-rt (Rust) or wakepath.h (C, C++). It is first started only to ask \
+                        for its loops, and ended before their first cycle. Then it is started for each policy in \
+                        each phase: twice where the scenario repeats its phases, and once more with --trace. All \
+                        that it prints goes to program.log in the run directory.\n\nExit codes: 0 passed, 1 error or invalid run, \
                         2 criterion not met, 3 undecided.\n\nExamples:\n  \
                         wakepath record -- ./my-loop\n  \
                         wakepath record --criterion 'latency 200us, miss-fraction 0.1 %' -- ./my-loop --fast\n  \
@@ -155,14 +155,14 @@ pub struct Rate {
                         wakepath record --service /var/lib/my-loop --keep 2GiB --metrics 9464 -- ./my-loop"
 )]
 pub struct Record {
-    /// What the loop bears: the scenario's criterion in one line, parted by commas.
+    /// What the loop must keep: a scenario's criterion in one line, separated by commas.
     #[arg(
         long,
         value_name = "CRITERION",
-        long_help = "What the loop bears, parted by commas: `latency 200us`, `deadline 1 period`, \
+        long_help = "What the loop must keep, separated by commas: `latency 200us`, `deadline 1 period`, \
         `miss-fraction 0.1 %`, `consecutive-misses 1`, `outage 3 periods`, `evidence`, `confidence`, as in \
         a scenario's [criterion] [default: a cycle is missed when it is not done by the next due time, \
-        and 0.5 % may be]"
+        and 0.5 % may be missed]"
     )]
     pub criterion: Option<String>,
     /// Policy to put the loops under, instead of the one that the program gives them; may be given more
@@ -178,7 +178,7 @@ pub struct Record {
     /// Without load.
     #[arg(long, conflicts_with = "loads")]
     pub idle: bool,
-    /// The scenario whose phases, with their loads, are gone through: a file or a built-in name.
+    /// Go through the phases of this scenario, with their loads: a file or a built-in name.
     #[arg(long, value_name = "SCENARIO", default_value = "check")]
     pub loads: String,
     /// Measure everything once more with kernel events recorded, so that late cycles can be explained.

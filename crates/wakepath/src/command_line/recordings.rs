@@ -17,12 +17,10 @@ pub struct Runs {
 
 /// Show a recorded run's answer in one screen, or everything that it says, judged again.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Exit codes: as those of the run itself.\n\nExamples:\n  \
+#[command(after_help = "Exit codes: those of the run itself.\n\nExamples:\n  \
                         wakepath show\n  \
                         wakepath show 2 --details\n  \
-                        wakepath show wakepath-runs/check-20260101T120000Z --json"
-)]
+                        wakepath show wakepath-runs/check-20260101T120000Z --json")]
 pub struct Show {
     /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
     /// latest].

@@ -43,6 +43,9 @@ pub struct TunePlan {
 
 /// Show a plan.
 #[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 shown, 1 error.\n\nExamples:\n  \
+                        wakepath tune plan --rate 1kHz --cpu 3\n  \
+                        wakepath tune plan --dry-run")]
 pub struct TunePlanShown {
     /// What it is for.
     #[command(flatten)]

@@ -23,7 +23,7 @@ pub fn run(arguments: &Explain) -> Outcome {
     let mut order = Order::of_run(&run)?;
     if let Some(threshold) = &arguments.threshold {
         let ns = units::parse_duration(threshold)
-            .map_err(|complaint| format!("--threshold {threshold}: {complaint}"))?;
+            .map_err(|complaint| format!("--threshold {threshold} {complaint}"))?;
         order.threshold_ns = Some(ns);
         order.threshold_from = "--threshold".into();
     }

@@ -235,7 +235,7 @@ pub fn fitted(
     duration: &str,
 ) -> Result<(Scenario, Vec<Warning>), Failure> {
     let total_ns = units::parse_duration(duration)
-        .map_err(|complaint| format!("--duration {duration}: {complaint}"))?;
+        .map_err(|complaint| format!("--duration {duration} {complaint}"))?;
     let fitted = scenario
         .with_total_duration(total_ns)
         .map_err(|error| format!("--duration {duration}: {error}"))?;

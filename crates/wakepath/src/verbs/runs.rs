@@ -12,6 +12,8 @@ use wakepath_timeline::one_line;
 
 /// Longest name and longest command in a column of a terminal.
 const LONGEST: usize = 30;
+/// Longest command elsewhere: it is for people, and programs have --json.
+const LONGEST_COMMAND: usize = 60;
 
 /// A run as it is listed.
 #[derive(Debug, Serialize)]
@@ -108,12 +110,16 @@ fn text(listed: &[Listed], style: Style) -> String {
     if !is_one {
         table = table.column(words("machine"));
     }
-    // A terminal has so much room; what another program reads is whole.
+    // A terminal has so much room; names are whole elsewhere, for they are typed again.
     let fitted = |text: &str| match style.columns {
         Some(_) => cut(&one_line(text), LONGEST),
         None => one_line(text),
     };
     let short = |text: &Option<String>| -> Cell { text.as_deref().map(fitted).into() };
+    let what = |text: &Option<String>| -> Cell {
+        let cut = |text: &str| cut(&fitted(text), LONGEST_COMMAND);
+        text.as_deref().map(cut).into()
+    };
     for run in listed {
         let started = run.started.as_ref().map(|time| {
             let minute: String = time.chars().take(16).collect();
@@ -122,7 +128,7 @@ fn text(listed: &[Listed], style: Style) -> String {
         let mut cells = vec![
             fitted(&run.name).into(),
             started.into(),
-            short(&run.what),
+            what(&run.what),
             match run.under_way {
                 true => "under way".into(),
                 false => short(&run.verdict),
@@ -144,4 +150,29 @@ fn text(listed: &[Listed], style: Style) -> String {
         text += "–: wakepath show NUMBER judges it\n";
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_command_is_cut_and_a_name_is_whole_where_no_terminal_reads() {
+        let name = "watch-with-a-name-that-is-longer-than-a-terminal-s-column";
+        let run = Listed {
+            number: 1,
+            name: name.into(),
+            directory: name.into(),
+            started: Some("2026-01-01T12:00:00Z".into()),
+            what: Some(format!("watch -- python3 -c {}", "x".repeat(200))),
+            verdict: Some("passed".into()),
+            machine: None,
+            under_way: false,
+        };
+        let shown = text(&[run], Style::default());
+        assert!(shown.contains(name), "{shown}");
+        let command = shown.lines().nth(1).unwrap();
+        assert!(command.contains("watch -- python3 -c xxx"), "{shown}");
+        assert!(command.chars().count() < 160, "{shown}");
+    }
 }
