@@ -40,7 +40,7 @@ pub enum LoadKind {
     Timers,
     /// Thousands of timers that expire at one instant.
     TimerStorm,
-    /// Thousands of files closed at once, which the kernel frees later in one go.
+    /// Thousands of files closed at once, which the kernel frees later.
     RcuStorm,
     /// Forks of a large process.
     AddressSpaces,

@@ -1,21 +1,24 @@
-//! Thousands of files closed at one instant, the ends of pipes: none is freed at once, all are after the same
-//! grace period (RCU), in a SoftIRQ that on a stock kernel comes before every thread.
+//! Thousands of files closed at one instant: none is freed at once, all are after the same grace period
+//! (RCU), in a SoftIRQ that on a stock kernel comes before every thread.
 
 use crate::counters::Counters;
-use crate::disturbance::storm::Storm;
+use crate::disturbance::storm::{Storm, next_after, now, sleep_until};
 use crate::ended::Ended;
 use crate::kernel;
 use crate::plan::{Assignment, Job};
+use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
-use rustix::pipe::{PipeFlags, pipe_with};
 use std::convert::Infallible;
+use std::time::Duration;
 use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Rcu, Disturbance::SystemCalls];
 
-/// Files of one worker. A pipe is three things to be freed, and more than 10 000 must wait for one grace
-/// period: from there on a kernel frees thousands in one go (`qhimark` in kernel/rcu/tree.c).
-pub(crate) const ALONE: u32 = 32_768;
+/// Files of one worker. Where more than 10 000 wait for one grace period, a kernel frees thousands in one go
+/// (`qhimark` in kernel/rcu/tree.c); a quick one has freed many before the last is closed.
+pub(crate) const ALONE: u32 = 65_536;
+/// Between two instants.
+const EVERY: Duration = Duration::from_millis(50);
 
 /// Runs until it is killed; counts files that it closed.
 pub(crate) fn run(
@@ -28,17 +31,13 @@ pub(crate) fn run(
     let mut storm = Storm::begin(counters, assignment, files, job)?;
     let counter = counters.slot(slot);
     loop {
-        let instant = storm.next()?;
-        let pipes = (storm.files / 2).max(1);
-        let mut files: Vec<OwnedFd> = Vec::new();
-        storm.until(instant, || {
-            for _ in 0..pipes {
-                let ends = pipe_with(PipeFlags::CLOEXEC).map_err(Ended::system("pipe"))?;
-                files.extend(<[OwnedFd; 2]>::from(ends));
-            }
-            Ok(())
-        })?;
+        storm.is_whole()?;
+        let open = |_| eventfd(0, EventfdFlags::CLOEXEC);
+        let files: Result<Vec<OwnedFd>, _> = (0..storm.files).map(open).collect();
+        let files = files.map_err(Ended::system("eventfd"))?;
         let closed = files.len() as u64;
+        // A process that is not ready by then closes its files at the next instant.
+        sleep_until(next_after(now(), EVERY))?;
         kernel::close_at_once(files);
         counter.add(closed);
     }
@@ -47,7 +46,6 @@ pub(crate) fn run(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::event::{EventfdFlags, eventfd};
     use rustix::fd::AsRawFd;
     use rustix::io::fcntl_getfd;
 

@@ -64,14 +64,21 @@ impl Storm {
 
     /// The next instant that leaves time to prepare for it.
     pub(crate) fn next(&mut self) -> Result<Duration, Ended> {
-        if let Some(rest) = &mut self.rest {
-            let ended = rest.try_wait().map_err(Ended::system("wait"))?;
-            if let Some(status) = ended {
-                let status = status.to_string();
-                return Err(Ended::GroupMember { status });
-            }
-        }
+        self.is_whole()?;
         Ok(instant_after(now(), self.took))
+    }
+
+    /// Whether the other processes still have the rest.
+    pub(crate) fn is_whole(&mut self) -> Result<(), Ended> {
+        let Some(rest) = &mut self.rest else {
+            return Ok(());
+        };
+        match rest.try_wait().map_err(Ended::system("wait"))? {
+            None => Ok(()),
+            Some(status) => Err(Ended::GroupMember {
+                status: status.to_string(),
+            }),
+        }
     }
 
     /// Prepares by `prepare`, which began now, and waits until the instant has passed.
@@ -83,10 +90,21 @@ impl Storm {
         let began = now();
         prepare()?;
         self.took = now().saturating_sub(began);
-        let at = Timespec::try_from(instant).map_err(|_| Ended::TooMany { bytes: u64::MAX })?;
-        while clock_nanosleep_absolute(ClockId::Monotonic, &at).is_err() {}
-        Ok(())
+        sleep_until(instant)
     }
+}
+
+/// Returns when that instant of the monotonic clock has passed.
+pub(crate) fn sleep_until(instant: Duration) -> Result<(), Ended> {
+    let at = Timespec::try_from(instant).map_err(|_| Ended::TooMany { bytes: u64::MAX })?;
+    while clock_nanosleep_absolute(ClockId::Monotonic, &at).is_err() {}
+    Ok(())
+}
+
+/// The next multiple of `every` after `now`.
+pub(crate) fn next_after(now: Duration, every: Duration) -> Duration {
+    let number = now.as_nanos() / every.as_nanos() + 1;
+    every * u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// The next of a row of instants whose distance leaves twice the time that preparing took: the same row
@@ -96,11 +114,10 @@ fn instant_after(now: Duration, took: Duration) -> Duration {
     while every < 2 * took {
         every *= 2;
     }
-    let number = (now + every / 2).as_nanos() / every.as_nanos() + 1;
-    every * u32::try_from(number).unwrap_or(u32::MAX)
+    next_after(now + every / 2, every)
 }
 
-fn now() -> Duration {
+pub(crate) fn now() -> Duration {
     let now = clock_gettime(ClockId::Monotonic);
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }

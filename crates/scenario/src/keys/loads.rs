@@ -87,7 +87,7 @@ pub(crate) static LOAD: Variants = Variants {
         ),
         plain(
             "rcu-storm",
-            "Thousands of files closed at once: the kernel frees them in one go, later (RCU).",
+            "Thousands of files closed at once, which the kernel frees later (RCU).",
         ),
         plain(
             "address-spaces",
