@@ -159,9 +159,10 @@ impl Written {
     /// Forks a child that writes some of its pages and exits with status 0.
     pub(crate) fn fork_a_child_that_writes(&self) -> Result<Pid, Error> {
         let page = rustix::param::page_size();
-        // SAFETY: the child writes within the mapping, which is never unmapped, makes one
-        // async-signal-safe call and never returns.
+        // SAFETY: the child writes memory, makes one async-signal-safe call and never returns.
         match unsafe { libc::fork() } {
+            // SAFETY: within the mapping, which is never unmapped; _exit runs no destructors or
+            // handlers of the parent's copy.
             0 => unsafe {
                 for offset in (0..self.bytes).step_by(page * WRITTEN_AGAIN) {
                     self.base.add(offset).write_volatile(2);

@@ -155,11 +155,11 @@ fn the_worst_over_policies_and_each_policy_are_judged_apart() {
     let found = findings(&run);
     let agreements: Vec<Agreement> = found[..4].iter().map(|one| one.agreement).collect();
     assert_eq!(agreements, [Agreement::Agrees; 4], "{found:?}");
-    let mut of_stock = run
+    let of_stock = run
         .guests
         .iter_mut()
         .filter(|run| run.guest.name == "standard");
-    while let Some(guest) = of_stock.next() {
+    for guest in of_stock {
         for one in &mut guest.conditions {
             if one.policy == "FIFO 99" {
                 one.latency = Distribution::new(vec![5_000, 9_000]).map(|found| found.summary());
