@@ -1,5 +1,6 @@
 //! The program as its users start it, on boards that are network namespaces with an sshd each.
 
+mod archived;
 mod boards;
 mod booted;
 mod failing;
@@ -10,6 +11,7 @@ mod usage;
 mod world;
 
 wakepath_test_program::program![
+    archived::TESTS,
     boards::TESTS,
     booted::TESTS,
     failing::TESTS,

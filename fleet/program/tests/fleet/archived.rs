@@ -1,0 +1,147 @@
+//! The verbs of the archive, as typed: what they answer, and what they refuse in one line with exit code
+//! 1 and nothing changed.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use wakepath_fleet_made_up::MadeUp;
+
+wakepath_test_program::tests![
+    runs_are_added_looked_through_and_shown,
+    kernels_are_compared_and_the_exit_code_says_it,
+    what_is_wrong_is_one_line_and_nothing_is_written,
+];
+
+fn fleet(scratch: &Path, line: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_wakepath-fleet"))
+        .args(line)
+        .current_dir(scratch)
+        .output()
+        .unwrap()
+}
+
+/// What it says, where it ends with this code.
+fn said(scratch: &Path, line: &[&str], code: i32) -> String {
+    let output = fleet(scratch, line);
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert_eq!(output.status.code(), Some(code), "{line:?}: {text:?}");
+    text.join("")
+}
+
+fn made_up(scratch: &Path, number: u64, kernel: &str, slower_by_ns: i64) -> String {
+    let run = MadeUp {
+        kernel: kernel.to_owned(),
+        slower_by_ns,
+        ..MadeUp::number(number)
+    };
+    run.write(&scratch.join(&run.run_id));
+    run.run_id
+}
+
+fn runs_are_added_looked_through_and_shown() {
+    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch.path();
+    let run = made_up(scratch, 1, "6.12.9-rt", 0);
+    let add = ["add", "--board", "pi5-07", &run];
+    assert_eq!(said(scratch, &add, 0), "2026-00000001: added\n");
+    assert_eq!(said(scratch, &add, 0), "2026-00000001: was there\n");
+    assert_eq!(
+        said(scratch, &["check"], 0),
+        "1 run: all there and as they were\n"
+    );
+    let swept = said(
+        scratch,
+        &["gc", "--dry-run", "--samples-before", "2027-01-01"],
+        0,
+    );
+    assert!(
+        swept.starts_with("2026-00000001: would lose its samples\n1 object, "),
+        "{swept}"
+    );
+    said(scratch, &["site"], 0);
+    let page = std::fs::read_to_string(scratch.join("fleet-site/index.html")).unwrap();
+    assert!(page.contains("1 run on 1 board under 1 kernel"), "{page}");
+    let board = std::fs::read_to_string(scratch.join("fleet-site/board/pi5-07.html")).unwrap();
+    assert!(
+        board.contains("loop-0, FIFO 80, idle"),
+        "its newest run is drawn"
+    );
+    let report = said(scratch, &["export", "kcidb", "--origin", "mylab"], 0);
+    assert!(
+        report.contains("\"id\":\"mylab:2026-00000001\""),
+        "{report}"
+    );
+    let changes = said(scratch, &["changes"], 0);
+    assert_eq!(changes, "No history shows a change of its p99.9.\n");
+}
+
+fn kernels_are_compared_and_the_exit_code_says_it() {
+    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch.path();
+    let mut add = vec!["add".to_owned(), "--board".to_owned(), "pi5-07".to_owned()];
+    add.extend((0..8).map(|n| made_up(scratch, n, "old", 0)));
+    // Three milliseconds later in every cycle: three times the p99.9 of a skipped period.
+    add.extend((8..16).map(|n| made_up(scratch, n, "new", 3_000_000)));
+    said(
+        scratch,
+        &add.iter().map(String::as_str).collect::<Vec<_>>(),
+        0,
+    );
+    let sides = |first: &'static str, second: &'static str| {
+        ["regressions", "--first", first, "--second", second]
+    };
+    let worse = said(scratch, &sides("kernel=old", "kernel=new"), 2);
+    assert_eq!(worse.matches("REGRESSED").count(), 3, "{worse}");
+    let better = said(scratch, &sides("kernel=new", "kernel=old"), 0);
+    assert_eq!(better.matches("IMPROVED").count(), 3, "{better}");
+    let changes = said(scratch, &["changes"], 0);
+    assert!(changes.contains("kernel: \"old\" → \"new\""), "{changes}");
+}
+
+fn what_is_wrong_is_one_line_and_nothing_is_written() {
+    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch.path();
+    let run = made_up(scratch, 1, "6.12.9-rt", 0);
+    for (line, expected) in [
+        (&["check"][..], "is no archive of a fleet"),
+        (&["site"], "is no archive of a fleet"),
+        (&["add", "--board", "../x", &run], "is no name of a board"),
+        (&["add", &run], "--board"),
+    ] {
+        let said = said(scratch, line, 1);
+        assert!(said.contains(expected), "{line:?}: {said}");
+        assert_eq!(said.matches('\n').count(), 1, "{said}");
+    }
+    assert_eq!(
+        std::fs::read_dir(scratch).unwrap().count(),
+        1,
+        "something was written"
+    );
+    said(scratch, &["add", "--board", "a", &run], 0);
+    for (line, expected) in [
+        (&["add", "--board", "a", "nowhere"][..], "nowhere"),
+        (&["gc", "--samples-before", "yesterday"], "is no day"),
+        (
+            &["regressions", "--first", "x", "--second", "kernel=y"],
+            "is no FACT=VALUE",
+        ),
+        (
+            &["regressions", "--first", "kernel=x", "--second", "kernel=y"],
+            "no run has kernel=x",
+        ),
+        (
+            &[
+                "regressions",
+                "--first",
+                "kernel=6.12.9-rt",
+                "--second",
+                "governor=performance",
+            ],
+            "is on both sides",
+        ),
+        (&["export", "kcidb", "--origin", "My Lab"], "small letters"),
+    ] {
+        let said = said(scratch, line, 1);
+        assert!(said.contains(expected), "{line:?}: {said}");
+        assert_eq!(said.matches('\n').count(), 1, "{said}");
+    }
+}
