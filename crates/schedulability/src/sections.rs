@@ -19,6 +19,9 @@ pub struct Sections {
     pub scheduler_ns: u64,
     /// Within that, from interrupts masked for the switch to preemption on again (D_ST).
     pub switch_ns: u64,
+    /// From the scheduler's return to the thread's first instruction: no part of the theorem, whose
+    /// latency ends there; 0 where that is what is bounded.
+    pub after_scheduler_ns: u64,
     /// Interrupts, non-maskable ones among them.
     pub interrupts: Vec<Interrupting>,
 }
@@ -46,6 +49,8 @@ pub struct SectionsBound {
     pub before_scheduler_ns: u64,
     /// The scheduler.
     pub scheduler_ns: u64,
+    /// The way back.
+    pub after_scheduler_ns: u64,
     /// For each interrupt how often it comes, and what that takes.
     pub interrupts: Vec<(u64, u64)>,
 }
@@ -64,8 +69,8 @@ pub enum NoSectionsBound {
 }
 
 impl Sections {
-    /// The least L > 0 with L = max(D_ST, D_POID) + D_PAIE + D_PSD + I(L), I the interrupts that can
-    /// come in a window of L.
+    /// The least L > 0 with L = max(D_ST, D_POID) + D_PAIE + D_PSD + the way back + I(L), I the interrupts
+    /// that can come in a window of L.
     ///
     /// # Errors
     /// [`NoSectionsBound`].
@@ -79,6 +84,7 @@ impl Sections {
         let own_ns = waited_ns
             .checked_add(self.before_scheduler_ns)
             .and_then(|ns| ns.checked_add(self.scheduler_ns))
+            .and_then(|ns| ns.checked_add(self.after_scheduler_ns))
             .ok_or(NoSectionsBound::TooLong)?;
         let mut window_ns = own_ns.max(1);
         loop {
@@ -92,6 +98,7 @@ impl Sections {
                     waited_ns,
                     before_scheduler_ns: self.before_scheduler_ns,
                     scheduler_ns: self.scheduler_ns,
+                    after_scheduler_ns: self.after_scheduler_ns,
                     interrupts,
                 });
             }
@@ -133,6 +140,7 @@ mod tests {
             before_scheduler_ns: 2,
             scheduler_ns: 10,
             switch_ns: 4,
+            after_scheduler_ns: 0,
             interrupts,
         }
     }
@@ -146,6 +154,15 @@ mod tests {
         let found = sections(interrupts).latency_bound().unwrap();
         assert_eq!(found.latency_ns, 113);
         assert_eq!(found.interrupts, [(1, 5), (3, 36)]);
+        // The way back comes on top, for interrupts too.
+        let back = Sections {
+            after_scheduler_ns: 3,
+            ..sections(vec![interrupt(12, Some(73))])
+        };
+        assert_eq!(
+            back.latency_bound().unwrap().latency_ns,
+            60 + 2 + 10 + 3 + 2 * 12
+        );
         // A tail of the switch that is longer than any other section is what is waited for.
         let tail = Sections {
             switch_ns: 90,

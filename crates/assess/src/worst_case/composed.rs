@@ -65,6 +65,12 @@ impl Bounds {
             ),
             ("the scheduler".to_owned(), found.scheduler_ns),
         ];
+        if found.after_scheduler_ns > 0 {
+            made_of.push((
+                "from there to the loop".to_owned(),
+                found.after_scheduler_ns,
+            ));
+        }
         let interrupts = sections.interrupts.iter().zip(&found.interrupts);
         made_of.extend(interrupts.map(|(one, (count, ns))| match count {
             1 => (one.name.clone(), *ns),

@@ -32,6 +32,12 @@ pub(crate) static SECTIONS: Table = Table {
             "switch",
             "Within that, from interrupts masked for the switch to preemption on again.",
         ),
+        optional(
+            "after-scheduler",
+            Form::Duration,
+            "0 ns: the bound ends where the scheduler returns",
+            "From there to the loop's first instruction.",
+        ),
         required(
             "interrupts",
             Form::List(&Form::Table(&SECTION_INTERRUPT), 0, MOST_INTERRUPTS),

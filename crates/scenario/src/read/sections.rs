@@ -23,6 +23,10 @@ pub fn sections(text: &str, source_name: &str) -> Result<Sections, ScenarioError
         let (preemption_off_ns, before_scheduler_ns) =
             (time("preemption-off"), time("before-scheduler"));
         let (scheduler_ns, switch_ns) = (time("scheduler"), time("switch"));
+        let after_scheduler_ns = match root.get("after-scheduler") {
+            None => Some(0),
+            Some(node) => findings.keep(node.quantity(TIME, parse_duration)),
+        };
         let node = findings.keep(root.need("interrupts", INTERRUPTS))?;
         let items = findings.keep(node.items(keys::MOST_INTERRUPTS, INTERRUPTS))?;
         let mut interrupts = Vec::with_capacity(items.len());
@@ -53,6 +57,7 @@ pub fn sections(text: &str, source_name: &str) -> Result<Sections, ScenarioError
             before_scheduler_ns: before_scheduler_ns?,
             scheduler_ns: scheduler_ns?,
             switch_ns: switch_ns?,
+            after_scheduler_ns: after_scheduler_ns?,
             interrupts,
         })
     });
@@ -77,6 +82,9 @@ mod tests {
         let found = sections(GOOD, "s.toml").unwrap();
         assert_eq!(found.preemption_off_ns, 60_000);
         assert_eq!(found.interrupts[0].distance_ns, Some(1_000_000));
+        assert_eq!(found.after_scheduler_ns, 0);
+        let back = sections(&format!("after-scheduler = \"1 us\"\n{GOOD}"), "s.toml");
+        assert_eq!(back.unwrap().after_scheduler_ns, 1_000);
         for (from, to, expected) in [
             (
                 "\"60 us\"",
