@@ -40,9 +40,12 @@ fn to(flow: Flow, target: u64) -> Last {
     Last { flow, target }
 }
 
+fn is_prefix(byte: &u8) -> bool {
+    matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64..=0x67 | 0xf0 | 0xf2 | 0xf3)
+}
+
 /// Without prefixes: what an instruction of x86-64 begins with.
-fn without_prefixes(bytes: &[u8]) -> &[u8] {
-    let is_prefix = |byte: &u8| matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64..=0x67 | 0xf0 | 0xf2 | 0xf3);
+pub fn without_prefixes(bytes: &[u8]) -> &[u8] {
     let prefixes = bytes.iter().take_while(|byte| is_prefix(byte)).count();
     &bytes[prefixes..]
 }
@@ -81,6 +84,29 @@ pub fn repeats_x86(bytes: &[u8]) -> bool {
         [0x6c..=0x6f | 0xa4..=0xa7 | 0xaa..=0xaf, ..]
     );
     repeated && string
+}
+
+/// Where in the CPU's own data (the segment GS) an instruction of x86-64 that ends at `end` reads or
+/// writes, if it says so itself: by an address, or by a distance from its end.
+pub fn in_the_cpus_own_data(bytes: &[u8], end: u64) -> Option<u64> {
+    let is_own = bytes
+        .iter()
+        .take(4)
+        .take_while(|byte| is_prefix(byte))
+        .any(|byte| *byte == 0x65);
+    let which = match without_prefixes(bytes) {
+        [0x0f, 0x38 | 0x3a, ..] => return None,
+        [0x0f, _, which @ ..] | [_, which @ ..] if is_own => which,
+        _ => return None,
+    };
+    let signed =
+        |at: &[u8]| Some(i64::from(i32::from_le_bytes(at.get(..4)?.try_into().ok()?)) as u64);
+    match which {
+        // A scaled index without index and without base.
+        [modes, 0x25, at @ ..] if modes & 0xc7 == 0x04 => signed(at),
+        [modes, at @ ..] if modes & 0xc7 == 0x05 => Some(end.wrapping_add(signed(at)?)),
+        _ => None,
+    }
 }
 
 /// RDTSC and RDTSCP.
@@ -177,6 +203,26 @@ mod tests {
         // mrs x1, cntvct_el0; mrs x1, cntfrq_el0
         assert!(reads_clock_arm(&0xd53b_e041_u32.to_le_bytes()));
         assert!(!reads_clock_arm(&0xd53b_e001_u32.to_le_bytes()));
+    }
+
+    #[test]
+    fn what_is_in_the_cpus_own_data_is_known_by_its_place_there() {
+        let of = |bytes: &[u8]| in_the_cpus_own_data(bytes, END);
+        // incl %gs:0x14dd0; decl %gs:0x10(%rip); addl $1, %gs:-8(%rip)
+        assert_eq!(
+            of(&[0x65, 0xff, 0x04, 0x25, 0xd0, 0x4d, 1, 0]),
+            Some(0x1_4dd0)
+        );
+        assert_eq!(of(&[0x65, 0xff, 0x0d, 0x10, 0, 0, 0]), Some(END + 0x10));
+        let add = [0x65, 0x83, 0x05, 0xf8, 0xff, 0xff, 0xff, 1];
+        assert_eq!(of(&add), Some(END - 8));
+        // xadd %eax, %gs:0x10(%rip); the same without the segment; incl %gs:(%rax)
+        assert_eq!(
+            of(&[0x65, 0x0f, 0xc1, 0x05, 0x10, 0, 0, 0]),
+            Some(END + 0x10)
+        );
+        assert_eq!(of(&[0x0f, 0xc1, 0x05, 0x10, 0, 0, 0]), None);
+        assert_eq!(of(&[0x65, 0xff, 0x00]), None);
     }
 
     #[test]

@@ -9,11 +9,13 @@
 #![allow(clippy::missing_safety_doc)]
 
 mod flow;
+mod transitions;
 
 use core::ffi::{c_char, c_int, c_void};
 use core::mem::size_of;
 use core::ptr::{addr_of_mut, null_mut};
 use flow::{Flow, Last};
+use transitions::Noted;
 
 /// As much of `qemu_info_t` as is read.
 #[repr(C)]
@@ -33,6 +35,11 @@ unsafe extern "C" {
         block: *mut c_void,
         call: extern "C" fn(u32, *mut c_void),
         flags: c_int,
+        data: *mut c_void,
+    );
+    fn qemu_plugin_register_atexit_cb(
+        id: u64,
+        call: extern "C" fn(u64, *mut c_void),
         data: *mut c_void,
     );
     fn qemu_plugin_tb_n_insns(block: *mut c_void) -> usize;
@@ -69,6 +76,8 @@ const KERNEL: u64 = 1 << 63;
 const MARK: u64 = 1;
 const BLOCKS: u64 = 2;
 const WANTED: u64 = 1;
+/// The last instruction's number, where blocks are wanted until now.
+const UNTIL_NOW: u64 = u64::MAX;
 
 /// A block of instructions as it was translated; never freed, since entries point at it.
 struct Block {
@@ -83,6 +92,8 @@ struct Block {
     flow: Flow,
     /// Whether its last instruction repeats itself: each time is then a block of its own.
     repeats: bool,
+    /// Whether it begins where wakepath wants to be told of.
+    watched: bool,
     /// Where each instruction begins, counted from `start`.
     offsets: *mut u16,
 }
@@ -111,6 +122,7 @@ struct State {
     halts: u64,
     count_at_halt: u64,
     last: *mut Block,
+    noted: Noted,
 }
 
 static mut STATE: State = State {
@@ -123,6 +135,7 @@ static mut STATE: State = State {
     halts: 0,
     count_at_halt: 0,
     last: null_mut(),
+    noted: Noted::NOTHING,
 };
 
 #[panic_handler]
@@ -151,14 +164,23 @@ pub unsafe extern "C" fn qemu_plugin_install(
         if state.ring.is_null() || !(*info).system_emulation || (*info).cpus != 1 {
             return 1;
         }
+        if !state.noted.ordered() {
+            return 1;
+        }
         qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+        qemu_plugin_register_atexit_cb(id, ended, null_mut());
     }
     0
 }
 
+/// The last transitions are told too.
+extern "C" fn ended(_: u64, _: *mut c_void) {
+    unsafe { tell(&mut *addr_of_mut!(STATE)) }
+}
+
 extern "C" fn translated(_: u64, block: *mut c_void) {
     unsafe {
-        let state = &*addr_of_mut!(STATE);
+        let state = &mut *addr_of_mut!(STATE);
         let count = qemu_plugin_tb_n_insns(block);
         let kept: *mut Block = calloc(1, size_of::<Block>()).cast();
         let offsets: *mut u16 = calloc(count, size_of::<u16>()).cast();
@@ -187,6 +209,9 @@ extern "C" fn translated(_: u64, block: *mut c_void) {
             if reads_clock && at < KERNEL {
                 clock = at;
             }
+            if !state.arm {
+                state.noted.translated(instruction, bytes, at, index);
+            }
             if index + 1 == count {
                 repeats = !state.arm && flow::repeats_x86(bytes);
                 last = match state.arm {
@@ -203,6 +228,7 @@ extern "C" fn translated(_: u64, block: *mut c_void) {
             instructions: count as u16,
             flow: last.flow,
             repeats,
+            watched: state.noted.watches(start),
             offsets,
         });
         // 0: the callback reads no register and writes none.
@@ -215,6 +241,12 @@ extern "C" fn executed(_: u32, block: *mut c_void) {
         let state = &mut *addr_of_mut!(STATE);
         let block: *mut Block = block.cast();
         settle(state, &*block);
+        if state.noted.wanted {
+            state.noted.arrived(state.count, state.last, &*block);
+            if state.noted.is_full() {
+                tell(state);
+            }
+        }
         let instructions = (*block).instructions;
         let entry = block as u64 & ADDRESS | u64::from(instructions) << 48;
         *state.ring.add(state.entries as usize & (KEPT - 1)) = entry;
@@ -257,38 +289,64 @@ unsafe fn settle(state: &mut State, next: &Block) {
 
 unsafe fn ask(state: &mut State, at: u64) {
     unsafe {
+        tell(state);
         let mark = [MARK, state.count, state.halts, state.count_at_halt, at];
         send(mark.as_ptr().cast(), size_of::<[u64; 5]>());
-        let mut answer = [0_u64; 2];
-        let mut got = 0;
-        while got < size_of::<[u64; 2]>() {
-            let into = answer.as_mut_ptr().cast::<u8>().add(got);
-            match read(LINE, into.cast(), size_of::<[u64; 2]>() - got) {
-                // Wakepath is gone.
-                ..=0 => {
-                    state.asking = false;
-                    return;
-                }
-                more => got += more as usize,
-            }
-        }
-        if answer[0] == WANTED {
-            hand_out(state, answer[1]);
+        answered(state);
+    }
+}
+
+/// Tells the transitions that were noted; their blocks may be wanted while the ring still holds them.
+unsafe fn tell(state: &mut State) {
+    unsafe {
+        if state.asking && state.noted.send() {
+            answered(state);
         }
     }
 }
 
-/// The blocks since the instruction of that number, and the number at which the first of them began.
-unsafe fn hand_out(state: &State, since: u64) {
+/// Hands out what wakepath wants, until it wants no more.
+unsafe fn answered(state: &mut State) {
+    unsafe {
+        while let Some([WANTED, since, until]) = heard::<3>() {
+            hand_out(state, since, until);
+        }
+    }
+}
+
+/// So many words of wakepath's; none, and no question any more, where it is gone.
+unsafe fn heard<const COUNT: usize>() -> Option<[u64; COUNT]> {
+    let mut words = [0_u64; COUNT];
+    let length = COUNT * size_of::<u64>();
+    let mut got = 0;
+    while got < length {
+        let into = unsafe { words.as_mut_ptr().cast::<u8>().add(got) };
+        match unsafe { read(LINE, into.cast(), length - got) } {
+            ..=0 => {
+                unsafe { (*addr_of_mut!(STATE)).asking = false };
+                return None;
+            }
+            more => got += more as usize,
+        }
+    }
+    Some(words)
+}
+
+/// The blocks from the instruction of one number to that of another, and the number at which the first
+/// of them began.
+unsafe fn hand_out(state: &State, since: u64, until: u64) {
     unsafe {
         let oldest = state.entries.saturating_sub(KEPT as u64);
         let entry = |number: u64| *state.ring.add(number as usize & (KEPT - 1));
-        let (mut first, mut count) = (state.entries, state.count);
+        let (mut first, mut count, mut end) = (state.entries, state.count, state.entries);
         while first > oldest && count > since {
             first -= 1;
             count -= entry(first) >> 48;
+            if until != UNTIL_NOW && count >= until {
+                end = first;
+            }
         }
-        let head = [BLOCKS, state.entries - first, count];
+        let head = [BLOCKS, end - first, count];
         send(head.as_ptr().cast(), size_of::<[u64; 3]>());
         const AT_ONCE: usize = 512;
         let nothing = Executed {
@@ -300,7 +358,7 @@ unsafe fn hand_out(state: &State, since: u64) {
         };
         let mut some = [nothing; AT_ONCE];
         let mut filled = 0;
-        while first < state.entries {
+        while first < end {
             let block = &*((entry(first) & ADDRESS) as *const Block);
             some[filled] = Executed {
                 start: block.start,
@@ -311,7 +369,7 @@ unsafe fn hand_out(state: &State, since: u64) {
             };
             first += 1;
             filled += 1;
-            if filled == AT_ONCE || first == state.entries {
+            if filled == AT_ONCE || first == end {
                 send(some.as_ptr().cast(), filled * size_of::<Executed>());
                 filled = 0;
             }

@@ -307,6 +307,15 @@ pub enum LabError {
         /// The directory.
         directory: PathBuf,
     },
+    /// A bisection under way that asks something else.
+    #[error(
+        "{}: another bisection is under way here: other kernels, another scenario or another count; give \
+         another --directory", path.display()
+    )]
+    OtherBisection {
+        /// Its file.
+        path: PathBuf,
+    },
     /// The thread that should have run it is gone.
     #[error("it never began")]
     NeverBegan,

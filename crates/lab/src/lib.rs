@@ -10,6 +10,7 @@ mod apt;
 mod architecture;
 mod asked;
 mod baseline;
+mod bisection;
 mod brought;
 mod cache;
 mod checked;
@@ -48,6 +49,7 @@ mod rate;
 mod recorded;
 mod repetition;
 mod said;
+pub mod sections;
 mod sending;
 mod unpacked;
 mod whole_file;
@@ -55,13 +57,18 @@ pub mod window;
 mod words;
 
 pub use again::{
-    Again, AgainError, CyclesAsked, NoBlocks, Wanted, kept_windows, windows, windows_text,
+    Again, AgainError, ConditionSections, CyclesAsked, Listener, NoBlocks, Noting, Plugin,
+    RunSections, SectionFound, Since, Wanted, attend, kept_windows, sections as run_sections,
+    sections_json, sections_text, to_file as sections_file, windows, windows_text,
 };
 pub use architecture::Architecture;
 pub use asked::{GuestsAsked, HostAsked};
 pub use baseline::{
     BASELINE_VERSION, Baseline, BaselineError, BaselineOrder, Change, ConditionCounts, GuestCounts,
     PathPart, StretchChange,
+};
+pub use bisection::{
+    Bisection, Next, Step, Turn, WatchedCount, found_text, parted, parted_text, step_text,
 };
 pub use brought::BroughtFault;
 pub use checked::{to_json as changes_json, to_text as changes_text};

@@ -141,6 +141,12 @@ pub enum AgainError {
     /// Nobody told the kernel's functions.
     #[error("the kernel's functions are not known")]
     NoSymbols,
+    /// The count of reasons not to preempt is not in the kernel's list.
+    #[error(
+        "the kernel's list of its symbols has neither __preempt_count nor pcpu_hot: it was built without \
+         CONFIG_KALLSYMS_ALL, and where its sections begin can't be told"
+    )]
+    NoCount,
     /// The kernel's list of its functions says nothing.
     #[error("the kernel's list of its functions: {0}")]
     Symbols(#[from] SymbolsError),

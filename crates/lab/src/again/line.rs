@@ -1,70 +1,126 @@
-//! What wakepath and the emulator's plugin say to each other: at each reading of the clock by the
-//! guest's user code the plugin tells it and waits, and wakepath answers with what it wants. The other
-//! side is `plugin/plugin.rs`; all words are of 64 bits, in the host's order.
+//! What wakepath and the emulator's plugin say to each other. First wakepath orders what is to be noted.
+//! Then the plugin tells readings of the clock by the guest's user code, and transitions, and waits each
+//! time; wakepath asks for blocks until it wants no more. The other side is `plugin/plugin.rs`; all words
+//! are of 64 bits, in the host's order.
 
-use crate::window::{Block, Counted, Flow, Follower, Found, Mark};
+use crate::sections::{Transition, Watched};
+use crate::window::{Block, Counted, Flow, Mark};
 use std::io::{self, Read, Write};
-use std::sync::Arc;
 
 const MARK: u64 = 1;
 const BLOCKS: u64 = 2;
+const TRANSITIONS: u64 = 4;
 const GO_ON: u64 = 0;
 const WANTED: u64 = 1;
-/// Bytes of a block on the line.
+/// Bytes of a block, and of a transition, on the line.
 const BLOCK_BYTES: usize = 32;
+const TRANSITION_BYTES: usize = 16;
+/// The most transitions that are told at once.
+const MOST_AT_ONCE: u64 = 4096;
 
-/// The blocks behind a cycle that may be a wanted one.
-#[derive(Debug, Clone)]
-pub struct Kept {
-    /// Which.
-    pub found: Found,
-    /// The blocks; shared where several cycles end with one reading.
-    pub blocks: Arc<Counted>,
+/// What the plugin is to note besides readings of the clock.
+#[derive(Debug, Clone, Default)]
+pub struct Noting {
+    /// Whether anything.
+    pub transitions: bool,
+    /// Addresses from here on are the kernel's.
+    pub kernel_from: u64,
+    /// The place of the count of reasons not to preempt in the CPU's own data.
+    pub count_at: u64,
+    /// Places to be told of.
+    pub watched: Vec<Watched>,
 }
 
-/// Follows the guest's readings of the clock until the emulator ends, and keeps the blocks of wanted
-/// cycles, from the instruction of the number that `since` says on.
+/// Blocks that are wanted: those between two numbers of instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Since {
+    /// The first.
+    pub from: u64,
+    /// The last; `u64::MAX`: until now.
+    pub until: u64,
+}
+
+/// Who hears what the plugin tells. Blocks that it wants are told next.
+pub trait Listener {
+    /// A reading of the clock.
+    fn marked(&mut self, mark: Mark) -> Option<Since>;
+    /// Transitions, in their order.
+    fn changed(&mut self, transitions: &[Transition]) -> Option<Since>;
+    /// Blocks that it wanted; it may want others.
+    fn executed(&mut self, blocks: Counted) -> Option<Since>;
+}
+
+/// Orders what is to be noted, and listens until the emulator ends.
 ///
 /// # Errors
 /// What is not understood. A line that ends is none: the emulator may end whenever it likes.
 pub fn attend(
     mut line: impl Read + Write,
-    follower: &mut Follower,
-    since: impl Fn(&Found) -> u64,
-) -> io::Result<Vec<Kept>> {
-    let mut kept = Vec::new();
-    while let Some([tag, count, halts, count_at_halt, address]) = words(&mut line)? {
-        if tag != MARK {
-            return Err(not_understood());
-        }
-        let found = follower.push(Mark {
-            count,
-            halts,
-            count_at_halt,
-            address,
-        });
-        match found.iter().map(&since).min() {
-            Some(first) => {
-                answer(&mut line, [WANTED, first])?;
-                let blocks = Arc::new(blocks(&mut line)?);
-                kept.extend(found.into_iter().map(|found| Kept {
-                    found,
-                    blocks: Arc::clone(&blocks),
-                }));
+    noting: &Noting,
+    listener: &mut impl Listener,
+) -> io::Result<()> {
+    order(&mut line, noting)?;
+    while let Some([tag]) = words(&mut line)? {
+        let mut wanted = match tag {
+            MARK => {
+                let [count, halts, count_at_halt, address] = needed(&mut line)?;
+                listener.marked(Mark {
+                    count,
+                    halts,
+                    count_at_halt,
+                    address,
+                })
             }
-            None => answer(&mut line, [GO_ON, 0])?,
+            TRANSITIONS => {
+                let transitions = transitions(&mut line)?;
+                listener.changed(&transitions)
+            }
+            _ => return Err(not_understood()),
+        };
+        while let Some(Since { from, until }) = wanted {
+            say(&mut line, &[WANTED, from, until])?;
+            wanted = listener.executed(blocks(&mut line)?);
         }
+        say(&mut line, &[GO_ON, 0, 0])?;
     }
-    Ok(kept)
+    Ok(())
 }
 
-fn answer(line: &mut impl Write, words: [u64; 2]) -> io::Result<()> {
-    let [first, second] = words.map(u64::to_ne_bytes);
-    match line.write_all(&[first, second].concat()) {
+fn order(line: &mut impl Write, noting: &Noting) -> io::Result<()> {
+    let places = noting.watched.iter();
+    let places = places.flat_map(|place| [place.from, place.to, place.is_entry.into()]);
+    let first = [
+        noting.transitions.into(),
+        noting.kernel_from,
+        noting.count_at,
+        noting.watched.len() as u64,
+    ];
+    let words: Vec<u64> = first.into_iter().chain(places).collect();
+    say(line, &words)
+}
+
+fn say(line: &mut impl Write, words: &[u64]) -> io::Result<()> {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    match line.write_all(&bytes) {
         // It ended while it waited; the next reading says so too.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         outcome => outcome,
     }
+}
+
+fn transitions(line: &mut impl Read) -> io::Result<Vec<Transition>> {
+    let [count] = needed(line)?;
+    if count > MOST_AT_ONCE {
+        return Err(not_understood());
+    }
+    let mut bytes = vec![0; count as usize * TRANSITION_BYTES];
+    line.read_exact(&mut bytes)?;
+    let long = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("8 bytes"));
+    let read = bytes.chunks_exact(TRANSITION_BYTES).map(|bytes| {
+        let words = [long(&bytes[..8]), long(&bytes[8..])];
+        Transition::of_words(words).ok_or_else(not_understood)
+    });
+    read.collect()
 }
 
 fn blocks(line: &mut impl Read) -> io::Result<Counted> {
@@ -86,6 +142,11 @@ fn blocks(line: &mut impl Read) -> io::Result<Counted> {
         });
     }
     Ok(Counted { before, blocks })
+}
+
+/// So many words, which must come.
+fn needed<const COUNT: usize>(line: &mut impl Read) -> io::Result<[u64; COUNT]> {
+    words(line)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
 /// So many words, or none where the line has ended before the first.
@@ -114,60 +175,72 @@ fn not_understood() -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::window::{Clock, Loop};
+    use crate::sections::What;
     use std::os::unix::net::UnixStream;
-    use wakepath_timeline::Sample;
 
-    fn send(line: &mut UnixStream, words: &[u64]) {
-        for word in words {
-            line.write_all(&word.to_ne_bytes()).unwrap();
+    /// Wants the blocks behind the first reading, once.
+    #[derive(Default)]
+    struct Heard {
+        marks: Vec<Mark>,
+        transitions: Vec<Transition>,
+        blocks: Vec<Counted>,
+    }
+
+    impl Listener for Heard {
+        fn marked(&mut self, mark: Mark) -> Option<Since> {
+            self.marks.push(mark);
+            (self.marks.len() == 1).then_some(Since {
+                from: 2_000,
+                until: u64::MAX,
+            })
+        }
+
+        fn changed(&mut self, transitions: &[Transition]) -> Option<Since> {
+            self.transitions.extend(transitions);
+            None
+        }
+
+        fn executed(&mut self, blocks: Counted) -> Option<Since> {
+            self.blocks.push(blocks);
+            None
         }
     }
 
-    fn follower() -> Follower {
-        let sample = Sample {
-            due_ns: 1_000,
-            wake_ns: 1_500,
-            end_ns: 1_600,
-            ..Sample::default()
-        };
-        let clock = Clock {
-            ns_per_instruction: 1,
-            granularity_ns: 1,
-        };
-        let of = Loop {
-            samples: vec![sample],
-            wanted: vec![0],
-        };
-        Follower::new(clock, vec![of])
+    fn send(line: &mut UnixStream, words: &[u64]) {
+        say(line, words).unwrap();
     }
 
     #[test]
-    fn the_blocks_behind_a_wanted_cycle_are_asked_for_and_read() {
+    fn what_is_told_is_heard_and_blocks_come_where_they_are_wanted() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let noting = Noting {
+            transitions: true,
+            kernel_from: 1 << 63,
+            count_at: 0x10,
+            watched: vec![Watched {
+                from: 5,
+                to: 6,
+                is_entry: true,
+            }],
+        };
         let plugin = std::thread::spawn(move || {
-            let mut answers = Vec::new();
-            for count in [2_500, 2_600] {
-                send(&mut theirs, &[MARK, count, 1, 2_000, 0x7000]);
-                let answer: [u64; 2] = words(&mut theirs).unwrap().unwrap();
-                answers.push(answer);
-            }
-            send(&mut theirs, &[BLOCKS, 1, 2_590, 0x10, 0x20, 0x30]);
+            let ordered: [u64; 7] = words(&mut theirs).unwrap().unwrap();
+            send(&mut theirs, &[MARK, 2_500, 1, 2_000, 0x7000]);
+            let wanted: [u64; 3] = words(&mut theirs).unwrap().unwrap();
+            send(&mut theirs, &[BLOCKS, 1, 2_490, 0x10, 0x20, 0x30]);
             theirs.write_all(&10_u32.to_ne_bytes()).unwrap();
             theirs.write_all(&3_u32.to_ne_bytes()).unwrap();
-            send(&mut theirs, &[MARK, 9_000, 1, 2_000, 0x7000]);
-            let last: [u64; 2] = words(&mut theirs).unwrap().unwrap();
-            answers.push(last);
-            answers
+            let then: [u64; 3] = words(&mut theirs).unwrap().unwrap();
+            send(&mut theirs, &[TRANSITIONS, 1, 5 << 56 | 2_700, 0]);
+            let last: [u64; 3] = words(&mut theirs).unwrap().unwrap();
+            (ordered, [wanted, then, last])
         });
-        let mut follower = follower();
-        let kept = attend(ours, &mut follower, |found| found.wake.count - 500).unwrap();
-        assert_eq!(
-            plugin.join().unwrap(),
-            [[GO_ON, 0], [WANTED, 2_000], [GO_ON, 0]]
-        );
-        assert_eq!(kept.len(), 1);
-        assert_eq!(kept[0].found.wake.count, 2_500);
+        let mut heard = Heard::default();
+        attend(ours, &noting, &mut heard).unwrap();
+        let (ordered, answers) = plugin.join().unwrap();
+        assert_eq!(ordered, [1, 1 << 63, 0x10, 1, 5, 6, 1]);
+        let nothing = [GO_ON, 0, 0];
+        assert_eq!(answers, [[WANTED, 2_000, u64::MAX], nothing, nothing]);
         let block = Block {
             start: 0x10,
             end: 0x20,
@@ -175,8 +248,14 @@ mod tests {
             executed: 10,
             flow: Flow::Return,
         };
-        assert_eq!(kept[0].blocks.blocks, [block]);
-        assert_eq!(kept[0].blocks.before, 2_590);
+        assert_eq!(heard.blocks[0].blocks, [block]);
+        assert_eq!(heard.blocks[0].before, 2_490);
+        assert_eq!(heard.marks[0].count, 2_500);
+        let to_user = Transition {
+            count: 2_700,
+            what: What::ToUser,
+        };
+        assert_eq!(heard.transitions, [to_user]);
     }
 
     #[test]
@@ -185,11 +264,13 @@ mod tests {
             let (ours, mut theirs) = UnixStream::pair().unwrap();
             send(&mut theirs, words);
             drop(theirs);
-            attend(ours, &mut follower(), |_| 0).map(|kept| kept.len())
+            attend(ours, &Noting::default(), &mut Heard::default())
         };
-        assert_eq!(said(&[]).unwrap(), 0);
-        assert_eq!(said(&[MARK, 1, 0, 0, 0x7000]).unwrap(), 0);
+        assert!(said(&[]).is_ok());
+        assert!(said(&[TRANSITIONS, 0]).is_ok());
         assert!(said(&[MARK, 1]).is_err());
         assert!(said(&[77, 1, 0, 0, 0]).is_err());
+        assert!(said(&[TRANSITIONS, 1 << 40]).is_err());
+        assert!(said(&[TRANSITIONS, 1, 0, 0]).is_err());
     }
 }

@@ -8,9 +8,11 @@ mod error;
 #[path = "../../plugin/flow.rs"]
 mod flow;
 mod guest;
+mod inventory;
 mod kept;
 mod kept_symbols;
 mod line;
+mod noted;
 mod plugin;
 mod repeat;
 mod text;
@@ -19,7 +21,12 @@ mod wanted;
 
 pub use error::{AgainError, NoBlocks};
 pub use guest::Again;
+pub use inventory::{
+    ConditionSections, RunSections, SectionFound, sections, sections_json, sections_text, to_file,
+};
 pub use kept::kept_windows;
+pub use line::{Listener, Noting, Since, attend};
+pub use plugin::Plugin;
 pub use text::text as windows_text;
 pub use wanted::{CyclesAsked, Wanted};
 

@@ -1,7 +1,6 @@
 //! The library that the emulator loads, as a file for one run. It is embedded in this program: there
 //! is nothing to install, and no compiler is needed where the laboratory is.
 
-use crate::qemu::Qemu;
 use crate::{LabError, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,12 +20,13 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// Writes the one for this emulator into the directory that the emulator will run in.
+    /// Writes the one for the emulator of this version, as [`Qemu`](crate::qemu::Qemu) has it, into the
+    /// directory that the emulator will run in.
     ///
     /// # Errors
     /// [`LabError::NoPlugin`], or when the file can't be written.
-    pub fn place(qemu: &Qemu, directory: &Path) -> Result<Self> {
-        let version = qemu.version.strip_prefix("QEMU ").unwrap_or_default();
+    pub fn place(version: &str, directory: &Path) -> Result<Self> {
+        let version = version.strip_prefix("QEMU ").unwrap_or_default();
         let major = version
             .split('.')
             .next()
@@ -46,6 +46,17 @@ impl Plugin {
     /// What the emulator is told, besides what makes the machine.
     pub fn arguments() -> [String; 2] {
         ["-plugin".into(), format!("./{NAME}")]
+    }
+
+    /// And for transitions: the guest's memory under a name by which the plugin finds it in its process.
+    /// The guest has the same memory as without.
+    pub fn memory_arguments(mib: u32) -> [String; 4] {
+        [
+            "-object".into(),
+            format!("memory-backend-memfd,id=noted,size={mib}M"),
+            "-machine".into(),
+            "memory-backend=noted".into(),
+        ]
     }
 }
 

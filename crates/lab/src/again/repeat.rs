@@ -3,7 +3,8 @@
 use super::error::{AgainError, NoBlocks};
 use super::guest::Again;
 use super::kept_symbols::keep_symbols;
-use super::line::{Kept, attend};
+use super::line::{Listener, Noting, attend};
+use super::noted::{Cycles, Kept};
 use super::plugin::Plugin;
 use super::wanted::Wanted;
 use crate::LabError;
@@ -91,30 +92,50 @@ fn noted(
     host: &Host,
     stopped: Stopped<'_>,
 ) -> Result<(Vec<Kept>, Follower)> {
+    let since = |found: &Found| {
+        let sample = &wanted.loops[found.of].samples[found.sample];
+        let latency = u64::try_from(sample.latency_ns()).unwrap_or(0);
+        let latency = latency / u64::from(again.ns_per_instruction);
+        found.wake.count.saturating_sub(latency + BEFORE)
+    };
+    let mut cycles = Cycles::new(follower(again, wanted), since);
+    once_more(again, &Noting::default(), &mut cycles, host, stopped)?;
+    Ok((cycles.kept, cycles.follower))
+}
+
+/// Who finds the wanted loops among the guest's readings of the clock.
+pub(super) fn follower(again: &Again, wanted: &Wanted) -> Follower {
+    let clock = Clock {
+        ns_per_instruction: again.ns_per_instruction.into(),
+        granularity_ns: CLOCK_STEP_NS,
+    };
+    Follower::new(clock, wanted.loops.clone())
+}
+
+/// Carries the guest out once more, with `listener` hearing what is noted.
+pub(super) fn once_more(
+    again: &Again,
+    noting: &Noting,
+    listener: &mut (impl Listener + Send),
+    host: &Host,
+    stopped: Stopped<'_>,
+) -> Result<()> {
     let guest = &again.guest;
     let directory = &guest.directory;
     std::fs::create_dir_all(directory).map_err(|error| LabError::io("make", directory, error))?;
-    let plugin = Plugin::place(&again.qemu, directory)?;
+    let plugin = Plugin::place(&again.qemu.version, directory)?;
     let mut arguments = guest.arguments()?;
     arguments.extend(Plugin::arguments());
-    let ns = u64::from(again.ns_per_instruction);
-    let clock = Clock {
-        ns_per_instruction: ns,
-        granularity_ns: CLOCK_STEP_NS,
-    };
-    let mut follower = Follower::new(clock, wanted.loops.clone());
+    if noting.transitions {
+        arguments.extend(Plugin::memory_arguments(guest.machine.memory_mib));
+    }
     let (ours, theirs) = UnixStream::pair()?;
-    let since = |found: &Found| {
-        let sample = &wanted.loops[found.of].samples[found.sample];
-        let latency = u64::try_from(sample.latency_ns()).unwrap_or(0) / ns;
-        found.wake.count.saturating_sub(latency + BEFORE)
-    };
     (host.tell)(&format!(
         "{}: once more, noting what is executed",
         guest.name
     ));
-    let (home, kept) = std::thread::scope(|scope| {
-        let attending = scope.spawn(|| attend(ours, &mut follower, since));
+    let (home, attended) = std::thread::scope(|scope| {
+        let attending = scope.spawn(|| attend(ours, noting, listener));
         let home = Emulation {
             qemu: &again.qemu,
             arguments: &arguments,
@@ -139,10 +160,10 @@ fn noted(
     if let Some(complaint) = home.complaint {
         return Err(complaint.into());
     }
-    let kept = kept.map_err(|_| AgainError::Unattended)??;
+    attended.map_err(|_| AgainError::Unattended)??;
     keep(directory, home.files)?;
     wakepath_archive::finish(directory)?;
-    Ok((kept, follower))
+    Ok(())
 }
 
 /// An emulator that was built without plugins refuses the option: it ends by itself, and only its own
@@ -158,7 +179,7 @@ fn without_plugins(error: LabError, qemu: &Qemu) -> AgainError {
 }
 
 /// What the kernel says of itself, once and for all.
-fn told(
+pub(super) fn told(
     again: &Again,
     guest: &Guest,
     limit: Limit,
@@ -176,7 +197,7 @@ fn told(
 }
 
 /// Only the same run has the same windows.
-fn refuse_another_run(again: &Again) -> Result<()> {
+pub(super) fn refuse_another_run(again: &Again) -> Result<()> {
     let (first, second) = (streams(&again.run)?, streams(&again.guest.directory)?);
     match first_divergence(&first, &second) {
         None => Ok(()),

@@ -14,6 +14,8 @@ pub enum CyclesAsked {
     Named(Vec<String>),
     /// So many of the worst of each condition.
     Worst(usize),
+    /// All of those under a real-time policy.
+    RealTime,
 }
 
 /// A thread of a segment, as tables call it.
@@ -27,6 +29,7 @@ pub struct Thread {
     /// Number of the thread in it.
     pub thread: u16,
     traced: bool,
+    is_real_time: bool,
 }
 
 /// The loops of a run with the cycles that are wanted of them.
@@ -54,6 +57,10 @@ impl Wanted {
                     all.choose(name)?;
                 }
             }
+            CyclesAsked::RealTime => all.choose_real_time(),
+        }
+        for of in &mut all.loops {
+            of.wanted.sort_unstable();
         }
         if all.loops.iter().all(|of| of.wanted.is_empty()) {
             return Err(AgainError::NoneLate {
@@ -79,6 +86,7 @@ impl Wanted {
                 segment: segment.segment,
                 thread: thread.thread,
                 traced: segment.traced,
+                is_real_time: thread.requested.is_real_time(),
             });
         }
         Ok(())
@@ -108,6 +116,14 @@ impl Wanted {
                 name: name.into(),
                 last_segment: self.threads.last().map_or(0, |thread| thread.segment),
             }),
+        }
+    }
+
+    fn choose_real_time(&mut self) {
+        for (of, thread) in self.loops.iter_mut().zip(&self.threads) {
+            if thread.is_real_time && !thread.traced {
+                of.wanted = (0..of.samples.len()).collect();
+            }
         }
     }
 
@@ -143,7 +159,7 @@ impl Wanted {
 }
 
 /// Whether a cycle is one of those that count, and was a wake-up at all.
-fn was_woken(sample: &Sample) -> bool {
+pub(super) fn was_woken(sample: &Sample) -> bool {
     let already_past = sample.flags.contains(SampleFlags::DUE_ALREADY_PAST);
     !sample.is_warm_up() && !already_past && sample.latency_ns() > 0
 }

@@ -12,7 +12,7 @@ use wakepath_timeline::Sample;
 pub struct Loop {
     /// Its samples in the order of execution, all of them.
     pub samples: Vec<Sample>,
-    /// Indices of those whose windows are wanted.
+    /// Indices of those whose windows are wanted, in rising order.
     pub wanted: Vec<usize>,
 }
 
@@ -62,8 +62,11 @@ pub struct Follower {
     trails: HashMap<u64, Vec<Trail>>,
     next_number: u64,
     complete: Vec<Complete>,
+    under_way: Option<usize>,
 }
 
+/// Cycles after which a trail is likely a loop's.
+const LIKELY: usize = 8;
 /// Trails that one process may have under way: more only come from a loop that reads the clock
 /// without end, and is none of ours.
 const AT_MOST: usize = 4_096;
@@ -76,6 +79,7 @@ impl Follower {
             trails: HashMap::new(),
             next_number: 0,
             complete: Vec::new(),
+            under_way: None,
         }
     }
 
@@ -84,6 +88,8 @@ impl Follower {
         let mut found = Vec::new();
         let mut trails = self.trails.remove(&mark.address).unwrap_or_default();
         trails.retain_mut(|trail| self.advance(trail, mark, &mut found));
+        let likely = trails.iter().find(|trail| trail.sample >= LIKELY);
+        self.under_way = likely.map(|trail| trail.of).or(self.under_way);
         for of in 0..self.loops.len() {
             let is_wanted = !self.loops[of].wanted.is_empty();
             let fits = is_wanted && {
@@ -107,6 +113,11 @@ impl Follower {
             self.trails.insert(mark.address, trails);
         }
         found
+    }
+
+    /// Which loop is likely the one under way: the last that fitted some cycles.
+    pub fn under_way(&self) -> Option<usize> {
+        self.under_way
     }
 
     /// The trails that fit every sample of this loop, and of those the ones that fit best. Several
@@ -148,7 +159,11 @@ impl Follower {
             Fit::No => return false,
             Fit::Yes => {}
         }
-        if self.loops[trail.of].wanted.contains(&trail.sample) {
+        if self.loops[trail.of]
+            .wanted
+            .binary_search(&trail.sample)
+            .is_ok()
+        {
             found.push(Found {
                 trail: trail.number,
                 of: trail.of,

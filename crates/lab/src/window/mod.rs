@@ -15,6 +15,7 @@ mod readings;
 mod stack;
 mod stretches;
 mod symbols;
+mod within;
 
 pub use block::{Block, Flow};
 pub use cut::{Counted, Cut};
@@ -22,3 +23,4 @@ pub use fold::{Folded, fold};
 pub use follower::{Follower, Found, Loop};
 pub use readings::{Clock, Mark};
 pub use symbols::{Place, Symbols, SymbolsError};
+pub use within::{Within, within};

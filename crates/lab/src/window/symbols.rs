@@ -124,6 +124,13 @@ impl Symbols {
         }
     }
 
+    /// Each function: its first address, the next one's, its name.
+    pub(crate) fn functions(&self) -> impl Iterator<Item = (u64, u64, &str)> {
+        let next = self.functions.iter().skip(1).map(|(at, _)| *at);
+        let all = self.functions.iter().zip(next.chain([u64::MAX]));
+        all.map(|((at, name), behind)| (*at, behind, name.as_str()))
+    }
+
     /// How many functions are known.
     pub fn count(&self) -> usize {
         self.functions.len()

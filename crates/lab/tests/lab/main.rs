@@ -4,5 +4,11 @@
 mod folding;
 mod gnu_cpio;
 mod page;
+mod tiny_kernel;
 
-wakepath_test_program::program![folding::TESTS, gnu_cpio::TESTS, page::TESTS,];
+wakepath_test_program::program![
+    folding::TESTS,
+    gnu_cpio::TESTS,
+    page::TESTS,
+    tiny_kernel::TESTS
+];

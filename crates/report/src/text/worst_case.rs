@@ -62,7 +62,7 @@ fn write_below(bounds: &Bounds, prose: &mut String) -> std::fmt::Result {
         None => writeln!(
             prose,
             "bound composed of sections of kernel code: refused, for no run of wakepath holds them; to \
-             cure it: trace them on a kernel built with CONFIG_PREEMPTIRQ_TRACEPOINTS (events \
+             cure it: for a run in virtual time `wakepath lab sections`; else trace them on a kernel built with CONFIG_PREEMPTIRQ_TRACEPOINTS (events \
              preemptirq:*), and give the longest with --sections FILE"
         )?,
     }

@@ -19,6 +19,10 @@ pub enum Lab {
     Experiments(LabExperiments),
     /// Make a run once more and show which instructions its worst latencies consist of.
     Window(LabWindow),
+    /// Make a run once more and tell every section of kernel code that could have held its loop up.
+    Sections(LabSections),
+    /// Find which of a row of kernels made a latency's path longer, and through which functions.
+    Bisect(LabBisect),
 }
 
 /// The guests of a laboratory: which kernels, on what machine.
@@ -242,6 +246,17 @@ pub struct LabWindow {
     /// How many of the worst of each condition.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, conflicts_with = "cycle", value_parser = clap::value_parser!(u16).range(1..=20))]
     pub worst: u16,
+    /// What makes the run again.
+    #[command(flatten)]
+    pub again: LabAgain,
+    /// Print the windows as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What makes a run again.
+#[derive(Debug, Args)]
+pub struct LabAgain {
     /// The run's kernel, where it can't be had by the name that it had then.
     #[arg(long, value_name = "KERNEL")]
     pub kernel: Option<String>,
@@ -257,7 +272,85 @@ pub struct LabWindow {
     /// As root, write in a directory that somebody else owns or may write in.
     #[arg(long)]
     pub trust_directory: bool,
-    /// Print the windows as JSON.
+}
+
+/// Make a run once more and tell every section of kernel code that could have held its loop up.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The same guest is run again, with the emulator noting where preemption and interrupts \
+                  go off and on; nothing is added to the guest, and its samples must be the same to the \
+                  nanosecond. For each condition under a real-time policy: the longest sections with \
+                  their call stacks, the latency that a wake-up due at any instant would have had, and \
+                  the bound that the sections compose. What `wakepath bound --sections` reads is left \
+                  in the run directory (sections-CONDITION-PHASE.toml).\n\nExit codes: 0 sampled ≤ due \
+                  at any instant ≤ bound, 1 error, 2 one of these does not hold.\n\nExamples:\n  \
+                  wakepath lab sections wakepath-runs/lab-1/debian-rt\n  \
+                  wakepath lab sections wakepath-runs/lab-1/debian-stock --json"
+)]
+pub struct LabSections {
+    /// Run directory of a guest of the laboratory, with one CPU.
+    pub run: PathBuf,
+    /// What makes the run again.
+    #[command(flatten)]
+    pub again: LabAgain,
+    /// Print all of it as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Find which of a row of kernels made a latency's path longer, and through which functions.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The kernels are a row, from good to bad: packages, files, or one kernel with other \
+                  parameters each ('debian:stock preempt=none'). Both ends are measured, then the row is \
+                  halved: a kernel is bad whose count is nearer to the bad end's. At last the worst cycles \
+                  on either side are held against each other, function by function. A bisection that was \
+                  stopped goes on with the same command.\n\nExit codes: 0 found, 1 error, 3 nothing grew \
+                  from the first to the last, or a kernel that could not be measured leaves it \
+                  open.\n\nExamples:\n  \
+                  wakepath lab bisect my-loop.toml --kernel ./bzImage-1 --kernel ./bzImage-2 --kernel \
+                  ./bzImage-3 --directory bisection\n  \
+                  wakepath lab bisect my-loop.toml --good package:linux-image-6.1.0-55-amd64 --kernel \
+                  package:linux-image-6.1.0-56-amd64 --bad debian:stock@bookworm-backports --directory b"
+)]
+pub struct LabBisect {
+    /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
+    pub scenario: String,
+    /// Kernel on which it is still good: the first of the row [default: the first --kernel].
+    #[arg(long, value_name = "KERNEL")]
+    pub good: Option<String>,
+    /// Kernel between the two, in their order; as `lab run` has it, with parameters of its own after a
+    /// space; may be given more than once.
+    #[arg(long, value_name = "KERNEL")]
+    pub kernel: Vec<String>,
+    /// Kernel on which it is bad: the last of the row [default: the last --kernel].
+    #[arg(long, value_name = "KERNEL")]
+    pub bad: Option<String>,
+    /// What is held against each other: `latency-max`, `latency-p99`, `latency-median`, `response-max`.
+    #[arg(long, value_name = "COUNT", default_value = "latency-max", value_parser = ["latency-max", "latency-p99", "latency-median", "response-max"])]
+    pub count: String,
+    /// Condition in which it is, such as 'FIFO 80, stress' [default: the one in which it grew most].
+    #[arg(long, value_name = "CONDITION")]
+    pub condition: Option<String>,
+    /// Seed of every random number.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub seed: u64,
+    /// Virtual nanoseconds that pass with each instruction, as `lab run` has it.
+    #[arg(long, value_name = "NS", default_value = "1", value_parser = wakepath_lab::ns_per_instruction)]
+    pub ns_per_instruction: u32,
+    /// Memory of each guest in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    pub memory: u32,
+    /// Command that each guest runs first, as `lab run` has it; may be given more than once.
+    #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
+    pub before: Vec<String>,
+    /// What else each guest is given.
+    #[command(flatten)]
+    pub added: LabAdded,
+    /// What carries the guests out.
+    #[command(flatten)]
+    pub host: LabHost,
+    /// Directory of the runs and of what is kept between two starts.
+    #[arg(long, value_name = "DIR")]
+    pub directory: PathBuf,
 }

@@ -1,18 +1,20 @@
 //! `wakepath lab`: scenarios on real kernels in virtual time. All of it is in the crate `wakepath-lab`;
 //! here is what a person asks for and sees.
 
+mod bisect;
 mod check;
 mod diff;
 mod exec;
 mod experiments;
 mod guest;
 mod run;
+mod sections;
 mod window;
 
 pub use guest::main as guest_main;
 
 use super::Outcome;
-use crate::command_line::{Lab, LabGuests, LabHost, VERSION};
+use crate::command_line::{Lab, LabAdded, LabAgain, LabGuests, LabHost, VERSION};
 use wakepath_archive::GuestAdditions;
 use wakepath_directory::Trust;
 use wakepath_lab::{GuestsAsked, Host, HostAsked};
@@ -27,6 +29,8 @@ pub fn run(verb: &Lab) -> Outcome {
         Lab::Diff(arguments) => diff::run(arguments),
         Lab::Experiments(arguments) => experiments::run(arguments),
         Lab::Window(arguments) => window::run(arguments),
+        Lab::Sections(arguments) => sections::run(arguments),
+        Lab::Bisect(arguments) => bisect::run(arguments),
     }
 }
 
@@ -50,12 +54,31 @@ impl LabGuests {
             before: self.before.clone(),
             ns_per_instruction: self.ns_per_instruction,
             memory_mib: self.memory,
-            added: GuestAdditions {
-                modules_from: self.added.modules.clone(),
-                modules: self.added.module.clone(),
-                files: self.added.file.clone(),
-                writes: self.added.init_write.clone(),
-            },
+            added: self.added.asked(),
+        }
+    }
+}
+
+impl LabAdded {
+    /// The same as the laboratory takes it.
+    fn asked(&self) -> GuestAdditions {
+        GuestAdditions {
+            modules_from: self.modules.clone(),
+            modules: self.module.clone(),
+            files: self.file.clone(),
+            writes: self.init_write.clone(),
+        }
+    }
+}
+
+impl LabAgain {
+    /// What of this host makes a run again.
+    fn asked(&self) -> HostAsked {
+        HostAsked {
+            beside: None,
+            timeout: self.timeout.clone(),
+            program: self.program.clone(),
+            emulator: self.emulator.clone(),
         }
     }
 }

@@ -54,26 +54,41 @@ pub fn run(arguments: &LabRun) -> Outcome {
 }
 
 fn scenario(arguments: &LabRun) -> Result<Scenario, Failure> {
-    // None is isolated as far as this host knows.
-    let cpus = HostCpus {
-        allowed: (0..arguments.guests.cpus).collect(),
-        isolated: Vec::new(),
-    };
-    let (text, source) = measured::scenario_text(&arguments.scenario)?;
-    let (mut scenario, mut warnings) = measured::read_scenario(&text, &source, &cpus)
-        .map_err(|error| format!("{error} (--cpus {}: the guest's)", arguments.guests.cpus))?;
+    let (mut scenario, mut warnings) = read(&arguments.scenario, arguments.guests.cpus)?;
     if arguments.trace {
         scenario.trace.get_or_insert_default();
     }
     if let Some(duration) = &arguments.duration {
         (scenario, warnings) = measured::fitted(&scenario, warnings, duration)?;
     }
+    warn(warnings);
+    Ok(scenario)
+}
+
+/// A scenario as it is, for guests of so many CPUs.
+pub fn for_guests(scenario: &str, cpus: u16) -> Result<Scenario, Failure> {
+    let (scenario, warnings) = read(scenario, cpus)?;
+    warn(warnings);
+    Ok(scenario)
+}
+
+fn read(scenario: &str, cpus: u16) -> Result<(Scenario, Vec<Warning>), Failure> {
+    // None is isolated as far as this host knows.
+    let known = HostCpus {
+        allowed: (0..cpus).collect(),
+        isolated: Vec::new(),
+    };
+    let (text, source) = measured::scenario_text(scenario)?;
+    let read = measured::read_scenario(&text, &source, &known);
+    Ok(read.map_err(|error| format!("{error} (--cpus {cpus}: the guest's)"))?)
+}
+
+fn warn(mut warnings: Vec<Warning>) {
     // No criterion is judged.
     warnings.retain(|warning| !matches!(warning, Warning::TooShortToPass { .. }));
     for warning in &warnings {
         tell!("warning: {warning}");
     }
-    Ok(scenario)
 }
 
 /// Where the runs of a scenario go.

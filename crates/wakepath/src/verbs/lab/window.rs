@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_directory::Directory;
 use wakepath_explain::window::Windows;
-use wakepath_lab::{Again, CyclesAsked, HostAsked, Wanted, windows, windows_text};
+use wakepath_lab::{Again, CyclesAsked, Wanted, windows, windows_text};
 use wakepath_measure::Interrupt;
 
 /// Repeats the run, finds the windows, keeps and shows them.
@@ -16,7 +16,7 @@ pub fn run(arguments: &LabWindow) -> Outcome {
     let path = runs::find(Some(&arguments.run))?;
     let run = Run::open(&path)?;
     // Before anything boots: the windows are kept in the run.
-    let trust = measured::trust(arguments.trust_directory);
+    let trust = measured::trust(arguments.again.trust_directory);
     let directory = Directory::to_write(&path, trust)?;
     let cycles = match arguments.cycle.is_empty() {
         true => CyclesAsked::Worst(arguments.worst.into()),
@@ -25,13 +25,8 @@ pub fn run(arguments: &LabWindow) -> Outcome {
     let wanted = Wanted::of(&run, &cycles)?;
     let interrupt = Interrupt::listen()?;
     let host = host();
-    let on = HostAsked {
-        beside: None,
-        timeout: arguments.timeout.clone(),
-        program: arguments.program.clone(),
-        emulator: arguments.emulator.clone(),
-    };
-    let again = Again::of(&run, arguments.kernel.as_deref(), &on, &host)?;
+    let on = arguments.again.asked();
+    let again = Again::of(&run, arguments.again.kernel.as_deref(), &on, &host)?;
     let windows = windows(&run, &directory, &again, &wanted, &host, &|| {
         interrupt.requested()
     })?;

@@ -143,11 +143,38 @@ fn two_runs_of_a_scenario_are_the_same_to_the_nanosecond_on_stock_and_rt_kernels
     }
 
     virtual_time_judges_nothing(&place, &first);
+    what_was_sampled_lies_below_any_instant_and_that_below_the_bound(&place);
     a_latency_is_as_many_instructions_as_it_has_nanoseconds(&place);
 }
 
 /// The stock kernel's run among those of the test above.
 const STOCK: &str = "stock/debian-stock-seed-1";
+/// The run made once more with its sections noted must be the same run, and what is composed of them hold.
+fn what_was_sampled_lies_below_any_instant_and_that_below_the_bound(place: &Place) {
+    let output = place.wakepath(&["lab", "sections", "first/debian-rt", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["preemption"], "PREEMPT_RT");
+    // OTHER in two phases is bounded by no section.
+    assert_eq!(found["left_out"].as_array().unwrap().len(), 2);
+    let conditions = found["conditions"].as_array().unwrap();
+    assert_eq!(conditions.len(), 2);
+    for condition in conditions {
+        let number = |key: &str| condition[key].as_u64().unwrap();
+        let [sampled, any, bound] = ["sampled_ns", "any_instant_ns", "bound_ns"].map(number);
+        assert!(0 < sampled && sampled <= any && any <= bound, "{condition}");
+        let longest = &condition["longest"][0];
+        assert!(
+            !longest["stack"].as_array().unwrap().is_empty(),
+            "{longest}"
+        );
+        let phase = condition["phase"].as_str().unwrap();
+        let file = format!("first/debian-rt/sections-fifo-80-{phase}.toml");
+        let composed = place.wakepath(&["bound", "first/debian-rt", "--json", "--sections", &file]);
+        let composed: Value = serde_json::from_slice(&composed.stdout).unwrap();
+        assert_eq!(composed["composed"]["latency_ns"], bound, "{composed}");
+    }
+}
 
 /// The known answer of a window: at a nanosecond for each instruction, its instructions are its
 /// latency. Made of the run above once more, which must come out the same with the emulator noting.
@@ -406,6 +433,13 @@ fn a_wrong_kernel_a_wrong_rate_and_a_real_run_are_refused_in_one_line() {
     assert!(gone.contains("no-run"), "{gone}");
     let no_window = said(&["lab", "window", "no-run"]);
     assert!(no_window.contains("no-run"), "{no_window}");
+    let no_sections = said(&["lab", "sections", "no-run"]);
+    assert!(no_sections.contains("no-run"), "{no_sections}");
+    let bisect = ["lab", "bisect", "scenario.toml", "--directory", "bisection"];
+    let lonely = said(&[&bisect[..], &["--good", "debian:rt"]].concat());
+    assert!(lonely.contains("give --good and --bad"), "{lonely}");
+    let twice = said(&[&bisect[..], &["--good", "a", "--kernel", "b", "--bad", "a"]].concat());
+    assert!(twice.contains("a is in the row twice"), "{twice}");
     let wrong = said(&["lab", "check", "scenario.toml"]);
     assert!(
         wrong.contains("scenario.toml: no baseline of the laboratory"),
@@ -420,7 +454,7 @@ fn a_wrong_kernel_a_wrong_rate_and_a_real_run_are_refused_in_one_line() {
     .concat();
     let open = said(&open);
     assert!(open.contains("the quote ' is not closed"), "{open}");
-    for line in [rate, none, gone, wrong, open] {
+    for line in [rate, none, gone, wrong, open, no_sections, lonely, twice] {
         assert_eq!(line.lines().count(), 1, "{line}");
     }
 }

@@ -1,0 +1,135 @@
+//! Hears a run's transitions and readings of the clock: stretches go into the ledger, wake-ups are taken
+//! apart as they come, and of the longest stretches the instructions are kept.
+
+use crate::again::line::{Listener, Since};
+use crate::sections::{Course, Kind, Ledger, Roles, Stretch, Transition, WakeUp};
+use crate::window::{Counted, Follower, Found, Mark, Symbols, Within, within};
+use std::collections::HashMap;
+
+/// Instructions before a stretch that are looked at too: what was called there tells who called later.
+const BEFORE: u64 = 100_000;
+/// So many of the longest stretches of a loop are looked into, each begun in another place.
+const LOOKED_INTO: usize = 8;
+/// How far apart instructions and clock may be where the CPU was woken: a timer is late by some.
+const WOKEN_EARLIER: u64 = 64;
+
+/// What is heard of a run.
+pub struct Heard<'a> {
+    /// Which readings are whose.
+    pub follower: Follower,
+    /// The stretches.
+    pub ledger: Ledger,
+    /// For each loop, sample and trail what the wake-up consisted of, if it was one.
+    pub wake_ups: HashMap<(usize, usize, u64), (Found, Option<WakeUp>)>,
+    /// What the longest stretches consist of, by their beginnings.
+    pub within: HashMap<u64, Within>,
+    course: Course,
+    symbols: &'a Symbols,
+    /// For each loop the latencies of its samples in instructions.
+    latencies: &'a [Vec<u64>],
+    told: Vec<Stretch>,
+    /// By loop and kind the longest that were looked into: where each begins, and its length.
+    longest: HashMap<(usize, Kind), Vec<(u64, u64)>>,
+    wanted: Vec<Stretch>,
+}
+
+impl<'a> Heard<'a> {
+    /// Nothing yet.
+    pub fn new(
+        follower: Follower,
+        course: Course,
+        symbols: &'a Symbols,
+        latencies: &'a [Vec<u64>],
+    ) -> Self {
+        Self {
+            follower,
+            course,
+            symbols,
+            latencies,
+            ledger: Ledger::default(),
+            wake_ups: HashMap::new(),
+            within: HashMap::new(),
+            told: Vec::new(),
+            longest: HashMap::new(),
+            wanted: Vec::new(),
+        }
+    }
+
+    fn wake_up(&self, found: &Found) -> Option<WakeUp> {
+        let instructions = self.latencies[found.of][found.sample];
+        let wake = found.wake;
+        let back = wake.count.saturating_sub(instructions);
+        // Where the CPU halted since, or about then, it had when the cycle was due.
+        let idle = wake.count_at_halt + WOKEN_EARLIER >= back;
+        let due = if idle { wake.count_at_halt } else { back };
+        let stretches = self.ledger.since(due);
+        WakeUp::of(stretches, due, wake.count, instructions, idle)
+    }
+
+    /// Whether a stretch is among the longest of the loop under way, and longer than any that began there.
+    fn is_looked_into(&mut self, stretch: &Stretch) -> bool {
+        let Some(of) = self.follower.under_way() else {
+            return false;
+        };
+        if !matches!(stretch.kind, Kind::Off | Kind::Scheduler) {
+            return false;
+        }
+        let longest = self.longest.entry((of, stretch.kind)).or_default();
+        let known = longest
+            .iter()
+            .position(|(began, _)| *began == stretch.began);
+        let shortest = || longest.iter().enumerate().min_by_key(|(_, (_, net))| *net);
+        let is_full = longest.len() == LOOKED_INTO;
+        let place = known.or_else(|| shortest().map(|(at, _)| at).filter(|_| is_full));
+        match place {
+            None => longest.push((stretch.began, stretch.net())),
+            Some(at) if longest[at].1 < stretch.net() => {
+                longest[at] = (stretch.began, stretch.net());
+            }
+            Some(_) => return false,
+        }
+        true
+    }
+
+    fn next_wanted(&self) -> Option<Since> {
+        let stretch = self.wanted.last()?;
+        Some(Since {
+            from: stretch.from.saturating_sub(BEFORE),
+            until: stretch.to,
+        })
+    }
+}
+
+impl Listener for Heard<'_> {
+    fn marked(&mut self, mark: Mark) -> Option<Since> {
+        for found in self.follower.push(mark) {
+            let wake_up = self.wake_up(&found);
+            let key = (found.of, found.sample, found.trail);
+            self.wake_ups.insert(key, (found, wake_up));
+        }
+        None
+    }
+
+    fn changed(&mut self, transitions: &[Transition]) -> Option<Since> {
+        let roles = Roles(self.symbols);
+        for transition in transitions {
+            let role = |address| roles.of(address);
+            self.course.push(*transition, role, &mut self.told);
+        }
+        for stretch in std::mem::take(&mut self.told) {
+            self.ledger.push(stretch);
+            if self.is_looked_into(&stretch) {
+                self.wanted.push(stretch);
+            }
+        }
+        self.next_wanted()
+    }
+
+    fn executed(&mut self, blocks: Counted) -> Option<Since> {
+        if let Some(stretch) = self.wanted.pop() {
+            let found = within(&blocks, stretch.from, stretch.to, self.symbols);
+            self.within.insert(stretch.from, found);
+        }
+        self.next_wanted()
+    }
+}

@@ -1,0 +1,91 @@
+//! Every section of a run: made once more, with the emulator noting where preemption and interrupts go off
+//! and on. What they come to is told by the folder `sections`.
+
+mod file;
+mod heard;
+mod json;
+mod text;
+mod told;
+
+pub use file::to_file;
+pub use json::to_json as sections_json;
+pub use text::to_text as sections_text;
+pub use told::{ConditionSections, RunSections, SectionFound};
+
+use super::error::AgainError;
+use super::guest::Again;
+use super::line::Noting;
+use super::repeat::{follower, once_more, refuse_another_run, told as symbols_told};
+use super::wanted::Wanted;
+use crate::guests::Stopped;
+use crate::host::Host;
+use crate::sections::{Course, Preemption, Roles, count_place};
+use crate::window::Symbols;
+use heard::Heard;
+use wakepath_archive::Run;
+use wakepath_machine::{Facts, PreemptionModel};
+
+/// Addresses from here on are the kernel's.
+const KERNEL: u64 = 1 << 63;
+
+/// Makes the run again and tells its sections. Of `wanted` all cycles are looked at.
+///
+/// # Errors
+/// Where the run does not come out the same, or its kernel can't be followed.
+pub fn sections(
+    run: &Run,
+    again: &Again,
+    wanted: &Wanted,
+    host: &Host,
+    stopped: Stopped<'_>,
+) -> Result<RunSections, AgainError> {
+    let list = match (&again.symbols, &again.telling) {
+        (Some(known), _) => known.clone(),
+        (None, Some((guest, limit))) => symbols_told(again, guest, *limit, host, stopped)?,
+        (None, None) => return Err(AgainError::NoSymbols),
+    };
+    let count_at = count_place(&list).ok_or(AgainError::NoCount)?;
+    let symbols = Symbols::parse(&list)?;
+    let model = preemption(run);
+    let noting = Noting {
+        transitions: true,
+        kernel_from: KERNEL,
+        count_at,
+        watched: Roles(&symbols).watched(),
+    };
+    let ns = u64::from(again.ns_per_instruction);
+    let latencies: Vec<Vec<u64>> = wanted
+        .loops
+        .iter()
+        .map(|of| {
+            let latency = |ns: i64| u64::try_from(ns).unwrap_or(0);
+            let samples = of.samples.iter();
+            samples
+                .map(|sample| latency(sample.latency_ns()) / ns)
+                .collect()
+        })
+        .collect();
+    let course = Course::new(match model {
+        PreemptionModel::RealTime | PreemptionModel::Full | PreemptionModel::Lazy => {
+            Preemption::Full
+        }
+        // The stretches of a kernel that is not preempted by itself hold all those of one that is.
+        PreemptionModel::Voluntary | PreemptionModel::None | PreemptionModel::Unknown => {
+            Preemption::Voluntary
+        }
+    });
+    let mut heard = Heard::new(follower(again, wanted), course, &symbols, &latencies);
+    once_more(again, &noting, &mut heard, host, stopped)?;
+    refuse_another_run(again)?;
+    again.clean_up();
+    told::told(wanted, &heard, &symbols, model.word(), ns)
+}
+
+/// When the run's kernel let a woken thread take the CPU, as the guest read it back.
+fn preemption(run: &Run) -> PreemptionModel {
+    let facts = run.manifest.facts.first();
+    let facts = facts.and_then(|taken| serde_json::from_value::<Facts>(taken.facts.clone()).ok());
+    facts.map_or(PreemptionModel::Unknown, |facts| {
+        facts.varying.preemption.model
+    })
+}

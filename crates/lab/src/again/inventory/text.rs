@@ -1,0 +1,201 @@
+//! The sections of a run for a terminal.
+
+use super::told::{ConditionSections, RunSections, SectionFound};
+use std::fmt::Write;
+use wakepath_timeline::duration::exact;
+
+/// So many functions of a section are named.
+const OF_A_SECTION: usize = 3;
+/// Frames of a call stack that are shown, from the innermost.
+const FRAMES: usize = 8;
+
+/// All of it.
+pub fn to_text(run: &RunSections) -> String {
+    let mut text = format!(
+        "virtual time: 1 instruction = {} ns; lengths of software paths, no machine's latencies\n\
+         preemption: {}\n",
+        run.ns_per_instruction, run.preemption
+    );
+    for condition in &run.conditions {
+        text.push('\n');
+        one(&mut text, run, condition);
+    }
+    if !run.left_out.is_empty() {
+        let _ = writeln!(
+            text,
+            "\nnot told, for a thread without a real-time policy waits for its turn too, which no section \
+             bounds: {}",
+            run.left_out.join("; ")
+        );
+    }
+    text
+}
+
+fn one(text: &mut String, run: &RunSections, condition: &ConditionSections) {
+    let figures = &condition.figures;
+    let time = |instructions: u64| exact(instructions * run.ns_per_instruction);
+    let faults = figures.faults();
+    let _ = writeln!(text, "{}, {}", condition.condition, condition.phase);
+    let _ = writeln!(
+        text,
+        "  largest of {} sampled {} ≤ due at any instant {} ≤ bound {}{}",
+        figures.cycles,
+        time(figures.sampled),
+        time(figures.largest()),
+        time(figures.bound),
+        if faults.is_empty() {
+            ""
+        } else {
+            ": DOES NOT HOLD"
+        }
+    );
+    for fault in &faults {
+        let _ = writeln!(text, "  FAULT: {fault}");
+    }
+    let _ = writeln!(text, "  the bound consists of");
+    let waited = match figures.switch.most() > figures.off.most() {
+        true => ("D_ST", "the tail of a switch", &figures.switch),
+        false => ("D_POID", "preemption or interrupts off", &figures.off),
+    };
+    let kinds = [
+        waited,
+        (
+            "D_PAIE",
+            "on, and the scheduler not called yet",
+            &figures.before_scheduler,
+        ),
+        ("D_PSD", "the scheduler's call", &figures.scheduler),
+    ];
+    for (name, what, of) in kinds {
+        let _ = writeln!(
+            text,
+            "    {name:6}  {:>12}  {what} (longest of {})",
+            time(of.most()),
+            of.count
+        );
+    }
+    let _ = writeln!(
+        text,
+        "            {:>12}  from there to the loop",
+        time(figures.back)
+    );
+    let _ = writeln!(
+        text,
+        "    I_IRQ   {:>12}  the wake-up's own interrupt, with its timer's delay",
+        time(figures.own_interrupt)
+    );
+    let _ = writeln!(
+        text,
+        "            {:>12}  the most in any window of the bound ({} interrupts)",
+        time(figures.interference),
+        figures.interrupts.count
+    );
+    let _ = writeln!(
+        text,
+        "    I_NMI   {:>12}  non-maskable ones, in I_IRQ",
+        nmi(condition, &time)
+    );
+    if waited.0 == "D_POID" {
+        let _ = writeln!(text, "    (D_ST   {:>12})", time(figures.switch.most()));
+    }
+    sweep(text, condition, &time);
+    longest(text, condition, &time);
+    for (name, of, apart) in &condition.interrupts {
+        let apart = apart.map_or(String::new(), |apart| {
+            format!(", {} apart at least", time(apart))
+        });
+        let _ = writeln!(
+            text,
+            "  interrupt {name}: {}, longest {}{apart}",
+            times(of.count),
+            time(of.most())
+        );
+    }
+}
+
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    }
+}
+
+fn nmi(condition: &ConditionSections, time: &impl Fn(u64) -> String) -> String {
+    let is_nmi = |name: &str| name == "asm_exc_nmi";
+    let found = condition.interrupts.iter().find(|(name, ..)| is_nmi(name));
+    found.map_or("none came".into(), |(_, of, _)| time(of.most()))
+}
+
+fn sweep(text: &mut String, condition: &ConditionSections, time: &impl Fn(u64) -> String) {
+    let figures = &condition.figures;
+    let sweep = &figures.sweep;
+    let share = 100.0 * sweep.longer_than(0) as f64 / sweep.instants().max(1) as f64;
+    let _ = writeln!(
+        text,
+        "  due at any instant: {} on its way, and before that it waits: at {share:.2} % of the instants, \
+         for {} in 1 of 100, {} in 1 of 10 000, {} at most",
+        time(figures.way),
+        time(sweep.exceeded_by(0.01)),
+        time(sweep.exceeded_by(0.000_1)),
+        time(sweep.longest())
+    );
+    let expected = match figures.expected_cycles() {
+        Some(cycles) => format!("1 of {cycles} instants is as late"),
+        None => "no instant is".into(),
+    };
+    let _ = match figures.within_tenth {
+        Some(cycle) => writeln!(
+            text,
+            "  sampling came within 10 % of that largest at cycle {cycle} ({expected})"
+        ),
+        None => writeln!(
+            text,
+            "  sampling did not come within 10 % of that largest in {} cycles ({expected})",
+            figures.cycles
+        ),
+    };
+    if condition.shortest > 0 {
+        let _ = writeln!(
+            text,
+            "  there were too many sections to keep: those shorter than {} are in no figure but the \
+             loop's own",
+            time(condition.shortest)
+        );
+    }
+}
+
+fn longest(text: &mut String, condition: &ConditionSections, time: &impl Fn(u64) -> String) {
+    let _ = writeln!(
+        text,
+        "  the longest with preemption or interrupts off, by where they begin"
+    );
+    for SectionFound {
+        began,
+        ended,
+        variable,
+        within,
+    } in &condition.longest
+    {
+        let _ = writeln!(
+            text,
+            "    {:>12}  {began} … {ended}, {}",
+            time(variable.most()),
+            times(variable.count)
+        );
+        let Some(within) = within else { continue };
+        let from = within.stack.len().saturating_sub(FRAMES);
+        let cut = if from > 0 { "… → " } else { "" };
+        let _ = writeln!(
+            text,
+            "                  {cut}{}",
+            within.stack[from..].join(" → ")
+        );
+        let most = within.functions.iter().take(OF_A_SECTION);
+        let most = most.map(|one| format!("{} {}", one.symbol, one.own));
+        let _ = writeln!(
+            text,
+            "                  most in {}",
+            most.collect::<Vec<_>>().join(", ")
+        );
+    }
+}

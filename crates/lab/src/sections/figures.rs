@@ -1,0 +1,302 @@
+//! What the stretches of a condition come to: the longest of each kind, the wait of a wake-up due at any
+//! instant, the composed bound, and whether what was sampled lies below the sweep, and that below the bound.
+
+use super::interference::Interference;
+use super::ledger::Ledger;
+use super::stretch::{Kind, Stretch};
+use super::sweep::Sweep;
+use super::wake_up::WakeUp;
+use wakepath_schedulability::{Interrupting, Sections};
+
+/// Part of a run in which a loop ran under one policy beside one set of loads. Times in instructions.
+#[derive(Debug, Clone, Default)]
+pub struct Span {
+    /// Executed when its first cycle began, and when its last one ended.
+    pub from: u64,
+    /// See `from`.
+    pub to: u64,
+    /// How many instructions' time passed meanwhile, idle time included.
+    pub passed: u64,
+    /// Its wake-ups, in their order.
+    pub wake_ups: Vec<WakeUp>,
+    /// Latencies of all cycles that count, in their order.
+    pub latencies: Vec<u64>,
+}
+
+/// The stretches of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Variable {
+    /// The longest, interrupts left out.
+    pub longest: Option<Stretch>,
+    /// How many there were.
+    pub count: u64,
+    /// What they took in all, interrupts left out.
+    pub total: u64,
+}
+
+impl Variable {
+    fn of<'a>(stretches: impl Iterator<Item = &'a Stretch>) -> Self {
+        let mut found = Self::default();
+        for stretch in stretches {
+            found.add(stretch);
+        }
+        found
+    }
+
+    /// With one more.
+    pub fn add(&mut self, stretch: &Stretch) {
+        self.count += 1;
+        self.total += stretch.net();
+        if self
+            .longest
+            .is_none_or(|longest| longest.net() < stretch.net())
+        {
+            self.longest = Some(*stretch);
+        }
+    }
+
+    /// What the longest took; 0 where there was none.
+    pub fn most(&self) -> u64 {
+        self.longest.map_or(0, |stretch| stretch.net())
+    }
+}
+
+/// The figures of a condition. Times in instructions.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Figures {
+    /// D_POID.
+    pub off: Variable,
+    /// D_PAIE.
+    pub before_scheduler: Variable,
+    /// D_PSD.
+    pub scheduler: Variable,
+    /// D_ST.
+    pub switch: Variable,
+    /// Interrupts.
+    pub interrupts: Variable,
+    /// Wake-ups whose parts are known.
+    pub wake_ups: usize,
+    /// The longest interrupt that woke the loop, with its timer's delay.
+    pub own_interrupt: u64,
+    /// The longest way from the scheduler's return to the loop's first instruction.
+    pub back: u64,
+    /// The longest way of a wake-up beside its wait.
+    pub way: u64,
+    /// The waits at all instants.
+    pub sweep: Sweep,
+    /// What interrupts take at most in a window of the bound.
+    pub interference: u64,
+    /// The bound.
+    pub bound: u64,
+    /// The largest latency sampled; cycles that count.
+    pub sampled: u64,
+    /// See `sampled`.
+    pub cycles: usize,
+    /// The cycle, from 1, that came within 10 % of the sweep's largest.
+    pub within_tenth: Option<usize>,
+}
+
+impl Figures {
+    /// Of a condition's spans.
+    pub fn of(ledger: &Ledger, spans: &[Span]) -> Self {
+        let all = |kind: Kind| {
+            spans
+                .iter()
+                .flat_map(move |span| ledger.between(kind, span.from, span.to))
+        };
+        let wake_ups = || spans.iter().flat_map(|span| &span.wake_ups);
+        let most = |part: fn(&WakeUp) -> u64| wake_ups().map(part).max().unwrap_or(0);
+        let latencies = || spans.iter().flat_map(|span| &span.latencies);
+        let mut found = Self {
+            off: Variable::of(all(Kind::Off)),
+            before_scheduler: Variable::of(all(Kind::BeforeScheduler)),
+            scheduler: Variable::of(all(Kind::Scheduler)),
+            switch: Variable::of(all(Kind::Switch)),
+            interrupts: Variable::of(all(Kind::Interrupt)),
+            wake_ups: wake_ups().count(),
+            own_interrupt: most(|one| one.interrupt + one.rest),
+            back: most(|one| one.back),
+            way: most(WakeUp::way),
+            sweep: sweep(ledger, spans),
+            sampled: latencies().copied().max().unwrap_or(0),
+            cycles: latencies().count(),
+            ..Self::default()
+        };
+        let interrupts = all(Kind::Interrupt).map(|one| (one.from, one.to));
+        let interference = Interference::new(interrupts.collect());
+        let own = found.off.most().max(found.switch.most())
+            + found.before_scheduler.most()
+            + found.scheduler.most()
+            + found.own_interrupt
+            + found.back;
+        found.bound = interference.bound(own);
+        found.interference = found.bound - own;
+        let near = found.largest() - found.largest() / 10;
+        found.within_tenth = latencies().position(|one| *one >= near).map(|at| at + 1);
+        found
+    }
+
+    /// The largest latency that a wake-up due at any instant would have had.
+    pub fn largest(&self) -> u64 {
+        self.sweep.longest() + self.way
+    }
+
+    /// Due times until one within 10 % of the largest is to be expected, as its instants are distributed.
+    pub fn expected_cycles(&self) -> Option<u64> {
+        let near = self.largest() - self.largest() / 10;
+        let instants = self.sweep.longer_than(near.saturating_sub(self.way + 1));
+        (instants > 0).then(|| self.sweep.instants().div_ceil(instants))
+    }
+
+    /// What `wakepath bound --sections` composes to the same bound.
+    pub fn sections(&self, ns_per_instruction: u64) -> Sections {
+        let ns = |instructions: u64| instructions * ns_per_instruction;
+        let once = |name: &str, instructions| Interrupting {
+            name: name.into(),
+            longest_ns: ns(instructions),
+            distance_ns: None,
+        };
+        Sections {
+            preemption_off_ns: ns(self.off.most()),
+            before_scheduler_ns: ns(self.before_scheduler.most()),
+            scheduler_ns: ns(self.scheduler.most()),
+            switch_ns: ns(self.switch.most()),
+            after_scheduler_ns: ns(self.back),
+            interrupts: vec![
+                once("the wake-up's own", self.own_interrupt),
+                once("the most in any window of the bound", self.interference),
+            ],
+        }
+    }
+
+    /// What contradicts what, in a sentence each; none where sampled ≤ sweep ≤ bound.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        if self.sampled > self.largest() {
+            faults.push(format!(
+                "a cycle was {} instructions late, and no instant of the sweep is above {}: something \
+                 else than a section held the loop up, such as a thread of its priority",
+                self.sampled,
+                self.largest()
+            ));
+        }
+        if self.largest() > self.bound {
+            faults.push(format!(
+                "the sweep's largest is {} instructions, above the bound of {}: the composition lacks \
+                 something",
+                self.largest(),
+                self.bound
+            ));
+        }
+        faults
+    }
+}
+
+/// The waits of a wake-up due at any instant but those in which the loop was being woken already. Where
+/// it was woken within a stretch, that one's interrupt came on top: a wake-up due earlier has its own.
+fn sweep(ledger: &Ledger, spans: &[Span]) -> Sweep {
+    let mut lengths = Vec::new();
+    let (mut all, mut idle, mut idle_wait) = (0, 0, 0);
+    for span in spans {
+        let stretches = [Kind::Off, Kind::Switch];
+        let stretches = stretches
+            .into_iter()
+            .flat_map(|kind| ledger.between(kind, span.from, span.to));
+        for stretch in stretches {
+            let later = span
+                .wake_ups
+                .partition_point(|one| one.woken <= stretch.from);
+            let length = match span.wake_ups.get(later) {
+                Some(one) if one.due <= stretch.from => continue,
+                Some(one) if one.due < stretch.to => {
+                    stretch.length() - one.interrupt.min(stretch.to - one.due)
+                }
+                _ => stretch.length(),
+            };
+            lengths.push(length);
+        }
+        all += span.passed;
+        idle += span.passed.saturating_sub(span.to - span.from);
+        let idle_waits = span.wake_ups.iter().filter(|one| one.idle);
+        idle_wait = idle_waits.map(|one| one.waited).fold(idle_wait, u64::max);
+    }
+    Sweep::new(lengths, all, idle, idle_wait)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stretch(kind: Kind, from: u64, length: u64, interrupts: u64) -> Stretch {
+        Stretch {
+            kind,
+            from,
+            to: from + length,
+            interrupts,
+            began: 0,
+            ended: 0,
+        }
+    }
+
+    /// A section of 600 from 1000 on, in which the loop was due at 1200: its interrupt took 100, the
+    /// scheduler 200, the way back 80. A longer section of 900 came when it was not due.
+    fn condition() -> (Ledger, Span) {
+        let mut ledger = Ledger::default();
+        let all = [
+            stretch(Kind::Interrupt, 1_200, 100, 0),
+            stretch(Kind::Off, 1_000, 600, 100),
+            stretch(Kind::BeforeScheduler, 1_600, 4, 0),
+            stretch(Kind::Scheduler, 1_604, 200, 0),
+            stretch(Kind::Switch, 1_640, 164, 0),
+            stretch(Kind::Off, 1_820, 30, 0),
+            stretch(Kind::Off, 5_000, 900, 0),
+            stretch(Kind::Interrupt, 8_000, 50, 0),
+            stretch(Kind::Off, 8_000, 50, 50),
+        ];
+        all.into_iter().for_each(|one| ledger.push(one));
+        let wake_up = WakeUp::of(ledger.since(1_200), 1_200, 1_884, 684, false).unwrap();
+        let span = Span {
+            from: 0,
+            to: 10_000,
+            passed: 10_000,
+            wake_ups: vec![wake_up],
+            latencies: vec![684],
+        };
+        (ledger, span)
+    }
+
+    #[test]
+    fn figures_are_those_worked_out_by_hand() {
+        let (ledger, span) = condition();
+        let found = Figures::of(&ledger, &[span]);
+        assert_eq!(found.off.most(), 900);
+        assert_eq!(
+            (found.before_scheduler.most(), found.switch.most()),
+            (4, 164)
+        );
+        assert_eq!((found.scheduler.most(), found.back), (200, 80));
+        // Waited 300, its own interrupt 100, 4 on the way, 200, 80.
+        assert_eq!((found.own_interrupt, found.way), (100, 384));
+        assert_eq!(found.sampled, 684);
+        // 900 + 384. Not swept: what began when it was being woken.
+        assert_eq!(found.largest(), 1_284);
+        assert_eq!(found.sweep.longer_than(0), 500 + 900 + 50);
+        // 900 + 4 + 200 + 100 + 80 = 1284, and 100 of interrupts in any such window.
+        assert_eq!((found.interference, found.bound), (100, 1_384));
+        assert!(found.faults().is_empty());
+        assert_eq!(found.within_tenth, None);
+        // 1156 or more: a wait of 772 or more, at 129 instants of 10 000.
+        assert_eq!(found.expected_cycles(), Some(10_000_u64.div_ceil(129)));
+        let composed = found.sections(2).latency_bound().unwrap();
+        assert_eq!(composed.latency_ns, 2 * 1_384);
+    }
+
+    #[test]
+    fn a_latency_above_the_sweep_is_a_fault_and_said() {
+        let (ledger, mut span) = condition();
+        span.latencies.push(20_000);
+        let faults = Figures::of(&ledger, &[span]).faults();
+        assert_eq!(faults.len(), 1);
+        assert!(faults[0].starts_with("a cycle was 20000 instructions late"));
+    }
+}

@@ -1,0 +1,155 @@
+//! What a place in a kernel's code is for a section: where interrupts come in, where the scheduler begins.
+//! By the kernel's own names (x86-64).
+
+use crate::window::{Place, Symbols};
+
+/// What there is at an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// An interrupt comes in, a non-maskable one included.
+    Interrupt,
+    /// An exception or a system call does.
+    Exception,
+    /// The scheduler itself begins.
+    Scheduler,
+    /// Code that puts preemption off to call it.
+    CallsScheduler,
+    /// The idle thread begins its way to halt.
+    Idle,
+    /// Code that gives way where the kernel is not preempted by itself.
+    Point,
+    /// Nothing that matters.
+    Other,
+}
+
+/// A place to be told of: its first address, the one behind its last, and whether the CPU comes there by
+/// an interrupt, an exception or a system call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Watched {
+    /// Its first address.
+    pub from: u64,
+    /// The one behind its last.
+    pub to: u64,
+    /// Whether it is an entry.
+    pub is_entry: bool,
+}
+
+/// The places of a kernel.
+#[derive(Debug, Clone, Copy)]
+pub struct Roles<'a>(pub &'a Symbols);
+
+impl Roles<'_> {
+    /// What there is at an address.
+    pub fn of(&self, address: u64) -> Role {
+        match self.0.place(address) {
+            Place::Kernel(name, offset) => role(name, offset),
+            Place::Nameless | Place::User => Role::Other,
+        }
+    }
+
+    /// All that the emulator is to tell of.
+    pub fn watched(&self) -> Vec<Watched> {
+        let mut watched = Vec::new();
+        for (from, behind, name) in self.0.functions() {
+            let role = role(name, 0);
+            let is_entry = matches!(role, Role::Interrupt | Role::Exception);
+            if is_entry || matches!(role, Role::Scheduler | Role::Idle | Role::Point) {
+                let to = if is_table(name) { behind } else { from + 1 };
+                watched.push(Watched { from, to, is_entry });
+            }
+        }
+        watched
+    }
+}
+
+/// One stub behind the other, each with an interrupt of its own.
+fn is_table(name: &str) -> bool {
+    matches!(name, "irq_entries_start" | "spurious_entries_start")
+}
+
+fn role(name: &str, offset: u64) -> Role {
+    if is_table(name) {
+        return Role::Interrupt;
+    }
+    let plain = name.split('.').next().unwrap_or(name);
+    let begins = offset == 0;
+    match plain {
+        "asm_exc_nmi" if begins => Role::Interrupt,
+        _ if begins && plain.starts_with("asm_sysvec_") => Role::Interrupt,
+        _ if begins && plain.starts_with("asm_exc_") => Role::Exception,
+        "entry_SYSCALL_64"
+        | "entry_SYSCALL_compat"
+        | "entry_SYSENTER_compat"
+        | "entry_INT80_compat"
+        | "asm_int80_emulation"
+            if begins =>
+        {
+            Role::Exception
+        }
+        "__schedule" if begins => Role::Scheduler,
+        "tick_nohz_idle_enter" if begins => Role::Idle,
+        "__cond_resched" | "_cond_resched" if begins => Role::Point,
+        _ if plain.contains("schedule") || plain.ends_with("cond_resched") => Role::CallsScheduler,
+        _ => Role::Other,
+    }
+}
+
+/// The place of the count of reasons not to preempt in each CPU's own data, by a kernel's list of its
+/// symbols: a variable of its own, or (6.2 to 6.14) the one behind the pointer to the thread under way.
+pub fn count_place(kallsyms: &str) -> Option<u64> {
+    const BEHIND_THE_THREAD: u64 = 8;
+    let of = |wanted: &str| {
+        kallsyms.lines().find_map(|line| {
+            let mut words = line.split_whitespace();
+            let address = words.next()?;
+            (words.nth(1)? == wanted).then(|| u64::from_str_radix(address, 16).ok())?
+        })
+    };
+    of("__preempt_count").or_else(|| of("pcpu_hot").map(|at| at + BEHIND_THE_THREAD))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOME: &str = "0000000000014dd0 D __preempt_count\n\
+        ffffffff81000000 T asm_exc_page_fault\nffffffff81000020 T asm_exc_nmi\n\
+        ffffffff81000040 T irq_entries_start\nffffffff81000140 T asm_sysvec_apic_timer_interrupt\n\
+        ffffffff81000200 t __schedule\nffffffff81000900 T schedule\n\
+        ffffffff81000a00 T __cond_resched\nffffffff81000b00 T tick_nohz_idle_enter\n\
+        ffffffff81000c00 T kfree\n";
+
+    #[test]
+    fn places_are_known_by_the_kernels_names() {
+        let symbols = Symbols::parse(SOME).unwrap();
+        let roles = Roles(&symbols);
+        let of = |offset: u64| roles.of(0xffff_ffff_8100_0000 + offset);
+        assert_eq!(of(0), Role::Exception);
+        assert_eq!(of(0x20), Role::Interrupt);
+        // Any stub of a table.
+        assert_eq!(of(0x88), Role::Interrupt);
+        assert_eq!(
+            (of(0x200), of(0x208)),
+            (Role::Scheduler, Role::CallsScheduler)
+        );
+        assert_eq!(of(0x910), Role::CallsScheduler);
+        assert_eq!((of(0xa00), of(0xa10)), (Role::Point, Role::CallsScheduler));
+        assert_eq!((of(0xb00), of(0xc00)), (Role::Idle, Role::Other));
+        assert_eq!(roles.of(0x1000), Role::Other);
+        let watched = roles.watched();
+        assert_eq!(watched.len(), 7);
+        let table = watched
+            .iter()
+            .find(|place| place.to - place.from > 1)
+            .unwrap();
+        assert_eq!((table.to - table.from, table.is_entry), (0x100, true));
+    }
+
+    #[test]
+    fn the_count_is_found_in_old_and_new_kernels() {
+        assert_eq!(count_place(SOME), Some(0x1_4dd0));
+        let newer = "0000000000032940 D pcpu_hot\nffffffff81000000 T a\n";
+        assert_eq!(count_place(newer), Some(0x3_2948));
+        assert_eq!(count_place("ffffffff81000000 T a\n"), None);
+    }
+}

@@ -1,0 +1,52 @@
+//! A stretch of code in which something keeps a woken thread from running, from one number of executed
+//! instructions to another.
+
+/// What a stretch is; the letters are those of de Oliveira and others, "Demystifying the real-time Linux
+/// scheduling latency" (ECRTS 2020).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Preemption or interrupts off, by other code than the scheduler's own call (D_POID).
+    Off,
+    /// Both on, between such a stretch and the call of the scheduler that is needed (D_PAIE).
+    BeforeScheduler,
+    /// Preemption off to call the scheduler, until it has returned (D_PSD).
+    Scheduler,
+    /// Within that, from interrupts off for the switch (D_ST).
+    Switch,
+    /// An interrupt.
+    Interrupt,
+}
+
+/// A stretch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// What it is.
+    pub kind: Kind,
+    /// Instructions executed when it began.
+    pub from: u64,
+    /// And when it had ended.
+    pub to: u64,
+    /// Instructions of interrupts in it; of an interrupt, of those that came in the middle of it.
+    pub interrupts: u64,
+    /// The instruction that it began with.
+    pub began: u64,
+    /// And that which ended it.
+    pub ended: u64,
+}
+
+impl Stretch {
+    /// All instructions in it.
+    pub fn length(&self) -> u64 {
+        self.to - self.from
+    }
+
+    /// What interrupts took left out.
+    pub fn net(&self) -> u64 {
+        self.length().saturating_sub(self.interrupts)
+    }
+
+    /// How much of it lies between two numbers of instructions.
+    pub fn within(&self, from: u64, to: u64) -> u64 {
+        self.to.min(to).saturating_sub(self.from.max(from))
+    }
+}

@@ -1,0 +1,69 @@
+//! `wakepath lab sections`: every section of kernel code that could have held a run's loop up.
+
+use super::host;
+use crate::command_line::LabSections;
+use crate::runs;
+use crate::verbs::{Outcome, measured, print_result};
+use std::process::ExitCode;
+use wakepath_archive::Run;
+use wakepath_directory::Directory;
+use wakepath_lab::{
+    Again, ConditionSections, CyclesAsked, Wanted, run_sections, sections_file, sections_json,
+    sections_text,
+};
+use wakepath_measure::Interrupt;
+
+/// Repeats the run, tells its sections, keeps what a bound is composed of.
+pub fn run(arguments: &LabSections) -> Outcome {
+    let path = runs::find(Some(&arguments.run))?;
+    let run = Run::open(&path)?;
+    // Before anything boots: the sections are kept in the run.
+    let trust = measured::trust(arguments.again.trust_directory);
+    let directory = Directory::to_write(&path, trust)?;
+    let wanted = Wanted::of(&run, &CyclesAsked::RealTime)?;
+    let interrupt = Interrupt::listen()?;
+    let (host, on) = (host(), arguments.again.asked());
+    let again = Again::of(&run, arguments.again.kernel.as_deref(), &on, &host)?;
+    let stopped = || interrupt.requested();
+    let found = run_sections(&run, &again, &wanted, &host, &stopped)?;
+    let mut kept = String::new();
+    for condition in &found.conditions {
+        let name = file_name(condition);
+        directory
+            .put(&name, sections_file(&found, condition).as_bytes())
+            .map_err(|error| {
+                format!(
+                    "can't write {}: {error}",
+                    directory.path_of(&name).display()
+                )
+            })?;
+        kept += &format!(
+            "wakepath bound {} --sections {}\n",
+            path.display(),
+            path.join(name).display()
+        );
+    }
+    let holds = found
+        .conditions
+        .iter()
+        .all(|one| one.figures.faults().is_empty());
+    print_result(
+        arguments.json,
+        &match arguments.json {
+            true => serde_json::to_string_pretty(&sections_json(&found))? + "\n",
+            false => format!(
+                "{}\nthe bound beside what was sampled:\n{kept}",
+                sections_text(&found)
+            ),
+        },
+    )?;
+    Ok(ExitCode::from(if holds { 0 } else { 2 }))
+}
+
+/// The file of a condition: its name and its phase in letters and digits.
+fn file_name(condition: &ConditionSections) -> String {
+    let name = format!("{} {}", condition.condition, condition.phase).to_lowercase();
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    format!("sections-{}.toml", words.join("-"))
+}
