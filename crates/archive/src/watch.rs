@@ -66,6 +66,15 @@ pub struct PolicyUnread(pub String);
 /// All threads that were seen, by number.
 pub type Threads = BTreeMap<u32, Thread>;
 
+/// Which of a program's own probes (USDT) bound its cycles and sections.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marked {
+    /// The probes at which a cycle begins and ends, as a person names them.
+    pub cycle: Option<String>,
+    /// Names of the sections, in the order of their marks.
+    pub sections: Vec<String>,
+}
+
 /// One watch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Session {
@@ -87,6 +96,9 @@ pub struct Session {
     pub facts: Vec<FactsTaken>,
     /// What a reader should know.
     pub notes: Vec<String>,
+    /// The program's own probes that are recorded.
+    #[serde(default)]
+    pub marked: Marked,
     /// First process of a program that was started.
     pub first: Option<u32>,
     /// The threads that were seen.

@@ -4,7 +4,7 @@
 use crate::choice::{chosen, no_period};
 use crate::{Asked, ImportError, Imported, KernelTrace, Row, Samples, Thread, Values, wakeups};
 use wakepath_explain::Untold;
-use wakepath_explain::watch::{Activations, ThreadActivity, row};
+use wakepath_explain::watch::{Activations, BegunBy, ThreadActivity, row};
 use wakepath_timeline::{KernelEvent, Lack, What};
 
 /// As many events as are held in memory: 5 GB.
@@ -165,7 +165,7 @@ fn by_timer(
              so its cycles are moved onto an even row; latencies and run times are as measured"
         )));
     }
-    if rhythm.handed {
+    if rhythm.begun_by == BegunBy::Other {
         lacks.push(Lack::Other(format!(
             "timers of {name}: something else wakes it, and its cycles are due when it was woken"
         )));

@@ -79,6 +79,7 @@ impl Measurement<'_> {
                     terms,
                     cpus: &traced_cpus(&self.plan.loop_cpus),
                     segment_ns: longest_ns,
+                    marks: &[],
                 };
                 let shared = recording.memory.file();
                 Some(Tracing::start(&order, self.directory, shared))

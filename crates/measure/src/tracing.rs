@@ -11,6 +11,7 @@ use std::time::Duration;
 use wakepath_archive::{Event, PlannedSegment, SegmentTraced, TraceMode};
 use wakepath_directory::Directory;
 use wakepath_machine::{Root, timers_elsewhere};
+use wakepath_probe::usdt::Mark;
 use wakepath_probe::{Backend, Command, Ready, Reply, Setting};
 use wakepath_scenario::{Trace, TraceBackend, TraceBuffer};
 use wakepath_timeline::CpuSet;
@@ -31,6 +32,8 @@ pub(crate) struct TraceOrder<'a> {
     pub(crate) cpus: &'a [u16],
     /// Length of the longest segment.
     pub(crate) segment_ns: u64,
+    /// Places of a program's code that are recorded.
+    pub(crate) marks: &'a [Mark],
 }
 
 /// The CPUs whose events explain loops on these: with those that their timers may expire on.
@@ -64,6 +67,7 @@ impl Tracing {
             }),
             buffer_bytes: order.terms.buffer_bytes,
             keep_above_ns: order.terms.keep_above_ns,
+            marks: order.marks.to_vec(),
             apart: own_group::apart(),
         };
         let program = own_executable();
@@ -110,7 +114,7 @@ pub struct Watching {
 }
 
 impl Watching {
-    /// Starts the probe for these CPUs, drained.
+    /// Starts the probe for these CPUs and marks, drained.
     ///
     /// # Errors
     /// Why there is no tracing, with the remedy.
@@ -118,6 +122,7 @@ impl Watching {
         directory: &Directory,
         cpus: &[u16],
         segment_ns: u64,
+        marks: &[Mark],
     ) -> Result<(Self, Ready), NotTraced> {
         let terms = Trace {
             mode: Some(TraceBuffer::Drained),
@@ -127,6 +132,7 @@ impl Watching {
             terms: &terms,
             cpus,
             segment_ns,
+            marks,
         };
         // There is no shared memory, and the probe leaves it alone.
         let nothing = std::fs::File::open("/dev/null").map_err(NotTraced::NotStarted)?;

@@ -9,6 +9,7 @@ use crate::protocol::Backend;
 use crate::source::EventSource;
 use crate::stream::Decoder;
 use crate::tracefs::Tracefs;
+use crate::usdt::Mark;
 
 /// A source, with the decoder for its records.
 #[derive(Debug)]
@@ -32,13 +33,19 @@ impl Chosen {
         cpus: &[u16],
         buffer_bytes: u64,
         mode: TraceMode,
+        marks: &[Mark],
     ) -> Result<Self> {
-        let instance = || Instance::create(tracefs, cpus, buffer_bytes);
+        let instance = || Instance::with_marks(tracefs, cpus, buffer_bytes, marks);
         let perf = || PerfRings::create(tracefs, cpus, buffer_bytes, mode);
         let as_asked = || "as the scenario asks".to_owned();
         match wish {
             Some(Backend::Tracefs) => Ok(Self::of(instance()?, as_asked())),
             Some(Backend::Perf) => Ok(Self::of(perf()?, as_asked())),
+            // perf knows nothing of marks.
+            None if !marks.is_empty() => Ok(Self::of(
+                instance()?,
+                "the one that records marks of a program".into(),
+            )),
             None => match instance() {
                 Ok(made) => Ok(Self::of(made, "the cheapest that can be had".into())),
                 Err(of_instance) => match perf() {

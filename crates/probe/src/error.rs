@@ -54,6 +54,19 @@ pub enum ProbeError {
         /// Which.
         events: String,
     },
+    /// Marks can't be had.
+    #[error(
+        "this kernel has no uprobe_events: to record a program's own probes, one with CONFIG_UPROBE_EVENTS is needed"
+    )]
+    NoUprobes,
+    /// A mark is refused.
+    #[error("the kernel refuses the uprobe `{line}`: {source}")]
+    UprobeRefused {
+        /// As it was asked for.
+        line: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// perf refuses.
     #[error(
         "perf events of a whole CPU can't be had ({source}; perf_event_paranoid is {paranoid}): run as root, give the program CAP_PERFMON, or let root write -1 into /proc/sys/kernel/perf_event_paranoid"

@@ -31,6 +31,7 @@ impl KnownEvents {
     /// event with its number, and says why it can't be had.
     pub(crate) fn learn(
         root: &Path,
+        marks: &[Wanted],
         mut usable: impl FnMut(&Tracepoint, u16) -> Result<(), UnusableEvent>,
     ) -> Result<(Self, Decoder)> {
         // Hidden addresses leave functions without names, which is no reason not to trace.
@@ -40,6 +41,7 @@ impl KnownEvents {
         let mut known = Self::default();
         let mut wanted = Wanted::all();
         wanted.extend(vectors(root));
+        wanted.extend_from_slice(marks);
         for Wanted { tracepoint, kind } in wanted {
             let learnt = learn_one(root, &tracepoint, &mut decoder)
                 .and_then(|number| usable(&tracepoint, number));
@@ -50,7 +52,9 @@ impl KnownEvents {
                         known.recorded.push(kind);
                     }
                 }
-                Err(reason) if NEEDED.contains(&tracepoint.name.as_str()) => {
+                Err(reason)
+                    if NEEDED.contains(&tracepoint.name.as_str()) || kind == EventKind::Mark =>
+                {
                     return Err(ProbeError::NoEvents {
                         events: format!("{} ({reason})", tracepoint.path()),
                     });

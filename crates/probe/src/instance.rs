@@ -16,6 +16,7 @@ use crate::pages::Pages;
 use crate::source::{CpuBuffer, CpuStatistics, EventSource};
 use crate::stream::{Decoder, PageFormat};
 use crate::tracefs::{Tracefs, read_text};
+use crate::usdt::{Mark, Registered};
 
 /// A running or stopped instance.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub struct Instance {
     pub page_bytes: usize,
     /// Layout of a page.
     pub page_format: PageFormat,
+    /// Dropped behind [`Instance::drop`], which ends their being recorded.
+    marks: Option<Registered>,
 }
 
 impl Instance {
@@ -38,6 +41,19 @@ impl Instance {
     /// # Errors
     /// [`ProbeError`], with what would help; whatever was made is removed.
     pub fn create(tracefs: &Tracefs, cpus: &[u16], buffer_bytes: u64) -> Result<(Self, Decoder)> {
+        Self::with_marks(tracefs, cpus, buffer_bytes, &[])
+    }
+
+    /// [`Instance::create`], which records marks of programs too.
+    ///
+    /// # Errors
+    /// [`ProbeError`], with what would help; whatever was made is removed.
+    pub fn with_marks(
+        tracefs: &Tracefs,
+        cpus: &[u16],
+        buffer_bytes: u64,
+        marks: &[Mark],
+    ) -> Result<(Self, Decoder)> {
         let owner = Owner::this_process().ok_or(ProbeError::NoEvents {
             events: "/proc/self/stat".into(),
         })?;
@@ -55,7 +71,10 @@ impl Instance {
             buffer_bytes: 0,
             page_bytes: page_bytes(&tracefs.root, &page_format),
             page_format,
+            marks: None,
         };
+        let marks = Registered::all(&tracefs.root, &owner, marks)?;
+        let wanted = &instance.marks.insert(marks).wanted.clone();
         instance.write("tracing_on", "0")?;
         instance.write("trace_clock", "mono")?;
         instance.write("tracing_cpumask", &mask(cpus))?;
@@ -67,10 +86,11 @@ impl Instance {
             let _ = instance.write("trace_options", "norecord-cmd");
         }
         instance.size_buffers(buffer_bytes)?;
-        let (events, decoder) = KnownEvents::learn(&instance.directory, |tracepoint, _| {
-            let switch = instance.directory.join(tracepoint.place()).join("enable");
-            Ok(fs::write(&switch, "1")?)
-        })?;
+        let (events, decoder) =
+            KnownEvents::learn(&instance.directory, wanted, |tracepoint, _| {
+                let switch = instance.directory.join(tracepoint.place()).join("enable");
+                Ok(fs::write(&switch, "1")?)
+            })?;
         instance.events = events;
         instance.write("events/enable", "0")?;
         Ok((instance, decoder))

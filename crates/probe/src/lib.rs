@@ -31,6 +31,7 @@ pub mod stream;
 mod symbols;
 mod timerlat;
 mod tracefs;
+pub mod usdt;
 
 pub use apart::Apart;
 pub use buffers::{BufferChoice, BufferWish, available_memory, choose};

@@ -8,6 +8,7 @@ use crate::borrowed;
 use crate::error::Result;
 use crate::owner::Owner;
 use crate::tracefs::Tracefs;
+use crate::usdt;
 
 /// Removes instances of ours whose process is dead; returns their names. In a thread of its own,
 /// since it may have to mount tracefs.
@@ -27,7 +28,7 @@ pub(crate) fn remove_in(tracefs: &Tracefs) -> Vec<String> {
     let Ok(entries) = fs::read_dir(&instances) else {
         return Vec::new();
     };
-    entries
+    let removed = entries
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| Owner::of(name).is_some_and(|owner| owner.is_dead()))
@@ -37,7 +38,10 @@ pub(crate) fn remove_in(tracefs: &Tracefs) -> Vec<String> {
             borrowed::put_back_of(tracefs.root(), name);
             removed
         })
-        .collect()
+        .collect();
+    // The kernel removes none that an instance records.
+    usdt::remove_of(tracefs.root());
+    removed
 }
 
 /// Stops an instance and removes it.

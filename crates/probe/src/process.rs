@@ -135,6 +135,7 @@ impl Probe {
             &setting.cpus,
             choice.bytes,
             choice.mode,
+            &setting.marks,
         )?;
         let mut self_tests = Vec::new();
         for &cpu in &setting.cpus {

@@ -1,6 +1,7 @@
 //! What the measuring process and the probe's process say to each other, one line of JSON each.
 
 use crate::Apart;
+use crate::usdt::Mark;
 use serde::{Deserialize, Serialize};
 use wakepath_archive::{KernelLatency, KernelNoise, SegmentTraced, TraceMode, TracingSetUp};
 
@@ -21,6 +22,9 @@ pub struct Setting {
     /// Wake-up latency in nanoseconds above which a cycle's events are kept; `None`: all are kept.
     /// Only a flight recorder can forget the others.
     pub keep_above_ns: Option<u64>,
+    /// Places of a program's code that are recorded.
+    #[serde(default)]
+    pub marks: Vec<Mark>,
     /// CPUs that a control group keeps for itself.
     #[serde(default)]
     pub apart: Option<Apart>,

@@ -42,7 +42,7 @@ impl Traces {
         };
         let available = meminfo.ok().and_then(|text| available_memory(&text));
         let choice = choose(wish, 0, cpus.len(), available.unwrap_or(0))?;
-        let chosen = Chosen::make(None, &tracefs, cpus, choice.bytes, choice.mode)?;
+        let chosen = Chosen::make(None, &tracefs, cpus, choice.bytes, choice.mode, &[])?;
         let measured = measures.then(|| EventCost::measure(&*chosen.source));
         let cost = measured.transpose()?;
         chosen.source.start()?;

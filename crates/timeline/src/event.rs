@@ -112,6 +112,11 @@ pub enum What {
         /// Whether it was in user mode.
         user: bool,
     },
+    /// The current thread passed a place of its own program that is recorded: a USDT probe.
+    Mark {
+        /// Which, as whoever records numbers them.
+        number: u16,
+    },
     /// Events are missing here: between the previous event of this CPU and this instant.
     Lost {
         /// How many; 0 when the backend does not say.

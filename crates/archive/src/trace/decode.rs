@@ -106,6 +106,9 @@ impl Decoder {
             tag::PAGE_FAULT => What::PageFault {
                 user: yes_or_no(take.byte()?)?,
             },
+            tag::MARK => What::Mark {
+                number: take.fitting()?,
+            },
             tag::LOST => What::Lost {
                 count: take.number()?,
             },

@@ -80,6 +80,8 @@ pub enum EventKind {
     Frequency,
     /// Page faults.
     PageFault,
+    /// Marks of a watched program.
+    Mark,
     /// A kind that this version does not know. Never written.
     #[serde(other)]
     Unknown,

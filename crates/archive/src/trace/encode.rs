@@ -32,6 +32,7 @@ pub(super) mod tag {
     pub const FREQUENCY: u8 = 16;
     pub const PAGE_FAULT: u8 = 17;
     pub const LOST: u8 = 18;
+    pub const MARK: u8 = 19;
 }
 
 /// The order of [`Left`] in the file.
@@ -192,6 +193,10 @@ impl Encoder {
             What::PageFault { user } => {
                 self.head(event, tag::PAGE_FAULT);
                 self.bytes.push(u8::from(*user));
+            }
+            What::Mark { number } => {
+                self.head(event, tag::MARK);
+                self.number((*number).into());
             }
             What::Lost { count } => {
                 self.head(event, tag::LOST);

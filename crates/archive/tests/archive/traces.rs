@@ -149,6 +149,7 @@ fn what() -> impl Strategy<Value = What> {
         Just(What::IdleExit),
         any::<u32>().prop_map(|khz| What::Frequency { khz }),
         any::<bool>().prop_map(|user| What::PageFault { user }),
+        any::<u16>().prop_map(|number| What::Mark { number }),
         any::<u64>().prop_map(|count| What::Lost { count }),
     ]
 }

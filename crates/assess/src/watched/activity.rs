@@ -4,7 +4,19 @@
 use std::collections::BTreeMap;
 use wakepath_archive::{ArchiveError, SegmentRecord, Trace};
 use wakepath_explain::Untold;
-use wakepath_explain::watch::{Activations, Row, ThreadActivity, row};
+use wakepath_explain::watch::{
+    Activations, MarkedSections, Row, ThreadActivity, ThreadSections, row,
+};
+
+/// What some threads did.
+pub struct Seen {
+    /// Their activations, by thread number.
+    pub activity: BTreeMap<u32, ThreadActivity>,
+    /// Their sections between marks.
+    pub sections: BTreeMap<u32, ThreadSections>,
+    /// Runs of sections that are left out for want of room.
+    pub beyond: u64,
+}
 
 /// What the threads of these numbers did.
 ///
@@ -13,8 +25,9 @@ use wakepath_explain::watch::{Activations, Row, ThreadActivity, row};
 pub fn activity(
     trace: &Trace,
     threads: impl IntoIterator<Item = u32>,
-) -> Result<BTreeMap<u32, ThreadActivity>, ArchiveError> {
+) -> Result<Seen, ArchiveError> {
     let mut untold = Untold::default();
+    let mut sections = MarkedSections::default();
     let mut activations = Activations::new(threads);
     for event in trace.events()? {
         let event = event?;
@@ -22,8 +35,14 @@ pub fn activity(
             activations.untold(&switch);
         }
         activations.event(&event);
+        sections.event(&event);
     }
-    Ok(activations.finish())
+    let (sections, beyond) = sections.finish();
+    Ok(Seen {
+        activity: activations.finish(),
+        sections,
+        beyond,
+    })
 }
 
 /// The samples of a watched segment's threads, by thread number of the kernel, at the instants at
@@ -36,8 +55,8 @@ pub fn rows(record: &SegmentRecord, trace: &Trace) -> Result<BTreeMap<u32, Row>,
         let number = thread.effective.details.get("thread_id")?.as_u64()?;
         u32::try_from(number).ok()
     });
-    let activity = activity(trace, numbers)?;
-    let rows = activity.into_iter().filter_map(|(number, activity)| {
+    let seen = activity(trace, numbers)?;
+    let rows = seen.activity.into_iter().filter_map(|(number, activity)| {
         let rhythm = activity.rhythm().ok()?;
         Some((number, row(activity.turns(rhythm), rhythm)))
     });

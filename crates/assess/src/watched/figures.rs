@@ -1,10 +1,11 @@
 //! What is said of each watched thread: figures of the periodic ones, and why the others are not
 //! judged.
 
+use super::WatchedSection;
 use serde::Serialize;
 use wakepath_archive::watch::Thread;
 use wakepath_explain::Cause;
-use wakepath_explain::watch::{NotPeriodic, Row, ThreadActivity, Waker, row};
+use wakepath_explain::watch::{BegunBy, NotPeriodic, Row, ThreadActivity, Waker, row};
 use wakepath_statistics::{Distribution, DistributionSummary};
 use wakepath_timeline::{Policy, Sample};
 
@@ -19,6 +20,10 @@ pub struct Figures {
     pub events: u64,
     /// Events lost.
     pub events_lost: u64,
+    /// Where cycles lie that the program marks: `between pilot:begin and pilot:end`.
+    pub cycle: Option<String>,
+    /// Runs of sections between marks that are left out for want of room.
+    pub sections_beyond: u64,
     /// Periodic threads, shortest period first.
     pub threads: Vec<Watched>,
     /// The others, most time on a CPU first.
@@ -51,6 +56,16 @@ pub struct Watched {
     pub programmed: bool,
     /// What begins its turns where no timer does: the most frequent waker.
     pub woken_by: Option<WokenBy>,
+    /// Whether its cycles lie between marks that its program passes.
+    pub marked: bool,
+    /// Of those, the ones before which it was not woken: their latency is not known, and counts as nothing.
+    pub unwoken: u64,
+    /// Its sections between marks.
+    pub sections: Vec<WatchedSection>,
+    /// Runs of sections that begin in no cycle.
+    pub outside: u64,
+    /// Begins of sections without an end, and ends without a begin.
+    pub unpaired: u64,
     /// Between two of its turns, on average: what a thread that does not sleep until instants keeps.
     pub mean_interval_ns: Option<u64>,
     /// How far intervals between wake-ups are from whole periods.
@@ -131,7 +146,9 @@ impl Watched {
             other_wake_ups: activity.other_wake_ups,
             run_ns: activity.run_ns,
         };
-        let rhythm = activity.rhythm().map_err(|why| not_judged(told(why)))?;
+        let rhythm = activity
+            .rhythm()
+            .map_err(|why| not_judged(told(why, !activity.marked.is_empty())))?;
         // What a scenario may hold: below, timers are no loop's; above, nothing repeats in a run.
         if !(10_000..=100_000_000_000).contains(&rhythm.period_ns) {
             let period = wakepath_timeline::duration::exact(rhythm.period_ns);
@@ -159,10 +176,12 @@ impl Watched {
             let all_ns = last.due_ns.checked_sub(row.due.start_ns)?;
             all_ns.checked_div(samples.len() as u64 - 1)
         };
-        let cut_by_loss = match rhythm.handed {
-            true => activity.handed_cut_by_loss,
-            false => activity.cut_by_loss,
+        let cut_by_loss = match rhythm.begun_by {
+            BegunBy::Timer => activity.cut_by_loss,
+            BegunBy::Other => activity.handed_cut_by_loss,
+            BegunBy::Marks => activity.marked_cut_by_loss,
         };
+        let by = |what| rhythm.begun_by == what;
         let switches = samples.iter().map(|s| u64::from(s.involuntary_switches));
         Ok(Self {
             name: thread.name.clone(),
@@ -175,7 +194,15 @@ impl Watched {
             period_ns: rhythm.period_ns,
             exact,
             programmed: rhythm.programmed,
-            woken_by: rhythm.handed.then(|| woken_by(activity)).flatten(),
+            woken_by: by(BegunBy::Other).then(|| woken_by(activity)).flatten(),
+            marked: by(BegunBy::Marks),
+            unwoken: match by(BegunBy::Marks) {
+                true => activity.unwoken,
+                false => 0,
+            },
+            sections: Vec::new(),
+            outside: 0,
+            unpaired: 0,
             mean_interval_ns: samples.last().and_then(mean_interval),
             jitter_ns: Distribution::new(jitter).map(|of| of.summary()),
             latency_ns: of(Sample::latency_ns),
@@ -231,9 +258,21 @@ fn other_priorities(activity: &ThreadActivity, policy: Policy) -> u64 {
     others.map(|(_, count)| count).sum()
 }
 
-fn told(why: NotPeriodic) -> String {
+fn told(why: NotPeriodic, by_marks: bool) -> String {
     let time = wakepath_timeline::duration::exact;
     match why {
+        NotPeriodic::TooFew { activations } if by_marks => {
+            format!("it passed the marks of a cycle {activations} times only")
+        }
+        NotPeriodic::Irregular {
+            activations,
+            low_ns,
+            high_ns,
+        } if by_marks => format!(
+            "not periodic: {activations} cycles between its marks, most {} to {} apart",
+            time(low_ns / 1000 * 1000),
+            time(high_ns / 1000 * 1000)
+        ),
         NotPeriodic::TooFew { activations: 0 } => "no timer woke it".into(),
         NotPeriodic::TooFew { activations: 1 } => "a timer woke it once".into(),
         NotPeriodic::TooFew { activations } => format!("timers woke it {activations} times only"),

@@ -3,7 +3,9 @@
 
 mod activity;
 mod figures;
+mod sections;
 mod seen;
 
-pub use activity::{activity, rows};
+pub use activity::{Seen, activity, rows};
 pub use figures::{Figures, NotJudged, Watched, WokenBy};
+pub use sections::{SectionRun, WatchedSection};

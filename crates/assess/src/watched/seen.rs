@@ -1,9 +1,10 @@
 //! All threads of a watch with their figures: which are periodic, which not, each under a name of its
 //! own.
 
-use super::{Figures, NotJudged, Watched, activity};
+use super::{Figures, NotJudged, Watched, WatchedSection, activity};
 use wakepath_archive::watch::{Session, plain};
 use wakepath_archive::{ArchiveError, SegmentTraced, Trace};
+use wakepath_explain::watch::ThreadSections;
 use wakepath_timeline::duration::exact;
 
 /// As many threads as a scenario has tasks.
@@ -19,13 +20,21 @@ impl Figures {
         trace: &Trace,
         traced: &SegmentTraced,
     ) -> Result<Self, ArchiveError> {
-        let activity = activity(trace, session.threads.keys().copied())?;
+        let all = activity(trace, session.threads.keys().copied())?;
         let lost = traced.lost > 0;
         let (mut periodic, mut not_judged) = (Vec::new(), Vec::new());
         for (number, thread) in &session.threads {
-            let seen = activity.get(number).cloned().unwrap_or_default();
+            let seen = all.activity.get(number).cloned().unwrap_or_default();
             match Watched::of(*number, thread, &seen, session.policy, lost) {
-                Ok(watched) => periodic.push(watched),
+                Ok(mut watched) => {
+                    let none = ThreadSections::default();
+                    let sections = all.sections.get(number).unwrap_or(&none);
+                    watched.unpaired = sections.unpaired;
+                    let names = &session.marked.sections;
+                    (watched.sections, watched.outside) =
+                        WatchedSection::of(sections, &watched.row.samples, names);
+                    periodic.push(watched);
+                }
                 Err(other) => not_judged.push(other),
             }
         }
@@ -38,6 +47,8 @@ impl Figures {
             cpus: session.cpus.clone(),
             events: traced.events,
             events_lost: traced.lost,
+            cycle: session.marked.cycle.clone(),
+            sections_beyond: all.beyond,
             threads: periodic,
             not_judged,
         })

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One turn of a thread: woken by a timer, or by something else, until it sleeps for the last time
-/// before the next such wake-up.
+/// before the next such wake-up. Or from one mark of its program to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activation {
     /// For when the thread had programmed its timer, in nanoseconds on `CLOCK_MONOTONIC`; `None`
@@ -15,7 +15,7 @@ pub struct Activation {
     /// `CLOCK_MONOTONIC`.
     pub expiry_ns: u64,
     /// When the thread was switched in, in nanoseconds on `CLOCK_MONOTONIC`; where it did not sleep
-    /// before, when it asked for its timer.
+    /// before, when it asked for its timer. Between marks: when it passed the first.
     pub switched_in_ns: u64,
     /// When it left its CPU for the last time, in nanoseconds on `CLOCK_MONOTONIC`.
     pub end_ns: u64,
@@ -27,6 +27,22 @@ pub struct Activation {
     pub cpu: u16,
 }
 
+/// What begins a thread's turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BegunBy {
+    /// A timer that wakes it.
+    Timer,
+    /// Something else that wakes it, such as a thread that hands it data.
+    Other,
+    /// Marks in its own program, [`CYCLE_BEGINS`] and [`CYCLE_ENDS`].
+    Marks,
+}
+
+/// Number of the mark at which a cycle begins.
+pub const CYCLE_BEGINS: u16 = 0;
+/// Number of the mark at which it ends.
+pub const CYCLE_ENDS: u16 = 1;
+
 /// What was seen of one thread.
 #[derive(Debug, Clone, Default)]
 pub struct ThreadActivity {
@@ -34,6 +50,10 @@ pub struct ThreadActivity {
     pub activations: Vec<Activation>,
     /// Its whole activations by something else, in order: another cut through the same time.
     pub handed: Vec<Activation>,
+    /// Its whole cycles between its program's own marks, in order; empty where it passed none.
+    pub marked: Vec<Activation>,
+    /// Of those, the ones before which the thread was not woken: it ran on.
+    pub unwoken: u64,
     /// Wake-ups by something else than a timer.
     pub other_wake_ups: u64,
     /// Who those came from, and how often, most often first.
@@ -51,6 +71,8 @@ pub struct ThreadActivity {
     pub cut_by_loss: u64,
     /// Likewise, by something else.
     pub handed_cut_by_loss: u64,
+    /// Likewise, between marks.
+    pub marked_cut_by_loss: u64,
     /// Time on a CPU in all, in nanoseconds.
     pub run_ns: u64,
     /// The kernel's priorities that it was switched in with, and how often: more than one where it

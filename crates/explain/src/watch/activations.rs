@@ -5,7 +5,7 @@
 //! kernel starts it anew when the thread asks for it, so that this is seen: the thread serves that
 //! expiry then, late and without having slept. Of several expiries in between it serves one.
 
-use super::activation::{Activation, ThreadActivity};
+use super::activation::{Activation, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivity};
 use super::turns::Turns;
 use super::waker::{Key, Open, Waker};
 use std::collections::{BTreeMap, HashMap};
@@ -32,6 +32,17 @@ pub struct Activations {
     owners: HashMap<u64, u32>,
     /// Such timers that have expired while their owners ran, by address.
     unserved: HashMap<u64, Expiry>,
+}
+
+/// Activations of one thread that have ended: three cuts through the same time.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// Begun by timers.
+    pub timers: Vec<Activation>,
+    /// Begun by something else that woke it.
+    pub handed: Vec<Activation>,
+    /// Between marks.
+    pub marked: Vec<Activation>,
 }
 
 /// A timer's callback under way.
@@ -66,6 +77,9 @@ struct Thread {
     asleep: bool,
     by_timers: Turns,
     handed: Turns,
+    marked: Turns,
+    /// Programmed time and expiry of the last wake-up since the last cycle between marks began.
+    last_wake_up: Option<(Option<u64>, u64)>,
     wakers: HashMap<Key, u64>,
 }
 
@@ -162,6 +176,11 @@ impl Activations {
                     *of.activity.priorities.entry(next.priority).or_default() += 1;
                 }
             }
+            What::Mark { number } => {
+                if let Some(of) = self.threads.get_mut(&event.current) {
+                    of.passed(at_ns, cpu, *number);
+                }
+            }
             What::Lost { .. } => {
                 self.cpus.remove(&cpu);
                 self.current.remove(&cpu);
@@ -225,13 +244,17 @@ impl Activations {
         self.threads.entry(thread).or_default();
     }
 
-    /// Whole activations since the last call, by timers and by something else; what is under way
-    /// stays. For who looks while it goes on: what is taken is not in what [`Self::finish`] returns.
-    pub fn take(&mut self) -> BTreeMap<u32, (Vec<Activation>, Vec<Activation>)> {
+    /// Whole activations since the last call; what is under way stays. For who looks while it goes
+    /// on: what is taken is not in what [`Self::finish`] returns.
+    pub fn take(&mut self) -> BTreeMap<u32, Taken> {
         let threads = self.threads.iter_mut();
         let taken = threads.map(|(id, of)| {
-            let timers = std::mem::take(&mut of.by_timers.ended);
-            (*id, (timers, std::mem::take(&mut of.handed.ended)))
+            let taken = Taken {
+                timers: std::mem::take(&mut of.by_timers.ended),
+                handed: std::mem::take(&mut of.handed.ended),
+                marked: std::mem::take(&mut of.marked.ended),
+            };
+            (*id, taken)
         });
         taken.collect()
     }
@@ -258,6 +281,7 @@ impl Thread {
 
     fn begin(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry) {
         let is_on_cpu = self.woken(at_ns);
+        self.last_wake_up = Some((expiry.programmed_ns, expiry.at_ns));
         let activation = Activation {
             programmed_ns: expiry.programmed_ns,
             expiry_ns: expiry.at_ns,
@@ -271,7 +295,36 @@ impl Thread {
         self.activity.other_wake_ups += 1;
         *self.wakers.entry(by).or_default() += 1;
         let is_on_cpu = self.woken(at_ns);
+        self.last_wake_up = Some((None, at_ns));
         self.handed.begin(woken(at_ns, cpu), is_on_cpu);
+    }
+
+    /// It passes a mark of its own program. A cycle is due when the thread was last woken before it.
+    fn passed(&mut self, at_ns: u64, cpu: u16, number: u16) {
+        self.asleep = false;
+        // The CPU is its own from here on at the latest.
+        let since_ns = self.running_since.replace(at_ns).unwrap_or(at_ns);
+        match number {
+            CYCLE_BEGINS => {
+                self.ran(since_ns, at_ns);
+                let woken_at = self.last_wake_up.take();
+                self.activity.unwoken += u64::from(woken_at.is_none());
+                let (programmed_ns, expiry_ns) = woken_at.unwrap_or((None, at_ns));
+                let activation = Activation {
+                    programmed_ns,
+                    expiry_ns,
+                    ..woken(at_ns, cpu)
+                };
+                self.marked.begin(activation, true);
+            }
+            CYCLE_ENDS => {
+                self.ran(since_ns, at_ns);
+                self.marked.close();
+                // What woke it within a cycle is not what the next one waits for.
+                self.last_wake_up = None;
+            }
+            _ => self.running_since = Some(since_ns),
+        }
     }
 
     /// Whether it is on its CPU already: what wakes a thread that is still on its way to sleep ends
@@ -289,7 +342,8 @@ impl Thread {
         if self.asleep {
             // What follows is of a turn of its own, whose beginning is not known.
             self.activity.unseen_wake_ups += 1;
-            self.each(Turns::close);
+            self.by_timers.close();
+            self.handed.close();
         }
         self.asleep = false;
         self.running_since = Some(at_ns);
@@ -318,12 +372,15 @@ impl Thread {
     fn each(&mut self, mut told: impl FnMut(&mut Turns)) {
         told(&mut self.by_timers);
         told(&mut self.handed);
+        told(&mut self.marked);
     }
 
     fn lose(&mut self) {
         self.activity.cut_by_loss += u64::from(self.by_timers.lose());
         self.activity.handed_cut_by_loss += u64::from(self.handed.lose());
+        self.activity.marked_cut_by_loss += u64::from(self.marked.lose());
         (self.running_since, self.asleep) = (None, false);
+        self.last_wake_up = None;
     }
 
     fn finish(self, open: &Open) -> ThreadActivity {
@@ -336,6 +393,7 @@ impl Thread {
         ThreadActivity {
             activations: self.by_timers.ended,
             handed: self.handed.ended,
+            marked: self.marked.ended,
             wakers,
             ..self.activity
         }

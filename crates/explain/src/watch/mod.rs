@@ -6,11 +6,13 @@ mod activation;
 mod activations;
 mod rhythm;
 mod row;
+mod sections;
 mod turns;
 mod waker;
 
-pub use activation::{Activation, ThreadActivity};
-pub use activations::Activations;
+pub use activation::{Activation, BegunBy, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivity};
+pub use activations::{Activations, Taken};
 pub use rhythm::{NotPeriodic, Rhythm};
 pub use row::{Row, row};
+pub use sections::{MarkedRun, MarkedSections, ThreadSections};
 pub use waker::Waker;

@@ -1,6 +1,6 @@
 //! Whether activations come with a period, and with which. It judges no lateness.
 
-use super::activation::{Activation, ThreadActivity};
+use super::activation::{Activation, BegunBy, ThreadActivity};
 
 /// How a thread's turns come round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,9 +14,8 @@ pub struct Rhythm {
     /// Whether expiries are those that the thread programmed; else the beginning of the timer's
     /// callback stands for them, and the timer's own lateness is not seen.
     pub programmed: bool,
-    /// Whether something else than a timer begins its turns, such as a thread that hands it data:
-    /// the wake-up stands for the expiry.
-    pub handed: bool,
+    /// What begins its turns. Where that is no timer, the wake-up stands for the expiry.
+    pub begun_by: BegunBy,
 }
 
 /// Why a thread has no period.
@@ -49,31 +48,45 @@ const EXACT_OF_HUNDRED: usize = 95;
 const PROGRAMMED_OF_TEN: usize = 9;
 
 impl ThreadActivity {
-    /// The thread's rhythm: that of its timers, else that of what else wakes it.
+    /// The thread's rhythm: that of its cycles between marks where it passes any, else that of its
+    /// timers, else that of what else wakes it.
     ///
     /// # Errors
-    /// [`NotPeriodic`], of its timers.
+    /// [`NotPeriodic`], of its marks or its timers.
     pub fn rhythm(&self) -> Result<Rhythm, NotPeriodic> {
-        let handed = || Rhythm::of(&self.handed);
-        Rhythm::of(&self.activations).or_else(|why| match handed() {
-            Ok(rhythm) => Ok(Rhythm {
-                handed: true,
-                ..rhythm
-            }),
-            Err(_) => Err(why),
-        })
+        Rhythm::best(&self.activations, &self.handed, &self.marked)
     }
 
     /// The activations that come with a rhythm of this thread.
     pub fn turns(&self, rhythm: Rhythm) -> &[Activation] {
-        match rhythm.handed {
-            true => &self.handed,
-            false => &self.activations,
+        match rhythm.begun_by {
+            BegunBy::Timer => &self.activations,
+            BegunBy::Other => &self.handed,
+            BegunBy::Marks => &self.marked,
         }
     }
 }
 
 impl Rhythm {
+    /// That of cycles between marks where there are any, else of timers, else of what else wakes.
+    ///
+    /// # Errors
+    /// [`NotPeriodic`], of marks or timers.
+    pub fn best(
+        timers: &[Activation],
+        handed: &[Activation],
+        marked: &[Activation],
+    ) -> Result<Self, NotPeriodic> {
+        let by = |begun_by| move |rhythm| Self { begun_by, ..rhythm };
+        if !marked.is_empty() {
+            return Self::of(marked).map(by(BegunBy::Marks));
+        }
+        Self::of(timers).or_else(|why| match Self::of(handed) {
+            Ok(rhythm) => Ok(by(BegunBy::Other)(rhythm)),
+            Err(_) => Err(why),
+        })
+    }
+
     /// The rhythm of some activations in order.
     ///
     /// # Errors
@@ -101,7 +114,7 @@ impl Rhythm {
             period_ns,
             anchor_ns: (programmed && period_ns > 0).then_some(anchor_ns),
             programmed,
-            handed: false,
+            begun_by: BegunBy::Timer,
         };
         let on_row = expiries.iter().filter(|&&at| rhythm.is_on_row(at)).count();
         let exact = on_row * 100 >= expiries.len() * EXACT_OF_HUNDRED;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use wakepath_archive::{ArchiveError, TraceFollower};
 use wakepath_directory::Directory;
 use wakepath_explain::Untold;
-use wakepath_explain::watch::{Activation, Activations, Rhythm, row};
+use wakepath_explain::watch::{Activation, Activations, BegunBy, Rhythm, Taken, row};
 use wakepath_timeline::Sample;
 
 /// The probe writes what it has once in a second, and all CPUs within a little more: later than
@@ -34,8 +34,7 @@ pub struct Following<'a> {
 /// One thread.
 struct Followed {
     tally: LiveTally,
-    timers: Vec<Activation>,
-    handed: Vec<Activation>,
+    turns: Taken,
     rhythm: Option<Rhythm>,
     /// The last activation that was counted, and its cycle.
     last: Option<(Activation, u64)>,
@@ -99,17 +98,17 @@ impl<'a> Following<'a> {
             activations.event(&event);
         })?;
         let mut seen = Vec::new();
-        for (thread, (timers, handed)) in activations.take() {
+        for (thread, taken) in activations.take() {
             let limits = self.limits;
             let of = self.threads.entry(thread).or_insert_with(|| Followed {
                 tally: LiveTally::of([limits]),
-                timers: Vec::new(),
-                handed: Vec::new(),
+                turns: Taken::default(),
                 rhythm: None,
                 last: None,
             });
-            of.timers.extend(timers);
-            of.handed.extend(handed);
+            of.turns.timers.extend(taken.timers);
+            of.turns.handed.extend(taken.handed);
+            of.turns.marked.extend(taken.marked);
             seen.extend(of.seen(thread));
         }
         // A trace that fills faster than it is read takes the view, not the machine.
@@ -123,9 +122,10 @@ impl<'a> Following<'a> {
 impl Followed {
     fn seen(&mut self, thread: u32) -> Option<Seen> {
         let rhythm = self.find_rhythm()?;
-        let own = match rhythm.handed {
-            true => &mut self.handed,
-            false => &mut self.timers,
+        let own = match rhythm.begun_by {
+            BegunBy::Timer => &self.turns.timers,
+            BegunBy::Other => &self.turns.handed,
+            BegunBy::Marks => &self.turns.marked,
         };
         // What was counted already shows how many due times lie between it and what is new.
         let counted = self.last.map_or(0, |(last, _)| {
@@ -150,7 +150,12 @@ impl Followed {
             let of = own.iter().rev().find(|of| is_of(last, of));
             self.last = of.map(|of| (*of, last.cycle));
         }
-        for list in [&mut self.timers, &mut self.handed] {
+        let Taken {
+            timers,
+            handed,
+            marked,
+        } = &mut self.turns;
+        for list in [timers, handed, marked] {
             let beyond = list.len().saturating_sub(RECENT);
             list.drain(..beyond);
         }
@@ -164,17 +169,18 @@ impl Followed {
 
     /// That of the latest activations; a rhythm that was found is kept until another one shows.
     fn find_rhythm(&mut self) -> Option<Rhythm> {
-        let recent = |list: &[Activation]| Rhythm::of(&list[list.len().saturating_sub(RECENT)..]);
-        let now = recent(&self.timers).or_else(|_| {
-            recent(&self.handed).map(|rhythm| Rhythm {
-                handed: true,
-                ..rhythm
-            })
-        });
-        if let Ok(now) = now {
+        fn recent(list: &[Activation]) -> &[Activation] {
+            &list[list.len().saturating_sub(RECENT)..]
+        }
+        let Taken {
+            timers,
+            handed,
+            marked,
+        } = &self.turns;
+        if let Ok(now) = Rhythm::best(recent(timers), recent(handed), recent(marked)) {
             let is_another = self
                 .rhythm
-                .is_some_and(|before| before.handed != now.handed);
+                .is_some_and(|before| before.begun_by != now.begun_by);
             if is_another {
                 self.last = None;
             }
@@ -214,14 +220,13 @@ mod tests {
                 latency_ns: Some(500_000),
                 deadline_ns: None,
             }]),
-            timers: Vec::new(),
-            handed: Vec::new(),
+            turns: Taken::default(),
             rhythm: None,
             last: None,
         };
         let (mut next, mut cycles, mut last) = (0, Vec::new(), None);
         for piece in [3, 4, 30, 1, 0, 2, 300, 60, 600] {
-            of.timers.extend((next..next + piece).map(activation));
+            of.turns.timers.extend((next..next + piece).map(activation));
             next += piece;
             if let Some(seen) = of.seen(9) {
                 cycles.extend(seen.samples.iter().map(|sample| sample.cycle));
@@ -237,6 +242,6 @@ mod tests {
         assert_eq!(figures.max_ns, 700_000);
         assert!(cycles.windows(2).all(|two| two[0] < two[1]));
         assert_eq!(cycles.last(), Some(&1000));
-        assert!(of.timers.len() <= RECENT);
+        assert!(of.turns.timers.len() <= RECENT);
     }
 }

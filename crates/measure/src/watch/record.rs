@@ -5,10 +5,10 @@ use serde_json::json;
 use std::fmt::Write;
 use wakepath_archive::watch::Session;
 use wakepath_archive::{
-    Effective, Ending, Event, Imported, LogWriter, RunStarted, SegmentEnded, SegmentStarted,
-    SegmentTraced, ThreadEnd, ThreadEnded, ThreadStarted,
+    ArchiveError, Effective, Ending, Event, Imported, LogWriter, RunStarted, SegmentEnded,
+    SegmentStarted, SegmentTraced, ThreadEnd, ThreadEnded, ThreadStarted, Told, ToldWriter,
 };
-use wakepath_assess::watched::{Figures, Watched};
+use wakepath_assess::watched::{Figures, Watched, WatchedSection};
 use wakepath_directory::Directory;
 use wakepath_scenario::{KnownCpus, Scenario, ScenarioErrors};
 use wakepath_timeline::{Lack, Policy};
@@ -61,6 +61,7 @@ pub fn record(
     for (number, of) in numbered() {
         log.append_samples(0, number, &of.row.even())?;
     }
+    sections(directory, figures)?;
     log.append_event(&Event::SegmentTraced(traced))?;
     log.append_event(&Event::SegmentEnded(SegmentEnded {
         segment: 0,
@@ -72,6 +73,33 @@ pub fn record(
     log.end(ending)?;
     wakepath_archive::finish_in(directory)?;
     Ok(Session::forget(directory)?)
+}
+
+/// The sections of single cycles, as loops of the user's own tell them.
+fn sections(directory: &Directory, figures: &Figures) -> Result<(), ArchiveError> {
+    if figures.threads.iter().all(|of| of.sections.is_empty()) {
+        return Ok(());
+    }
+    let mut told = ToldWriter::create_in(directory, 0)?;
+    for (thread, of) in (0..).zip(&figures.threads) {
+        for (section, of) in (0..).zip(&of.sections) {
+            told.append(&Told::Name {
+                thread,
+                section,
+                name: of.name.clone(),
+            })?;
+            for run in &of.runs {
+                told.append(&Told::Span {
+                    thread,
+                    section,
+                    cycle: run.cycle,
+                    from_ns: run.from_ns,
+                    to_ns: run.to_ns,
+                })?;
+            }
+        }
+    }
+    told.sync()
 }
 
 fn thread_started(number: u16, of: &Watched) -> ThreadStarted {
@@ -105,7 +133,7 @@ fn thread_ended(number: u16, of: &Watched) -> ThreadEnded {
         lost: 0,
         skipped: of.skipped,
         page_faults: None,
-        modules: Vec::new(),
+        modules: of.sections.iter().map(WatchedSection::module).collect(),
         counters: None,
         ended: ThreadEnd::AllCycles,
     }
@@ -115,10 +143,13 @@ fn thread_ended(number: u16, of: &Watched) -> ThreadEnded {
 fn lacks(figures: &Figures) -> Vec<Lack> {
     let mut lacks = vec![
         Lack::OwnDueTimes,
-        Lack::FirstInstructions,
         Lack::Untraced,
         Lack::Other("proven loads: what else ran is not controlled".into()),
     ];
+    // A mark is an instruction of the thread's own.
+    if figures.threads.iter().any(|of| !of.marked) {
+        lacks.insert(1, Lack::FirstInstructions);
+    }
     let named = |which: &dyn Fn(&Watched) -> bool| -> Option<String> {
         let names = figures.threads.iter().filter(|of| which(of));
         let names: Vec<&str> = names.map(|of| &*of.name).collect();
@@ -135,7 +166,13 @@ fn lacks(figures: &Figures) -> Vec<Lack> {
             "timers of {names}: something else wakes it, and its cycles are due when it was woken"
         )));
     }
-    if let Some(names) = named(&|of| !of.programmed && of.woken_by.is_none()) {
+    if let Some(names) = named(&|of| of.marked && of.unwoken > 0) {
+        lacks.push(Lack::Other(format!(
+            "due times of some cycles of {names}: the thread was not woken before them, so that they \
+             count as due when they began"
+        )));
+    }
+    if let Some(names) = named(&|of| !of.programmed && of.woken_by.is_none() && !of.marked) {
         lacks.push(Lack::Other(format!(
             "programmed times of {names}: its cycles are due when the timer's callback began, and \
              the timer's own lateness is not in their latency"

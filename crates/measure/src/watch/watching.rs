@@ -10,6 +10,7 @@ use wakepath_archive::{FactsTaken, SegmentTraced, Trace, When};
 use wakepath_directory::Directory;
 use wakepath_machine::{Facts, Root};
 use wakepath_probe::Ready;
+use wakepath_probe::usdt::Mark;
 use wakepath_rt::{affinity, clock};
 
 /// Between two looks at the threads.
@@ -73,6 +74,7 @@ impl<'a> Watch<'a> {
         allowed: &[u16],
         mut session: Session,
         subject: Subject<'_>,
+        marks: &[Mark],
         duration: Option<Duration>,
     ) -> Result<Self, WatchError> {
         // A kill before anything is recorded leaves what tells `wakepath recover` whose this is.
@@ -89,8 +91,9 @@ impl<'a> Watch<'a> {
         let pin = |cpus: &[u16]| affinity::pin(cpus).map_err(WatchError::Affinity);
         pin(&own_cpus)?;
         let for_ns = duration.map_or(USUAL_NS, |duration| duration.as_nanos() as u64);
-        let (mut probe, ready) = Watching::start(directory, &traced_cpus(&session.cpus), for_ns)
-            .map_err(WatchError::NotTraced)?;
+        let (mut probe, ready) =
+            Watching::start(directory, &traced_cpus(&session.cpus), for_ns, marks)
+                .map_err(WatchError::NotTraced)?;
         session.notes = notes_of(&ready);
         session.set_up = ready.set_up;
         probe.begin().map_err(WatchError::NotTraced)?;

@@ -82,7 +82,7 @@ impl PerfRings {
         // Readable at all? A single event that can't be read says nothing of why.
         tracefs.read("events/header_page")?;
         let mut numbers = Vec::new();
-        let (events, decoder) = KnownEvents::learn(&place, |_, number| {
+        let (events, decoder) = KnownEvents::learn(&place, &[], |_, number| {
             // Some (`irq_work_exit`) are refused to perf for good; the others are opened anew at
             // each start.
             event(number, mode).open(Of::Cpu(cpus[0]))?;

@@ -210,6 +210,7 @@ impl Decoder {
                     give(What::Frequency { khz });
                 }
             }
+            Reading::Mark { number } => give(What::Mark { number: *number }),
             Reading::PageFault { user } => give(What::PageFault { user: *user }),
         }
         Some(())

@@ -70,6 +70,9 @@ pub(super) enum Reading {
     PageFault {
         user: bool,
     },
+    Mark {
+        number: u16,
+    },
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -185,6 +188,13 @@ impl Reading {
                     entry,
                 }
             }
+            name if name.starts_with("mark_") => Self::Mark {
+                number: name
+                    .split('_')
+                    .nth(1)
+                    .and_then(|number| number.parse().ok())
+                    .ok_or_else(|| FormatError("is of a mark without a number".into()))?,
+            },
             _ => return Err(FormatError("belongs to no event that is understood".into())),
         })
     }

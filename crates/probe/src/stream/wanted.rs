@@ -1,12 +1,13 @@
 //! Which tracepoints are wanted, and what is missing without each.
 
+use std::borrow::Cow;
 use wakepath_archive::EventKind;
 
 /// A tracepoint that is understood.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Tracepoint {
     /// The kernel's subsystem: `sched`.
-    pub system: &'static str,
+    pub system: Cow<'static, str>,
     /// Its name in it: `sched_switch`.
     pub name: String,
 }
@@ -59,7 +60,7 @@ impl Wanted {
         ]
         .map(|(system, name, kind)| Self {
             tracepoint: Tracepoint {
-                system,
+                system: system.into(),
                 name: name.into(),
             },
             kind,
@@ -78,7 +79,7 @@ impl Wanted {
         };
         Some(Self {
             tracepoint: Tracepoint {
-                system: "irq_vectors",
+                system: "irq_vectors".into(),
                 name: name.into(),
             },
             kind,

@@ -86,6 +86,7 @@ fn an_instance_goes_too_where_the_probe_is_left_alone_while_it_drains() {
             mode: Some(TraceMode::Drained),
             buffer_bytes: None,
             keep_above_ns: None,
+            marks: Vec::new(),
             apart: None,
         };
         let (commands, mut teller) = std::io::pipe().unwrap();
@@ -367,7 +368,14 @@ fn where_no_instance_can_be_made_perf_records_and_says_why() {
 fn on_a_read_only_tracefs() {
     with_tracefs(|tracefs| {
         let cpus = [last_cpu()];
-        match Chosen::make(None, tracefs, &cpus, 4 << 20, TraceMode::FlightRecorder) {
+        match Chosen::make(
+            None,
+            tracefs,
+            &cpus,
+            4 << 20,
+            TraceMode::FlightRecorder,
+            &[],
+        ) {
             Ok(Chosen {
                 source, because, ..
             }) => {

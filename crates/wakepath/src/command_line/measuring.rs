@@ -279,7 +279,8 @@ pub struct Output {
                         wakepath watch --comm px4 --for 60s --latency 200us\n  \
                         wakepath watch --comm px4 --stop-above 500us\n  \
                         wakepath watch --for 20s -- ./controller --fast\n  \
-                        wakepath watch -- wakepath exec --policy 'FIFO 80' --cpu 1 -- ./controller"
+                        wakepath watch -- wakepath exec --policy 'FIFO 80' --cpu 1 -- ./controller\n  \
+                        wakepath watch --cycle pilot:begin,pilot:end --section pilot:read_begin,pilot:read_end -- ./pilot"
 )]
 #[command(group = clap::ArgGroup::new("what").required(true))]
 pub struct Watch {
@@ -316,6 +317,20 @@ pub struct Watch {
         where that is not given"
     )]
     pub stop_above: Option<String>,
+    /// Where a cycle begins and ends: two USDT probes of the program's own, such as `pilot:begin,pilot:end` [default:
+    /// from a wake-up to the last sleep before the next].
+    #[arg(
+        long,
+        value_name = "BEGIN,END",
+        long_help = "Where a cycle of the program begins and ends: two USDT probes (<sys/sdt.h>) that its author put \
+        into it, as PROVIDER:NAME, or FILE:PROVIDER:NAME where they are in a library or the command starts another \
+        program. Without END it lasts until its thread sleeps for the last time before the next begin. A name that \
+        is not there is answered with those that are. [default: from a wake-up to the last sleep before the next]"
+    )]
+    pub cycle: Option<String>,
+    /// A section of the cycle, between two USDT probes; may be given up to 16 times.
+    #[arg(long, value_name = "BEGIN,END")]
+    pub section: Vec<String>,
     /// How many of the worst activations of each thread to show.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     pub worst: usize,

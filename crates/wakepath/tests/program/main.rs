@@ -78,6 +78,7 @@ wakepath_test_program::program![
     system::stalls::TESTS,
     system::traced::TESTS,
     system::wake_ups::TESTS,
+    system::usdt::TESTS,
     system::watching::TESTS,
     system::watching_killed::TESTS,
     system::widths::TESTS,

@@ -315,6 +315,7 @@ fn kind(event: &wakepath_timeline::KernelEvent) -> Option<EventKind> {
         What::IdleEntry { .. } | What::IdleExit => EventKind::Idle,
         What::Frequency { .. } => EventKind::Frequency,
         What::PageFault { .. } => EventKind::PageFault,
+        What::Mark { .. } => EventKind::Mark,
         What::Lost { .. } => return None,
     })
 }

@@ -4,6 +4,7 @@
 mod shown;
 mod terms;
 mod text;
+mod usdt;
 
 use super::place::Place;
 use super::{Outcome, measured, print, print_result, stopped};
@@ -56,6 +57,7 @@ pub fn run(arguments: &Watch) -> Outcome {
         None => allowed.clone(),
         Some(_) => used(&threads),
     });
+    let (marks, marked) = usdt::marks(arguments, &threads)?;
     let interrupt = Interrupt::listen()?;
     let facts = Facts::read(&Root::host());
     let session = Session {
@@ -68,6 +70,7 @@ pub fn run(arguments: &Watch) -> Outcome {
         set_up: Default::default(),
         facts: vec![facts_taken(When::Before, &facts)?],
         notes: Vec::new(),
+        marked,
         first: None,
         threads,
     };
@@ -85,10 +88,17 @@ pub fn run(arguments: &Watch) -> Outcome {
         Some(target) => Subject::There(target),
         None => Subject::Start(&arguments.command),
     };
-    let outcome = Watching::begin(&directory, &allowed, session, subject, terms.duration)
-        .map_err(Failure::from)
-        .and_then(|watching| watched(watching, arguments, &terms, &interrupt, listening))
-        .and_then(|recorded| made_a_run(recorded, log, &directory, arguments, &terms));
+    let outcome = Watching::begin(
+        &directory,
+        &allowed,
+        session,
+        subject,
+        &marks,
+        terms.duration,
+    )
+    .map_err(Failure::from)
+    .and_then(|watching| watched(watching, arguments, &terms, &interrupt, listening))
+    .and_then(|recorded| made_a_run(recorded, log, &directory, arguments, &terms));
     // A directory without a run helps nobody; what is recorded stays, whatever went wrong after.
     let has_record = || {
         let left = Session::left_in(&directory).ok().flatten();

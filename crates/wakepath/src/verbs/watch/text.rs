@@ -17,10 +17,18 @@ pub fn text(figures: &Figures) -> String {
     if !figures.threads.is_empty() {
         text += &table(&figures.threads).to_terminal(Some(columns()));
         for of in &figures.threads {
-            for remark in remarks(of) {
+            for remark in remarks(of, figures.cycle.as_deref()) {
                 let _ = writeln!(text, "{}: {remark}", of.name);
             }
         }
+        text += &sections(&figures.threads);
+    }
+    if figures.sections_beyond > 0 {
+        let _ = writeln!(
+            text,
+            "{} of sections left out for want of room",
+            counted(figures.sections_beyond, "run", "runs")
+        );
     }
     if !figures.not_judged.is_empty() {
         let _ = writeln!(text, "\nnot judged, without a period:");
@@ -86,6 +94,36 @@ fn table(threads: &[Watched]) -> Table {
     table
 }
 
+/// The sections between marks; nothing without any.
+fn sections(threads: &[Watched]) -> String {
+    let mut table = Table::of("section")
+        .column(words("thread"))
+        .group("time", "µs", &["min", "median", "p99", "max"].map(number))
+        .column(number("runs"));
+    let mut any = false;
+    for thread in threads {
+        for section in &thread.sections {
+            any = true;
+            let times = Some(section.times_ns.clone());
+            table.row(
+                section.name.as_str(),
+                vec![
+                    Cell::of(&thread.name),
+                    figure(&times, |summary| summary.min),
+                    quantile(&times, Quantile::P50),
+                    quantile(&times, Quantile::P99),
+                    figure(&times, |summary| summary.max),
+                    Cell::of(section.runs.len()),
+                ],
+            );
+        }
+    }
+    match any {
+        true => format!("\n{}", table.to_terminal(Some(columns()))),
+        false => String::new(),
+    }
+}
+
 /// A figure of a distribution, in microseconds.
 fn figure(of: &Option<DistributionSummary>, figure: fn(&DistributionSummary) -> i64) -> Cell {
     of.as_ref().map(|summary| micros(figure(summary))).into()
@@ -104,8 +142,30 @@ fn micros(ns: i64) -> String {
 }
 
 /// What a reader must know of a thread to read its line rightly.
-fn remarks(of: &Watched) -> Vec<String> {
+fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
     let mut remarks = Vec::new();
+    if let Some(cycle) = cycle.filter(|_| of.marked) {
+        remarks.push(format!("its cycles lie {cycle}"));
+    }
+    if of.unwoken > 0 {
+        remarks.push(format!(
+            "it was not woken before {} of {}: the latency of those is not known and counts as 0",
+            of.unwoken,
+            counted(of.activations, "cycle", "cycles")
+        ));
+    }
+    if of.outside > 0 {
+        remarks.push(format!(
+            "{} of sections outside of its cycles left out",
+            counted(of.outside, "run", "runs")
+        ));
+    }
+    if of.unpaired > 0 {
+        remarks.push(format!(
+            "{} without the other half of its pair left out",
+            counted(of.unpaired, "mark of a section", "marks of sections")
+        ));
+    }
     if let Some(declared) = of.declared.filter(|&declared| declared != of.policy) {
         remarks.push(format!(
             "meant to have {declared}, in effect is {}",
@@ -143,7 +203,7 @@ fn remarks(of: &Watched) -> Vec<String> {
             ),
         });
     }
-    if !of.programmed && of.woken_by.is_none() {
+    if !of.programmed && of.woken_by.is_none() && !of.marked {
         remarks.push(
             "its timer's programmed time is on another clock or was not seen: latency counts from \
              the timer's callback"

@@ -17,6 +17,7 @@ pub mod rights;
 pub mod settings;
 pub mod stalls;
 pub mod traced;
+pub mod usdt;
 pub mod wake_ups;
 pub mod watching;
 pub mod watching_killed;

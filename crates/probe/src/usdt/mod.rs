@@ -1,0 +1,22 @@
+//! Probes that a program's author put into it (USDT: `<sys/sdt.h>`, `systemtap-sdt-dev`), where its file says they are,
+//! and recorded by the kernel as uprobes.
+
+mod notes;
+mod uprobes;
+
+pub use notes::{NoProbes, Site};
+pub use uprobes::{Mark, Place};
+pub(crate) use uprobes::{Registered, remove_of};
+
+use object::ReadCache;
+use std::fs::File;
+use std::path::Path;
+
+/// The probes of a program or library, as it lists them: one of several places has several sites.
+///
+/// # Errors
+/// [`NoProbes`].
+pub fn sites_of(file: &Path) -> Result<Vec<Site>, NoProbes> {
+    let open = File::open(file).map_err(NoProbes::Unreadable)?;
+    notes::read(&ReadCache::new(open))
+}

@@ -1,0 +1,158 @@
+//! Marks as uprobes of the kernel: written into `uprobe_events`, which is one for all instances, under a group that names
+//! the process, so that those of a dead one are found. Only instances of ours record them.
+
+use crate::error::{ProbeError, Result};
+use crate::owner::Owner;
+use crate::stream::{Tracepoint, Wanted};
+use crate::tracefs::read_text;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use wakepath_archive::EventKind;
+
+const LIST: &str = "uprobe_events";
+
+/// A place of a program's code that is recorded when a thread passes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// As events will name it.
+    pub number: u16,
+    /// The program or library, by its whole path.
+    pub file: PathBuf,
+    /// All of its places.
+    pub places: Vec<Place>,
+}
+
+/// One place, as offsets in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Of the instruction.
+    pub offset: u64,
+    /// Of the counter that the kernel raises while the place is recorded.
+    pub semaphore: Option<u64>,
+}
+
+/// Uprobes of this process, removed when this is dropped: after the instance that records them, since the kernel removes
+/// none that is recorded.
+#[derive(Debug)]
+pub(crate) struct Registered {
+    root: PathBuf,
+    group: String,
+    /// One for each place.
+    pub(crate) wanted: Vec<Wanted>,
+}
+
+impl Registered {
+    /// Registers all places of these marks; none for none.
+    ///
+    /// # Errors
+    /// [`ProbeError::NoUprobes`], or what the kernel refused; whatever was registered is removed.
+    pub(crate) fn all(root: &Path, owner: &Owner, marks: &[Mark]) -> Result<Self> {
+        let mut registered = Self {
+            root: root.to_owned(),
+            group: group(owner),
+            wanted: Vec::new(),
+        };
+        for mark in marks {
+            for (number, place) in mark.places.iter().enumerate() {
+                registered.one(mark, number, place)?;
+            }
+        }
+        Ok(registered)
+    }
+
+    fn one(&mut self, mark: &Mark, number: usize, place: &Place) -> Result<()> {
+        let name = format!("mark_{}_{number}", mark.number);
+        let Place { offset, semaphore } = place;
+        let semaphore = semaphore.map_or_else(String::new, |at| format!("({at:#x})"));
+        let (group, file) = (&self.group, mark.file.display());
+        say(
+            &self.root,
+            &format!("p:{group}/{name} {file}:{offset:#x}{semaphore}"),
+        )?;
+        self.wanted.push(Wanted {
+            tracepoint: Tracepoint {
+                system: self.group.clone().into(),
+                name,
+            },
+            kind: EventKind::Mark,
+        });
+        Ok(())
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        for wanted in &self.wanted {
+            // One that can't be removed now is left to the next start.
+            let _ = say(
+                &self.root,
+                &format!("-:{}/{}", self.group, wanted.tracepoint.name),
+            );
+        }
+    }
+}
+
+/// Removes the uprobes of dead processes.
+pub(crate) fn remove_of(root: &Path) {
+    let text = read_text(&root.join(LIST)).unwrap_or_default();
+    for event in dead(&text, Owner::is_dead) {
+        let _ = say(root, &format!("-:{event}"));
+    }
+}
+
+/// Those of a list whose owners are dead, as `GROUP/NAME`.
+fn dead(list: &str, is_dead: fn(&Owner) -> bool) -> Vec<&str> {
+    let events = list.lines().filter_map(|line| {
+        let event = line.strip_prefix("p:")?.split(' ').next()?;
+        let (group, _) = event.split_once('/')?;
+        let owner = Owner::of(&group.replace('_', "-"))?;
+        is_dead(&owner).then_some(event)
+    });
+    events.collect()
+}
+
+/// The kernel's names take letters, digits and underscores.
+fn group(owner: &Owner) -> String {
+    owner.name().replace('-', "_")
+}
+
+/// One line: appended, since opening the list to be written anew would empty it of everybody's.
+fn say(root: &Path, line: &str) -> Result<()> {
+    let path = root.join(LIST);
+    let mut list = match File::options().append(true).open(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(ProbeError::NoUprobes);
+        }
+        opened => opened.map_err(|error| ProbeError::refused(&path, root, error))?,
+    };
+    list.write_all(line.as_bytes())
+        .map_err(|source| ProbeError::UprobeRefused {
+            line: line.to_owned(),
+            source,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_uprobes_of_ours_whose_process_is_dead_are_removed() {
+        let list = "p:wakepath_12_345_4026531836/mark_0_0 /bin/pilot:0x1010\n\
+            p:wakepath_12_345_4026531836/mark_1_0 /bin/pilot:0x1020 ref=1\n\
+            p:perf/mark_0_0 /bin/pilot:0x1010\n\
+            r:wakepath_12_345_4026531836/mark_2_0 /bin/pilot:0x1010\n\
+            p:wakepath_12/mark_0_0 /bin/pilot:0x1010\nnonsense\n";
+        let found = dead(list, |_| true);
+        assert_eq!(
+            found,
+            [
+                "wakepath_12_345_4026531836/mark_0_0",
+                "wakepath_12_345_4026531836/mark_1_0"
+            ]
+        );
+        assert!(dead(list, |_| false).is_empty());
+    }
+}
