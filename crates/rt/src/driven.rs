@@ -61,6 +61,8 @@ pub struct ForeignClock {
     on_line: Point,
     /// The cycle before, with its due time, and when it began.
     last: Point,
+    /// Whether the due time that was given last lay before the one ahead of it.
+    went_back: bool,
     arrived_ns: f64,
     window: u64,
     least: Option<Point>,
@@ -77,6 +79,7 @@ impl ForeignClock {
             origin_ns: None,
             on_line: Point::default(),
             last: Point::default(),
+            went_back: false,
             arrived_ns: 0.0,
             window: 0,
             least: None,
@@ -99,9 +102,19 @@ impl ForeignClock {
         let periods = (ns - self.last.ns) / self.period_ns;
         let point = match due {
             Due::At(_) => {
-                let cycle = self.last.cycle + periods.round().max(1.0) as u64;
+                self.went_back = periods < 0.0;
+                let (periods, ns) = match self.went_back {
+                    false => (periods.round().max(1.0), ns),
+                    // What can't be true is not believed, or one bad stamp would cost the cycles after it theirs.
+                    true => {
+                        let arrival = arrival_ns.wrapping_sub(origin_ns).cast_signed() as f64;
+                        let next = (self.last.ns + self.period_ns).min(arrival);
+                        (1.0, next.max(self.last.ns))
+                    }
+                };
+                let cycle = self.last.cycle + periods as u64;
                 self.last = Point { cycle, ns };
-                return (cycle, at_ns);
+                return (cycle, origin_ns.saturating_add_signed(ns as i64));
             }
             Due::Estimated => Point {
                 cycle: self.last.cycle + self.events_passed(ns, periods),
@@ -121,6 +134,12 @@ impl ForeignClock {
     /// The period as it is estimated, in nanoseconds.
     pub fn period_ns(&self) -> f64 {
         self.period_ns
+    }
+
+    /// Whether the due time that was given last lay before the one ahead of it: then the cycle counts as due a period
+    /// after that, or when it began where that is earlier.
+    pub fn went_back(&self) -> bool {
+        self.went_back
     }
 
     /// By how many an arrival goes on, so many periods after the due time before.
@@ -291,13 +310,23 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_back_numbers_on() {
+    fn a_clock_that_goes_back_is_not_believed_until_it_is_there_again() {
         let mut clock = ForeignClock::new(PERIOD_NS);
-        for (number, due_ns) in [9_000_000, 10_000_000, 3_000_000, 4_000_000]
-            .into_iter()
-            .enumerate()
-        {
-            assert_eq!(clock.begin(Due::At(due_ns), 0), (number as u64, due_ns));
-        }
+        let mut begin = |due_ms: u64, arrival_ms: u64| {
+            let due = Due::At(due_ms * PERIOD_NS);
+            let (cycle, due_ns) = clock.begin(due, arrival_ms * PERIOD_NS + 500);
+            (cycle, due_ns / PERIOD_NS, clock.went_back())
+        };
+        assert_eq!(begin(9, 9), (0, 9, false));
+        assert_eq!(begin(10, 10), (1, 10, false));
+        // One bad stamp: the next one has the number that it would have had.
+        assert_eq!(begin(3, 11), (2, 11, true));
+        assert_eq!(begin(12, 12), (3, 12, false));
+        // It stays behind: each counts as a period after the one before.
+        assert_eq!(begin(4, 13), (4, 13, true));
+        assert_eq!(begin(5, 14), (5, 14, true));
+        // One that begins before that was due when it began, and never before the one ahead.
+        assert_eq!(begin(6, 14), (6, 14, true));
+        assert_eq!(begin(17, 17), (9, 17, false));
     }
 }

@@ -102,6 +102,9 @@ struct OneLoop<'a> {
     /// Sections whose names are written.
     named: BTreeSet<u16>,
     is_foreign: bool,
+    /// The last cycle that another clock gave a due time, and how often a second one said that it went back.
+    due_cycle: Option<u64>,
+    went_back: u64,
 }
 
 impl<'a> ToldBeside<'a> {
@@ -110,6 +113,8 @@ impl<'a> ToldBeside<'a> {
             reader: memory.said_reader(thread),
             named: BTreeSet::new(),
             is_foreign: false,
+            due_cycle: None,
+            went_back: 0,
         };
         Self {
             memory,
@@ -122,6 +127,7 @@ impl<'a> ToldBeside<'a> {
         let mut outcome = Ok(());
         for (ring, of) in (0..).zip(&mut self.readers) {
             let (named, is_foreign) = (&mut of.named, &mut of.is_foreign);
+            let (due_cycle, went_back) = (&mut of.due_cycle, &mut of.went_back);
             of.reader.take(|record| {
                 if *is_foreign {
                     return;
@@ -130,6 +136,12 @@ impl<'a> ToldBeside<'a> {
                     *is_foreign = true;
                     return;
                 };
+                if let Said::Due { cycle, .. } = said
+                    && due_cycle.replace(cycle) == Some(cycle)
+                {
+                    *went_back += 1;
+                    return;
+                }
                 let written = write(self.memory, (self.segment, ring), said, named, files);
                 if let (Ok(()), Err(error)) = (&outcome, written) {
                     outcome = Err(error);
@@ -148,6 +160,13 @@ impl<'a> ToldBeside<'a> {
                 remarks.push(format!(
                     "{name}: {dropped} lines, values or times of sections were dropped, because the recorder \
                      had fallen behind; the loop did not wait"
+                ));
+            }
+            if of.went_back > 0 {
+                remarks.push(format!(
+                    "{name}: the clock that drives it went back {}: a due time lay before the one ahead of \
+                     it, is not believed, and counts as a period after that",
+                    wakepath_verdict::counted(of.went_back, "time", "times")
                 ));
             }
             if of.is_foreign || of.reader.is_damaged() {

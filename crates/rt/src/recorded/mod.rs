@@ -261,6 +261,12 @@ impl Loop {
             recorded.skipped = driven.skipped;
             recorded.cycle = cycle;
             recorded.said.due(cycle, due_ns);
+            // A second one of the same cycle says that the clock went back, and to when.
+            if let Due::At(given_ns) = due
+                && driven.clock.went_back()
+            {
+                recorded.said.due(cycle, given_ns);
+            }
         }
         driven.next = cycle + 1;
         self.under_way = Some(Activation::driven(cycle, due_ns, wake_ns));

@@ -16,6 +16,8 @@ wakepath_test_program::tests![
     what_is_left_of_one_segment_s_program_writes_nothing_into_the_next,
     a_program_without_proc_is_recorded,
     a_killed_recording_takes_the_program_with_it_and_is_recovered,
+    two_loops_of_one_name_are_refused_in_one_line,
+    a_clock_that_goes_back_costs_no_cycle_and_is_said,
     a_library_of_another_version_is_named_with_what_would_be_right,
     a_library_runs_under_a_recorder_of_another_version_and_says_its_own,
 ];
@@ -301,6 +303,76 @@ fn a_killed_recording_takes_the_program_with_it_and_is_recovered() {
             processes.filter_map(|of| std::fs::read_link(of.path().join("exe")).ok());
         !programs.any(|of| of == mine)
     });
+}
+
+fn two_loops_of_one_name_are_refused_in_one_line() {
+    let place = Place::new();
+    let program = built_of(
+        &place,
+        "#include <wakepath.h>\n#include <pthread.h>\n\
+         static void *one(void *none) {\n\
+             wakepath_loop *loop = wakepath_loop_create(\"attitude\", 4000000, 0, 0);\n\
+             while (wakepath_loop_wait(loop, 0)) wakepath_loop_finish(loop);\n\
+             wakepath_loop_destroy(loop);\n\
+             return none;\n\
+         }\n\
+         int main(void) {\n\
+             pthread_t other;\n\
+             pthread_create(&other, 0, one, 0);\n\
+             one(0);\n\
+             pthread_join(other, 0);\n\
+             return 0;\n\
+         }\n",
+    );
+    let finished = recorded(place, "1s", &[], &program);
+    finished.assert_code(1);
+    let said = finished.complaints.trim();
+    assert!(
+        said.contains("two loops of the name `attitude`") && said.lines().count() == 1,
+        "{said}"
+    );
+}
+
+/// Each hundredth stamp is a second old.
+fn a_clock_that_goes_back_costs_no_cycle_and_is_said() {
+    let place = Place::new();
+    let program = built_of(
+        &place,
+        "#define _GNU_SOURCE\n#include <wakepath.h>\n#include <time.h>\n\
+         int main(void) {\n\
+             wakepath_loop *loop = wakepath_loop_create_driven(\"axis\", 2000000, 0, 0);\n\
+             struct timespec at;\n\
+             clock_gettime(CLOCK_MONOTONIC, &at);\n\
+             uint64_t due_ns = at.tv_sec * UINT64_C(1000000000) + at.tv_nsec;\n\
+             for (int number = 0;; number++) {\n\
+                 due_ns += 2000000;\n\
+                 at.tv_sec = due_ns / 1000000000;\n\
+                 at.tv_nsec = due_ns % 1000000000;\n\
+                 clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, 0);\n\
+                 uint64_t told_ns = due_ns - (number % 100 == 50 ? UINT64_C(1000000000) : 0);\n\
+                 if (!wakepath_loop_begin(loop, told_ns, 0)) break;\n\
+                 wakepath_loop_finish(loop);\n\
+             }\n\
+             wakepath_loop_destroy(loop);\n\
+             return 0;\n\
+         }\n",
+    );
+    let finished = recorded(place, "2s", &[], &program);
+    assert!(
+        finished
+            .complaints
+            .contains("the clock that drives it went back"),
+        "{}",
+        finished.said()
+    );
+    let cycles: Vec<u64> = finished.samples(0).iter().map(|of| of.cycle).collect();
+    // One after the other, but where the machine itself held the loop up.
+    let apart = cycles.windows(2).filter(|two| two[1] != two[0] + 1).count();
+    assert!(
+        cycles.len() > 300 && apart < 20,
+        "{} cycles, {apart} gaps",
+        cycles.len()
+    );
 }
 
 fn a_library_of_another_version_is_named_with_what_would_be_right() {
