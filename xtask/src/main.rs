@@ -30,6 +30,8 @@ Usage: cargo xtask <command>
         [--duration TIME]  the run's own length, as in `wakepath check --duration`
   bench flight             controller, plant and replay, beside RotorPy's same law
         [--without-rotorpy]
+  bench recording          what logging and recording cost a loop whose disk or recorder fails, beside spdlog
+        [--seconds S] [--program PATH]
   bench probe              what tracing costs a loop, beside plain tracefs and perf
         [--rounds N] [--seconds S] [--cpu C] [--program PATH]
   docs [--check]           write the generated documents, or fail where they drifted
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
             Some("first-verdict") => bench::first_verdict::run(arguments),
             Some("flight") => bench::flight::run(arguments),
             Some("probe") => bench::probe::run(arguments),
+            Some("recording") => bench::recording::run(arguments),
             _ => Err(USAGE.into()),
         },
         Some("docs") => documents::run(arguments),

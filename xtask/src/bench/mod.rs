@@ -8,6 +8,7 @@ pub mod peer;
 pub mod probe;
 pub mod rate;
 mod ratio;
+pub mod recording;
 
 use crate::arguments::Arguments;
 use crate::place;
