@@ -20,7 +20,7 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// Writes the one for the emulator of this version, as [`Qemu`](crate::qemu::Qemu) has it, into the
+    /// Writes the one for the emulator of this version, as `qemu` has it, into the
     /// directory that the emulator will run in.
     ///
     /// # Errors

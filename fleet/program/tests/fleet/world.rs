@@ -135,7 +135,8 @@ impl World {
         let children = format!("/proc/{0}/task/{0}/children", self.process.id());
         let first = fs::read_to_string(children).expect("the world");
         let mut command = Command::new("nsenter");
-        command.args(["--mount", "--net", "--pid", "--target", first.trim()]);
+        // Its root too: the tests may run in a changed one.
+        command.args(["--mount", "--net", "--pid", "--root", "--target", first.trim()]);
         command.arg(format!("--wdns={}", self.place.path().display()));
         command.arg("--").arg(program);
         command

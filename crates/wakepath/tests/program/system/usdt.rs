@@ -190,6 +190,9 @@ fn a_probe_that_is_not_there_is_answered_with_those_that_are() {
         finished.complaints.clone()
     };
     let said = refused(&["--cycle", "pilot:begin,pilot:cycle_end"]);
+    if said.contains("in this container") {
+        not_run("refusing probes that are not there", said.trim());
+    }
     assert!(
         said.contains("pilot:begin") && said.contains("pilot:cycle_begin, pilot:cycle_end"),
         "{said}"
