@@ -136,7 +136,14 @@ impl World {
         let first = fs::read_to_string(children).expect("the world");
         let mut command = Command::new("nsenter");
         // Its root too: the tests may run in a changed one.
-        command.args(["--mount", "--net", "--pid", "--root", "--target", first.trim()]);
+        command.args([
+            "--mount",
+            "--net",
+            "--pid",
+            "--root",
+            "--target",
+            first.trim(),
+        ]);
         command.arg(format!("--wdns={}", self.place.path().display()));
         command.arg("--").arg(program);
         command
