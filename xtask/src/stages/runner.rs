@@ -11,11 +11,15 @@ use std::time::{Duration, Instant};
 
 /// How many lines of a log are shown where no failed test can be named.
 const LOG_LINES: usize = 40;
+/// How many of them are said again at the end.
+const FAILURE_LINES: usize = 12;
 
 /// What came of one stage.
 struct Done<'a> {
     stage: &'a Stage,
     outcome: Outcome,
+    /// What a failure showed.
+    said: Vec<String>,
     took: Duration,
     cpu: Duration,
 }
@@ -55,6 +59,9 @@ pub fn run(stages: &[&Stage]) -> Result<ExitCode, String> {
         began.elapsed().as_secs_f64(),
         cpu.as_secs_f64()
     );
+    for failure in done.iter().filter_map(failure_of) {
+        println!("{failure}");
+    }
     println!("{}", closing_line(total));
     Ok(match total.failed > 0 || total.passed == 0 {
         true => ExitCode::FAILURE,
@@ -78,16 +85,19 @@ fn carry_out(stage: &Stage) -> Result<Done<'_>, String> {
         outcome.word(),
         took.as_secs_f64()
     );
-    if outcome.failed() {
-        for line in evidence(&outcome, &job) {
-            said += &format!("\n    | {line}");
-        }
+    let shown = match outcome.failed() {
+        true => evidence(&outcome, &job),
+        false => Vec::new(),
+    };
+    for line in &shown {
+        said += &format!("\n    | {line}");
     }
     // At once, so that two rows don't mix their lines.
     println!("{said}");
     Ok(Done {
         stage,
         outcome,
+        said: shown,
         took,
         cpu: job.cpu(),
     })
@@ -131,6 +141,16 @@ fn rows_of(done: &Done) -> Vec<Vec<String>> {
             .map(|note| vec![format!("    {}", note.replace('\n', " "))]),
     );
     rows
+}
+
+/// What failed in a stage, in a line or in the end of its log. Said again just before the count: who
+/// reads the end of a long log reads what is to be mended.
+fn failure_of(done: &Done) -> Option<String> {
+    if !done.outcome.failed() {
+        return None;
+    }
+    let said = &done.said[done.said.len().saturating_sub(FAILURE_LINES)..];
+    Some(format!("FAILED {}: {}", done.stage.name, said.join("\n    ")))
 }
 
 /// The last line: what other programs read.
