@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::Misread;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The longest piece of refused text that is kept, in characters.
 const KEPT_TEXT: usize = 120;
@@ -12,7 +12,7 @@ const KEPT_TEXT: usize = 120;
 /// A value read from the machine, or the reason why there is none. Paths are as on the machine
 /// itself, without the directory at which a recorded tree starts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
+#[serde(tag = "state", rename_all = "snake_case", from = "Written<T>")]
 pub enum Reading<T> {
     /// The value, as in effect when it was read.
     Known {
@@ -50,8 +50,53 @@ pub enum Reading<T> {
     /// The version that took these facts did not look at this, or said something about it that
     /// this version does not know.
     #[default]
-    #[serde(other)]
     NotRead,
+}
+
+/// A reading as it stands in a file. It is read by this flat shape and not as a tagged enum, whose
+/// reader buffers what it finds and would be compiled for some hundred types: a tenth of the code of
+/// those who read a manifest.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "T: Deserialize<'de>"))]
+struct Written<T> {
+    state: String,
+    #[serde(default = "none", deserialize_with = "given")]
+    value: Option<T>,
+    #[serde(default)]
+    path: String,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    why: String,
+}
+
+fn none<T>() -> Option<T> {
+    None
+}
+
+/// A value that is there, `null` too: some files hold nothing.
+fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
+}
+
+impl<T> From<Written<T>> for Reading<T> {
+    fn from(written: Written<T>) -> Self {
+        let Written {
+            state,
+            value,
+            path,
+            text,
+            why,
+        } = written;
+        match (state.as_str(), value) {
+            ("known", Some(value)) => Self::Known { value, path },
+            ("absent", _) => Self::Absent { path },
+            ("denied", _) => Self::Denied { path },
+            ("unreadable", _) => Self::Unreadable { path, text, why },
+            ("skipped", _) => Self::Skipped { path, why },
+            _ => Self::NotRead,
+        }
+    }
 }
 
 impl<T> Reading<T> {
@@ -173,6 +218,35 @@ mod tests {
         let later: Reading<u32> =
             serde_json::from_str(r#"{"state":"inferred","value":3,"from":"elsewhere"}"#).unwrap();
         assert_eq!(later, Reading::NotRead);
+    }
+
+    #[test]
+    fn every_reading_comes_back_from_a_file_as_it_was() {
+        let path = || "/x".to_owned();
+        let readings: [Reading<Option<u32>>; 7] = [
+            Reading::found(Some(3), "/x"),
+            Reading::found(None, "/x"),
+            Reading::Absent { path: path() },
+            Reading::Denied { path: path() },
+            Reading::unreadable("/x", "text", "why"),
+            Reading::Skipped {
+                path: path(),
+                why: "why".into(),
+            },
+            Reading::NotRead,
+        ];
+        for reading in readings {
+            let written = serde_json::to_string(&reading).unwrap();
+            assert_eq!(
+                serde_json::from_str::<Reading<Option<u32>>>(&written).unwrap(),
+                reading
+            );
+            let value: serde_json::Value = serde_json::from_str(&written).unwrap();
+            assert_eq!(
+                serde_json::from_value::<Reading<Option<u32>>>(value).unwrap(),
+                reading
+            );
+        }
     }
 
     #[test]
