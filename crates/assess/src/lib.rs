@@ -62,13 +62,14 @@ pub use picture::{
 pub use probe_effect::{ProbeEffect, Shift, TracedCondition};
 pub use said::{BusClock, Said, SaidLine, SaidValue};
 pub use schedulability::{
-    FromRunError, KnownOverheads, MachineError, NotOneSweep, OverheadsError, PublishedOverheads,
-    RunMachine, Schedulability, Sweep, SweptDistribution, SweptOverheads, SweptPlan, SweptPoint,
-    SweptShare, Taken, Which, measured_execution, refused_words, set_of_run,
+    ExecutionLack, FromRunError, KnownOverheads, MachineError, NotOneSweep, OverheadsError,
+    PublishedOverheads, RunMachine, Schedulability, Sweep, SweptDistribution, SweptOverheads,
+    SweptPlan, SweptPoint, SweptShare, Taken, Which, measured_execution, refused_words, set_of_run,
 };
 pub use sections::Spread;
 pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep};
 pub use variants::Variant;
 pub use worst_case::{
     BoundMetric, BoundOrder, Bounded, Bounds, BoundsError, Composed, ComposedError, Exceed,
+    ExceedError,
 };

@@ -24,7 +24,7 @@ pub use seal::{Sealed, message, seal};
 pub use statement::{
     Digests, FileDigest, PREDICATE_TYPE, Predicate, STATEMENT_TYPE, Statement, Subject,
 };
-pub use trust::{Trust, TrustError, Trusted};
+pub use trust::{LineError, Trust, TrustError, TrustWrong, Trusted};
 pub use verify::{Finding, Verification, verify};
 
 /// Name of the seal in a run's directory: the one file there that it does not name.

@@ -3,6 +3,8 @@
 
 mod line;
 
+pub use line::LineError;
+
 use crate::instant::InstantError;
 use crate::key::PublicKey;
 
@@ -38,7 +40,20 @@ pub struct TrustError {
     /// The line, from 1.
     pub line: usize,
     /// What is wrong with it, and what would be right.
-    pub what: String,
+    pub what: TrustWrong,
+}
+
+/// What is wrong in a trust file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TrustWrong {
+    /// A line.
+    #[error(transparent)]
+    Line(#[from] LineError),
+    /// No line could be about a seal.
+    #[error(
+        "the file names no Ed25519 key for the namespace wakepath; a line is: BOARD ssh-ed25519 AAAA…"
+    )]
+    NoKeyAtAll,
 }
 
 impl Trust {
@@ -56,15 +71,14 @@ impl Trust {
             }
             let found = line::read(text).map_err(|what| TrustError {
                 line: index + 1,
-                what,
+                what: what.into(),
             })?;
             trusted.extend(found);
         }
         match trusted.is_empty() {
             true => Err(TrustError {
                 line: text.lines().count().max(1),
-                what: "the file names no Ed25519 key for the namespace wakepath; a line is: BOARD ssh-ed25519 AAAA…"
-                    .into(),
+                what: TrustWrong::NoKeyAtAll,
             }),
             false => Ok(Self { trusted }),
         }

@@ -48,8 +48,9 @@ pub struct ToldExecution {
     pub from: String,
 }
 
-/// Finds the execution in a recorded run; reading runs is not this crate's work.
-pub type Executions<'a> = dyn Fn(&MeasuredExecution) -> Result<ToldExecution, String> + 'a;
+/// Finds the execution in a recorded run; reading runs is not this crate's work, nor are its errors.
+pub type Executions<'a> =
+    dyn Fn(&MeasuredExecution) -> Result<ToldExecution, Box<dyn std::error::Error>> + 'a;
 
 /// Overheads as a file gives them, in nanoseconds; `None`: not given.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -119,7 +120,7 @@ priority = 3
                     ns: 2_000_000,
                     from: format!("{:?} of {}", wanted.quantile, wanted.run),
                 }),
-                other => Err(format!("no thread is called {other}")),
+                other => Err(format!("no thread is called {other}").into()),
             },
         )
     }

@@ -4,7 +4,7 @@ use crate::begin::prepare;
 use crate::history::{Bears, now_ns};
 use crate::recorder::record;
 use crate::summary::summary;
-use crate::terms::{Described, Found, Live, Settings, Terms};
+use crate::terms::{Described, Found, Live, Refusal, Settings, Terms};
 use std::time::{Duration, Instant};
 use wakepath_archive::RunStarted;
 use wakepath_directory::Trust;
@@ -21,14 +21,14 @@ const KEEP_BYTES: u64 = 64 << 20;
 struct AnyTerms;
 
 impl Terms for AnyTerms {
-    fn bears(&self, _: &Found) -> Result<Bears, String> {
+    fn bears(&self, _: &Found) -> Result<Bears, Refusal> {
         Ok(Bears {
             latency_ns: Some(200_000),
             ..Bears::default()
         })
     }
 
-    fn describe(&self, _: &Found, _: u64) -> Result<Described, String> {
+    fn describe(&self, _: &Found, _: u64) -> Result<Described, Refusal> {
         Ok(Described {
             start: RunStarted::default(),
             phase: "service".into(),

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
 use wakepath_archive::{SegmentTraced, trace_name};
-use wakepath_directory::{Directory, Trust};
+use wakepath_directory::{Directory, DirectoryError, Trust};
+use wakepath_probe::ProbeError;
 use wakepath_timeline::{CpuSet, Sample};
 
 /// Where they lie.
@@ -25,6 +26,20 @@ const PAUSE: Duration = Duration::from_secs(10);
 const SHORT_PAUSE: Duration = Duration::from_millis(250);
 /// The terms of a run of some cycles are those of a longer one.
 const SOME_CYCLES: u64 = 10_000;
+
+/// Why they are not recorded.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum IncidentsError {
+    /// The kernel's events can't be had.
+    #[error(transparent)]
+    Traces(#[from] ProbeError),
+    /// There is no place for them.
+    #[error(transparent)]
+    Place(#[from] DirectoryError),
+    /// None can be made.
+    #[error(transparent)]
+    Make(#[from] io::Error),
+}
 
 /// Being recorded and kept.
 pub(crate) struct Incidents {
@@ -42,9 +57,9 @@ impl Incidents {
         cpus: &[u16],
         measures: bool,
         worst: &mut Worst,
-    ) -> Result<Self, String> {
-        let traces = Traces::begin(cpus, measures).map_err(|error| error.to_string())?;
-        let place = place(directory).map_err(|error| error.to_string())?;
+    ) -> Result<Self, IncidentsError> {
+        let traces = Traces::begin(cpus, measures)?;
+        let place = place(directory)?;
         for name in place.names().unwrap_or_default() {
             if !worst.needs(&name) {
                 // One that can't be removed takes room until the next start.
@@ -61,12 +76,12 @@ impl Incidents {
     }
 
     /// The same with these CPUs; what was recorded is gone.
-    pub(crate) fn anew(self, cpus: &[u16]) -> Result<Self, String> {
+    pub(crate) fn anew(self, cpus: &[u16]) -> Result<Self, IncidentsError> {
         let Self { traces, .. } = self;
         drop(traces);
         let mut cpus = cpus.to_vec();
         cpus.sort_unstable();
-        let traces = Traces::begin(&cpus, false).map_err(|error| error.to_string())?;
+        let traces = Traces::begin(&cpus, false)?;
         Ok(Self { traces, ..self })
     }
 
@@ -190,7 +205,7 @@ impl Incidents {
     }
 }
 
-fn place(directory: &Directory) -> Result<Directory, Box<dyn std::error::Error>> {
+fn place(directory: &Directory) -> Result<Directory, IncidentsError> {
     let path = match directory.holds(INCIDENTS) {
         true => directory.path_of(INCIDENTS),
         false => directory.make_below(INCIDENTS)?,

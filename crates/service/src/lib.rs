@@ -40,5 +40,5 @@ pub use judged::{Judged, Outcome, judged};
 pub use recorder::record;
 pub use room::{MARK, is_service};
 pub use summary::{Day, Gap, LoopSummary, Summary, summary};
-pub use terms::{Described, Found, Live, Settings, Terms};
+pub use terms::{Described, Found, Live, Refusal, Settings, Terms};
 pub use worst::{Neighbour, Traced, WorstCycle, read_worst};

@@ -52,18 +52,21 @@ pub struct Described {
     pub facts: Value,
 }
 
+/// Why that can't be said, in one line: the error of whoever knows scenarios.
+pub type Refusal = Box<dyn std::error::Error>;
+
 /// What loops are held against, and how their segments describe themselves.
 pub trait Terms {
     /// What this loop bears.
     ///
     /// # Errors
     /// Why that can't be said, in one line.
-    fn bears(&self, found: &Found) -> Result<Bears, String>;
+    fn bears(&self, found: &Found) -> Result<Bears, Refusal>;
     /// A segment of so many cycles.
     ///
     /// # Errors
     /// Why it can't be described, in one line.
-    fn describe(&self, found: &Found, cycles: u64) -> Result<Described, String>;
+    fn describe(&self, found: &Found, cycles: u64) -> Result<Described, Refusal>;
 }
 
 /// Who is told how the loops stand.

@@ -150,7 +150,11 @@ fn failure_of(done: &Done) -> Option<String> {
         return None;
     }
     let said = &done.said[done.said.len().saturating_sub(FAILURE_LINES)..];
-    Some(format!("FAILED {}: {}", done.stage.name, said.join("\n    ")))
+    Some(format!(
+        "FAILED {}: {}",
+        done.stage.name,
+        said.join("\n    ")
+    ))
 }
 
 /// The last line: what other programs read.

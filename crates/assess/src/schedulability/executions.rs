@@ -1,10 +1,52 @@
 //! How long a thread of a recorded run executes: its CPU time where the run has it, else the elapsed
 //! time of its cycles, which is longer where others ran in between. What was observed is no bound.
 
+use std::collections::BTreeSet;
 use wakepath_archive::{ArchiveError, Run, SegmentRecord, ThreadRecord};
 use wakepath_scenario::{MeasuredExecution, ToldExecution};
 use wakepath_statistics::{Distribution, Quantile};
 use wakepath_timeline::{SampleFlags, duration};
+
+/// Why a run does not tell an execution.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecutionLack {
+    /// It can't be read.
+    #[error(transparent)]
+    Unreadable(#[from] ArchiveError),
+    /// Nothing was observed.
+    #[error("it has no cycles")]
+    NoCycles,
+    /// The share is not one of the quantiles that are kept.
+    #[error("{0} is no quantile in parts per million; give 0.999999 at most")]
+    NoQuantile(f64),
+    /// A quantile would be the maximum under another name, or has no bound.
+    #[error(
+        "{count} cycles are too few for the quantile {share}: it needs {needed}; leave it out for \
+         the largest observed, or measure longer"
+    )]
+    TooFew {
+        /// How many were observed.
+        count: u64,
+        /// The quantile.
+        share: f64,
+        /// How many it needs.
+        needed: u64,
+    },
+    /// Half and less.
+    #[error("a confidence of {0} bounds nothing; give more than 0.5")]
+    BoundsNothing(f64),
+    /// A part of the work has no distribution.
+    #[error("of {0}, a part of the work, only the largest was kept; leave out the quantile")]
+    LargestOnly(String),
+    /// No thread and no part of the work has this name.
+    #[error("it has no section {wanted}, but {}", known.join(", "))]
+    NoSection {
+        /// The name.
+        wanted: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+}
 
 /// Which of the observed times counts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -66,13 +108,12 @@ impl Observed {
     }
 
     /// The time that counts, and what it is in words.
-    pub(super) fn told(self, which: Which) -> Result<ToldExecution, String> {
+    pub(super) fn told(self, which: Which) -> Result<ToldExecution, ExecutionLack> {
         let kind = match self.elapsed {
             true => "elapsed time, with what ran in between",
             false => "CPU time",
         };
-        let distribution =
-            Distribution::new(self.times).ok_or_else(|| "it has no cycles".to_owned())?;
+        let distribution = Distribution::new(self.times).ok_or(ExecutionLack::NoCycles)?;
         let count = distribution.count();
         let (ns, what) = match which.quantile {
             None => (
@@ -81,14 +122,12 @@ impl Observed {
             ),
             Some(share) => {
                 let parts = (share * 1e6).round() as u32;
-                let quantile = Quantile::from_parts_per_million(parts).ok_or_else(|| {
-                    format!("{share} is no quantile in parts per million; give 0.999999 at most")
-                })?;
-                let few = |needed: u64| {
-                    format!(
-                        "{count} cycles are too few for the quantile {share}: it needs {needed}; \
-                         leave it out for the largest observed, or measure longer"
-                    )
+                let quantile = Quantile::from_parts_per_million(parts);
+                let quantile = quantile.ok_or(ExecutionLack::NoQuantile(share))?;
+                let few = |needed| ExecutionLack::TooFew {
+                    count,
+                    share,
+                    needed,
                 };
                 match which.confidence {
                     None if !quantile.differs_from_maximum(count) => {
@@ -102,9 +141,7 @@ impl Observed {
                         // The upper side of a two-sided interval that leaves as much on each side.
                         let two_sided = 1.0 - 2.0 * (1.0 - confidence);
                         if two_sided <= 0.0 {
-                            return Err(format!(
-                                "a confidence of {confidence} bounds nothing; give more than 0.5"
-                            ));
+                            return Err(ExecutionLack::BoundsNothing(confidence));
                         }
                         let interval = distribution.quantile_interval(quantile, two_sided);
                         let needed =
@@ -134,14 +171,17 @@ impl Observed {
 /// The execution that a task set's file asks a run for.
 ///
 /// # Errors
-/// In words: which of it the run doesn't have.
-pub fn measured_execution(run: &Run, wanted: &MeasuredExecution) -> Result<ToldExecution, String> {
+/// Which of it the run doesn't have.
+pub fn measured_execution(
+    run: &Run,
+    wanted: &MeasuredExecution,
+) -> Result<ToldExecution, ExecutionLack> {
     let which = Which {
         quantile: wanted.quantile,
         confidence: wanted.confidence,
     };
     let section = &wanted.section;
-    if let Some(observed) = Observed::of(run, section).map_err(|error| error.to_string())? {
+    if let Some(observed) = Observed::of(run, section)? {
         return observed.told(which);
     }
     // A part of the work that timed itself: of those only the largest was kept.
@@ -159,23 +199,17 @@ pub fn measured_execution(run: &Run, wanted: &MeasuredExecution) -> Result<ToldE
                 duration::exact(ns.max(1))
             ),
         }),
-        (Some(_), Some(_)) => Err(format!(
-            "of {section}, a part of the work, only the largest was kept; leave out the quantile"
-        )),
+        (Some(_), Some(_)) => Err(ExecutionLack::LargestOnly(section.clone())),
         (None, _) => {
-            let mut names: Vec<&str> = threads
-                .iter()
-                .flat_map(|(_, thread)| {
-                    let parts = thread.modules.iter().map(|part| part.name.as_str());
-                    parts.chain([thread.name.as_str()])
-                })
-                .collect();
-            names.sort_unstable();
-            names.dedup();
-            Err(format!(
-                "it has no section {section}, but {}",
-                names.join(", ")
-            ))
+            let names = threads.iter().flat_map(|(_, thread)| {
+                let parts = thread.modules.iter().map(|part| &part.name);
+                parts.chain([&thread.name])
+            });
+            let names: BTreeSet<&String> = names.collect();
+            Err(ExecutionLack::NoSection {
+                wanted: section.clone(),
+                known: names.into_iter().cloned().collect(),
+            })
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A task set out of a recorded or watched run: its threads with what was measured. What had to be
 //! guessed is said for each.
 
-use super::executions::{Observed, Which, judged_threads};
+use super::executions::{ExecutionLack, Observed, Which, judged_threads};
 use super::machine::{MachineError, RunMachine};
 use std::path::PathBuf;
 use wakepath_archive::{ArchiveError, Run, ThreadRecord};
@@ -44,7 +44,7 @@ pub enum FromRunError {
         /// The thread.
         thread: String,
         /// What is wrong.
-        why: String,
+        why: ExecutionLack,
     },
 }
 

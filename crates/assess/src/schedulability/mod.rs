@@ -10,7 +10,7 @@ mod published;
 mod sweep;
 mod throttling;
 
-pub use executions::{Which, measured_execution};
+pub use executions::{ExecutionLack, Which, measured_execution};
 pub use from_run::{FromRunError, set_of_run};
 pub use machine::{MachineError, RunMachine};
 pub use overheads::{KnownOverheads, OverheadsError, Taken};

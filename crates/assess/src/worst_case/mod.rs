@@ -8,7 +8,7 @@ mod provenance;
 mod series;
 
 pub use composed::{Composed, ComposedError};
-pub use order::{BoundMetric, BoundOrder, Exceed};
+pub use order::{BoundMetric, BoundOrder, Exceed, ExceedError};
 
 use crate::conditions::{ConditionSegments, group};
 use crate::error::AssessmentError;

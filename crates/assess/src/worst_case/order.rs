@@ -35,6 +35,20 @@ pub enum Exceed {
     PerHour(f64),
 }
 
+const WANTED: &str =
+    "a probability between 0 and 1, for each cycle (1e-6) or for an hour of flight (1e-3/h)";
+
+/// Why words are no probability.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExceedError {
+    /// They are no number.
+    #[error("`{0}` is no number; give {WANTED}")]
+    NoNumber(String),
+    /// They are a number that is none.
+    #[error("{0} is outside; give {WANTED}")]
+    Outside(String),
+}
+
 impl Exceed {
     /// Without a word: once in a million cycles.
     pub const DEFAULT: Self = Self::PerCycle(1e-6);
@@ -42,22 +56,18 @@ impl Exceed {
     /// From words such as `1e-6` (each cycle) and `1e-3/h` (an hour of flight).
     ///
     /// # Errors
-    /// What would be right.
-    pub fn of_words(words: &str) -> Result<Self, String> {
+    /// What is wrong with them, and what would be right.
+    pub fn of_words(words: &str) -> Result<Self, ExceedError> {
         let (number, per_hour) = match words.strip_suffix("/h") {
             Some(number) => (number, true),
             None => (words, false),
         };
-        let wanted = "a probability between 0 and 1, for each cycle (1e-6) or for an hour of flight \
-                      (1e-3/h)";
-        let value: f64 = number
-            .trim()
-            .parse()
-            .map_err(|_| format!("`{words}` is no number; give {wanted}"))?;
+        let value: Result<f64, _> = number.trim().parse();
+        let value = value.map_err(|_| ExceedError::NoNumber(words.to_owned()))?;
         match value > 0.0 && value < 1.0 {
             true if per_hour => Ok(Self::PerHour(value)),
             true => Ok(Self::PerCycle(value)),
-            false => Err(format!("{words} is outside; give {wanted}")),
+            false => Err(ExceedError::Outside(words.to_owned())),
         }
     }
 
@@ -151,7 +161,7 @@ mod tests {
         assert_eq!(Exceed::of_words("1e-6"), Ok(Exceed::PerCycle(1e-6)));
         assert_eq!(Exceed::of_words("1e-3/h"), Ok(Exceed::PerHour(1e-3)));
         for wrong in ["0", "1", "-1e-6", "1.5/h", "NaN", "inf", "seldom", ""] {
-            let refused = Exceed::of_words(wrong).unwrap_err();
+            let refused = Exceed::of_words(wrong).unwrap_err().to_string();
             assert!(refused.contains("between 0 and 1"), "{wrong}: {refused}");
         }
     }

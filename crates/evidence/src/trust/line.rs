@@ -1,12 +1,38 @@
 //! One line of a trust file.
 
 use super::{NAMESPACE, Trusted, fits};
-use crate::instant::instant;
+use crate::instant::{InstantError, instant};
 use crate::key::{KeyError, PublicKey, is_kind};
 use wakepath_timeline::quoted;
 
+/// What is wrong with a line, and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LineError {
+    /// A word before the key that means nothing.
+    #[error(
+        "{0}: neither a kind of key nor an option: cert-authority, namespaces=\"wakepath\", \
+         valid-after=\"20261124Z\", valid-before=\"20271124Z\""
+    )]
+    NoOption(String),
+    /// What stands for a key is none.
+    #[error("{0}; a line is: BOARD ssh-ed25519 AAAA…")]
+    NoKey(KeyError),
+    /// A time.
+    #[error(transparent)]
+    NoInstant(#[from] InstantError),
+    /// It ends before it begins.
+    #[error("valid-after is not before valid-before")]
+    NeverValid,
+    /// A text without an end.
+    #[error("a quotation mark that is not closed")]
+    NotClosed,
+    /// A value that stands bare.
+    #[error("{0}=: a value stands in quotation marks")]
+    NotQuoted(String),
+}
+
 /// What a line says; nothing where it can't be about a seal. An error says what would be right.
-pub(super) fn read(text: &str) -> Result<Option<Trusted>, String> {
+pub(super) fn read(text: &str) -> Result<Option<Trusted>, LineError> {
     let (boards, rest) = word(text)?;
     let boards: Vec<String> = boards.split(',').map(str::to_owned).collect();
     let (mut is_authority, mut from, mut until, mut is_ours) = (false, None, None, true);
@@ -24,11 +50,7 @@ pub(super) fn read(text: &str) -> Result<Option<Trusted>, String> {
                     ("valid-after", Some(time)) => from = Some(instant(&time)?),
                     ("valid-before", Some(time)) => until = Some(instant(&time)?),
                     _ => {
-                        return Err(format!(
-                            "{}: neither a kind of key nor an option: cert-authority, namespaces=\"wakepath\", \
-                             valid-after=\"20261124Z\", valid-before=\"20271124Z\"",
-                            quoted(&name)
-                        ));
+                        return Err(LineError::NoOption(quoted(&name)));
                     }
                 }
             }
@@ -38,10 +60,10 @@ pub(super) fn read(text: &str) -> Result<Option<Trusted>, String> {
     let key = match PublicKey::from_line(key) {
         Ok(key) => key,
         Err(KeyError::OtherKind(_)) => return Ok(None),
-        Err(error) => return Err(format!("{error}; a line is: BOARD ssh-ed25519 AAAA…")),
+        Err(error) => return Err(LineError::NoKey(error)),
     };
     if from.zip(until).is_some_and(|(from, until)| from >= until) {
-        return Err("valid-after is not before valid-before".into());
+        return Err(LineError::NeverValid);
     }
     Ok(is_ours.then_some(Trusted {
         boards,
@@ -53,11 +75,9 @@ pub(super) fn read(text: &str) -> Result<Option<Trusted>, String> {
 }
 
 /// The first word, which may stand in quotation marks, and what follows it.
-fn word(text: &str) -> Result<(String, &str), String> {
+fn word(text: &str) -> Result<(String, &str), LineError> {
     if let Some(quoted) = text.strip_prefix('"') {
-        let (word, rest) = quoted
-            .split_once('"')
-            .ok_or("a quotation mark that is not closed")?;
+        let (word, rest) = quoted.split_once('"').ok_or(LineError::NotClosed)?;
         return Ok((word.to_owned(), rest.trim_start()));
     }
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -67,7 +87,7 @@ fn word(text: &str) -> Result<(String, &str), String> {
 type Options = Vec<(String, Option<String>)>;
 
 /// `name`, `name="value"`, joined by commas; and what follows them.
-fn options(text: &str) -> Result<(Options, &str), String> {
+fn options(text: &str) -> Result<(Options, &str), LineError> {
     let mut found = Vec::new();
     let mut rest = text;
     loop {
@@ -77,12 +97,12 @@ fn options(text: &str) -> Result<(Options, &str), String> {
         let value = match rest.strip_prefix("=\"") {
             Some(quoted) => {
                 let closed = quoted.split_once('"');
-                let (value, after) = closed.ok_or("a quotation mark that is not closed")?;
+                let (value, after) = closed.ok_or(LineError::NotClosed)?;
                 rest = after;
                 Some(value.to_owned())
             }
             None if rest.starts_with('=') => {
-                return Err(format!("{name}=: a value stands in quotation marks"));
+                return Err(LineError::NotQuoted(name.to_owned()));
             }
             None => None,
         };

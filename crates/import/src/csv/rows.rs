@@ -38,6 +38,11 @@ pub(super) struct Made {
     pub(super) has_work: bool,
 }
 
+/// So few lines without numbers tell no period.
+#[derive(Debug, thiserror::Error)]
+#[error("{} no period: give --period", counted(*.0, "line tells", "lines tell"))]
+struct TooFewLines(u64);
+
 impl Growing {
     pub(super) fn take(&mut self, number: usize, line: Line) -> Result<(), ImportError> {
         if let Some(before) = self.lines.last() {
@@ -74,7 +79,7 @@ impl Growing {
             |why: String| ImportError::at(self.first_line, format!("thread {name:?}: {why}"));
         let period_ns = match asked_ns {
             Some(asked) => i64::try_from(asked).ok(),
-            None => self.period_ns().map_err(&refused)?,
+            None => self.period_ns().map_err(|few| refused(few.to_string()))?,
         };
         let period_ns = period_ns.filter(|ns| *ns > 0);
         let period_ns = period_ns.ok_or_else(|| refused("has no period: give --period".into()))?;
@@ -157,7 +162,7 @@ impl Growing {
     }
 
     /// By the cycles' numbers, else the median between two due times, in nanoseconds.
-    fn period_ns(&self) -> Result<Option<i64>, String> {
+    fn period_ns(&self) -> Result<Option<i64>, TooFewLines> {
         let pairs = || self.lines.windows(2);
         let numbered = pairs().find_map(|two| {
             let cycles = two[1].cycle?.checked_sub(two[0].cycle?)?;
@@ -169,8 +174,7 @@ impl Growing {
             return Ok(numbered);
         }
         if self.lines.len() < LEAST_LINES {
-            let lines = counted(self.lines.len() as u64, "line tells", "lines tell");
-            return Err(format!("{lines} no period: give --period"));
+            return Err(TooFewLines(self.lines.len() as u64));
         }
         let apart = pairs().filter_map(|two| two[1].due_ns?.checked_sub(two[0].due_ns?));
         let mut apart: Vec<i64> = apart.collect();

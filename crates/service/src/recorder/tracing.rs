@@ -2,7 +2,7 @@
 //! can't be had is said once, and recording goes on.
 
 use super::Recorder;
-use crate::incidents::Incidents;
+use crate::incidents::{Incidents, IncidentsError};
 use crate::terms::Found;
 
 impl Recorder<'_> {
@@ -11,7 +11,7 @@ impl Recorder<'_> {
         if self.settings.traces {
             let program = rustix::process::Pid::from_raw(self.program.cast_signed());
             let cpus = wakepath_rt::affinity::of(program);
-            let begun = cpus.map_err(|error| error.to_string()).and_then(|cpus| {
+            let begun = cpus.map_err(IncidentsError::from).and_then(|cpus| {
                 Incidents::begin(
                     self.directory,
                     &cpus,
@@ -43,7 +43,7 @@ impl Recorder<'_> {
     }
 
     /// Said once, and recording goes on without them.
-    fn took_up_tracing(&mut self, begun: Result<Incidents, String>) {
+    fn took_up_tracing(&mut self, begun: Result<Incidents, IncidentsError>) {
         match begun {
             Ok(incidents) => {
                 self.say(incidents.in_words());

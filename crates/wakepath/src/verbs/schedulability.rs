@@ -126,12 +126,11 @@ fn asked(arguments: &Arguments) -> Result<Asked, Box<dyn std::error::Error>> {
                 .map_err(|error| format!("{path}: {error}; give a file with [[tasks]]"))?;
             let beside = tasks.parent().unwrap_or(Path::new(""));
             let told = |wanted: &MeasuredExecution| {
-                let run =
-                    Run::open(&beside.join(&wanted.run)).map_err(|error| error.to_string())?;
+                let run = Run::open(&beside.join(&wanted.run))?;
                 if let (Some(machine), false) = (&machine, arguments.other_machine) {
-                    machine.also_of(&run).map_err(|error| error.to_string())?;
+                    machine.also_of(&run)?;
                 }
-                measured_execution(&run, wanted)
+                Ok(measured_execution(&run, wanted)?)
             };
             let set = match SetFile::of(&text) {
                 SetFile::Set => TaskSet::parse(&text, &path, arguments.assign.is_some(), &told)?,

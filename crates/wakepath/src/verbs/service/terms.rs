@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::{AnnouncedLoop, HostCpus};
 use wakepath_scenario::Scenario;
-use wakepath_service::{Bears, Described, Found, Terms};
+use wakepath_service::{Bears, Described, Found, Refusal, Terms};
 use wakepath_verdict::DEFAULT_EVIDENCE;
 
 /// The phase of all segments.
@@ -36,8 +36,7 @@ impl<'a> FieldTerms<'a> {
         found: &Found,
         cycles: u64,
         criterion: Option<&str>,
-    ) -> Result<Scenario, String> {
-        let told = |error: Box<dyn std::error::Error>| error.to_string();
+    ) -> Result<Scenario, Refusal> {
         let one = AnnouncedLoop {
             name: found.name.clone(),
             period_ns: found.period_ns,
@@ -47,18 +46,18 @@ impl<'a> FieldTerms<'a> {
                 false => found.cpus.clone(),
             },
         };
-        let (text, source) = measured::scenario_text("check").map_err(told)?;
+        let (text, source) = measured::scenario_text("check")?;
         let criterion = criterion.map(record::criterion);
         let asked = record::Asked {
             name: self.order.program.clone(),
             command: self.order.settings.command.clone(),
             loops: vec![one],
-            criterion: criterion.transpose().map_err(told)?,
+            criterion: criterion.transpose()?,
             policies: &[],
             cpu: None,
             idle: true,
         };
-        let text = asked.put_into(&text).map_err(told)?;
+        let text = asked.put_into(&text)?;
         let mut table: toml::Table = text.parse().map_err(|error| format!("{source}: {error}"))?;
         let lasts_ns = cycles.saturating_mul(found.period_ns);
         table.remove("repetitions");
@@ -67,14 +66,14 @@ impl<'a> FieldTerms<'a> {
         let mut phase = toml::Table::new();
         phase.insert("name".into(), PHASE.into());
         table.insert("phases".into(), vec![phase].into());
-        let text = toml::to_string(&table).map_err(|error| error.to_string())?;
-        let (scenario, _) = measured::read_scenario(&text, PHASE, &self.host).map_err(told)?;
+        let text = toml::to_string(&table)?;
+        let (scenario, _) = measured::read_scenario(&text, PHASE, &self.host)?;
         Ok(scenario)
     }
 }
 
 impl Terms for FieldTerms<'_> {
-    fn bears(&self, found: &Found) -> Result<Bears, String> {
+    fn bears(&self, found: &Found) -> Result<Bears, Refusal> {
         let criterion = self.order.criterion.as_deref();
         let criterion = self.scenario(found, SOME_CYCLES, criterion)?.criterion;
         Ok(Bears {
@@ -88,7 +87,7 @@ impl Terms for FieldTerms<'_> {
         })
     }
 
-    fn describe(&self, found: &Found, cycles: u64) -> Result<Described, String> {
+    fn describe(&self, found: &Found, cycles: u64) -> Result<Described, Refusal> {
         let criterion = self.order.criterion.as_deref();
         // That it does not fit has been said; the samples are kept all the same.
         let scenario = self
@@ -96,10 +95,9 @@ impl Terms for FieldTerms<'_> {
             .or_else(|_| self.scenario(found, cycles, None))?;
         let facts = Facts::read(&Root::host());
         let clock = measured::clock_source(&facts);
-        let facts = serde_json::to_value(&facts).map_err(|error| error.to_string())?;
+        let facts = serde_json::to_value(&facts)?;
         let note = "a segment of a service; its whole is in the directory above".to_owned();
-        let start = run_started(&scenario, clock, vec![note], SystemTime::now());
-        let mut start = start.map_err(|error| error.to_string())?;
+        let mut start = run_started(&scenario, clock, vec![note], SystemTime::now())?;
         start.command.clone_from(&self.order.settings.command);
         Ok(Described {
             start,
