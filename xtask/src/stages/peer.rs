@@ -31,7 +31,7 @@ pub fn smoke(job: &Job) -> Outcome {
     let measured = |rounds| {
         let extent = Extent {
             rounds,
-            seconds: 2,
+            seconds: 1,
             cpu: highest_cpu()?,
         };
         let program = released_program(|build| job.carry_out(build))?;

@@ -96,11 +96,11 @@ const ALONE: &[&str] = &[
     "page::size::ten_conditions_of_600_000_cycles_make_a_small_page_in_little_memory",
 ];
 
-/// The released program's command line, three tests at a time: a run of one disturbs another's no more
+/// The released program's command line, four tests at a time: a run of one disturbs another's no more
 /// than a busy machine does.
 pub fn commands(job: &Job) -> Outcome {
     // The programs' runner takes one name at a time.
-    let of = |name| released(job, &[name, THREE_AT_A_TIME]);
+    let of = |name| released(job, &[name, FOUR_AT_A_TIME]);
     of("command_line::")
         .and(of("own_controller::"))
         .and(of("own_loop::"))
@@ -109,12 +109,12 @@ pub fn commands(job: &Job) -> Outcome {
 /// The released program as its users start it: most of the time these tests wait for loops that wait.
 /// What changes or counts things of the whole machine comes after them, by itself.
 pub fn system(job: &Job) -> Outcome {
-    released(job, &["system::", THREE_AT_A_TIME])
+    released(job, &["system::", FOUR_AT_A_TIME])
         .and(released(job, &["whole_machine::", ONE_AT_A_TIME]))
 }
 
 const ONE_AT_A_TIME: &str = "--test-threads=1";
-const THREE_AT_A_TIME: &str = "--test-threads=3";
+const FOUR_AT_A_TIME: &str = "--test-threads=4";
 
 /// The laboratory, with a real emulator and Debian's kernels: guests boot for minutes.
 pub fn lab(job: &Job) -> Outcome {
