@@ -2,9 +2,11 @@
 //! made on purpose on this machine.
 
 mod awkward_streams;
+mod hand_made;
 mod injected_causes;
 mod interference;
 mod known_answers;
+mod known_marks;
 mod known_rhythms;
 mod laboratory;
 mod own_threads;
@@ -19,6 +21,7 @@ wakepath_test_program::program![
     injected_causes::TESTS,
     interference::TESTS,
     known_answers::TESTS,
+    known_marks::TESTS,
     known_rhythms::TESTS,
     laboratory::TESTS,
     own_threads::TESTS,
