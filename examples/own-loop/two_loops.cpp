@@ -21,9 +21,12 @@ void attitude() {
     double angle = 0.5;
     wakepath::Loop loop("attitude", 1ms);
     const auto update = loop.section("update", 50us);
+    const auto limit = loop.section("limit");
     loop.run([&](const wakepath_cycle &) {
-        const auto timed = loop.timed(update);
+        auto timed = loop.timed(update);
         angle -= 0.01 * std::sin(angle);
+        timed.next(limit);   // one ends as the other begins
+        angle = std::fmin(std::fmax(angle, -1.0), 1.0);
     });
 }
 

@@ -87,12 +87,15 @@ void wakepath_loop_finish(wakepath_loop *loop);
 
 /* A part of the cycle that is timed: its name (1 to 32 bytes), and the longest that it should take in
  * nanoseconds, 0 for no such time. Before the first cycle. The same name is the same section; beyond 16, and
- * where nobody records, WAKEPATH_NO_SECTION, with which the two below do nothing. Sections may lie within each
+ * where nobody records, WAKEPATH_NO_SECTION, with which those below do nothing. Sections may lie within each
  * other. */
 #define WAKEPATH_NO_SECTION UINT32_MAX
 uint32_t wakepath_loop_section(wakepath_loop *loop, const char *name, uint64_t budget_ns);
 void wakepath_section_begin(wakepath_loop *loop, uint32_t section);
 void wakepath_section_end(wakepath_loop *loop, uint32_t section);
+
+/* One section ends and another begins, at the same instant: one reading of the clock instead of two. */
+void wakepath_section_switch(wakepath_loop *loop, uint32_t ended, uint32_t begun);
 
 /* An argument of a line, for wakepath_log and wakepath.hpp. */
 typedef union wakepath_argument {

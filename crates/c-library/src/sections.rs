@@ -52,3 +52,16 @@ pub unsafe extern "C" fn wakepath_section_end(of: *mut CLoop, section: u32) {
         of.cycles.end(Section::of(number));
     }
 }
+
+/// One section ends and another begins, at the same instant.
+///
+/// # Safety
+/// As `wakepath_loop_wait`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wakepath_section_switch(of: *mut CLoop, ended: u32, begun: u32) {
+    // SAFETY: the caller's promise.
+    if let Some(of) = unsafe { of.as_mut() } {
+        let section = |number: u32| Section::of(number.try_into().unwrap_or(u8::MAX));
+        of.cycles.switch(section(ended), section(begun));
+    }
+}

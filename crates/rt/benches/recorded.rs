@@ -1,8 +1,9 @@
 //! What being recorded costs a loop in each cycle: its end with the sample on its way, a timed section, a line of its
-//! log with three arguments, a value.
+//! log with three arguments, a value. Each once, as the first of its kind after a sleep, and ten in a row, when caches
+//! have what it needs.
 //!
-//! `cargo bench -p wakepath-rt`. The program starts itself as the recorded one; the reading of the clock
-//! around each part is taken off.
+//! `cargo bench -p wakepath-rt [-- PERIOD_US [CYCLES]]`. The program starts itself as the recorded one; the reading of
+//! the clock around each part is taken off.
 #![allow(missing_docs)]
 
 use rustix::fd::{AsFd, AsRawFd};
@@ -12,28 +13,35 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wakepath_rt::recorded::VARIABLE;
 use wakepath_rt::shared::SharedMemory;
-use wakepath_rt::{Loop, Preparation, clock, log};
+use wakepath_rt::{Loop, Preparation, Section, clock, log};
 use wakepath_timeline::Policy;
 
-const PERIOD: Duration = Duration::from_micros(200);
-const CYCLES: u64 = 50_000;
+/// Of one kind in a row.
+const ROW: u64 = 10;
 
 fn main() {
+    // Cargo says `--bench`.
+    let numbers: Vec<u64> = std::env::args()
+        .filter_map(|one| one.parse().ok())
+        .collect();
+    let period = Duration::from_micros(numbers.first().copied().unwrap_or(200));
+    let cycles = numbers.get(1).copied().unwrap_or(50_000);
     match std::env::var_os(VARIABLE) {
-        Some(_) => recorded(),
-        None => recorder(),
+        Some(_) => recorded(period, cycles),
+        None => recorder(cycles),
     }
 }
 
 /// The recorder's side: takes the samples out while the other runs.
-fn recorder() {
+fn recorder(cycles: u64) {
     let memory = SharedMemory::create_with(1, 1 << 14, 1 << 19).expect("shared memory");
-    memory.announcement(0).plan(0, CYCLES);
+    memory.announcement(0).plan(0, cycles);
     let shared = memory.file();
     let shared = shared.as_fd();
     fcntl_setfd(shared, FdFlags::empty()).expect("an inherited descriptor");
     let own = std::env::current_exe().expect("this program");
     let mut child = Command::new(own)
+        .args(std::env::args_os().skip(1))
         .env(VARIABLE, shared.as_raw_fd().to_string())
         .spawn()
         .expect("this program again");
@@ -47,7 +55,7 @@ fn recorder() {
     #[allow(unsafe_code)]
     // SAFETY: the only reader of this ring.
     let mut reader = unsafe { memory.reader(0) };
-    let mut samples = Vec::with_capacity(CYCLES as usize);
+    let mut samples = Vec::with_capacity(cycles as usize);
     let mut said_reader = memory.said_reader(0);
     let mut said = 0_u64;
     while child.try_wait().expect("its state").is_none() {
@@ -63,7 +71,7 @@ fn recorder() {
     println!("{} samples came, {lost} were lost", samples.len());
 }
 
-fn recorded() {
+fn recorded(period: Duration, count: u64) {
     // As far as this user may: the figures are the same, their tail is not.
     let real_time = Preparation {
         policy: Policy::Fifo { priority: 80 },
@@ -81,46 +89,79 @@ fn recorded() {
     clocks.sort_unstable();
     let clock_ns = clocks[clocks.len() / 2];
 
-    let mut cycles = Loop::new("bench", PERIOD).expect("a loop");
+    let mut cycles = Loop::new("bench", period).expect("a loop");
     assert!(cycles.is_recorded());
     let section = cycles.section("part", Some(Duration::from_micros(1)));
-    let taken = || Vec::with_capacity(CYCLES as usize);
-    let [mut ends, mut sections, mut numbers, mut texts, mut values] = [(); 5].map(|()| taken());
+    let taken = || Vec::with_capacity(count as usize);
+    let mut first = [(); 5].map(|()| taken());
+    let mut row = [(); 5].map(|()| taken());
+    let mut whole = taken();
     while let Some(activation) = cycles.wait() {
-        let before = clock::monotonic_ns();
-        cycles.begin(section);
-        cycles.end(section);
-        let sectioned = clock::monotonic_ns();
-        log!(
-            cycles,
-            "cycle {} at {} of {:.3}",
-            activation.cycle,
-            before,
-            0.5
-        );
-        let numbered = clock::monotonic_ns();
-        log!(cycles, "{} of {} is {}", "height", 7, "in metres");
-        let said = clock::monotonic_ns();
+        let mut at = [clock::monotonic_ns(); 11];
+        let mut mark = |place: usize| at[place] = clock::monotonic_ns();
+        one_section(&mut cycles, section);
+        mark(1);
+        numbers(&mut cycles, activation.cycle);
+        mark(2);
+        texts(&mut cycles);
+        mark(3);
         cycles.value("height", 0.5);
-        let between = clock::monotonic_ns();
+        mark(4);
+        (0..ROW).for_each(|_| one_section(&mut cycles, section));
+        mark(5);
+        (0..ROW).for_each(|_| numbers(&mut cycles, activation.cycle));
+        mark(6);
+        (0..ROW).for_each(|_| texts(&mut cycles));
+        mark(7);
+        (0..ROW).for_each(|_| cycles.value("height", 0.5));
+        mark(8);
+        cycles.begin(section);
+        (0..ROW).for_each(|_| cycles.switch(section, section));
+        cycles.end(section);
+        mark(9);
         cycles.finish(activation);
-        let after = clock::monotonic_ns();
-        for (to, from, until) in [
-            (&mut sections, before, sectioned),
-            (&mut numbers, sectioned, numbered),
-            (&mut texts, numbered, said),
-            (&mut values, said, between),
-            (&mut ends, between, after),
-        ] {
-            to.push((until - from).saturating_sub(clock_ns));
+        mark(10);
+        let took = |place: usize| (at[place] - at[place - 1]).saturating_sub(clock_ns);
+        for (place, to) in [1, 2, 3, 4, 10].into_iter().zip(&mut first) {
+            to.push(took(place));
+        }
+        whole.push((at[4] - activation.wake_ns).saturating_sub(5 * clock_ns));
+        for (place, to) in [5, 6, 7, 8, 9].into_iter().zip(&mut row) {
+            to.push(took(place) / ROW);
         }
     }
     println!("reading the clock: {clock_ns} ns");
-    told("the end of a cycle, with its sample", &mut ends);
-    told("a section", &mut sections);
-    told("a line with three numbers", &mut numbers);
-    told("a line with two texts and a number", &mut texts);
-    told("a value", &mut values);
+    let whats = [
+        "a section",
+        "a line with three numbers",
+        "a line with two texts and a number",
+        "a value",
+        "the end of a cycle, with its sample",
+    ];
+    for (what, taken) in whats.iter().zip(&mut first) {
+        told(what, taken);
+    }
+    told(
+        "from the wake-up through the first four of these",
+        &mut whole,
+    );
+    let whats = [&whats[..4], &["a section that begins where another ends"]].concat();
+    for (what, taken) in whats.iter().zip(&mut row) {
+        told(&format!("{what}, {ROW} in a row, each"), taken);
+    }
+}
+
+fn one_section(cycles: &mut Loop, section: Section) {
+    cycles.begin(section);
+    cycles.end(section);
+}
+
+fn numbers(cycles: &mut Loop, cycle: u64) {
+    log!(cycles, "cycle {} at {} of {:.3}", cycle, cycle * 7, 0.5);
+}
+
+fn texts(cycles: &mut Loop) {
+    log!(cycles, "{} of {} is {}", "height", 7, "in metres");
 }
 
 fn told(what: &str, taken: &mut [u64]) {

@@ -154,32 +154,58 @@ impl Timed {
 
     #[inline]
     pub(crate) fn begin(&mut self, section: Section) {
-        let at = usize::from(section.0);
-        if at >= self.declared {
-            return;
+        if self.is_known(section) {
+            self.begin_at(section, clock::monotonic_ns());
         }
-        if self.begun_ns[at] != 0 {
-            self.note_unbalanced(at);
-        }
-        self.begun_ns[at] = clock::monotonic_ns();
     }
 
     /// Its begin and end, where it ran.
     #[inline]
     pub(crate) fn end(&mut self, section: Section) -> Option<(u64, u64)> {
-        let at = usize::from(section.0);
-        if at >= self.declared {
-            return None;
+        match self.is_known(section) {
+            true => self.end_at(section, clock::monotonic_ns()),
+            false => None,
         }
+    }
+
+    /// One ends and the other begins, at the same instant; begin and end of the first, where it ran.
+    #[inline]
+    pub(crate) fn switch(&mut self, ended: Section, begun: Section) -> Option<(u64, u64)> {
+        let now_ns = clock::monotonic_ns();
+        let ran = match self.is_known(ended) {
+            true => self.end_at(ended, now_ns),
+            false => None,
+        };
+        if self.is_known(begun) {
+            self.begin_at(begun, now_ns);
+        }
+        ran
+    }
+
+    #[inline]
+    fn is_known(&self, section: Section) -> bool {
+        usize::from(section.0) < self.declared
+    }
+
+    #[inline]
+    fn begin_at(&mut self, section: Section, now_ns: u64) {
+        let at = usize::from(section.0);
+        if std::mem::replace(&mut self.begun_ns[at], now_ns) != 0 {
+            self.note_unbalanced(at);
+        }
+    }
+
+    #[inline]
+    fn end_at(&mut self, section: Section, now_ns: u64) -> Option<(u64, u64)> {
+        let at = usize::from(section.0);
         match std::mem::take(&mut self.begun_ns[at]) {
             0 => {
                 self.note_unbalanced(at);
                 None
             }
             begun_ns => {
-                let ended_ns = clock::monotonic_ns();
-                self.shared[at].add(ended_ns - begun_ns);
-                Some((begun_ns, ended_ns))
+                self.shared[at].add(now_ns - begun_ns);
+                Some((begun_ns, now_ns))
             }
         }
     }
@@ -247,6 +273,26 @@ mod tests {
         timed.end(section);
         let times = timed.shared[0].read().unwrap();
         assert_eq!((times.runs, times.unbalanced), (1, 2));
+    }
+
+    #[test]
+    fn where_one_ends_and_the_next_begins_is_one_instant() {
+        let mut timed = timed();
+        let [read, update] = ["read", "update"].map(|name| timed.declare(name, 0));
+        timed.begin(read);
+        let (from_ns, at_ns) = timed.switch(read, update).expect("it ran");
+        assert!(from_ns <= at_ns);
+        assert_eq!(timed.end(update).expect("it ran").0, at_ns);
+        // Into itself: a lap.
+        timed.begin(read);
+        let (_, lap_ns) = timed.switch(read, read).expect("it ran");
+        assert_eq!(timed.end(read).expect("it ran").0, lap_ns);
+        // What does not run does not end; what is none does not begin.
+        assert_eq!(timed.switch(read, Section::NONE), None);
+        assert_eq!(timed.switch(Section::NONE, update), None);
+        let [read, update] = [0, 1].map(|at| timed.shared[at].read().unwrap());
+        assert_eq!((read.runs, read.unbalanced), (3, 1));
+        assert_eq!((update.runs, update.unbalanced), (1, 0));
     }
 
     #[test]

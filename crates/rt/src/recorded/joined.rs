@@ -8,7 +8,7 @@ use super::{AS_THEY_COME, LEAD_NS, LOOK, VARIABLE};
 use crate::announcement::{Announced, Left};
 use crate::ring::Writer;
 use crate::said::{self, Formats};
-use crate::sections::Timed;
+use crate::sections::{Section, Timed};
 use crate::shared::SharedMemory;
 use crate::{PageFaults, clock};
 use rustix::fd::BorrowedFd;
@@ -61,6 +61,12 @@ impl Recorded {
     pub(super) fn end_the_warm_up(&mut self) {
         self.faults = PageFaults::of_this_thread();
         self.timed.forget();
+    }
+
+    #[inline]
+    pub(super) fn said_section(&mut self, section: Section, from_ns: u64, to_ns: u64) {
+        let number = u16::from(section.0);
+        self.said.section((number, self.cycle, from_ns, to_ns));
     }
 
     #[cold]

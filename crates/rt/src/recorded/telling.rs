@@ -45,9 +45,33 @@ impl Loop {
         if let Some(recorded) = self.ours()
             && let Some((from_ns, to_ns)) = recorded.timed.end(section)
         {
-            let number = u16::from(section.0);
-            let cycle = recorded.cycle;
-            recorded.said.section((number, cycle, from_ns, to_ns));
+            recorded.said_section(section, from_ns, to_ns);
+        }
+    }
+
+    /// One section ends and another begins at the same instant, for one reading of the clock instead of two:
+    ///
+    /// ```no_run
+    /// # fn loop_(mut cycles: wakepath_rt::Loop) {
+    /// let [read, update, write] = ["read", "update", "write"].map(|name| cycles.section(name, None));
+    /// while let Some(activation) = cycles.wait() {
+    ///     cycles.begin(read);
+    ///     // …
+    ///     cycles.switch(read, update);
+    ///     // …
+    ///     cycles.switch(update, write);
+    ///     // …
+    ///     cycles.end(write);
+    ///     cycles.finish(activation);
+    /// }
+    /// # }
+    /// ```
+    #[inline]
+    pub fn switch(&mut self, ended: Section, begun: Section) {
+        if let Some(recorded) = self.ours()
+            && let Some((from_ns, to_ns)) = recorded.timed.switch(ended, begun)
+        {
+            recorded.said_section(ended, from_ns, to_ns);
         }
     }
 
