@@ -4,7 +4,7 @@
 //! that fits every sample of a segment is the loop's; nothing in the guest has to say so.
 
 use super::readings::{Clock, Fit, Mark};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use wakepath_timeline::Sample;
 
 /// A thread of a segment, whose cycles are looked for.
@@ -36,6 +36,8 @@ pub struct Found {
 struct Trail {
     number: u64,
     of: usize,
+    /// Instructions executed at its first reading.
+    from: u64,
     /// The sample that comes next, or whose end does.
     sample: usize,
     /// The cycle under way.
@@ -62,7 +64,9 @@ pub struct Follower {
     trails: HashMap<u64, Vec<Trail>>,
     next_number: u64,
     complete: Vec<Complete>,
-    under_way: Option<usize>,
+    /// Addresses with a trail that is likely a loop's.
+    likely: HashSet<u64>,
+    recognised: Vec<u64>,
 }
 
 /// Cycles after which a trail is likely a loop's.
@@ -79,7 +83,8 @@ impl Follower {
             trails: HashMap::new(),
             next_number: 0,
             complete: Vec::new(),
-            under_way: None,
+            likely: HashSet::new(),
+            recognised: Vec::new(),
         }
     }
 
@@ -89,7 +94,11 @@ impl Follower {
         let mut trails = self.trails.remove(&mark.address).unwrap_or_default();
         trails.retain_mut(|trail| self.advance(trail, mark, &mut found));
         let likely = trails.iter().find(|trail| trail.sample >= LIKELY);
-        self.under_way = likely.map(|trail| trail.of).or(self.under_way);
+        if let Some(likely) = likely
+            && self.likely.insert(mark.address)
+        {
+            self.recognised.push(likely.from);
+        }
         for of in 0..self.loops.len() {
             let is_wanted = !self.loops[of].wanted.is_empty();
             let fits = is_wanted && {
@@ -100,6 +109,7 @@ impl Follower {
                 let trail = Trail {
                     number: self.next_number,
                     of,
+                    from: mark.count,
                     sample: 0,
                     wake: Some(mark),
                     end: None,
@@ -115,9 +125,10 @@ impl Follower {
         found
     }
 
-    /// Which loop is likely the one under way: the last that fitted some cycles.
-    pub fn under_way(&self) -> Option<usize> {
-        self.under_way
+    /// Where the trails begin, in instructions, that have become likely a loop's or fitted all of its samples
+    /// since the last call. Whose they are is not known as early: loops of one rate are alike for many cycles.
+    pub fn recognised(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.recognised)
     }
 
     /// The trails that fit every sample of this loop, and of those the ones that fit best. Several
@@ -180,6 +191,9 @@ impl Follower {
                 of: trail.of,
                 exact: trail.exact,
             });
+            self.recognised.push(trail.from);
+            // The next process may read the clock at the same place.
+            self.likely.remove(&mark.address);
             return false;
         }
         true
@@ -281,6 +295,30 @@ mod tests {
         // 50 000, then a cycle of 700 + 3000 + 110, then 700 + 3500.
         assert_eq!(right[0].wake.count, 58_010);
         assert_eq!(right[0].before.unwrap().count, 53_810);
+    }
+
+    #[test]
+    fn a_loop_is_recognised_after_some_cycles_and_at_its_end_from_its_beginning_on() {
+        let cycles = vec![(3_000, 110); 10];
+        let loops = vec![Loop {
+            samples: samples(&cycles),
+            wanted: (0..10).collect(),
+        }];
+        let mut follower = Follower::new(CLOCK, loops);
+        let mut machine = Machine::default();
+        let mut recognised = Vec::new();
+        for _ in 0..10 {
+            machine.executes(700).sleeps().executes(3_000);
+            machine.reads_clock(LOOP).executes(110).reads_clock(LOOP);
+        }
+        for (number, mark) in machine.marks.iter().enumerate() {
+            follower.push(*mark);
+            let from = follower.recognised().into_iter();
+            // The first of them: a trail that is a cycle off is likely a cycle later.
+            recognised.extend(from.take(1).map(|from| (number, from)));
+        }
+        // Two readings a cycle: behind the eighth, and behind the tenth.
+        assert_eq!(recognised, [(15, 3_700), (19, 3_700)]);
     }
 
     #[test]

@@ -2,13 +2,14 @@
 //! apart as they come, and of the longest stretches the instructions are kept.
 
 use crate::again::line::{Listener, Since};
+use super::told::longest_by_function;
 use crate::sections::{Course, Kind, Ledger, Roles, Stretch, Transition, WakeUp};
 use crate::window::{Counted, Follower, Found, Mark, Symbols, Within, within};
 use std::collections::HashMap;
 
 /// Instructions before a stretch that are looked at too: what was called there tells who called later.
 const BEFORE: u64 = 100_000;
-/// So many of the longest stretches of a loop are looked into, each begun in another place.
+/// So many of the longest stretches are looked into, each begun in another place.
 const LOOKED_INTO: usize = 8;
 /// How far apart instructions and clock may be where the CPU was woken: a timer is late by some.
 const WOKEN_EARLIER: u64 = 64;
@@ -28,8 +29,8 @@ pub struct Heard<'a> {
     /// For each loop the latencies of its samples in instructions.
     latencies: &'a [Vec<u64>],
     told: Vec<Stretch>,
-    /// By loop and kind the longest that were looked into: where each begins, and its length.
-    longest: HashMap<(usize, Kind), Vec<(u64, u64)>>,
+    /// The longest that were looked into since a loop was recognised: where each begins, and its length.
+    longest: Option<Vec<(u64, u64)>>,
     wanted: Vec<Stretch>,
 }
 
@@ -50,7 +51,7 @@ impl<'a> Heard<'a> {
             wake_ups: HashMap::new(),
             within: HashMap::new(),
             told: Vec::new(),
-            longest: HashMap::new(),
+            longest: None,
             wanted: Vec::new(),
         }
     }
@@ -66,15 +67,14 @@ impl<'a> Heard<'a> {
         WakeUp::of(stretches, due, wake.count, instructions, idle)
     }
 
-    /// Whether a stretch is among the longest of the loop under way, and longer than any that began there.
+    /// Whether a stretch is among the longest since a loop was recognised, and longer than any that began there.
     fn is_looked_into(&mut self, stretch: &Stretch) -> bool {
-        let Some(of) = self.follower.under_way() else {
+        let Some(longest) = &mut self.longest else {
             return false;
         };
-        if !matches!(stretch.kind, Kind::Off | Kind::Scheduler) {
+        if stretch.kind != Kind::Off {
             return false;
         }
-        let longest = self.longest.entry((of, stretch.kind)).or_default();
         let known = longest
             .iter()
             .position(|(began, _)| *began == stretch.began);
@@ -89,6 +89,23 @@ impl<'a> Heard<'a> {
             Some(_) => return false,
         }
         true
+    }
+
+    /// A loop is recognised after some cycles, and again at its end. What was executed until then is there
+    /// still, unless too much was: its longest stretches are wanted too, and from now on those that are the
+    /// longest since.
+    fn look_back(&mut self, now: u64) {
+        for from in self.follower.recognised() {
+            let stretches = self.ledger.between(Kind::Off, from, now);
+            let longest = longest_by_function(stretches, self.symbols);
+            let unknown = longest
+                .into_iter()
+                .take(LOOKED_INTO)
+                .filter_map(|(_, variable)| variable.longest)
+                .filter(|stretch| !self.within.contains_key(&stretch.from));
+            self.wanted.extend(unknown);
+            self.longest = Some(Vec::new());
+        }
     }
 
     fn next_wanted(&self) -> Option<Since> {
@@ -107,7 +124,8 @@ impl Listener for Heard<'_> {
             let key = (found.of, found.sample, found.trail);
             self.wake_ups.insert(key, (found, wake_up));
         }
-        None
+        self.look_back(mark.count);
+        self.next_wanted()
     }
 
     fn changed(&mut self, transitions: &[Transition]) -> Option<Since> {
@@ -126,7 +144,9 @@ impl Listener for Heard<'_> {
     }
 
     fn executed(&mut self, blocks: Counted) -> Option<Since> {
-        if let Some(stretch) = self.wanted.pop() {
+        // Of what was too long ago nothing is left.
+        let wanted = self.wanted.pop();
+        if let Some(stretch) = wanted.filter(|stretch| blocks.before <= stretch.from) {
             let found = within(&blocks, stretch.from, stretch.to, self.symbols);
             self.within.insert(stretch.from, found);
         }

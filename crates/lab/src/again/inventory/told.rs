@@ -159,14 +159,23 @@ fn all<'a>(
     spans.iter().flat_map(between)
 }
 
-fn longest(heard: &Heard<'_>, spans: &[Span], symbols: &Symbols) -> Vec<SectionFound> {
+/// Stretches by the function that they begin in, that of the longest first.
+pub(super) fn longest_by_function<'a, 'b>(
+    stretches: impl Iterator<Item = &'a Stretch>,
+    symbols: &'b Symbols,
+) -> Vec<(&'b str, Variable)> {
     let mut by_function: HashMap<&str, Variable> = HashMap::new();
-    for stretch in all(heard, spans, Kind::Off).filter(|stretch| stretch.net() > 0) {
+    for stretch in stretches.filter(|stretch| stretch.net() > 0) {
         let name = symbols.place(stretch.began).name();
         by_function.entry(name).or_default().add(stretch);
     }
     let mut found: Vec<_> = by_function.into_iter().collect();
     found.sort_by_key(|(name, of)| (std::cmp::Reverse(of.most()), *name));
+    found
+}
+
+fn longest(heard: &Heard<'_>, spans: &[Span], symbols: &Symbols) -> Vec<SectionFound> {
+    let found = longest_by_function(all(heard, spans, Kind::Off), symbols);
     let told = found.into_iter().take(TOLD).map(|(name, variable)| {
         let longest = variable.longest.as_ref();
         SectionFound {
