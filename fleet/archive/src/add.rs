@@ -9,6 +9,7 @@ use crate::record::{
     ConditionRow, FORMAT, Kept, LONGEST_RECORD, Role, RunRecord, object_name, record_name,
     seal_name,
 };
+use crate::seals::{SealTerms, Standing, standing};
 use crate::store::{Hold, Placed, Store};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -16,6 +17,8 @@ use std::io::{self, Read};
 use std::path::Path;
 use wakepath_archive::{MANIFEST_NAME, PARQUET_NAME, Run, State};
 use wakepath_assess::Assessment;
+use wakepath_directory::content;
+use wakepath_evidence::{MOST_SEAL_BYTES, SEAL_NAME};
 
 /// Longest manifest, seal or explanation of a run that is read.
 const LONGEST_TEXT: u64 = 64 << 20;
@@ -26,25 +29,29 @@ const MOST_FILES: usize = 10_000;
 /// Files that may lie beside a run without being in its manifest.
 const BESIDE: [(&str, Role); 3] = [
     (MANIFEST_NAME, Role::Manifest),
-    ("seal.dsse.json", Role::Seal),
+    (SEAL_NAME, Role::Seal),
     ("explanation.json", Role::Explanation),
 ];
 
 /// What became of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Added {
-    /// It is in the archive now.
-    New(String),
-    /// It was there, the same.
-    WasThere(String),
+pub struct Added {
+    /// Its name.
+    pub run_id: String,
+    /// Whether it is in the archive since now; else it was there, the same.
+    pub is_new: bool,
+    /// How it stands by the seal that lies with it.
+    pub standing: Standing,
 }
 
-/// Adds the run in a directory, measured on `board`.
+/// Adds the run in a directory, measured on `board`. One without a seal is taken, one whose seal is wrong
+/// is not.
 ///
 /// # Errors
-/// [`FleetArchiveError::Refused`] for a run that is not whole, or not fit for an archive;
-/// [`FleetArchiveError::Another`] where another run has its name; the system's. Nothing was added then.
-pub fn add(store: &dyn Store, directory: &Path, board: &Board) -> Result<Added> {
+/// [`FleetArchiveError::Refused`] for a run that is not whole, not as it was sealed, or not fit for an
+/// archive; [`FleetArchiveError::Another`] where another run has its name; the system's. Nothing was
+/// added then.
+pub fn add(store: &dyn Store, directory: &Path, board: &Board, terms: &SealTerms) -> Result<Added> {
     let refused = |why: String| FleetArchiveError::Refused {
         path: directory.to_owned(),
         why,
@@ -81,6 +88,15 @@ pub fn add(store: &dyn Store, directory: &Path, board: &Board) -> Result<Added> 
     })?;
     agree(&gathered, &assessment).map_err(refused)?;
     let files = files_of(&run, directory)?;
+    let seal = seal_of(directory)?;
+    let stands = |files: &[Kept]| match &seal {
+        Some(seal) => standing(seal, files, board.name(), terms),
+        None => Standing::Unsealed,
+    };
+    let standing = stands(&files);
+    if let Standing::Wrong(_) = standing {
+        return Err(refused(standing.to_string()));
+    }
     let (seals, files): (Vec<Kept>, Vec<Kept>) =
         files.into_iter().partition(|file| file.role == Role::Seal);
     let histograms = gathered.histograms;
@@ -106,13 +122,20 @@ pub fn add(store: &dyn Store, directory: &Path, board: &Board) -> Result<Added> 
     // Nobody sweeps until the record is there.
     let _held = store.hold(Hold::Together)?;
     let there = read_record(store, &run_id)?;
-    let known = there
-        .map(|there| same(&there, &record, directory))
-        .transpose()?;
-    if let Some(known) = &known
-        && seals.is_empty()
-    {
-        return Ok(known.clone());
+    let added = |is_new| Added {
+        run_id: run_id.clone(),
+        is_new,
+        standing: standing.clone(),
+    };
+    if let Some(there) = &there {
+        same(there, &record, directory)?;
+        if seals.is_empty() {
+            return Ok(added(false));
+        }
+        // What it names besides was never taken, and a record is not written again.
+        if let wrong @ Standing::Wrong(_) = stands(&there.files) {
+            return Err(refused(format!("{wrong} when the run was added")));
+        }
     }
     // A seal may come later than its run, and needs all of it again.
     for file in record.files.iter().chain(&seals) {
@@ -124,18 +147,19 @@ pub fn add(store: &dyn Store, directory: &Path, board: &Board) -> Result<Added> 
         };
         store.place(&name, &mut Checked::new(opened, file))?;
     }
-    if let Some(known) = known {
-        return Ok(known);
+    if there.is_some() {
+        return Ok(added(false));
     }
     store.place(&object_name(&record.histograms), &mut &histograms[..])?;
     match store.place(&name, &mut &bytes[..])? {
-        Placed::New => Ok(Added::New(run_id)),
+        Placed::New => Ok(added(true)),
         Placed::WasThere => {
             let there = read_record(store, &run_id)?;
             let there = there.ok_or_else(|| {
                 FleetArchiveError::damaged(&store.path_of(&name), "vanished while it was read")
             })?;
-            same(&there, &record, directory)
+            same(&there, &record, directory)?;
+            Ok(added(false))
         }
     }
 }
@@ -166,7 +190,7 @@ fn read_bounded(file: File, longest: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Whether a run that is there is this one: the same manifest, on the same board.
-fn same(there: &RunRecord, record: &RunRecord, path: &Path) -> Result<Added> {
+fn same(there: &RunRecord, record: &RunRecord, path: &Path) -> Result<()> {
     let manifest = |record: &RunRecord| {
         let mut files = record.files.iter();
         files
@@ -178,7 +202,7 @@ fn same(there: &RunRecord, record: &RunRecord, path: &Path) -> Result<Added> {
     } else if there.board != record.board {
         format!("from board {} and not {}", there.board, record.board)
     } else {
-        return Ok(Added::WasThere(record.run_id.clone()));
+        return Ok(());
     };
     Err(FleetArchiveError::Another {
         path: path.to_owned(),
@@ -213,7 +237,19 @@ fn plain_files(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The run's files: those of its manifest, whose digests were just checked, and those beside it.
+/// The seal that lies with a run.
+fn seal_of(directory: &Path) -> Result<Option<Vec<u8>>> {
+    let path = directory.join(SEAL_NAME);
+    let failed = FleetArchiveError::io("read", &path);
+    match File::open(&path).and_then(|file| read_bounded(file, MOST_SEAL_BYTES)) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// The run's files: those of its manifest, whose digests were just checked, and all that lies with it,
+/// since a seal names all of it.
 fn files_of(run: &Run, directory: &Path) -> Result<Vec<Kept>> {
     let mut files: Vec<Kept> = run
         .manifest
@@ -235,21 +271,17 @@ fn files_of(run: &Run, directory: &Path) -> Result<Vec<Kept>> {
             why: format!("its manifest gives no SHA-256 of {:?}", odd.name),
         });
     }
-    for (name, role) in BESIDE {
-        let path = directory.join(name);
-        let known = files.iter_mut().find(|file| file.name == name);
-        if let Some(known) = known {
-            known.role = role;
-        } else if path.is_file() {
-            let file = File::open(&path).map_err(FleetArchiveError::io("read", &path))?;
-            let bytes =
-                read_bounded(file, LONGEST_TEXT).map_err(FleetArchiveError::io("read", &path))?;
-            files.push(Kept {
-                name: name.to_owned(),
-                role,
-                bytes: bytes.len() as u64,
-                sha256: hexadecimal(Sha256::digest(&bytes)),
-            });
+    for file in content(directory, "")? {
+        let beside = BESIDE.iter().find(|(name, _)| *name == file.name);
+        let role = beside.map(|(_, role)| *role);
+        match files.iter_mut().find(|known| known.name == file.name) {
+            Some(known) => known.role = role.unwrap_or(known.role),
+            None => files.push(Kept {
+                name: file.name,
+                role: role.unwrap_or(Role::Other),
+                bytes: file.bytes,
+                sha256: file.sha256,
+            }),
         }
     }
     Ok(files)

@@ -4,7 +4,7 @@
 use crate::add::read_record;
 use crate::error::{FleetArchiveError, Result};
 use crate::facts::FACTS;
-use crate::name::{hexadecimal, run_number};
+use crate::name::{hexadecimal, is_sha256, run_number};
 use crate::record::{RETIRED, RUNS, Role, RunRecord, SEALS, object_name};
 use crate::store::Store;
 use crate::table::{Column, Values, read_latencies, to_parquet};
@@ -16,8 +16,9 @@ use std::path::PathBuf;
 pub struct Catalogue {
     /// Every run, by name.
     pub records: Vec<RunRecord>,
-    /// Runs that have a seal. Whether it is good is said by `wakepath verify`.
-    pub sealed: BTreeSet<String>,
+    /// Runs that have a seal, each with its seals' digests. Whether one is good is another question:
+    /// [`Catalogue::standings`].
+    pub sealed: BTreeMap<String, Vec<String>>,
     /// Runs whose samples retention took.
     pub retired: BTreeSet<String>,
 }
@@ -42,11 +43,14 @@ pub struct SamplesFile {
 pub fn catalogue(store: &dyn Store) -> Result<Catalogue> {
     // Marks and seals first: a run that is retired or sealed meanwhile has its record for long.
     let marked = store.names(RETIRED)?;
-    let sealed: BTreeSet<String> = store
-        .names(SEALS)?
-        .iter()
-        .filter_map(|name| Some(name.split_once("..")?.0.to_owned()))
-        .collect();
+    let mut sealed: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in store.names(SEALS)? {
+        let known = name.split_once("..");
+        if let Some((run, digest)) = known.filter(|(_, digest)| is_sha256(digest)) {
+            let seals = sealed.entry(run.to_owned()).or_default();
+            seals.push(digest.to_owned());
+        }
+    }
     let mut records = Vec::new();
     let mut numbers = BTreeMap::new();
     for name in store.names(RUNS)? {
@@ -65,7 +69,7 @@ pub fn catalogue(store: &dyn Store) -> Result<Catalogue> {
         }
         records.push(record);
     }
-    let retired = marked.into_iter().filter(|run| !sealed.contains(run));
+    let retired = marked.into_iter().filter(|run| !sealed.contains_key(run));
     Ok(Catalogue {
         retired: retired.collect(),
         records,
@@ -74,6 +78,12 @@ pub fn catalogue(store: &dyn Store) -> Result<Catalogue> {
 }
 
 impl Catalogue {
+    /// The same without some runs.
+    pub fn without(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
+        self.records.retain(|record| !is_left_out(&record.run_id));
+        self
+    }
+
     /// The tables made of the records, by name, as Parquet: `runs`, `threads`, `conditions`, `outliers`.
     ///
     /// # Errors
@@ -99,7 +109,7 @@ impl Catalogue {
         }
         for run in self
             .sealed
-            .iter()
+            .keys()
             .chain([&"\n".to_owned()])
             .chain(&self.retired)
         {
@@ -163,7 +173,7 @@ impl Catalogue {
             ("board", texts(&|r| r.board.clone())),
             ("started", texts(&|r| r.started.clone())),
             ("outcome", texts(&|r| r.outcome.clone())),
-            ("sealed", flags(&|r| self.sealed.contains(&r.run_id))),
+            ("sealed", flags(&|r| self.sealed.contains_key(&r.run_id))),
             ("has_samples", flags(&|r| !self.retired.contains(&r.run_id))),
         ];
         for name in FACTS {

@@ -17,6 +17,7 @@ mod histogram;
 mod name;
 mod record;
 mod retention;
+mod seals;
 mod store;
 mod table;
 
@@ -28,4 +29,5 @@ pub use histogram::{Bin, Histogram, MOST_EXACT_BINS};
 pub use name::{Board, run_number};
 pub use record::{ConditionRow, Kept, Outlier, Role, RunRecord, ThreadRow};
 pub use retention::{Retention, Swept, sweep};
+pub use seals::{SealTerms, Standing};
 pub use store::{DirectoryStore, Hold, Placed, Store};

@@ -63,7 +63,7 @@ pub fn sweep(store: &dyn Store, retention: &Retention, dry: bool) -> Result<Swep
             if !began.is_some_and(|began| is_day(began) && began < day.as_str()) {
                 continue;
             }
-            if catalogue.sealed.contains(&record.run_id) {
+            if catalogue.sealed.contains_key(&record.run_id) {
                 swept.kept_for_seal.push(record.run_id.clone());
             } else if !catalogue.retired.contains(&record.run_id) {
                 swept.runs.push(record.run_id.clone());

@@ -2,6 +2,9 @@
 //! benchmarks. Every latency is a formula of the run's seed, so that an answer can be worked out without
 //! reading the run.
 
+mod sealed;
+
+pub use sealed::{SEALED, seal_run, trust_file};
 use serde_json::json;
 use std::path::Path;
 use wakepath_archive::{

@@ -1,6 +1,7 @@
 //! From the archive's records to what regressions are looked for in: the runs of each board under each
 //! condition.
 
+use crate::verbs::standings::LeftOut;
 use std::collections::BTreeMap;
 use wakepath_fleet_archive::Catalogue;
 use wakepath_fleet_regression::{Figure, History, RunFigures};
@@ -8,8 +9,8 @@ use wakepath_fleet_regression::{Figure, History, RunFigures};
 /// Facts that differ with every boot, and so explain nothing.
 const OF_THE_BOOT: [&str; 1] = ["boot_id"];
 
-/// Every history, by board and condition.
-pub fn histories(catalogue: &Catalogue) -> Vec<History> {
+/// Every history, by board and condition. What does not count by its seal is invalid in it.
+pub fn histories(catalogue: &Catalogue, left_out: &LeftOut) -> Vec<History> {
     let mut all: BTreeMap<(String, String), Vec<RunFigures>> = BTreeMap::new();
     for record in &catalogue.records {
         let mut facts = record.facts.clone();
@@ -29,7 +30,8 @@ pub fn histories(catalogue: &Catalogue) -> Vec<History> {
             all.entry(key).or_default().push(RunFigures {
                 run_id: record.run_id.clone(),
                 started: record.started.clone(),
-                is_invalid: condition.outcome == "invalid",
+                is_invalid: condition.outcome == "invalid"
+                    || left_out.why.contains_key(&record.run_id),
                 figures: values
                     .into_iter()
                     .filter_map(|(f, v)| Some((f, v?)))

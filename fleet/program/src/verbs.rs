@@ -18,6 +18,7 @@ pub mod reboot;
 pub mod regressions;
 pub mod run;
 pub mod site;
+pub mod standings;
 pub mod status;
 pub mod tune;
 

@@ -60,7 +60,7 @@ pub fn board_page(seen: &Seen, board: &str, newest: Option<(&str, &[Curve])>) ->
     }
     body += "<div class=\"wide\"><table><thead><tr><th>began</th><th>run</th><th>kernel</th><th>verdict</th>\
              <th class=\"n\">p99.9</th><th class=\"n\">largest</th><th class=\"n\">missed</th>\
-             <th class=\"n\">due times</th><th>sealed</th><th>worst cycles by response</th></tr></thead><tbody>\n";
+             <th class=\"n\">due times</th><th>seal</th><th>worst cycles by response</th></tr></thead><tbody>\n";
     for run in shown.iter().rev() {
         body += &row(run);
     }
@@ -105,11 +105,11 @@ fn row(run: &SeenRun) -> String {
         escaped(&run.started),
         escaped(&run.run_id),
         escaped(kernel),
-        escaped(&run.outcome),
+        escaped(run.verdict()),
         time(run.p999_ns),
         time(run.max_ns),
         run.missed,
         run.due,
-        if run.sealed { "yes" } else { "no" },
+        escaped(run.seal.words()),
     )
 }

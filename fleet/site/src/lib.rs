@@ -13,4 +13,4 @@ mod seen;
 pub use board::board_page;
 pub use export::{kcidb, open_metrics};
 pub use front::front_page;
-pub use seen::{Cell, Curve, Seen, SeenChange, SeenRun};
+pub use seen::{Cell, Curve, Seal, Seen, SeenChange, SeenRun};

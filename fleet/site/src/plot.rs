@@ -69,7 +69,7 @@ pub(crate) fn history(runs: &[&SeenRun], changes: &[&str]) -> Option<String> {
             "<title>{} of {}: {}</title>",
             escaped(&run.run_id),
             escaped(&run.started),
-            escaped(&run.outcome)
+            escaped(run.verdict())
         );
         if run.is_invalid() {
             let (at, foot) = (x(index), HEIGHT - BOTTOM - 6.0);

@@ -6,6 +6,31 @@ use std::collections::BTreeMap;
 use wakepath_fleet_archive::RunRecord;
 use wakepath_fleet_regression::Change;
 
+/// What is known of a run's seal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seal {
+    /// It has none, and none is asked for.
+    None,
+    /// It has one, and nobody says whose are trusted.
+    Unchecked,
+    /// It is that of a trusted key, and the run is as it was sealed.
+    Verified,
+    /// One is asked for, and this is wrong.
+    Wrong(String),
+}
+
+impl Seal {
+    /// As a page says it.
+    pub fn words(&self) -> &str {
+        match self {
+            Self::None => "no",
+            Self::Unchecked => "yes, not verified",
+            Self::Verified => "verified",
+            Self::Wrong(why) => why,
+        }
+    }
+}
+
 /// One run as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenRun {
@@ -27,8 +52,8 @@ pub struct SeenRun {
     pub missed: i64,
     /// Judged due times.
     pub due: i64,
-    /// Whether it has a seal.
-    pub sealed: bool,
+    /// What is known of its seal.
+    pub seal: Seal,
     /// Its worst cycles: segment, thread, cycle, response in nanoseconds.
     pub worst: Vec<(i64, i64, i64, i64)>,
 }
@@ -38,7 +63,7 @@ const WORST: usize = 5;
 
 impl SeenRun {
     /// A run from its record.
-    pub fn of(record: &RunRecord, sealed: bool) -> Self {
+    pub fn of(record: &RunRecord, seal: Seal) -> Self {
         let conditions = &record.conditions;
         let mut worst: Vec<_> = record
             .outliers
@@ -63,14 +88,22 @@ impl SeenRun {
             due: conditions
                 .iter()
                 .fold(0, |sum, c| sum.saturating_add(c.due)),
-            sealed,
+            seal,
             worst,
         }
     }
 
-    /// Whether its verdict is that it can't be trusted.
+    /// The verdict, where it counts.
+    pub fn verdict(&self) -> &str {
+        match self.is_invalid() {
+            true => "invalid",
+            false => &self.outcome,
+        }
+    }
+
+    /// Whether it can't be trusted, by its verdict or by its seal.
     pub fn is_invalid(&self) -> bool {
-        self.outcome == "invalid"
+        self.outcome == "invalid" || matches!(self.seal, Seal::Wrong(_))
     }
 }
 

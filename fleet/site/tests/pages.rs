@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use wakepath_fleet_regression::{Change, Difference};
 use wakepath_fleet_site::{
-    Curve, Seen, SeenChange, SeenRun, board_page, front_page, kcidb, open_metrics,
+    Curve, Seal, Seen, SeenChange, SeenRun, board_page, front_page, kcidb, open_metrics,
 };
 
 fn run(board: usize, number: usize) -> SeenRun {
@@ -24,7 +24,11 @@ fn run(board: usize, number: usize) -> SeenRun {
         max_ns: Some(20_000 + (mixed * mixed * 3) as i64),
         missed: i64::from(mixed > 990),
         due: 3_600_000,
-        sealed: mixed.is_multiple_of(2),
+        seal: if mixed.is_multiple_of(2) {
+            Seal::Verified
+        } else {
+            Seal::None
+        },
         worst: vec![(0, 1, 77, 90_000)],
     }
 }
@@ -92,6 +96,7 @@ fn names_of_an_enemy_are_names_on_every_page() {
         kernel: evil.to_owned(),
         started: evil.to_owned(),
         outcome: evil.to_owned(),
+        seal: Seal::Wrong(evil.to_owned()),
         ..run(1, 1)
     };
     let mut seen = Seen::new(vec![hostile, run(1, 2)], vec![change("board-0001")]);
@@ -151,12 +156,18 @@ fn kernelci_gets_no_pass_for_what_is_none() {
         "undecided",
         "virtual time",
         "not judged",
+        "passed",
     ];
     let runs = outcomes
         .iter()
         .enumerate()
         .map(|(number, outcome)| SeenRun {
             outcome: (*outcome).to_owned(),
+            // The last one passed and is not as it was sealed.
+            seal: match number {
+                6 => Seal::Wrong("its seal: changed: samples.parquet".to_owned()),
+                _ => Seal::None,
+            },
             ..run(1, number)
         });
     let report = kcidb(&Seen::new(runs.collect(), Vec::new()), "mylab");
@@ -166,7 +177,10 @@ fn kernelci_gets_no_pass_for_what_is_none() {
         .filter(|test| test["path"] == "wakepath")
         .map(|test| test["status"].as_str().unwrap())
         .collect();
-    assert_eq!(statuses, ["PASS", "FAIL", "ERROR", "DONE", "DONE", "DONE"]);
+    assert_eq!(
+        statuses,
+        ["PASS", "FAIL", "ERROR", "DONE", "DONE", "DONE", "ERROR"]
+    );
     let numbers: Vec<_> = tests
         .iter()
         .filter(|test| test["number"].is_object())

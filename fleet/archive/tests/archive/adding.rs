@@ -1,8 +1,8 @@
 //! What is in an archive after runs were added, against what the runs are made of.
 
-use crate::scratch::{Scratch, board};
+use crate::scratch::{Scratch, board, nobody};
 use std::thread;
-use wakepath_fleet_archive::{Added, Board, FleetArchiveError, add, catalogue, run_number};
+use wakepath_fleet_archive::{Board, FleetArchiveError, Standing, add, catalogue, run_number};
 use wakepath_fleet_made_up::{DUE, MadeUp, WARM_UP};
 
 #[test]
@@ -70,7 +70,7 @@ fn counts_sums_and_worst_cycles_are_those_of_the_samples() {
 fn a_recorded_run_of_a_busy_machine_is_taken_with_all_its_segments() {
     let scratch = Scratch::new();
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/format-1");
-    add(&scratch.store(), fixture.as_ref(), &board()).unwrap();
+    add(&scratch.store(), fixture.as_ref(), &board(), &nobody()).unwrap();
     let record = catalogue(&scratch.store()).unwrap().records.remove(0);
     let recorded: Vec<i64> = record.threads.iter().map(|row| row.recorded).collect();
     // As its manifest says, by hand.
@@ -83,12 +83,15 @@ fn added_again_it_changes_nothing_and_another_of_its_name_is_refused() {
     let scratch = Scratch::new();
     let directory = scratch.added(&MadeUp::number(1));
     let before = scratch.files();
-    let again = add(&scratch.store(), &directory, &board()).unwrap();
-    assert_eq!(again, Added::WasThere("2026-00000001".to_owned()));
+    let again = add(&scratch.store(), &directory, &board(), &nobody()).unwrap();
+    assert_eq!(
+        (&*again.run_id, again.is_new, again.standing),
+        ("2026-00000001", false, Standing::Unsealed)
+    );
     assert_eq!(scratch.files(), before);
 
     let elsewhere = Board::new("pi5-08").unwrap();
-    let moved = add(&scratch.store(), &directory, &elsewhere).unwrap_err();
+    let moved = add(&scratch.store(), &directory, &elsewhere, &nobody()).unwrap_err();
     assert!(
         moved
             .to_string()
@@ -101,7 +104,7 @@ fn added_again_it_changes_nothing_and_another_of_its_name_is_refused() {
         ..MadeUp::number(1)
     }
     .write(&forged);
-    let refused = add(&scratch.store(), &forged, &board()).unwrap_err();
+    let refused = add(&scratch.store(), &forged, &board(), &nobody()).unwrap_err();
     assert!(
         matches!(refused, FleetArchiveError::Another { .. }),
         "{refused}"
@@ -122,7 +125,9 @@ fn eight_controllers_at_once_lose_nothing_and_add_nothing_twice() {
                 // Each adds all, beginning elsewhere, so that they meet.
                 let order = (0..runs.len()).map(|i| &runs[(i + first) % runs.len()]);
                 order
-                    .filter(|run| matches!(add(&store, run, &board()), Ok(Added::New(_))))
+                    .filter(|run| {
+                        add(&store, run, &board(), &nobody()).is_ok_and(|added| added.is_new)
+                    })
                     .count()
             })
         });

@@ -1,6 +1,6 @@
 //! Runs and archives as an enemy makes them: each is refused in one line, and nothing is added.
 
-use crate::scratch::{Scratch, board};
+use crate::scratch::{Scratch, board, nobody};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use wakepath_fleet_archive::{add, catalogue};
@@ -10,7 +10,7 @@ use wakepath_fleet_made_up::MadeUp;
 fn refused(scratch: &Scratch, run: &Path) -> String {
     let store = scratch.store();
     let before = scratch.files();
-    let error = add(&store, run, &board())
+    let error = add(&store, run, &board(), &nobody())
         .expect_err("it is refused")
         .to_string();
     assert_eq!(scratch.files(), before, "{error}");

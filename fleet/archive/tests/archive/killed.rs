@@ -1,7 +1,7 @@
 //! Controllers that are killed with SIGKILL at random moments while they add: what is in the archive is
 //! whole, what they had said is in it, and adding again completes it.
 
-use crate::scratch::{Scratch, board};
+use crate::scratch::{Scratch, board, nobody};
 use std::collections::BTreeSet;
 use std::env;
 use std::io::{BufRead, BufReader};
@@ -24,7 +24,7 @@ fn add_for_ever(scratch: &Path) -> ! {
     loop {
         for number in 0..RUNS {
             let run = scratch.join(format!("2026-{number:08}"));
-            add(&store, &run, &board()).unwrap();
+            add(&store, &run, &board(), &nobody()).unwrap();
             println!("\nadded {number}");
         }
     }
@@ -102,7 +102,7 @@ fn what_killed_controllers_said_is_there_and_whole() {
     let store = scratch.store();
     for number in 0..RUNS {
         let run = scratch.path().join(format!("2026-{number:08}"));
-        add(&store, &run, &board()).unwrap();
+        add(&store, &run, &board(), &nobody()).unwrap();
     }
     sweep(&store, &Retention::default(), false).unwrap();
     let files = scratch.files();

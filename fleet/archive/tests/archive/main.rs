@@ -5,3 +5,4 @@ mod hostile;
 mod killed;
 mod retained;
 mod scratch;
+mod sealed;

@@ -1,8 +1,8 @@
 //! What retention takes, and what it must not.
 
-use crate::scratch::{Scratch, board};
+use crate::scratch::{Scratch, board, nobody};
 use wakepath_fleet_archive::{Retention, Swept, add, catalogue, check, sweep};
-use wakepath_fleet_made_up::MadeUp;
+use wakepath_fleet_made_up::{MadeUp, seal_run};
 
 fn before(day: &str) -> Retention {
     Retention::new(Some(day)).unwrap()
@@ -13,8 +13,8 @@ fn three() -> Scratch {
     let scratch = Scratch::new();
     scratch.added(&MadeUp::number(0));
     let sealed = scratch.run(&MadeUp::number(1));
-    std::fs::write(sealed.join("seal.dsse.json"), "{}").unwrap();
-    add(&scratch.store(), &sealed, &board()).unwrap();
+    seal_run(&sealed, "pi5-07");
+    add(&scratch.store(), &sealed, &board(), &nobody()).unwrap();
     scratch.added(&MadeUp::number(1440));
     scratch
 }
@@ -59,8 +59,8 @@ fn a_seal_that_comes_after_its_run_brings_the_samples_back_and_keeps_them() {
     sweep(&store, &before("2026-11-03"), false).unwrap();
     assert_eq!(catalogue(&store).unwrap().samples(&store).len(), 1);
     let run = scratch.path().join("2026-00000000");
-    std::fs::write(run.join("seal.dsse.json"), "{\"late\":true}").unwrap();
-    add(&store, &run, &board()).unwrap();
+    seal_run(&run, "pi5-07");
+    add(&store, &run, &board(), &nobody()).unwrap();
     sweep(&store, &before("2026-11-03"), false).unwrap();
     let all = catalogue(&store).unwrap();
     assert_eq!(all.samples(&store).len(), 2);

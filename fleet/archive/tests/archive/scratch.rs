@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use wakepath_directory::Trust;
-use wakepath_fleet_archive::{Board, DirectoryStore, add};
+use wakepath_fleet_archive::{Board, DirectoryStore, SealTerms, add};
 use wakepath_fleet_made_up::MadeUp;
 
 pub struct Scratch(tempfile::TempDir);
@@ -31,7 +31,7 @@ impl Scratch {
     /// Writes a run and adds it.
     pub fn added(&self, run: &MadeUp) -> PathBuf {
         let directory = self.run(run);
-        add(&self.store(), &directory, &board()).unwrap();
+        add(&self.store(), &directory, &board(), &nobody()).unwrap();
         directory
     }
 
@@ -56,4 +56,12 @@ impl Scratch {
 
 pub fn board() -> Board {
     Board::new("pi5-07").unwrap()
+}
+
+/// Nobody's seals are trusted. The day is that on which made-up runs are sealed.
+pub fn nobody() -> SealTerms {
+    SealTerms {
+        trust: None,
+        now: wakepath_evidence::instant(wakepath_fleet_made_up::SEALED).unwrap(),
+    }
 }

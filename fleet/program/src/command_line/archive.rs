@@ -14,11 +14,21 @@ pub struct Archive {
     pub trust_directory: bool,
 }
 
+/// Whose seals are trusted.
+#[derive(Debug, Args)]
+pub struct Seals {
+    /// Count no run without a seal that this trust file vouches for; without it, the file `trust` in
+    /// the archive, where there is one.
+    #[arg(long, value_name = "FILE")]
+    pub trust: Option<PathBuf>,
+}
+
 /// Add runs.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A run is taken whole or not at all, and once: add it again as often as you like, from \
-                        as many controllers as you like.\n\n\
+                        as many controllers as you like. One that is not as it was sealed is refused, whoever is \
+                        trusted.\n\n\
                         Examples:\n  \
                         wakepath-fleet add --board pi5-07 wakepath-runs/2026*\n  \
                         wakepath-fleet add --archive /srv/fleet --board pi5-07 RUN"
@@ -30,6 +40,9 @@ pub struct Add {
     /// The board that they were measured on.
     #[arg(long, value_name = "NAME")]
     pub board: String,
+    /// Whose seals are trusted.
+    #[command(flatten)]
+    pub seals: Seals,
     /// Where to.
     #[command(flatten)]
     pub to: Archive,
@@ -59,12 +72,16 @@ pub struct Gc {
 /// See whether an archive is whole.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Reads every object and compares it with its name. Exit code 1 where something is missing \
-                        or was altered.\n\n\
+    after_help = "Reads every object and compares it with its name, and every seal with its run. Exit code 1 \
+                        where something is missing, was altered or is not as it was sealed.\n\n\
                         Examples:\n  \
-                        wakepath-fleet check --archive /srv/fleet"
+                        wakepath-fleet check --archive /srv/fleet\n  \
+                        wakepath-fleet check --trust boards.trust"
 )]
 pub struct Check {
+    /// Whose seals are trusted.
+    #[command(flatten)]
+    pub seals: Seals,
     /// Which.
     #[command(flatten)]
     pub of: Archive,

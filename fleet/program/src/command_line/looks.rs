@@ -1,6 +1,6 @@
 //! Arguments of the verbs that look through an archive.
 
-use super::Archive;
+use super::{Archive, Seals};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -25,6 +25,9 @@ pub struct Regressions {
     /// JSON.
     #[arg(long)]
     pub json: bool,
+    /// Whose seals are trusted.
+    #[command(flatten)]
+    pub seals: Seals,
     /// Which archive.
     #[command(flatten)]
     pub of: Archive,
@@ -39,6 +42,9 @@ pub struct Changes {
     /// JSON.
     #[arg(long)]
     pub json: bool,
+    /// Whose seals are trusted.
+    #[command(flatten)]
+    pub seals: Seals,
     /// Which archive.
     #[command(flatten)]
     pub of: Archive,
@@ -56,6 +62,9 @@ pub struct Site {
     /// Where to.
     #[arg(long, short, value_name = "DIRECTORY", default_value = "fleet-site")]
     pub output: PathBuf,
+    /// Whose seals are trusted.
+    #[command(flatten)]
+    pub seals: Seals,
     /// Which archive.
     #[command(flatten)]
     pub of: Archive,
@@ -73,6 +82,9 @@ pub struct Export {
     /// Who submits, for KCIDB.
     #[arg(long, value_name = "NAME", default_value = "wakepath")]
     pub origin: String,
+    /// Whose seals are trusted.
+    #[command(flatten)]
+    pub seals: Seals,
     /// Which archive.
     #[command(flatten)]
     pub of: Archive,

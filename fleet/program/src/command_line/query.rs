@@ -1,6 +1,6 @@
 //! Arguments of the verb that asks in SQL.
 
-use super::Archive;
+use super::{Archive, Seals};
 use clap::{Args, ValueEnum};
 
 /// Ask in SQL.
@@ -37,6 +37,9 @@ pub struct Query {
     /// Answer as JSON: a list of objects.
     #[arg(long)]
     pub json: bool,
+    /// Whose seals are trusted.
+    #[command(flatten)]
+    pub seals: Seals,
     /// Which archive.
     #[command(flatten)]
     pub of: Archive,

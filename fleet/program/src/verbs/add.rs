@@ -1,20 +1,29 @@
 //! `wakepath-fleet add`: runs into the archive.
 
-use super::{Outcome, archive};
+use super::{Outcome, archive, standings};
 use crate::command_line::Add;
 use crate::terminal::{print, tell_line};
 use std::process::ExitCode;
-use wakepath_fleet_archive::{Added, Board, add};
+use wakepath_fleet_archive::{Board, Standing, add};
 
 /// Adds them one by one; one that is refused keeps no other out.
 pub fn run(arguments: &Add) -> Outcome {
     let board = Board::new(&arguments.board)?;
+    let terms = standings::terms(&arguments.to, &arguments.seals)?;
     let store = archive::make(&arguments.to)?;
     let mut code = ExitCode::SUCCESS;
     for run in &arguments.runs {
-        match add(&store, run, &board) {
-            Ok(Added::New(name)) => print(&format!("{name}: added\n"))?,
-            Ok(Added::WasThere(name)) => print(&format!("{name}: was there\n"))?,
+        match add(&store, run, &board, &terms) {
+            Ok(added) => {
+                let what = if added.is_new { "added" } else { "was there" };
+                // Nobody asks for seals where nobody is trusted.
+                let stands = match &added.standing {
+                    _ if terms.trust.is_none() => String::new(),
+                    Standing::Verified => ", verified".to_owned(),
+                    other => format!("; it does not count: {other}"),
+                };
+                print(&format!("{}: {what}{stands}\n", added.run_id))?;
+            }
             Err(error) => {
                 tell_line(&format!("wakepath-fleet: {error}"));
                 code = ExitCode::from(1);

@@ -1,5 +1,6 @@
 //! `wakepath-fleet changes`: where the p99.9 of a board's history changes, and what changed with it.
 
+use super::standings::LeftOut;
 use super::{Outcome, archive};
 use crate::command_line::Changes;
 use crate::histories::histories;
@@ -12,7 +13,11 @@ use wakepath_timeline::duration::rounded;
 
 /// Finds them.
 pub fn run(arguments: &Changes) -> Outcome {
-    let found = found(&catalogue(&archive::open(&arguments.of)?)?);
+    let store = archive::open(&arguments.of)?;
+    let all = catalogue(&store)?;
+    let left_out = LeftOut::of(&store, &all, &arguments.of, &arguments.seals)?;
+    left_out.tell();
+    let found = found(&all, &left_out);
     if arguments.json {
         print(&(serde_json::to_string(&found)? + "\n"))?;
         return Ok(ExitCode::SUCCESS);
@@ -49,9 +54,9 @@ pub fn run(arguments: &Changes) -> Outcome {
 }
 
 /// All of them, board by board.
-pub fn found(catalogue: &Catalogue) -> Vec<SeenChange> {
+pub fn found(catalogue: &Catalogue, left_out: &LeftOut) -> Vec<SeenChange> {
     let mut all = Vec::new();
-    for history in histories(catalogue) {
+    for history in histories(catalogue, left_out) {
         let terms = DivisiveTerms::default();
         all.extend(
             changes(&history, Figure::P999, &terms)

@@ -1,5 +1,6 @@
 //! `wakepath-fleet export`: the archive as other systems read it.
 
+use super::standings::LeftOut;
 use super::{Outcome, archive, site};
 use crate::command_line::{Export, ExportForm};
 use crate::terminal::print;
@@ -14,7 +15,11 @@ pub fn run(arguments: &Export) -> Outcome {
         let origin = &arguments.origin;
         return Err(format!("--origin {origin:?}: small letters, digits and `_` alone").into());
     }
-    let seen = site::seen(&catalogue(&archive::open(&arguments.of)?)?);
+    let store = archive::open(&arguments.of)?;
+    let all = catalogue(&store)?;
+    let left_out = LeftOut::of(&store, &all, &arguments.of, &arguments.seals)?;
+    left_out.tell();
+    let seen = site::seen(&all, &left_out);
     print(&match arguments.form {
         ExportForm::Openmetrics => open_metrics(&seen),
         ExportForm::Kcidb => kcidb(&seen, &arguments.origin).to_string() + "\n",

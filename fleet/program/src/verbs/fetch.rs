@@ -1,12 +1,12 @@
 //! `wakepath-fleet fetch`: ended runs brought here, board by board, and what came of each.
 
+use super::standings::trust;
 use super::status::noted;
 use super::{Outcome, known, now, ssh};
 use crate::command_line::Fetch;
 use crate::terminal::print;
 use std::path::Path;
 use std::time::Duration;
-use wakepath_evidence::Trust;
 use wakepath_fleet_boards::{
     Board, Inventory, Journal, JournalError, Record, Ssh, Stage, Terms, each, fetch, look,
 };
@@ -95,10 +95,4 @@ fn until_due(records: &[Record]) -> Duration {
     let due = records.iter().filter_map(Record::due).min();
     let left = due.map_or(1, |due| due.saturating_sub(now()).max(1));
     Duration::from_secs(left)
-}
-
-fn trust(path: &Path) -> Result<Trust, String> {
-    let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
-    Trust::parse(&text).map_err(|error| format!("{name}: {error}"))
 }

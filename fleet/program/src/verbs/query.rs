@@ -1,5 +1,6 @@
 //! `wakepath-fleet query`: a question in SQL.
 
+use super::standings::LeftOut;
 use super::{Outcome, archive};
 use crate::command_line::{EngineName, Query};
 use crate::terminal::{print, tell_line};
@@ -34,7 +35,9 @@ pub fn run(arguments: &Query) -> Outcome {
     let store = archive::open(&arguments.of)?;
     // Nobody sweeps while it is read.
     let _held = store.hold(Hold::Together)?;
-    let tables = Tables::of(&store, &catalogue(&store)?)?;
+    let all = catalogue(&store)?;
+    let left_out = LeftOut::of(&store, &all, &arguments.of, &arguments.seals)?;
+    let tables = Tables::of(&store, &all.without(|run| left_out.why.contains_key(run)))?;
     let answered = ask(&tables, &text, &engine)?;
     let answer = &answered.answer;
     print(&match (arguments.json, arguments.csv) {
@@ -42,6 +45,7 @@ pub fn run(arguments: &Query) -> Outcome {
         (_, true) => answer.to_csv().replace('\r', ""),
         _ => answer.to_text(),
     })?;
+    left_out.tell();
     tell_line(&format!("checked: {}", answered.checked));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,6 @@
 //! `wakepath-fleet regressions`: runs of one kind against runs of another, on every board.
 
+use super::standings::LeftOut;
 use super::{Outcome, archive};
 use crate::command_line::Regressions;
 use crate::histories::histories;
@@ -19,7 +20,11 @@ pub fn run(arguments: &Regressions) -> Outcome {
     if !(arguments.margin > 0.0 && arguments.margin <= 1000.0) {
         return Err(format!("--margin {} is no percentage above 0", arguments.margin).into());
     }
-    let histories = histories(&catalogue(&archive::open(&arguments.of)?)?);
+    let store = archive::open(&arguments.of)?;
+    let records = catalogue(&store)?;
+    let left_out = LeftOut::of(&store, &records, &arguments.of, &arguments.seals)?;
+    let histories = histories(&records, &left_out);
+    left_out.tell();
     for (fact, value) in [first, second] {
         let runs = histories.iter().flat_map(|history| &history.runs);
         let mut known = runs.filter_map(|run| run.facts.get(fact));

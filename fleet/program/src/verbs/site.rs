@@ -1,5 +1,6 @@
 //! `wakepath-fleet site`: the archive as pages.
 
+use super::standings::LeftOut;
 use super::{Outcome, archive, changes};
 use crate::command_line::Site;
 use crate::terminal::print;
@@ -7,15 +8,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_directory::{Directory, Trust};
-use wakepath_fleet_archive::{Catalogue, DirectoryStore, catalogue};
-use wakepath_fleet_site::{Curve, Seen, SeenRun, board_page, front_page};
+use wakepath_fleet_archive::{Catalogue, DirectoryStore, RunRecord, catalogue};
+use wakepath_fleet_site::{Curve, Seal, Seen, SeenRun, board_page, front_page};
 use wakepath_timeline::count::counted;
 
 /// Writes them; a page is replaced whole.
 pub fn run(arguments: &Site) -> Outcome {
     let store = archive::open(&arguments.of)?;
     let all = catalogue(&store)?;
-    let seen = seen(&all);
+    let left_out = LeftOut::of(&store, &all, &arguments.of, &arguments.seals)?;
+    left_out.tell();
+    let seen = seen(&all, &left_out);
     let trust = match arguments.of.trust_directory {
         true => Trust::Any,
         false => Trust::Own,
@@ -53,13 +56,18 @@ pub fn run(arguments: &Site) -> Outcome {
 }
 
 /// What the pages show.
-pub fn seen(all: &Catalogue) -> Seen {
-    let run = |record| SeenRun::of(record, false);
-    let mut runs: Vec<SeenRun> = all.records.iter().map(run).collect();
-    for run in &mut runs {
-        run.sealed = all.sealed.contains(&run.run_id);
-    }
-    Seen::new(runs, changes::found(all))
+pub fn seen(all: &Catalogue, left_out: &LeftOut) -> Seen {
+    let run = |record: &RunRecord| {
+        let seal = match left_out.why.get(&record.run_id) {
+            Some(why) => Seal::Wrong(why.clone()),
+            None if !all.sealed.contains_key(&record.run_id) => Seal::None,
+            None if left_out.is_asked => Seal::Verified,
+            None => Seal::Unchecked,
+        };
+        SeenRun::of(record, seal)
+    };
+    let runs = all.records.iter().map(run).collect();
+    Seen::new(runs, changes::found(all, left_out))
 }
 
 /// A board's newest run that can be trusted.

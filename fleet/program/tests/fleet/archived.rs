@@ -3,10 +3,11 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
-use wakepath_fleet_made_up::MadeUp;
+use wakepath_fleet_made_up::{MadeUp, seal_run, trust_file};
 
 wakepath_test_program::tests![
     runs_are_added_looked_through_and_shown,
+    runs_whose_seals_are_not_trusted_count_nowhere_and_say_why,
     kernels_are_compared_and_the_exit_code_says_it,
     what_is_wrong_is_one_line_and_nothing_is_written,
 ];
@@ -72,6 +73,87 @@ fn runs_are_added_looked_through_and_shown() {
     );
     let changes = said(scratch, &["changes"], 0);
     assert_eq!(changes, "No history shows a change of its p99.9.\n");
+}
+
+fn runs_whose_seals_are_not_trusted_count_nowhere_and_say_why() {
+    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch.path();
+    let [sealed, bare] = [1, 2].map(|number| made_up(scratch, number, "old", 0));
+    let changed = made_up(scratch, 3, "old", 0);
+    for run in [&sealed, &changed] {
+        seal_run(&scratch.join(run), "pi5-07");
+    }
+    std::fs::write(scratch.join(&changed).join("report.html"), "nicer").unwrap();
+    std::fs::write(scratch.join("boards.trust"), trust_file("pi5-*")).unwrap();
+    std::fs::write(scratch.join("others.trust"), trust_file("x86-*")).unwrap();
+    let add = |trust: &str, code| {
+        let line = ["add", "--board", "pi5-07", "--trust", trust];
+        said(
+            scratch,
+            &[&line[..], &[&sealed, &bare, &changed]].concat(),
+            code,
+        )
+    };
+    let text = add("boards.trust", 1);
+    assert!(text.contains("2026-00000001: added, verified\n"), "{text}");
+    assert!(
+        text.contains("2026-00000002: added; it does not count: it is not sealed\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("its seal: added: report.html: there, and not sealed; nothing was added"),
+        "{text}"
+    );
+    assert!(
+        !scratch
+            .join("fleet-archive/runs/2026-00000003.json")
+            .exists()
+    );
+
+    // Nobody asks; then the command line; then the archive itself.
+    let plain = said(scratch, &["check"], 0);
+    assert_eq!(plain, "2 runs: all there and as they were\n");
+    let check = said(scratch, &["check", "--trust", "boards.trust"], 0);
+    assert_eq!(
+        check,
+        "run 2026-00000002: does not count: it is not sealed\n\
+         2 runs: all there and as they were; 1 counts by their seals\n"
+    );
+    let check = said(scratch, &["check", "--trust", "others.trust"], 1);
+    assert!(
+        check.contains("2026-00000001: does not count: its seal: another board's key"),
+        "{check}"
+    );
+    std::fs::copy(
+        scratch.join("boards.trust"),
+        scratch.join("fleet-archive/trust"),
+    )
+    .unwrap();
+    for line in [
+        &[
+            "regressions",
+            "--first",
+            "kernel=old",
+            "--second",
+            "governor=x",
+        ][..],
+        &["changes"],
+        &["site"],
+        &["export", "kcidb"],
+    ] {
+        let output = fleet(scratch, line);
+        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        let text = text.join("");
+        let is_told = text.contains("2026-00000002 does not count: it is not sealed\n");
+        assert!(is_told, "{line:?}: {text}");
+        assert!(!text.contains("2026-00000001 does not"), "{line:?}: {text}");
+    }
+    let board = std::fs::read_to_string(scratch.join("fleet-site/board/pi5-07.html")).unwrap();
+    assert!(board.contains("<td>verified</td>") && board.contains("<td>it is not sealed</td>"));
+    assert_eq!(board.matches("<td>invalid</td>").count(), 1, "{board}");
+    std::fs::write(scratch.join("fleet-archive/trust"), "nobody\n").unwrap();
+    let text = said(scratch, &["check"], 1);
+    assert!(text.contains("fleet-archive/trust: line 1: "), "{text}");
 }
 
 fn kernels_are_compared_and_the_exit_code_says_it() {

@@ -1,7 +1,7 @@
 //! The engine in this program.
 
 use crate::fleet::{Fleet, at};
-use wakepath_fleet_archive::{Board, Retention, add, catalogue, sweep};
+use wakepath_fleet_archive::{Board, Retention, SealTerms, add, catalogue, sweep};
 use wakepath_fleet_made_up::MadeUp;
 use wakepath_fleet_query::{NAMED, Value, named};
 
@@ -185,5 +185,11 @@ fn hostile_names_and_texts_change_no_answer() {
         "{text}"
     );
     let board = Board::new("d").unwrap();
-    add(&fleet.store(), &fleet.path().join("2026-00000099"), &board).unwrap_err();
+    add(
+        &fleet.store(),
+        &fleet.path().join("2026-00000099"),
+        &board,
+        &SealTerms::default(),
+    )
+    .unwrap_err();
 }

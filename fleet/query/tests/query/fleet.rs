@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use wakepath_directory::Trust;
-use wakepath_fleet_archive::{Board, DirectoryStore, add, catalogue};
+use wakepath_fleet_archive::{Board, DirectoryStore, SealTerms, add, catalogue};
 use wakepath_fleet_made_up::{DUE, MadeUp, WARM_UP};
 use wakepath_fleet_query::{Answered, Engine, Tables, Text, ask};
 
@@ -38,7 +38,13 @@ impl Fleet {
     pub fn add(&mut self, board: &str, run: MadeUp) {
         let directory = self.path().join(&run.run_id);
         run.write(&directory);
-        add(&self.store(), &directory, &Board::new(board).unwrap()).unwrap();
+        add(
+            &self.store(),
+            &directory,
+            &Board::new(board).unwrap(),
+            &SealTerms::default(),
+        )
+        .unwrap();
         self.runs.push((board.to_owned(), run));
     }
 

@@ -29,7 +29,7 @@ fn test(run: &SeenRun, origin: &str, name: &str, status: &str, number: Option<Va
         "path": format!("wakepath{dot}{name}"),
         "status": status,
         "environment": {"comment": run.board, "misc": {"board": run.board}},
-        "misc": {"verdict": run.outcome, "missed": run.missed, "due": run.due, "sealed": run.sealed},
+        "misc": {"verdict": run.verdict(), "missed": run.missed, "due": run.due, "seal": run.seal.words()},
     });
     if is_date_time(&run.started) {
         test["start_time"] = json!(run.started);
@@ -47,7 +47,7 @@ fn plain(text: &str) -> String {
 }
 
 fn status(run: &SeenRun) -> &'static str {
-    match &*run.outcome {
+    match run.verdict() {
         "passed" => "PASS",
         "failed" => "FAIL",
         "invalid" => "ERROR",

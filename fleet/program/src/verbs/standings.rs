@@ -1,0 +1,97 @@
+//! Which runs count, by the seals that a verb is to trust: each that does not is a line with its reason.
+
+use super::now;
+use crate::command_line::{Archive, Seals};
+use crate::terminal::tell_line;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use wakepath_evidence::Trust;
+use wakepath_fleet_archive::{Catalogue, SealTerms, Standing, Store};
+use wakepath_timeline::count::counted;
+
+/// Name of the trust file in an archive.
+const OF_ARCHIVE: &str = "trust";
+
+/// Longest trust file that is read: tens of thousands of keys.
+const LONGEST: u64 = 16 << 20;
+
+/// Runs that are named one by one; of more their number is said.
+const MOST_NAMED: usize = 20;
+
+/// A verb's own error.
+type Wrong = Box<dyn std::error::Error>;
+
+/// Reads a trust file.
+pub fn trust(path: &Path) -> Result<Trust, String> {
+    let name = path.display();
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+    read.map_err(|error| format!("{name}: {error}"))?;
+    Trust::parse(&text).map_err(|error| format!("{name}: {error}"))
+}
+
+/// Who is trusted: by the command line, else by the archive.
+pub fn terms(of: &Archive, seals: &Seals) -> Result<SealTerms, Wrong> {
+    let own = of.archive.join(OF_ARCHIVE);
+    let file = match &seals.trust {
+        Some(given) => Some(given),
+        None => own.exists().then_some(&own),
+    };
+    Ok(SealTerms {
+        trust: file.map(|file| trust(file)).transpose()?,
+        now: now(),
+    })
+}
+
+/// Runs that do not count, each with the reason; none where nobody says whose seals are trusted.
+pub struct LeftOut {
+    /// Run to reason.
+    pub why: BTreeMap<String, String>,
+    /// Whether somebody says it.
+    pub is_asked: bool,
+}
+
+impl LeftOut {
+    /// Looks at every run.
+    pub fn of(
+        store: &dyn Store,
+        all: &Catalogue,
+        of: &Archive,
+        seals: &Seals,
+    ) -> Result<Self, Wrong> {
+        let terms = terms(of, seals)?;
+        if terms.trust.is_none() {
+            return Ok(Self {
+                why: BTreeMap::new(),
+                is_asked: false,
+            });
+        }
+        let standings = all.standings(store, &terms)?.into_iter();
+        let wrong = standings
+            .filter_map(|(run, standing): (_, Standing)| Some((run, standing.objection()?)));
+        Ok(Self {
+            why: wrong.collect(),
+            is_asked: true,
+        })
+    }
+
+    /// Says which do not count, on standard error.
+    pub fn tell(&self) {
+        for (run, why) in self.why.iter().take(MOST_NAMED) {
+            tell_line(&format!("{run} does not count: {why}"));
+        }
+        if let Some(more) = self
+            .why
+            .len()
+            .checked_sub(MOST_NAMED)
+            .filter(|more| *more > 0)
+        {
+            let more = counted(more as u64, "run does", "runs do");
+            tell_line(&format!(
+                "{more} not count either: `wakepath-fleet check` names all"
+            ));
+        }
+    }
+}
