@@ -8,12 +8,15 @@
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 
+mod cost;
+mod costs;
 mod flow;
 mod transitions;
 
 use core::ffi::{c_char, c_int, c_void};
 use core::mem::size_of;
 use core::ptr::{addr_of_mut, null_mut};
+use costs::Costs;
 use flow::{Flow, Last};
 use transitions::Noted;
 
@@ -76,6 +79,7 @@ const KERNEL: u64 = 1 << 63;
 const MARK: u64 = 1;
 const BLOCKS: u64 = 2;
 const WANTED: u64 = 1;
+const COST_WANTED: u64 = 2;
 /// The last instruction's number, where blocks are wanted until now.
 const UNTIL_NOW: u64 = u64::MAX;
 
@@ -96,6 +100,10 @@ struct Block {
     watched: bool,
     /// Where each instruction begins, counted from `start`.
     offsets: *mut u16,
+    /// Where its first instruction lies in the guest's memory.
+    lies_at: u64,
+    /// What its instructions before each one cost by themselves, and all of them, where costs are wanted.
+    costs: *mut u32,
 }
 
 /// A block as it is handed out; `crates/lab/src/window/line.rs` reads it.
@@ -123,6 +131,7 @@ struct State {
     count_at_halt: u64,
     last: *mut Block,
     noted: Noted,
+    costs: Costs,
 }
 
 static mut STATE: State = State {
@@ -136,6 +145,7 @@ static mut STATE: State = State {
     count_at_halt: 0,
     last: null_mut(),
     noted: Noted::NOTHING,
+    costs: Costs::NONE,
 };
 
 #[panic_handler]
@@ -164,7 +174,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
         if state.ring.is_null() || !(*info).system_emulation || (*info).cpus != 1 {
             return 1;
         }
-        if !state.noted.ordered() {
+        if !state.noted.ordered() || !state.costs.ordered() {
             return 1;
         }
         qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
@@ -184,6 +194,7 @@ extern "C" fn translated(_: u64, block: *mut c_void) {
         let count = qemu_plugin_tb_n_insns(block);
         let kept: *mut Block = calloc(1, size_of::<Block>()).cast();
         let offsets: *mut u16 = calloc(count, size_of::<u16>()).cast();
+        let costs = state.costs.room(count);
         if kept.is_null() || offsets.is_null() || count == 0 {
             _exit(71);
         }
@@ -212,6 +223,10 @@ extern "C" fn translated(_: u64, block: *mut c_void) {
             if !state.arm {
                 state.noted.translated(instruction, bytes, at, index);
             }
+            if !costs.is_null() {
+                let own = state.costs.translated(instruction, bytes);
+                *costs.add(index + 1) = *costs.add(index) + own;
+            }
             if index + 1 == count {
                 repeats = !state.arm && flow::repeats_x86(bytes);
                 last = match state.arm {
@@ -230,6 +245,8 @@ extern "C" fn translated(_: u64, block: *mut c_void) {
             repeats,
             watched: state.noted.watches(start),
             offsets,
+            lies_at: state.costs.lies_at(qemu_plugin_tb_get_insn(block, 0), start),
+            costs,
         });
         // 0: the callback reads no register and writes none.
         qemu_plugin_register_vcpu_tb_exec_cb(block, executed, 0, kept.cast());
@@ -248,6 +265,7 @@ extern "C" fn executed(_: u32, block: *mut c_void) {
             }
         }
         let instructions = (*block).instructions;
+        state.costs.executes(state.entries, &*block);
         let entry = block as u64 & ADDRESS | u64::from(instructions) << 48;
         *state.ring.add(state.entries as usize & (KEPT - 1)) = entry;
         state.entries += 1;
@@ -279,6 +297,7 @@ unsafe fn settle(state: &mut State, next: &Block) {
             if *last.offsets.add(usize::from(index)) == inside {
                 let not_executed = u64::from(last.instructions - index);
                 state.count -= not_executed;
+                state.costs.takes_back(last, index);
                 let entry = state.ring.add((state.entries - 1) as usize & (KEPT - 1));
                 *entry = *entry & ADDRESS | u64::from(index) << 48;
                 return;
@@ -292,6 +311,7 @@ unsafe fn ask(state: &mut State, at: u64) {
         tell(state);
         let mark = [MARK, state.count, state.halts, state.count_at_halt, at];
         send(mark.as_ptr().cast(), size_of::<[u64; 5]>());
+        state.costs.send();
         answered(state);
     }
 }
@@ -308,8 +328,15 @@ unsafe fn tell(state: &mut State) {
 /// Hands out what wakepath wants, until it wants no more.
 unsafe fn answered(state: &mut State) {
     unsafe {
-        while let Some([WANTED, since, until]) = heard::<3>() {
-            hand_out(state, since, until);
+        loop {
+            match heard::<3>() {
+                Some([WANTED, since, until]) => hand_out(state, since, until),
+                Some([COST_WANTED, at, _]) => {
+                    let entry = entry_of(state, at);
+                    state.costs.send_at(entry, state.entries);
+                }
+                _ => return,
+            }
         }
     }
 }
@@ -330,6 +357,17 @@ unsafe fn heard<const COUNT: usize>() -> Option<[u64; COUNT]> {
         }
     }
     Some(words)
+}
+
+/// The number of the entry in which an instruction of that number is, or of the oldest that is kept.
+unsafe fn entry_of(state: &State, at: u64) -> u64 {
+    let oldest = state.entries.saturating_sub(KEPT as u64);
+    let (mut entry, mut count) = (state.entries, state.count);
+    while entry > oldest && count > at {
+        entry -= 1;
+        count -= unsafe { *state.ring.add(entry as usize & (KEPT - 1)) } >> 48;
+    }
+    entry
 }
 
 /// The blocks from the instruction of one number to that of another, and the number at which the first

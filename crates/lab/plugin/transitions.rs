@@ -19,15 +19,15 @@ unsafe extern "C" {
         flags: c_int,
         data: *mut c_void,
     );
-    fn qemu_plugin_register_vcpu_mem_cb(
+    pub fn qemu_plugin_register_vcpu_mem_cb(
         instruction: *mut c_void,
         call: extern "C" fn(u32, u32, u64, *mut c_void),
         flags: c_int,
         which: c_int,
         data: *mut c_void,
     );
-    fn qemu_plugin_get_hwaddr(info: u32, address: u64) -> *mut c_void;
-    fn qemu_plugin_hwaddr_phys_addr(place: *const c_void) -> u64;
+    pub fn qemu_plugin_get_hwaddr(info: u32, address: u64) -> *mut c_void;
+    pub fn qemu_plugin_hwaddr_phys_addr(place: *const c_void) -> u64;
     fn open(path: *const c_char, flags: c_int) -> c_int;
     fn close(file: c_int) -> c_int;
     fn _exit(code: c_int) -> !;
@@ -36,7 +36,7 @@ unsafe extern "C" {
 
 /// Loads and stores (`enum qemu_plugin_mem_rw`): what stands there is read anew each time, so that it does
 /// not matter which of the two it was.
-const ACCESSES: c_int = 3;
+pub const ACCESSES: c_int = 3;
 
 /// Tag of transitions on the line.
 const TRANSITIONS: u64 = 4;
@@ -356,7 +356,7 @@ extern "C" fn accesses(_: u32, info: u32, address: u64, site: *mut c_void) {
 }
 
 /// Where the emulator holds the guest's memory: wakepath gives that memory a name.
-unsafe fn guests_memory() -> (*const u8, u64) {
+pub unsafe fn guests_memory() -> (*const u8, u64) {
     const ROOM: usize = 1 << 20;
     const NAME: &[u8] = b"memory-backend-memfd";
     unsafe {

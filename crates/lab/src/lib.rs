@@ -17,6 +17,7 @@ mod checked;
 mod comparison;
 mod configuration;
 mod console;
+pub mod cost;
 mod counted;
 pub mod cpio;
 mod digest;

@@ -3,6 +3,7 @@
 //! time; wakepath asks for blocks until it wants no more. The other side is `plugin/plugin.rs`; all words
 //! are of 64 bits, in the host's order.
 
+use crate::cost::{Parameters, Spent};
 use crate::sections::{Transition, Watched};
 use crate::window::{Block, Counted, Flow, Mark};
 use std::io::{self, Read, Write};
@@ -10,8 +11,10 @@ use std::io::{self, Read, Write};
 const MARK: u64 = 1;
 const BLOCKS: u64 = 2;
 const TRANSITIONS: u64 = 4;
+const COST: u64 = 5;
 const GO_ON: u64 = 0;
 const WANTED: u64 = 1;
+const COST_WANTED: u64 = 2;
 /// Bytes of a block, and of a transition, on the line.
 const BLOCK_BYTES: usize = 32;
 const TRANSITION_BYTES: usize = 16;
@@ -29,6 +32,8 @@ pub struct Noting {
     pub count_at: u64,
     /// Places to be told of.
     pub watched: Vec<Watched>,
+    /// By which figures costs are counted, if they are.
+    pub costs: Option<Parameters>,
 }
 
 /// Blocks that are wanted: those between two numbers of instructions.
@@ -48,6 +53,14 @@ pub trait Listener {
     fn changed(&mut self, transitions: &[Transition]) -> Option<Since>;
     /// Blocks that it wanted; it may want others.
     fn executed(&mut self, blocks: Counted) -> Option<Since>;
+    /// What was spent until the reading of the clock that is told next, where costs are counted.
+    fn spent(&mut self, _: Spent) {}
+    /// Behind a reading: the instruction until which it wants to know what was spent, if any; then of others.
+    fn cost_wanted(&mut self) -> Option<u64> {
+        None
+    }
+    /// What was spent until there, in quarters of a cycle.
+    fn cost(&mut self, _: u64) {}
 }
 
 /// Orders what is to be noted, and listens until the emulator ends.
@@ -64,12 +77,29 @@ pub fn attend(
         let mut wanted = match tag {
             MARK => {
                 let [count, halts, count_at_halt, address] = needed(&mut line)?;
-                listener.marked(Mark {
+                if noting.costs.is_some() {
+                    let [instructions, code, data, lines] = needed(&mut line)?;
+                    listener.spent(Spent {
+                        instructions,
+                        code,
+                        data,
+                        lines,
+                    });
+                }
+                let wanted = listener.marked(Mark {
                     count,
                     halts,
                     count_at_halt,
                     address,
-                })
+                });
+                while let Some(at) = listener.cost_wanted() {
+                    say(&mut line, &[COST_WANTED, at, 0])?;
+                    let [COST, cost] = needed(&mut line)? else {
+                        return Err(not_understood());
+                    };
+                    listener.cost(cost);
+                }
+                wanted
             }
             TRANSITIONS => {
                 let transitions = transitions(&mut line)?;
@@ -95,7 +125,10 @@ fn order(line: &mut impl Write, noting: &Noting) -> io::Result<()> {
         noting.count_at,
         noting.watched.len() as u64,
     ];
-    let words: Vec<u64> = first.into_iter().chain(places).collect();
+    let costs = noting.costs.map(|parameters| parameters.words());
+    let words = first.into_iter().chain(places);
+    let words = words.chain([costs.is_some().into()]);
+    let words: Vec<u64> = words.chain(costs.into_iter().flatten()).collect();
     say(line, &words)
 }
 
@@ -222,9 +255,10 @@ mod tests {
                 to: 6,
                 is_entry: true,
             }],
+            costs: None,
         };
         let plugin = std::thread::spawn(move || {
-            let ordered: [u64; 7] = words(&mut theirs).unwrap().unwrap();
+            let ordered: [u64; 8] = words(&mut theirs).unwrap().unwrap();
             send(&mut theirs, &[MARK, 2_500, 1, 2_000, 0x7000]);
             let wanted: [u64; 3] = words(&mut theirs).unwrap().unwrap();
             send(&mut theirs, &[BLOCKS, 1, 2_490, 0x10, 0x20, 0x30]);
@@ -238,7 +272,7 @@ mod tests {
         let mut heard = Heard::default();
         attend(ours, &noting, &mut heard).unwrap();
         let (ordered, answers) = plugin.join().unwrap();
-        assert_eq!(ordered, [1, 1 << 63, 0x10, 1, 5, 6, 1]);
+        assert_eq!(ordered, [1, 1 << 63, 0x10, 1, 5, 6, 1, 0]);
         let nothing = [GO_ON, 0, 0];
         assert_eq!(answers, [[WANTED, 2_000, u64::MAX], nothing, nothing]);
         let block = Block {

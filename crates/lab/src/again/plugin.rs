@@ -48,7 +48,7 @@ impl Plugin {
         ["-plugin".into(), format!("./{NAME}")]
     }
 
-    /// And for transitions: the guest's memory under a name by which the plugin finds it in its process.
+    /// And for transitions and costs: the guest's memory under a name by which the plugin finds it in its process.
     /// The guest has the same memory as without.
     pub fn memory_arguments(mib: u32) -> [String; 4] {
         [

@@ -126,7 +126,7 @@ pub(super) fn once_more(
     let plugin = Plugin::place(&again.qemu.version, directory)?;
     let mut arguments = guest.arguments()?;
     arguments.extend(Plugin::arguments());
-    if noting.transitions {
+    if noting.transitions || noting.costs.is_some() {
         arguments.extend(Plugin::memory_arguments(guest.machine.memory_mib));
     }
     let (ours, theirs) = UnixStream::pair()?;

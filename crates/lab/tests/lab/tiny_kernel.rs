@@ -3,7 +3,6 @@
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use wakepath_lab::sections::{Course, Kind, Preemption, Role, Stretch, Transition};
 use wakepath_lab::window::{Counted, Mark};
@@ -11,33 +10,33 @@ use wakepath_lab::{Listener, Noting, Plugin, Since, attend};
 
 wakepath_test_program::tests![sections_of_known_length_are_found_to_the_instruction];
 
-const EMULATOR: &str = "qemu-system-x86_64";
+pub const EMULATOR: &str = "qemu-system-x86_64";
 /// Where the kernel is loaded, its count of reasons not to preempt, and its stack's end.
 const LOADED: u32 = 0x10_0000;
 const COUNT: u32 = 0x18_0000;
-const STACK: u32 = 0x20_0000;
+pub const STACK: u32 = 0x20_0000;
 const MEMORY_MIB: u32 = 64;
 
 /// Machine code of 32-bit x86, as Intel's manual has it.
 #[derive(Default)]
-struct Code(Vec<u8>);
+pub struct Code(pub Vec<u8>);
 
 impl Code {
-    fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+    pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.0.extend_from_slice(bytes);
         self
     }
 
-    fn word(&mut self, word: u32) -> &mut Self {
+    pub fn word(&mut self, word: u32) -> &mut Self {
         self.bytes(&word.to_le_bytes())
     }
 
-    fn nops(&mut self, count: usize) -> &mut Self {
+    pub fn nops(&mut self, count: usize) -> &mut Self {
         self.0.extend(std::iter::repeat_n(0x90, count));
         self
     }
 
-    fn cli(&mut self) -> &mut Self {
+    pub fn cli(&mut self) -> &mut Self {
         self.bytes(&[0xfa])
     }
 
@@ -63,6 +62,20 @@ impl Code {
         self.bytes(&[0x65, 0xff, 0x0c, 0x25]).word(COUNT)
     }
 
+    /// mov $STACK, %esp; mov %ds, %ax; mov %ax, %gs; masks all interrupts of both controllers.
+    pub fn begin(&mut self) -> &mut Self {
+        self.bytes(&[0xbc]).word(STACK).bytes(&[
+            0x66, 0x8c, 0xd8, 0x8e, 0xe8, 0xb0, 0xff, 0xe6, 0x21, 0xe6, 0xa1,
+        ])
+    }
+
+    /// An interrupt table without entries, and an interrupt: the emulator ends.
+    pub fn end(&mut self) -> &mut Self {
+        self.bytes(&[0x0f, 0x01, 0x1d])
+            .word(COUNT + 16)
+            .bytes(&[0xcc])
+    }
+
     /// Returns from an exception to behind itself, with interrupts on: five instructions.
     fn return_with_interrupts(&mut self) -> &mut Self {
         // pushf; orl $0x200, (%esp); push %cs; push $behind; iret
@@ -78,11 +91,7 @@ impl Code {
 /// The kernel's code, and the lengths of its sections.
 fn kernel() -> (Vec<u8>, Vec<u64>) {
     let mut code = Code::default();
-    // mov $STACK, %esp; mov %ds, %ax; mov %ax, %gs; mask all interrupts of both controllers.
-    code.bytes(&[0xbc]).word(STACK);
-    code.bytes(&[
-        0x66, 0x8c, 0xd8, 0x8e, 0xe8, 0xb0, 0xff, 0xe6, 0x21, 0xe6, 0xa1,
-    ]);
+    code.begin();
     // A beginning that is known, whatever the firmware left.
     code.cli().nops(1).sti().nops(4);
     code.cli().nops(100).sti().nops(4);
@@ -141,10 +150,7 @@ fn kernel() -> (Vec<u8>, Vec<u64>) {
         .sti()
         .nops(4)
         .cli();
-    // An interrupt table without entries, and an interrupt: the emulator ends.
-    code.bytes(&[0x0f, 0x01, 0x1d])
-        .word(COUNT + 16)
-        .bytes(&[0xcc]);
+    code.end();
     let lengths = vec![
         100 + 1,
         200 + 1,
@@ -200,12 +206,20 @@ impl Listener for Heard {
     }
 }
 
-fn emulated(place: &Path, version: &str) -> Vec<Transition> {
-    let plugin = Plugin::place(version, place).unwrap();
+/// Carries such a kernel out, with what is noted heard. Not run where there is no emulator.
+pub fn emulated(code: &[u8], noting: &Noting, listener: &mut impl Listener) {
+    let Ok(version) = Command::new(EMULATOR).arg("--version").output() else {
+        wakepath_test_program::not_run(format!("{EMULATOR} is not installed"));
+    };
+    let version = String::from_utf8_lossy(&version.stdout).into_owned();
+    let version = version.split_once("version ").unwrap().1;
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("tiny.elf"), elf(code)).unwrap();
+    let plugin = Plugin::place(&format!("QEMU {version}"), place.path()).unwrap();
     let (ours, theirs) = UnixStream::pair().unwrap();
     let memory = MEMORY_MIB.to_string();
     let mut emulator = Command::new(EMULATOR)
-        .current_dir(place)
+        .current_dir(place.path())
         .args([
             "-nodefaults",
             "-no-user-config",
@@ -221,32 +235,24 @@ fn emulated(place: &Path, version: &str) -> Vec<Transition> {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
+    attend(ours, noting, listener).unwrap();
+    assert!(emulator.wait().unwrap().success());
+    drop(plugin);
+}
+
+fn sections_of_known_length_are_found_to_the_instruction() {
+    let (code, lengths) = kernel();
     let noting = Noting {
         transitions: true,
         kernel_from: 0,
         count_at: COUNT.into(),
-        watched: Vec::new(),
+        ..Noting::default()
     };
     let mut heard = Heard::default();
-    attend(ours, &noting, &mut heard).unwrap();
-    assert!(emulator.wait().unwrap().success());
-    drop(plugin);
-    heard.0
-}
-
-fn sections_of_known_length_are_found_to_the_instruction() {
-    let Ok(version) = Command::new(EMULATOR).arg("--version").output() else {
-        wakepath_test_program::not_run(format!("{EMULATOR} is not installed"));
-    };
-    let version = String::from_utf8_lossy(&version.stdout).into_owned();
-    let version = version.split_once("version ").unwrap().1;
-    let place = tempfile::tempdir().unwrap();
-    let (code, lengths) = kernel();
-    std::fs::write(place.path().join("tiny.elf"), elf(&code)).unwrap();
-    let transitions = emulated(place.path(), &format!("QEMU {version}"));
+    emulated(&code, &noting, &mut heard);
     let mut course = Course::new(Preemption::Full);
     let mut told = Vec::new();
-    for transition in transitions {
+    for transition in heard.0 {
         course.push(transition, |_| Role::Other, &mut told);
     }
     let own = u64::from(LOADED)..u64::from(LOADED) + code.len() as u64;

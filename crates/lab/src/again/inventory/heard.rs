@@ -1,8 +1,8 @@
 //! Hears a run's transitions and readings of the clock: stretches go into the ledger, wake-ups are taken
 //! apart as they come, and of the longest stretches the instructions are kept.
 
-use crate::again::line::{Listener, Since};
 use super::told::longest_by_function;
+use crate::again::line::{Listener, Since};
 use crate::sections::{Course, Kind, Ledger, Roles, Stretch, Transition, WakeUp};
 use crate::window::{Counted, Follower, Found, Mark, Symbols, Within, within};
 use std::collections::HashMap;

@@ -52,6 +52,7 @@ pub fn sections(
         kernel_from: KERNEL,
         count_at,
         watched: Roles(&symbols).watched(),
+        costs: None,
     };
     let ns = u64::from(again.ns_per_instruction);
     let latencies: Vec<Vec<u64>> = wanted
