@@ -178,7 +178,7 @@ pub(crate) fn read_record(store: &dyn Store, run_id: &str) -> Result<Option<RunR
     RunRecord::from_bytes(&bytes, run_id, &path).map(Some)
 }
 
-fn read_bounded(file: File, longest: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read_bounded(file: File, longest: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(longest + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > longest {
@@ -349,7 +349,7 @@ fn conditions_of(assessment: &Assessment) -> Vec<ConditionRow> {
 
 /// A file that must be what its digest says to its last byte, or reading it fails: it may change between
 /// two readings.
-struct Checked<'a> {
+pub(crate) struct Checked<'a> {
     file: io::Take<File>,
     digest: Sha256,
     read: u64,
@@ -357,7 +357,7 @@ struct Checked<'a> {
 }
 
 impl<'a> Checked<'a> {
-    fn new(file: File, expected: &'a Kept) -> Self {
+    pub(crate) fn new(file: File, expected: &'a Kept) -> Self {
         Self {
             file: file.take(expected.bytes + 1),
             digest: Sha256::new(),

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 const LONGEST: usize = 64;
 
 /// Whether a text can stand for a file of ours: short, plain, hidden from nobody.
-pub(crate) fn is_plain(text: &str) -> bool {
+pub fn is_plain(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     text.len() <= LONGEST
         && !text.contains("..")

@@ -70,6 +70,8 @@ pub enum Verb {
     Changes(Changes),
     /// Write the archive as pages to look at.
     Site(Site),
+    /// Show those pages here, with the report of every run.
+    Serve(Serve),
     /// Write what other systems read.
     Export(Export),
 }

@@ -5,6 +5,8 @@
 
 mod command_line;
 mod histories;
+mod reports;
+mod served;
 mod terminal;
 mod usage;
 mod verbs;
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Verb::Regressions(arguments) => verbs::regressions::run(&arguments),
         Verb::Changes(arguments) => verbs::changes::run(&arguments),
         Verb::Site(arguments) => verbs::site::run(&arguments),
+        Verb::Serve(arguments) => verbs::serve::run(&arguments),
         Verb::Export(arguments) => verbs::export::run(&arguments),
     };
     match outcome {

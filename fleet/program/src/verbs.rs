@@ -17,6 +17,7 @@ pub mod query;
 pub mod reboot;
 pub mod regressions;
 pub mod run;
+pub mod serve;
 pub mod site;
 pub mod standings;
 pub mod status;

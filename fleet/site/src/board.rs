@@ -35,7 +35,7 @@ pub fn board_page(seen: &Seen, board: &str, newest: Option<(&str, &[Curve])>) ->
         Some(svg) => {
             body += "<p class=\"soft\">Full dots are p99.9, circles the largest latency of each run, crosses \
                      invalid runs, dashed lines changes.</p>\n";
-            body += &svg;
+            body += &format!("<div class=\"wide\">{svg}</div>\n");
         }
         None => body += "<p>No run of it can be trusted.</p>\n",
     }
@@ -50,7 +50,8 @@ pub fn board_page(seen: &Seen, board: &str, newest: Option<(&str, &[Curve])>) ->
         && let Some(svg) = latencies(curves)
     {
         body += &format!(
-            "<h2>Latencies of its newest run</h2>\n<p class=\"soft\">Run {}; each bar is one microsecond.</p>\n{svg}",
+            "<h2>Latencies of its newest run</h2>\n<p class=\"soft\">Run {}; each bar is one microsecond.</p>\n\
+             <div class=\"wide\">{svg}</div>",
             escaped(run)
         );
     }
@@ -65,7 +66,8 @@ pub fn board_page(seen: &Seen, board: &str, newest: Option<(&str, &[Curve])>) ->
         body += &row(run);
     }
     body += "</tbody></table></div>\n\
-             <p class=\"soft\">For one run in full: <code>wakepath report RUN</code>, where the run lies.</p>\n";
+             <p class=\"soft\">For one run in full: <code>wakepath-fleet serve</code>, or <code>wakepath report RUN</code> \
+             where the run lies.</p>\n";
     page(board, &body, "")
 }
 
@@ -91,6 +93,21 @@ fn row(run: &SeenRun) -> String {
     } else {
         &run.kernel
     };
+    let name = match run.has_report {
+        // A run's name is plain ASCII wherever a record was read.
+        true => format!(
+            "<a href=\"../report/{0}.html\">{0}</a>",
+            escaped(&run.run_id)
+        ),
+        false => escaped(&run.run_id),
+    };
+    let causes = match run.has_report {
+        true => format!(
+            " <a href=\"../report/{}.html#causes-0\">why</a>",
+            escaped(&run.run_id)
+        ),
+        false => String::new(),
+    };
     let worst = match worst.split_first() {
         None => String::new(),
         Some((first, [])) => first.clone(),
@@ -101,9 +118,9 @@ fn row(run: &SeenRun) -> String {
     };
     format!(
         "<tr{class}><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
-         <td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td><td>{worst}</td></tr>\n",
+         <td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td><td>{worst}{causes}</td></tr>\n",
         escaped(&run.started),
-        escaped(&run.run_id),
+        name,
         escaped(kernel),
         escaped(run.verdict()),
         time(run.p999_ns),

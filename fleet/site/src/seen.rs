@@ -54,6 +54,8 @@ pub struct SeenRun {
     pub due: i64,
     /// What is known of its seal.
     pub seal: Seal,
+    /// Whether there is a page with its report, `report/RUN.html`.
+    pub has_report: bool,
     /// Its worst cycles: segment, thread, cycle, response in nanoseconds.
     pub worst: Vec<(i64, i64, i64, i64)>,
 }
@@ -89,6 +91,7 @@ impl SeenRun {
                 .iter()
                 .fold(0, |sum, c| sum.saturating_add(c.due)),
             seal,
+            has_report: false,
             worst,
         }
     }

@@ -2,7 +2,9 @@
 
 use crate::scratch::{Scratch, board, nobody};
 use wakepath_evidence::Trust;
-use wakepath_fleet_archive::{Board, Retention, SealTerms, Standing, add, catalogue, check, sweep};
+use wakepath_fleet_archive::{
+    Board, Retention, SealTerms, Standing, add, catalogue, check, restore, sweep,
+};
 use wakepath_fleet_made_up::{MadeUp, seal_run, trust_file};
 
 fn trusting(boards: &str) -> SealTerms {
@@ -56,6 +58,11 @@ fn a_sealed_run_is_taken_with_all_that_was_sealed_and_is_verified_ever_after() {
         .join(format!("archive/objects/{}/{digest}", &digest[..2]));
     assert_eq!(std::fs::read(kept).unwrap(), b"what people read");
     assert_eq!(standing(&scratch, &trusting("pi5-*")), Standing::Verified);
+    // Put back, it is what it was, byte for byte.
+    let back = tempfile::tempdir().unwrap();
+    restore(&store, &all, &all.records[0], back.path()).unwrap();
+    let content = |directory| wakepath_directory::content(directory, "").unwrap();
+    assert_eq!(content(back.path()), content(&run));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{Archive, Seals};
 use clap::{Args, ValueEnum};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Compare runs of one kind with runs of another.
@@ -56,12 +57,43 @@ pub struct Changes {
     after_help = "The pages need no server and load nothing from elsewhere.\n\n\
                         Examples:\n  \
                         wakepath-fleet site --output fleet-site\n  \
+                        wakepath-fleet site --reports 3        with the reports of each board's last three runs\n  \
                         xdg-open fleet-site/index.html"
 )]
 pub struct Site {
     /// Where to.
     #[arg(long, short, value_name = "DIRECTORY", default_value = "fleet-site")]
     pub output: PathBuf,
+    /// Write the report of so many of each board's newest runs too.
+    #[arg(long, value_name = "RUNS", default_value_t = 0)]
+    pub reports: usize,
+    /// The wakepath that writes reports; without it the one on the PATH.
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    /// Whose seals are trusted.
+    #[command(flatten)]
+    pub seals: Seals,
+    /// Which archive.
+    #[command(flatten)]
+    pub of: Archive,
+}
+
+/// Show the site.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "For a look: the pages of `site`, each made when it is asked for, and every run leads to its report. \
+                        Whoever reaches the address reads them; there is no password.\n\n\
+                        Examples:\n  \
+                        wakepath-fleet serve\n  \
+                        wakepath-fleet serve --address 127.0.0.1:9000 --program ./wakepath"
+)]
+pub struct Serve {
+    /// Where; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    pub address: SocketAddr,
+    /// The wakepath that writes reports; without it the one on the PATH.
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
     /// Whose seals are trusted.
     #[command(flatten)]
     pub seals: Seals,

@@ -3,7 +3,8 @@
 use super::standings::LeftOut;
 use super::{Outcome, archive, changes};
 use crate::command_line::Site;
-use crate::terminal::print;
+use crate::reports::Reporter;
+use crate::terminal::{print, tell_line};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,7 +19,7 @@ pub fn run(arguments: &Site) -> Outcome {
     let all = catalogue(&store)?;
     let left_out = LeftOut::of(&store, &all, &arguments.of, &arguments.seals)?;
     left_out.tell();
-    let seen = seen(&all, &left_out);
+    let mut seen = seen(&all, &left_out);
     let trust = match arguments.of.trust_directory {
         true => Trust::Any,
         false => Trust::Own,
@@ -30,6 +31,12 @@ pub fn run(arguments: &Site) -> Outcome {
         let put = directory.put(name, text.as_bytes());
         put.map_err(|error| format!("{}: {error}", path.display()))
     };
+    if arguments.reports > 0 {
+        let reports = Directory::make(&arguments.output.join("report"), trust)?;
+        for run in written(&store, &all, &seen, arguments, &reports)? {
+            seen.runs[run].has_report = true;
+        }
+    }
     let names = seen.boards();
     for board in &names {
         let newest = newest(&seen, board);
@@ -55,6 +62,41 @@ pub fn run(arguments: &Site) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Writes the reports that are asked for; which runs have one.
+fn written(
+    store: &DirectoryStore,
+    all: &Catalogue,
+    seen: &Seen,
+    arguments: &Site,
+    reports: &Directory,
+) -> Result<Vec<usize>, Box<dyn std::error::Error>> {
+    let reporter = Reporter::found(arguments.program.as_deref());
+    let reporter = reporter.ok_or("no reports: wakepath is not on the PATH; --program names it")?;
+    let mut left: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut written = Vec::new();
+    for (place, run) in seen.runs.iter().enumerate().rev() {
+        let left = left.entry(&run.board).or_insert(arguments.reports);
+        let mut records = all.records.iter();
+        let record = records.find(|record| record.run_id == run.run_id);
+        let Some(record) = record.filter(|_| *left > 0) else {
+            continue;
+        };
+        *left -= 1;
+        match reporter.page(store, all, record) {
+            Ok(page) => {
+                let name = format!("{}.html", run.run_id);
+                let path = reports.path_of(&name);
+                let put = reports.put(&name, &page);
+                put.map_err(|error| format!("{}: {error}", path.display()))?;
+                written.push(place);
+            }
+            // The others are written all the same.
+            Err(why) => tell_line(&format!("{}: no report: {why}", run.run_id)),
+        }
+    }
+    Ok(written)
+}
+
 /// What the pages show.
 pub fn seen(all: &Catalogue, left_out: &LeftOut) -> Seen {
     let run = |record: &RunRecord| {
@@ -71,13 +113,13 @@ pub fn seen(all: &Catalogue, left_out: &LeftOut) -> Seen {
 }
 
 /// A board's newest run that can be trusted.
-fn newest<'a>(seen: &'a Seen, board: &str) -> Option<&'a SeenRun> {
+pub fn newest<'a>(seen: &'a Seen, board: &str) -> Option<&'a SeenRun> {
     let mut runs = seen.runs.iter().rev();
     runs.find(|run| run.board == board && !run.is_invalid())
 }
 
 /// How often each microsecond was seen, by thread. A latency of 1.001 µs is in the bar of 1 µs.
-fn curves(
+pub fn curves(
     store: &DirectoryStore,
     all: &Catalogue,
     run: &str,

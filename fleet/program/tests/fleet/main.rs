@@ -7,6 +7,7 @@ mod failing;
 mod interrupted;
 mod night;
 mod restricted;
+mod served;
 mod usage;
 mod world;
 
@@ -18,5 +19,6 @@ wakepath_test_program::program![
     interrupted::TESTS,
     night::TESTS,
     restricted::TESTS,
+    served::TESTS,
     usage::TESTS,
 ];

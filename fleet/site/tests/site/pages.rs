@@ -7,6 +7,14 @@ use wakepath_fleet_site::{
     Curve, Seal, Seen, SeenChange, SeenRun, board_page, front_page, kcidb, open_metrics,
 };
 
+wakepath_test_program::tests![
+    a_thousand_boards_with_a_thousand_runs_are_two_megabytes_at_most,
+    names_of_an_enemy_are_names_on_every_page,
+    not_measured_and_invalid_are_told_from_each_other_and_from_figures,
+    kernelci_gets_no_pass_for_what_is_none,
+    a_changed_history_is_told_with_what_changed,
+];
+
 fn run(board: usize, number: usize) -> SeenRun {
     let mixed = (board * 7919 + number * 104_729) % 1000;
     SeenRun {
@@ -29,6 +37,7 @@ fn run(board: usize, number: usize) -> SeenRun {
         } else {
             Seal::None
         },
+        has_report: false,
         worst: vec![(0, 1, 77, 90_000)],
     }
 }
@@ -52,7 +61,6 @@ fn change(board: &str) -> SeenChange {
     }
 }
 
-#[test]
 fn a_thousand_boards_with_a_thousand_runs_are_two_megabytes_at_most() {
     let runs = (0..1000)
         .flat_map(|board| (0..1000).map(move |number| run(board, number)))
@@ -88,7 +96,6 @@ fn curve(thread: u64) -> Curve {
     }
 }
 
-#[test]
 fn names_of_an_enemy_are_names_on_every_page() {
     let evil = "</script><img src=x onerror=alert(1)>\"'&\u{202e}";
     let hostile = SeenRun {
@@ -123,7 +130,6 @@ fn names_of_an_enemy_are_names_on_every_page() {
     assert!(metrics.contains("onerror=alert(1)>\\\""), "{metrics}");
 }
 
-#[test]
 fn not_measured_and_invalid_are_told_from_each_other_and_from_figures() {
     let invalid = SeenRun {
         outcome: "invalid".to_owned(),
@@ -147,7 +153,6 @@ fn not_measured_and_invalid_are_told_from_each_other_and_from_figures() {
     assert!(metrics.ends_with("# EOF\n"));
 }
 
-#[test]
 fn kernelci_gets_no_pass_for_what_is_none() {
     let outcomes = [
         "passed",
@@ -193,7 +198,6 @@ fn kernelci_gets_no_pass_for_what_is_none() {
     }
 }
 
-#[test]
 fn a_changed_history_is_told_with_what_changed() {
     let page = front_page(&Seen::new(vec![run(1, 1)], vec![change("board-0001")]));
     let sentence = "p99.9 rose from 10 µs to 15.5 µs with run r2 of 2026-11-02T00:00:00Z; kernel: 6.6 → \

@@ -1,0 +1,193 @@
+//! Pages over HTTP/1.1, for a look from this machine: one request to a connection, GET and HEAD alone. It
+//! knows nothing of what the pages are.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Longest head of a request.
+const LONGEST: u64 = 16 << 10;
+
+/// The longest that a reader may take over a part of a page.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Readers at once.
+const MOST: usize = 32;
+
+/// A page, or why there is none.
+pub enum Page {
+    /// It is there.
+    Html(Vec<u8>),
+    /// There is none of this name.
+    Unknown,
+    /// There should be one, and this is wrong.
+    Wrong(String),
+}
+
+/// Answers for ever.
+///
+/// # Errors
+/// The system's, where nobody can be waited for any more.
+pub fn serve(listener: &TcpListener, page: impl Fn(&str) -> Page + Sync) -> io::Result<()> {
+    let address = listener.local_addr()?;
+    let readers = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else {
+                // Descriptors come back as readers leave.
+                std::thread::sleep(Duration::from_millis(50));
+                continue;
+            };
+            if readers.fetch_add(1, Ordering::Relaxed) >= MOST {
+                readers.fetch_sub(1, Ordering::Relaxed);
+                continue;
+            }
+            let (page, readers) = (&page, &readers);
+            scope.spawn(move || {
+                // Who has left is told nothing.
+                let _ = answer(stream, address, page);
+                readers.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+    });
+    Ok(())
+}
+
+fn answer(mut stream: TcpStream, at: SocketAddr, page: impl Fn(&str) -> Page) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let head = head(&mut stream)?;
+    let (status, body, with_body) = match Request::read(&head) {
+        None => (400, b"no request of HTTP/1.1\n".to_vec(), true),
+        // A page from elsewhere that has its name lead here must not read this.
+        Some(asked) if at.ip().is_loopback() && !is_local(asked.host) => {
+            (403, b"asked for by another name\n".to_vec(), true)
+        }
+        Some(asked) if !matches!(asked.method, "GET" | "HEAD") => {
+            (405, b"GET and HEAD alone\n".to_vec(), true)
+        }
+        Some(asked) => {
+            let (status, body) = match page(asked.path) {
+                Page::Html(bytes) => (200, bytes),
+                Page::Unknown => (404, b"no such page\n".to_vec()),
+                Page::Wrong(why) => (500, (why + "\n").into_bytes()),
+            };
+            (status, body, asked.method == "GET")
+        }
+    };
+    let kind = match status {
+        200 => "text/html",
+        _ => "text/plain",
+    };
+    let head = format!(
+        "HTTP/1.1 {status} {}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\n\
+         Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
+         X-Frame-Options: DENY\r\nCross-Origin-Resource-Policy: same-origin\r\n\r\n",
+        match status {
+            200 => "OK",
+            400 => "Bad Request",
+            403 => "Forbidden",
+            404 => "Not Found",
+            405 => "Method Not Allowed",
+            _ => "Internal Server Error",
+        },
+        body.len()
+    );
+    stream.write_all(head.as_bytes())?;
+    if with_body {
+        stream.write_all(&body)?;
+    }
+    stream.flush()
+}
+
+fn head(stream: &mut TcpStream) -> io::Result<String> {
+    let mut head = Vec::new();
+    let mut some = [0; 2048];
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        let count = stream.read(&mut some)?;
+        head.extend_from_slice(&some[..count]);
+        if count == 0 || head.len() as u64 > LONGEST {
+            return Err(io::Error::other("no head of a request"));
+        }
+    }
+    String::from_utf8(head).map_err(io::Error::other)
+}
+
+/// What is asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Request<'a> {
+    method: &'a str,
+    path: &'a str,
+    host: &'a str,
+}
+
+impl<'a> Request<'a> {
+    fn read(head: &'a str) -> Option<Self> {
+        let mut lines = head.split("\r\n");
+        let mut words = lines.next()?.split(' ');
+        let (method, path) = (words.next()?, words.next()?);
+        if !matches!(words.next()?, "HTTP/1.1" | "HTTP/1.0") {
+            return None;
+        }
+        let fields = lines.filter_map(|line| line.split_once(':'));
+        let mut hosts = fields.filter(|(name, _)| name.eq_ignore_ascii_case("host"));
+        Some(Self {
+            method,
+            path: path.split(['?', '#']).next()?,
+            host: hosts.next().map_or("", |(_, host)| host.trim()),
+        })
+    }
+}
+
+/// Whether a host's name is one of this machine's for itself.
+fn is_local(host: &str) -> bool {
+    let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, _)) => address,
+        None => host.split(':').next().unwrap_or(host),
+    };
+    let address = name.parse::<std::net::IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_read_and_what_is_none_is_not() {
+        let head = "GET /board/a.html?x HTTP/1.1\r\nUser-Agent: x\r\nhOsT: localhost:8080\r\n\r\n";
+        let found = Request::read(head).unwrap();
+        let expected = Request {
+            method: "GET",
+            path: "/board/a.html",
+            host: "localhost:8080",
+        };
+        assert_eq!(found, expected);
+        for none in ["", "GET /\r\n\r\n", "GET / HTTP/3\r\n\r\n", "\r\n\r\n"] {
+            assert_eq!(Request::read(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_this_machine_are_told_from_others() {
+        for local in [
+            "localhost",
+            "LocalHost:80",
+            "127.0.0.1:8080",
+            "127.9.9.9",
+            "[::1]:80",
+        ] {
+            assert!(is_local(local), "{local}");
+        }
+        for other in [
+            "",
+            "evil.example",
+            "localhost.evil.example:80",
+            "10.0.0.1",
+            "[fe80::1]",
+        ] {
+            assert!(!is_local(other), "{other}");
+        }
+    }
+}
