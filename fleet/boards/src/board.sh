@@ -87,11 +87,26 @@ hello() {
     echo "end"
 }
 
+# clear DIRECTORY WORD: what calls of a word began there as .NAME.PROCESS and were killed over. A number that
+# is another process's by now is told by its words.
+clear() {
+    find "$1" -maxdepth 1 -name '.?*.*' 2>/dev/null | while read -r left; do
+        process=${left##*.}
+        case $process in
+        '' | *[!0-9]*) continue ;;
+        esac
+        # Of a restricted account the words are not on its command line.
+        { tr '\000' ' ' <"/proc/$process/cmdline"; } 2>/dev/null | grep -q -e " $2 " -e " restricted " ||
+            rm -rf "$left"
+    done
+}
+
 # Takes the program on standard input; what is not what was promised is thrown away.
 take_program() {
     [ -z "$restricted" ] || refuse "this account may not put programs here"
     is_digest "${1-}" || refuse "no digest"
     mkdir -p "$here/programs" || exit 1
+    clear "$here/programs" take-program
     new=$here/programs/.$1.$$
     cat >"$new" || {
         rm -f "$new"
@@ -128,6 +143,7 @@ start() {
         exit 0
     fi
     mkdir -p "$spool" || refuse "no room: $spool can't be made"
+    clear "$spool" start
     new=$spool/.$job.$$
     mkdir "$new" || refuse "no room: $new can't be made"
     # Room for the last words, kept from the run.

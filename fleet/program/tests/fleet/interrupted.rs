@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 wakepath_test_program::tests![
     a_transfer_that_was_cut_goes_on_where_it_was,
     a_run_outlives_its_controller_and_its_link,
+    what_a_killed_push_left_goes_with_the_next_and_what_is_under_way_stays,
 ];
 
 const BYTES: u64 = 200_000_000;
@@ -106,4 +107,37 @@ fn a_run_outlives_its_controller_and_its_link() {
     let (code, out, err) = world.told(&["fetch"]);
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("board1  passed"), "{out}");
+}
+
+fn what_a_killed_push_left_goes_with_the_next_and_what_is_under_way_stays() {
+    let world = World::of(&[Like::default()]);
+    let program = stand_in().to_str().unwrap();
+    let push = ["push", "--on", "all", "--program", program];
+    assert_eq!(world.told(&push).0, 0);
+    let programs = world.home(1).join(".wakepath-fleet/programs");
+    let partial = |of: char| {
+        let begin = format!(".{}.", of.to_string().repeat(64));
+        let names = fs::read_dir(&programs).unwrap().flatten();
+        let mut names = names.map(|entry| entry.file_name().into_string().unwrap());
+        names.find(|name| name.starts_with(&begin))
+    };
+    for of in ['a', 'b'] {
+        let digest = of.to_string().repeat(64);
+        world.shell(&format!(
+            "(sleep 60 | ssh -F ssh_config board1 sh .wakepath-fleet/board take-program {digest}) \
+             >/dev/null 2>&1 </dev/null &"
+        ));
+        until("a program under way", || partial(of).is_some());
+    }
+    // A power cut would leave as much.
+    let killed = partial('a').unwrap();
+    let process = killed.rsplit_once('.').unwrap().1;
+    world.shell(&format!("kill -9 {process}"));
+    let stale = format!(".{}.{process}", "c".repeat(64));
+    fs::write(programs.join(&stale), "ha").unwrap();
+    fs::remove_file(world.home(1).join(".wakepath-fleet/program")).unwrap();
+    let (code, out, err) = world.told(&push);
+    assert_eq!(code, 0, "{out}{err}");
+    assert_eq!((partial('a'), partial('c')), (None, None));
+    assert!(partial('b').is_some(), "it was under way");
 }
