@@ -133,6 +133,16 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// What was spent since `before`.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            instructions: self.instructions.saturating_sub(before.instructions),
+            code: self.code - before.code,
+            data: self.data - before.data,
+            lines: self.lines - before.lines,
+        }
+    }
+
     /// All of it.
     pub fn total(&self) -> u64 {
         self.instructions + self.code + self.data + self.lines

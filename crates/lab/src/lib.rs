@@ -58,8 +58,9 @@ pub mod window;
 mod words;
 
 pub use again::{
-    Again, AgainError, ConditionSections, CyclesAsked, Listener, NoBlocks, Noting, Plugin,
-    RunSections, SectionFound, Since, Wanted, attend, kept_windows, sections as run_sections,
+    Again, AgainError, ConditionCosts, ConditionSections, CycleCost, CyclesAsked, Listener,
+    NoBlocks, Noting, Plugin, RunCosts, RunSections, SectionFound, Since, Wanted, attend,
+    costs as run_costs, costs_json, costs_text, kept_windows, sections as run_sections,
     sections_json, sections_text, to_file as sections_file, windows, windows_text,
 };
 pub use architecture::Architecture;

@@ -2,6 +2,7 @@
 //! latencies can be had; the guest knows nothing of it. What the instructions are is told by the folder
 //! `window`.
 
+mod costs;
 mod error;
 // The plugin is compiled by itself; what it decides by bytes is tested here.
 #[cfg(test)]
@@ -19,6 +20,7 @@ mod text;
 mod told;
 mod wanted;
 
+pub use costs::{ConditionCosts, CycleCost, RunCosts, costs, costs_json, costs_text};
 pub use error::{AgainError, NoBlocks};
 pub use guest::Again;
 pub use inventory::{

@@ -16,6 +16,8 @@ pub enum CyclesAsked {
     Worst(usize),
     /// All of those under a real-time policy.
     RealTime,
+    /// All of them.
+    All,
 }
 
 /// A thread of a segment, as tables call it.
@@ -57,7 +59,8 @@ impl Wanted {
                     all.choose(name)?;
                 }
             }
-            CyclesAsked::RealTime => all.choose_real_time(),
+            CyclesAsked::RealTime => all.choose_all(|thread| thread.is_real_time),
+            CyclesAsked::All => all.choose_all(|_| true),
         }
         for of in &mut all.loops {
             of.wanted.sort_unstable();
@@ -119,9 +122,22 @@ impl Wanted {
         }
     }
 
-    fn choose_real_time(&mut self) {
+    /// For each loop the latencies of its samples in instructions.
+    pub(super) fn latencies(&self, ns_per_instruction: u64) -> Vec<Vec<u64>> {
+        let latency = |sample: &Sample| {
+            let ns = u64::try_from(sample.latency_ns()).unwrap_or(0);
+            ns / ns_per_instruction
+        };
+        let loops = self.loops.iter();
+        loops
+            .map(|of| of.samples.iter().map(latency).collect())
+            .collect()
+    }
+
+    /// All cycles of these threads; what was traced holds the tracing too.
+    fn choose_all(&mut self, which: impl Fn(&Thread) -> bool) {
         for (of, thread) in self.loops.iter_mut().zip(&self.threads) {
-            if thread.is_real_time && !thread.traced {
+            if which(thread) && !thread.traced {
                 of.wanted = (0..of.samples.len()).collect();
             }
         }

@@ -31,6 +31,21 @@ pub struct Found {
     pub before: Option<Mark>,
 }
 
+/// How far apart instructions and clock may be where the CPU was woken: a timer is late by some.
+const WOKEN_EARLIER: u64 = 64;
+
+impl Found {
+    /// The instruction at which the cycle was due, if its latency is so many, and whether the CPU slept until
+    /// then: where it halted since, or about then, it had when the cycle was due.
+    pub fn due(&self, latency: u64) -> (u64, bool) {
+        let back = self.wake.count.saturating_sub(latency);
+        match self.wake.count_at_halt + WOKEN_EARLIER >= back {
+            true => (self.wake.count_at_halt, true),
+            false => (back, false),
+        }
+    }
+}
+
 /// A trail of readings that may be a loop's.
 #[derive(Debug, Clone, Copy)]
 struct Trail {

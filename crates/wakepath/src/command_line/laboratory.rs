@@ -21,6 +21,8 @@ pub enum Lab {
     Window(LabWindow),
     /// Make a run once more and tell every section of kernel code that could have held its loop up.
     Sections(LabSections),
+    /// Make a run once more and tell what its cycles would cost on a core of which figures are published.
+    Costs(LabCosts),
     /// Find which of a row of kernels made a latency's path longer, and through which functions.
     Bisect(LabBisect),
 }
@@ -294,6 +296,32 @@ pub struct LabSections {
     #[command(flatten)]
     pub again: LabAgain,
     /// Print all of it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Make a run once more and tell what its cycles would cost on a core of which figures are published.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The same guest is run again, with the emulator carrying a model along: what each class of \
+                  instruction costs, caches with the addresses that the guest uses, string instructions by \
+                  the lines that they touch. The run's own time stays as it is, and its samples must be the \
+                  same to the nanosecond. Costs are no machine's latencies, and judge nothing. They are kept \
+                  in the run directory with the model's figures (costs-MODEL.json).\n\nExit codes: 0 found, 1 \
+                  error.\n\nExamples:\n  \
+                  wakepath lab costs wakepath-runs/lab-1/debian-rt --cost-model cortex-a76\n  \
+                  wakepath lab costs wakepath-runs/lab-1/debian-stock --cost-model skylake --json"
+)]
+pub struct LabCosts {
+    /// Run directory of a guest of the laboratory, with one CPU.
+    pub run: PathBuf,
+    /// Core whose figures are taken.
+    #[arg(long, value_name = "MODEL", value_parser = ["cortex-a76", "skylake"])]
+    pub cost_model: String,
+    /// What makes the run again.
+    #[command(flatten)]
+    pub again: LabAgain,
+    /// Print all of it as JSON, each cycle too.
     #[arg(long)]
     pub json: bool,
 }

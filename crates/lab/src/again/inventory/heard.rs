@@ -11,8 +11,6 @@ use std::collections::HashMap;
 const BEFORE: u64 = 100_000;
 /// So many of the longest stretches are looked into, each begun in another place.
 const LOOKED_INTO: usize = 8;
-/// How far apart instructions and clock may be where the CPU was woken: a timer is late by some.
-const WOKEN_EARLIER: u64 = 64;
 
 /// What is heard of a run.
 pub struct Heard<'a> {
@@ -58,13 +56,9 @@ impl<'a> Heard<'a> {
 
     fn wake_up(&self, found: &Found) -> Option<WakeUp> {
         let instructions = self.latencies[found.of][found.sample];
-        let wake = found.wake;
-        let back = wake.count.saturating_sub(instructions);
-        // Where the CPU halted since, or about then, it had when the cycle was due.
-        let idle = wake.count_at_halt + WOKEN_EARLIER >= back;
-        let due = if idle { wake.count_at_halt } else { back };
+        let (due, idle) = found.due(instructions);
         let stretches = self.ledger.since(due);
-        WakeUp::of(stretches, due, wake.count, instructions, idle)
+        WakeUp::of(stretches, due, found.wake.count, instructions, idle)
     }
 
     /// Whether a stretch is among the longest since a loop was recognised, and longer than any that began there.

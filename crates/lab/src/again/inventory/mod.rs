@@ -55,17 +55,7 @@ pub fn sections(
         costs: None,
     };
     let ns = u64::from(again.ns_per_instruction);
-    let latencies: Vec<Vec<u64>> = wanted
-        .loops
-        .iter()
-        .map(|of| {
-            let latency = |ns: i64| u64::try_from(ns).unwrap_or(0);
-            let samples = of.samples.iter();
-            samples
-                .map(|sample| latency(sample.latency_ns()) / ns)
-                .collect()
-        })
-        .collect();
+    let latencies = wanted.latencies(ns);
     let course = Course::new(match model {
         PreemptionModel::RealTime | PreemptionModel::Full | PreemptionModel::Lazy => {
             Preemption::Full

@@ -3,6 +3,7 @@
 
 mod bisect;
 mod check;
+mod costs;
 mod diff;
 mod exec;
 mod experiments;
@@ -30,6 +31,7 @@ pub fn run(verb: &Lab) -> Outcome {
         Lab::Experiments(arguments) => experiments::run(arguments),
         Lab::Window(arguments) => window::run(arguments),
         Lab::Sections(arguments) => sections::run(arguments),
+        Lab::Costs(arguments) => costs::run(arguments),
         Lab::Bisect(arguments) => bisect::run(arguments),
     }
 }
