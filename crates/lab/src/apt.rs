@@ -6,14 +6,17 @@ use crate::cache::Cache;
 use crate::said::last_line;
 use crate::{LabError, Result};
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 /// The keys that Debian's archive is signed with.
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// Where the system's client has no list of Debian's own.
 const MIRROR: &str = "http://deb.debian.org/debian";
+/// SIGHUP, SIGINT, SIGTERM: somebody wants the end.
+const ASKED_TO_END: [i32; 3] = [1, 2, 15];
 /// Lists older than this are fetched anew.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -129,9 +132,7 @@ impl Client {
         command
             .args(["show", "--no-all-versions", "--"])
             .arg(&wanted);
-        let output = command
-            .output()
-            .map_err(|e| LabError::io("start", Path::new("apt-cache"), e))?;
+        let output = ended(&mut command)?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         if !output.status.success() || field(&text, "Package").is_none() {
             return Err(LabError::NoPackage {
@@ -168,8 +169,7 @@ impl Client {
         command
             .args(["install", "--simulate", "--no-install-recommends", "--"])
             .arg(package);
-        let output = command.output();
-        let output = output.map_err(|e| LabError::io("start", Path::new("apt-get"), e))?;
+        let output = ended(&mut command)?;
         let wanted = installed(&String::from_utf8_lossy(&output.stdout));
         match output.status.success() && !wanted.is_empty() {
             true => Ok(wanted),
@@ -263,11 +263,25 @@ pub(crate) fn field<'a>(described: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
+/// Runs a command to its end. Ctrl-C ends it too, and says nothing of packages.
+fn ended(command: &mut Command) -> Result<Output> {
+    let program = command.get_program().to_owned();
+    let output = command.output();
+    let output = output.map_err(|e| LabError::io("start", Path::new(&program), e))?;
+    match output.status.signal() {
+        None => Ok(output),
+        Some(number) if ASKED_TO_END.contains(&number) => Err(LabError::Interrupted),
+        Some(number) => Err(LabError::Command {
+            command: program.to_string_lossy().into_owned(),
+            said: format!("ended by signal {number}"),
+        }),
+    }
+}
+
 /// Runs a command whose only interest is whether it succeeds.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.env("LC_ALL", "C").stdout(Stdio::null()).output();
-    let output = output.map_err(|e| LabError::io("start", Path::new(&program), e))?;
+    let output = ended(command.env("LC_ALL", "C").stdout(Stdio::null()))?;
     match output.status.success() {
         true => Ok(()),
         false => {
@@ -306,6 +320,22 @@ mod tests {
                     Conf zlib1g (1:1.2.13.dfsg-1 Debian:12.15/oldstable [arm64])\n";
         let expected = ["libgcc-s1=12.2.0-14+deb12u1", "zlib1g=1:1.2.13.dfsg-1"];
         assert_eq!(installed(said), expected);
+    }
+
+    #[test]
+    fn ctrl_c_while_a_client_runs_is_no_missing_package() {
+        let ended_by = |signal: &str| {
+            let kill = format!("kill -{signal} $$");
+            run(Command::new("/bin/sh").args(["-c", &kill])).unwrap_err()
+        };
+        for signal in ["INT", "TERM"] {
+            assert!(
+                matches!(ended_by(signal), LabError::Interrupted),
+                "{signal}"
+            );
+        }
+        let killed = ended_by("KILL").to_string();
+        assert_eq!(killed, "/bin/sh failed: ended by signal 9");
     }
 
     #[test]
