@@ -1,0 +1,27 @@
+//! EtherCAT for loads and loops: process data exchanged with a bus by the calling thread itself, and
+//! a ring of simulated devices that answers where there are no real ones. It decides nothing of what a
+//! fault means, and it commands no device: outputs of real ones stay zero.
+//!
+//! The master is `ethercrab`, without its standard library: its futures are polled here, and its frames
+//! sent and received here, in one thread ([`Master`]). No executor and no second thread takes part, so
+//! that what is measured is the loop's own wake-up, the kernel's network stack and the bus.
+//!
+//! Without devices there is a [`Ring`]: a process in a network namespace of its own with both ends of a
+//! pair of virtual Ethernet devices. It hands the master's end out as an open socket; the namespace and
+//! the pair are gone with the process, and the process with its parent, however that ends.
+
+mod datagram;
+mod device;
+mod drive;
+mod error;
+mod interface;
+mod kernel;
+mod link;
+mod master;
+mod netlink;
+mod ring;
+
+pub use error::EthercatError;
+pub use link::Link;
+pub use master::{Exchange, Master};
+pub use ring::{Ring, RingOptions, main as ring_main};
