@@ -35,10 +35,10 @@ pub use counts::CountProblem;
 pub use digest::sha256_of_file;
 pub use error::{ArchiveError, NoRoom, Result};
 pub use event::{
-    CacheRuns, CacheState, CountersRead, Effective, Ending, Event, FactsTaken, KernelLatency,
-    KernelNoise, ModuleTimes, Obstacle, PageFaults, PlannedSegment, RunStarted, ScenarioText,
-    SegmentEnded, SegmentStarted, SegmentTraced, SelfTestFound, StageLatency, ThreadEnd,
-    ThreadEnded, ThreadStarted, Tool, TracingSetUp, When, run_id,
+    BusExchanges, CacheRuns, CacheState, CountersRead, Effective, Ending, Event, FactsTaken,
+    KernelLatency, KernelNoise, ModuleTimes, Obstacle, PageFaults, PlannedSegment, RunStarted,
+    ScenarioText, SegmentEnded, SegmentStarted, SegmentTraced, SelfTestFound, StageLatency,
+    ThreadEnd, ThreadEnded, ThreadStarted, Tool, TracingSetUp, When, run_id,
 };
 pub use finish::{Step, discard_in, finish, finish_in, finish_until, withdraw_in};
 pub use follow::LogFollower;

@@ -7,6 +7,7 @@ use crate::conditions::NotMeasured;
 use crate::controllers::{self, ControllerFile};
 use crate::counters::{self, CounterFigures};
 use crate::error::AssessmentError;
+use crate::exchanges::{self, Exchanges};
 use crate::flight::{FlightOrder, FlownConditions, judge_flights};
 use crate::identity::{RunIdentity, identity, scenario_of};
 use crate::inflation::{Inflation, inflations};
@@ -69,6 +70,9 @@ pub struct Assessment {
     /// The clocks that drove recorded loops.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bus_clocks: Vec<BusClock>,
+    /// What became of exchanges with a bus, where loops had one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exchanges: Vec<Exchanges>,
     /// What a job loses of its caches, where that was measured.
     pub cache_delays: Vec<CacheDelays>,
     /// What each load did, by phase.
@@ -183,6 +187,7 @@ impl Assessment {
             modules: modules::figures(run, &segments)?,
             said: said::said(run)?,
             bus_clocks: said::bus_clocks(run)?,
+            exchanges: exchanges::of_all(&segments),
             cache_delays: cache_delays(run),
             bounds,
             variants: variants(&scenario),

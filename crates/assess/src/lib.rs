@@ -12,6 +12,7 @@ mod conditions;
 mod controllers;
 mod counters;
 mod error;
+mod exchanges;
 pub mod explanation;
 mod flight;
 mod identity;
@@ -27,6 +28,7 @@ mod run_outcome;
 mod said;
 mod schedulability;
 mod sections;
+mod tiers;
 mod trial;
 mod variants;
 pub mod watched;
@@ -44,6 +46,7 @@ pub use conditions::NotMeasured;
 pub use controllers::ControllerFile;
 pub use counters::{CounterFigures, PerCycle};
 pub use error::AssessmentError;
+pub use exchanges::Exchanges;
 pub use flight::{
     Brinks, FlightOrder, Flights, FlightsError, FlownCondition, FlownConditions, Search,
     can_be_met, loss_text,
@@ -67,6 +70,7 @@ pub use schedulability::{
     SweptPlan, SweptPoint, SweptShare, Taken, Which, measured_execution, refused_words, set_of_run,
 };
 pub use sections::Spread;
+pub use tiers::{PolicyInTier, ReachedTier, Tiers};
 pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep};
 pub use variants::Variant;
 pub use worst_case::{

@@ -44,7 +44,11 @@ pub(crate) fn figures(
         for (_, thread) in &condition.threads {
             let judged = thread.expected.saturating_sub(thread.first_judged_cycle);
             let judged_ns = judged.saturating_mul(thread.due.period_ns);
-            for module in thread.modules.iter().filter(|one| one.caches.is_none()) {
+            for module in thread
+                .modules
+                .iter()
+                .filter(|one| one.caches.is_none() && one.exchanges.is_none())
+            {
                 let known = all[first..].iter_mut().find(|(known, _)| {
                     known.thread == thread.name && known.times.name == module.name
                 });
@@ -122,6 +126,7 @@ mod tests {
                 every: Some(2),
                 late: Some(7),
                 caches: None,
+                exchanges: None,
             },
             rate_hz: 0.0,
             wanted_hz: Some(125.0),

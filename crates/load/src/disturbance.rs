@@ -5,6 +5,7 @@ pub(crate) mod address_spaces;
 pub(crate) mod bonnie;
 pub(crate) mod command;
 pub(crate) mod cpu;
+pub(crate) mod ethercat;
 pub(crate) mod files;
 pub(crate) mod fio;
 pub(crate) mod glmark2;

@@ -33,6 +33,10 @@ pub(crate) enum Ended {
     NoSlot,
     #[error("{bytes} bytes are too many")]
     TooMany { bytes: u64 },
+    #[error(transparent)]
+    Bus(#[from] wakepath_ethercat::EthercatError),
+    #[error("{0}")]
+    Ethercat(String),
     #[error("{limit} open files are allowed, which is too few")]
     FewFiles { limit: u32 },
     #[error("the program that does nothing ended with {status}")]

@@ -38,6 +38,7 @@ mod kernel;
 mod launch;
 mod loads;
 mod memory_budget;
+mod offered;
 mod options;
 mod orphans;
 mod plan;
@@ -50,6 +51,7 @@ pub mod worker;
 
 pub use error::{IdleLoad, LoadError};
 pub use loads::{Containment, Loads};
+pub use offered::{Offered, offered};
 pub use options::{Cache, Caches, StartOptions};
 pub use orphans::{OWN_ENVIRONMENT_VARIABLE, reap_orphans};
 pub use proof::Snapshot;

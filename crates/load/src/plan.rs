@@ -1,6 +1,7 @@
 //! The resolved plan of one phase, as it goes to the supervisor, and the job of one process, as it
 //! goes to a worker. Nothing in it is left to look up.
 
+use crate::disturbance::ethercat::Bus;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -144,6 +145,10 @@ pub(crate) enum Job {
     },
     AddressSpaces {
         bytes: u64,
+    },
+    Ethercat {
+        period: Duration,
+        bus: Bus,
     },
     HttpServer,
     /// Becomes another program. With counters it first adds the CPU time that it used itself to its

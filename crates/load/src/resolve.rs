@@ -2,12 +2,13 @@
 //! It starts nothing.
 
 use crate::disturbance::{
-    address_spaces, bonnie, command, cpu, files, fio, glmark2, hackbench, iperf3, memory, messages,
-    network, processes, rcu_storm, storm, stress_ng, timer_storm, timers, wget,
+    address_spaces, bonnie, command, cpu, ethercat, files, fio, glmark2, hackbench, iperf3, memory,
+    messages, network, processes, rcu_storm, storm, stress_ng, timer_storm, timers, wget,
 };
 use crate::plan::{Job, Plan, PlannedLoad, Unit, Work};
 use crate::{Disturbance, LoadError, StartOptions, memory_budget};
 use std::path::Path;
+use std::time::Duration;
 use wakepath_scenario::{LoadKind, LoadSpec};
 use wakepath_timeline::CpuSet;
 
@@ -68,10 +69,11 @@ fn resolve_one(
         }
     };
     let one_each = u32::try_from(cpus.len()).unwrap_or(1).max(1);
-    let built_in_workers = if spec.workers == 0 {
-        one_each
-    } else {
-        spec.workers
+    let built_in_workers = match (&spec.kind, spec.workers) {
+        // A bus has one master.
+        (LoadKind::Ethercat { .. }, _) => 1,
+        (_, 0) => one_each,
+        (_, workers) => workers,
     };
     let mut working_set_bytes = None;
     let built_in = |disturbs: &[Disturbance], unit, steps, job| {
@@ -120,6 +122,11 @@ fn resolve_one(
             working_set_bytes = Some(bytes);
             let job = Job::AddressSpaces { bytes };
             built_in(address_spaces::DISTURBS, "rounds", 1, job)
+        }
+        LoadKind::Ethercat { period_ns, bus } => {
+            let (period, bus) = (Duration::from_nanos(*period_ns), ethercat::Bus::of(bus));
+            let job = Job::Ethercat { period, bus };
+            built_in(ethercat::DISTURBS, "frames", 1, job)
         }
         LoadKind::StressNg { arguments } => package(
             &stress_ng::disturbs(arguments),

@@ -2,8 +2,8 @@
 
 use crate::counters::Counters;
 use crate::disturbance::{
-    address_spaces, cpu, files, http_server, memory, messages, network, processes, rcu_storm,
-    timer_storm, timers,
+    address_spaces, cpu, ethercat, files, http_server, memory, messages, network, processes,
+    rcu_storm, timer_storm, timers,
 };
 use crate::ended::Ended;
 use crate::launch::NOTHING;
@@ -38,6 +38,11 @@ fn run(argument: &str) -> Result<Infallible, Ended> {
         return Err(Ended::ParentGone);
     }
     cpus::pin(&assignment.cpus)?;
+    // Raw frames on an interface are a capability's; the socket outlives it.
+    let opened = match &assignment.job {
+        Job::Ethercat { bus, .. } => bus.open()?,
+        _ => None,
+    };
     // A load needs none, and a program of others least of all.
     rights::give_up().map_err(Ended::system("cannot give up capabilities"))?;
     let counters = match assignment.slot {
@@ -80,6 +85,7 @@ fn run(argument: &str) -> Result<Infallible, Ended> {
         &Job::TimerStorm { timers } => timer_storm::run(&counters, &assignment, slot, timers),
         &Job::RcuStorm { files } => rcu_storm::run(&counters, &assignment, slot, files),
         &Job::AddressSpaces { bytes } => address_spaces::run(counter, bytes),
+        Job::Ethercat { period, bus } => ethercat::run(counter, bus, opened, *period),
         Job::HttpServer => http_server::run(counter),
         Job::Program { .. } => unreachable!("replaced by exec above"),
     }

@@ -167,7 +167,8 @@ fn role_of(process: u32) -> Option<OwnRole> {
         b"probe" => OwnRole::Probe,
         b"loop" => OwnRole::Loop,
         b"load-supervisor" => OwnRole::LoadSupervisor,
-        b"load-worker" => OwnRole::LoadWorker,
+        // A ring stands for devices: what it does to the loop was asked for.
+        b"load-worker" | b"ethercat-ring" => OwnRole::LoadWorker,
         _ => return None,
     })
 }

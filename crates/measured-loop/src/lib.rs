@@ -15,6 +15,6 @@ pub use host::{die_with, is_child_of, run_as_child, shared_memory};
 pub use policies::keep_for;
 pub use process::run;
 pub use protocol::{
-    ControllerSpec, Counted, FlightSpec, INTERFACE, LoopReply, LoopSpec, TableTaskSpec,
-    ThreadEndReport, ThreadReady, ThreadSpec, VERSION, Versions, WorkSpec,
+    ControllerSpec, Counted, EthercatSpec, FlightSpec, INTERFACE, LoopReply, LoopSpec,
+    TableTaskSpec, ThreadEndReport, ThreadReady, ThreadSpec, VERSION, Versions, WorkSpec,
 };

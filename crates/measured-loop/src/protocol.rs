@@ -140,6 +140,8 @@ pub enum WorkSpec {
         /// What the thread that preempts it reads and writes, in bytes.
         preempted_by: u64,
     },
+    /// Exchanges process data with an EtherCAT bus.
+    Ethercat(EthercatSpec),
     /// A controller in a simulated flight.
     Flight(FlightSpec),
     /// Whatever a program of the user's own does in the loop of this thread's name.
@@ -147,6 +149,23 @@ pub enum WorkSpec {
         /// The program and its arguments.
         command: Vec<String>,
     },
+}
+
+/// An EtherCAT bus, and how long an answer is waited for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EthercatSpec {
+    /// How long a cycle waits, in nanoseconds; `None`: half of the period.
+    pub timeout_ns: Option<u64>,
+    /// The network interface; `None`: the simulated devices below.
+    pub interface: Option<String>,
+    /// How many.
+    pub devices: u16,
+    /// The longest that an answer is held back, in nanoseconds.
+    pub jitter_ns: u64,
+    /// Of a million frames so many are lost.
+    pub lost_per_million: u32,
+    /// After so long the last device stops taking part, in nanoseconds.
+    pub stops_after_ns: Option<u64>,
 }
 
 /// A controller in a simulated flight.

@@ -52,6 +52,8 @@ pub struct WorkOutcome {
     pub work_ns: Option<u32>,
     /// The work met a fault of its own.
     pub fault: bool,
+    /// What it exchanged got no right answer in time.
+    pub unanswered: bool,
 }
 
 /// A periodic loop on the calling thread. Prepare the thread first ([`crate::Preparation`]).
@@ -205,6 +207,9 @@ impl Cycles {
         }
         if outcome.fault {
             flags = flags.with(SampleFlags::WORK_FAULT);
+        }
+        if outcome.unanswered {
+            flags = flags.with(SampleFlags::UNANSWERED);
         }
         if activation.cycle < self.first_judged {
             flags = flags.with(SampleFlags::WARM_UP);

@@ -1,6 +1,7 @@
 //! Every key that a scenario file may hold, once: reading refuses what is not here, and the JSON
 //! Schema and the reference page are made from here.
 
+mod ethercat;
 mod flight;
 mod loads;
 mod policies;
@@ -9,11 +10,14 @@ mod tables;
 mod task_set;
 mod work;
 
+pub(crate) use ethercat::MOST_DEVICES;
 pub(crate) use flight::{FLIGHT, LONGEST_VEHICLE};
 pub(crate) use loads::LOAD;
 pub(crate) use policies::POLICY;
 pub(crate) use sections::{MOST_INTERRUPTS, SECTION_INTERRUPT, SECTIONS};
-pub(crate) use tables::{ACCOUNTING, CRITERION, LONGEST_NAME, PHASE, SCENARIO, TASK, TRACE};
+pub(crate) use tables::{
+    ACCOUNTING, CRITERION, LONGEST_NAME, PHASE, SCENARIO, TASK, TIER_NAMES, TRACE,
+};
 pub(crate) use task_set::{
     MOST_SET_TASKS, SET_ADMISSION, SET_CACHE_DELAY, SET_CHAIN, SET_EXECUTION, SET_OVERHEADS,
     SET_RESERVATION, SET_TASK, TASK_SET,

@@ -1,6 +1,9 @@
 //! The disturbances that a phase asks for. Running them and proving their work is the load room's
 //! business.
 
+use crate::EthercatBus;
+use crate::keys;
+use crate::read::simple_kind;
 use serde::Serialize;
 use wakepath_timeline::CpuSet;
 
@@ -44,6 +47,13 @@ pub enum LoadKind {
     RcuStorm,
     /// Forks of a large process.
     AddressSpaces,
+    /// Process data exchanged with an EtherCAT bus.
+    Ethercat {
+        /// From one exchange to the next, in nanoseconds.
+        period_ns: u64,
+        /// Where the devices are.
+        bus: EthercatBus,
+    },
     /// stress-ng with these arguments.
     StressNg {
         /// Arguments, as on its command line.
@@ -97,6 +107,7 @@ impl LoadKind {
             Self::TimerStorm => "timer-storm",
             Self::RcuStorm => "rcu-storm",
             Self::AddressSpaces => "address-spaces",
+            Self::Ethercat { .. } => "ethercat",
             Self::StressNg { .. } => "stress-ng",
             Self::Fio { .. } => "fio",
             Self::Hackbench { .. } => "hackbench",
@@ -106,6 +117,33 @@ impl LoadKind {
             Self::Glmark2 { .. } => "glmark2",
             Self::Command { .. } => "command",
         }
+    }
+}
+
+/// A kind of disturbance as it is offered to the user.
+#[derive(Debug, Clone)]
+pub struct OfferedLoad {
+    /// As scenario files call it.
+    pub name: &'static str,
+    /// What it does, one sentence.
+    pub about: &'static str,
+    /// The kind that its name alone stands for; `None` where more must be said.
+    pub kind: Option<LoadKind>,
+}
+
+impl LoadKind {
+    /// All kinds, in the order of the reference page.
+    pub fn offered() -> impl Iterator<Item = OfferedLoad> {
+        keys::LOAD.variants.iter().map(|variant| OfferedLoad {
+            name: variant.name,
+            about: variant.about,
+            kind: match variant.name {
+                "memory" => Some(Self::Memory {
+                    working_set: WorkingSet::Dram,
+                }),
+                name => simple_kind(name, Vec::new()),
+            },
+        })
     }
 }
 

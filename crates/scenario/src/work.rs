@@ -1,7 +1,7 @@
 //! What a thread of the loop does in each cycle, as a scenario says it. Nothing here is carried
 //! out, and no file is read: a vehicle's or a library's file is named until the caller has read it.
 
-use crate::{Course, FlightVehicle, TableSource};
+use crate::{Course, EthercatBus, FlightVehicle, TableSource};
 use serde::Serialize;
 use wakepath_flight::Trajectory;
 
@@ -28,6 +28,13 @@ pub enum Work {
         bytes: u64,
         /// What the thread that preempts it reads and writes, in bytes.
         preempted_by: u64,
+    },
+    /// Exchanges process data with an EtherCAT bus.
+    Ethercat {
+        /// How long a cycle waits for its answer, in nanoseconds; `None`: half of the period.
+        timeout_ns: Option<u64>,
+        /// Where the devices are.
+        bus: EthercatBus,
     },
     /// A quadrotor's controller, built in.
     Flight(Flight),
@@ -110,6 +117,7 @@ impl Work {
             | Self::WorkingSet { .. }
             | Self::Busy { .. }
             | Self::CacheDelay { .. }
+            | Self::Ethercat { .. }
             | Self::Program { .. } => None,
             Self::Flight(flight) => Some(flight),
             Self::Library(library) => Some(&library.flight),
@@ -124,6 +132,7 @@ impl Work {
             | Self::WorkingSet { .. }
             | Self::Busy { .. }
             | Self::CacheDelay { .. }
+            | Self::Ethercat { .. }
             | Self::Program { .. } => None,
             Self::Flight(flight) => Some(flight),
             Self::Library(library) => Some(&mut library.flight),

@@ -2,6 +2,7 @@
 //! and a rerun reads. Every default is written out. What is TOML is the library's business.
 
 mod entries;
+mod ethercat;
 mod work;
 
 use crate::units::format_size;
@@ -168,6 +169,15 @@ fn load(load: &LoadSpec) -> Value {
                 WorkingSet::Dram => "dram".to_owned(),
             },
         ),
+        LoadKind::Ethercat { period_ns, bus } => {
+            let cpus = load.cpus.as_ref().map(ToString::to_string);
+            return Entries::new()
+                .with("kind", "ethercat")
+                .with("period", time(*period_ns))
+                .and(ethercat::bus(bus))
+                .maybe("cpus", cpus)
+                .into();
+        }
         // Its other kinds are written as they are called: a kind, and its words.
         other => Entries::of(other),
     };

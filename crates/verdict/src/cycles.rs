@@ -194,7 +194,8 @@ impl CycleRecord {
         let missed = exceeds(response, self.deadline_ns)
             || self
                 .latency_limit_ns
-                .is_some_and(|limit| exceeds(latency, limit));
+                .is_some_and(|limit| exceeds(latency, limit))
+            || sample.flags.contains(SampleFlags::UNANSWERED);
         self.executed += 1;
         self.executed_late += u64::from(missed);
         self.late_after_overrun += u64::from(sample.flags.contains(SampleFlags::DUE_ALREADY_PAST));

@@ -38,6 +38,7 @@ pub fn run(process: Internal) -> ExitCode {
             directory,
         } => probe_process(parent, &directory),
         Internal::LoadSupervisor => return wakepath_load::supervisor::main(),
+        Internal::EthercatRing { options } => return wakepath_ethercat::ring_main([options]),
         Internal::LabGuest => return crate::verbs::lab::guest_main(),
         Internal::OwnProgram {
             parent,

@@ -140,6 +140,11 @@ pub fn languages(job: &Job) -> Outcome {
     noting_counts(job, released(job, &arguments), "languages: ")
 }
 
+/// Process data exchanged at 1 kHz for ten minutes, each exchange accounted for.
+pub fn ethercat(job: &Job) -> Outcome {
+    released(job, &["system::ethercat::", "--ignored", ONE_AT_A_TIME])
+}
+
 /// The same guests again and again on a busy host, with their counts.
 pub fn repetition(job: &Job) -> Outcome {
     let arguments = ["repetition::", "--ignored", ONE_AT_A_TIME, "--nocapture"];

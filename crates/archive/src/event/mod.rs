@@ -9,7 +9,7 @@ mod start;
 pub use kernel::{
     KernelLatency, KernelNoise, SegmentTraced, SelfTestFound, StageLatency, TracingSetUp,
 };
-pub use modules::{CacheRuns, CacheState, ModuleTimes};
+pub use modules::{BusExchanges, CacheRuns, CacheState, ModuleTimes};
 pub use segment::{
     CountersRead, Effective, Obstacle, PageFaults, SegmentEnded, SegmentStarted, ThreadEnd,
     ThreadEnded, ThreadStarted,

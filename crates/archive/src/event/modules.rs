@@ -27,6 +27,39 @@ pub struct ModuleTimes {
     /// Of work that measures what a job loses of its caches; `None` for any other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caches: Option<CacheRuns>,
+    /// Of work that exchanges process data with a bus; `None` for any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<BusExchanges>,
+}
+
+/// What became of the exchanges with a bus. All times in nanoseconds; bins that hold values: smallest and
+/// largest value, count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BusExchanges {
+    /// The interface, or what stands in its place.
+    pub bus: String,
+    /// How many devices answered.
+    pub devices: u16,
+    /// The working counter that is right.
+    pub counter: u16,
+    /// How often process data were sent, or should have been.
+    pub exchanges: u64,
+    /// Answers that not all devices had taken part in.
+    pub wrong_counter: u64,
+    /// Answers that came after the loop had given them up.
+    pub late: u64,
+    /// Frames that never came back.
+    pub lost: u64,
+    /// Frames that could not be sent.
+    pub not_sent: u64,
+    /// Frames that passed the reference clock after the devices had taken that period's outputs.
+    pub after_output: u64,
+    /// From sending to the answer, where it was right.
+    pub round_trip: Vec<(i64, i64, u64)>,
+    /// How much later than usual a frame passed the reference clock.
+    pub behind: Vec<(i64, i64, u64)>,
+    /// How far a device's clock was from the reference, looked at now and then.
+    pub clock_difference: Vec<(i64, i64, u64)>,
 }
 
 /// Runs through a working set whose caches were in a known state. All times in nanoseconds.

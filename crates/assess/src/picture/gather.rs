@@ -97,6 +97,7 @@ impl Gatherer {
             || self
                 .latency_limit_ns
                 .is_some_and(|limit| over(latency_ns, limit))
+            || sample.flags.contains(SampleFlags::UNANSWERED)
         {
             self.violations.late.push(LateCycle {
                 index,

@@ -29,10 +29,11 @@ pub(super) enum Role {
     DueAlreadyPast,
     SleepInterrupted,
     WorkFault,
+    Unanswered,
 }
 
 /// Every role with its word. The first [`TIMES`] are times.
-const ROLES: [(&str, Role); 22] = [
+const ROLES: [(&str, Role); 23] = [
     ("due", Role::Due),
     ("start", Role::Start),
     ("end", Role::End),
@@ -55,6 +56,7 @@ const ROLES: [(&str, Role); 22] = [
     ("due_already_past", Role::DueAlreadyPast),
     ("sleep_interrupted", Role::SleepInterrupted),
     ("work_fault", Role::WorkFault),
+    ("unanswered", Role::Unanswered),
 ];
 const TIMES: usize = 8;
 

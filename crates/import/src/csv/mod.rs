@@ -194,7 +194,8 @@ impl Reader {
                     Role::SleepInterrupted,
                     SampleFlags::SLEEP_INTERRUPTED,
                 )?)
-                .with(flag(Role::WorkFault, SampleFlags::WORK_FAULT)?),
+                .with(flag(Role::WorkFault, SampleFlags::WORK_FAULT)?)
+                .with(flag(Role::Unanswered, SampleFlags::UNANSWERED)?),
             ..Sample::default()
         };
         let short = |ns: i64| {

@@ -3,7 +3,7 @@
 use super::{Configuration, Setting};
 use crate::architecture::Architecture;
 use std::fmt;
-use wakepath_scenario::{LoadKind, Scenario};
+use wakepath_scenario::{LoadKind, Scenario, Work};
 
 /// What is asked of a guest, as far as its kernel must bear it.
 pub(crate) struct Asked<'a> {
@@ -156,6 +156,18 @@ fn of_a_scenario(scenario: &Scenario) -> Vec<Want> {
         )
     }) {
         wants.push(needed("INET", "loads that use the network"));
+    }
+    let exchanges = |work: &Work| matches!(work, Work::Ethercat { .. });
+    let mut works = scenario.tasks.iter().map(|task| &task.work);
+    if has(|load| matches!(load, LoadKind::Ethercat { .. })) || works.any(exchanges) {
+        let without = "simulated EtherCAT devices";
+        wants.push(needed("NET_NS", without));
+        for (option, module) in [("PACKET", "af_packet"), ("VETH", "veth")] {
+            wants.push(Want {
+                module: Some(module),
+                ..needed(option, without)
+            });
+        }
     }
     if has(|load| matches!(load, LoadKind::Timers)) {
         wants.push(needed("TIMERFD", "the load of timers"));

@@ -13,6 +13,7 @@ fn main() -> ExitCode {
     match verb.to_str() {
         Some("internal") => match arguments.next().as_deref().and_then(|verb| verb.to_str()) {
             Some("load-supervisor") => supervisor::main(),
+            Some("ethercat-ring") => wakepath_ethercat::ring_main(arguments),
             Some("load-worker") => worker::main(arguments),
             _ => ExitCode::FAILURE,
         },

@@ -21,6 +21,7 @@ pub(super) fn modules(sections: Vec<SectionTimes>) -> Vec<ModuleTimes> {
         every: None,
         late: None,
         caches: None,
+        exchanges: None,
     };
     sections.into_iter().map(module).collect()
 }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wakepath_statistics::{LatencyHistogram, Quantile};
-use wakepath_timeline::Sample;
+use wakepath_timeline::{Sample, SampleFlags};
 
 /// Upper edges of the counts in [`LiveFigures::within`], in nanoseconds.
 pub const WITHIN_NS: [i64; 19] = [
@@ -118,7 +118,9 @@ impl Limits {
         let above = |value: i64, limit: Option<u64>| {
             limit.is_some_and(|limit| i128::from(value) > i128::from(limit))
         };
-        above(sample.latency_ns(), self.latency_ns) || above(sample.response_ns(), self.deadline_ns)
+        above(sample.latency_ns(), self.latency_ns)
+            || above(sample.response_ns(), self.deadline_ns)
+            || sample.flags.contains(SampleFlags::UNANSWERED)
     }
 }
 

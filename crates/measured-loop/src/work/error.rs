@@ -26,6 +26,9 @@ pub(crate) enum WorkError {
     /// The user's own program runs the loop, not this process.
     #[error("the loop is a program's own; every task of the scenario needs the same program")]
     ItsOwnProgram,
+    /// What has become of the bus.
+    #[error("{0}")]
+    Bus(String),
     /// What the controller itself has to say.
     #[error("{0}")]
     Complaint(String),
@@ -34,6 +37,12 @@ pub(crate) enum WorkError {
 impl From<VehicleError> for WorkError {
     fn from(error: VehicleError) -> Self {
         Self::Vehicle(error.to_string())
+    }
+}
+
+impl From<wakepath_ethercat::EthercatError> for WorkError {
+    fn from(error: wakepath_ethercat::EthercatError) -> Self {
+        Self::Bus(error.to_string())
     }
 }
 

@@ -170,6 +170,7 @@ impl<C: Steps> Flight<C> {
         WorkOutcome {
             work_ns: Some(u32::try_from(ended_ns - begun_ns).unwrap_or(u32::MAX)),
             fault: answer.fault || self.lost,
+            unanswered: false,
         }
     }
 

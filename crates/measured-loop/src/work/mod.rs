@@ -3,6 +3,7 @@
 mod busy;
 mod cache_delay;
 mod error;
+mod ethercat;
 mod flight;
 mod interpreter;
 mod lateness;
@@ -18,6 +19,7 @@ pub(crate) use error::WorkError;
 use crate::{ControllerSpec, FlightSpec, WorkSpec};
 use busy::Busy;
 use cache_delay::CacheDelay;
+use ethercat::Ethercat;
 use flight::{BuiltIn, Flight, Steps};
 use library::Library;
 use python::PythonController;
@@ -37,6 +39,7 @@ pub(crate) enum LoopWork {
     WorkingSet(WorkingSet),
     Busy(Busy),
     CacheDelay(Box<CacheDelay>),
+    Ethercat(Box<Ethercat>),
     Flight(Box<Flight<BuiltIn>>),
     Library(Box<Flight<Library>>),
     Python(Box<Flight<PythonController>>),
@@ -51,7 +54,8 @@ macro_rules! flown {
             LoopWork::Nothing
             | LoopWork::WorkingSet(_)
             | LoopWork::Busy(_)
-            | LoopWork::CacheDelay(_) => $otherwise,
+            | LoopWork::CacheDelay(_)
+            | LoopWork::Ethercat(_) => $otherwise,
             LoopWork::Flight($flight) => $answer,
             LoopWork::Library($flight) => $answer,
             LoopWork::Python($flight) => $answer,
@@ -77,6 +81,7 @@ impl LoopWork {
                 let measured = CacheDelay::new(*bytes, *preempted_by, period_ns);
                 Ok(Self::CacheDelay(Box::new(measured)))
             }
+            WorkSpec::Ethercat(bus) => Ok(Self::Ethercat(Box::new(Ethercat::new(bus, period_ns)?))),
             WorkSpec::Flight(flight) => Self::flight(flight, period_ns),
             WorkSpec::Program { .. } => Err(WorkError::ItsOwnProgram),
         }
@@ -120,6 +125,9 @@ impl LoopWork {
         if let Self::CacheDelay(measured) = self {
             measured.begin();
         }
+        if let Self::Ethercat(bus) = self {
+            bus.begin(due_ns);
+        }
         flown!(self, flight => flight.begin(due_ns), else ());
     }
 
@@ -130,6 +138,7 @@ impl LoopWork {
             Self::WorkingSet(set) => set.touch(),
             Self::Busy(busy) => busy.step(),
             Self::CacheDelay(measured) => measured.step(),
+            Self::Ethercat(bus) => return bus.step(),
             _ => {}
         }
         flown!(self, flight => flight.step(), else WorkOutcome::default())
@@ -140,6 +149,9 @@ impl LoopWork {
         if let Self::CacheDelay(measured) = self {
             measured.end_warm_up();
         }
+        if let Self::Ethercat(bus) = self {
+            bus.end_warm_up();
+        }
         flown!(self, flight => flight.controller_mut().end_warm_up(), else ());
     }
 
@@ -147,6 +159,9 @@ impl LoopWork {
     pub(crate) fn modules(&self) -> Vec<ModuleTimes> {
         if let Self::CacheDelay(measured) = self {
             return measured.modules();
+        }
+        if let Self::Ethercat(bus) = self {
+            return bus.modules();
         }
         flown!(self, flight => flight.controller().modules(), else Vec::new())
     }
@@ -158,6 +173,9 @@ impl LoopWork {
     /// One line: why the work can't go on.
     #[inline]
     pub(crate) fn after(&mut self, sample: &Sample, next_due_ns: u64) -> Result<(), WorkError> {
+        if let Self::Ethercat(bus) = self {
+            return bus.after(sample, next_due_ns);
+        }
         flown!(self, flight => {
             flight.after(sample.end_ns, next_due_ns);
             flight

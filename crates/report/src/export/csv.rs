@@ -22,7 +22,7 @@ pub enum CsvError {
 
 const HEAD: &str = "segment,repetition,phase,condition,thread,cycle,due_ns,latency_ns,execution_ns,\
                     response_ns,work_ns,cpu_time_ns,involuntary_switches,cpu,warm_up,\
-                    due_already_past,sleep_interrupted,work_fault,first_judged_cycle,end_cycle\r\n";
+                    due_already_past,sleep_interrupted,work_fault,unanswered,first_judged_cycle,end_cycle\r\n";
 
 /// Writes all samples of a run, by segment, thread and cycle. Times are nanoseconds, `due_ns` on the
 /// measured machine's `CLOCK_MONOTONIC`; a cell is empty where nothing was measured.
@@ -72,7 +72,7 @@ fn line(to: &mut impl Write, before: &str, sample: &Sample, after: &str) -> io::
     };
     write!(
         to,
-        "{before},{},{},{},{},{},{},{},{},{},{},{},{},{},{after}\r\n",
+        "{before},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{after}\r\n",
         sample.cycle,
         sample.due_ns,
         sample.latency_ns(),
@@ -89,6 +89,7 @@ fn line(to: &mut impl Write, before: &str, sample: &Sample, after: &str) -> io::
         u8::from(has(SampleFlags::DUE_ALREADY_PAST)),
         u8::from(has(SampleFlags::SLEEP_INTERRUPTED)),
         u8::from(has(SampleFlags::WORK_FAULT)),
+        u8::from(has(SampleFlags::UNANSWERED)),
     )
 }
 

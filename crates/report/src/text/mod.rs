@@ -5,6 +5,7 @@ mod cache_delays;
 mod comparison;
 mod counters;
 mod cycle_text;
+mod exchanges;
 mod explanation;
 mod flights;
 mod imported;
@@ -16,12 +17,14 @@ mod rows;
 mod said;
 mod schedulability;
 mod sweep;
+mod tiers;
 mod variants;
 mod verdict;
 pub(crate) mod worst_case;
 
 use crate::Style;
 use crate::table::Tone;
+pub(crate) use exchanges::table as exchanges_table;
 pub(crate) use modules::tables as module_tables;
 use std::fmt::Write;
 use verdict::write_verdict;
@@ -94,6 +97,7 @@ fn write_all(assessment: &Assessment, text: &mut String, style: Style) -> std::f
     text.push_str(&inflation::to_text(&assessment.inflation, style));
     text.push_str(&counters::to_text(&assessment.counters, style));
     text.push_str(&cache_delays::to_text(&assessment.cache_delays, style));
+    text.push_str(&exchanges::to_text(&assessment.exchanges, style));
     text.push_str(&modules::to_text(&assessment.modules, style));
     text.push_str(&said::to_text(
         &assessment.said,

@@ -142,6 +142,7 @@ mod tests {
                 every: Some(2),
                 late: Some(7),
                 caches: None,
+                exchanges: None,
             },
             rate_hz: 250.0,
             wanted_hz: Some(125.0),

@@ -1,5 +1,6 @@
 //! The loads as they are written.
 
+use super::ethercat::{DEVICES, INTERFACE, JITTER, LOSS, STOPS_AFTER};
 use super::{Form, Key, Variant, Variants, optional, required};
 
 const WORKERS: Key = optional(
@@ -52,7 +53,7 @@ pub(crate) static LOAD: Variants = Variants {
     tag: "kind",
     short: (
         "^(cpu|memory( (l1|l2|l3|dram|[0-9].*))?|messages|processes|files|network|timers|\
-         timer-storm|rcu-storm|address-spaces|stress-ng|fio|hackbench|bonnie|iperf3|wget|glmark2)$",
+         timer-storm|rcu-storm|address-spaces|ethercat|stress-ng|fio|hackbench|bonnie|iperf3|wget|glmark2)$",
         "the kind alone, such as `\"cpu\"`",
     ),
     variants: &[
@@ -93,6 +94,32 @@ pub(crate) static LOAD: Variants = Variants {
             "address-spaces",
             "Forks of a large process: its page tables are copied, written through and taken down.",
         ),
+        Variant {
+            name: "ethercat",
+            about: "Process data exchanged with an EtherCAT bus at a rate of its own. Only frames that all \
+                    devices took part in count.",
+            keys: &[
+                optional(
+                    "rate",
+                    Form::Rate,
+                    "\"1 kHz\"",
+                    "Exchanges in a second, up to 10 kHz.",
+                ),
+                optional(
+                    "period",
+                    Form::Duration,
+                    "that of `rate`",
+                    "From one exchange to the next. Not beside `rate`.",
+                ),
+                INTERFACE,
+                DEVICES,
+                JITTER,
+                LOSS,
+                STOPS_AFTER,
+                CPU,
+                CPUS,
+            ],
+        },
         program("stress-ng", "stress-ng from its package."),
         program("fio", "fio from its package."),
         program("hackbench", "hackbench from rt-tests."),

@@ -2,6 +2,9 @@
 
 use super::{FLIGHT, Form, Key, LOAD, POLICY, Table, WORK, optional, required};
 
+/// The tiers that a thread may reach, as criteria.
+pub(crate) const TIER_NAMES: &[&str] = &["1 ms tier", "20 ms tier", "200 ms tier"];
+
 pub(super) const RATE: Key = optional(
     "rate",
     Form::Rate,
@@ -167,9 +170,10 @@ pub(crate) static SCENARIO: Table = Table {
         ),
         optional(
             "criterion",
-            Form::Table(&CRITERION),
+            Form::Either(&[Form::Choice(TIER_NAMES), Form::Table(&CRITERION)]),
             "see there",
-            "What the loop tolerates.",
+            "What the loop tolerates: a table, or one of BeaglePilot's timing tiers by name, such as `\"1 ms tier\"`: \
+             awake within a tenth of it, done within it, at most 0.5 % missed.",
         ),
         optional(
             "flight",

@@ -1,5 +1,6 @@
 //! The keys of a thread's work.
 
+use super::ethercat::{DEVICES, INTERFACE, JITTER, LOSS, STOPS_AFTER};
 use super::tables::{PERIOD, RATE};
 use super::{Form, Key, Table, Variant, Variants, optional, required};
 use crate::task_table;
@@ -44,7 +45,10 @@ pub(crate) static WORK: Variants = Variants {
             vehicle is moved to each due time outside the timed region; in it the loop reads the \
             state, computes and writes the command.",
     tag: "kind",
-    short: ("^(nothing|flight)$", "`\"nothing\"` or `\"flight\"`"),
+    short: (
+        "^(nothing|flight|ethercat)$",
+        "`\"nothing\"`, `\"flight\"` or `\"ethercat\"`",
+    ),
     variants: &[
         Variant {
             name: "nothing",
@@ -89,6 +93,24 @@ pub(crate) static WORK: Variants = Variants {
                     "What the thread that preempts it reads and writes, up to 1 GiB: twice the \
                      last-level cache leaves nothing of the working set in any.",
                 ),
+            ],
+        },
+        Variant {
+            name: "ethercat",
+            about: "Sends process data to an EtherCAT bus and waits for them. A cycle whose frame is lost, \
+                    late, or not seen by all devices has met a fault.",
+            keys: &[
+                optional(
+                    "timeout",
+                    Form::Duration,
+                    "half of the period",
+                    "How long a cycle waits for its answer, up to 150 ms.",
+                ),
+                INTERFACE,
+                DEVICES,
+                JITTER,
+                LOSS,
+                STOPS_AFTER,
             ],
         },
         Variant {

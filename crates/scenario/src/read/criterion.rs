@@ -4,7 +4,7 @@ use super::choice;
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
 use crate::units::{parse_of_period, parse_share};
-use crate::{Criterion, PoliciesNeeded, keys};
+use crate::{Criterion, PoliciesNeeded, Tier, keys};
 use wakepath_timeline::duration::exact;
 
 const MISS_FRACTION: f64 = 0.005;
@@ -27,6 +27,20 @@ pub(super) fn read_criterion(
             policies: PoliciesNeeded::Any,
         });
     };
+    if let Some(name) = node.as_text() {
+        return match Tier::named(name) {
+            // A loop that is due more often has that much less time for its work.
+            Some(tier) => Some(Criterion {
+                deadline_ns: tier.period_ns.min(period_ns),
+                ..tier.criterion()
+            }),
+            None => {
+                let remedy = format!("give a table, or one of {}", keys::listed(keys::TIER_NAMES));
+                findings.push(node.refuse("is no criterion that is known", remedy));
+                None
+            }
+        };
+    }
     let section = findings.keep(node.table("give a table [criterion]"))?;
     keys::check(&section, &keys::CRITERION, findings);
     let deadline_ns = findings.optional(section.get("deadline"), period_ns, |node| {
@@ -54,7 +68,9 @@ pub(super) fn read_criterion(
         }
         Ok(Some(outage_ns))
     });
-    let miss_fraction = findings.optional(section.get("miss-fraction"), MISS_FRACTION, share);
+    let miss_fraction = findings.optional(section.get("miss-fraction"), MISS_FRACTION, |node| {
+        share(node, "is no share of the due times to tolerate")
+    });
     let evidence = read_evidence(&section, miss_fraction, findings);
     let confidence = findings.optional(section.get("confidence"), CONFIDENCE, |node| {
         let remedy = "give a number from 0.5 to below 1, such as 0.95";
@@ -97,7 +113,7 @@ pub(super) fn time(node: &Node<'_>, period_ns: u64) -> Result<u64, Finding> {
     }
 }
 
-fn share(node: &Node<'_>) -> Result<f64, Finding> {
+pub(super) fn share(node: &Node<'_>, problem: &str) -> Result<f64, Finding> {
     let remedy = "give a share from 0 to below 1, such as 0.005 or \"0.5 %\"";
     let value = match node.as_text() {
         Some(_) => node.quantity(remedy, parse_share)?,
@@ -106,7 +122,7 @@ fn share(node: &Node<'_>) -> Result<f64, Finding> {
     match (0.0..1.0).contains(&value) {
         // Adding 0 turns −0 into 0.
         true => Ok(value + 0.0),
-        false => Err(node.refuse("is no share of the due times to tolerate", remedy)),
+        false => Err(node.refuse(problem, remedy)),
     }
 }
 

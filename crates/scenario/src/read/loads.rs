@@ -1,14 +1,17 @@
 //! Loads in their short form or as tables.
 
+use super::ethercat::read_bus;
 use super::placement::read_placement;
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
 use crate::keys::{self, suggestion};
-use crate::units::{Complaint, parse_size};
-use crate::{KnownCpus, LoadKind, LoadSpec, WorkingSet};
+use crate::units::{Complaint, parse_duration, parse_rate, parse_size};
+use crate::{EthercatBus, KnownCpus, LoadKind, LoadSpec, WorkingSet};
 
 const REMEDY: &str =
     "give a load such as \"cpu\", \"memory dram\" or { kind = \"stress-ng\", arguments = [] }";
+/// 1 kHz.
+const ETHERCAT_PERIOD_NS: u64 = 1_000_000;
 const MOST_ARGUMENTS: usize = 256;
 const LONGEST_ARGUMENT: usize = 4096;
 /// Largest working set of one worker, in bytes: 64 GiB.
@@ -54,7 +57,10 @@ fn read_load(node: &Node<'_>, known: &KnownCpus, findings: &mut Findings) -> Opt
         },
     };
     let cpus = read_placement(&section, known, findings);
-    let kind = findings.keep(read_kind(name, &section));
+    let kind = match name {
+        "ethercat" => read_ethercat(&section, findings),
+        _ => findings.keep(read_kind(name, &section)),
+    };
     Some(LoadSpec {
         kind: kind?,
         workers: workers?,
@@ -80,6 +86,31 @@ fn short_form(text: &str) -> Result<LoadKind, Complaint> {
             .map(|variant| variant.name)
             .collect();
         Complaint::new("is not a load that is known", suggestion(text, &names))
+    })
+}
+
+fn read_ethercat(section: &Section<'_>, findings: &mut Findings) -> Option<LoadKind> {
+    let remedy = "give a rate from 1 Hz to 10 kHz, such as \"1 kHz\"";
+    let read = |node: &Node<'_>, read: fn(&str) -> Result<u64, Complaint>| match node
+        .quantity(remedy, read)?
+    {
+        ns @ 100_000..=1_000_000_000 => Ok(ns),
+        _ => Err(node.refuse("is no rate to exchange process data at", remedy)),
+    };
+    let rate = |text: &str| parse_rate(text).map(|rate| rate.period_ns);
+    let period_ns = match (section.get("rate"), section.get("period")) {
+        (None, None) => Some(ETHERCAT_PERIOD_NS),
+        (Some(node), None) => findings.keep(read(&node, rate)),
+        (None, Some(node)) => findings.keep(read(&node, parse_duration)),
+        (Some(_), Some(node)) => {
+            findings.push(node.refuse("stands beside `rate`", "give one of the two"));
+            None
+        }
+    };
+    let bus = read_bus(section, findings);
+    Some(LoadKind::Ethercat {
+        period_ns: period_ns?,
+        bus: bus?,
     })
 }
 
@@ -115,7 +146,7 @@ fn read_kind(name: &str, section: &Section<'_>) -> Result<LoadKind, Finding> {
 }
 
 /// The kinds that need nothing, or at most arguments.
-fn simple_kind(name: &str, arguments: Vec<String>) -> Option<LoadKind> {
+pub(crate) fn simple_kind(name: &str, arguments: Vec<String>) -> Option<LoadKind> {
     Some(match name {
         "cpu" => LoadKind::Cpu,
         "memory" => LoadKind::Memory {
@@ -129,6 +160,10 @@ fn simple_kind(name: &str, arguments: Vec<String>) -> Option<LoadKind> {
         "timer-storm" => LoadKind::TimerStorm,
         "rcu-storm" => LoadKind::RcuStorm,
         "address-spaces" => LoadKind::AddressSpaces,
+        "ethercat" => LoadKind::Ethercat {
+            period_ns: ETHERCAT_PERIOD_NS,
+            bus: EthercatBus::default(),
+        },
         "stress-ng" => LoadKind::StressNg { arguments },
         "fio" => LoadKind::Fio { arguments },
         "hackbench" => LoadKind::Hackbench { arguments },

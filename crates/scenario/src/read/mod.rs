@@ -2,6 +2,7 @@
 
 mod conditions;
 mod criterion;
+mod ethercat;
 mod flight;
 mod loads;
 mod placement;
@@ -14,6 +15,7 @@ mod text;
 mod trace;
 mod work;
 
+pub(crate) use loads::simple_kind;
 pub use sections::sections;
 pub(crate) use task_set::task_set_file;
 pub(crate) use task_table::parse as task_table;

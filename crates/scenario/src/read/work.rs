@@ -1,12 +1,12 @@
 //! What a thread does in each cycle: nothing, a block of memory, a controller.
 
 use super::flight;
-use crate::FlightVehicle;
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
 use crate::keys;
 use crate::units::{parse_duration, parse_size};
 use crate::work::{Flight, Library, TaskTable, Work};
+use crate::{EthercatBus, FlightVehicle};
 use wakepath_flight::{Trajectory, reference::Waypoint};
 use wakepath_timeline::is_unprintable;
 
@@ -16,6 +16,8 @@ const MOST_WORK_BYTES: u64 = 1 << 30;
 const PREEMPTED_BY_BYTES: u64 = 64 << 20;
 /// Longest CPU time of a cycle: a minute.
 const LONGEST_BUSY_NS: u64 = 60_000_000_000;
+/// Longest wait for a bus: 150 ms.
+const LONGEST_ANSWER_NS: u64 = 150_000_000;
 /// Longest path or settings text, in bytes.
 const LONGEST_TEXT: usize = 4096;
 const FURTHEST_M: f64 = 1e4;
@@ -34,6 +36,12 @@ pub(super) fn read_work(node: &Node<'_>, findings: &mut Findings) -> Option<Work
     match node.as_text() {
         Some("nothing") => return Some(Work::Nothing),
         Some("flight") => return Some(Work::Flight(Flight::default())),
+        Some("ethercat") => {
+            return Some(Work::Ethercat {
+                timeout_ns: None,
+                bus: EthercatBus::default(),
+            });
+        }
         Some(_) => {
             findings.push(node.refuse("is not work that is known", remedy));
             return None;
@@ -61,6 +69,20 @@ pub(super) fn read_work(node: &Node<'_>, findings: &mut Findings) -> Option<Work
             Some(Work::CacheDelay {
                 bytes: bytes?,
                 preempted_by: by?,
+            })
+        }
+        "ethercat" => {
+            let timeout = findings.optional(section.get("timeout"), None, |node| {
+                let remedy = "give a time from 1 us to 150 ms, such as \"500 us\"";
+                match node.quantity(remedy, parse_duration)? {
+                    ns @ 1_000..=LONGEST_ANSWER_NS => Ok(Some(ns)),
+                    _ => Err(node.refuse("is no time to wait for an answer", remedy)),
+                }
+            });
+            let bus = super::ethercat::read_bus(&section, findings);
+            Some(Work::Ethercat {
+                timeout_ns: timeout?,
+                bus: bus?,
             })
         }
         "flight" => read_flight(&section, findings).map(Work::Flight),

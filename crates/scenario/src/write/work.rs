@@ -1,5 +1,6 @@
 //! Work as it is written into a resolved scenario.
 
+use super::ethercat::bus;
 use super::{Entries, time, vehicle};
 use crate::units::format_size;
 use crate::work::{Flight, Work};
@@ -22,6 +23,13 @@ pub(super) fn work(work: &Work) -> Value {
         } => kind("cache-delay")
             .with("bytes", format_size(*bytes))
             .with("preempted-by", format_size(*preempted_by))
+            .into(),
+        Work::Ethercat {
+            timeout_ns,
+            bus: of,
+        } => kind("ethercat")
+            .maybe("timeout", timeout_ns.map(time))
+            .and(bus(of))
             .into(),
         Work::Flight(of) => kind("flight").and(flight(of)).into(),
         Work::Program { command } => kind("program").with("command", command.clone()).into(),

@@ -39,6 +39,8 @@ fn work() -> impl Strategy<Value = Work> {
     prop_oneof![
         Just(Work::Nothing),
         (1..=1_u64 << 30).prop_map(|bytes| Work::WorkingSet { bytes }),
+        (proptest::option::of(1_000..=150_000_000_u64), bus())
+            .prop_map(|(timeout_ns, bus)| Work::Ethercat { timeout_ns, bus }),
         flown().prop_map(Work::Flight),
         ("[ -~äµ–漢]{1,20}", "[^\\x00]{0,20}").prop_map(|(program, argument)| Work::Program {
             command: vec![program, argument],
@@ -163,6 +165,8 @@ fn load() -> impl Strategy<Value = LoadSpec> {
             Just(LoadKind::AddressSpaces),
             Just(LoadKind::Wget),
         ],
+        (100_000..=1_000_000_000_u64, bus())
+            .prop_map(|(period_ns, bus)| LoadKind::Ethercat { period_ns, bus }),
         texts(0).prop_map(|arguments| LoadKind::StressNg { arguments }),
         texts(0).prop_map(|arguments| LoadKind::Fio { arguments }),
         texts(0).prop_map(|arguments| LoadKind::Hackbench { arguments }),
@@ -172,12 +176,37 @@ fn load() -> impl Strategy<Value = LoadSpec> {
         texts(1).prop_map(|command| LoadKind::Command { command }),
     ];
     (kind, 0_u32..=1024, proptest::option::of(cpu_set())).prop_map(|(kind, workers, cpus)| {
+        // A bus has one master.
+        let workers = match kind {
+            LoadKind::Ethercat { .. } => 0,
+            _ => workers,
+        };
         LoadSpec {
             kind,
             workers,
             cpus,
         }
     })
+}
+
+fn bus() -> impl Strategy<Value = EthercatBus> {
+    let ring = (
+        1..=64_u16,
+        0..=1_000_000_000_u64,
+        0.0..0.999_f64,
+        proptest::option::of(0..=u64::MAX / 4),
+    );
+    prop_oneof![
+        "[!-.0-~ä]{1,7}".prop_map(EthercatBus::Interface),
+        ring.prop_map(|(devices, jitter_ns, loss, stops_after_ns)| {
+            EthercatBus::Simulated(SimulatedRing {
+                devices,
+                jitter_ns,
+                loss,
+                stops_after_ns,
+            })
+        }),
+    ]
 }
 
 fn criterion(period_ns: u64) -> impl Strategy<Value = Criterion> {

@@ -422,6 +422,18 @@ fn contradictory_samples_faulty_work_and_empty_windows_are_invalid() {
 }
 
 #[test]
+fn a_cycle_whose_exchange_had_no_right_answer_is_a_miss_however_early_it_was() {
+    let mut samples = clean(0..2000);
+    for number in [10, 77, 78] {
+        samples[number].flags = SampleFlags::UNANSWERED;
+    }
+    let found = judged(&criterion(), 2000, &samples);
+    let misses = &found.cycles.misses;
+    assert_eq!((misses.missed, misses.longest_run), (3, 2), "{misses:?}");
+    assert_eq!(found.cycles.executed_late, 3);
+}
+
+#[test]
 fn a_run_whose_latency_steps_up_is_judged_with_a_caution() {
     let samples: Vec<Sample> = (0..2000)
         .map(|cycle| sample(cycle, if cycle < 1000 { 20_000 } else { 60_000 }, 100_000))

@@ -38,6 +38,11 @@ pub enum Internal {
     },
     /// The loads' supervisor.
     LoadSupervisor,
+    /// A ring of simulated EtherCAT devices.
+    EthercatRing {
+        /// What it is like, as JSON.
+        options: std::ffi::OsString,
+    },
     /// The first process of a laboratory's guest.
     LabGuest,
     /// A program of the user's own whose loops are recorded.

@@ -22,6 +22,35 @@ pub enum Scenario {
     Schema,
 }
 
+/// List the loads: what each disturbs, and whether it can run here.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 listed, 1 error.\n\nExamples:\n  \
+                        wakepath loads\n  \
+                        wakepath loads --json")]
+pub struct Loads {
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Say which timing tiers a run shows to be within reach: BeaglePilot's, from an SPI line's 10 ns to a
+/// GPS's 200 ms. A tier needs a loop that is awake within a tenth of it and done within it, but for 0.5 % of
+/// the due times, with 95 % confidence.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 every tier that a thread may reach is reached, 1 error, 2 one is not, 3 undecided.\n\n\
+                        Examples:\n  \
+                        wakepath check --rate 1kHz && wakepath tiers\n  \
+                        wakepath tiers 3 --json"
+)]
+pub struct Tiers {
+    /// The run: its directory, its number or a part of its name [default: the latest].
+    pub run: Option<PathBuf>,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Show what this machine is and what this user may do on it.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 shown, 1 error.\n\nExamples:\n  \

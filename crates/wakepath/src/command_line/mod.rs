@@ -125,6 +125,10 @@ pub enum Verb {
     /// Run a scenario on real kernels in virtual time, repeatable to the nanosecond.
     #[command(subcommand)]
     Lab(Lab),
+    /// List the loads: what each disturbs, and whether it can run here.
+    Loads(Loads),
+    /// Say which timing tiers a run shows to be within reach, from an SPI line's 10 ns to a GPS's 200 ms.
+    Tiers(Tiers),
     /// Show what this machine is and what this user may do on it.
     Machine(Machine),
     /// Check whether this machine is ready for the loop: what is bad, why, and what to do.
@@ -159,6 +163,7 @@ impl Verb {
             | Self::Watch(_)
             | Self::Exec(_)
             | Self::Recover(_)
+            | Self::Loads(_)
             | Self::Machine(_)
             | Self::Doctor(_)
             | Self::Tune(_)
@@ -176,6 +181,7 @@ impl Verb {
             | Self::Seal(_)
             | Self::Verify(_)
             | Self::Scenario(_)
+            | Self::Tiers(_)
             | Self::Lab(_)
             | Self::Completions { .. }
             | Self::Man { .. } => false,

@@ -3,7 +3,7 @@
 use super::nothing;
 use crate::markup::Markup;
 use crate::page::Reported;
-use crate::text::{bounds_table, cache_delays_table, conditions_table};
+use crate::text::{bounds_table, cache_delays_table, conditions_table, exchanges_table};
 
 /// Writes the table.
 pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
@@ -23,6 +23,9 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     let bounds = &run.assessment.bounds;
     if !bounds.is_empty() {
         bounds_table(bounds).write_html(markup, "Bounds against what was observed");
+    }
+    if let Some(exchanges) = exchanges_table(&run.assessment.exchanges) {
+        exchanges.write_html(markup, "Exchanges with the bus");
     }
     let delays = &run.assessment.cache_delays;
     if !delays.is_empty() {

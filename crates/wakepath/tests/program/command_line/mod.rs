@@ -25,4 +25,5 @@ pub mod schedulability;
 pub mod schedulability_of_runs;
 pub mod seals;
 pub mod sweep;
+pub mod tiers;
 pub mod usage;

@@ -12,6 +12,7 @@ pub enum Role {
     Probe,
     LoadSupervisor,
     LoadWorker,
+    EthercatRing,
 }
 
 impl Role {
@@ -22,6 +23,7 @@ impl Role {
             Self::Probe => "probe",
             Self::LoadSupervisor => "load-supervisor",
             Self::LoadWorker => "load-worker",
+            Self::EthercatRing => "ethercat-ring",
         }
     }
 }

@@ -1,0 +1,191 @@
+//! Process data exchanged with an EtherCAT bus in each cycle, and what became of it: answers, faults by
+//! their names, and when the frames passed the clock that all devices share. It makes no verdict.
+
+use super::WorkError;
+use crate::protocol::EthercatSpec;
+use std::path::Path;
+use std::time::Duration;
+use wakepath_archive::{BusExchanges, ModuleTimes};
+use wakepath_ethercat::{Exchange, Link, Master, Ring, RingOptions};
+use wakepath_rt::{WorkOutcome, clock};
+use wakepath_statistics::LatencyHistogram;
+use wakepath_timeline::Sample;
+
+/// After so long without a right answer there is no bus any more.
+const PATIENCE_NS: u64 = 1_000_000_000;
+/// Between two looks at how far the devices' clocks are apart.
+const LOOK_EVERY_NS: u64 = 100_000_000;
+/// A look takes no longer than this, and none is had where less is left of the period.
+const LOOK_NS: u64 = 200_000;
+/// A crystal is off by no more than one in so many: so fast the usual instant is followed.
+const SLOWEST_DRIFT: u64 = 20_000;
+const THIS_PROGRAM: &str = "/proc/self/exe";
+
+pub(crate) struct Ethercat {
+    _ring: Option<Ring>,
+    master: Master,
+    period_ns: u64,
+    timeout_ns: u64,
+    right_ns: u64,
+    looked_ns: u64,
+    /// Of the cycle under way: the reference clock as the frame passed.
+    clock_ns: Option<u64>,
+    /// How the last one ended that was not right.
+    wrong: Exchange,
+    /// When frames usually pass the reference clock, after their due time.
+    usual_ns: Option<i64>,
+    late_before: u64,
+    tally: Tally,
+}
+
+#[derive(Default)]
+struct Tally {
+    exchanges: u64,
+    right: u64,
+    wrong_counter: u64,
+    unanswered: u64,
+    not_sent: u64,
+    after_output: u64,
+    sum_ns: u64,
+    round_trip: LatencyHistogram,
+    behind: LatencyHistogram,
+    clock_difference: LatencyHistogram,
+}
+
+impl Ethercat {
+    /// Finds the bus and brings it into operation. The ring's process dies with the calling thread.
+    pub(super) fn new(spec: &EthercatSpec, period_ns: u64) -> Result<Self, WorkError> {
+        let (ring, link) = match &spec.interface {
+            Some(name) => (None, Link::open(name)?),
+            None => {
+                let options = RingOptions {
+                    devices: spec.devices,
+                    jitter_ns: spec.jitter_ns,
+                    lost_per_million: spec.lost_per_million,
+                    stops_after_ns: spec.stops_after_ns,
+                    // Devices answer in hardware: nothing that runs on the machine delays them.
+                    is_prompt: true,
+                    ..RingOptions::default()
+                };
+                let (ring, link) = Ring::start(Path::new(THIS_PROGRAM), &options)?;
+                (Some(ring), link)
+            }
+        };
+        let master = Master::start(link, Duration::from_nanos(period_ns))?;
+        let now_ns = clock::monotonic_ns();
+        Ok(Self {
+            _ring: ring,
+            master,
+            period_ns,
+            timeout_ns: spec.timeout_ns.unwrap_or(period_ns / 2),
+            right_ns: now_ns,
+            looked_ns: now_ns,
+            clock_ns: None,
+            wrong: Exchange::Unanswered,
+            usual_ns: None,
+            late_before: 0,
+            tally: Tally::default(),
+        })
+    }
+
+    /// The first cycle is due then.
+    pub(super) fn begin(&mut self, due_ns: u64) {
+        self.right_ns = due_ns;
+    }
+
+    /// One exchange.
+    pub(super) fn step(&mut self) -> WorkOutcome {
+        let began_ns = clock::monotonic_ns();
+        let exchanged = self.master.exchange(began_ns + self.timeout_ns);
+        let took_ns = clock::monotonic_ns() - began_ns;
+        let tally = &mut self.tally;
+        tally.exchanges += 1;
+        self.clock_ns = None;
+        match exchanged {
+            Exchange::Right { clock_ns } => {
+                tally.right += 1;
+                tally.sum_ns += took_ns;
+                tally.round_trip.record(took_ns.cast_signed());
+                self.right_ns = began_ns + took_ns;
+                self.clock_ns = clock_ns;
+            }
+            Exchange::WrongCounter { .. } => tally.wrong_counter += 1,
+            Exchange::Unanswered => tally.unanswered += 1,
+            Exchange::NotSent => tally.not_sent += 1,
+        }
+        if !matches!(exchanged, Exchange::Right { .. }) {
+            self.wrong = exchanged;
+        }
+        WorkOutcome {
+            work_ns: Some(u32::try_from(took_ns).unwrap_or(u32::MAX)),
+            unanswered: !matches!(exchanged, Exchange::Right { .. }),
+            ..WorkOutcome::default()
+        }
+    }
+
+    /// Outside of the timed region: the bus's clock is held against the due time.
+    pub(super) fn after(&mut self, sample: &Sample, next_due_ns: u64) -> Result<(), WorkError> {
+        if let Some(clock_ns) = self.clock_ns.take() {
+            self.hold_against(clock_ns.wrapping_sub(sample.due_ns).cast_signed());
+        }
+        let now_ns = clock::monotonic_ns();
+        if now_ns.saturating_sub(self.right_ns) > PATIENCE_NS.max(10 * self.period_ns) {
+            return Err(WorkError::Bus(self.master.describe(self.wrong)));
+        }
+        let left_ns = next_due_ns.saturating_sub(now_ns);
+        if now_ns.saturating_sub(self.looked_ns) > LOOK_EVERY_NS && left_ns > 2 * LOOK_NS {
+            self.looked_ns = now_ns;
+            if let Some(apart_ns) = self.master.clock_difference(now_ns + LOOK_NS) {
+                self.tally.clock_difference.record(i64::from(apart_ns));
+            }
+        }
+        Ok(())
+    }
+
+    /// The usual instant is the median, which half of all frames are behind: it goes a little towards each
+    /// frame, and so follows crystals that run apart. Devices take outputs half a period after it.
+    fn hold_against(&mut self, passed_ns: i64) {
+        let usual_ns = *self.usual_ns.get_or_insert(passed_ns);
+        let behind_ns = passed_ns.saturating_sub(usual_ns);
+        let step_ns = (self.period_ns / SLOWEST_DRIFT).max(1).cast_signed();
+        self.usual_ns = Some(usual_ns + behind_ns.clamp(-step_ns, step_ns));
+        self.tally.behind.record(behind_ns);
+        self.tally.after_output += u64::from(behind_ns > (self.period_ns / 2).cast_signed());
+    }
+
+    /// Forgets what was counted so far.
+    pub(super) fn end_warm_up(&mut self) {
+        self.tally = Tally::default();
+        self.late_before = self.master.late();
+    }
+
+    /// All that was counted.
+    pub(super) fn modules(&self) -> Vec<ModuleTimes> {
+        let tally = &self.tally;
+        // What never came was lost; what came when nobody waited any more was late.
+        let late = (self.master.late() - self.late_before).min(tally.unanswered);
+        let bins = |histogram: &LatencyHistogram| histogram.occupied().collect();
+        let exchanges = BusExchanges {
+            bus: self.master.bus().to_owned(),
+            devices: self.master.devices(),
+            counter: self.master.expected(),
+            exchanges: tally.exchanges,
+            wrong_counter: tally.wrong_counter,
+            late,
+            lost: tally.unanswered - late,
+            not_sent: tally.not_sent,
+            after_output: tally.after_output,
+            round_trip: bins(&tally.round_trip),
+            behind: bins(&tally.behind),
+            clock_difference: bins(&tally.clock_difference),
+        };
+        vec![ModuleTimes {
+            name: "EtherCAT exchange".into(),
+            runs: tally.right,
+            sum_ns: tally.sum_ns,
+            max_ns: tally.round_trip.max().unwrap_or(0).unsigned_abs(),
+            exchanges: Some(exchanges),
+            ..ModuleTimes::default()
+        }]
+    }
+}

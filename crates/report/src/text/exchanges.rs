@@ -1,0 +1,64 @@
+//! What became of exchanges with a bus, as a table.
+
+use crate::Style;
+use crate::table::{Cell, Table, number};
+use wakepath_assess::Exchanges;
+
+/// The table for a person, with an empty line after it; nothing without a bus.
+pub(crate) fn to_text(exchanges: &[Exchanges], style: Style) -> String {
+    table(exchanges).map_or(String::new(), |table| {
+        format!("{}\n", table.to_terminal(style.columns))
+    })
+}
+
+/// A row for each condition.
+pub(crate) fn table(exchanges: &[Exchanges]) -> Option<Table> {
+    let first = exchanges.first()?;
+    let several = exchanges.iter().any(|one| one.thread != first.thread);
+    let devices = match first.devices {
+        1 => "1 device".to_owned(),
+        many => format!("{many} devices"),
+    };
+    let mut table = Table::of("EtherCAT exchange")
+        .caption(format!(
+            "Process data on {}: {devices}, working counter {} is right. Late came after the loop had \
+             given it up; behind is how much later than usual a frame passed the reference clock, and after \
+             output are those that the devices had not yet when they took that period's outputs.",
+            first.bus, first.counter
+        ))
+        .group(
+            "exchanges",
+            "",
+            &["all", "late", "lost", "wrong counter", "not sent", "after output"].map(number),
+        )
+        .group("round trip", "µs", &["median", "p99", "max"].map(number))
+        .group("behind", "µs", &["p99", "max"].map(number))
+        .group("clocks apart", "ns", &["p99", "max"].map(number));
+    for one in exchanges {
+        let label = match several {
+            true => format!("{}, {}: {}", one.condition, one.phase, one.thread),
+            false => format!("{}, {}", one.condition, one.phase),
+        };
+        let micros = |ns: Option<u64>| Cell::from(ns.map(|ns| format!("{:.1}", ns as f64 / 1e3)));
+        let nanos = |ns: Option<u64>| Cell::from(ns.map(|ns| ns.to_string()));
+        table.row(
+            label,
+            vec![
+                Cell::of(one.exchanges),
+                Cell::of(one.late),
+                Cell::of(one.lost),
+                Cell::of(one.wrong_counter),
+                Cell::of(one.not_sent),
+                Cell::of(one.after_output),
+                micros(one.round_trip.median_ns),
+                micros(one.round_trip.p99_ns),
+                micros(one.round_trip.max_ns),
+                micros(one.behind.p99_ns),
+                micros(one.behind.max_ns),
+                nanos(one.clock_difference.p99_ns),
+                nanos(one.clock_difference.max_ns),
+            ],
+        );
+    }
+    Some(table)
+}

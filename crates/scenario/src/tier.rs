@@ -1,0 +1,99 @@
+//! The timing tiers of BeaglePilot (a Linux autopilot on a BeagleBone, 2013): how soon what must be
+//! served, from the pins of a bus to a position. Which of them a machine reaches is the verdict's work.
+
+use crate::{Criterion, PoliciesNeeded};
+use serde::Serialize;
+
+/// A tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Tier {
+    /// How often it must be served, in nanoseconds.
+    pub period_ns: u64,
+    /// As a scenario's criterion calls it; `None` where no thread is asked to.
+    pub criterion: Option<&'static str>,
+    /// What is served.
+    pub serves: &'static str,
+    /// Why no Linux thread can; `None` where one may.
+    pub out_of_reach: Option<&'static str>,
+}
+
+/// From the shortest to the longest.
+pub static TIERS: [Tier; 5] = [
+    Tier {
+        period_ns: 10,
+        criterion: None,
+        serves: "transitions of SPI's lines",
+        out_of_reach: Some(
+            "a processor executes some ten instructions in 10 ns; a controller in hardware does it",
+        ),
+    },
+    Tier {
+        period_ns: 1_000,
+        criterion: None,
+        serves: "edges of PWM",
+        out_of_reach: Some(
+            "a wake-up alone takes longer than 1 µs; a PWM unit, a PRU or a microcontroller does it",
+        ),
+    },
+    Tier {
+        period_ns: 1_000_000,
+        criterion: Some("1 ms tier"),
+        serves: "gyroscopes, accelerometers",
+        out_of_reach: None,
+    },
+    Tier {
+        period_ns: 20_000_000,
+        criterion: Some("20 ms tier"),
+        serves: "barometer, compass, airspeed, sonar",
+        out_of_reach: None,
+    },
+    Tier {
+        period_ns: 200_000_000,
+        criterion: Some("200 ms tier"),
+        serves: "GPS",
+        out_of_reach: None,
+    },
+];
+
+impl Tier {
+    /// The tier that a criterion's name means.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        TIERS.iter().find(|tier| tier.criterion == Some(name))
+    }
+
+    /// What a loop must keep to serve it: awake within a tenth of its period and done within it, but for
+    /// 0.5 % of the due times, with 95 % confidence. The tenth is what the qualification of a Jetson Orin
+    /// (seed jetson-1khz) asked of 1 ms.
+    pub fn criterion(&self) -> Criterion {
+        Criterion {
+            latency_ns: Some(self.period_ns / 10),
+            deadline_ns: self.period_ns,
+            miss_fraction: 0.005,
+            evidence: None,
+            confidence: 0.95,
+            consecutive_misses: None,
+            outage_ns: None,
+            policies: PoliciesNeeded::Any,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::TIER_NAMES;
+
+    #[test]
+    fn every_tier_within_reach_is_a_criterion_by_its_name_and_no_other_is() {
+        let named: Vec<&str> = TIERS.iter().filter_map(|tier| tier.criterion).collect();
+        assert_eq!(named, TIER_NAMES);
+        for tier in &TIERS {
+            assert_eq!(tier.criterion.is_none(), tier.out_of_reach.is_some());
+        }
+        let first = Tier::named("1 ms tier").unwrap().criterion();
+        assert_eq!(
+            (first.latency_ns, first.deadline_ns),
+            (Some(100_000), 1_000_000)
+        );
+    }
+}

@@ -1,0 +1,19 @@
+//! `wakepath tiers`: which timing tiers this machine's policies reach, by the evidence of a run.
+
+use super::{Outcome, opened, print_result};
+use crate::command_line::Tiers;
+use crate::runs;
+use std::process::ExitCode;
+use wakepath_report::{Style, ToText, to_json};
+
+/// Judges a run by each tier.
+pub fn run(arguments: &Tiers) -> Outcome {
+    let run = opened(&runs::find(arguments.run.as_deref())?, arguments.json)?;
+    let tiers = wakepath_assess::Tiers::of(&run)?;
+    let text = match arguments.json {
+        true => to_json(&tiers),
+        false => tiers.to_text(Style::of_stdout()),
+    };
+    print_result(arguments.json, &text)?;
+    Ok(ExitCode::from(tiers.exit_code()))
+}

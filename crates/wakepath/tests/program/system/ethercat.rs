@@ -1,0 +1,170 @@
+//! Loops and loads that exchange process data with a ring of simulated devices: every exchange is
+//! accounted for, what goes wrong is named, and nothing is left whatever ends the run.
+
+use crate::started::{Finished, Role, Start, loop_cpu, needs_real_time};
+use crate::system::recording::condition_in;
+use rustix::process::Signal;
+use serde_json::Value;
+use std::path::Path;
+use std::time::Duration;
+
+wakepath_test_program::tests![
+    every_exchange_of_ten_seconds_is_accounted_for,
+    frames_that_a_ring_loses_are_misses_and_are_named,
+    a_device_that_stops_taking_part_makes_the_condition_invalid,
+    an_interface_that_is_not_there_is_named_and_nothing_is_measured,
+    an_ordinary_user_has_a_ring_or_one_line_that_says_why_not,
+    nothing_is_left_of_a_ring_when_all_is_killed;
+    every_exchange_of_ten_minutes_is_accounted_for,
+];
+
+fn scenario(cycles: u32, policy: &str, work: &str, loads: &str) -> String {
+    format!(
+        "rate = \"1 kHz\"\ncycles = {cycles}\nwarm-up = \"100 ms\"\npolicies = [\"{policy}\"]\ncpu = {}\n\
+         work = {work}\nphases = [{{ name = \"bus\", loads = [{loads}] }}]\n\
+         criterion = {{ miss-fraction = \"90 %\" }}\n",
+        loop_cpu()
+    )
+}
+
+/// What became of the exchanges; not run where this user may have no ring.
+fn exchanges(finished: &Finished) -> Value {
+    let json = finished.json();
+    let said = json.to_string();
+    if said.contains("needs a network namespace of its own") {
+        wakepath_test_program::not_run("no network namespace may be made here");
+    }
+    json["exchanges"][0].clone()
+}
+
+fn count(exchanges: &Value, key: &str) -> u64 {
+    exchanges[key]
+        .as_u64()
+        .unwrap_or_else(|| panic!("no {key} in {exchanges:#}"))
+}
+
+/// An exchange for each cycle that ran, and each of them right or with a fault that has a name.
+fn assert_accounted_for(finished: &Finished) {
+    let told = exchanges(finished);
+    let json = finished.json();
+    let cycles = &condition_in(&json, "bus")["cycles"];
+    assert_eq!(told["exchanges"], cycles["executed"], "{told:#}");
+    let kinds = ["right", "late", "lost", "wrong_counter", "not_sent"];
+    let sum: u64 = kinds.iter().map(|kind| count(&told, kind)).sum();
+    assert_eq!(sum, count(&told, "exchanges"), "{told:#}");
+    // The ring loses nothing that it is not asked to.
+    let given_up = count(&told, "wrong_counter") + count(&told, "not_sent");
+    assert_eq!(given_up, 0, "{told:#}");
+    assert!(count(&told, "lost") <= 1, "{told:#}");
+    let missed = cycles["misses"]["missed"].as_u64().unwrap();
+    assert!(missed >= count(&told, "late"), "{cycles:#}");
+}
+
+fn every_exchange_of_ten_seconds_is_accounted_for() {
+    needs_real_time("a loop of 1 kHz beside a ring");
+    let work = "{ kind = \"ethercat\", devices = 8 }";
+    let finished = Start::scenario(&scenario(10_000, "FIFO 80", work, "")).finish();
+    assert_accounted_for(&finished);
+    finished.assert_nobody_is_left(Duration::from_secs(1));
+}
+
+fn every_exchange_of_ten_minutes_is_accounted_for() {
+    needs_real_time("a loop of 1 kHz beside a ring");
+    let work = "{ kind = \"ethercat\", devices = 8 }";
+    let finished = Start::scenario(&scenario(600_000, "FIFO 80", work, ""))
+        .start()
+        .finish_within(Duration::from_secs(660));
+    assert_accounted_for(&finished);
+}
+
+fn frames_that_a_ring_loses_are_misses_and_are_named() {
+    let work = "{ kind = \"ethercat\", loss = \"10 %\", timeout = \"400 us\" }";
+    let finished = Start::scenario(&scenario(2_000, "OTHER", work, "")).finish();
+    let told = exchanges(&finished);
+    let (all, lost) = (count(&told, "exchanges"), count(&told, "lost"));
+    // A tenth, to six standard deviations.
+    let expected = all as f64 / 10.0;
+    let apart = 6.0 * (0.9 * expected).sqrt();
+    assert!((lost as f64 - expected).abs() < apart, "{lost} of {all}");
+    let json = finished.json();
+    let cycles = &condition_in(&json, "bus")["cycles"];
+    let missed = cycles["misses"]["missed"].as_u64().unwrap();
+    assert!(missed >= lost, "{missed} missed, {lost} lost: {cycles:#}");
+}
+
+fn a_device_that_stops_taking_part_makes_the_condition_invalid() {
+    let work = "{ kind = \"ethercat\", stops-after = \"500 ms\" }";
+    let finished = Start::scenario(&scenario(3_000, "OTHER", work, "")).finish();
+    exchanges(&finished);
+    finished.assert_code(1);
+    let json = finished.json();
+    let said = condition_in(&json, "bus")["reasons"].to_string();
+    assert!(
+        said.contains(
+            "a device on the simulated ring stopped taking part: working counter 6 where 9 is right"
+        ),
+        "{said}"
+    );
+}
+
+fn an_interface_that_is_not_there_is_named_and_nothing_is_measured() {
+    let work = "{ kind = \"ethercat\", interface = \"wakepath-none\" }";
+    let finished = Start::scenario(&scenario(1_000, "OTHER", work, "")).finish();
+    finished.assert_code(3);
+    let json = finished.json().to_string();
+    assert!(
+        json.contains("there is no network interface wakepath-none; there are "),
+        "{json}"
+    );
+}
+
+fn an_ordinary_user_has_a_ring_or_one_line_that_says_why_not() {
+    if !crate::started::is_root() {
+        wakepath_test_program::not_run("only root may become another user");
+    }
+    let finished = Start::scenario(&scenario(1_000, "OTHER", "\"ethercat\"", ""))
+        .by_user(65_534)
+        .finish();
+    let json = finished.json();
+    let allowed = std::fs::read_to_string("/proc/sys/user/max_user_namespaces")
+        .is_ok_and(|most| most.trim() != "0");
+    let told = json["exchanges"][0]["right"].as_u64();
+    let refused = json
+        .to_string()
+        .contains("needs a network namespace of its own: root");
+    match told {
+        Some(right) => assert!(allowed && right > 0, "{json:#}"),
+        None => assert!(refused, "{json:#}"),
+    }
+}
+
+fn nothing_is_left_of_a_ring_when_all_is_killed() {
+    let before = interfaces();
+    let work = "\"ethercat\"";
+    let running = Start::scenario(&scenario(60_000, "OTHER", work, "\"ethercat\"")).start();
+    // Both rings are there once the loop runs.
+    running.wait_until_recorded(0, 100);
+    let there = running.all_of(Role::EthercatRing);
+    assert_eq!(there.len(), 2, "a loop's and a load's");
+    for ring in &there {
+        let own = std::fs::read_link("/proc/self/ns/net").unwrap();
+        let its = std::fs::read_link(format!("/proc/{ring}/ns/net")).unwrap();
+        assert_ne!(own, its, "a namespace of its own");
+    }
+    assert_eq!(interfaces(), before);
+    crate::started::kill(running.main(), Signal::KILL);
+    crate::started::wait_until("both rings are gone", Duration::from_secs(5), || {
+        there
+            .iter()
+            .all(|ring| !Path::new(&format!("/proc/{ring}")).exists())
+    });
+    assert_eq!(interfaces(), before);
+    assert!(running.all_of(Role::LoadWorker).is_empty());
+}
+
+fn interfaces() -> Vec<std::ffi::OsString> {
+    let entries = std::fs::read_dir("/sys/class/net").expect("/sys");
+    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    names.sort();
+    names
+}
