@@ -188,7 +188,9 @@ fn real_time(facts: &Facts) -> String {
     let found = &facts.varying.real_time;
     let throttling = match (found.runtime_us.known(), found.period_us.known()) {
         (Some(..=-1), _) => "RT throttling off".to_owned(),
-        (Some(runtime), Some(period)) => format!("RT throttling {runtime} of {period} µs"),
+        (Some(runtime), Some(period)) => {
+            format!("RT throttling {}", share_of_time(*runtime, *period))
+        }
         _ => format!("RT throttling {}", found.runtime_us),
     };
     let server = match &found.fair_server {
@@ -226,17 +228,28 @@ fn real_time(facts: &Facts) -> String {
     throttling + &server
 }
 
+/// So much of each period, in the largest unit that leaves both whole.
+fn share_of_time(runtime_us: impl Into<i128>, period_us: impl Into<i128>) -> String {
+    let (runtime, period) = (runtime_us.into(), period_us.into());
+    match runtime % 1_000 == 0 && period % 1_000 == 0 {
+        true => format!("{} of {} ms", runtime / 1_000, period / 1_000),
+        false => format!("{runtime} of {period} µs"),
+    }
+}
+
 fn cgroup(facts: &Facts) -> String {
     let group = &facts.varying.cgroup;
     let quota = match group.quotas.first() {
-        Some(quota) => format!("quota {} of {} µs", quota.runtime_us, quota.period_us),
+        Some(quota) => format!("quota {}", share_of_time(quota.runtime_us, quota.period_us)),
         None => "no CPU quota".to_owned(),
     };
     let budget = match group.real_time.first() {
-        Some(own) => format!(
-            "; real-time budget {} of {} µs",
-            own.runtime_us, own.period_us
-        ),
+        Some(own) => match (own.runtime_us.known(), own.period_us.known()) {
+            (Some(runtime), Some(period)) => {
+                format!("; real-time budget {}", share_of_time(*runtime, *period))
+            }
+            _ => format!("; real-time budget {}", own.runtime_us),
+        },
         None => String::new(),
     };
     format!("{}; {quota}{budget}", group.group)

@@ -58,6 +58,30 @@ impl Markup {
         self.close(tag);
     }
 
+    /// An element with a sentence in it; what stands between backticks is for the terminal.
+    pub(crate) fn prose(
+        &mut self,
+        tag: &'static str,
+        attributes: Attributes<'_>,
+        sentence: impl Display,
+    ) {
+        let sentence = sentence.to_string();
+        let parts: Vec<&str> = sentence.split('`').collect();
+        self.open(tag, attributes);
+        // An odd mark, as in a name of the machine's, means nothing.
+        if parts.len().is_multiple_of(2) {
+            self.text(&sentence);
+        } else {
+            for (place, part) in parts.into_iter().enumerate() {
+                match place % 2 {
+                    0 => self.text(part),
+                    _ => self.element("code", &[], part),
+                }
+            }
+        }
+        self.close(tag);
+    }
+
     /// An element of SVG without content.
     pub(crate) fn shape(&mut self, tag: &'static str, attributes: Attributes<'_>) {
         self.open(tag, attributes);
@@ -118,6 +142,16 @@ impl Write for Escaped<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_stands_between_backticks_is_code_and_escaped() {
+        let mut markup = Markup::default();
+        markup.prose("p", &[], "type `show <RUN>` or `--json`.");
+        markup.prose("p", &[], "one ` alone");
+        let expected =
+            "<p>type <code>show &lt;RUN&gt;</code> or <code>--json</code>.</p><p>one ` alone</p>";
+        assert_eq!(markup.into_string(), expected);
+    }
 
     const HOSTILE: &str = "</script><img src=x onerror=\"alert('1')\">&amp;\u{202e}\0";
 

@@ -233,7 +233,7 @@ fn lost_samples_refuse() {
     assert_eq!(failing(&bounds), [GateName::Provenance]);
     let text = bounds.to_text(Style::default());
     assert!(text.contains("4 of 30 004 samples were lost"), "{text}");
-    assert!(text.contains("to cure it"), "{text}");
+    assert!(text.contains("; remedy: "), "{text}");
 }
 
 /// The findings of the first gate for a run whose verdict is invalid.

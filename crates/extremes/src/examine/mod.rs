@@ -150,11 +150,11 @@ fn reach(observed: &Observed, question: &Question) -> Gate {
         GateName::Reach,
         question.exceed >= furthest,
         format!(
-            "{} is asked for; {} effective cycles reach {}",
+            "{} is asked for; {:.0} effective cycles reach {}",
             figure(question.exceed),
-            figure(observed.effective.round()),
+            observed.effective,
             figure(furthest)
         ),
-        &format!("measure {} cycles, or ask for less", figure(needed.ceil())),
+        &format!("measure {:.0} cycles, or ask for less", needed.ceil()),
     )
 }

@@ -29,7 +29,7 @@ pub(super) fn histogram(
     measure.note(&mut plot, phase, times);
     if let Some(limit) = limit {
         let text = format!("{} {}", measure.limit_word(), duration(limit));
-        plot.limit_upright(times.at_ns(limit), &text);
+        plot.limit_name(times.at_ns(limit), &text);
     }
     let shares = Log {
         low: -((most.max(2) as f64).log10().ceil() as i32),
@@ -43,6 +43,11 @@ pub(super) fn histogram(
         let shares = shares.between(top + PANEL - 3.0, top);
         plot.line("grid", [plot.left, top, plot.right, top]);
         plot.line("axis", [plot.left, top + PANEL, plot.right, top + PANEL]);
+        // Beside the bars alone: above them stand names and figures.
+        if let Some(limit) = limit {
+            let x = times.at_ns(limit);
+            plot.line("limit", [x, top, x, top + PANEL]);
+        }
         for power in [shares.high, shares.low] {
             let y = shares.at(10_f64.powi(power)) + 4.0;
             plot.text("mark end", plot.left - 5.0, y, &share_mark(power));

@@ -250,6 +250,11 @@ impl Plot {
     /// The criterion as an upright line, named at its top.
     pub(super) fn limit_upright(&mut self, x: f64, text: &str) {
         self.line("limit", [x, self.top - 2.0, x, self.bottom]);
+        self.limit_name(x, text);
+    }
+
+    /// The criterion's name above its place.
+    pub(super) fn limit_name(&mut self, x: f64, text: &str) {
         let (class, at) = match x > (self.left + self.right) / 2.0 {
             true => ("limit end", x - 4.0),
             false => ("limit", x + 4.0),

@@ -61,9 +61,9 @@ fn write_below(bounds: &Bounds, prose: &mut String) -> std::fmt::Result {
         None if bounds.metric != BoundMetric::Latency => {}
         None => writeln!(
             prose,
-            "bound composed of sections of kernel code: refused, for no run of wakepath holds them; to \
-             cure it: for a run in virtual time `wakepath lab sections`; else trace them on a kernel built with CONFIG_PREEMPTIRQ_TRACEPOINTS (events \
-             preemptirq:*), and give the longest with --sections FILE"
+            "bound composed of sections of kernel code: refused, since a run does not record them; remedy: \
+             in virtual time, `wakepath lab sections`; otherwise trace them on a kernel built with \
+             CONFIG_PREEMPTIRQ_TRACEPOINTS (events preemptirq:*), and give the longest with --sections FILE"
         )?,
     }
     writeln!(
@@ -205,7 +205,7 @@ fn write_refusals(bounds: &Bounds, text: &mut String) -> std::fmt::Result {
             gate.finding
         )?;
         match &gate.cure {
-            Some(cure) => writeln!(text, "; to cure it: {cure}")?,
+            Some(cure) => writeln!(text, "; remedy: {cure}")?,
             None => writeln!(text)?,
         }
     }
@@ -298,7 +298,7 @@ pub(crate) fn gates_table(condition: &Bounded) -> Table {
         .caption("The gates in their order, up to the one after which nothing more was looked at")
         .column(words("answer").leading())
         .column(words("finding"))
-        .column(words("what would cure it"));
+        .column(words("remedy"));
     for gate in &condition.examined.gates {
         let answer = match gate.passed {
             true => Cell::Toned("passed".into(), Tone::Good),
@@ -320,8 +320,12 @@ pub(crate) fn remarks(condition: &Bounded) -> Vec<String> {
             (true, true) => "lighter than exponential",
             (true, false) => "heavier than exponential",
         };
+        let p_value = match p_value < 0.005 {
+            true => "p < 0.005".to_owned(),
+            false => format!("p = {p_value:.2}"),
+        };
         lines.push(format!(
-            "tail class at the lowest threshold: √n (CV − 1) = {statistic:.2}, p = {p_value:.2}: {class}"
+            "tail class at the lowest threshold: √n (CV − 1) = {statistic:.2}, {p_value}: {class}"
         ));
     }
     if let Answer::Estimated(estimate) = &condition.examined.answer {

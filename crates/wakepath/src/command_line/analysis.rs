@@ -32,11 +32,11 @@ pub struct Schedulability {
     /// Something else than the answer for one set.
     #[command(subcommand)]
     pub experiment: Option<SchedulabilityExperiment>,
-    /// The task set; a scenario with tasks, or a table of tasks that share one loop, will do too.
+    /// The task set: its own file, a scenario with tasks, or a table of tasks that share one loop.
     #[arg(value_name = "TASKS.toml", required_unless_present = "from")]
     pub tasks: Option<PathBuf>,
-    /// A recorded or watched run whose threads are the task set, with what was measured of them;
-    /// the answer says of each what is guessed.
+    /// A recorded or watched run whose threads become the task set, as measured; the answer names
+    /// every guess.
     #[arg(long, value_name = "RUN", conflicts_with = "tasks")]
     pub from: Option<PathBuf>,
     /// With --from: which quantile of the observed execution times counts, such as 0.9999
@@ -51,23 +51,22 @@ pub struct Schedulability {
         value_parser = between_0_and_1
     )]
     pub execution_confidence: Option<f64>,
-    /// The machine that the tasks run on, as this run knows it: its CPUs, what its kernel admits, and
-    /// its overheads where the run was traced.
+    /// A run on the machine that the tasks run on: gives its CPUs, what its kernel admits and, if the
+    /// run was traced, its overheads.
     #[arg(long, value_name = "RUN")]
     pub machine: Option<PathBuf>,
-    /// Allow overheads from another machine than the one that the tasks run on.
+    /// Allow overheads from a machine other than the tasks' own.
     #[arg(long)]
     pub other_machine: bool,
-    /// A traced run of this machine whose overheads are added, or a run of cache-delay; several, with
-    /// different numbers of threads, are interpolated [default: those in the file, else none, and the
+    /// A traced run on this machine whose overheads to add, or a run of cache-delay; several with
+    /// different numbers of threads are interpolated [default: those in the file; without any, the
     /// answer says so].
     #[arg(long, value_name = "RUN")]
     pub overheads: Vec<PathBuf>,
     /// Which of the observed overheads counts.
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = TakenWord::Max)]
     pub taken: TakenWord,
-    /// Only the overheads of this phase of the traced runs, such as idle or stress [default: of all
-    /// phases together].
+    /// Take only the overheads of this phase, such as idle or stress [default: all phases together].
     #[arg(long, value_name = "PHASE")]
     pub overheads_phase: Option<String>,
     /// Find CPUs, and priorities under P-FP, for tasks that have none: put each on the first CPU
@@ -77,15 +76,15 @@ pub struct Schedulability {
     /// Write the task set with what was found or taken from a run.
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write the scenario that carries the set out: `wakepath run` on it measures what was promised,
-    /// and holds each response against its bound.
+    /// Write a scenario that carries the set out: `wakepath run` then measures what was promised, and
+    /// compares each response with its bound.
     #[arg(long, value_name = "FILE")]
     pub scenario: Option<PathBuf>,
-    /// Write a systemd drop-in for each task (NAME.service.d/wakepath.conf), which gives its service
-    /// the priority and the CPUs.
+    /// Write a systemd drop-in for each task (NAME.service.d/wakepath.conf) that gives its service
+    /// priority and CPUs.
     #[arg(long, value_name = "DIRECTORY")]
     pub units: Option<PathBuf>,
-    /// Write the answer as one HTML file, with what runs when in each task's worst window.
+    /// Write the answer as one HTML file, with each task's worst window drawn.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Print it as JSON.
@@ -103,7 +102,7 @@ fn between_0_and_1(text: &str) -> Result<f64, String> {
 /// What is asked of many task sets.
 #[derive(Debug, Subcommand)]
 pub enum SchedulabilityExperiment {
-    /// Show which share of random task sets holds, over their utilization.
+    /// Show what share of random task sets is schedulable at each utilization.
     Sweep(SchedulabilitySweep),
 }
 

@@ -3,12 +3,12 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// Seal a run: sign a list of its files with their SHA-256, so that whoever has the run can tell that
-/// nothing was changed, left out or added since.
+/// Seal a run: sign a list of its files with their SHA-256, so that anybody can check that nothing was
+/// changed, left out or added since.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The seal is seal.dsse.json in the run's directory: an in-toto statement in a DSSE \
-                        envelope.\n\nExit codes: 0 sealed, 1 error; nothing is written then.\n\nExamples:\n  \
+                        envelope.\n\nExit codes: 0 sealed, 1 error, and nothing is written.\n\nExamples:\n  \
                         ssh-keygen -t ed25519 -N '' -f board-key\n  \
                         wakepath seal --key board-key --board pi5-1\n  \
                         wakepath seal RUN --key ~/.ssh/id_ed25519.pub        ssh-agent signs"
@@ -17,14 +17,13 @@ pub struct Seal {
     /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
     /// latest].
     pub run: Option<PathBuf>,
-    /// Ed25519 key of OpenSSH without a passphrase; or its public half, with which ssh-agent is
-    /// asked to sign.
+    /// Ed25519 key of OpenSSH without a passphrase; or a public key, for which ssh-agent signs.
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
     /// The key's certificate, as `ssh-keygen -s` makes it.
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
-    /// The board whose run this is [default: this machine's host name].
+    /// The board that this run is from [default: this machine's host name].
     #[arg(long, value_name = "NAME")]
     pub board: Option<String>,
     /// As root, write in a directory that somebody else owns or may write in.
@@ -32,7 +31,7 @@ pub struct Seal {
     pub trust_directory: bool,
 }
 
-/// Look at a run's seal: whether its files are those that were sealed, by a key that you trust for
+/// Check a run's seal: whether its files are still those that were sealed, by a key that you trust for
 /// that board.
 #[derive(Debug, Args)]
 #[command(
@@ -40,17 +39,17 @@ pub struct Seal {
                         pi5-1 ssh-ed25519 AAAA...\n  \
                         pi5-* valid-before=\"20271231Z\" ssh-ed25519 AAAA...\n  \
                         * cert-authority ssh-ed25519 AAAA...\n\nExit codes: 0 verified, 1 error (no seal, no \
-                        trust file), 2 not verified.\n\nExamples:\n  \
+                        trust file), 2 not verified.\n\nExample:\n  \
                         wakepath verify RUN --trust boards.trust --board pi5-1"
 )]
 pub struct Verify {
     /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
     /// latest].
     pub run: Option<PathBuf>,
-    /// Whose keys are trusted, for which boards, from when until when.
+    /// Trust file: whose keys you trust, for which boards, from when until when.
     #[arg(long, value_name = "FILE")]
     pub trust: PathBuf,
-    /// The board whose run this is said to be: a run of another board is found out.
+    /// The board that this run should be from; a run of another board is not verified.
     #[arg(long, value_name = "NAME")]
     pub board: Option<String>,
     /// Judge keys as of this time, such as 20261124Z [default: now].

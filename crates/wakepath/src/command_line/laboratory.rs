@@ -7,19 +7,19 @@ use std::path::PathBuf;
 /// Run a scenario on real kernels in virtual time, repeatable to the nanosecond.
 #[derive(Debug, Subcommand)]
 pub enum Lab {
-    /// Boot each kernel in an emulator that counts instructions, run the scenario in it, compare.
+    /// Boot each kernel in an emulator that counts instructions, run the scenario there, and compare.
     Run(LabRun),
-    /// Make the run of a baseline once more, and say what takes longer than it did.
+    /// Repeat the run of a baseline, and say what takes longer than it did.
     Check(LabCheck),
-    /// Run a command of wakepath's in a guest, and bring back what it wrote.
+    /// Run a wakepath command in a guest, and bring back what it wrote.
     Exec(LabExec),
-    /// Find the first cycle at which two runs in virtual time part.
+    /// Find the first cycle at which two runs in virtual time differ.
     Diff(LabDiff),
-    /// Repeat published experiments, and set the figures beside the published ones.
+    /// Repeat published experiments, and set the figures next to the published ones.
     Experiments(LabExperiments),
-    /// Make a run once more and show which instructions its worst latencies consist of.
+    /// Repeat a run and show which instructions its worst latencies consist of.
     Window(LabWindow),
-    /// Make a run once more and tell every section of kernel code that could have held its loop up.
+    /// Repeat a run and list every section of kernel code that could have held its loop up.
     Sections(LabSections),
     /// Make a run once more and tell what its cycles would cost on a core of which figures are published.
     Costs(LabCosts),
@@ -30,32 +30,31 @@ pub enum Lab {
 /// The guests of a laboratory: which kernels, on what machine.
 #[derive(Debug, Args)]
 pub struct LabGuests {
-    /// Kernel: `debian:stock`, `debian:rt`, `package:NAME[=VERSION]`, with `@RELEASE` behind the name
-    /// one of another release of Debian's, or the path of a bzImage, with parameters of its own after
-    /// a space, such as 'debian:stock preempt=full'; may be given more than once.
+    /// Kernel: `debian:stock`, `debian:rt`, `package:NAME[=VERSION]` (with `@RELEASE` after it, from
+    /// another Debian release), or the path of a bzImage; its own parameters may follow after a space,
+    /// as in 'debian:stock preempt=full'; may be given more than once.
     #[arg(long, value_name = "KERNEL", required = true)]
     pub kernel: Vec<String>,
-    /// Further parameters of the kernels, such as `preempt=full`: each kernel is also run with
-    /// these; may be given more than once.
+    /// Further kernel parameters, such as `preempt=full`: each kernel also runs with these; may be
+    /// given more than once.
     #[arg(long, value_name = "PARAMETERS")]
     pub variant: Vec<String>,
     /// Architecture of the guests: `x86-64`, `aarch64` (a Raspberry Pi's) or `armv7` (a BeagleBone's).
     #[arg(long, value_name = "NAME", default_value = "x86-64")]
     pub architecture: String,
-    /// CPUs of each guest. More than one take turns: docs/concepts/virtual-time.md says what that
-    /// costs.
+    /// CPUs of each guest. Several take turns: docs/concepts/virtual-time.md says what that costs.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16))]
     pub cpus: u16,
-    /// Command of wakepath's that each guest runs first, such as `tune apply --yes`, or a program or
-    /// script of this host by its path; must end with 0 unless a dash stands before it; may be given
-    /// more than once.
+    /// Wakepath command that each guest runs first, such as `tune apply --yes`, or a program or script
+    /// of this host by its path; it must end with 0 unless you put a dash in front; may be given more
+    /// than once.
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
     pub before: Vec<String>,
     /// What else each guest is given.
     #[command(flatten)]
     pub added: LabAdded,
-    /// Virtual nanoseconds that pass with each instruction: 1, 2, 4 … 1024, or as many times a
-    /// desktop's as a core is slower: `raspberry-pi-5`, `jetson-orin`, `raspberry-pi-4`, `beaglebone`.
+    /// Virtual nanoseconds for each instruction: 1, 2, 4 … 1024, or a board, for as many times a
+    /// desktop's 1 as its core is slower: `raspberry-pi-5`, `jetson-orin`, `raspberry-pi-4`, `beaglebone`.
     #[arg(long, value_name = "NS", default_value = "1", value_parser = wakepath_lab::ns_per_instruction)]
     pub ns_per_instruction: u32,
     /// Memory of each guest in MiB.
@@ -113,7 +112,7 @@ pub struct LabHost {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 every guest ran its scenario, 1 one of them did not, or an error. \
-                  Virtual time judges no criterion: no run of it is ever passed.\n\nExamples:\n  \
+                  Virtual time judges no criterion: no such run ever passes.\n\nExamples:\n  \
                   wakepath lab run pi5-250hz --duration 20s --kernel debian:stock --kernel \
                   debian:rt\n  \
                   wakepath lab run my-loop.toml --kernel debian:stock --variant preempt=full \
@@ -162,7 +161,7 @@ pub struct LabRun {
 pub struct LabCheck {
     /// File that `lab run --baseline` wrote.
     pub baseline: PathBuf,
-    /// Kernel in place of the baseline's; as many as the baseline has, in its order.
+    /// Kernel instead of the baseline's; give as many as the baseline has, in its order.
     #[arg(long, value_name = "KERNEL")]
     pub kernel: Vec<String>,
     /// Directory of the modules of these kernels, in place of the baseline's.
@@ -206,7 +205,7 @@ pub struct LabExec {
     /// Directory for what comes back, with one inside for each guest; must be empty or not exist.
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
-    /// Verb of wakepath's with its arguments, or a program of this host by its path.
+    /// Wakepath command with its arguments, or a program of this host by its path.
     #[arg(required = true, last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }
@@ -241,7 +240,7 @@ pub struct LabDiff {
 pub struct LabWindow {
     /// Run directory of a guest of the laboratory, with one CPU.
     pub run: PathBuf,
-    /// Cycle whose latency is looked into, as SEGMENT:CYCLE; may be given more than once [default:
+    /// Cycle to look into, as SEGMENT:CYCLE; may be given more than once [default:
     /// the worst of each condition].
     #[arg(long, value_name = "SEGMENT:CYCLE")]
     pub cycle: Vec<String>,
@@ -344,32 +343,31 @@ pub struct LabCosts {
 pub struct LabBisect {
     /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
     pub scenario: String,
-    /// Kernel on which it is still good: the first of the row [default: the first --kernel].
+    /// Kernel that is still good: the first of the row [default: the first --kernel].
     #[arg(long, value_name = "KERNEL")]
     pub good: Option<String>,
-    /// Kernel between the two, in their order; as `lab run` has it, with parameters of its own after a
-    /// space; may be given more than once.
+    /// Kernel between the two, in their order, as for `lab run`; may be given more than once.
     #[arg(long, value_name = "KERNEL")]
     pub kernel: Vec<String>,
-    /// Kernel on which it is bad: the last of the row [default: the last --kernel].
+    /// Kernel that is bad: the last of the row [default: the last --kernel].
     #[arg(long, value_name = "KERNEL")]
     pub bad: Option<String>,
-    /// What is held against each other: `latency-max`, `latency-p99`, `latency-median`, `response-max`.
+    /// What to compare: `latency-max`, `latency-p99`, `latency-median`, `response-max`.
     #[arg(long, value_name = "COUNT", default_value = "latency-max", value_parser = ["latency-max", "latency-p99", "latency-median", "response-max"])]
     pub count: String,
-    /// Condition in which it is, such as 'FIFO 80, stress' [default: the one in which it grew most].
+    /// Condition to compare it in, such as 'FIFO 80, stress' [default: the one in which it grew most].
     #[arg(long, value_name = "CONDITION")]
     pub condition: Option<String>,
     /// Seed of every random number.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
-    /// Virtual nanoseconds that pass with each instruction, as `lab run` has it.
+    /// Virtual nanoseconds for each instruction, as for `lab run`.
     #[arg(long, value_name = "NS", default_value = "1", value_parser = wakepath_lab::ns_per_instruction)]
     pub ns_per_instruction: u32,
     /// Memory of each guest in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 1024)]
     pub memory: u32,
-    /// Command that each guest runs first, as `lab run` has it; may be given more than once.
+    /// Command that each guest runs first, as for `lab run`; may be given more than once.
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
     pub before: Vec<String>,
     /// What else each guest is given.

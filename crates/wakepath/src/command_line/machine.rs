@@ -9,16 +9,27 @@ pub enum Scenario {
     /// List the built-in scenarios.
     List,
     /// Print a built-in scenario's file, to copy and change.
+    #[command(
+        after_help = "Exit codes: 0 printed, 1 there is none of this name.\n\nExample:\n  \
+                            wakepath scenario show check > my-loop.toml"
+    )]
     Show {
-        /// Its name.
+        /// Its name, as `wakepath scenario list` has it.
         name: String,
     },
-    /// Check a scenario file against its rules and this machine, and say how long it would run.
+    /// Check a scenario against its rules and this machine, and say how long it takes.
+    #[command(
+        after_help = "Exit codes: 0 right, 1 wrong: what, in which line, and what would be \
+                            right.\n\nExamples:\n  \
+                            wakepath scenario check my-loop.toml\n  \
+                            wakepath scenario check pi5-250hz"
+    )]
     Check {
         /// A file, or the name of a built-in scenario.
         scenario: String,
     },
     /// Print the JSON Schema of scenario files, for editors.
+    #[command(after_help = "Example:\n  wakepath scenario schema > scenario.schema.json")]
     Schema,
 }
 

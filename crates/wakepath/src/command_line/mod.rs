@@ -117,13 +117,26 @@ pub enum Verb {
     Recover(Recover),
     /// Seal a run: sign its files, so that a change, a loss or an addition shows.
     Seal(Seal),
-    /// Look at a run's seal: whose it is, and whether its files are those that were sealed.
+    /// Check a run's seal: whose it is, and whether its files are still those that were sealed.
     Verify(Verify),
     /// List, show and check scenarios.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  \
+                      wakepath scenario list\n  \
+                      wakepath scenario show check > my-loop.toml\n  \
+                      wakepath scenario check my-loop.toml\n  \
+                      wakepath run my-loop.toml"
+    )]
     Scenario(Scenario),
     /// Run a scenario on real kernels in virtual time, repeatable to the nanosecond.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  \
+                      wakepath lab run my-loop.toml --kernel debian:stock --kernel debian:rt\n  \
+                      wakepath lab run my-loop.toml --kernel debian:rt --baseline latency.json\n  \
+                      wakepath lab check latency.json --kernel ./bzImage"
+    )]
     Lab(Lab),
     /// List the loads: what each disturbs, and whether it can run here.
     Loads(Loads),
@@ -134,7 +147,14 @@ pub enum Verb {
     /// Check whether this machine is ready for the loop: what is bad, why, and what to do.
     Doctor(Doctor),
     /// Plan, apply and take back changes to this machine for the loop, and measure whether they help.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  \
+                      wakepath tune plan --rate 1kHz --cpu 3\n  \
+                      wakepath tune trial --rate 1kHz --cpu 3\n  \
+                      wakepath tune apply --rate 1kHz --cpu 3\n  \
+                      wakepath tune revert"
+    )]
     Tune(Tune),
     /// Print completions for a shell.
     Completions {

@@ -37,34 +37,34 @@ pub struct SchedulabilitySweep {
     /// steps of 2.5].
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', value_parser = thousandths)]
     pub utilization: Vec<u32>,
-    /// The shortest period; between it and the longest, each octave is equally likely.
+    /// The shortest period; up to the longest, each octave is equally likely.
     #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = nanoseconds)]
     pub shortest_period: u64,
     /// The longest period.
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = nanoseconds)]
     pub longest_period: u64,
-    /// A traced run whose overheads make further curves, beside none and the published ones.
+    /// A traced run whose overheads make further curves, next to none and the published ones.
     #[arg(long, value_name = "RUN")]
     pub overheads: Vec<PathBuf>,
     /// Seed of all random numbers.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// A curve is known at a point when its share's interval is within this many percentage points to
-    /// either side, and judges no further sets there; 0: never before --sets.
+    /// At each point, a curve judges sets until its share is known within this many percentage points to
+    /// either side; 0: until --sets.
     #[arg(long, value_name = "POINTS", default_value_t = 1.0)]
     pub within: f64,
-    /// Most sets for each point.
+    /// Most sets to judge at each point.
     #[arg(long, value_name = "N", default_value_t = 12_500, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub sets: u64,
     /// Threads that compute [default: as many as CPUs that this process may use].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Compute these points alone, as FIRST..LAST without LAST, and print them as JSON: the work of one
-    /// worker of several.
+    /// Compute only these points, as FIRST..LAST without LAST, and print them as JSON: the share of one
+    /// worker among several.
     #[arg(long, value_name = "FIRST..LAST", value_parser = range, conflicts_with_all = ["output", "merge"])]
     pub points: Option<std::ops::Range<usize>>,
-    /// Make the whole of parts that --points printed; give it once for each. What was swept over stands
-    /// in them.
+    /// Merge the parts that --points printed; give it once for each part. They hold what was swept
+    /// over.
     #[arg(long, value_name = "FILE")]
     pub merge: Vec<PathBuf>,
     /// Write the figures and all points as one HTML file.

@@ -7,15 +7,25 @@ use std::path::PathBuf;
 /// Plan, apply and take back changes to this machine for the loop.
 #[derive(Debug, Subcommand)]
 pub enum Tune {
-    /// Say what to change, why, at what cost, and how to take it back. Changes nothing.
+    /// Show what to change, why, at what cost, and how to take it back. Changes nothing.
     Plan(TunePlanShown),
     /// Change what can be changed while the machine runs; a journal lets you take it back.
     Apply(TuneApply),
-    /// Take back what `apply` changed, as far as nobody has changed it since.
+    /// Take back what `apply` changed, unless somebody has changed it since.
+    #[command(
+        after_help = "Exit codes: 0 all is as before, or nothing was applied; 1 error, or something \
+                            could not be taken back.\n\nExample:\n  \
+                            wakepath tune revert"
+    )]
     Revert(TunePlace),
-    /// Say what is applied, and whether it is still in effect.
+    /// Show what is applied, and whether it is still in effect.
+    #[command(
+        after_help = "Exit codes: 0 all of it is in effect, or nothing is applied; 1 error; 2 \
+                            something is not in effect.\n\nExample:\n  \
+                            wakepath tune status"
+    )]
     Status(TunePlace),
-    /// Measure each step of the plan without and with it, and take back what does not help.
+    /// Measure each step of the plan, without it and with it, and take back what does not help.
     Trial(TuneTrial),
     /// Prepare a second boot entry with the plan's parameters, to be tried once.
     Boot(TuneBoot),
@@ -129,6 +139,12 @@ pub struct TuneTrial {
 
 /// Prepare a second boot entry.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "The working entry stays as it is.\n\nExit codes: 0 prepared or removed, 1 error.\n\n\
+                  Examples:\n  \
+                  wakepath tune boot --rate 1kHz --cpu 3 --dry-run\n  \
+                  wakepath tune boot --remove"
+)]
 pub struct TuneBoot {
     /// What the plan is for.
     #[command(flatten)]
@@ -146,6 +162,8 @@ pub struct TuneBoot {
 
 /// A drop-in for a unit.
 #[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 printed, 1 error.\n\nExample:\n  \
+                        wakepath tune unit flyer.service --cpu 3 --policy 'FIFO 80'")]
 pub struct TuneUnit {
     /// The unit, such as `flyer.service`.
     pub unit: String,

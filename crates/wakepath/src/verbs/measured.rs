@@ -74,8 +74,11 @@ pub fn may_use(cpu: Option<u16>, host: &HostCpus) -> Result<(), Failure> {
         None => Ok(()),
         Some(cpu) => {
             let there: Vec<String> = may.iter().map(u16::to_string).collect();
-            let there = there.join(", ");
-            Err(format!("--cpu {cpu}: wakepath may use CPU {there}; give one of them").into())
+            let there = match &there[..] {
+                [only] => format!("only CPU {only}"),
+                several => format!("CPUs {}; give one of them", several.join(", ")),
+            };
+            Err(format!("--cpu {cpu}: wakepath may use {there}").into())
         }
     }
 }

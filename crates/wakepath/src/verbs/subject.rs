@@ -40,7 +40,7 @@ pub fn of(arguments: &Subject, root: &Root) -> Result<(LoopAtHand, Scenario), Fa
         if let Some(online) = online.known()
             && !online.contains(cpu)
         {
-            return Err(format!("--cpu {cpu}: CPU {online} are on-line; give one of them").into());
+            return Err(format!("--cpu {cpu}: CPUs {online} are on-line; give one of them").into());
         }
         subject.cpus = [cpu].into_iter().collect();
     }

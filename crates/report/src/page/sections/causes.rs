@@ -37,7 +37,11 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
 
 /// The parts that the loop timed itself, and in its longest cycles what ran in them.
 fn sections(markup: &mut Markup, run: &Reported<'_>) {
-    for table in module_tables(&run.assessment.modules) {
+    let tables = module_tables(&run.assessment.modules);
+    if !tables.is_empty() {
+        markup.raw("<h3>Parts that timed themselves</h3>");
+    }
+    for table in tables {
         table.write_html(markup, "Parts that timed themselves");
     }
     let conditions = run.explanation.iter().flat_map(|of| &of.conditions);

@@ -22,7 +22,6 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         for (label, text) in &assessment.machine {
             table.row(label.as_str(), vec![text.as_str().into()]);
         }
-        table.row("clock", vec![run.manifest.clock_source.as_str().into()]);
         table.write_html(markup, "Facts of the machine");
     }
     markup.raw("<h3>What changed</h3>");

@@ -80,7 +80,7 @@ pub(super) fn outcome(markup: &mut Markup, outcome: Outcome) {
 
 /// Why a section is empty.
 pub(super) fn nothing(markup: &mut Markup, why: &str) {
-    markup.element("p", &[("class", &"nothing")], why);
+    markup.prose("p", &[("class", &"nothing")], why);
 }
 
 /// A line of the terminal as a sentence of a page.

@@ -27,10 +27,10 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         bounds.metric.words(),
         bounds.exceed
     );
-    markup.element("p", &[("class", &"about")], asked);
+    markup.prose("p", &[("class", &"about")], asked);
     bounds_table(bounds).write_html(markup, "Bounds");
     for line in said_below(bounds).lines() {
-        markup.element("p", &[], sentence(line));
+        markup.prose("p", &[], sentence(line));
     }
     for condition in &bounds.conditions {
         markup.open("details", &[]);
