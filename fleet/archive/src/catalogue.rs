@@ -6,8 +6,9 @@ use crate::error::{FleetArchiveError, Result};
 use crate::facts::FACTS;
 use crate::name::{hexadecimal, is_sha256, run_number};
 use crate::record::{RETIRED, RUNS, Role, RunRecord, SEALS, object_name};
+use crate::rows::Rows;
 use crate::store::Store;
-use crate::table::{Column, Values, read_latencies, to_parquet};
+use crate::table::{Column, Kind, read_latencies, to_parquet};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -32,6 +33,17 @@ pub struct SamplesFile {
     /// The run's number.
     pub run: i64,
     /// Where it is.
+    pub path: PathBuf,
+}
+
+/// A table made of the records, where engines find it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedTable {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns, in the order of the file.
+    pub columns: Vec<(&'static str, Kind)>,
+    /// The file.
     pub path: PathBuf,
 }
 
@@ -84,25 +96,12 @@ impl Catalogue {
         self
     }
 
-    /// The tables made of the records, by name, as Parquet: `runs`, `threads`, `conditions`, `outliers`.
-    ///
-    /// # Errors
-    /// None that a record of ours gives rise to.
-    pub fn tables(&self) -> Result<Vec<(&'static str, Vec<u8>)>> {
-        Ok(vec![
-            ("runs", to_parquet(&self.runs())?),
-            ("threads", to_parquet(&self.threads())?),
-            ("conditions", to_parquet(&self.conditions())?),
-            ("outliers", to_parquet(&self.outliers())?),
-        ])
-    }
-
-    /// Puts the tables into the archive, under the digest of all that is in it, so that a cluster reads
+    /// Puts the tables made of the records (`runs`, `threads`, `conditions`, `outliers`) into the archive, under the digest of all that is in it, so that a cluster reads
     /// the same files; where they are.
     ///
     /// # Errors
     /// The system's.
-    pub fn place_tables(&self, store: &dyn Store) -> Result<Vec<(&'static str, PathBuf)>> {
+    pub fn place_tables(&self, store: &dyn Store) -> Result<Vec<PlacedTable>> {
         let mut digest = Sha256::new();
         for record in &self.records {
             digest.update(record.to_bytes());
@@ -118,10 +117,16 @@ impl Catalogue {
         }
         let digest = hexadecimal(digest.finalize());
         let mut placed = Vec::new();
-        for (name, bytes) in self.tables()? {
+        for (name, columns) in self.tables() {
+            let bytes = to_parquet(&columns)?;
             let file = format!("tables/{digest}.{name}.parquet");
             store.place(&file, &mut &bytes[..])?;
-            placed.push((name, store.path_of(&file)));
+            let kinds = columns.iter();
+            placed.push(PlacedTable {
+                name,
+                columns: kinds.map(|(name, values)| (*name, values.kind())).collect(),
+                path: store.path_of(&file),
+            });
         }
         Ok(placed)
     }
@@ -160,127 +165,88 @@ impl Catalogue {
         read_latencies(file).map_err(|error| FleetArchiveError::damaged(&path, error.to_string()))
     }
 
+    /// Every table made of the records, by its columns.
+    fn tables(&self) -> [(&'static str, Vec<Column>); 4] {
+        [
+            ("runs", self.runs()),
+            ("threads", self.threads()),
+            ("conditions", self.conditions()),
+            ("outliers", self.outliers()),
+        ]
+    }
+
     fn runs(&self) -> Vec<Column> {
-        let texts = |of: &dyn Fn(&RunRecord) -> String| {
-            Values::Texts(self.records.iter().map(of).collect())
-        };
-        let flags =
-            |of: &dyn Fn(&RunRecord) -> bool| Values::Flags(self.records.iter().map(of).collect());
-        let numbers = self.records.iter().map(|r| run_number(&r.run_id));
+        let rows = Rows::of(&self.records, std::slice::from_ref);
         let mut columns = vec![
-            ("run", Values::Integers(numbers.collect())),
-            ("run_id", texts(&|r| r.run_id.clone())),
-            ("board", texts(&|r| r.board.clone())),
-            ("started", texts(&|r| r.started.clone())),
-            ("outcome", texts(&|r| r.outcome.clone())),
-            ("sealed", flags(&|r| self.sealed.contains_key(&r.run_id))),
-            ("has_samples", flags(&|r| !self.retired.contains(&r.run_id))),
+            rows.run(),
+            rows.texts("run_id", |r| r.run_id.clone()),
+            rows.texts("board", |r| r.board.clone()),
+            rows.texts("started", |r| r.started.clone()),
+            rows.texts("outcome", |r| r.outcome.clone()),
+            rows.flags("sealed", |r| self.sealed.contains_key(&r.run_id)),
+            rows.flags("has_samples", |r| !self.retired.contains(&r.run_id)),
         ];
         for name in FACTS {
-            let fact = |r: &RunRecord| r.facts.get(name).cloned().unwrap_or_default();
-            columns.push((name, texts(&fact)));
+            columns.push(rows.texts(name, |r| r.facts.get(name).cloned().unwrap_or_default()));
         }
         columns
     }
 
     fn threads(&self) -> Vec<Column> {
-        let rows = self.rows(|record| &record.threads);
-        let texts = |of: fn(&crate::ThreadRow) -> &String| {
-            Values::Texts(rows.iter().map(|(_, row)| of(row).clone()).collect())
-        };
-        let whole = |of: fn(&crate::ThreadRow) -> i64| {
-            Values::Integers(rows.iter().map(|(_, row)| of(row)).collect())
-        };
+        let rows = Rows::of(&self.records, |record| &record.threads);
         vec![
-            (
-                "run",
-                Values::Integers(rows.iter().map(|(run, _)| *run).collect()),
-            ),
-            ("segment", whole(|row| row.segment)),
-            ("thread", whole(|row| row.thread)),
-            ("name", texts(|row| &row.name)),
-            ("phase", texts(|row| &row.phase)),
-            ("repetition", whole(|row| row.repetition)),
-            ("policy", texts(|row| &row.policy)),
-            (
-                "traced",
-                Values::Flags(rows.iter().map(|(_, row)| row.traced).collect()),
-            ),
-            ("period_ns", whole(|row| row.period_ns)),
-            ("first_cycle", whole(|row| row.first_cycle)),
-            ("end_cycle", whole(|row| row.end_cycle)),
-            ("expected", whole(|row| row.expected)),
-            ("recorded", whole(|row| row.recorded)),
-            (
-                "lost",
-                Values::IntegersOrNone(rows.iter().map(|(_, row)| row.lost).collect()),
-            ),
-            ("executed", whole(|row| row.executed)),
-            ("skipped", whole(|row| row.skipped)),
-            ("latency_sum_ns", whole(|row| row.latency_sum_ns)),
-            ("skipped_sum_ns", whole(|row| row.skipped_sum_ns)),
-            ("execution_sum_ns", whole(|row| row.execution_sum_ns)),
-            ("response_sum_ns", whole(|row| row.response_sum_ns)),
+            rows.run(),
+            rows.integers("segment", |row| row.segment),
+            rows.integers("thread", |row| row.thread),
+            rows.texts("name", |row| row.name.clone()),
+            rows.texts("phase", |row| row.phase.clone()),
+            rows.integers("repetition", |row| row.repetition),
+            rows.texts("policy", |row| row.policy.clone()),
+            rows.flags("traced", |row| row.traced),
+            rows.integers("period_ns", |row| row.period_ns),
+            rows.integers("first_cycle", |row| row.first_cycle),
+            rows.integers("end_cycle", |row| row.end_cycle),
+            rows.integers("expected", |row| row.expected),
+            rows.integers("recorded", |row| row.recorded),
+            rows.perhaps("lost", |row| row.lost),
+            rows.integers("executed", |row| row.executed),
+            rows.integers("skipped", |row| row.skipped),
+            rows.integers("latency_sum_ns", |row| row.latency_sum_ns),
+            rows.integers("skipped_sum_ns", |row| row.skipped_sum_ns),
+            rows.integers("execution_sum_ns", |row| row.execution_sum_ns),
+            rows.integers("response_sum_ns", |row| row.response_sum_ns),
         ]
     }
 
     fn conditions(&self) -> Vec<Column> {
-        let rows = self.rows(|record| &record.conditions);
-        let texts = |of: fn(&crate::ConditionRow) -> &String| {
-            Values::Texts(rows.iter().map(|(_, row)| of(row).clone()).collect())
-        };
-        let whole = |of: fn(&crate::ConditionRow) -> i64| {
-            Values::Integers(rows.iter().map(|(_, row)| of(row)).collect())
-        };
-        let perhaps = |of: fn(&crate::ConditionRow) -> Option<i64>| {
-            Values::IntegersOrNone(rows.iter().map(|(_, row)| of(row)).collect())
-        };
+        let rows = Rows::of(&self.records, |record| &record.conditions);
         vec![
-            (
-                "run",
-                Values::Integers(rows.iter().map(|(run, _)| *run).collect()),
-            ),
-            ("phase", texts(|row| &row.phase)),
-            ("policy", texts(|row| &row.policy)),
-            ("task", texts(|row| &row.task)),
-            ("outcome", texts(|row| &row.outcome)),
-            ("due", whole(|row| row.due)),
-            ("missed", whole(|row| row.missed)),
-            ("skipped", whole(|row| row.skipped)),
-            ("latency_limit_ns", perhaps(|row| row.latency_limit_ns)),
-            ("deadline_ns", perhaps(|row| row.deadline_ns)),
-            ("p50_ns", perhaps(|row| row.p50_ns)),
-            ("p999_ns", perhaps(|row| row.p999_ns)),
-            ("max_ns", perhaps(|row| row.max_ns)),
+            rows.run(),
+            rows.texts("phase", |row| row.phase.clone()),
+            rows.texts("policy", |row| row.policy.clone()),
+            rows.texts("task", |row| row.task.clone()),
+            rows.texts("outcome", |row| row.outcome.clone()),
+            rows.integers("due", |row| row.due),
+            rows.integers("missed", |row| row.missed),
+            rows.integers("skipped", |row| row.skipped),
+            rows.perhaps("latency_limit_ns", |row| row.latency_limit_ns),
+            rows.perhaps("deadline_ns", |row| row.deadline_ns),
+            rows.perhaps("p50_ns", |row| row.p50_ns),
+            rows.perhaps("p999_ns", |row| row.p999_ns),
+            rows.perhaps("max_ns", |row| row.max_ns),
         ]
     }
 
     fn outliers(&self) -> Vec<Column> {
-        let rows = self.rows(|record| &record.outliers);
-        let whole = |of: fn(&crate::Outlier) -> i64| {
-            Values::Integers(rows.iter().map(|(_, row)| of(row)).collect())
-        };
+        let rows = Rows::of(&self.records, |record| &record.outliers);
         vec![
-            (
-                "run",
-                Values::Integers(rows.iter().map(|(run, _)| *run).collect()),
-            ),
-            ("segment", whole(|row| row.segment)),
-            ("thread", whole(|row| row.thread)),
-            ("cycle", whole(|row| row.cycle)),
-            ("latency_ns", whole(|row| row.latency_ns)),
-            ("execution_ns", whole(|row| row.execution_ns)),
-            ("response_ns", whole(|row| row.response_ns)),
+            rows.run(),
+            rows.integers("segment", |row| row.segment),
+            rows.integers("thread", |row| row.thread),
+            rows.integers("cycle", |row| row.cycle),
+            rows.integers("latency_ns", |row| row.latency_ns),
+            rows.integers("execution_ns", |row| row.execution_ns),
+            rows.integers("response_ns", |row| row.response_ns),
         ]
-    }
-
-    /// Rows of all runs, each with its run's number.
-    fn rows<T>(&self, of: fn(&RunRecord) -> &Vec<T>) -> Vec<(i64, &T)> {
-        let mut rows = Vec::new();
-        for record in &self.records {
-            let number = run_number(&record.run_id);
-            rows.extend(of(record).iter().map(|row| (number, row)));
-        }
-        rows
     }
 }

@@ -13,6 +13,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
+use serde::Serialize;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,6 +25,29 @@ pub(crate) enum Values {
     Texts(Vec<String>),
     Words(Vec<&'static str>),
     Flags(Vec<bool>),
+}
+
+/// The kinds of columns, as engines are told them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// 64 bits with a sign; perhaps none.
+    Integer,
+    /// UTF-8.
+    Text,
+    /// True or false.
+    Flag,
+}
+
+impl Values {
+    /// What an engine is told of it.
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Self::Integers(_) | Self::IntegersOrNone(_) => Kind::Integer,
+            Self::Texts(_) | Self::Words(_) => Kind::Text,
+            Self::Flags(_) => Kind::Flag,
+        }
+    }
 }
 
 /// Integers that are packed by their differences; others repeat, and have a dictionary.

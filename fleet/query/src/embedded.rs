@@ -3,7 +3,7 @@
 
 use crate::answer::{Answer, Value};
 use crate::error::{QueryError, Result};
-use crate::tables::{Kind, Table, TableFile, Tables};
+use crate::tables::{Table, TableFile, Tables};
 use crate::text::Text;
 use async_trait::async_trait;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
@@ -23,6 +23,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
+use wakepath_fleet_archive::Kind;
 
 const NAME: &str = "DataFusion";
 

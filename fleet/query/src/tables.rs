@@ -3,16 +3,7 @@
 use crate::error::Result;
 use serde::Serialize;
 use std::path::PathBuf;
-use wakepath_fleet_archive::{Catalogue, Store};
-
-/// The kinds of columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
-    Integer,
-    Text,
-    Flag,
-}
+use wakepath_fleet_archive::{Catalogue, Kind, Store};
 
 /// A file of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -46,32 +37,6 @@ pub struct Tables {
     pub(crate) totals: TotalCounts,
 }
 
-const RUNS: [&str; 23] = [
-    "run_id",
-    "board",
-    "started",
-    "outcome",
-    "machine",
-    "cpu_model",
-    "microcode",
-    "architecture",
-    "kernel",
-    "kernel_version",
-    "kernel_configuration",
-    "command_line",
-    "boot_id",
-    "preemption",
-    "isolated_cpus",
-    "governor",
-    "clock_source",
-    "rt_runtime_us",
-    "scenario",
-    "scenario_sha256",
-    "tool",
-    "ending",
-    "time",
-];
-
 impl Tables {
     /// The tables of an archive as it is now.
     ///
@@ -81,62 +46,14 @@ impl Tables {
         let made = catalogue.place_tables(store)?;
         let integers = |names: &[&'static str]| names.iter().map(|n| (*n, Kind::Integer)).collect();
         let mut all = Vec::new();
-        for (name, path) in made {
-            let mut columns: Vec<(&'static str, Kind)> = vec![("run", Kind::Integer)];
-            match name {
-                "runs" => {
-                    columns.extend(RUNS.map(|name| (name, Kind::Text)));
-                    columns.extend([("sealed", Kind::Flag), ("has_samples", Kind::Flag)]);
-                }
-                "threads" => {
-                    columns.extend([("name", Kind::Text), ("phase", Kind::Text)]);
-                    columns.extend([("policy", Kind::Text), ("traced", Kind::Flag)]);
-                    columns.extend::<Vec<_>>(integers(&[
-                        "segment",
-                        "thread",
-                        "repetition",
-                        "period_ns",
-                        "first_cycle",
-                        "end_cycle",
-                        "expected",
-                        "recorded",
-                        "lost",
-                        "executed",
-                        "skipped",
-                        "latency_sum_ns",
-                        "skipped_sum_ns",
-                        "execution_sum_ns",
-                        "response_sum_ns",
-                    ]));
-                }
-                "conditions" => {
-                    columns.extend([("phase", Kind::Text), ("policy", Kind::Text)]);
-                    columns.extend([("task", Kind::Text), ("outcome", Kind::Text)]);
-                    columns.extend::<Vec<_>>(integers(&[
-                        "due",
-                        "missed",
-                        "skipped",
-                        "latency_limit_ns",
-                        "deadline_ns",
-                        "p50_ns",
-                        "p999_ns",
-                        "max_ns",
-                    ]));
-                }
-                _ => columns.extend::<Vec<_>>(integers(&[
-                    "segment",
-                    "thread",
-                    "cycle",
-                    "latency_ns",
-                    "execution_ns",
-                    "response_ns",
-                ])),
-            }
-            let files = vec![TableFile { path, run: None }];
+        for table in made {
             all.push(Table {
-                name,
-                columns,
-                files,
+                name: table.name,
+                columns: table.columns,
+                files: vec![TableFile {
+                    path: table.path,
+                    run: None,
+                }],
             });
         }
         let whole = |path| TableFile { path, run: None };
