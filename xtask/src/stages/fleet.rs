@@ -39,6 +39,9 @@ fn tests(job: &Job, arguments: &[&str]) -> Outcome {
     let mut command = of("test");
     command.args(WITHOUT_ENGINE);
     command.env("WAKEPATH_BINARY", program);
+    // KernelCI's own reader of what is exported for it.
+    let kcidb = environment(job, "kcidb", "kcidb-io==141", "bin/jsonschema");
+    command.env("WAKEPATH_KCIDB", kcidb.join("bin/python"));
     // Unpacked, where it is not installed: `./test` sees to that.
     let unpacked = place::target().join("openssh");
     let sshd = unpacked.join("usr/sbin/sshd");
@@ -68,23 +71,26 @@ pub fn questions(job: &Job) -> Outcome {
     Outcome::of_tests(&tests).and(Outcome::of(lints.failure))
 }
 
-/// Spark's own home in an environment of Python's, fetched where it is missing. Where it can't be had the
-/// tests that need it say so.
+/// Spark's own home in an environment of Python's, fetched where it is missing.
 fn spark(job: &Job) -> Option<PathBuf> {
-    let environment = place::target().join("spark");
-    let find = || {
-        let libraries = std::fs::read_dir(environment.join("lib")).ok()?;
-        let homes = libraries.flatten();
-        let mut homes = homes.map(|python| python.path().join("site-packages/pyspark"));
-        homes.find(|home| home.join("bin/spark-submit").is_file())
-    };
-    if find().is_none() {
+    let environment = environment(job, "spark", "pyspark==4.*", "bin/spark-submit");
+    let libraries = std::fs::read_dir(environment.join("lib")).ok()?;
+    let homes = libraries.flatten();
+    let mut homes = homes.map(|python| python.path().join("site-packages/pyspark"));
+    homes.find(|home| home.join("bin/spark-submit").is_file())
+}
+
+/// An environment of Python's with a package, made where a file of it is missing. Where it can't be had, the
+/// tests that need it say so.
+fn environment(job: &Job, name: &str, package: &str, holds: &str) -> PathBuf {
+    let environment = place::target().join(name);
+    if !environment.join(holds).is_file() {
         let mut make = Command::new("python3");
         job.run(make.args(["-m", "venv"]).arg(&environment));
         let mut install = Command::new(environment.join("bin/python"));
-        job.run(install.args(["-m", "pip", "install", "-q", "pyspark==4.*"]));
+        job.run(install.args(["-m", "pip", "install", "-q", package]));
     }
-    find()
+    environment
 }
 
 fn of(verb: &str) -> Command {

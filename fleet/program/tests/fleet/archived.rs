@@ -4,10 +4,12 @@
 use std::path::Path;
 use std::process::{Command, Output};
 use wakepath_fleet_made_up::{MadeUp, seal_run, trust_file};
+use wakepath_test_program::not_run;
 
 wakepath_test_program::tests![
     runs_are_added_looked_through_and_shown,
     runs_whose_seals_are_not_trusted_count_nowhere_and_say_why,
+    kernelcis_own_schema_takes_what_is_exported,
     kernels_are_compared_and_the_exit_code_says_it,
     what_is_wrong_is_one_line_and_nothing_is_written,
 ];
@@ -154,6 +156,38 @@ fn runs_whose_seals_are_not_trusted_count_nowhere_and_say_why() {
     std::fs::write(scratch.join("fleet-archive/trust"), "nobody\n").unwrap();
     let text = said(scratch, &["check"], 1);
     assert!(text.contains("fleet-archive/trust: line 1: "), "{text}");
+}
+
+fn kernelcis_own_schema_takes_what_is_exported() {
+    // A Python with kcidb-io, which publishes the schema.
+    let python = std::env::var_os("WAKEPATH_KCIDB").map(std::path::PathBuf::from);
+    let python = python.filter(|python| python.is_file());
+    let python = python.unwrap_or_else(|| not_run("kcidb-io: not installed (WAKEPATH_KCIDB)"));
+    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch.path();
+    let kernels = ["6.12.9-rt", "", "6 <b>ü</b>\n"];
+    for (kernel, number) in kernels.iter().zip(1..) {
+        let run = made_up(scratch, number, kernel, 0);
+        said(scratch, &["add", "--board", "pi5-07", &run], 0);
+    }
+    let report = said(scratch, &["export", "kcidb", "--origin", "mylab"], 0);
+    let is_valid = |report: &str| {
+        let file = scratch.join("report.json");
+        std::fs::write(&file, report).unwrap();
+        let looked = Command::new(&python)
+            .arg("-c")
+            .arg(
+                "import json, sys, kcidb_io\n\
+                 print(kcidb_io.schema.V5_3.is_valid(json.load(open(sys.argv[1]))))",
+            )
+            .arg(&file)
+            .output()
+            .unwrap();
+        assert!(looked.status.success(), "{looked:?}");
+        String::from_utf8(looked.stdout).unwrap() == "True\n"
+    };
+    assert!(is_valid(&report), "{report}");
+    assert!(!is_valid(&report.replacen("\"DONE\"", "\"FINE\"", 1)));
 }
 
 fn kernels_are_compared_and_the_exit_code_says_it() {
