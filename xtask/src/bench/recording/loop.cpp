@@ -12,6 +12,14 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #endif
 
+#ifdef WITH_QUILL
+#include <quill/Backend.h>
+#include <quill/Frontend.h>
+#include <quill/LogMacros.h>
+#include <quill/Logger.h>
+#include <quill/sinks/FileSink.h>
+#endif
+
 using namespace std::chrono_literals;
 
 static std::uint64_t now() {
@@ -48,6 +56,20 @@ int main(int count, char **arguments) {
         logger->flush_on(spdlog::level::err);
     }
 #endif
+#ifdef WITH_QUILL
+    quill::Logger *quill_logger = nullptr;
+    if (way == "quill") {
+        // As it comes, but for what the disk refuses.
+        quill::BackendOptions options;
+        options.error_notifier = [](const std::string &) {};
+        quill::Backend::start(options);
+        quill::FileSinkConfig file;
+        file.set_open_mode('w');
+        auto sink = quill::Frontend::create_or_get_sink<quill::FileSink>(arguments[4], file, quill::FileEventNotifier{});
+        quill_logger = quill::Frontend::create_or_get_logger("loop", std::move(sink));
+        quill::Frontend::preallocate();
+    }
+#endif
     std::uint64_t clocks[1001];
     for (auto &instant : clocks) instant = now();
     for (int i = 0; i < 1000; i++) clocks[i] = clocks[i + 1] - clocks[i];
@@ -69,6 +91,10 @@ int main(int count, char **arguments) {
 #ifdef WITH_SPDLOG
         } else if (way == "spdlog") {
             logger->info("cycle {} at {} of {:.3f}", cycle->cycle, before, 0.5);
+#endif
+#ifdef WITH_QUILL
+        } else if (way == "quill") {
+            LOG_INFO(quill_logger, "cycle {} at {} of {:.3f}", cycle->cycle, before, 0.5);
 #endif
         }
         const std::uint64_t took = now() - before;

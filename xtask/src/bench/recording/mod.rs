@@ -1,4 +1,4 @@
-//! A loop that logs in each cycle, recorded by wakepath, through spdlog's asynchronous logger and not at all, while its
+//! A loop that logs in each cycle, recorded by wakepath, through spdlog's asynchronous logger, through quill and not at all, while its
 //! disk is well, full or stands still for two seconds, and its recorder is stopped or killed: what the call costs, and
 //! how late the loop wakes.
 
@@ -9,10 +9,13 @@ use crate::arguments::Arguments;
 use crate::{place, table, tools};
 use disk::Disk;
 use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+/// The variable that names the folder of quill's headers.
+const QUILL: &str = "QUILL_INCLUDE";
 /// How long the disk stands still, and a recorder is stopped.
 const STALL: Duration = Duration::from_secs(2);
 
@@ -57,7 +60,8 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let wakepath = program(&mut arguments)?;
     arguments.end()?;
     let scratch = place::scratch("recording")?;
-    let (looping, with_spdlog) = built(&scratch)?;
+    let quill = std::env::var_os(QUILL);
+    let (looping, with_spdlog) = built(&scratch, quill.as_deref())?;
     println!(
         "FIFO 80 at 1 kHz for {seconds} s, a line with three numbers in each cycle; ns, the reading of the clock taken off the call"
     );
@@ -77,7 +81,13 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
         .map(str::to_owned)
         .to_vec(),
     ];
-    for way in ["none", "spdlog", "wakepath"] {
+    for way in ["none", "spdlog", "quill", "wakepath"] {
+        if way == "quill" && quill.is_none() {
+            rows.push(vec![format!(
+                "quill: not run: no package of Debian 12 has it; {QUILL}=…/include names one of your own"
+            )]);
+            continue;
+        }
         if way == "spdlog" && !with_spdlog {
             rows.push(vec![
                 "spdlog: not run: no <spdlog/async.h> (libspdlog-dev)".into(),
@@ -101,15 +111,14 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     }
     print!("{}", table::aligned(&rows, &[2, 3, 4, 5, 6, 7, 8, 9]));
     println!(
-        "quill: no package of Debian 12 has it; cactus-rt: neither its documentation nor its source has a figure of what a \
-         span or a line costs"
+        "cactus-rt: neither its documentation nor its source has a figure of what a span or a line costs"
     );
     let _ = std::fs::remove_dir_all(&scratch);
     Ok(ExitCode::SUCCESS)
 }
 
-/// The loop's program, with spdlog where that is there.
-fn built(scratch: &Path) -> Result<(PathBuf, bool), String> {
+/// The loop's program, with spdlog where that is there, and with quill where it is named.
+fn built(scratch: &Path, quill: Option<&OsStr>) -> Result<(PathBuf, bool), String> {
     let carried_out = |command: &mut Command| match tools::succeeds(command) {
         true => Ok(()),
         false => Err(format!("{command:?} fails")),
@@ -128,6 +137,9 @@ fn built(scratch: &Path) -> Result<(PathBuf, bool), String> {
             .args(["-std=c++17", "-O2", "-I"])
             .arg(place::root().join("crates/c-library/include"))
             .arg(place::root().join("xtask/src/bench/recording/loop.cpp"));
+        if let Some(quill) = quill {
+            command.args(["-DWITH_QUILL", "-I"]).arg(quill);
+        }
         if spdlog {
             command.args([
                 "-DWITH_SPDLOG",
