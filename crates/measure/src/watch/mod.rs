@@ -15,5 +15,5 @@ pub use following::{Following, Seen};
 pub use namespace::{OtherNumbers, has_the_kernels_numbers};
 pub use record::{Begin, record};
 pub use recover::{Recovered, recover};
-pub use target::{StartError, Target};
+pub use target::{Printing, StartError, Target};
 pub use watching::{Ended, Recorded, Subject, Watch, facts_taken};

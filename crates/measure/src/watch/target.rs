@@ -30,6 +30,15 @@ pub enum Target {
     },
 }
 
+/// Where a program that is started here prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Printing {
+    /// Where it would without a watch.
+    AsUsual,
+    /// All of it to standard error: standard output is for a script that reads what was seen.
+    Aside,
+}
+
 /// How long a program may take to end when it is asked to.
 const END_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -58,10 +67,15 @@ impl Target {
     ///
     /// # Errors
     /// When it can't be started.
-    pub fn start(command: &[OsString]) -> Result<Self, StartError> {
+    pub fn start(command: &[OsString], printing: Printing) -> Result<Self, StartError> {
         let (program, rest) = command.split_first().ok_or(StartError::NotNamed)?;
         let file = wakepath_programs::to_start(program)?;
-        let child = rights::without(|| Command::new(file).arg0(program).args(rest).spawn());
+        let mut start = Command::new(file);
+        start.arg0(program).args(rest);
+        if printing == Printing::Aside {
+            start.stdout(std::io::stderr());
+        }
+        let child = rights::without(|| start.spawn());
         let child = child.flatten().map_err(|source| StartError::Refused {
             program: program.clone(),
             source,

@@ -1,7 +1,7 @@
 //! A watch carried out: the probe beside the program, its threads looked at and what is known of them
 //! kept, until time, program or patience ends.
 
-use super::{Following, Seen, Target, WatchError};
+use super::{Following, Printing, Seen, Target, WatchError};
 use crate::{Interrupt, Watching, traced_cpus};
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -24,8 +24,8 @@ const USUAL_NS: u64 = 60_000_000_000;
 pub enum Subject<'a> {
     /// Something that runs already.
     There(Target),
-    /// A program with its arguments, which is started when the probe records.
-    Start(&'a [OsString]),
+    /// A program with its arguments, which is started when the probe records, and where it prints.
+    Start(&'a [OsString], Printing),
 }
 
 /// One program watched once.
@@ -99,9 +99,9 @@ impl<'a> Watch<'a> {
         probe.begin().map_err(WatchError::NotTraced)?;
         let target = match subject {
             Subject::There(target) => target,
-            Subject::Start(command) => {
+            Subject::Start(command, printing) => {
                 pin(allowed)?;
-                let started = Target::start(command);
+                let started = Target::start(command, printing);
                 pin(&own_cpus)?;
                 started?
             }

@@ -8,6 +8,8 @@ use crate::tracefs::read_text;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use wakepath_archive::EventKind;
 
@@ -66,10 +68,13 @@ impl Registered {
         let name = format!("mark_{}_{number}", mark.number);
         let Place { offset, semaphore } = place;
         let semaphore = semaphore.map_or_else(String::new, |at| format!("({at:#x})"));
-        let (group, file) = (&self.group, mark.file.display());
+        let (group, file) = (&self.group, Named::of(&mark.file)?);
         say(
             &self.root,
-            &format!("p:{group}/{name} {file}:{offset:#x}{semaphore}"),
+            &format!(
+                "p:{group}/{name} {}:{offset:#x}{semaphore}",
+                file.path.display()
+            ),
         )?;
         self.wanted.push(Wanted {
             tracepoint: Tracepoint {
@@ -79,6 +84,34 @@ impl Registered {
             kind: EventKind::Mark,
         });
         Ok(())
+    }
+}
+
+/// A file by a path that the kernel's list can take: blanks end a word there, so that a path with some is told by a
+/// descriptor, which the kernel follows at once and needs no longer than that.
+struct Named {
+    path: PathBuf,
+    _open: Option<File>,
+}
+
+impl Named {
+    fn of(file: &Path) -> Result<Self> {
+        let has_blank = file
+            .as_os_str()
+            .as_bytes()
+            .iter()
+            .any(u8::is_ascii_whitespace);
+        let open = has_blank.then(|| File::open(file)).transpose();
+        let open = open.map_err(|source| ProbeError::Io {
+            action: "open",
+            path: file.to_owned(),
+            source,
+        })?;
+        let path = open.as_ref().map_or_else(
+            || file.to_owned(),
+            |open| format!("/proc/self/fd/{}", open.as_raw_fd()).into(),
+        );
+        Ok(Self { path, _open: open })
     }
 }
 

@@ -26,7 +26,8 @@ use wakepath_directory::Directory;
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::Interrupt;
 use wakepath_measure::watch::{
-    Ended, Recorded, Subject, Watch as Watching, facts_taken, has_the_kernels_numbers, record,
+    Ended, Printing, Recorded, Subject, Watch as Watching, facts_taken, has_the_kernels_numbers,
+    record,
 };
 use wakepath_rt::affinity;
 use wakepath_scenario::Scenario;
@@ -86,7 +87,13 @@ pub fn run(arguments: &Watch) -> Outcome {
     let log = LogWriter::create_in(&directory)?;
     let subject = match target {
         Some(target) => Subject::There(target),
-        None => Subject::Start(&arguments.command),
+        None => {
+            let printing = match arguments.json {
+                true => Printing::Aside,
+                false => Printing::AsUsual,
+            };
+            Subject::Start(&arguments.command, printing)
+        }
     };
     let outcome = Watching::begin(
         &directory,

@@ -48,8 +48,6 @@ pub(super) enum Refused {
         wanted: String,
         count: usize,
     },
-    #[error("{option}: {}: the kernel takes no file with a blank in its path here", .file.display())]
-    Blank { option: &'static str, file: PathBuf },
     #[error(
         "{option}: no file of what is watched can be read; name the one that has the probe, as FILE:PROVIDER:NAME"
     )]
@@ -249,9 +247,6 @@ impl Files {
                     wanted: wanted.to_string(),
                     count: places.len(),
                 });
-            }
-            if file.to_string_lossy().contains(char::is_whitespace) {
-                return Err(Refused::Blank { option, file });
             }
             return Ok(Mark {
                 number,

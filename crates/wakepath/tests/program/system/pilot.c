@@ -48,6 +48,7 @@ static void until(uint64_t at) {
 }
 
 int main(int count, char **arguments) {
+    puts("taking off");
     uint64_t cycles = count > 1 ? strtoull(arguments[1], NULL, 10) : 1000;
     FILE *notes = count > 2 ? fopen(arguments[2], "w") : NULL;
     uint64_t guarded = 0, due = now() + 20000000, begun = now();

@@ -11,6 +11,8 @@ wakepath_test_program::tests![
     a_probe_that_is_not_there_is_answered_with_those_that_are,
 ];
 
+/// The kernel's list of uprobes takes no blank.
+const PILOT: &str = "./in flight/pilot";
 const CYCLE: &str = "pilot:cycle_begin,pilot:cycle_end";
 const CYCLES: usize = 700;
 /// The kernel's whole tracer, wherever it is mounted.
@@ -19,10 +21,11 @@ const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 /// The pilot built in a place.
 fn pilot() -> Place {
     let place = Place::new();
+    std::fs::create_dir(place.path().join("in flight")).unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/system/pilot.c");
     let built = Command::new("cc")
         .args(["-O2", "-o"])
-        .arg(place.path().join("pilot"))
+        .arg(place.path().join(PILOT))
         .arg(source)
         .output();
     match built {
@@ -66,7 +69,7 @@ fn cycles_and_sections_of_a_program_in_c_are_those_that_it_noted() {
         "pilot:control_begin,pilot:control_end",
         "--json",
         "--",
-        "./pilot",
+        PILOT,
         &count,
         "notes",
     ]);
@@ -81,6 +84,8 @@ fn cycles_and_sections_of_a_program_in_c_are_those_that_it_noted() {
         "{}",
         finished.said()
     );
+    // What it prints is no part of the JSON.
+    assert!(finished.complaints.contains("taking off"));
     let json = finished.json();
     let seen = &json["threads"][0];
     assert_eq!(
@@ -129,9 +134,27 @@ fn cycles_and_sections_of_a_program_in_c_are_those_that_it_noted() {
     for word in ["sensor", "control"] {
         assert!(shown.output.contains(word), "{}", shown.said());
     }
+    let timeline = finished.place.path().join("timeline");
+    ask_ok(
+        &["explain", "--perfetto", timeline.to_str().unwrap()],
+        &finished,
+    );
+    ask_ok(&["report"], &finished);
+    let timeline = std::fs::read(timeline).unwrap();
+    let page = std::fs::read_to_string(finished.directory.join("report.html")).unwrap();
+    for word in ["sensor", "control"] {
+        let mut bytes = timeline.windows(word.len());
+        assert!(bytes.any(|at| at == word.as_bytes()), "{word}: no slice");
+        assert!(page.contains(word), "{word}: not on the page");
+    }
     if let Some(list) = uprobes() {
         assert!(!list.contains("wakepath"), "{list}");
     }
+}
+
+fn ask_ok(words: &[&str], of: &Finished) {
+    let asked = Start::command(words).with(&[&of.directory]).finish();
+    assert!(asked.code() != Some(1), "{}", asked.said());
 }
 
 fn a_killed_watch_of_probes_leaves_no_uprobe_and_is_recovered_with_its_sections() {
@@ -149,7 +172,7 @@ fn a_killed_watch_of_probes_leaves_no_uprobe_and_is_recovered_with_its_sections(
         section,
     ];
     let running = Start::command_in(pilot(), &words)
-        .with(&["--", "./pilot", "4000"])
+        .with(&["--", PILOT, "4000"])
         .start();
     let trace = running.directory().join("segment-0.events");
     let begun = std::time::Instant::now();
@@ -177,7 +200,7 @@ fn a_probe_that_is_not_there_is_answered_with_those_that_are() {
     let refused = |more: &[&str]| {
         let finished = Start::command_in(pilot(), &["watch", "--directory", "run"])
             .with(more)
-            .with(&["--", "./pilot"])
+            .with(&["--", PILOT])
             .finish();
         finished.assert_code(1);
         assert!(!finished.directory.exists(), "{}", finished.said());
