@@ -34,7 +34,7 @@ pub use error::{MeasureError, NotTraced};
 pub use interrupt::Interrupt;
 pub use measurement::{Measurement, SCRATCH};
 pub use observer::Observer;
-pub use own_program::{AnnouncedLoop, Discovered, NoLoops, loops_of};
+pub use own_program::{AnnouncedLoop, Discovered, NoLoops, loops_of, within};
 pub use plan::{Condition, HostCpus, PhaseRun, Plan, Segment};
 pub use recorder::{Limits, LiveFigures, LivePlace, LiveTally, WITHIN_NS};
 pub use supervisor::own_executable;

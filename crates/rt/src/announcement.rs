@@ -73,6 +73,9 @@ pub struct Announcement {
     pub(crate) formats_beyond: AtomicU32,
     /// Not 0: a clock that is not ours says when its cycles are due.
     foreign_clock: AtomicU32,
+    /// A bit for each section that runs: what a loop was in when its program ended. It lies where there was room before:
+    /// a library that does not know it leaves it 0.
+    pub(crate) running_sections: AtomicU32,
     pub(crate) formats: SharedFormats,
 }
 
@@ -212,6 +215,16 @@ impl Announcement {
             .collect()
     }
 
+    /// The names of the sections that it is in, or was when its program ended.
+    pub fn running_sections(&self) -> Vec<String> {
+        let running = self.running_sections.load(Ordering::Relaxed);
+        let sections = self.sections.iter().enumerate();
+        sections
+            .filter(|(at, _)| running & (1 << at) != 0)
+            .filter_map(|(_, section)| Some(section.read()?.name))
+            .collect()
+    }
+
     /// Sections that it asked for beyond the last, and formats that could not be taken.
     pub fn beyond(&self) -> (u32, u32) {
         let load = |from: &AtomicU32| from.load(Ordering::Relaxed);
@@ -235,6 +248,7 @@ impl Announcement {
             &self.sections_beyond,
             &self.formats_beyond,
             &self.foreign_clock,
+            &self.running_sections,
         ] {
             count.store(0, Ordering::Relaxed);
         }

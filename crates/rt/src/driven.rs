@@ -61,8 +61,8 @@ pub struct ForeignClock {
     on_line: Point,
     /// The cycle before, with its due time, and when it began.
     last: Point,
-    /// Whether the due time that was given last lay before the one ahead of it.
-    went_back: bool,
+    /// Whether the due time that was given last can't be true.
+    is_doubted: bool,
     arrived_ns: f64,
     window: u64,
     least: Option<Point>,
@@ -79,7 +79,7 @@ impl ForeignClock {
             origin_ns: None,
             on_line: Point::default(),
             last: Point::default(),
-            went_back: false,
+            is_doubted: false,
             arrived_ns: 0.0,
             window: 0,
             least: None,
@@ -94,7 +94,11 @@ impl ForeignClock {
             Due::At(due_ns) => due_ns,
             Due::Estimated => arrival_ns,
         };
+        // Clocks differ by microseconds; a cycle that begins a period before it is due is none.
+        let is_ahead = at_ns > arrival_ns && (at_ns - arrival_ns) as f64 > self.nominal_ns;
+        self.is_doubted = is_ahead;
         let Some(origin_ns) = self.origin_ns else {
+            let at_ns = if is_ahead { arrival_ns } else { at_ns };
             self.origin_ns = Some(at_ns);
             return (0, at_ns);
         };
@@ -102,8 +106,8 @@ impl ForeignClock {
         let periods = (ns - self.last.ns) / self.period_ns;
         let point = match due {
             Due::At(_) => {
-                self.went_back = periods < 0.0;
-                let (periods, ns) = match self.went_back {
+                self.is_doubted |= periods < 0.0;
+                let (periods, ns) = match self.is_doubted {
                     false => (periods.round().max(1.0), ns),
                     // What can't be true is not believed, or one bad stamp would cost the cycles after it theirs.
                     true => {
@@ -136,10 +140,11 @@ impl ForeignClock {
         self.period_ns
     }
 
-    /// Whether the due time that was given last lay before the one ahead of it: then the cycle counts as due a period
-    /// after that, or when it began where that is earlier.
-    pub fn went_back(&self) -> bool {
-        self.went_back
+    /// Whether the due time that was given last can't be true: it lay before the one ahead of it, or more than a period
+    /// after the cycle began. Then the cycle counts as due a period after the one ahead, or when it began where that is
+    /// earlier.
+    pub fn is_doubted(&self) -> bool {
+        self.is_doubted
     }
 
     /// By how many an arrival goes on, so many periods after the due time before.
@@ -315,7 +320,7 @@ mod tests {
         let mut begin = |due_ms: u64, arrival_ms: u64| {
             let due = Due::At(due_ms * PERIOD_NS);
             let (cycle, due_ns) = clock.begin(due, arrival_ms * PERIOD_NS + 500);
-            (cycle, due_ns / PERIOD_NS, clock.went_back())
+            (cycle, due_ns / PERIOD_NS, clock.is_doubted())
         };
         assert_eq!(begin(9, 9), (0, 9, false));
         assert_eq!(begin(10, 10), (1, 10, false));
@@ -328,5 +333,24 @@ mod tests {
         // One that begins before that was due when it began, and never before the one ahead.
         assert_eq!(begin(6, 14), (6, 14, true));
         assert_eq!(begin(17, 17), (9, 17, false));
+    }
+
+    #[test]
+    fn a_due_time_far_ahead_moves_no_number() {
+        let mut clock = ForeignClock::new(PERIOD_NS);
+        let mut begin = |due_ms: u64, arrival_ms: u64| {
+            let due = Due::At(due_ms * PERIOD_NS);
+            let (cycle, due_ns) = clock.begin(due, arrival_ms * PERIOD_NS + 500);
+            (cycle, due_ns / PERIOD_NS, clock.is_doubted())
+        };
+        // The first one too: it would be the origin of all.
+        assert_eq!(begin(9_000_000, 9), (0, 9, true));
+        assert_eq!(begin(10, 10), (1, 10, false));
+        assert_eq!(begin(5_000, 11), (2, 11, true));
+        assert_eq!(begin(u64::MAX / PERIOD_NS, 12), (3, 12, true));
+        assert_eq!(begin(13, 13), (4, 13, false));
+        // A little ahead is how two clocks differ; due times that passed without a cycle are passed over.
+        assert_eq!(begin(15, 14), (6, 15, false));
+        assert_eq!(begin(20, 20), (11, 20, false));
     }
 }

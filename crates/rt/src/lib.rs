@@ -5,6 +5,28 @@
 //! [`Loop`] is a loop that `wakepath record` records: its samples go through shared memory to another
 //! process, which writes them down.
 //!
+//! ```no_run
+//! use std::time::Duration;
+//! use wakepath_rt::{Loop, Preparation, log};
+//!
+//! Preparation::default().apply()?;
+//! let mut cycles = Loop::new("attitude", Duration::from_millis(4))?;
+//! let update = cycles.section("update", Some(Duration::from_micros(200)));
+//! while let Some(activation) = cycles.wait() {
+//!     let height = cycles.time(update, || 1.5);
+//!     log!(cycles, "height {:.2} m", height);
+//!     cycles.finish(activation);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Then `wakepath record --criterion 'latency 200us, miss-fraction 0.1 %' -- ./my-loop`; without it the program runs as
+//! it is.
+//!
+//! # Features
+//!
+//! `serde`, off by default: settings and what is in effect can be written and read.
+//!
 //! # Order
 //!
 //! [`Preparation::apply`] does, on the calling thread: lock and prefault memory → affinity →
@@ -45,6 +67,7 @@ pub mod driven;
 mod faults;
 pub mod greeting;
 pub mod guard;
+pub mod image;
 pub mod inherited;
 pub mod memory;
 pub mod of_thread;

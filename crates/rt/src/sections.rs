@@ -3,7 +3,7 @@
 
 use crate::announcement::{cut, read_name, write_name};
 use crate::clock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The most sections of one loop.
 pub const MOST: usize = 16;
@@ -120,15 +120,23 @@ impl SharedSection {
 /// The sections of one loop, on the loop's side.
 pub(crate) struct Timed {
     shared: &'static [SharedSection; MOST],
+    /// A bit for each that runs, here and in shared memory: for whoever comes when the program is dead.
+    running: u32,
+    shared_running: &'static AtomicU32,
     /// When each was begun; 0 where it is not running.
     begun_ns: [u64; MOST],
     declared: usize,
 }
 
 impl Timed {
-    pub(crate) fn new(shared: &'static [SharedSection; MOST]) -> Self {
+    pub(crate) fn new(
+        shared: &'static [SharedSection; MOST],
+        shared_running: &'static AtomicU32,
+    ) -> Self {
         Self {
             shared,
+            running: 0,
+            shared_running,
             begun_ns: [0; MOST],
             declared: 0,
         }
@@ -193,6 +201,8 @@ impl Timed {
         if std::mem::replace(&mut self.begun_ns[at], now_ns) != 0 {
             self.note_unbalanced(at);
         }
+        self.running |= 1 << at;
+        self.shared_running.store(self.running, Ordering::Relaxed);
     }
 
     #[inline]
@@ -204,6 +214,8 @@ impl Timed {
                 None
             }
             begun_ns => {
+                self.running &= !(1 << at);
+                self.shared_running.store(self.running, Ordering::Relaxed);
                 self.shared[at].add(now_ns - begun_ns);
                 Some((begun_ns, now_ns))
             }
@@ -226,7 +238,7 @@ mod tests {
     use super::*;
 
     fn timed() -> Timed {
-        Timed::new(Box::leak(Box::default()))
+        Timed::new(Box::leak(Box::default()), Box::leak(Box::default()))
     }
 
     #[test]
@@ -279,9 +291,12 @@ mod tests {
     fn where_one_ends_and_the_next_begins_is_one_instant() {
         let mut timed = timed();
         let [read, update] = ["read", "update"].map(|name| timed.declare(name, 0));
+        let running = |timed: &Timed| timed.shared_running.load(Ordering::Relaxed);
         timed.begin(read);
+        assert_eq!(running(&timed), 0b01);
         let (from_ns, at_ns) = timed.switch(read, update).expect("it ran");
         assert!(from_ns <= at_ns);
+        assert_eq!(running(&timed), 0b10);
         assert_eq!(timed.end(update).expect("it ran").0, at_ns);
         // Into itself: a lap.
         timed.begin(read);
@@ -293,6 +308,7 @@ mod tests {
         let [read, update] = [0, 1].map(|at| timed.shared[at].read().unwrap());
         assert_eq!((read.runs, read.unbalanced), (3, 1));
         assert_eq!((update.runs, update.unbalanced), (1, 0));
+        assert_eq!(running(&timed), 0b10, "begun last, and not ended");
     }
 
     #[test]

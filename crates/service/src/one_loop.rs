@@ -291,6 +291,11 @@ impl<'a> OneLoop<'a> {
         }
     }
 
+    /// Due times of another clock that it did not believe.
+    pub(crate) fn doubted(&self) -> impl Iterator<Item = String> {
+        self.heard.doubted()
+    }
+
     /// For people to watch.
     pub(crate) fn live(&mut self) -> LiveFigures {
         self.live.figures(self.ring, self.lost_seen)

@@ -10,7 +10,7 @@ use crate::begin::{ServiceError, lock};
 use crate::history::{Entry, HistoryWriter, now_ns};
 use crate::incidents::Incidents;
 use crate::one_loop::{OneLoop, Places};
-use crate::program::{boot, image};
+use crate::program::boot;
 use crate::replay::{self, Reached};
 use crate::room::SEGMENTS;
 use crate::terms::{Live, Settings, Terms};
@@ -23,8 +23,10 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wakepath_archive::ThreadEnd;
 use wakepath_directory::{Directory, Trust};
+use wakepath_measure::within;
 use wakepath_rt::announcement::{Left, State};
 use wakepath_rt::clock;
+use wakepath_rt::image::Image;
 use wakepath_rt::shared::SharedMemory;
 
 /// Between two looks at the rings.
@@ -114,7 +116,7 @@ struct Recorder<'a> {
     unrecorded: u32,
     complained: Option<String>,
     /// What the program ran when its first loop came.
-    image: Option<[u64; 2]>,
+    image: Option<Image>,
 }
 
 impl<'a> Recorder<'a> {
@@ -189,9 +191,7 @@ impl<'a> Recorder<'a> {
 
     /// Whether the program that made the loops has become another one, in which they are not.
     fn is_another(&mut self) -> bool {
-        let is_another = self
-            .image
-            .is_some_and(|image_then| image(self.program).is_some_and(|now| now != image_then));
+        let is_another = self.image.is_some_and(|of| of.was_replaced(self.program));
         if is_another {
             self.say(
                 "the program has become another one (exec): what it runs now is not recorded here"
@@ -232,17 +232,23 @@ impl<'a> Recorder<'a> {
                     slot = Slot::Refused;
                     turned = true;
                 } else if has_ended || is_over {
-                    let (why, how, died) = match memory.announcement(ring).left().0 {
-                        _ if !has_ended => (
-                            ThreadEnd::failed("its program ended while the loop ran"),
-                            "its program ended while the loop ran",
-                            true,
-                        ),
-                        Left::GivenUp => (ThreadEnd::Stopped, "its program gave it up", false),
-                        _ => (ThreadEnd::Stopped, "it was told to end", false),
+                    let within = within(&memory.announcement(ring).running_sections());
+                    let (how, died) = match memory.announcement(ring).left().0 {
+                        _ if !has_ended => ("its program ended while the loop ran", true),
+                        Left::GivenUp => ("its program gave it up", false),
+                        _ => ("it was told to end", false),
+                    };
+                    let how = &format!("{how}{within}");
+                    let why = match died {
+                        true => ThreadEnd::failed(how.as_str()),
+                        false => ThreadEnd::Stopped,
                     };
                     of.end(why, &mut places);
                     let name = of.found.name.clone();
+                    let doubted: Vec<String> = of.doubted().collect();
+                    for sentence in doubted {
+                        self.say(format!("{name}: {sentence}"));
+                    }
                     self.ended(name, how, died);
                     turned = true;
                     is_free = true;

@@ -5,7 +5,7 @@ use crate::recent::Beside;
 use crate::segment::Segment;
 use std::collections::{BTreeSet, VecDeque};
 use wakepath_archive::{LineSaid, LoopLine, Told};
-use wakepath_measure::recorder::formatted;
+use wakepath_measure::recorder::{DoubtedDueTimes, formatted};
 use wakepath_rt::said::{self, Said};
 use wakepath_rt::shared::SharedMemory;
 use wakepath_timeline::one_line;
@@ -21,6 +21,7 @@ pub(crate) struct Heard<'a> {
     named: BTreeSet<u8>,
     names: Vec<String>,
     told: VecDeque<Beside>,
+    doubted: DoubtedDueTimes,
 }
 
 impl<'a> Heard<'a> {
@@ -33,12 +34,18 @@ impl<'a> Heard<'a> {
             named: BTreeSet::new(),
             names: Vec::new(),
             told: VecDeque::new(),
+            doubted: DoubtedDueTimes::default(),
         }
     }
 
     /// The last of it.
     pub(crate) fn last(&self) -> &VecDeque<Beside> {
         &self.told
+    }
+
+    /// Due times of another clock that the loop did not believe, to be said at its end.
+    pub(crate) fn doubted(&self) -> impl Iterator<Item = String> {
+        self.doubted.sentences()
     }
 
     /// Into a segment that has begun: what belongs to its cycles already.
@@ -54,7 +61,7 @@ impl<'a> Heard<'a> {
     /// What is new, into memory and into the loop's segment.
     pub(crate) fn take(&mut self, mut segment: Option<&mut Segment>) {
         let announcement = self.memory.announcement(self.ring);
-        let (told, names) = (&mut self.told, &mut self.names);
+        let (told, names, doubted) = (&mut self.told, &mut self.names, &mut self.doubted);
         let mut fresh = VecDeque::new();
         let format = |number| announcement.format(number);
         self.said.take(|record| {
@@ -84,6 +91,9 @@ impl<'a> Heard<'a> {
                     Beside::Told(cycle, span, name)
                 }
                 Some(Said::Due { cycle, due_ns }) => {
+                    if doubted.is_another(cycle, due_ns) {
+                        return;
+                    }
                     let due = Told::Due {
                         thread: 0,
                         cycle,

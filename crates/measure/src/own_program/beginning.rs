@@ -58,11 +58,8 @@ impl OwnProgram {
         for (wanted, found) in self.threads.iter().zip(announced.into_iter().flatten()) {
             match placed(wanted, &found) {
                 Ok(thread) => {
-                    self.watched.push(Watched {
-                        announced: found,
-                        began: thread.effective.clone(),
-                        changed: None,
-                    });
+                    let began = thread.effective.clone();
+                    self.watched.push(Watched::new(found, began));
                     threads.push(thread);
                 }
                 Err(Refused(obstacle, reason)) => {

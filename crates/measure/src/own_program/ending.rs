@@ -3,6 +3,7 @@
 use super::OwnProgram;
 use super::thread::modules;
 use super::watched::Watched;
+use super::within::within;
 use wakepath_archive::ThreadEnd;
 use wakepath_measured_loop::ThreadEndReport;
 use wakepath_rt::PageFaults;
@@ -17,21 +18,30 @@ impl OwnProgram {
         let ends: Vec<_> = announcements
             .map(|of| (of.state() == State::Ended).then(|| (of.left(), modules(of.sections()))))
             .collect();
-        let some_ended = ends.iter().any(Option::is_some);
-        if !some_ended || (!program_has_ended && ends.iter().any(Option::is_none)) {
+        let is_over = |number: usize| ends[number].is_some() || self.was_replaced(number);
+        let over = (0..ends.len()).filter(|&number| is_over(number)).count();
+        if over == 0 || (!program_has_ended && over < ends.len()) {
             return None;
         }
         // A last time: its thread is as it was in its last cycle, where its program is still there.
         self.watched.iter_mut().for_each(Watched::look);
         let report = |(number, ended): (usize, Option<_>)| {
             let Some(((left, page_faults), modules)) = ended else {
+                let why = match self.was_replaced(number) {
+                    true => {
+                        "its program became another one (exec) while the loop ran: what it runs now is not recorded"
+                    }
+                    false => {
+                        "the program ended without a word of this loop's end: its process died, or was killed"
+                    }
+                };
+                let announcement = self.memory.announcement(number as u32);
+                let within = within(&announcement.running_sections());
                 return ThreadEndReport {
-                    why: ThreadEnd::failed(
-                        "the program ended without a word of this loop's end: its process died, or was killed",
-                    ),
+                    why: ThreadEnd::failed(format!("{why}{within}")),
                     page_faults: PageFaults::default(),
                     counted: None,
-                    modules: Vec::new(),
+                    modules: modules(announcement.sections()),
                 };
             };
             ThreadEndReport {
@@ -52,6 +62,11 @@ impl OwnProgram {
             }
         };
         Some(ends.into_iter().enumerate().map(report).collect())
+    }
+
+    /// Whether another program has taken the place of the loop's.
+    fn was_replaced(&self, number: usize) -> bool {
+        self.watched.get(number).is_some_and(|of| of.was_replaced)
     }
 
     /// What the program made of a loop's thread meanwhile.

@@ -10,8 +10,10 @@ mod output;
 mod remarks;
 mod thread;
 mod watched;
+mod within;
 
 pub use loops::{AnnouncedLoop, Discovered, NoLoops, loops_of};
+pub use within::within;
 
 use crate::loop_process::LoopProcess;
 use crate::own_executable;
@@ -27,7 +29,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wakepath_directory::Directory;
 use wakepath_measured_loop::{LoopReply, LoopSpec, ThreadSpec};
-use wakepath_rt::announcement::Announced;
+use wakepath_rt::announcement::{Announced, State};
 use wakepath_rt::greeting::LAYOUT;
 use wakepath_rt::shared::SharedMemory;
 use wakepath_timeline::one_line;
@@ -246,9 +248,23 @@ impl LoopProcess for OwnProgram {
         let status = self.child.wait();
         let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
         self.output.end();
+        let mut how = status;
+        for (ring, thread) in (0..).zip(&self.threads) {
+            let announcement = self.memory.announcement(ring);
+            if announcement.state() == State::Running {
+                let within = within(&announcement.running_sections());
+                if !within.is_empty() {
+                    how += &format!(
+                        "; its loop `{}` was{}",
+                        one_line(&thread.name),
+                        &within[1..]
+                    );
+                }
+            }
+        }
         match self.output.last_line() {
-            None => status,
-            Some(line) => format!("{status}; its last line: {line}"),
+            None => how,
+            Some(line) => format!("{how}; its last line: {line}"),
         }
     }
 

@@ -7,6 +7,7 @@
 //! [`Command::End`], the measuring process has died: it stops the loop, writes what is left in the
 //! rings and leaves a log that `wakepath recover` turns into a readable run.
 
+mod doubted;
 mod drain;
 #[cfg(test)]
 mod every_fault;
@@ -16,6 +17,7 @@ mod process;
 mod protocol;
 mod told;
 
+pub use doubted::DoubtedDueTimes;
 pub use format::formatted;
 pub use live::{Limits, LiveFigures, LivePlace, LiveTally, WITHIN_NS};
 pub use process::run;

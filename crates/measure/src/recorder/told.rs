@@ -1,6 +1,7 @@
 //! What loops of the user's own say beside their samples, out of shared memory and into files. Nothing there is
 //! believed: a record that no loop of ours writes ends it for that loop, and is said.
 
+use super::doubted::DoubtedDueTimes;
 use super::format::formatted;
 use std::collections::BTreeSet;
 use wakepath_archive::{ArchiveError, LineSaid, LinesWriter, LoopLine, Told, ToldWriter};
@@ -102,9 +103,7 @@ struct OneLoop<'a> {
     /// Sections whose names are written.
     named: BTreeSet<u16>,
     is_foreign: bool,
-    /// The last cycle that another clock gave a due time, and how often a second one said that it went back.
-    due_cycle: Option<u64>,
-    went_back: u64,
+    doubted: DoubtedDueTimes,
 }
 
 impl<'a> ToldBeside<'a> {
@@ -113,8 +112,7 @@ impl<'a> ToldBeside<'a> {
             reader: memory.said_reader(thread),
             named: BTreeSet::new(),
             is_foreign: false,
-            due_cycle: None,
-            went_back: 0,
+            doubted: DoubtedDueTimes::default(),
         };
         Self {
             memory,
@@ -127,7 +125,7 @@ impl<'a> ToldBeside<'a> {
         let mut outcome = Ok(());
         for (ring, of) in (0..).zip(&mut self.readers) {
             let (named, is_foreign) = (&mut of.named, &mut of.is_foreign);
-            let (due_cycle, went_back) = (&mut of.due_cycle, &mut of.went_back);
+            let doubted = &mut of.doubted;
             of.reader.take(|record| {
                 if *is_foreign {
                     return;
@@ -136,10 +134,9 @@ impl<'a> ToldBeside<'a> {
                     *is_foreign = true;
                     return;
                 };
-                if let Said::Due { cycle, .. } = said
-                    && due_cycle.replace(cycle) == Some(cycle)
+                if let Said::Due { cycle, due_ns } = said
+                    && doubted.is_another(cycle, due_ns)
                 {
-                    *went_back += 1;
                     return;
                 }
                 let written = write(self.memory, (self.segment, ring), said, named, files);
@@ -162,13 +159,8 @@ impl<'a> ToldBeside<'a> {
                      had fallen behind; the loop did not wait"
                 ));
             }
-            if of.went_back > 0 {
-                remarks.push(format!(
-                    "{name}: the clock that drives it went back {}: a due time lay before the one ahead of \
-                     it, is not believed, and counts as a period after that",
-                    wakepath_verdict::counted(of.went_back, "time", "times")
-                ));
-            }
+            let doubted = of.doubted.sentences();
+            remarks.extend(doubted.map(|sentence| format!("{name}: {sentence}")));
             if of.is_foreign || of.reader.is_damaged() {
                 remarks.push(format!(
                     "{name}: what it said beside its samples can't be true, something wrote over it: nothing \

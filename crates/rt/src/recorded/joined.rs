@@ -204,7 +204,7 @@ pub(super) fn begin(
         end_cycle,
         skipped: 0,
         faults: PageFaults::of_this_thread(),
-        timed: Timed::new(&announcement.sections),
+        timed: Timed::new(&announcement.sections, &announcement.running_sections),
         said: memory.said_writer(ring),
         formats: Formats::new(&announcement.formats.0),
         owner,

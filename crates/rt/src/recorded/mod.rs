@@ -261,9 +261,9 @@ impl Loop {
             recorded.skipped = driven.skipped;
             recorded.cycle = cycle;
             recorded.said.due(cycle, due_ns);
-            // A second one of the same cycle says that the clock went back, and to when.
+            // A second one of the same cycle is what was given and not believed.
             if let Due::At(given_ns) = due
-                && driven.clock.went_back()
+                && driven.clock.is_doubted()
             {
                 recorded.said.due(cycle, given_ns);
             }

@@ -3,8 +3,8 @@
 use super::{Recorder, Slot};
 use crate::history::{Bears, Entry, now_ns};
 use crate::one_loop::OneLoop;
-use crate::program::image;
 use crate::terms::Found;
+use wakepath_rt::image::Image;
 use wakepath_rt::of_thread;
 use wakepath_timeline::{Policy, one_line};
 
@@ -23,7 +23,7 @@ impl<'a> Recorder<'a> {
             return Slot::Refused;
         }
         // Not before: the recorder was started first, and then what started it became the program.
-        self.image = self.image.or_else(|| image(self.program));
+        self.image = self.image.or_else(|| Image::of(self.program));
         let effective = of_thread::effective(announced.thread_id, announced.timer_slack_ns);
         let mut details = serde_json::to_value(effective.as_ref().ok()).unwrap_or_default();
         if let Some(details) = details.as_object_mut() {

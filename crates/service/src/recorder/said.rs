@@ -2,7 +2,7 @@
 
 use super::{Recorder, Slot};
 use crate::history::{Entry, now_ns};
-use std::io;
+use std::io::{self, Write};
 
 impl Recorder<'_> {
     pub(super) fn ended(&mut self, name: String, how: &str, died: bool) {
@@ -32,16 +32,22 @@ impl Recorder<'_> {
         if let Err(error) = outcome {
             let text = format!("{}: {error}", self.directory.path().display());
             if self.complained.as_ref() != Some(&text) {
-                eprintln!("wakepath: {text}");
+                complain(&text);
                 self.complained = Some(text);
             }
         }
     }
 
     pub(super) fn say(&mut self, text: String) {
-        eprintln!("wakepath: {text}");
+        complain(&text);
         let at_ns = now_ns();
         let outcome = self.history.append(&Entry::Note { at_ns, text });
         self.check(outcome);
     }
+}
+
+/// On standard error, if anybody has it still: the terminal or the log of years ago may be gone, and a recorder that
+/// dies of it would be the worse fault.
+fn complain(text: &str) {
+    let _ = writeln!(io::stderr(), "wakepath: {text}");
 }

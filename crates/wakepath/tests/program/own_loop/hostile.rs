@@ -17,7 +17,9 @@ wakepath_test_program::tests![
     a_program_without_proc_is_recorded,
     a_killed_recording_takes_the_program_with_it_and_is_recovered,
     two_loops_of_one_name_are_refused_in_one_line,
-    a_clock_that_goes_back_costs_no_cycle_and_is_said,
+    a_clock_that_goes_back_or_far_ahead_costs_no_cycle_and_is_said,
+    a_program_that_dies_in_a_section_is_said_to_have,
+    a_program_that_becomes_another_one_is_named_and_its_samples_are_kept,
     a_library_of_another_version_is_named_with_what_would_be_right,
     a_library_runs_under_a_recorder_of_another_version_and_says_its_own,
 ];
@@ -334,7 +336,7 @@ fn two_loops_of_one_name_are_refused_in_one_line() {
 }
 
 /// Each hundredth stamp is a second old.
-fn a_clock_that_goes_back_costs_no_cycle_and_is_said() {
+fn a_clock_that_goes_back_or_far_ahead_costs_no_cycle_and_is_said() {
     let place = Place::new();
     let program = built_of(
         &place,
@@ -350,6 +352,7 @@ fn a_clock_that_goes_back_costs_no_cycle_and_is_said() {
                  at.tv_nsec = due_ns % 1000000000;\n\
                  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, 0);\n\
                  uint64_t told_ns = due_ns - (number % 100 == 50 ? UINT64_C(1000000000) : 0);\n\
+                 if (number % 100 == 75) told_ns = due_ns + UINT64_C(3600000000000);\n\
                  if (!wakepath_loop_begin(loop, told_ns, 0)) break;\n\
                  wakepath_loop_finish(loop);\n\
              }\n\
@@ -358,13 +361,10 @@ fn a_clock_that_goes_back_costs_no_cycle_and_is_said() {
          }\n",
     );
     let finished = recorded(place, "2s", &[], &program);
-    assert!(
-        finished
-            .complaints
-            .contains("the clock that drives it went back"),
-        "{}",
-        finished.said()
-    );
+    for said in ["went back", "ran ahead"] {
+        let said = format!("the clock that drives it {said}");
+        assert!(finished.complaints.contains(&said), "{}", finished.said());
+    }
     let cycles: Vec<u64> = finished.samples(0).iter().map(|of| of.cycle).collect();
     // One after the other, but where the machine itself held the loop up.
     let apart = cycles.windows(2).filter(|two| two[1] != two[0] + 1).count();
@@ -373,6 +373,60 @@ fn a_clock_that_goes_back_costs_no_cycle_and_is_said() {
         "{} cycles, {apart} gaps",
         cycles.len()
     );
+}
+
+/// The run says it wherever it is read: in the terminal, as JSON and on the report's page.
+fn is_said_everywhere(finished: &Finished, sentence: &str) {
+    assert!(finished.samples(0).len() > 200, "{}", finished.said());
+    let asked = |words: &[&str]| {
+        let output = Command::new(crate::started::binary())
+            .args(words)
+            .arg(&finished.directory)
+            .output()
+            .unwrap();
+        // The terminal wraps lines.
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for words in [&["show"][..], &["show", "--json"]] {
+        let text = asked(words);
+        assert!(text.contains(sentence), "{words:?}: {text}");
+    }
+    asked(&["report"]);
+    let page = std::fs::read_to_string(finished.directory.join("report.html")).unwrap();
+    assert!(page.contains(sentence), "not on the report's page");
+}
+
+fn a_program_that_dies_in_a_section_is_said_to_have() {
+    let place = Place::new();
+    let each = "if (!part) part = 1 + wakepath_loop_section(loop, \"update\", 0); \
+                wakepath_section_begin(loop, part - 1); \
+                if (cycle.cycle >= 500) kill(getpid(), SIGKILL); \
+                wakepath_section_end(loop, part - 1);";
+    let headers = "#include <signal.h>\n#include <unistd.h>\nstatic uint32_t part;";
+    let program = built_of(&place, &looping(headers, each));
+    let finished = recorded(place, "2s", &[], &program);
+    finished.assert_code(1);
+    is_said_everywhere(&finished, "within its section `update`");
+}
+
+fn a_program_that_becomes_another_one_is_named_and_its_samples_are_kept() {
+    let place = Place::new();
+    let each = "if (!part) part = 1 + wakepath_loop_section(loop, \"update\", 0); \
+                wakepath_section_begin(loop, part - 1); \
+                if (cycle.cycle >= 500) execl(\"/bin/sleep\", \"sleep\", \"60\", (char *)0); \
+                wakepath_section_end(loop, part - 1);";
+    let headers = "#include <unistd.h>\nstatic uint32_t part;";
+    let program = built_of(&place, &looping(headers, each));
+    let begun = std::time::Instant::now();
+    let finished = recorded(place, "2s", &[], &program);
+    // It waits neither for what the program is now nor for the cycles that never come.
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    finished.assert_code(1);
+    let sentence = "its program became another one (exec) while the loop ran: what it runs now is not recorded, \
+                    within its section `update`";
+    is_said_everywhere(&finished, sentence);
+    finished.assert_nobody_is_left(Duration::from_secs(5));
 }
 
 fn a_library_of_another_version_is_named_with_what_would_be_right() {

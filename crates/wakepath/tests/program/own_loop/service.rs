@@ -19,6 +19,8 @@ wakepath_test_program::tests![
     a_segment_is_a_run_and_live_figures_are_served,
     a_service_that_can_t_be_recorded_is_refused_in_one_line,
     worst_cycles_keep_the_kernel_s_events_around_them,
+    a_program_that_becomes_another_one_in_its_section_is_named,
+    due_times_that_can_t_be_true_are_counted,
     a_service_that_may_not_trace_says_so_once_and_is_recorded,
 ];
 
@@ -104,6 +106,58 @@ pub(super) fn process_of(kind: &str, place: &Place) -> Option<u32> {
 
 pub(super) fn kill(process: u32) {
     kill_process(Pid::from_raw(process.cast_signed()).unwrap(), Signal::KILL).unwrap();
+}
+
+fn a_program_that_becomes_another_one_in_its_section_is_named() {
+    let place = Place::new();
+    let each = "if (!part) part = 1 + wakepath_loop_section(loop, \"update\", 0); \
+                wakepath_section_begin(loop, part - 1); \
+                if (cycle.cycle >= 300) execl(\"/bin/true\", \"true\", (char *)0); \
+                wakepath_section_end(loop, part - 1);";
+    let headers = "#include <unistd.h>\nstatic uint32_t part;";
+    // Long enough for the recorder to look before the next program is over.
+    let each = each.replace(
+        "\"/bin/true\", \"true\"",
+        "\"/bin/sleep\", \"sleep\", \"2\"",
+    );
+    let program = built_of(&place, &looping(headers, &each));
+    start(&place, &words(None, &program)).wait().unwrap();
+    let found = shown(&place).to_string();
+    for said in [
+        "has become another one (exec)",
+        "within its section `update`",
+    ] {
+        assert!(found.contains(said), "{said}: {found}");
+    }
+}
+
+fn due_times_that_can_t_be_true_are_counted() {
+    let place = Place::new();
+    let program = built_of(
+        &place,
+        "#define _GNU_SOURCE\n#include <wakepath.h>\n#include <time.h>\n\
+         int main(void) {\n\
+             wakepath_loop *loop = wakepath_loop_create_driven(\"loop\", 2000000, 0, 0);\n\
+             struct timespec at, nap = {0, 2000000};\n\
+             for (int number = 0; number < 300; number++) {\n\
+                 nanosleep(&nap, 0);\n\
+                 clock_gettime(CLOCK_MONOTONIC, &at);\n\
+                 uint64_t due_ns = at.tv_sec * UINT64_C(1000000000) + at.tv_nsec;\n\
+                 if (number == 100 || number == 101) due_ns -= UINT64_C(1000000000);\n\
+                 if (number == 200) due_ns += UINT64_C(3600000000000);\n\
+                 if (!wakepath_loop_begin(loop, due_ns, 0)) break;\n\
+                 wakepath_loop_finish(loop);\n\
+             }\n\
+             wakepath_loop_destroy(loop);\n\
+         }\n",
+    );
+    start(&place, &words(None, &program)).wait().unwrap();
+    let found = shown(&place);
+    // An hour's stamp would be 1.8 million cycles.
+    assert!(due(&found) < 3000, "{found:#}");
+    for said in ["went back 2 times", "ran ahead 1 time"] {
+        assert!(found.to_string().contains(said), "{said}: {found:#}");
+    }
 }
 
 fn a_service_that_is_started_again_goes_on_and_names_the_time_between() {

@@ -1,0 +1,81 @@
+//! Due times that a driven loop was given and that can't be true: told from the others, and counted. Which ones those are
+//! the loop decides.
+
+/// Due times of another clock that its loop did not believe: of such a cycle a second one comes, which is what was given.
+#[derive(Debug, Default)]
+pub struct DoubtedDueTimes {
+    /// The last cycle's, as it is believed.
+    last: Option<(u64, u64)>,
+    went_back: u64,
+    ran_ahead: u64,
+}
+
+impl DoubtedDueTimes {
+    /// Whether this is a cycle's second, which is counted here and goes no further.
+    pub fn is_another(&mut self, cycle: u64, due_ns: u64) -> bool {
+        match self.last {
+            Some((last, believed_ns)) if last == cycle => {
+                let count = match due_ns > believed_ns {
+                    true => &mut self.ran_ahead,
+                    false => &mut self.went_back,
+                };
+                *count += 1;
+                true
+            }
+            _ => {
+                self.last = Some((cycle, due_ns));
+                false
+            }
+        }
+    }
+
+    /// What is to be said of them.
+    pub fn sentences(&self) -> impl Iterator<Item = String> {
+        let counted = |count| wakepath_verdict::counted(count, "time", "times");
+        let (back, ahead) = (self.went_back, self.ran_ahead);
+        let back = (back > 0).then(|| {
+            format!(
+                "the clock that drives it went back {}: a due time lay before the one ahead of it, is not \
+                 believed, and counts as a period after that",
+                counted(back)
+            )
+        });
+        let ahead = (ahead > 0).then(|| {
+            format!(
+                "the clock that drives it ran ahead {}: a due time lay more than a period after its cycle \
+                 began, is not believed, and counts as a period after the one ahead of it",
+                counted(ahead)
+            )
+        });
+        back.into_iter().chain(ahead)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_of_a_cycle_is_what_was_not_believed() {
+        let mut doubted = DoubtedDueTimes::default();
+        let told = [
+            (0, 100),
+            (1, 200),
+            (2, 300),
+            (2, 50),
+            (3, 400),
+            (3, 9_000),
+            (4, 500),
+            (4, 7),
+        ];
+        let second = told.map(|(cycle, due_ns)| doubted.is_another(cycle, due_ns));
+        assert_eq!(
+            second,
+            [false, false, false, true, false, true, false, true]
+        );
+        let said: Vec<String> = doubted.sentences().collect();
+        assert!(said[0].contains("went back 2 times"), "{said:?}");
+        assert!(said[1].contains("ran ahead 1 time:"), "{said:?}");
+        assert_eq!(DoubtedDueTimes::default().sentences().count(), 0);
+    }
+}

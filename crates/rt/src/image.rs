@@ -1,0 +1,85 @@
+//! Whether a process still runs the program that it ran: `exec` puts another in its place, in which nothing of the
+//! first is left. It looks from outside, and waits for nothing.
+
+/// Where the kernel put stack and arguments of what a process runs (`proc_pid_stat(5)`, fields 28 and 48): another place
+/// after each `exec`, where addresses are random.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Image([u64; 2]);
+
+impl Image {
+    /// What this process runs; `None` where it is gone, or this user may not see it.
+    pub fn of(process: u32) -> Option<Self> {
+        let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
+        Self::read(&String::from_utf8_lossy(&stat))
+    }
+
+    /// Whether the process runs another program by now, as far as can be seen.
+    pub fn was_replaced(self, process: u32) -> bool {
+        Self::of(process).is_some_and(|now| now != self)
+    }
+
+    fn read(stat: &str) -> Option<Self> {
+        // The name may hold anything; behind it comes the third field.
+        let (_, behind_name) = stat.rsplit_once(") ")?;
+        let fields: Vec<&str> = behind_name.split(' ').collect();
+        let field = |number: usize| fields.get(number - 3)?.parse().ok();
+        let image = [field(28)?, field(48)?];
+        (image != [0, 0]).then_some(Self(image))
+    }
+}
+
+/// The process that a thread is of.
+pub fn process_of(thread: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
+    line.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_program_that_another_takes_the_place_of_is_known_by_its_addresses() {
+        let mut fields: Vec<String> = (4..=52).map(|number| number.to_string()).collect();
+        let stat = |fields: &[String]| Image::read(&format!("7 (a) b) S {}", fields.join(" ")));
+        assert_eq!(stat(&fields), Some(Image([28, 48])));
+        fields[28 - 4] = "0".into();
+        fields[48 - 4] = "0".into();
+        assert_eq!(stat(&fields), None, "hidden from this user");
+    }
+
+    #[test]
+    fn an_exec_is_seen_from_outside_and_nothing_else_is_taken_for_one() {
+        let mut child = Command::new("sh")
+            .args(["-c", "echo; read line; exec cat"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut heard = [0];
+        let mut output = child.stdout.take().unwrap();
+        output.read_exact(&mut heard).unwrap();
+        let image = Image::of(child.id()).unwrap();
+        assert!(!image.was_replaced(child.id()));
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"go\nx").unwrap();
+        input.flush().unwrap();
+        output.read_exact(&mut heard).unwrap();
+        assert!(image.was_replaced(child.id()));
+        drop(input);
+        child.wait().unwrap();
+        assert!(!image.was_replaced(child.id()), "gone");
+    }
+
+    #[test]
+    fn a_thread_s_process_is_found() {
+        let thread = std::thread::spawn(|| {
+            let thread = rustix::thread::gettid().as_raw_nonzero().get();
+            process_of(thread.unsigned_abs())
+        });
+        assert_eq!(thread.join().unwrap(), Some(std::process::id()));
+    }
+}
