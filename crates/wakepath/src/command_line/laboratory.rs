@@ -1,8 +1,15 @@
 //! Words of `lab`: guests, runs, checks against a baseline.
 
 use super::experiments::LabExperiments;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
+use wakepath_lab::cost::MODELS;
+
+/// The cores whose costs can be told.
+fn cost_models() -> PossibleValuesParser {
+    PossibleValuesParser::new(MODELS.iter().map(|model| model.name))
+}
 
 /// Run a scenario on real kernels in virtual time, repeatable to the nanosecond.
 #[derive(Debug, Subcommand)]
@@ -315,7 +322,7 @@ pub struct LabCosts {
     /// Run directory of a guest of the laboratory, with one CPU.
     pub run: PathBuf,
     /// Core whose figures are taken.
-    #[arg(long, value_name = "MODEL", value_parser = ["cortex-a76", "skylake"])]
+    #[arg(long, value_name = "MODEL", value_parser = cost_models())]
     pub cost_model: String,
     /// What makes the run again.
     #[command(flatten)]
