@@ -221,7 +221,7 @@ fn the_loop(
         let work_ns = u32::try_from(clock::monotonic_ns() - began_ns).ok();
         let outcome = WorkOutcome {
             work_ns,
-            fault: false,
+            ..WorkOutcome::default()
         };
         samples.push(cycles.finish_with(activation, outcome));
     }
