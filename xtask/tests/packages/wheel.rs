@@ -55,7 +55,7 @@ with wakepath.Loop("alone", rate_hz=1000) as loop:
 END
         # Everywhere else the same names, and a line.
         $pip uninstall --quiet --yes wakepath
-        $pip install --quiet --no-index --no-deps /media/release/wakepath-*-py3-none-*.whl
+        $pip install --quiet --no-index --no-deps /media/release/wakepath-*-py3-none-*_"$(uname -m)".whl
         $python - <<'END'
 import wakepath
 assert wakepath.open_run and wakepath.program()
