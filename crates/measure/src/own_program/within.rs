@@ -23,7 +23,10 @@ mod tests {
     fn sections_end_the_sentence() {
         let [read, update] = ["read", "up\ndate"].map(str::to_owned);
         assert_eq!(within(&[]), "");
-        assert_eq!(within(&[read.clone()]), ", within its section `read`");
+        assert_eq!(
+            within(std::slice::from_ref(&read)),
+            ", within its section `read`"
+        );
         let both = within(&[read, update]);
         assert!(both.starts_with(", within its sections `read` and `up"));
         assert!(!both.contains('\n'));

@@ -91,7 +91,7 @@ fn two_loops_of_a_program_in_cpp_are_judged_apart() {
     };
     assert_eq!([attitude, position], ["attitude", "position"]);
     assert_eq!(*fast, 10 * slow);
-    sections(&finished, &["update"]);
+    sections(&finished, &["update", "limit"]);
 }
 
 fn loops_are_put_under_other_policies_from_outside() {
