@@ -151,6 +151,9 @@ pub fn find(word: Option<&Path>) -> Result<PathBuf, String> {
 /// As [`find`].
 pub fn place(word: Option<&Path>) -> Result<PathBuf, String> {
     match word {
+        Some(path) if is_home(path) => {
+            Err(format!("{HOME} holds runs and is none; {}", there(&all())))
+        }
         Some(path) if path.exists() => Ok(path.to_owned()),
         Some(path) => named(&path.display().to_string(), &all()),
         None => {
@@ -159,6 +162,12 @@ pub fn place(word: Option<&Path>) -> Result<PathBuf, String> {
             Ok(latest)
         }
     }
+}
+
+/// Whether it is the place of all runs: easily named by a shell that completes names.
+fn is_home(path: &Path) -> bool {
+    let same = |home: PathBuf| path.canonicalize().is_ok_and(|path| path == home);
+    Path::new(HOME).canonicalize().is_ok_and(same)
 }
 
 /// The latest runs that have ended, the latest first.
@@ -212,35 +221,45 @@ fn named(word: &str, all: &[Found]) -> Result<PathBuf, String> {
     {
         return Ok(found.directory());
     }
-    let fits: Vec<&Found> = all.iter().filter(|run| run.name.contains(word)).collect();
     let shown = one_line(word);
-    let list = |runs: &[&Found]| {
-        let numbered = |run: &&Found| {
-            let number = all.iter().position(|one| one.name == run.name);
-            format!("{} {}", number.unwrap_or(0) + 1, one_line(&run.name))
-        };
-        let named: Vec<String> = runs.iter().take(NAMED).map(numbered).collect();
-        match runs.len().saturating_sub(NAMED) {
-            0 => named.join(", "),
-            more => format!("{} and {more} more", named.join(", ")),
-        }
-    };
+    if word == "0" {
+        return Err(format!("{shown}: runs are counted from 1; {}", there(all)));
+    }
+    let fits: Vec<&Found> = all.iter().filter(|run| run.name.contains(word)).collect();
     match (&fits[..], all) {
         ([only], _) => Ok(only.directory()),
         ([_, _, ..], _) => Err(format!(
             "{shown}: {} runs have that in their names: {}",
             fits.len(),
-            list(&fits)
+            listed(&fits, all)
         )),
         (_, []) => Err(format!("{shown}: no such run, and none below {HOME} here")),
-        _ => {
-            let every: Vec<&Found> = all.iter().collect();
-            let there = match &every[..] {
-                [only] => format!("the only one here is {}", one_line(&only.name)),
-                several => format!("there are {}; `wakepath runs` lists them", list(several)),
-            };
-            Err(format!("{shown}: no such run; {there}"))
-        }
+        _ => Err(format!("{shown}: no such run; {}", there(all))),
+    }
+}
+
+/// Which runs there are.
+fn there(all: &[Found]) -> String {
+    match all {
+        [] => format!("there is none below {HOME} here"),
+        [only] => format!("the only one here is {}", one_line(&only.name)),
+        several => format!(
+            "there are {}; `wakepath runs` lists them",
+            listed(&several.iter().collect::<Vec<_>>(), several)
+        ),
+    }
+}
+
+/// The first of these by number and name.
+fn listed(runs: &[&Found], all: &[Found]) -> String {
+    let numbered = |run: &&Found| {
+        let number = all.iter().position(|one| one.name == run.name);
+        format!("{} {}", number.unwrap_or(0) + 1, one_line(&run.name))
+    };
+    let named: Vec<String> = runs.iter().take(NAMED).map(numbered).collect();
+    match runs.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
     }
 }
 
@@ -320,6 +339,10 @@ mod tests {
             named("x\ny", &all).unwrap_err(),
             "x\u{fffd}y: no such run; there are 1 a, 2 b, 3 c, 4 d and 2 more; `wakepath runs` \
              lists them"
+        );
+        assert_eq!(
+            named("0", &all[..1]).unwrap_err(),
+            "0: runs are counted from 1; the only one here is a"
         );
         assert_eq!(
             named("9", &[]).unwrap_err(),
