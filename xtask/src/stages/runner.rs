@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// How many lines of a log are shown where no failed test can be named.
 const LOG_LINES: usize = 40;
+/// How many belong to one error of the compiler.
+const ERROR_LINES: usize = 5;
 /// How many of them are said again at the end.
 const FAILURE_LINES: usize = 12;
 
@@ -103,7 +105,8 @@ fn carry_out(stage: &Stage) -> Result<Done<'_>, String> {
     })
 }
 
-/// The failed tests by name, with what they said; the end of the log where none is named.
+/// The failed tests by name, with what they said; where none is named, what the compiler calls errors, and else
+/// the end of the log.
 fn evidence(outcome: &Outcome, job: &Job) -> Vec<String> {
     let named = outcome.notes.iter().filter(|note| note.contains("FAILED "));
     let named: Vec<_> = named.cloned().collect();
@@ -113,8 +116,17 @@ fn evidence(outcome: &Outcome, job: &Job) -> Vec<String> {
     let text = std::fs::read(job.log()).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().collect();
-    let end = &lines[lines.len().saturating_sub(LOG_LINES)..];
-    end.iter().map(ToString::to_string).collect()
+    let errors = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| line.starts_with("error"));
+    let errors = errors.flat_map(|(at, _)| lines[at..].iter().take(ERROR_LINES));
+    let mut shown: Vec<String> = errors.take(LOG_LINES).map(ToString::to_string).collect();
+    if shown.is_empty() {
+        let end = &lines[lines.len().saturating_sub(LOG_LINES)..];
+        shown = end.iter().map(ToString::to_string).collect();
+    }
+    shown
 }
 
 fn rows_of(done: &Done) -> Vec<Vec<String>> {
@@ -187,6 +199,15 @@ mod tests {
         assert_eq!(
             evidence(&unnamed, &job).last().map(String::as_str),
             Some("the end of the last test's output")
+        );
+        std::fs::write(
+            &log,
+            "x\nerror: a link\n --> a.rs:1:96\n\n\n\nand\nmuch more\n",
+        )
+        .expect("a log");
+        assert_eq!(
+            evidence(&unnamed, &job),
+            ["error: a link", " --> a.rs:1:96", "", "", ""]
         );
         std::fs::remove_file(log).expect("the log is there");
     }

@@ -1,4 +1,4 @@
-//! Models of what a run's instructions would cost on a core, by figures that are published ([`known`]). The
+//! Models of what a run's instructions would cost on a core, by figures that are published (`known`). The
 //! emulator's plugin carries one along while a run is made again; the run's own time knows nothing of it.
 //! What comes of it is no machine's latency.
 

@@ -99,21 +99,28 @@ fn overruns(assessment: &Assessment) -> Option<Matter> {
     if of.skipped == 0 {
         return None;
     }
-    Some(Matter {
-        what: format!(
-            "its own work outlasted its period of {}",
-            exact(of.period_ns)
+    // A loop that exchanges frames works for microseconds and waits for the bus.
+    let (what, remedy) = match assessment.exchanges.is_empty() {
+        true => (
+            "its own work",
+            "time its parts as sections and shorten the longest, or give it a longer period; a run \
+             with --trace says whether something else ran meanwhile",
         ),
+        false => (
+            "its exchange with the bus",
+            "fewer devices or a shorter process image, an interface without coalescing, or a longer \
+             period; the table of exchanges says how long frames took",
+        ),
+    };
+    Some(Matter {
+        what: format!("{what} outlasted its period of {}", exact(of.period_ns)),
         size: format!(
             "{} at worst, {}, {}",
             short(of.longest_ns.cast_signed()),
             counted(of.cycles, "cycle", "cycles"),
             counted(of.skipped, "due time skipped", "due times skipped"),
         ),
-        remedy:
-            "time its parts as sections and shorten the longest, or give it a longer period; a run \
-                 with --trace says whether something else ran meanwhile"
-                .into(),
+        remedy: remedy.into(),
     })
 }
 

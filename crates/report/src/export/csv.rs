@@ -135,7 +135,7 @@ mod tests {
         let text = String::from_utf8(text).unwrap();
         assert_eq!(
             text,
-            "0,0,idle,FIFO 50,loop,7,1000,250,50,300,40,,,3,0,0,0,0,5,9\r\n"
+            "0,0,idle,FIFO 50,loop,7,1000,250,50,300,40,,,3,0,0,0,0,0,5,9\r\n"
         );
         let columns = |line: &str| line.trim_end().split(',').count();
         assert_eq!(columns(&text), columns(HEAD));
