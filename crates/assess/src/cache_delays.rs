@@ -2,11 +2,12 @@
 //! `cache-delay` measured it: counts and quantiles, over all segments of a phase. It makes no bound of
 //! them.
 
+use crate::run_times::RunTimes;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wakepath_archive::{CacheState, Run, ThreadRecord};
 use wakepath_machine::Facts;
-use wakepath_statistics::{LatencyHistogram, Quantile};
+use wakepath_statistics::LatencyHistogram;
 
 /// What was measured with one working set under one policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,21 +26,6 @@ pub struct CacheDelays {
     pub migrated: RunTimes,
 }
 
-/// A distribution of times in nanoseconds. A quantile of fewer values than stand above it once is none.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct RunTimes {
-    /// How many were measured.
-    pub count: u64,
-    /// Median, within 0.8 %, like the others below.
-    pub median_ns: Option<u64>,
-    /// 99th percentile.
-    pub p99_ns: Option<u64>,
-    /// 99.9th percentile.
-    pub p999_ns: Option<u64>,
-    /// Largest, exact. Observed, not a bound.
-    pub max_ns: Option<u64>,
-}
-
 /// More runs than any machine makes in a year: a file that says so is not believed.
 const MOST_RUNS: u64 = 1 << 40;
 
@@ -51,18 +37,7 @@ struct Collected {
 
 impl Collected {
     fn times(&self) -> RunTimes {
-        let count = self.histogram.count();
-        let quantile = |quantile: Quantile, least: u64| {
-            let value = self.histogram.quantile(quantile)?;
-            (count >= least).then(|| value.unsigned_abs().min(self.max_ns))
-        };
-        RunTimes {
-            count,
-            median_ns: quantile(Quantile::P50, 1),
-            p99_ns: quantile(Quantile::P99, 100),
-            p999_ns: quantile(Quantile::P999, 1000),
-            max_ns: (count > 0).then_some(self.max_ns),
-        }
+        RunTimes::of(&self.histogram, self.max_ns)
     }
 }
 

@@ -2,11 +2,11 @@
 //! frames passed the clock that the devices share. It makes no verdict: an exchange without a right answer
 //! is a due time missed, which its sample says.
 
-use crate::cache_delays::RunTimes;
 use crate::conditions::ConditionSegments;
+use crate::run_times::RunTimes;
 use serde::Serialize;
 use wakepath_archive::BusExchanges;
-use wakepath_statistics::{LatencyHistogram, Quantile};
+use wakepath_statistics::LatencyHistogram;
 
 /// Of one thread in one condition, over all its segments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -145,16 +145,5 @@ impl Collected {
 }
 
 fn times(histogram: &LatencyHistogram) -> RunTimes {
-    let count = histogram.count();
-    let quantile = |quantile: Quantile, least: u64| {
-        let value = histogram.quantile(quantile)?.unsigned_abs();
-        (count >= least).then_some(value)
-    };
-    RunTimes {
-        count,
-        median_ns: quantile(Quantile::P50, 1),
-        p99_ns: quantile(Quantile::P99, 100),
-        p999_ns: quantile(Quantile::P999, 1000),
-        max_ns: histogram.max().map(i64::unsigned_abs),
-    }
+    RunTimes::of(histogram, histogram.max().unwrap_or(0).unsigned_abs())
 }

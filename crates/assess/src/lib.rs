@@ -25,6 +25,7 @@ mod next_step;
 mod picture;
 mod probe_effect;
 mod run_outcome;
+mod run_times;
 mod said;
 mod schedulability;
 mod sections;
@@ -36,7 +37,7 @@ mod worst_case;
 
 pub use assessment::Assessment;
 pub use bounds::HeldBound;
-pub use cache_delays::{CacheDelays, RunTimes};
+pub use cache_delays::CacheDelays;
 pub use compare::{
     ALPHA, Adjusted, Bin, CompareError, CompareOrder, Comparison, ConditionComparison, Difference,
     Finding, Margin, Metric, MetricComparison, QuantileFigure, RunFigures, UnknownMetric, Weight,
@@ -63,6 +64,7 @@ pub use picture::{
     SkippedCycles, Stretch, Tail, Violations, WorstCycle,
 };
 pub use probe_effect::{ProbeEffect, Shift, TracedCondition};
+pub use run_times::RunTimes;
 pub use said::{BusClock, Said, SaidLine, SaidValue};
 pub use schedulability::{
     ExecutionLack, FromRunError, KnownOverheads, MachineError, NotOneSweep, OverheadsError,

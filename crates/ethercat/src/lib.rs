@@ -10,6 +10,7 @@
 //! pair of virtual Ethernet devices. It hands the master's end out as an open socket; the namespace and
 //! the pair are gone with the process, and the process with its parent, however that ends.
 
+mod bus;
 mod datagram;
 mod device;
 mod drive;
@@ -20,8 +21,11 @@ mod link;
 mod master;
 mod netlink;
 mod ring;
+mod silence;
 
+pub use bus::Bus;
 pub use error::EthercatError;
 pub use link::Link;
 pub use master::{Exchange, Master};
 pub use ring::{Ring, RingOptions, main as ring_main};
+pub use silence::Silence;

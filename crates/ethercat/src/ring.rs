@@ -2,6 +2,7 @@
 //! its own. It hands out one end and answers at the other, until its parent is gone.
 
 use crate::device::Device;
+use crate::drive::now_ns;
 use crate::link::{FRAME, Link};
 use crate::{EthercatError, datagram, kernel, netlink};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -11,7 +12,7 @@ use rustix::net::{
 };
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::UnshareFlags;
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::time::Timespec;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -35,7 +36,7 @@ const CLOCK_ERROR: u64 = 20_000;
 const PRIORITY: libc::c_int = 98;
 
 /// What the ring is like.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RingOptions {
     /// How many devices, 1 at least.
     pub devices: u16,
@@ -288,11 +289,6 @@ fn pass(devices: &mut [Device], frame: &mut [u8], now_ns: u64) {
         let at_ns = now_ns + behind * BETWEEN_NS;
         datagram::for_each(frame, |mut one| device.pass(&mut one, at_ns));
     }
-}
-
-fn now_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
 
 fn sleep(ns: u64) {

@@ -49,6 +49,7 @@ mod resolve;
 pub mod supervisor;
 pub mod worker;
 
+pub use disturbance::ethercat::bus as ethercat_bus;
 pub use error::{IdleLoad, LoadError};
 pub use loads::{Containment, Loads};
 pub use offered::{Offered, offered};

@@ -1,7 +1,6 @@
 //! The resolved plan of one phase, as it goes to the supervisor, and the job of one process, as it
 //! goes to a worker. Nothing in it is left to look up.
 
-use crate::disturbance::ethercat::Bus;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -148,7 +147,7 @@ pub(crate) enum Job {
     },
     Ethercat {
         period: Duration,
-        bus: Bus,
+        bus: wakepath_ethercat::Bus,
     },
     HttpServer,
     /// Becomes another program. With counters it first adds the CPU time that it used itself to its

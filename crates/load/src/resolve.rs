@@ -124,7 +124,7 @@ fn resolve_one(
             built_in(address_spaces::DISTURBS, "rounds", 1, job)
         }
         LoadKind::Ethercat { period_ns, bus } => {
-            let (period, bus) = (Duration::from_nanos(*period_ns), ethercat::Bus::of(bus));
+            let (period, bus) = (Duration::from_nanos(*period_ns), ethercat::bus(bus, false));
             let job = Job::Ethercat { period, bus };
             built_in(ethercat::DISTURBS, "frames", 1, job)
         }

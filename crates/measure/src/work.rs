@@ -4,9 +4,7 @@
 
 use wakepath_flight::Vehicle;
 use wakepath_measured_loop::{ControllerSpec, EthercatSpec, FlightSpec, TableTaskSpec, WorkSpec};
-use wakepath_scenario::{
-    EthercatBus, Flight, FlightVehicle, Library, SimulatedRing, TableSource, TableTask, Work,
-};
+use wakepath_scenario::{Flight, FlightVehicle, Library, TableSource, TableTask, Work};
 
 /// What the loop's process is told of a work.
 pub(super) fn work_spec(work: &Work) -> WorkSpec {
@@ -21,7 +19,11 @@ pub(super) fn work_spec(work: &Work) -> WorkSpec {
             bytes: *bytes,
             preempted_by: *preempted_by,
         },
-        Work::Ethercat { timeout_ns, bus } => WorkSpec::Ethercat(ethercat_spec(*timeout_ns, bus)),
+        Work::Ethercat { timeout_ns, bus } => WorkSpec::Ethercat(EthercatSpec {
+            timeout_ns: *timeout_ns,
+            // Devices answer in hardware: nothing that runs on the machine delays them.
+            bus: wakepath_load::ethercat_bus(bus, true),
+        }),
         Work::Program { command } => WorkSpec::Program {
             command: command.clone(),
         },
@@ -60,27 +62,6 @@ pub(super) fn work_spec(work: &Work) -> WorkSpec {
             };
             WorkSpec::Flight(flight_spec(&flight, controller))
         }
-    }
-}
-
-fn ethercat_spec(timeout_ns: Option<u64>, bus: &EthercatBus) -> EthercatSpec {
-    let (interface, ring) = match bus {
-        EthercatBus::Interface(name) => (Some(name.clone()), SimulatedRing::default()),
-        EthercatBus::Simulated(ring) => (None, ring.clone()),
-    };
-    let SimulatedRing {
-        devices,
-        jitter_ns,
-        loss,
-        stops_after_ns,
-    } = ring;
-    EthercatSpec {
-        timeout_ns,
-        interface,
-        devices,
-        jitter_ns,
-        lost_per_million: (loss * 1e6).round() as u32,
-        stops_after_ns,
     }
 }
 

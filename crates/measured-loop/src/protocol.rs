@@ -156,16 +156,8 @@ pub enum WorkSpec {
 pub struct EthercatSpec {
     /// How long a cycle waits, in nanoseconds; `None`: half of the period.
     pub timeout_ns: Option<u64>,
-    /// The network interface; `None`: the simulated devices below.
-    pub interface: Option<String>,
-    /// How many.
-    pub devices: u16,
-    /// The longest that an answer is held back, in nanoseconds.
-    pub jitter_ns: u64,
-    /// Of a million frames so many are lost.
-    pub lost_per_million: u32,
-    /// After so long the last device stops taking part, in nanoseconds.
-    pub stops_after_ns: Option<u64>,
+    /// Where the devices are.
+    pub bus: wakepath_ethercat::Bus,
 }
 
 /// A controller in a simulated flight.

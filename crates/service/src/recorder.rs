@@ -238,7 +238,8 @@ impl<'a> Recorder<'a> {
                         Left::GivenUp => ("its program gave it up", false),
                         _ => ("it was told to end", false),
                     };
-                    let how = &format!("{how}{within}");
+                    let how =
+                        &within.map_or_else(|| how.to_owned(), |within| format!("{how}, {within}"));
                     let why = match died {
                         true => ThreadEnd::failed(how.as_str()),
                         false => ThreadEnd::Stopped,

@@ -213,6 +213,30 @@ mod tests {
     }
 
     #[test]
+    fn a_stage_that_failed_is_said_again_with_its_last_words_and_no_other_is() {
+        let stage = Stage {
+            name: "a-stage",
+            about: "",
+            place: Place::First,
+            limit: Duration::ZERO,
+            run: |_| Outcome::default(),
+        };
+        let done = |outcome| Done {
+            stage: &stage,
+            outcome,
+            said: (0..=FAILURE_LINES)
+                .map(|line| format!("line {line}"))
+                .collect(),
+            took: Duration::ZERO,
+            cpu: Duration::ZERO,
+        };
+        let said = failure_of(&done(Outcome::of(Some("exit 101".into())))).expect("it failed");
+        assert!(said.starts_with("FAILED a-stage: line 1\n"), "{said}");
+        assert!(said.ends_with(&format!("line {FAILURE_LINES}")), "{said}");
+        assert_eq!(failure_of(&done(Outcome::of(None))), None);
+    }
+
+    #[test]
     fn the_closing_line_names_skipped_tests_only_when_there_are_some() {
         let counts = Counts {
             passed: 3,

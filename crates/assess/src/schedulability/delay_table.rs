@@ -2,7 +2,8 @@
 //! a job loses to a preemption, and what to a migration where it may be moved.
 
 use super::Taken;
-use crate::cache_delays::{CacheDelays, RunTimes, cache_delays, left_in_cache};
+use crate::cache_delays::{CacheDelays, cache_delays, left_in_cache};
+use crate::run_times::RunTimes;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wakepath_archive::Run;

@@ -4,12 +4,10 @@
 use crate::counters::Slot;
 use crate::disturbance::storm::{next_after, now, sleep_until};
 use crate::ended::Ended;
-use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
-use std::path::Path;
 use std::time::Duration;
-use wakepath_ethercat::{EthercatError, Exchange, Link, Master, Ring, RingOptions};
-use wakepath_scenario::EthercatBus;
+use wakepath_ethercat::{Bus, Exchange, Link, Master, RingOptions, Silence};
+use wakepath_scenario::{EthercatBus, SimulatedRing};
 use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[
@@ -19,48 +17,25 @@ pub(crate) const DISTURBS: &[Disturbance] = &[
     Disturbance::Scheduling,
 ];
 
-/// After so long without one exchange that all devices took part in, the load is none.
-const PATIENCE: Duration = Duration::from_secs(1);
-const THIS_PROGRAM: &str = "/proc/self/exe";
-
-/// Where the devices are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Bus {
-    Interface(String),
-    Simulated(RingOptions),
-}
-
-impl Bus {
-    pub(crate) fn of(bus: &EthercatBus) -> Self {
-        match bus {
-            EthercatBus::Interface(name) => Self::Interface(name.clone()),
-            EthercatBus::Simulated(ring) => Self::Simulated(RingOptions {
-                devices: ring.devices,
-                jitter_ns: ring.jitter_ns,
-                lost_per_million: (ring.loss * 1e6).round() as u32,
-                stops_after_ns: ring.stops_after_ns,
+/// Where the scenario has the devices. `is_prompt`: simulated ones answer before ordinary threads run.
+pub fn bus(bus: &EthercatBus, is_prompt: bool) -> Bus {
+    match bus {
+        EthercatBus::Interface(name) => Bus::Interface(name.clone()),
+        EthercatBus::Simulated(ring) => {
+            let SimulatedRing {
+                devices,
+                jitter_ns,
+                loss,
+                stops_after_ns,
+            } = *ring;
+            Bus::Simulated(RingOptions {
+                devices,
+                jitter_ns,
+                lost_per_million: (loss * 1e6).round() as u32,
+                stops_after_ns,
+                is_prompt,
                 ..RingOptions::default()
-            }),
-        }
-    }
-
-    /// Opens the interface, where there is one: while the process may still do that.
-    pub(crate) fn open(&self) -> Result<Option<Link>, Ended> {
-        match self {
-            Self::Interface(name) => Ok(Some(Link::open(name)?)),
-            Self::Simulated(_) => Ok(None),
-        }
-    }
-
-    fn start(&self, opened: Option<Link>) -> Result<(Option<Ring>, Link), EthercatError> {
-        match (self, opened) {
-            (_, Some(link)) => Ok((None, link)),
-            (Self::Interface(name), None) => Ok((None, Link::open(name)?)),
-            (Self::Simulated(options), None) => {
-                let (ring, link) = Ring::start(Path::new(THIS_PROGRAM), options)?;
-                Ok((Some(ring), link))
-            }
+            })
         }
     }
 }
@@ -74,21 +49,23 @@ pub(crate) fn run(
 ) -> Result<Infallible, Ended> {
     let (_ring, link) = bus.start(opened)?;
     let mut master = Master::start(link, period)?;
-    let mut right = now();
+    let mut silence = Silence::new(nanoseconds(period), nanoseconds(now()));
     loop {
         let due = next_after(now(), period);
         sleep_until(due)?;
         // The next one comes in its own time, whatever has become of this one.
-        let exchanged = master.exchange((due + period).as_nanos() as u64);
-        match exchanged {
-            Exchange::Right { .. } => {
-                counter.add(1);
-                right = now();
-            }
-            wrong if now().saturating_sub(right) >= PATIENCE.max(2 * period) => {
-                return Err(Ended::Ethercat(master.describe(wrong)));
-            }
-            _ => {}
+        let exchanged = master.exchange(nanoseconds(due + period));
+        if matches!(exchanged, Exchange::Right { .. }) {
+            counter.add(1);
+        }
+        let now_ns = nanoseconds(now());
+        silence.hear(exchanged, now_ns);
+        if let Some(wrong) = silence.is_over(now_ns) {
+            return Err(Ended::Ethercat(master.describe(wrong)));
         }
     }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    duration.as_nanos() as u64
 }

@@ -225,12 +225,12 @@ fn an_ethercat_load_without_its_devices_ends_with_one_line() {
     let proof = loads.stop().remove(0);
     assert!(!proof.working && proof.died_early, "{proof:?}");
     let reason = proof.reason.unwrap();
-    // On a busy machine the ring itself can be late for long enough, before the device stops or after it.
-    let named = [
-        "a device on the simulated ring stopped taking part: working counter 6 where 9 is right",
-        "the simulated ring stopped answering in time",
-    ];
-    assert!(named.iter().any(|end| reason.ends_with(end)), "{reason}");
+    assert!(
+        reason.ends_with(
+            "a device on the simulated ring stopped taking part: working counter 6 where 9 is right"
+        ),
+        "{reason}"
+    );
     assert_nobody_left(&mark);
 }
 

@@ -37,6 +37,7 @@ impl OwnProgram {
                 };
                 let announcement = self.memory.announcement(number as u32);
                 let within = within(&announcement.running_sections());
+                let within = within.map_or_else(String::new, |within| format!(", {within}"));
                 return ThreadEndReport {
                     why: ThreadEnd::failed(format!("{why}{within}")),
                     page_faults: PageFaults::default(),

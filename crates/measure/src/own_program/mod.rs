@@ -251,15 +251,11 @@ impl LoopProcess for OwnProgram {
         let mut how = status;
         for (ring, thread) in (0..).zip(&self.threads) {
             let announcement = self.memory.announcement(ring);
-            if announcement.state() == State::Running {
-                let within = within(&announcement.running_sections());
-                if !within.is_empty() {
-                    how += &format!(
-                        "; its loop `{}` was{}",
-                        one_line(&thread.name),
-                        &within[1..]
-                    );
-                }
+            if announcement.state() == State::Running
+                && let Some(within) = within(&announcement.running_sections())
+            {
+                let name = one_line(&thread.name);
+                how += &format!("; its loop `{name}` was {within}");
             }
         }
         match self.output.last_line() {

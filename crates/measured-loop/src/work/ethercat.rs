@@ -3,35 +3,29 @@
 
 use super::WorkError;
 use crate::protocol::EthercatSpec;
-use std::path::Path;
 use std::time::Duration;
 use wakepath_archive::{BusExchanges, ModuleTimes};
-use wakepath_ethercat::{Exchange, Link, Master, Ring, RingOptions};
+use wakepath_ethercat::{Exchange, Master, Ring, Silence};
 use wakepath_rt::{WorkOutcome, clock};
 use wakepath_statistics::LatencyHistogram;
 use wakepath_timeline::Sample;
 
-/// After so long without a right answer there is no bus any more.
-const PATIENCE_NS: u64 = 1_000_000_000;
 /// Between two looks at how far the devices' clocks are apart.
 const LOOK_EVERY_NS: u64 = 100_000_000;
 /// A look takes no longer than this, and none is had where less is left of the period.
 const LOOK_NS: u64 = 200_000;
 /// A crystal is off by no more than one in so many: so fast the usual instant is followed.
 const SLOWEST_DRIFT: u64 = 20_000;
-const THIS_PROGRAM: &str = "/proc/self/exe";
 
 pub(crate) struct Ethercat {
     _ring: Option<Ring>,
     master: Master,
     period_ns: u64,
     timeout_ns: u64,
-    right_ns: u64,
+    silence: Silence,
     looked_ns: u64,
     /// Of the cycle under way: the reference clock as the frame passed.
     clock_ns: Option<u64>,
-    /// How the last one ended that was not right.
-    wrong: Exchange,
     /// When frames usually pass the reference clock, after their due time.
     usual_ns: Option<i64>,
     late_before: u64,
@@ -55,22 +49,7 @@ struct Tally {
 impl Ethercat {
     /// Finds the bus and brings it into operation. The ring's process dies with the calling thread.
     pub(super) fn new(spec: &EthercatSpec, period_ns: u64) -> Result<Self, WorkError> {
-        let (ring, link) = match &spec.interface {
-            Some(name) => (None, Link::open(name)?),
-            None => {
-                let options = RingOptions {
-                    devices: spec.devices,
-                    jitter_ns: spec.jitter_ns,
-                    lost_per_million: spec.lost_per_million,
-                    stops_after_ns: spec.stops_after_ns,
-                    // Devices answer in hardware: nothing that runs on the machine delays them.
-                    is_prompt: true,
-                    ..RingOptions::default()
-                };
-                let (ring, link) = Ring::start(Path::new(THIS_PROGRAM), &options)?;
-                (Some(ring), link)
-            }
-        };
+        let (ring, link) = spec.bus.start(None)?;
         let master = Master::start(link, Duration::from_nanos(period_ns))?;
         let now_ns = clock::monotonic_ns();
         Ok(Self {
@@ -78,10 +57,9 @@ impl Ethercat {
             master,
             period_ns,
             timeout_ns: spec.timeout_ns.unwrap_or(period_ns / 2),
-            right_ns: now_ns,
+            silence: Silence::new(period_ns, now_ns),
             looked_ns: now_ns,
             clock_ns: None,
-            wrong: Exchange::Unanswered,
             usual_ns: None,
             late_before: 0,
             tally: Tally::default(),
@@ -90,7 +68,7 @@ impl Ethercat {
 
     /// The first cycle is due then.
     pub(super) fn begin(&mut self, due_ns: u64) {
-        self.right_ns = due_ns;
+        self.silence = Silence::new(self.period_ns, due_ns);
     }
 
     /// One exchange.
@@ -106,16 +84,13 @@ impl Ethercat {
                 tally.right += 1;
                 tally.sum_ns += took_ns;
                 tally.round_trip.record(took_ns.cast_signed());
-                self.right_ns = began_ns + took_ns;
                 self.clock_ns = clock_ns;
             }
             Exchange::WrongCounter { .. } => tally.wrong_counter += 1,
             Exchange::Unanswered => tally.unanswered += 1,
             Exchange::NotSent => tally.not_sent += 1,
         }
-        if !matches!(exchanged, Exchange::Right { .. }) {
-            self.wrong = exchanged;
-        }
+        self.silence.hear(exchanged, began_ns + took_ns);
         WorkOutcome {
             work_ns: Some(u32::try_from(took_ns).unwrap_or(u32::MAX)),
             unanswered: !matches!(exchanged, Exchange::Right { .. }),
@@ -129,8 +104,8 @@ impl Ethercat {
             self.hold_against(clock_ns.wrapping_sub(sample.due_ns).cast_signed());
         }
         let now_ns = clock::monotonic_ns();
-        if now_ns.saturating_sub(self.right_ns) > PATIENCE_NS.max(10 * self.period_ns) {
-            return Err(WorkError::Bus(self.master.describe(self.wrong)));
+        if let Some(wrong) = self.silence.is_over(now_ns) {
+            return Err(WorkError::Bus(self.master.describe(wrong)));
         }
         let left_ns = next_due_ns.saturating_sub(now_ns);
         if now_ns.saturating_sub(self.looked_ns) > LOOK_EVERY_NS && left_ns > 2 * LOOK_NS {

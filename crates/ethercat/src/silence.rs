@@ -1,0 +1,81 @@
+//! How long a bus has given no right answer, and what is to be said of it then. It reads no clock.
+
+use crate::Exchange;
+
+/// After so long without a right answer there is no bus any more, or after ten periods.
+const PATIENCE_NS: u64 = 1_000_000_000;
+
+/// A bus since its last right answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Silence {
+    patience_ns: u64,
+    since_ns: u64,
+    heard: Exchange,
+}
+
+impl Silence {
+    /// Of a bus that is asked every `period_ns` and was right at `now_ns`.
+    pub fn new(period_ns: u64, now_ns: u64) -> Self {
+        Self {
+            patience_ns: PATIENCE_NS.max(10 * period_ns),
+            since_ns: now_ns,
+            heard: Exchange::Unanswered,
+        }
+    }
+
+    /// How an exchange ended. A frame that came back without a device says more than those that came too
+    /// late for a busy machine afterwards.
+    pub fn hear(&mut self, exchanged: Exchange, now_ns: u64) {
+        match (exchanged, self.heard) {
+            (Exchange::Right { .. }, _) => {
+                (self.since_ns, self.heard) = (now_ns, Exchange::Unanswered);
+            }
+            (Exchange::Unanswered, Exchange::WrongCounter { .. }) => {}
+            _ => self.heard = exchanged,
+        }
+    }
+
+    /// What has become of the bus, once it has been silent for too long.
+    pub fn is_over(&self, now_ns: u64) -> Option<Exchange> {
+        (now_ns.saturating_sub(self.since_ns) > self.patience_ns).then_some(self.heard)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RIGHT: Exchange = Exchange::Right { clock_ns: None };
+    const WRONG: Exchange = Exchange::WrongCounter { counted: 6 };
+
+    #[test]
+    fn a_device_that_is_missing_is_named_though_late_frames_follow() {
+        let mut silence = Silence::new(1_000_000, 0);
+        silence.hear(RIGHT, 5);
+        silence.hear(Exchange::Unanswered, 6);
+        assert_eq!(silence.is_over(PATIENCE_NS + 5), None);
+        assert_eq!(silence.is_over(PATIENCE_NS + 6), Some(Exchange::Unanswered));
+        silence.hear(WRONG, 7);
+        silence.hear(Exchange::Unanswered, 8);
+        assert_eq!(silence.is_over(PATIENCE_NS + 6), Some(WRONG));
+        // A link that is gone is gone, whoever took part before.
+        silence.hear(Exchange::NotSent, 9);
+        assert_eq!(silence.is_over(PATIENCE_NS + 6), Some(Exchange::NotSent));
+        silence.hear(RIGHT, PATIENCE_NS);
+        silence.hear(Exchange::Unanswered, PATIENCE_NS + 1);
+        assert_eq!(silence.is_over(2 * PATIENCE_NS), None);
+        let over = silence.is_over(2 * PATIENCE_NS + 1);
+        assert_eq!(
+            over,
+            Some(Exchange::Unanswered),
+            "what was before is forgotten"
+        );
+    }
+
+    #[test]
+    fn a_slow_bus_has_ten_periods() {
+        let silence = Silence::new(PATIENCE_NS, 0);
+        assert_eq!(silence.is_over(10 * PATIENCE_NS), None);
+        assert!(silence.is_over(10 * PATIENCE_NS + 1).is_some());
+    }
+}
