@@ -10,6 +10,9 @@
 //! pair of virtual Ethernet devices. It hands the master's end out as an open socket; the namespace and
 //! the pair are gone with the process, and the process with its parent, however that ends.
 
+// A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod bus;
 mod datagram;
 mod device;

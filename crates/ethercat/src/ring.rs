@@ -15,7 +15,7 @@ use rustix::thread::UnshareFlags;
 use rustix::time::Timespec;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::io::{self, IoSlice, IoSliceMut};
+use std::io::{self, IoSlice, IoSliceMut, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -158,7 +158,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match run(&text.to_string_lossy()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            // Whoever read it may be gone.
+            let _ = writeln!(io::stderr(), "{error}");
             ExitCode::FAILURE
         }
     }

@@ -1,9 +1,15 @@
 //! Why a process of the loads ended, the supervisor or a worker: one line on its standard error. What the
 //! caller of this crate meets is `LoadError`.
 
-use std::io;
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+
+/// Says why on standard error, if anybody has it still: a panic there would leave another end than the one meant.
+pub(crate) fn complain(why: &dyn Display) {
+    let _ = writeln!(io::stderr(), "{why}");
+}
 
 /// Why it ended.
 #[derive(Debug, thiserror::Error)]

@@ -26,6 +26,9 @@
 //! fio write into a directory that is removed at the end, or by the next [`reap_orphans`] when
 //! wakepath was killed.
 
+// A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod control;
 mod counters;
 mod cpus;

@@ -12,7 +12,7 @@ mod version;
 use crate::control::{Answer, Control, LoadReport, order};
 use crate::counters::Counters;
 use crate::disturbance::stress_ng;
-use crate::ended::Ended;
+use crate::ended::{self, Ended};
 use crate::plan::{Companion, Plan, Work};
 use crate::worker::take_counters;
 use crate::{inherited, process_tree};
@@ -41,7 +41,7 @@ pub fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
-            eprintln!("{problem}");
+            ended::complain(&problem);
             ExitCode::FAILURE
         }
     }

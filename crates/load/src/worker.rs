@@ -5,7 +5,7 @@ use crate::disturbance::{
     address_spaces, cpu, ethercat, files, http_server, memory, messages, network, processes,
     rcu_storm, timer_storm, timers,
 };
-use crate::ended::Ended;
+use crate::ended::{self, Ended};
 use crate::launch::NOTHING;
 use crate::plan::{Assignment, Job};
 use crate::{OWN_ENVIRONMENT_VARIABLE, cpus};
@@ -25,7 +25,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let Err(problem) = run(&argument.to_string_lossy());
-    eprintln!("{problem}");
+    ended::complain(&problem);
     ExitCode::FAILURE
 }
 

@@ -6,6 +6,9 @@
 //! own behind it; when a loop is to be stopped, or held for dead, is decided by a state machine that
 //! reads no clock.
 
+// A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod cache_allocation;
 mod controllers;
 mod course;

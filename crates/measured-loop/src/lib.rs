@@ -4,6 +4,9 @@
 //! It is a library because two programs run it: `wakepath` itself, and a small program that can
 //! load a controller from a shared library where wakepath is linked statically and can't.
 
+// A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod host;
 mod policies;
 mod process;

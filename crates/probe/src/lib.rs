@@ -6,6 +6,9 @@
 //! [`Instance`], which is removed when it is dropped; one whose process was killed is removed by
 //! the next start ([`remove_orphans`]).
 
+// A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod apart;
 mod borrowed;
 mod buffers;

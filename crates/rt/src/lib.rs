@@ -57,6 +57,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 pub mod affinity;
 pub mod announcement;
 pub mod attributes;

@@ -14,6 +14,9 @@
 //! | `open.json` | which of them are being written |
 //! | `lock` | held by the recorder |
 
+// A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod account;
 mod begin;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! machine.
 
 use crate::counters::Slot;
-use crate::ended::Ended;
+use crate::ended::{self, Ended};
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -31,7 +31,7 @@ pub(crate) fn run(counter: &Slot) -> Result<Infallible, Ended> {
 /// The first thread that fails takes the process with it: the others would go on, and a load that
 /// does half of its work is not the load that was asked for.
 fn end(thread: &str, error: &io::Error) -> ! {
-    eprintln!("{thread}: {error}");
+    ended::complain(&format_args!("{thread}: {error}"));
     std::process::exit(1);
 }
 

@@ -19,6 +19,7 @@ wakepath_test_program::tests![
     stopping_leaves_nothing_even_of_a_program_that_will_not_end,
     dropping_the_loads_leaves_nothing,
     a_run_in_progress_is_not_reaped_and_a_dead_runs_directory_is,
+    a_process_of_the_loads_that_nobody_hears_ends_as_it_means_to,
 ];
 
 /// A shell whose busy grandchild has a session of its own and ignores what it can: the hardest to
@@ -174,4 +175,16 @@ fn a_run_in_progress_is_not_reaped_and_a_dead_runs_directory_is() {
     assert!(!marked(&mark).is_empty() && !scratch.is_empty());
     assert!(loads.stop()[0].working);
     assert!(scratch.is_empty());
+}
+
+fn a_process_of_the_loads_that_nobody_hears_ends_as_it_means_to() {
+    for verb in ["load-supervisor", "load-worker", "ethercat-ring"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut started = Command::new(host());
+        started.args(["internal", verb, "nothing that it knows"]);
+        let status = started.stdin(Stdio::null()).stderr(writer).status();
+        // A panic would be 101, or a signal where the released program aborts.
+        assert_eq!(status.unwrap().code(), Some(1), "{verb}");
+    }
 }

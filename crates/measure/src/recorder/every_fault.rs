@@ -35,6 +35,8 @@ enum Leaves {
     InOrder,
     /// Killed in the second segment.
     Dead,
+    /// The same, in the midst of a command.
+    DeadInACommand,
 }
 
 /// What the recorder said.
@@ -170,7 +172,7 @@ impl Measuring<'_> {
                 threads: vec![Limits::default()],
             };
             self.tell(&Command::Take(rings));
-            if segment == 1 && leaves == Leaves::Dead {
+            if segment == 1 && leaves != Leaves::InOrder {
                 return None;
             }
             self.tell(&Command::TakeRest);
@@ -217,11 +219,14 @@ fn recorded(path: &Path, faults: &Arc<Faults>, leaves: Leaves) -> Said {
         };
         let _ = measuring.carry_out(leaves);
         let Measuring {
-            commands,
+            mut commands,
             replies,
             mut said,
             ..
         } = measuring;
+        if leaves == Leaves::DeadInACommand {
+            commands.write_all(b"{\"Take").unwrap();
+        }
         drop(commands);
         // A recorder whose measuring process died has nobody to tell, and goes on.
         let outcome = recorder.join().unwrap();
@@ -330,4 +335,17 @@ fn a_recorder_left_alone_on_a_disk_that_fails_loses_nothing_that_it_called_taken
         Leaves::Dead,
         &[(Fault::NoSpace, false), (Fault::NoSpace, true)],
     );
+}
+
+#[test]
+fn a_recorder_left_amid_a_command_ends_in_order_and_says_so_in_the_run() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("run");
+    let nothing = Faults::new(Fault::Broken, 0, false);
+    let said = recorded(&path, &nothing, Leaves::DeadInACommand);
+    assert!(!said.failed, "{said:?}");
+    let notes = Run::open(&path).unwrap().manifest.notes;
+    for wanted in ["is no command", "the measuring process died"] {
+        assert!(notes.iter().any(|note| note.contains(wanted)), "{notes:?}");
+    }
 }

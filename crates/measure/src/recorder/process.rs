@@ -52,7 +52,7 @@ pub fn run<C: Read + AsFd>(
             Next::Command(Command::End(ending)) => return recorder.end(ending),
             Next::Command(command) => recorder.obey(command),
             Next::Nothing => {}
-            Next::Closed => return recorder.end_alone(),
+            Next::Closed(last) => return recorder.end_alone(last),
         }
         recorder.take();
         if reported.elapsed() >= REPORT_EVERY {
@@ -155,15 +155,18 @@ impl<W: Write> Recorder<'_, W> {
 
     /// The measuring process died. The loop's process dies with it; what it wrote until then is
     /// in the rings.
-    fn end_alone(mut self) -> Result<(), ArchiveError> {
+    fn end_alone(mut self, last: Option<String>) -> Result<(), ArchiveError> {
         self.memory.words().stop.store(1, Ordering::Release);
         std::thread::sleep(2 * TAKE_EVERY);
         self.take();
         let outcome = self.told.sync();
         self.check(outcome);
-        self.append(&Event::Note {
-            text: "the measuring process died; the recorder wrote what was left and ended".into(),
-        });
+        // Nobody else is left to say them. Not on standard error: that may have died too.
+        let remarks = self.drain.as_ref().map(Drain::remarks).unwrap_or_default();
+        let died = "the measuring process died; the recorder wrote what was left and ended";
+        for text in last.into_iter().chain(remarks).chain([died.into()]) {
+            self.append(&Event::Note { text });
+        }
         self.log.end(Ending::Failed {
             reason: "the measuring process died".into(),
         })
@@ -184,7 +187,8 @@ fn send(replies: &mut impl Write, reply: &Reply) -> std::io::Result<()> {
 enum Next {
     Command(Command),
     Nothing,
-    Closed,
+    /// The end, and what was said last where that was no command.
+    Closed(Option<String>),
 }
 
 /// Lines of JSON with a time-out.
@@ -206,16 +210,12 @@ impl<C: Read + AsFd> Input<C> {
         }
         let mut line = String::new();
         match self.lines.read_line(&mut line) {
-            Ok(0) | Err(_) => Next::Closed,
+            Ok(0) | Err(_) => Next::Closed(None),
             Ok(_) => match serde_json::from_str(&line) {
                 Ok(command) => Next::Command(command),
-                Err(error) => {
-                    eprintln!(
-                        "wakepath recorder: not a command ({error}): {}",
-                        line.trim_end()
-                    );
-                    Next::Closed
-                }
+                Err(error) => Next::Closed(Some(format!(
+                    "what the measuring process said last is no command ({error})"
+                ))),
             },
         }
     }
