@@ -4,7 +4,7 @@
 use crate::account::Account;
 use crate::history::{Bears, Entry, HistoryWriter, now_ns};
 use crate::recent::{Recent, Seen};
-use crate::replay::Open;
+use crate::replay::{Left, Open};
 use crate::said::Heard;
 use crate::segment::{End, Segment};
 use crate::terms::{Found, Terms};
@@ -62,10 +62,11 @@ impl<'a> OneLoop<'a> {
         ring: u32,
         found: Found,
         bears: Bears,
-        reached: Option<u64>,
+        left: Option<Left>,
         offset_ns: i128,
     ) -> Self {
         let mut account = Account::new(&found.name, bears.clone(), offset_ns);
+        let reached = left.as_ref().map(|left| left.cycle);
         if let Some(cycle) = reached {
             account.lose_all_until_next(cycle, memory.indices(ring).lost());
         }
@@ -78,7 +79,11 @@ impl<'a> OneLoop<'a> {
             memory,
             // SAFETY: the recorder is the only process that reads, by its lock, and has one loop for a ring.
             reader: unsafe { memory.reader(ring) },
-            heard: Heard::new(memory, ring),
+            heard: Heard::new(
+                memory,
+                ring,
+                left.map(|left| left.doubted).unwrap_or_default(),
+            ),
             account,
             recent: Recent::default(),
             live: LiveTally::of([limits]),
@@ -106,6 +111,7 @@ impl<'a> OneLoop<'a> {
             ring: self.ring,
             base: segment.base,
             process,
+            doubted: self.heard.doubted().so_far(),
         })
     }
 
@@ -293,7 +299,7 @@ impl<'a> OneLoop<'a> {
 
     /// Due times of another clock that it did not believe.
     pub(crate) fn doubted(&self) -> impl Iterator<Item = String> {
-        self.heard.doubted()
+        self.heard.doubted().sentences()
     }
 
     /// For people to watch.

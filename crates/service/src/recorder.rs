@@ -11,7 +11,7 @@ use crate::history::{Entry, HistoryWriter, now_ns};
 use crate::incidents::Incidents;
 use crate::one_loop::{OneLoop, Places};
 use crate::program::boot;
-use crate::replay::{self, Reached};
+use crate::replay::{self, Open, Reached};
 use crate::room::SEGMENTS;
 use crate::terms::{Live, Settings, Terms};
 use crate::worst::Worst;
@@ -79,6 +79,8 @@ pub fn record(
         incidents: None,
         loops: (0..memory.threads()).map(|_| Slot::Free).collect(),
         reached: Reached::new(),
+        noted: Vec::new(),
+        is_noted_since_sync: false,
         unrecorded: 0,
         complained: None,
         image: None,
@@ -113,6 +115,9 @@ struct Recorder<'a> {
     incidents: Option<Incidents>,
     loops: Vec<Slot<'a>>,
     reached: Reached,
+    /// What of the open segments is on disk.
+    noted: Vec<Open>,
+    is_noted_since_sync: bool,
     unrecorded: u32,
     complained: Option<String>,
     /// What the program ran when its first loop came.
@@ -138,6 +143,7 @@ impl<'a> Recorder<'a> {
                 version: self.settings.version.clone(),
             },
         })?;
+        self.say_what_nobody_goes_on_with();
         self.history.sync()?;
         self.make_room()?;
         self.directory.sync()
@@ -180,6 +186,7 @@ impl<'a> Recorder<'a> {
         }
         let outcome = self.history.flush();
         self.check(outcome);
+        self.note_doubted(waits);
         if waits {
             let outcome = self.history.sync();
             self.check(outcome);
@@ -224,6 +231,8 @@ impl<'a> Recorder<'a> {
                         &mut places,
                     );
                     let name = of.found.name.clone();
+                    let doubted = of.doubted().collect();
+                    self.say_doubted(&name, doubted);
                     self.ended(
                         name,
                         "something wrote over its ring: nothing after is recorded",
@@ -246,10 +255,8 @@ impl<'a> Recorder<'a> {
                     };
                     of.end(why, &mut places);
                     let name = of.found.name.clone();
-                    let doubted: Vec<String> = of.doubted().collect();
-                    for sentence in doubted {
-                        self.say(format!("{name}: {sentence}"));
-                    }
+                    let doubted = of.doubted().collect();
+                    self.say_doubted(&name, doubted);
                     self.ended(name, how, died);
                     turned = true;
                     is_free = true;

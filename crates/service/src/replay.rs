@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::io;
 use wakepath_archive::{Content, LogReader};
 use wakepath_directory::{Directory, Trust};
+use wakepath_measure::recorder::DoubtedDueTimes;
 use wakepath_timeline::Sample;
 
 /// Name of the file.
@@ -26,6 +27,9 @@ pub(crate) struct Open {
     pub(crate) ring: u32,
     pub(crate) base: u64,
     pub(crate) process: u32,
+    /// Due times that it did not believe. Earlier versions did not write them.
+    #[serde(default)]
+    pub(crate) doubted: DoubtedDueTimes,
 }
 
 /// Notes which are being written.
@@ -33,10 +37,19 @@ pub(crate) fn note(directory: &Directory, open: &[Open]) -> io::Result<()> {
     directory.put(NAME, &serde_json::to_vec(open)?)
 }
 
-/// How far a loop had come when its recorder ended: for the process and the ring that it has.
-pub(crate) type Reached = BTreeMap<(u32, u32), u64>;
+/// Where a loop was when its recorder ended.
+#[derive(Debug)]
+pub(crate) struct Left {
+    pub(crate) name: String,
+    /// The cycle after its last.
+    pub(crate) cycle: u64,
+    pub(crate) doubted: DoubtedDueTimes,
+}
 
-/// Takes in what is in no minute yet; returns how far each loop had come.
+/// Where each loop was: for the process and the ring that it has.
+pub(crate) type Reached = BTreeMap<(u32, u32), Left>;
+
+/// Takes in what is in no minute yet; returns where each loop was.
 pub(crate) fn replay(
     directory: &Directory,
     segments: &Directory,
@@ -61,7 +74,12 @@ pub(crate) fn replay(
     for of in &open {
         let from = done.get(&of.segment).copied().unwrap_or(0);
         let to = one(of, from, segments, history, worst)?;
-        reached.insert((of.process, of.ring), of.base + to);
+        let left = Left {
+            name: of.name.clone(),
+            cycle: of.base + to,
+            doubted: of.doubted.clone(),
+        };
+        reached.insert((of.process, of.ring), left);
     }
     history.sync()?;
     worst.write(directory)?;

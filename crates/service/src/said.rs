@@ -25,8 +25,8 @@ pub(crate) struct Heard<'a> {
 }
 
 impl<'a> Heard<'a> {
-    /// Of the loop that has this ring.
-    pub(crate) fn new(memory: &'a SharedMemory, ring: u32) -> Self {
+    /// Of the loop that has this ring, of which so much had been doubted before.
+    pub(crate) fn new(memory: &'a SharedMemory, ring: u32, doubted: DoubtedDueTimes) -> Self {
         Self {
             memory,
             ring,
@@ -34,7 +34,7 @@ impl<'a> Heard<'a> {
             named: BTreeSet::new(),
             names: Vec::new(),
             told: VecDeque::new(),
-            doubted: DoubtedDueTimes::default(),
+            doubted,
         }
     }
 
@@ -44,8 +44,8 @@ impl<'a> Heard<'a> {
     }
 
     /// Due times of another clock that the loop did not believe, to be said at its end.
-    pub(crate) fn doubted(&self) -> impl Iterator<Item = String> {
-        self.doubted.sentences()
+    pub(crate) fn doubted(&self) -> &DoubtedDueTimes {
+        &self.doubted
     }
 
     /// Into a segment that has begun: what belongs to its cycles already.

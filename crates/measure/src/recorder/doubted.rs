@@ -1,10 +1,13 @@
 //! Due times that a driven loop was given and that can't be true: told from the others, and counted. Which ones those are
 //! the loop decides.
 
+use serde::{Deserialize, Serialize};
+
 /// Due times of another clock that its loop did not believe: of such a cycle a second one comes, which is what was given.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct DoubtedDueTimes {
     /// The last cycle's, as it is believed.
+    #[serde(skip)]
     last: Option<(u64, u64)>,
     went_back: u64,
     ran_ahead: u64,
@@ -26,6 +29,14 @@ impl DoubtedDueTimes {
                 self.last = Some((cycle, due_ns));
                 false
             }
+        }
+    }
+
+    /// The counts without the cycle that is being told of: for who goes on counting.
+    pub fn so_far(&self) -> Self {
+        Self {
+            last: None,
+            ..self.clone()
         }
     }
 

@@ -56,14 +56,13 @@ impl<'a> Recorder<'a> {
         self.check(outcome);
         self.trace_where(&found);
         let offset_ns = self.places().offset_ns;
-        let reached = self.reached.remove(&(self.program, ring));
-        let reached = reached.filter(|_| self.settings.resumes);
+        let left = self.reached.remove(&(self.program, ring));
         Slot::Taken(Box::new(OneLoop::new(
             self.memory,
             ring,
             found,
             bears,
-            reached,
+            left,
             offset_ns,
         )))
     }

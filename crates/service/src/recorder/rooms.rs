@@ -8,10 +8,28 @@ use std::io;
 impl Recorder<'_> {
     /// A segment began or ended: which are open is on disk, and there is room for the next.
     pub(super) fn turned(&mut self) {
-        let open = self.open();
-        let outcome = replay::note(self.directory, &open).and_then(|()| self.make_room());
+        self.note(self.open());
+        let outcome = self.make_room();
         self.check(outcome);
         self.complaints();
+    }
+
+    fn note(&mut self, open: Vec<Open>) {
+        let outcome = replay::note(self.directory, &open);
+        self.check(outcome);
+        self.noted = open;
+    }
+
+    /// Due times that were doubted since are noted too, so that a kill does not take their count away. Each note
+    /// waits for the disk: of a clock that can't be believed for long it is one in each sync.
+    pub(super) fn note_doubted(&mut self, syncs: bool) {
+        let open = self.open();
+        if (syncs || !self.is_noted_since_sync) && open != self.noted {
+            self.note(open);
+            self.is_noted_since_sync = true;
+        } else if syncs {
+            self.is_noted_since_sync = false;
+        }
     }
 
     fn open(&self) -> Vec<Open> {

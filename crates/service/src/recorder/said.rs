@@ -15,6 +15,25 @@ impl Recorder<'_> {
         self.check(outcome);
     }
 
+    /// Of a loop that has ended: due times of another clock that it did not believe.
+    pub(super) fn say_doubted(&mut self, name: &str, sentences: Vec<String>) {
+        for sentence in sentences {
+            self.say(format!("{name}: {sentence}"));
+        }
+    }
+
+    /// The same of loops that ended with an earlier recorder: those of another program than this one.
+    pub(super) fn say_what_nobody_goes_on_with(&mut self) {
+        let (program, resumes) = (self.program, self.settings.resumes);
+        let goes_on = |process| resumes && process == program;
+        let ended = self
+            .reached
+            .extract_if(.., |(process, _), _| !goes_on(*process));
+        for (_, left) in ended.collect::<Vec<_>>() {
+            self.say_doubted(&left.name, left.doubted.sentences().collect());
+        }
+    }
+
     pub(super) fn complaints(&mut self) {
         let mut said = Vec::new();
         for slot in &mut self.loops {
