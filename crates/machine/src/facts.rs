@@ -7,6 +7,7 @@ mod cgroup;
 mod clock_source;
 mod command_line;
 mod cooling;
+mod cores;
 mod cpu_model;
 mod cpu_time;
 mod debug_files;
@@ -34,6 +35,7 @@ pub use cgroup::{Cgroup, CgroupLayout, CpuThrottling, GroupBudget, GroupQuota};
 pub use clock_source::ClockSource;
 pub use command_line::CommandLine;
 pub use cooling::{Cooling, CoolingDevice, HeatThrottling, ThermalZone, UnderVoltage};
+pub use cores::{CobaltCore, EVL_CONTROL, EvlCore, LitmusCore, RealTimeCores};
 pub use cpu_model::CpuModel;
 pub use cpu_time::{CpuTicks, CpuTime, TICK_NS};
 pub use debug_files::DebugFiles;
@@ -95,6 +97,8 @@ pub struct Varying {
     pub preemption: Preemption,
     /// Throttling, the fair server and deadline limits.
     pub real_time: RealTime,
+    /// Real-time cores beside Linux's own scheduler.
+    pub cores: RealTimeCores,
     /// Governors and frequencies.
     pub frequency: Frequency,
     /// Idle states and what limits them.
@@ -141,6 +145,7 @@ impl Facts {
                 debug_files,
                 preemption,
                 real_time: RealTime::read(root),
+                cores: RealTimeCores::read(root),
                 frequency: Frequency::read(root, release, x86),
                 idle: Idle::read(root),
                 latency_request: LatencyRequest::read(root),

@@ -136,6 +136,11 @@ impl Root {
         self.text(path).known().map(PathBuf::from)
     }
 
+    /// Where something of this tree lies, for questions that are not about what it holds.
+    pub(crate) fn place_of(&self, path: &str) -> Option<PathBuf> {
+        self.resolve(path)
+    }
+
     /// The path below this root, unless it climbs (a cgroup path may hold `..`).
     fn resolve(&self, path: &str) -> Option<PathBuf> {
         let relative = path.trim_start_matches('/');

@@ -9,7 +9,7 @@ use wakepath_timeline::count::counted;
 
 /// Label and text, in the order of reading.
 pub(crate) fn lines(facts: &Facts) -> Vec<(&'static str, String)> {
-    vec![
+    let mut lines = vec![
         ("Machine", machine(facts)),
         ("Kernel", kernel(facts)),
         ("Preemption", preemption(facts)),
@@ -24,7 +24,15 @@ pub(crate) fn lines(facts: &Facts) -> Vec<(&'static str, String)> {
         ("Virtual", virtualisation(facts)),
         ("Memory", memory(facts)),
         ("Heat", heat(facts)),
-    ]
+    ];
+    // Most kernels have none, and need no line that says so.
+    let cores = facts.varying.cores.lines();
+    let at = lines
+        .iter()
+        .position(|(label, _)| *label == "Control group");
+    let at = at.unwrap_or(lines.len());
+    lines.splice(at..at, cores.into_iter().map(|core| ("Core", core)));
+    lines
 }
 
 fn machine(facts: &Facts) -> String {

@@ -84,6 +84,27 @@ fn fixed(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     }
 }
 
+/// What each core says of itself; one that is there in one reading alone stands for another kernel.
+fn cores(before: &crate::RealTimeCores, after: &crate::RealTimeCores, changes: &mut Changes) {
+    let serious = Severity::Serious;
+    if let (Some(old), Some(new)) = (&before.evl, &after.evl) {
+        changes.differs(serious, "EVL's state", &old.state, &new.state);
+        changes.differs(serious, "EVL's ABI", &old.abi, &new.abi);
+        let gravity = (&old.gravity_ns, &new.gravity_ns);
+        changes.differs(serious, "EVL's timer gravity (ns)", gravity.0, gravity.1);
+    }
+    if let (Some(old), Some(new)) = (&before.cobalt, &after.cobalt) {
+        changes.differs(serious, "Cobalt's version", &old.version, &new.version);
+        let gravity = (&old.gravity_ns, &new.gravity_ns);
+        changes.differs(serious, "Cobalt's timer gravity (ns)", gravity.0, gravity.1);
+    }
+    if let (Some(old), Some(new)) = (&before.litmus, &after.litmus) {
+        changes.differs(serious, "LITMUS^RT's plugin", &old.plugin, &new.plugin);
+        let masters = (&old.release_master, &new.release_master);
+        changes.differs(serious, "LITMUS^RT's release master", masters.0, masters.1);
+    }
+}
+
 fn scheduling(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     let serious = Severity::Serious;
     let (before, after) = (&earlier.varying, &later.varying);
@@ -98,6 +119,7 @@ fn scheduling(earlier: &Facts, later: &Facts, changes: &mut Changes) {
             new.model.word(),
         );
     }
+    cores(&before.cores, &after.cores, changes);
     let (old, new) = (&before.real_time, &after.real_time);
     changes.differs(
         serious,

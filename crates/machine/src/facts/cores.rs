@@ -1,0 +1,185 @@
+//! Real-time cores that stand beside Linux's own scheduler in this kernel: EVL, Xenomai Cobalt, LITMUS^RT.
+//! They are known by their files alone: a policy's number means another thing on another kernel. Nothing is
+//! opened that would enter a core.
+
+use crate::{Misread, Reading, Root};
+use rustix::fs::{Access, access};
+use serde::{Deserialize, Serialize};
+use wakepath_timeline::CpuSet;
+
+/// EVL's control device, by which a process enters it.
+pub const EVL_CONTROL: &str = "/dev/evl/control";
+const EVL_SETTINGS: &str = "/sys/devices/virtual/evl/control";
+const EVL_GRAVITY: &str = "/sys/devices/virtual/clock/monotonic/gravity";
+const COBALT_VERSION: &str = "/proc/xenomai/version";
+const COBALT_CLOCK: &str = "/proc/xenomai/clock/coreclk";
+const LITMUS_PLUGIN: &str = "/proc/litmus/active_plugin";
+const LITMUS_CONTROL: &str = "/dev/litmus/ctrl";
+
+/// The cores of a kernel; as a rule none.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RealTimeCores {
+    /// EVL, the core of Xenomai 4.
+    pub evl: Option<EvlCore>,
+    /// Cobalt, the core of Xenomai 3.
+    pub cobalt: Option<CobaltCore>,
+    /// LITMUS^RT.
+    pub litmus: Option<LitmusCore>,
+}
+
+/// EVL.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EvlCore {
+    /// The level of its interface.
+    pub abi: Reading<u32>,
+    /// `running`, `stopped`, …
+    pub state: Reading<String>,
+    /// CPUs that it schedules.
+    pub cpus: Reading<CpuSet>,
+    /// So much before their time its timers expire for programs, ns.
+    pub gravity_ns: Reading<i64>,
+    /// Whether this user may open its control device.
+    pub access: Reading<bool>,
+}
+
+/// Cobalt.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CobaltCore {
+    /// Its version, `3.2.7`.
+    pub version: Reading<String>,
+    /// So much before their time its timers expire for programs, ns.
+    pub gravity_ns: Reading<i64>,
+}
+
+/// LITMUS^RT.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LitmusCore {
+    /// The plugin that schedules; `Linux` stands for none.
+    pub plugin: Reading<String>,
+    /// The plugins that could be made active, in one line.
+    pub plugins: Reading<String>,
+    /// The CPU that releases jobs and runs none, or `NO_CPU`.
+    pub release_master: Reading<String>,
+    /// Whether this user may open its control device, which releases before 2016.1 don't have.
+    pub access: Reading<bool>,
+}
+
+impl RealTimeCores {
+    pub(super) fn read(root: &Root) -> Self {
+        Self {
+            evl: root.exists(EVL_CONTROL).then(|| EvlCore {
+                abi: root.number(&format!("{EVL_SETTINGS}/abi")),
+                state: root.text(&format!("{EVL_SETTINGS}/state")),
+                cpus: root.cpus(&format!("{EVL_SETTINGS}/cpus")),
+                gravity_ns: root.parsed(EVL_GRAVITY, evl_gravity),
+                access: accessible(root, EVL_CONTROL),
+            }),
+            cobalt: root.exists(COBALT_VERSION).then(|| CobaltCore {
+                version: root.text(COBALT_VERSION),
+                gravity_ns: root.parsed(COBALT_CLOCK, cobalt_gravity),
+            }),
+            litmus: root.exists(LITMUS_PLUGIN).then(|| LitmusCore {
+                plugin: root.text(LITMUS_PLUGIN),
+                plugins: root.parsed("/proc/litmus/plugins/loaded", |text| {
+                    Ok(text.split_whitespace().collect::<Vec<_>>().join(", "))
+                }),
+                release_master: root.text("/proc/litmus/release_master"),
+                access: accessible(root, LITMUS_CONTROL),
+            }),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.evl.is_none() && self.cobalt.is_none() && self.litmus.is_none()
+    }
+
+    /// Each in one line: its name and version, its gravity or plugin, whether this user may enter.
+    pub fn lines(&self) -> Vec<String> {
+        let evl = self.evl.as_ref().map(|core| {
+            format!(
+                "EVL, ABI {}, {}, on CPU {}; timer gravity {} ns; {}",
+                core.abi,
+                core.state,
+                core.cpus,
+                core.gravity_ns,
+                entry(&core.access)
+            )
+        });
+        let cobalt = self.cobalt.as_ref().map(|core| {
+            let (version, gravity) = (&core.version, &core.gravity_ns);
+            format!("Xenomai Cobalt {version}; timer gravity {gravity} ns")
+        });
+        let litmus = self.litmus.as_ref().map(|core| {
+            format!(
+                "LITMUS^RT, plugin {} (loaded: {}), release master {}; {}",
+                core.plugin,
+                core.plugins,
+                core.release_master,
+                entry(&core.access)
+            )
+        });
+        [evl, cobalt, litmus].into_iter().flatten().collect()
+    }
+}
+
+fn entry(access: &Reading<bool>) -> String {
+    let path = access.path();
+    match access {
+        Reading::Known { value: true, .. } => "this user may enter it".to_owned(),
+        Reading::Known { value: false, .. } => format!("this user may not open {path}"),
+        other => format!("access {other}"),
+    }
+}
+
+/// Whether a device can be opened to read and write, by its rights: opening it would have effects.
+fn accessible(root: &Root, path: &str) -> Reading<bool> {
+    match root.place_of(path) {
+        Some(place) if root.exists(path) => {
+            let may = access(place, Access::READ_OK | Access::WRITE_OK).is_ok();
+            Reading::found(may, path)
+        }
+        _ => Reading::Absent {
+            path: path.to_owned(),
+        },
+    }
+}
+
+/// `0i 2000k 3449u`: for interrupts, kernel threads, programs (`gravity_show` in kernel/evl/clock.c).
+fn evl_gravity(text: &str) -> Result<i64, Misread> {
+    let mut words = text.split_whitespace();
+    let user = words.find_map(|word| word.strip_suffix('u'));
+    number(user)
+}
+
+/// `gravity: irq=50 kernel=1020 user=1020` among other lines (kernel/cobalt/clock.c).
+fn cobalt_gravity(text: &str) -> Result<i64, Misread> {
+    let line = text
+        .lines()
+        .find(|line| line.trim_start().starts_with("gravity:"));
+    let mut words = line.unwrap_or_default().split_whitespace();
+    number(words.find_map(|word| word.strip_prefix("user=")))
+}
+
+fn number(word: Option<&str>) -> Result<i64, Misread> {
+    word.and_then(|word| word.parse().ok())
+        .ok_or(Misread::NotANumber)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gravity_is_the_one_for_programs() {
+        assert_eq!(evl_gravity("0i 2000k 3449u").ok(), Some(3_449));
+        assert!(evl_gravity("0i 2000k").is_err());
+        let clock = "gravity: irq=50 kernel=1020 user=1021\n devices: timer=lapic\n";
+        assert_eq!(cobalt_gravity(clock).ok(), Some(1_021));
+        assert!(cobalt_gravity("devices: timer=lapic").is_err());
+    }
+}

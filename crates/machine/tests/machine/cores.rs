@@ -1,0 +1,118 @@
+//! Real-time cores, told by their files on trees written for the purpose.
+
+use std::fs;
+use std::path::PathBuf;
+use wakepath_machine::{Facts, Root};
+
+wakepath_test_program::tests![
+    a_machine_without_cores_says_nothing_of_any,
+    evl_is_told_with_its_abi_its_gravity_and_who_may_enter,
+    cobalt_and_litmus_are_told_by_their_own_files,
+    files_of_a_core_that_can_t_be_understood_are_said_to_be_so,
+    another_gravity_is_a_serious_change,
+];
+
+const EVL: &[(&str, &str)] = &[
+    ("dev/evl/control", ""),
+    ("sys/devices/virtual/evl/control/abi", "32\n"),
+    ("sys/devices/virtual/evl/control/state", "running\n"),
+    ("sys/devices/virtual/evl/control/cpus", "0-1\n"),
+    (
+        "sys/devices/virtual/clock/monotonic/gravity",
+        "0i 2000k 3449u\n",
+    ),
+];
+
+/// A tree of files, removed at its end.
+struct Tree(PathBuf);
+
+impl Tree {
+    fn new(files: &[(&str, &str)]) -> Self {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("wakepath-cores-{}-{number}", std::process::id());
+        let new = Self(std::env::temp_dir().join(name));
+        for (path, text) in files {
+            let path = new.0.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        new
+    }
+
+    fn facts(&self) -> Facts {
+        Facts::read(&Root::at(&self.0))
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let summary = self.facts().summary().into_iter();
+        let cores = summary.filter(|(label, _)| *label == "Core");
+        cores.map(|(_, text)| text).collect()
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn a_machine_without_cores_says_nothing_of_any() {
+    let tree = Tree::new(&[("proc/version", "Linux version 6.1.0\n")]);
+    assert!(tree.facts().varying.cores.is_empty());
+    assert!(tree.lines().is_empty());
+}
+
+fn evl_is_told_with_its_abi_its_gravity_and_who_may_enter() {
+    let tree = Tree::new(EVL);
+    assert_eq!(
+        tree.lines(),
+        ["EVL, ABI 32, running, on CPU 0-1; timer gravity 3449 ns; this user may enter it"]
+    );
+    let written = serde_json::to_string(&tree.facts()).unwrap();
+    let read: Facts = serde_json::from_str(&written).unwrap();
+    assert_eq!(read.varying.cores, tree.facts().varying.cores);
+}
+
+fn cobalt_and_litmus_are_told_by_their_own_files() {
+    let tree = Tree::new(&[
+        ("proc/xenomai/version", "3.2.7\n"),
+        (
+            "proc/xenomai/clock/coreclk",
+            "gravity: irq=50 kernel=1020 user=1021\ndevices: timer=lapic-deadline, clock=tsc\n",
+        ),
+        ("proc/litmus/active_plugin", "P-FP\n"),
+        ("proc/litmus/plugins/loaded", "PSN-EDF\nP-FP\nLinux\n"),
+        ("proc/litmus/release_master", "NO_CPU\n"),
+    ]);
+    let lines = tree.lines();
+    assert_eq!(lines[0], "Xenomai Cobalt 3.2.7; timer gravity 1021 ns");
+    assert_eq!(
+        lines[1],
+        "LITMUS^RT, plugin P-FP (loaded: PSN-EDF, P-FP, Linux), release master NO_CPU; \
+         access absent (/dev/litmus/ctrl)"
+    );
+}
+
+fn files_of_a_core_that_can_t_be_understood_are_said_to_be_so() {
+    let tree = Tree::new(&[
+        ("dev/evl/control", ""),
+        ("sys/devices/virtual/evl/control/abi", "newest\n"),
+        ("sys/devices/virtual/clock/monotonic/gravity", "none\n"),
+    ]);
+    let line = &tree.lines()[0];
+    assert!(line.contains("ABI not understood"), "{line}");
+    assert!(line.contains("gravity not understood"), "{line}");
+}
+
+fn another_gravity_is_a_serious_change() {
+    let before = Tree::new(EVL).facts();
+    let mut files = EVL.to_vec();
+    files[4].1 = "0i 2000k 1000u\n";
+    let after = Tree::new(&files).facts();
+    let changes = after.changes_since(&before);
+    let change = changes.iter().find(|c| c.what.contains("gravity"));
+    let change = change.expect("the gravity has changed");
+    assert_eq!((&*change.before, &*change.after), ("3449", "1000"));
+}
