@@ -363,7 +363,7 @@ pub enum LabError {
     /// No experiment has that name.
     #[error(
         "{name}: no experiment; there are {}",
-        crate::experiments::all().iter().map(|one| one.name).collect::<Vec<_>>().join(", ")
+        wakepath_experiments::all().iter().map(|one| one.name).collect::<Vec<_>>().join(", ")
     )]
     NoExperiment {
         /// The name.

@@ -25,7 +25,6 @@ mod divergence;
 mod elf;
 mod emulation;
 mod error;
-pub mod experiments;
 mod fault;
 mod fitting;
 mod foreign;

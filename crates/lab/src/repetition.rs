@@ -1,11 +1,10 @@
 //! Published experiments repeated: which there are already, what guests each asks for, whether one of them
 //! repeats, what came of it.
-//! What they are and what is said of them is in `experiments`.
+//! What they are and what is said of them is in the room `experiments`.
 
 use crate::architecture::Architecture;
 use crate::asked::GuestsAsked;
 use crate::divergence::first_divergence;
-use crate::experiments::{Experiment, Guest, GuestRun, Page, Repeated, all, findings, named};
 use crate::recorded::streams;
 use crate::whole_file::whole_or_not;
 use crate::{LabError, Result, guests, place};
@@ -13,6 +12,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use wakepath_archive::{GuestAdditions, Run};
 use wakepath_assess::{Assessment, Picture};
+use wakepath_experiments::{Experiment, Guest, GuestRun, Page, Repeated, all, findings, named};
 use wakepath_explain::Explanation;
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_verdict::Outcome;
@@ -166,7 +166,7 @@ pub fn guest_run(
     assessment: &Assessment,
     pictures: Vec<Picture>,
     explanation: Option<Explanation>,
-) -> Result<Option<GuestRun>> {
+) -> Result<GuestRun> {
     if assessment.outcome != Outcome::VirtualTime {
         return Err(LabError::NotWhole {
             guest: run.directory().display().to_string(),
@@ -255,7 +255,7 @@ pub fn to_json(repeated: &[Repeated]) -> Value {
         json!({
             "guest": run.guest.name,
             "kernel": run.guest.kernel,
-            "seed": run.virtual_time.seed,
+            "seed": run.virtual_time.as_ref().map(|time| time.seed),
             "conditions": run.conditions,
         })
     };

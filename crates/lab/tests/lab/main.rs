@@ -3,14 +3,12 @@
 
 mod folding;
 mod gnu_cpio;
-mod page;
 mod tiny_costs;
 mod tiny_kernel;
 
 wakepath_test_program::program![
     folding::TESTS,
     gnu_cpio::TESTS,
-    page::TESTS,
     tiny_costs::TESTS,
     tiny_kernel::TESTS
 ];

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_assess::explanation::kept;
 use wakepath_directory::Directory;
-use wakepath_lab::experiments::{Repeated, all, page};
+use wakepath_experiments::{Repeated, all, page};
 use wakepath_lab::{
     Compared, GuestsAsked, Repetition, chosen_experiments, guest_run, repetitions_json,
     repetitions_text, write_page,
@@ -105,7 +105,7 @@ fn read(repetition: &Repetition) -> Result<Repeated, Failure> {
         let run = run?;
         let (assessment, pictures) = assessed(&run, true)?;
         let explanation = kept(run.directory())?;
-        guests.extend(guest_run(guest, &run, &assessment, pictures, explanation)?);
+        guests.push(guest_run(guest, &run, &assessment, pictures, explanation)?);
     }
     Ok(Repeated {
         experiment: repetition.experiment,

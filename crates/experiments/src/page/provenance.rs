@@ -1,8 +1,8 @@
-//! What made the figures: emulator, kernels, digests. No date and no host, so that the same runs make
-//! the same page.
+//! What made the figures: in the laboratory emulator, kernels and digests, no date and no host, so that the same
+//! runs make the same page; else the boards, their kernels and when they were measured.
 
 use super::line;
-use crate::experiments::{GuestRun, Repeated};
+use crate::{GuestRun, Repeated};
 use std::fmt::Write;
 use wakepath_archive::Emulator;
 
@@ -16,12 +16,17 @@ pub fn write(text: &mut String, experiments: &[Repeated]) {
         "- wakepath {}",
         distinct(versions.cloned()).join(", ")
     );
-    let emulators = guests.iter().filter_map(|guest| emulator(guest));
-    line!(
-        text,
-        "- {}",
-        distinct(emulators.map(|e| e.version.clone())).join(", ")
+    for board in distinct(guests.iter().flat_map(|guest| guest.board.iter().cloned())) {
+        line!(text, "- {board}");
+    }
+    let emulators = distinct(
+        guests
+            .iter()
+            .filter_map(|guest| Some(emulator(guest)?.version.clone())),
     );
+    if !emulators.is_empty() {
+        line!(text, "- {}", emulators.join(", "));
+    }
     let kernels = guests.iter().filter_map(|guest| emulator(guest));
     let kernels = kernels.map(|emulator| {
         let package = emulator.kernel_package.as_deref();
@@ -34,7 +39,9 @@ pub fn write(text: &mut String, experiments: &[Repeated]) {
     for kernel in distinct(kernels) {
         line!(text, "- {kernel}");
     }
-    let times = guests.iter().map(|guest| &guest.virtual_time);
+    let times = guests
+        .iter()
+        .filter_map(|guest| guest.virtual_time.as_ref());
     let settings = times.map(|time| {
         format!(
             "1 instruction = {} ns, {} CPU{}",
@@ -48,12 +55,27 @@ pub fn write(text: &mut String, experiments: &[Repeated]) {
     }
     let seeds = guests
         .iter()
-        .map(|guest| guest.virtual_time.seed.to_string());
-    line!(text, "- seeds {}", distinct(seeds).join(", "));
+        .filter_map(|guest| Some(guest.virtual_time.as_ref()?.seed.to_string()));
+    let seeds = distinct(seeds);
+    if !seeds.is_empty() {
+        line!(text, "- seeds {}", seeds.join(", "));
+    }
+}
+
+/// The machine of an experiment's figures, in a few words.
+pub fn machine(repeated: &Repeated) -> String {
+    let boards = repeated
+        .guests
+        .iter()
+        .filter_map(|guest| guest.board.first());
+    match distinct(boards.cloned()) {
+        none if none.is_empty() => "virtual time".into(),
+        some => some.join(", "),
+    }
 }
 
 fn emulator(guest: &GuestRun) -> Option<&Emulator> {
-    guest.virtual_time.emulator.as_ref()
+    guest.virtual_time.as_ref()?.emulator.as_ref()
 }
 
 fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {

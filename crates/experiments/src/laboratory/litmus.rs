@@ -1,7 +1,7 @@
 //! OSPERT 2013: loads of three kinds, one measuring thread on each CPU.
 
 use super::cell;
-use crate::experiments::{Claim, Drawing, Experiment, Figure, Guest, Published, Test};
+use crate::{Claim, Drawing, Experiment, Figure, Guest, Published, Setting, Test};
 
 const PLAIN: &str = "plain Linux";
 const RT: &str = "PREEMPT_RT";
@@ -9,21 +9,24 @@ const RT: &str = "PREEMPT_RT";
 const POLICY: &str = "FIFO 99, cpu0";
 
 pub const EXPERIMENT: Experiment = Experiment {
+    setting: Setting::Laboratory,
     name: "litmus-16core",
     title: "Background loads of three kinds (OSPERT 2013)",
     source: "A 16-core Xeon with LITMUS^RT (Linux 3.0), PREEMPT_RT and plain Linux 3.8.13: one measuring \
              thread on each CPU with periods of 1000, 1500, 2000 … µs for 20 min, beside no load, \
              endless loops over memory, and I/O (hackbench, bonnie++, wget).",
-    scenario: include_str!("../../../scenarios/litmus-16core.toml"),
+    scenario: include_str!("../../scenarios/litmus-16core.toml"),
     cpus: 2,
     guests: &[
         Guest {
             name: PLAIN,
             kernel: "debian:stock",
+            boot: None,
         },
         Guest {
             name: RT,
             kernel: "debian:rt",
+            boot: None,
         },
     ],
     drawing: Drawing::Averages,

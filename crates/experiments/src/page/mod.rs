@@ -1,11 +1,11 @@
 //! The page of repeated experiments, as Markdown with its figures as SVG files. It shows what was
-//! computed elsewhere, and neither date nor host: the same runs make the same page.
+//! computed elsewhere. The same runs make the same page; the laboratory's has neither date nor host.
 
 mod drawn;
 mod provenance;
 mod tables;
 
-use crate::experiments::{Agreement, Finding, Repeated, findings};
+use crate::{Agreement, Finding, Repeated, Setting, findings};
 use drawn::Shown;
 use std::fmt::Write;
 use wakepath_report::Origin;
@@ -40,9 +40,27 @@ Guests of several CPUs take turns, and each of their figures may be off by a tur
 could reverse is undecided too.
 ";
 
-/// The page of these experiments.
+const ON_A_BOARD: &str = "\
+# Published experiments, repeated on a board
+
+Written by `wakepath experiment`. Each experiment was published with figures of another machine, kernel and
+load: what can be compared is their order. A largest value is the largest of so many, no bound.
+
+One round is one sample, and its largest value one draw. Each kernel is measured in several rounds, and a claim
+is judged over them, each round as one observation: it *agrees* or *contradicts* where an exact test (Mann and
+Whitney's; of counts of rounds the sign test) gives chance less than 5 % in that direction, else it is
+*undecided*. What a board has not booted is *not measured*: boot that kernel and go on with `--continue`. Pictures
+and single causes are those of the first round. Rounds of one boot share what that boot drew.
+";
+
+/// The page of these experiments, all of one setting.
 pub fn page(experiments: &[Repeated]) -> Page {
-    let mut text = INTRODUCTION.to_owned();
+    let setting = experiments.first().map(|first| first.experiment.setting);
+    let introduction = match setting {
+        Some(Setting::Board) => ON_A_BOARD,
+        Some(Setting::Laboratory) | None => INTRODUCTION,
+    };
+    let mut text = introduction.to_owned();
     let mut figures = Vec::new();
     summary(&mut text, experiments);
     for repeated in experiments {
@@ -93,14 +111,15 @@ fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Re
     }
     line!(
         text,
-        "\n```sh\nwakepath lab experiments {}\n```\n",
+        "\n```sh\n{} {}\n```\n",
+        experiment.setting.command(),
         experiment.name
     );
     tables::latencies(text, repeated);
     // Neither date nor host: the same runs make the same page.
     let origin = Origin {
-        of: format!("{} (wakepath lab experiments)", experiment.title),
-        machine: "virtual time".into(),
+        of: format!("{} ({})", experiment.title, experiment.setting.command()),
+        machine: provenance::machine(repeated),
         date: String::new(),
     };
     for shown in drawn::figures(repeated) {

@@ -2,34 +2,36 @@
 //! the guest's kernel measured itself.
 
 use super::line;
-use crate::experiments::claim::disturbers;
-use crate::experiments::repeated::Measured;
-use crate::experiments::{Cell, Figure, GuestRun, OVER_POLICIES, Published, Repeated};
+use crate::claim::disturbers;
+use crate::repeated::Measured;
+use crate::{Cell, Figure, GuestRun, OVER_POLICIES, Published, Repeated};
 use std::fmt::Write;
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::duration::Unit;
 
 /// Conditions of all guests: kernels below each other under each policy in each phase.
 pub fn latencies(text: &mut String, repeated: &Repeated) {
+    let setting = repeated.experiment.setting;
+    let unit = format!("{}µs", setting.unit_prefix());
     line!(
         text,
-        "| kernel | policy | load | due times | skipped | min, virtual µs | mean, virtual µs | p99, \
-         virtual µs | max, virtual µs | published min / average / max, µs |"
+        "| kernel | policy | load | due times | skipped | min, {unit} | mean, {unit} | p99, {unit} | max, \
+         {unit} | published min / average / max, µs |"
     );
     line!(text, "|---|---|---|---:|---:|---:|---:|---:|---:|---|");
     for (phase, policy) in conditions(repeated) {
         for guest in repeated.experiment.guests {
             let runs = repeated.runs_of(guest.name);
-            let with_each_seed: Vec<&Measured> = runs
+            let of_each_run: Vec<&Measured> = runs
                 .filter_map(|run| run.condition(&phase, &policy))
                 .collect();
-            if !with_each_seed.is_empty() {
+            if !of_each_run.is_empty() {
                 let published = published(repeated, guest.name, &phase, &policy);
                 line!(
                     text,
                     "| {} | {policy} | {phase} | {} | {published} |",
                     guest.name,
-                    figures(&with_each_seed).join(" | ")
+                    figures(&of_each_run).join(" | ")
                 );
             }
         }
@@ -37,8 +39,10 @@ pub fn latencies(text: &mut String, repeated: &Repeated) {
     over_policies(text, repeated);
     line!(
         text,
-        "\nOurs from the due time to the loop's first instruction, over all seeds: of p99 and max the \
-         middle seed's, and the least and the greatest seed's."
+        "\nOurs from the due time to the loop's first instruction, over all {}: of p99 and max the \
+         middle {one}'s, and the least and the greatest {one}'s.",
+        setting.replicates(),
+        one = setting.replicate()
     );
 }
 
@@ -57,7 +61,7 @@ fn over_policies(text: &mut String, repeated: &Repeated) {
             text,
             "| {guest} | {policy} | {phase} | | | {} | | | {} | {} |",
             micros(least),
-            over_seeds(&of(Figure::Max)),
+            over_runs(&of(Figure::Max)),
             self::published(repeated, guest, phase, policy)
         );
     }
@@ -75,14 +79,14 @@ fn conditions(repeated: &Repeated) -> Vec<(String, String)> {
     found
 }
 
-fn figures(with_each_seed: &[&Measured]) -> [String; 6] {
+fn figures(of_each_run: &[&Measured]) -> [String; 6] {
     let p99 = |latency: &DistributionSummary| {
         let wanted = Quantile::P99.parts_per_million();
         let mut all = latency.quantiles.iter();
         all.find(|q| q.parts_per_million == wanted)
             .map(|q| q.value as f64)
     };
-    let all = || with_each_seed.iter();
+    let all = || of_each_run.iter();
     let of = |figure| all().filter_map(move |one| one.figure(figure));
     let scheduled: u64 = all().map(|one| one.scheduled).sum();
     let skipped: u64 = all().map(|one| one.skipped).sum();
@@ -94,13 +98,13 @@ fn figures(with_each_seed: &[&Measured]) -> [String; 6] {
         skipped.to_string(),
         micros(of(Figure::Min).min_by(f64::total_cmp)),
         micros(mean),
-        over_seeds(&p99.collect::<Vec<_>>()),
-        over_seeds(&of(Figure::Max).collect::<Vec<_>>()),
+        over_runs(&p99.collect::<Vec<_>>()),
+        over_runs(&of(Figure::Max).collect::<Vec<_>>()),
     ]
 }
 
 /// The middle one, and where there are several the least and the greatest.
-fn over_seeds(values: &[f64]) -> String {
+fn over_runs(values: &[f64]) -> String {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let at = |index: usize| micros(sorted.get(index).copied());
@@ -171,9 +175,10 @@ pub fn woken(text: &mut String, repeated: &Repeated) {
     }
     line!(
         text,
-        "\nFrom the kernel's events with the first seed, recorded in passes of their own; times there hold \
+        "\nFrom the kernel's events of the first {}, recorded in passes of their own; times there hold \
          what recording costs. *Directly*: from the hard timer interrupt; *deferred*: by a SoftIRQ or its thread. \
-         *Others on the CPU*: threads, interrupts and SoftIRQs that took a part of a wake-up."
+         *Others on the CPU*: threads, interrupts and SoftIRQs that took a part of a wake-up.",
+        repeated.experiment.setting.replicate()
     );
 }
 

@@ -1,7 +1,7 @@
 //! BeaglePilot's four kernels, of which three can be had as packages.
 
 use super::cell;
-use crate::experiments::{Claim, Drawing, Experiment, Figure, Guest, Published, Test};
+use crate::{Claim, Drawing, Experiment, Figure, Guest, Published, Setting, Test};
 
 const POLICY: &str = "FIFO 99";
 const ALL_LOADS: &str = "all loads";
@@ -16,24 +16,28 @@ const fn published(guest: &'static str, min: f64, mean: f64, max: f64) -> Publis
 }
 
 pub const EXPERIMENT: Experiment = Experiment {
+    setting: Setting::Laboratory,
     name: "beaglepilot",
     title: "Three kernels (BeaglePilot)",
     source: "A BeagleBone with Linux 3.8.13 as vanilla, PREEMPT, RT_PREEMPT and Xenomai kernel, under \
              `stress`: `cyclictest -l100000 -m -n -a0 -t1 -p99 -i400 -h1000 -q`.",
-    scenario: include_str!("../../../scenarios/beaglepilot.toml"),
+    scenario: include_str!("../../scenarios/beaglepilot.toml"),
     cpus: 1,
     guests: &[
         Guest {
             name: "vanilla",
             kernel: "debian:stock preempt=none",
+            boot: None,
         },
         Guest {
             name: "PREEMPT",
             kernel: "debian:stock preempt=full",
+            boot: None,
         },
         Guest {
             name: "RT_PREEMPT",
             kernel: "debian:rt",
+            boot: None,
         },
     ],
     drawing: Drawing::Overlay,

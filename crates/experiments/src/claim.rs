@@ -1,8 +1,8 @@
-//! What was published as a finding, as a test that our own figures can fail. A claim that virtual time
+//! What was published as a finding, as a test that our own figures can fail. A claim that such a repetition
 //! can't show is named so and neither agrees nor contradicts.
 
 use super::shown::{self, Seen, Shown};
-use super::{Cell, Figure, GuestRun, Repeated};
+use super::{Cell, Figure, GuestRun, Repeated, Setting};
 use serde::Serialize;
 use wakepath_explain::ConditionExplanation;
 use wakepath_verdict::duration;
@@ -41,6 +41,15 @@ pub enum Test {
         /// How many times the lower one the higher may be.
         within: f64,
     },
+    /// A figure lies below this, in nanoseconds: one that is no other machine's, such as a period.
+    Below {
+        /// The condition.
+        cell: Cell<'static>,
+        /// Which figure.
+        figure: Figure,
+        /// In nanoseconds.
+        ns: f64,
+    },
     /// [`Test::Lower`] under each policy of a phase by itself.
     EachLower {
         /// The guest that is to be lower.
@@ -68,7 +77,7 @@ pub enum Test {
         /// The one that is to have more.
         high: Cell<'static>,
     },
-    /// Virtual time can't show it, for this reason.
+    /// Such a repetition can't show it, for this reason.
     NotVisible(&'static str),
 }
 
@@ -82,7 +91,7 @@ pub enum Agreement {
     Contradicts,
     /// So many runs show neither, or figures lie closer together than the guest's turns can tell.
     Undecided,
-    /// Virtual time can't tell.
+    /// Such a repetition can't tell.
     NotVisible,
     /// The figures are missing.
     NotMeasured,
@@ -95,7 +104,7 @@ impl Agreement {
             Self::Agrees => "agrees",
             Self::Contradicts => "contradicts",
             Self::Undecided => "undecided",
-            Self::NotVisible => "not visible in virtual time",
+            Self::NotVisible => "not to be seen here",
             Self::NotMeasured => "not measured",
         }
     }
@@ -152,6 +161,7 @@ fn tried(repeated: &Repeated, test: &Test) -> (Agreement, String) {
             figure,
             times,
         } => each_lower(repeated, [low, high], phase, figure, times),
+        Test::Below { cell, figure, ns } => below(repeated, cell, figure, ns),
         Test::Woken { cell, way } => woken(repeated, cell, way),
         Test::FewerDisturbed { low, high } => disturbed(repeated, low, high),
         Test::NotVisible(why) => return (Agreement::NotVisible, why.to_owned()),
@@ -188,7 +198,8 @@ fn compared(
         let values = values.ok_or_else(|| Missing::Figures(told(cell)))?;
         seen.push((values, off.collect::<Option<Vec<f64>>>()));
     }
-    let values = |at: usize| over_seeds(&seen[at].0, |ns| duration(ns.round() as i64));
+    let setting = repeated.experiment.setting;
+    let values = |at: usize| over_seeds(setting, &seen[at].0, |ns| duration(ns.round() as i64));
     let here = format!(
         "{} of {}: {}; of {}: {}",
         figure.name(),
@@ -217,13 +228,29 @@ fn compared(
             let turn = duration(one.off.max(other.off).round() as i64);
             format!("too close for CPUs that take turns of {turn}")
         }
-        None => probability(&found),
+        None => probability(setting, &found),
     };
     Ok((found.agreement, format!("{here}; {why}")))
 }
 
-/// A figure with each seed, in short: the middle one, the least and the greatest.
-fn over_seeds(values: &[f64], shown: impl Fn(f64) -> String) -> String {
+fn below(repeated: &Repeated, cell: Cell<'_>, figure: Figure, ns: f64) -> Tried {
+    let missing = || Missing::Figures(told(cell));
+    let values = repeated.figures(cell, figure).ok_or_else(missing)?;
+    let holds: Vec<bool> = values.iter().map(|value| *value < ns).collect();
+    let found = shown::mostly(&holds).ok_or_else(missing)?;
+    let setting = repeated.experiment.setting;
+    let here = format!(
+        "{} of {}: {}; {}",
+        figure.name(),
+        told(cell),
+        over_seeds(setting, &values, |ns| duration(ns.round() as i64)),
+        probability(setting, &found)
+    );
+    Ok((found.agreement, here))
+}
+
+/// A figure of each run, in short: the middle one, the least and the greatest.
+fn over_seeds(setting: Setting, values: &[f64], shown: impl Fn(f64) -> String) -> String {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     match sorted[..] {
@@ -231,22 +258,26 @@ fn over_seeds(values: &[f64], shown: impl Fn(f64) -> String) -> String {
         [one] => shown(one),
         [least, .., greatest] => {
             let middle = sorted[sorted.len() / 2];
-            let seeds = sorted.len();
             format!(
-                "{} ({} to {}, {seeds} seeds)",
+                "{} ({} to {}, {} {})",
                 shown(middle),
                 shown(least),
-                shown(greatest)
+                shown(greatest),
+                sorted.len(),
+                setting.replicates()
             )
         }
     }
 }
 
-fn probability(found: &Shown) -> String {
+fn probability(setting: Setting, found: &Shown) -> String {
     if found.too_few {
-        return "so few seeds can't show it".into();
+        return format!("so few {} can't show it", setting.replicates());
     }
-    format!("by chance with p = {:.2} %", 100.0 * found.p)
+    match 100.0 * found.p {
+        small if small < 0.01 => "by chance with p < 0.01 %".to_owned(),
+        percent => format!("by chance with p = {percent:.2} %"),
+    }
 }
 
 fn each_lower(
@@ -288,7 +319,7 @@ fn each_lower(
     Ok((agreement, here))
 }
 
-/// What explains a condition, with each seed.
+/// What explains a condition, in each run.
 fn explained<'a>(
     repeated: &'a Repeated,
     cell: Cell<'a>,
@@ -309,13 +340,15 @@ fn woken(repeated: &Repeated, cell: Cell<'_>, way: &str) -> Tried {
         .collect();
     let sum: u64 = all.iter().map(|found| count(found)).sum();
     let cycles: u64 = all.iter().map(|found| found.cycles).sum();
-    let seeds = mostly.iter().filter(|&&one| one).count();
+    let runs = mostly.iter().filter(|&&one| one).count();
+    let setting = repeated.experiment.setting;
     let found = shown::mostly(&mostly).ok_or_else(|| Missing::Events(told(cell)))?;
     let here = format!(
-        "{}: {sum} of {cycles} {way}, most with {seeds} of {} seeds; {}",
+        "{}: {sum} of {cycles} {way}, most in {runs} of {} {}; {}",
         told(cell),
         mostly.len(),
-        probability(&found)
+        setting.replicates(),
+        probability(setting, &found)
     );
     Ok((found.agreement, here))
 }
@@ -341,15 +374,16 @@ fn disturbed(repeated: &Repeated, low: Cell<'_>, high: Cell<'_>) -> Tried {
     };
     let (fewer, more) = (shares(&few), shares(&many));
     let found = shown::lower(&fewer, &more, 1.0).ok_or_else(|| Missing::Events(told(low)))?;
+    let setting = repeated.experiment.setting;
     let shown = |cell, seen: &Seen| {
-        let cycles = over_seeds(&seen.values, |cycles| cycles.to_string());
+        let cycles = over_seeds(setting, &seen.values, |cycles| cycles.to_string());
         format!("{}: {cycles}", told(cell))
     };
     let here = format!(
         "cycles with threads and interrupts of others, {}; {}; {}",
         shown(low, &fewer),
         shown(high, &more),
-        probability(&found)
+        probability(setting, &found)
     );
     Ok((found.agreement, here))
 }

@@ -1,11 +1,11 @@
 //! Findings and page from hand-made runs: the known answers are the figures put in.
 
 use wakepath_archive::{KernelLatency, StageLatency, VirtualTime};
-use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation, Usual};
-use wakepath_lab::experiments::{
+use wakepath_experiments::{
     Agreement, Experiment, Finding, GuestRun, Measured, OVER_POLICIES, Repeated, all, findings,
     named, page,
 };
+use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation, Usual};
 use wakepath_report::Figures;
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_statistics::Distribution;
@@ -55,19 +55,22 @@ fn with_seeds(
                     scheduled: values.len() as u64,
                     skipped: 0,
                     latency: Distribution::new(values).map(|values| values.summary()),
+                    execution: None,
+                    response: None,
                 });
             }
         }
         GuestRun {
             guest: *guest,
             wakepath: "0.1.0".into(),
-            virtual_time: VirtualTime {
+            virtual_time: Some(VirtualTime {
                 ns_per_instruction: 1,
                 seed: seed as u64,
                 cpus: experiment.cpus,
                 turn_ns: (experiment.cpus > 1).then_some(TURN_NS),
                 emulator: None,
-            },
+            }),
+            board: Vec::new(),
             conditions,
             pictures: Vec::new(),
             figures: Figures::default(),
@@ -210,7 +213,7 @@ fn what_a_turn_of_the_cpus_could_reverse_is_undecided() {
     };
     let mut turns_unknown = repeated("isolation", latencies, &["FIFO 80"]);
     for guest in &mut turns_unknown.guests {
-        guest.virtual_time.turn_ns = None;
+        guest.virtual_time.as_mut().unwrap().turn_ns = None;
     }
     assert_eq!(findings(&turns_unknown)[0].agreement, Agreement::Undecided);
 }

@@ -1,10 +1,13 @@
-//! What an experiment is made of. The experiments themselves are in `known`.
+//! What an experiment is made of. The experiments themselves are in `laboratory` and `board`.
 
 use super::Claim;
+use wakepath_machine::PreemptionModel;
 
-/// A published experiment and how the laboratory repeats it.
+/// A published experiment and how it is repeated.
 #[derive(Debug, Clone, Copy)]
 pub struct Experiment {
+    /// Where it is repeated.
+    pub setting: Setting,
     /// What a user calls it.
     pub name: &'static str,
     /// Its heading.
@@ -13,9 +16,9 @@ pub struct Experiment {
     pub source: &'static str,
     /// The scenario that each guest runs, as TOML.
     pub scenario: &'static str,
-    /// CPUs of each guest.
+    /// CPUs of each guest of the laboratory; on a board those that it has, and this is 0.
     pub cpus: u16,
-    /// The kernels, in the order of the published table.
+    /// The kernels, in the order of the published table. A board runs one at a time.
     pub guests: &'static [Guest],
     /// What is drawn.
     pub drawing: Drawing,
@@ -32,8 +35,62 @@ pub struct Experiment {
 pub struct Guest {
     /// Name in tables.
     pub name: &'static str,
-    /// Kernel and parameters as `wakepath lab run --kernel` takes them.
+    /// Kernel and parameters as `wakepath lab run --kernel` takes them; of a board, what to boot.
     pub kernel: &'static str,
+    /// By what a board's boot is known to be this one; `None` in the laboratory, which boots it.
+    pub boot: Option<Boot>,
+}
+
+/// What a board has booted, as far as published tables tell kernels apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Boot {
+    /// The kernel follows one of these.
+    pub models: &'static [PreemptionModel],
+    /// Whether the loop's CPU is isolated; `None` where that makes no difference.
+    pub isolated: Option<bool>,
+}
+
+/// Where an experiment is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// On kernels in virtual time, each with several seeds.
+    Laboratory,
+    /// On a board, boot by boot, each in several rounds.
+    Board,
+}
+
+impl Setting {
+    /// What stands before a unit of time.
+    pub fn unit_prefix(self) -> &'static str {
+        match self {
+            Self::Laboratory => "virtual ",
+            Self::Board => "",
+        }
+    }
+
+    /// What a guest is measured several times with, each time one observation.
+    pub fn replicates(self) -> &'static str {
+        match self {
+            Self::Laboratory => "seeds",
+            Self::Board => "rounds",
+        }
+    }
+
+    /// One of [`Self::replicates`].
+    pub fn replicate(self) -> &'static str {
+        match self {
+            Self::Laboratory => "seed",
+            Self::Board => "round",
+        }
+    }
+
+    /// The command that repeats an experiment.
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Laboratory => "wakepath lab experiments",
+            Self::Board => "wakepath experiment run",
+        }
+    }
 }
 
 /// What is drawn of an experiment's guests.
@@ -74,7 +131,7 @@ pub struct Published {
     pub max: Option<f64>,
 }
 
-/// Which figure of a condition's wake-up latencies.
+/// Which figure of a condition: of its wake-up latencies, where nothing else is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
     /// Smallest.
@@ -83,6 +140,10 @@ pub enum Figure {
     Mean,
     /// Largest observed; no bound.
     Max,
+    /// Arithmetic mean of the execution time, over the cycles that ran.
+    MeanExecution,
+    /// Largest response time observed, from the due time to the end of the work; no bound.
+    MaxResponse,
 }
 
 impl Figure {
@@ -92,6 +153,8 @@ impl Figure {
             Self::Min => "smallest",
             Self::Mean => "average",
             Self::Max => "largest",
+            Self::MeanExecution => "average execution time",
+            Self::MaxResponse => "largest response time",
         }
     }
 }

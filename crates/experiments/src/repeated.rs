@@ -14,8 +14,8 @@ use wakepath_statistics::DistributionSummary;
 pub struct Repeated {
     /// What was repeated.
     pub experiment: &'static Experiment,
-    /// A run for each of its guests with each seed: in the order of the guests, of each in that of the
-    /// seeds.
+    /// A run for each of its guests with each seed, or in each round: in the order of the guests, of each in
+    /// that of the seeds or rounds. Of a board only of the kernels that it has booted.
     pub guests: Vec<GuestRun>,
 }
 
@@ -26,8 +26,11 @@ pub struct GuestRun {
     pub guest: Guest,
     /// Version of the wakepath that measured.
     pub wakepath: String,
-    /// The virtual time that it is in.
-    pub virtual_time: VirtualTime,
+    /// The virtual time that it is in; `None` on a board.
+    pub virtual_time: Option<VirtualTime>,
+    /// The board, its kernel, and when it was measured, in words; nothing in the laboratory, where neither a
+    /// date nor a host may reach the page.
+    pub board: Vec<String>,
     /// Its conditions, in the order in which they were measured.
     pub conditions: Vec<Measured>,
     /// Its conditions as they are drawn.
@@ -53,17 +56,21 @@ pub struct Measured {
     pub skipped: u64,
     /// Wake-up latency over all due times, in virtual nanoseconds.
     pub latency: Option<DistributionSummary>,
+    /// Execution time over the cycles that ran, in nanoseconds.
+    pub execution: Option<DistributionSummary>,
+    /// Response time over the cycles that ran, in nanoseconds.
+    pub response: Option<DistributionSummary>,
 }
 
 impl GuestRun {
-    /// What is needed of a guest's run; `None` for one that is not in virtual time.
+    /// What is needed of a guest's run.
     pub fn of(
         guest: Guest,
         assessment: &Assessment,
         pictures: Vec<Picture>,
         explanation: Option<Explanation>,
         kernel_latency: Vec<KernelLatency>,
-    ) -> Option<Self> {
+    ) -> Self {
         let conditions = assessment.conditions.iter().map(|judged| {
             let policy = judged.name.policy.map(|policy| policy.to_string());
             let parts: Vec<String> = policy.into_iter().chain(judged.name.task.clone()).collect();
@@ -73,26 +80,30 @@ impl GuestRun {
                 scheduled: judged.cycles.scheduled,
                 skipped: judged.cycles.skipped,
                 latency: judged.cycles.latency_as_scheduled.clone(),
+                execution: judged.cycles.execution.clone(),
+                response: judged.cycles.response.clone(),
             }
         });
-        Some(Self {
+        Self {
             guest,
             wakepath: assessment.run.wakepath.clone(),
-            virtual_time: assessment.virtual_time.clone()?,
+            virtual_time: assessment.virtual_time.clone(),
+            board: Vec::new(),
             conditions: conditions.collect(),
             figures: Figures::of(assessment, &pictures, None),
             pictures,
             explanation,
             kernel_latency,
-        })
+        }
     }
 
     /// By how much a latency may be longer or shorter than the guest's own, in virtual nanoseconds: a
-    /// turn of its CPUs. `None` where several take turns of no known length.
+    /// turn of its CPUs. `None` where several take turns of no known length. On a board they take none.
     pub fn may_be_off_ns(&self) -> Option<f64> {
-        match self.virtual_time.cpus {
-            1 => Some(0.0),
-            _ => self.virtual_time.turn_ns.map(|ns| ns as f64),
+        match &self.virtual_time {
+            None => Some(0.0),
+            Some(time) if time.cpus == 1 => Some(0.0),
+            Some(time) => time.turn_ns.map(|ns| ns as f64),
         }
     }
 
@@ -110,19 +121,20 @@ impl GuestRun {
 }
 
 impl Measured {
-    /// A figure of the wake-up latencies, in virtual nanoseconds.
+    /// A figure, in nanoseconds.
     pub fn figure(&self, figure: Figure) -> Option<f64> {
-        let latency = self.latency.as_ref()?;
         Some(match figure {
-            Figure::Min => latency.min as f64,
-            Figure::Mean => latency.mean,
-            Figure::Max => latency.max as f64,
+            Figure::Min => self.latency.as_ref()?.min as f64,
+            Figure::Mean => self.latency.as_ref()?.mean,
+            Figure::Max => self.latency.as_ref()?.max as f64,
+            Figure::MeanExecution => self.execution.as_ref()?.mean,
+            Figure::MaxResponse => self.response.as_ref()?.max as f64,
         })
     }
 }
 
 impl GuestRun {
-    /// A figure of a phase's wake-up latencies under a policy, in virtual nanoseconds; of all policies
+    /// A figure of a phase under a policy, in nanoseconds; of all policies
     /// the smallest or the largest.
     pub fn figure(&self, phase: &str, policy: &str, figure: Figure) -> Option<f64> {
         if policy != OVER_POLICIES {
@@ -133,26 +145,28 @@ impl GuestRun {
         let first = all.next()??;
         match figure {
             Figure::Min => all.try_fold(first, |least, one| Some(least.min(one?))),
-            Figure::Max => all.try_fold(first, |most, one| Some(most.max(one?))),
+            Figure::Max | Figure::MaxResponse => {
+                all.try_fold(first, |most, one| Some(most.max(one?)))
+            }
             // An average of policies is nobody's.
-            Figure::Mean => None,
+            Figure::Mean | Figure::MeanExecution => None,
         }
     }
 }
 
 impl Repeated {
-    /// The runs of a guest, one for each seed.
+    /// The runs of a guest, one for each seed or round.
     pub fn runs_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a GuestRun> {
         self.guests.iter().filter(move |run| run.guest.name == name)
     }
 
-    /// Each guest's run with the first seed: what is drawn, and told of single causes, is of these.
+    /// Each guest's first run: what is drawn, and told of single causes, is of these.
     pub fn first_runs(&self) -> impl Iterator<Item = &GuestRun> {
         let guests = self.experiment.guests.iter();
         guests.filter_map(|guest| self.runs_of(guest.name).next())
     }
 
-    /// A figure of a cell's wake-up latencies over all due times, in virtual nanoseconds, with each seed.
+    /// A figure of a cell over all due times, in nanoseconds, with each seed or in each round.
     pub fn figures(&self, cell: Cell<'_>, figure: Figure) -> Option<Vec<f64>> {
         let runs = self.runs_of(cell.guest);
         let found = runs.map(|run| run.figure(cell.phase, cell.policy, figure));

@@ -1,12 +1,13 @@
 //! What isolation does for a loop, after the qualification of a Jetson Orin.
 
 use super::cell;
-use crate::experiments::{Claim, Drawing, Experiment, Figure, Guest, Test};
+use crate::{Claim, Drawing, Experiment, Figure, Guest, Setting, Test};
 
 const POLICY: &str = "FIFO 80";
 const STRESS: &str = "stress";
 
 pub const EXPERIMENT: Experiment = Experiment {
+    setting: Setting::Laboratory,
     name: "isolation",
     title: "An isolated CPU (qualification of a Jetson Orin)",
     source: "A Jetson Orin AGX with twelve CPUs and a PREEMPT_RT kernel: `cyclictest -p 80 -i 1000` on \
@@ -14,24 +15,28 @@ pub const EXPERIMENT: Experiment = Experiment {
              `isolcpus=managed_irq,domain,8-11 irqaffinity=0-7 kthread_cpus=0-7`. Published largest \
              latencies, before and after: GPU 159 and 15 µs, EtherCAT 113 and 6 µs, storage 145 and \
              7 µs, system 47 and 15 µs, idle 22 and 8 µs.",
-    scenario: include_str!("../../../scenarios/isolation.toml"),
+    scenario: include_str!("../../scenarios/isolation.toml"),
     cpus: 2,
     guests: &[
         Guest {
             name: "stock",
             kernel: "debian:stock",
+            boot: None,
         },
         Guest {
             name: "stock, isolated",
             kernel: "debian:stock isolcpus=managed_irq,domain,1 nohz_full=1 rcu_nocbs=1 irqaffinity=0",
+            boot: None,
         },
         Guest {
             name: "RT",
             kernel: "debian:rt",
+            boot: None,
         },
         Guest {
             name: "RT, isolated",
             kernel: "debian:rt isolcpus=managed_irq,domain,1 nohz_full=1 rcu_nocbs=1 irqaffinity=0",
+            boot: None,
         },
     ],
     drawing: Drawing::Overlay,

@@ -1,9 +1,7 @@
 //! arXiv 2604.19275: eight policies on a standard and a real-time kernel.
 
 use super::cell;
-use crate::experiments::{
-    Claim, Drawing, Experiment, Figure, Guest, OVER_POLICIES, Published, Test,
-};
+use crate::{Claim, Drawing, Experiment, Figure, Guest, OVER_POLICIES, Published, Setting, Test};
 
 const STANDARD: &str = "standard";
 const RT: &str = "PREEMPT_RT";
@@ -11,20 +9,23 @@ const STRESS: &str = "stress";
 const FIFO: &str = "FIFO 99";
 
 pub const EXPERIMENT: Experiment = Experiment {
+    setting: Setting::Laboratory,
     name: "pi5-250hz",
     title: "Eight policies at 250 Hz (arXiv 2604.19275)",
     source: "A Raspberry Pi 5 with a standard and a PREEMPT_RT kernel: a quadrotor's control loop at \
              250 Hz under eight policies, 10 000 iterations of each, idle and under heavy stress.",
-    scenario: include_str!("../../../scenarios/pi5-250hz.toml"),
+    scenario: include_str!("../../scenarios/pi5-250hz.toml"),
     cpus: 1,
     guests: &[
         Guest {
             name: STANDARD,
             kernel: "debian:stock",
+            boot: None,
         },
         Guest {
             name: RT,
             kernel: "debian:rt",
+            boot: None,
         },
     ],
     drawing: Drawing::Boxes,

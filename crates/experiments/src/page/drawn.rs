@@ -1,6 +1,6 @@
-//! The figures of an experiment, from the pictures of its guests with the first seed.
+//! The figures of an experiment, from the pictures of its guests' first runs.
 
-use crate::experiments::{Drawing, Repeated};
+use crate::{Drawing, Repeated};
 use wakepath_report::{Figure, Figures, latencies_overlaid};
 
 /// A figure of the page.

@@ -1,11 +1,11 @@
-//! The experiments, each in a file of its own.
+//! The experiments of the laboratory, each in a file of its own.
 
 mod beaglepilot;
 mod isolation;
 mod litmus;
 mod pi5;
 
-use crate::experiments::{Cell, Experiment};
+use crate::{Cell, Experiment};
 
 static ALL: [Experiment; 4] = [
     beaglepilot::EXPERIMENT,
@@ -24,7 +24,11 @@ pub fn named(name: &str) -> Option<&'static Experiment> {
     ALL.iter().find(|experiment| experiment.name == name)
 }
 
-const fn cell(guest: &'static str, phase: &'static str, policy: &'static str) -> Cell<'static> {
+pub(super) const fn cell(
+    guest: &'static str,
+    phase: &'static str,
+    policy: &'static str,
+) -> Cell<'static> {
     Cell {
         guest,
         phase,

@@ -1,0 +1,85 @@
+//! BeaglePilot on a board: its kernels one after the other, a boot each.
+
+use super::{REAL_TIME, booted, cell};
+use crate::{Claim, Drawing, Experiment, Figure, Published, Setting, Test};
+use wakepath_machine::PreemptionModel::{Full, Lazy, None as NoPreemption, Voluntary};
+
+const POLICY: &str = "FIFO 99";
+const STRESS: &str = "stress";
+
+const fn published(guest: &'static str, min: f64, mean: f64, max: f64) -> Published {
+    Published {
+        cell: cell(guest, STRESS, POLICY),
+        min: Some(min),
+        mean: Some(mean),
+        max: Some(max),
+    }
+}
+
+const fn lower(low: &'static str, high: &'static str, figure: Figure) -> Test {
+    Test::Lower {
+        low: cell(low, STRESS, POLICY),
+        high: cell(high, STRESS, POLICY),
+        figure,
+        times: 1.0,
+    }
+}
+
+pub const EXPERIMENT: Experiment = Experiment {
+    setting: Setting::Board,
+    name: "beaglepilot",
+    title: "Three kernels (BeaglePilot)",
+    source: "A BeagleBone with Linux 3.8.13 as vanilla, PREEMPT, RT_PREEMPT and Xenomai kernel, under \
+             `stress`: `cyclictest -l100000 -m -n -a0 -t1 -p99 -i400 -h1000 -q`.",
+    scenario: "beaglepilot",
+    cpus: 0,
+    guests: &[
+        booted(
+            "vanilla",
+            "a kernel with preempt=none or voluntary",
+            &[NoPreemption, Voluntary],
+            None,
+        ),
+        booted(
+            "PREEMPT",
+            "a kernel with preempt=full or lazy",
+            &[Full, Lazy],
+            None,
+        ),
+        booted("RT_PREEMPT", "a kernel with PREEMPT_RT", REAL_TIME, None),
+    ],
+    drawing: Drawing::Overlay,
+    published: &[
+        published("vanilla", 14.0, 19.0, 193.0),
+        published("PREEMPT", 16.0, 21.0, 68.0),
+        published("RT_PREEMPT", 20.0, 27.0, 91.0),
+    ],
+    claims: &[
+        Claim {
+            published: "PREEMPT's largest latency lies below vanilla's (68 against 193 µs)",
+            test: lower("PREEMPT", "vanilla", Figure::Max),
+        },
+        Claim {
+            published: "RT_PREEMPT's largest latency lies below vanilla's (91 against 193 µs)",
+            test: lower("RT_PREEMPT", "vanilla", Figure::Max),
+        },
+        Claim {
+            published: "PREEMPT's largest latency lies below RT_PREEMPT's (68 against 91 µs)",
+            test: lower("PREEMPT", "RT_PREEMPT", Figure::Max),
+        },
+        Claim {
+            published: "vanilla's smallest latency lies below RT_PREEMPT's (14 against 20 µs)",
+            test: lower("vanilla", "RT_PREEMPT", Figure::Min),
+        },
+        Claim {
+            published: "vanilla's average lies below RT_PREEMPT's (19 against 27 µs)",
+            test: lower("vanilla", "RT_PREEMPT", Figure::Mean),
+        },
+    ],
+    differs: &[
+        "The kernels are those that this board boots; a kernel with dynamic preemption is vanilla under \
+         `preempt=none` or `voluntary` and PREEMPT under `full`.",
+        "Xenomai's row (15 / 23 / 630 µs published) needs a Cobalt kernel and is left out.",
+        "The built-in CPU load, a worker for each CPU, stands for `stress`, whose arguments are not stated.",
+    ],
+};

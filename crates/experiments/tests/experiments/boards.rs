@@ -1,0 +1,170 @@
+//! The experiments of a board: each names conditions that its scenario has, and knows a boot by what it is.
+
+use wakepath_experiments::{
+    Agreement, Experiment, GuestRun, Measured, OVER_POLICIES, Repeated, findings, guest_of,
+    of_boards, on_a_board, page,
+};
+use wakepath_machine::PreemptionModel::{self, Full, Lazy, RealTime, Unknown, Voluntary};
+use wakepath_report::Figures;
+use wakepath_scenario::{KnownCpus, Scenario, builtin};
+use wakepath_statistics::Distribution;
+
+wakepath_test_program::tests![
+    every_cell_that_is_named_is_a_condition_of_the_built_in_scenario,
+    a_boot_is_known_by_its_preemption_and_its_isolation,
+    a_frame_within_its_period_needs_five_rounds_to_be_shown,
+    a_kernel_that_was_not_booted_is_not_measured_and_the_page_says_how_to_go_on,
+];
+
+fn scenario(experiment: &Experiment) -> Scenario {
+    let text = builtin::named(experiment.scenario).expect("built in").text;
+    Scenario::parse(text, experiment.name, &KnownCpus::first(4)).expect("a scenario")
+}
+
+fn every_cell_that_is_named_is_a_condition_of_the_built_in_scenario() {
+    for experiment in of_boards() {
+        let scenario = scenario(experiment);
+        let phases: Vec<&str> = scenario.phases.iter().map(|phase| &*phase.name).collect();
+        let policies: Vec<String> = scenario.policies.iter().map(|p| p.to_string()).collect();
+        let said = format!("{:?} {:?}", experiment.claims, experiment.published);
+        let mut count = 0;
+        for cell in said.split("Cell { guest: ").skip(1) {
+            let words: Vec<&str> = cell.split('"').collect();
+            let (guest, phase, policy) = (words[1], words[3], words[5]);
+            assert!(
+                experiment.guests.iter().any(|one| one.name == guest),
+                "{}: {guest}",
+                experiment.name
+            );
+            assert!(phases.contains(&phase), "{}: {phase}", experiment.name);
+            let policy = policy.split(", ").next().unwrap();
+            let is_one = policies.iter().any(|one| one == policy) || policy == OVER_POLICIES;
+            assert!(is_one, "{}: {policy}", experiment.name);
+            count += 1;
+        }
+        assert!(count > 2, "{}: {count} cells", experiment.name);
+    }
+}
+
+fn a_boot_is_known_by_its_preemption_and_its_isolation() {
+    let name = |experiment: &str, model: PreemptionModel, isolated| {
+        let experiment = on_a_board(experiment).unwrap();
+        guest_of(experiment, model, isolated).map(|guest| guest.name)
+    };
+    assert_eq!(name("beaglepilot", Voluntary, false), Some("vanilla"));
+    assert_eq!(name("beaglepilot", Lazy, true), Some("PREEMPT"));
+    assert_eq!(name("beaglepilot", RealTime, false), Some("RT_PREEMPT"));
+    assert_eq!(name("pi5-250hz", Full, false), Some("standard"));
+    assert_eq!(name("jetson-1khz", RealTime, false), Some("RT"));
+    assert_eq!(name("jetson-1khz", RealTime, true), Some("RT, isolated"));
+    // Nobody knows what a kernel is whose model can't be read: its rounds would join another's.
+    assert_eq!(name("beaglepilot", Unknown, false), None);
+    assert!(on_a_board("pi6").is_none());
+}
+
+/// Rounds of a kernel whose every condition has these latencies, and responses twice as long.
+fn rounds(name: &str, guest: &str, latencies: &[i64]) -> Repeated {
+    let experiment = on_a_board(name).unwrap();
+    let scenario = scenario(experiment);
+    let guest = experiment.guests.iter().find(|one| one.name == guest);
+    let of = |values: Vec<i64>| Distribution::new(values).map(|values| values.summary());
+    let guests = latencies.iter().map(|&ns| {
+        let mut conditions = Vec::new();
+        for phase in &scenario.phases {
+            for policy in &scenario.policies {
+                conditions.push(Measured {
+                    phase: phase.name.clone(),
+                    policy: policy.to_string(),
+                    scheduled: 2,
+                    skipped: 0,
+                    latency: of(vec![ns, ns + 1]),
+                    execution: of(vec![ns]),
+                    response: of(vec![2 * ns]),
+                });
+            }
+        }
+        GuestRun {
+            guest: *guest.unwrap(),
+            wakepath: "0.1.0".into(),
+            virtual_time: None,
+            board: vec!["Raspberry Pi 5, 4 CPUs".into()],
+            conditions,
+            pictures: Vec::new(),
+            figures: Figures::default(),
+            explanation: None,
+            kernel_latency: Vec::new(),
+        }
+    });
+    Repeated {
+        experiment,
+        guests: guests.collect(),
+    }
+}
+
+fn a_frame_within_its_period_needs_five_rounds_to_be_shown() {
+    let agreement = |latencies: &[i64]| {
+        let found = findings(&rounds("aura-100hz", "this kernel", latencies));
+        (found[0].agreement, found[0].here.clone())
+    };
+    // A response of 8 ms in a period of 10, five times of five: 1/32 by chance.
+    let (shown, here) = agreement(&[4_000_000; 5]);
+    assert_eq!(shown, Agreement::Agrees, "{here}");
+    assert!(
+        here.contains("5 rounds") && here.contains("p = 3.12 %"),
+        "{here}"
+    );
+    let (few, here) = agreement(&[4_000_000; 3]);
+    assert_eq!(few, Agreement::Undecided);
+    assert!(here.contains("so few rounds"), "{here}");
+    assert_eq!(agreement(&[6_000_000; 5]).0, Agreement::Contradicts);
+    assert_eq!(
+        agreement(&[4_000_000, 4_000_000, 4_000_000, 4_000_000, 6_000_000]).0,
+        Agreement::Undecided
+    );
+}
+
+fn a_kernel_that_was_not_booted_is_not_measured_and_the_page_says_how_to_go_on() {
+    let vanilla = rounds("beaglepilot", "vanilla", &[5_000, 6_000, 7_000]);
+    for finding in findings(&vanilla) {
+        assert_eq!(finding.agreement, Agreement::NotMeasured);
+        assert!(finding.here.contains("PREEMPT"), "{}", finding.here);
+    }
+    let both = Repeated {
+        guests: [
+            vanilla.guests,
+            rounds("beaglepilot", "RT_PREEMPT", &[50_000, 60_000, 70_000]).guests,
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        ..vanilla
+    };
+    let said = |start: &str| {
+        let found = findings(&both);
+        let one = found
+            .into_iter()
+            .find(|one| one.published.starts_with(start));
+        one.unwrap().agreement
+    };
+    assert_eq!(said("RT_PREEMPT's largest"), Agreement::Contradicts);
+    assert_eq!(said("vanilla's average"), Agreement::Agrees);
+    assert_eq!(
+        said("PREEMPT's largest latency lies below vanilla's"),
+        Agreement::NotMeasured
+    );
+    let text = page(&[both]).text;
+    for expected in [
+        "on a board",
+        "--continue",
+        "wakepath experiment run beaglepilot",
+        "| max, µs |",
+        "20 / 27 / 91",
+        "- Raspberry Pi 5, 4 CPUs",
+        "3 rounds",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    for foreign in ["virtual", "seed"] {
+        assert!(!text.contains(foreign), "{foreign}: {text}");
+    }
+}
