@@ -64,6 +64,7 @@ fn main() -> ExitCode {
         Verb::Doctor(arguments) => verbs::doctor::run(&arguments),
         Verb::Tune(arguments) => verbs::tune::run(&arguments),
         Verb::Lab(verb) => verbs::lab::run(&verb),
+        Verb::Experiment(verb) => verbs::experiment::run(&verb),
         Verb::Loads(arguments) => verbs::loads::run(&arguments),
         Verb::Tiers(arguments) => verbs::tiers::run(&arguments),
         Verb::Machine(arguments) => verbs::machine::run(&arguments),

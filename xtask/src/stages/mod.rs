@@ -86,6 +86,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "kills", about: "some 200 kills of processes of runs, watches and tunings, counted", place: Deep, limit: minutes(40), run: suites::kills },
     Stage { name: "languages", about: "loops in Rust, C++ and Python at once for ten minutes, one killed, one stopped; samples counted", place: Deep, limit: minutes(15), run: suites::languages },
     Stage { name: "ethercat", about: "process data exchanged at 1 kHz for ten minutes, each exchange accounted for", place: Deep, limit: minutes(15), run: suites::ethercat },
+    Stage { name: "experiments", about: "each published experiment in its short form, on this machine", place: Deep, limit: minutes(60), run: suites::experiments },
     Stage { name: "repetition", about: "200 runs each of a stock and an RT kernel beside 16 busy programs, one digest", place: Deep, limit: minutes(240), run: suites::repetition },
     Stage { name: "sweeps", about: "what is accepted of a million random task sets, played; a sweep on a Dask cluster", place: Deep, limit: minutes(20), run: suites::sweeps },
     Stage { name: "fleet-questions", about: "wakepath-fleet with its engine, and a Spark cluster with an executor killed", place: Deep, limit: minutes(60), run: fleet::questions },

@@ -145,6 +145,11 @@ pub fn ethercat(job: &Job) -> Outcome {
     released(job, &["system::ethercat::", "--ignored", ONE_AT_A_TIME])
 }
 
+/// Each published experiment in its short form.
+pub fn experiments(job: &Job) -> Outcome {
+    released(job, &["system::experiments::", "--ignored", ONE_AT_A_TIME])
+}
+
 /// The same guests again and again on a busy host, with their counts.
 pub fn repetition(job: &Job) -> Outcome {
     let arguments = ["repetition::", "--ignored", ONE_AT_A_TIME, "--nocapture"];

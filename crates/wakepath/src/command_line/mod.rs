@@ -2,6 +2,7 @@
 //! verb does is in `verbs`.
 
 mod analysis;
+mod board_experiments;
 mod evidence;
 mod experiments;
 mod internal;
@@ -13,6 +14,7 @@ mod sweep;
 mod tuning;
 
 pub use analysis::*;
+pub use board_experiments::*;
 use clap::{Parser, Subcommand};
 pub use evidence::*;
 pub use experiments::*;
@@ -138,6 +140,15 @@ pub enum Verb {
                       wakepath lab check latency.json --kernel ./bzImage"
     )]
     Lab(Lab),
+    /// Repeat published experiments on this board, and set the figures beside the published ones.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  \
+                      wakepath experiment list\n  \
+                      wakepath experiment run pi5-250hz --short\n  \
+                      wakepath experiment page wakepath-runs/experiment-pi5-250hz"
+    )]
+    Experiment(Experiment),
     /// List the loads: what each disturbs, and whether it can run here.
     Loads(Loads),
     /// Say which timing tiers a run shows to be within reach, from an SPI line's 10 ns to a GPS's 200 ms.
@@ -183,6 +194,7 @@ impl Verb {
             | Self::Watch(_)
             | Self::Exec(_)
             | Self::Recover(_)
+            | Self::Experiment(_)
             | Self::Loads(_)
             | Self::Machine(_)
             | Self::Doctor(_)

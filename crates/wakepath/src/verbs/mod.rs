@@ -8,6 +8,7 @@ pub mod compare;
 pub mod doctor;
 pub mod documentation;
 pub mod exec;
+pub mod experiment;
 pub mod explain;
 pub mod export;
 mod files;

@@ -65,6 +65,7 @@ wakepath_test_program::program![
     sweeps::TESTS,
     system::death::TESTS,
     system::ethercat::TESTS,
+    system::experiments::TESTS,
     system::first_hour::TESTS,
     system::full_disk::TESTS,
     system::guard::TESTS,

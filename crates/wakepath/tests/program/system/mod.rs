@@ -3,6 +3,7 @@
 
 pub mod death;
 pub mod ethercat;
+pub mod experiments;
 pub mod first_hour;
 pub mod full_disk;
 pub mod guard;

@@ -1,0 +1,150 @@
+//! The rounds of an experiment as they lie in a directory, of all kernels that were booted, put together for the
+//! page; and what was found, for the terminal and for a script.
+
+use super::Failure;
+use crate::terminal::laid;
+use crate::verbs::progress::assessed;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use wakepath_archive::{Ending, Run};
+use wakepath_assess::explanation::kept;
+use wakepath_experiments::{Experiment, Guest, GuestRun, Repeated, findings, of_boards};
+use wakepath_machine::Facts;
+use wakepath_timeline::one_line;
+
+/// The folder of a kernel's rounds.
+pub(super) fn folder_of(guest: &Guest) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
+    };
+    let name: String = guest.name.chars().map(plain).collect();
+    name.replace("--", "-")
+}
+
+/// Where a round lies.
+pub(super) fn round_in(kernel_place: &Path, round: u32) -> PathBuf {
+    kernel_place.join(format!("round-{round}"))
+}
+
+/// All whole rounds in a directory.
+pub(super) fn joined(directory: &Path) -> Result<Repeated, Failure> {
+    let mut rounds = Vec::new();
+    for experiment in of_boards() {
+        for guest in experiment.guests {
+            let place = directory.join(folder_of(guest));
+            for run in (1..)
+                .map(|round| round_in(&place, round))
+                .take_while(|run| run.exists())
+            {
+                let Ok(run) = Run::open(&run) else { continue };
+                let is_its = run.manifest.scenario.name == experiment.scenario;
+                if is_its && run.manifest.ending == Ending::Complete {
+                    rounds.push((experiment, guest, run));
+                }
+            }
+        }
+    }
+    let Some(experiment) = rounds.first().map(|first| first.0) else {
+        return Err(format!(
+            "{}: no whole round of an experiment; `wakepath experiment run` measures them",
+            directory.display()
+        )
+        .into());
+    };
+    let mut guests = Vec::new();
+    for (_, guest, run) in rounds
+        .iter()
+        .filter(|round| round.0.name == experiment.name)
+    {
+        guests.push(round(guest, run)?);
+    }
+    alike(experiment, &guests, directory)?;
+    Ok(Repeated { experiment, guests })
+}
+
+/// Rounds of unequal length are no replicates of each other.
+fn alike(experiment: &Experiment, guests: &[GuestRun], directory: &Path) -> Result<(), Failure> {
+    let lengths = |guest: &GuestRun| -> Vec<u64> {
+        guest.conditions.iter().map(|one| one.scheduled).collect()
+    };
+    for guest in experiment.guests {
+        let mut runs = guests.iter().filter(|run| run.guest.name == guest.name);
+        let first = runs.next().map(lengths);
+        if runs.any(|run| Some(lengths(run)) != first) {
+            return Err(format!(
+                "{}: its rounds of {} differ in length; measure each length in a directory of its own",
+                directory.display(),
+                guest.name
+            )
+            .into());
+        }
+    }
+    Ok(())
+}
+
+fn round(guest: &Guest, run: &Run) -> Result<GuestRun, Failure> {
+    let (assessment, pictures) = assessed(run, true)?;
+    let explanation = kept(run.directory())?;
+    let by_kernel = run.manifest.kernel_latency.clone();
+    let mut round = GuestRun::of(*guest, &assessment, pictures, explanation, by_kernel);
+    round.board = board(guest, run, &assessment.run.started);
+    Ok(round)
+}
+
+/// The machine of a round, its kernel, and when it was measured.
+fn board(guest: &Guest, run: &Run, started: &str) -> Vec<String> {
+    let taken = run.manifest.facts.first();
+    let facts = taken.and_then(|taken| serde_json::from_value::<Facts>(taken.facts.clone()).ok());
+    let of = |label: &str| {
+        let summary = facts.as_ref().map(Facts::summary).unwrap_or_default();
+        let mut lines = summary.into_iter();
+        let found = lines.find(|line| line.0 == label);
+        found.map_or_else(
+            || "not known".to_owned(),
+            |line| one_line(&line.1).to_string(),
+        )
+    };
+    vec![
+        format!("{}, {}", of("Machine"), of("CPUs")),
+        format!(
+            "{}: Linux {}, preemption {}; round of {started}",
+            guest.name,
+            of("Kernel"),
+            of("Preemption")
+        ),
+    ]
+}
+
+/// What was found, for a person.
+pub(super) fn findings_text(all: &[Repeated], page: &Path) -> String {
+    let mut text = String::new();
+    for one in all {
+        text += &format!("{}\n", one.experiment.title);
+        for finding in findings(one) {
+            let agreement = finding.agreement.name();
+            text += &format!(
+                "  {agreement}: {}\n    here: {}\n",
+                finding.published, finding.here
+            );
+        }
+    }
+    text += &format!("page: {}\n", page.display());
+    laid(&text)
+}
+
+/// The same and the figures, for a script.
+pub(super) fn findings_json(all: &[Repeated], page: &Path) -> Value {
+    let round = |run: &GuestRun| json!({ "kernel": run.guest.name, "board": run.board, "conditions": run.conditions });
+    let one = |repeated: &Repeated| {
+        json!({
+            "experiment": repeated.experiment.name,
+            "findings": findings(repeated),
+            "rounds": repeated.guests.iter().map(round).collect::<Vec<_>>(),
+        })
+    };
+    json!({ "experiments": all.iter().map(one).collect::<Vec<_>>(), "page": page })
+}
