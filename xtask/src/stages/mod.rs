@@ -3,6 +3,7 @@
 
 mod concurrency;
 mod counts;
+mod crates;
 mod documents;
 mod fleet;
 mod fuzzing;

@@ -6,7 +6,7 @@ use super::programs::{self, Program};
 use crate::bench::released_program;
 use crate::job::Job;
 use crate::release::Build;
-use crate::tools::{cargo, missing_program, missing_target};
+use crate::tools::{missing_program, missing_target};
 use crate::{place, python};
 use std::path::Path;
 use std::process::Command;
@@ -44,7 +44,7 @@ pub fn of_this_machine(job: &Job) -> Outcome {
         module: &module,
     };
     let packed = packed(job, build, &given, &release, &[]);
-    let crates = crates(job, &["package", "--no-verify", "--offline"]);
+    let crates = super::crates::published(job);
     packed.and(tried(job, &given, &release)).and(crates)
 }
 
@@ -74,7 +74,7 @@ pub fn as_released(job: &Job) -> Outcome {
         module: &module,
     };
     let arm = with_artefacts(job, &release, &release, &["arm::", "--ignored"]);
-    let crates = crates(job, &["publish", "--dry-run"]);
+    let crates = super::crates::published(job);
     tried(job, &given, &release).and(arm).and(crates)
 }
 
@@ -125,21 +125,4 @@ fn with_artefacts(job: &Job, release: &Path, next: &Path, arguments: &[&str]) ->
         .env("WAKEPATH_ARTEFACTS", release)
         .env("WAKEPATH_ARTEFACTS_NEXT", next);
     tests.outcome(job, &mut command).of_some()
-}
-
-/// Every crate that is published, in the order in which crates.io must have them.
-fn crates(job: &Job, how: &[&str]) -> Outcome {
-    let mut command = cargo(how);
-    command.args(["--workspace", "--locked", "--allow-dirty"]);
-    command.args(["--exclude", "xtask"]);
-    let entries = std::fs::read_dir(place::root().join("crates"));
-    for directory in entries.into_iter().flatten().flatten() {
-        let manifest = std::fs::read_to_string(directory.path().join("Cargo.toml"));
-        let kept = manifest.is_ok_and(|text| text.lines().any(|line| line == "publish = false"));
-        if kept {
-            let name = directory.file_name().to_string_lossy().into_owned();
-            command.args(["--exclude", &format!("wakepath-{name}")]);
-        }
-    }
-    Outcome::of(job.run(&mut command).failure)
 }
