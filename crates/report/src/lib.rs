@@ -12,6 +12,7 @@ mod page;
 mod style;
 mod table;
 mod text;
+mod unbroken;
 
 pub use answer::{Answer, KeptAnswer, Shown, VariantFigures, VariantRow};
 pub use export::{CsvError, McapExportError, Timelines, csv, markdown, mcap, open_metrics};

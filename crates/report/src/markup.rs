@@ -1,10 +1,14 @@
 //! Writes HTML and SVG so that no name can become markup: tags and attribute names are this
 //! program's own words, and whatever else is written is escaped.
 
+use crate::unbroken::unbroken;
 use std::fmt::{Display, Write};
 
 /// Attributes of an element: name and value.
 pub(crate) type Attributes<'a> = &'a [(&'static str, &'a dyn Display)];
+
+/// Elements whose text is copied, typed, or never broken.
+const EXACT: [&str; 7] = ["code", "desc", "pre", "style", "text", "title", "tspan"];
 
 /// Markup in the making.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -21,8 +25,13 @@ impl Markup {
         let _ = write!(self.0, "<{tag}>{text}</{tag}>");
     }
 
-    /// Text, escaped.
+    /// Text that people read, escaped.
     pub(crate) fn text(&mut self, text: impl Display) {
+        self.exactly(unbroken(&text.to_string()));
+    }
+
+    /// Text to its last blank, escaped.
+    fn exactly(&mut self, text: impl Display) {
         // Writing to a String can't fail.
         let _ = write!(Escaped(&mut self.0), "{text}");
     }
@@ -35,7 +44,7 @@ impl Markup {
             self.0.push(' ');
             self.0.push_str(name);
             self.0.push_str("=\"");
-            self.text(value);
+            self.exactly(value);
             self.0.push('"');
         }
         self.0.push('>');
@@ -54,8 +63,26 @@ impl Markup {
         text: impl Display,
     ) {
         self.open(tag, attributes);
-        self.text(text);
+        match EXACT.contains(&tag) {
+            true => self.exactly(text),
+            false => self.text(text),
+        }
         self.close(tag);
+    }
+
+    /// A command to be typed, whose options are not broken after their dashes.
+    pub(crate) fn command(&mut self, command: &str) {
+        self.open("code", &[]);
+        for (place, word) in command.split(' ').enumerate() {
+            if place > 0 {
+                self.0.push(' ');
+            }
+            match word.starts_with('-') {
+                true => self.element("span", &[("class", &"word")], word),
+                false => self.exactly(word),
+            }
+        }
+        self.close("code");
     }
 
     /// An element with a sentence in it; what stands between backticks is for the terminal.
@@ -75,7 +102,7 @@ impl Markup {
             for (place, part) in parts.into_iter().enumerate() {
                 match place % 2 {
                     0 => self.text(part),
-                    _ => self.element("code", &[], part),
+                    _ => self.command(part),
                 }
             }
         }
@@ -148,8 +175,8 @@ mod tests {
         let mut markup = Markup::default();
         markup.prose("p", &[], "type `show <RUN>` or `--json`.");
         markup.prose("p", &[], "one ` alone");
-        let expected =
-            "<p>type <code>show &lt;RUN&gt;</code> or <code>--json</code>.</p><p>one ` alone</p>";
+        let expected = "<p>type <code>show &lt;RUN&gt;</code> or <code><span class=\"word\">--json</span></code>.</p>\
+             <p>one ` alone</p>";
         assert_eq!(markup.into_string(), expected);
     }
 

@@ -154,7 +154,7 @@ mod tests {
             ">0.50</td>",
             ">100.0</td>",
             "heat rose",
-            "response ≤ 4 ms",
+            "response ≤ 4\u{a0}ms",
             "Everything was taken back",
         ] {
             assert!(page.contains(text), "{text}\n");

@@ -97,9 +97,14 @@ fn beside(markup: &mut Markup, run: &Reported<'_>) {
     for remark in &assessment.remarks {
         markup.element("p", &[("class", &"remark")], remark);
     }
-    for step in crate::next_step::next_steps(assessment) {
-        let text = format!("Next, for {step}");
-        markup.element("p", &[("class", &"remark")], text);
+    for (of, what, command) in crate::next_step::steps_of(assessment) {
+        markup.open("p", &[("class", &"remark")]);
+        markup.text(format!("Next, for {of}: {what}"));
+        if let Some(command) = command {
+            markup.text(": ");
+            markup.command(&command);
+        }
+        markup.close("p");
     }
 }
 

@@ -78,7 +78,11 @@ pub(super) fn measured(run: &Reported<'_>) -> String {
         let due = counted(least, "due time", "due times");
         format!("{due} of each policy in each phase")
     });
-    let phases = (!phases.is_empty()).then(|| format!("phases {}", phases.join(", ")));
+    let phases = match &phases[..] {
+        [] => None,
+        [one] => Some(format!("phase {one}")),
+        several => Some(format!("phases {}", several.join(", "))),
+    };
     let parts = [Some(date(&assessment.run.started)), each, phases];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

@@ -190,7 +190,8 @@ impl Browser {
         self.value(expression)
             .as_str()
             .unwrap_or_default()
-            .to_owned()
+            // As it is read, and as a test is written.
+            .replace('\u{a0}', " ")
     }
 
     /// Moves the pointer; `button` is `left` while one is held down.

@@ -22,6 +22,16 @@ fn the_first_page_says_it_all_and_the_chapters_are_folded() {
         !page.contains("<b>Arm"),
         "what is written on it is no markup"
     );
+    for kept in [
+        "due every 1\u{a0}ms",
+        "≤ 100\u{a0}µs",
+        "once in 2.99\u{a0}s",
+    ] {
+        assert!(
+            page.contains(kept),
+            "{kept}: a line may end before the unit"
+        );
+    }
     std::fs::write(&reporting.file, page).unwrap();
     let Some(mut browser) = Browser::showing_as_it_is(&reporting.file, 1280, 900) else {
         return;

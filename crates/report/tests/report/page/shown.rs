@@ -177,6 +177,7 @@ fn whoever_can_not_see_it_is_told() {
 fn the_page_says_each_gate_of_the_worst_case_with_its_statistic() {
     let written = MadeUp::with_spikes(6_000, vec![(1_234, 933_333)]).write();
     let page = std::fs::read_to_string(written.report().file).unwrap();
+    let page = page.replace('\u{a0}', " ");
     let run = wakepath_archive::Run::open(&written.directory).unwrap();
     let order = wakepath_assess::BoundOrder::default();
     let bounds = wakepath_assess::Bounds::of(&run, &order).unwrap();

@@ -394,6 +394,7 @@ fn is_said_everywhere(finished: &Finished, sentence: &str) {
     }
     asked(&["report"]);
     let page = std::fs::read_to_string(finished.directory.join("report.html")).unwrap();
+    let page = page.replace('\u{a0}', " ");
     assert!(page.contains(sentence), "not on the report's page");
 }
 
