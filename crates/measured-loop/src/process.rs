@@ -250,6 +250,7 @@ fn measure(
             warming_up = false;
             work.end_warm_up();
             faults_before = PageFaults::of_this_thread();
+            cycles.pass_over_mode_switches();
         }
     };
     ThreadEndReport {

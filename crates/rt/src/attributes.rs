@@ -29,7 +29,7 @@ struct SchedAttr {
     period: u64,
 }
 
-/// Gives the thread `tid` (0: the calling one) a policy.
+/// Gives the thread `tid` (0: the calling one) a policy; of one of a core, what Linux has of it.
 ///
 /// # Errors
 /// `EPERM` without the privilege; `EBUSY` when a deadline reservation isn't admitted; `EINVAL` for
@@ -39,7 +39,7 @@ pub fn set(tid: i32, policy: Policy) -> io::Result<()> {
         size: size_of::<SchedAttr>() as u32,
         ..SchedAttr::default()
     };
-    match policy {
+    match policy.in_linux() {
         Policy::Other { nice } => (attr.policy, attr.nice) = (SCHED_OTHER, nice.into()),
         Policy::Batch { nice } => (attr.policy, attr.nice) = (SCHED_BATCH, nice.into()),
         Policy::Idle => attr.policy = SCHED_IDLE,
@@ -55,6 +55,7 @@ pub fn set(tid: i32, policy: Policy) -> io::Result<()> {
             attr.policy = SCHED_DEADLINE;
             (attr.runtime, attr.deadline, attr.period) = (runtime_ns, deadline_ns, period_ns);
         }
+        Policy::EvlFifo { .. } => return Err(io::ErrorKind::InvalidInput.into()),
     }
     write(tid, &attr)
 }

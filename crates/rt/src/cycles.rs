@@ -70,6 +70,11 @@ pub struct Cycles {
     stopped_by_overrun: bool,
     /// The one CPU to which the thread is pinned; `None`: ask at every cycle.
     only_cpu: Option<u16>,
+    /// Mode switches counted up to the end of the cycle before; `None` off a core.
+    switches_seen: Option<u32>,
+    /// Whether the loop is on a core, and what it did in Linux last counts for nothing.
+    passes_over: bool,
+    on_a_core: bool,
 }
 
 impl Cycles {
@@ -102,9 +107,14 @@ impl Cycles {
             Ok([cpu]) => Some(*cpu),
             _ => None,
         };
+        let sleeper = Sleeper::new(wake_up, due)?;
+        let on_a_core = sleeper.is_on_a_core();
+        if on_a_core && (accounting.cpu_time || accounting.switches) {
+            return Err(WaitError::AccountingOnACore);
+        }
         Ok(Self {
             due,
-            sleeper: Sleeper::new(wake_up, due)?,
+            sleeper,
             overrun,
             accounting,
             first_judged,
@@ -113,7 +123,15 @@ impl Cycles {
             last_end_ns: 0,
             stopped_by_overrun: false,
             only_cpu,
+            switches_seen: None,
+            passes_over: on_a_core,
+            on_a_core,
         })
+    }
+
+    /// What the loop has just asked of Linux on purpose is no mode switch of its next cycle.
+    pub fn pass_over_mode_switches(&mut self) {
+        self.passes_over = self.on_a_core;
     }
 
     /// Number of the cycle that runs next.
@@ -142,6 +160,10 @@ impl Cycles {
         }
         let cycle = self.next;
         let due_ns = self.due.due_ns(cycle);
+        if self.passes_over {
+            self.passes_over = false;
+            self.switches_seen = self.sleeper.mode_switches();
+        }
         let already_past = due_ns <= self.last_end_ns;
         let interrupted = self.sleeper.sleep_until(cycle, due_ns);
         let wake_ns = monotonic_ns();
@@ -213,6 +235,14 @@ impl Cycles {
         }
         if activation.cycle < self.first_judged {
             flags = flags.with(SampleFlags::WARM_UP);
+        }
+        if self.on_a_core {
+            // A core that no longer answers has not kept the thread.
+            let switches = self.sleeper.mode_switches();
+            if switches.is_none() || switches != self.switches_seen {
+                flags = flags.with(SampleFlags::MODE_SWITCH);
+            }
+            self.switches_seen = switches;
         }
         sample.cpu = match self.only_cpu {
             Some(cpu) => cpu,

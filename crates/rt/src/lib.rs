@@ -67,6 +67,7 @@ pub mod clock;
 pub mod counters;
 mod cycles;
 pub mod driven;
+mod evl;
 mod faults;
 pub mod greeting;
 pub mod guard;
@@ -87,6 +88,7 @@ mod wait;
 
 pub use cycles::{Accounting, Activation, Cycles, WorkOutcome};
 pub use driven::Due;
+pub use evl::EvlError;
 pub use faults::PageFaults;
 pub use prepare::{Effective, Preparation, PrepareError, Prepared, Shortfall};
 pub use recorded::{Loop, LoopError};

@@ -50,6 +50,10 @@ pub fn place(
             .for_each(|cpu| set.set(cpu));
         sched_setaffinity(Some(pid(tid)?), &set)?;
     }
+    if policy.is_of_a_core() {
+        // A thread enters a core by itself; nobody else can put it there.
+        return Err(io::ErrorKind::Unsupported.into());
+    }
     attributes::set(tid.cast_signed(), policy)?;
     match timer_slack_ns {
         Some(slack_ns) if !policy.is_real_time() => {

@@ -2,6 +2,7 @@
 //! effect. A policy that can't be had is an error; what merely makes the loop noisier is reported
 //! as a shortfall.
 
+use crate::evl::{self, EvlError};
 use crate::{affinity, attributes, memory, timer_slack};
 use std::fmt;
 use wakepath_timeline::Policy;
@@ -132,6 +133,14 @@ pub enum PrepareError {
         /// What the kernel answered.
         source: std::io::Error,
     },
+    /// The thread can't run on the core that its policy is of.
+    #[error("{policy} can't be had: {source}")]
+    Core {
+        /// The policy asked for.
+        policy: Policy,
+        /// Why not.
+        source: EvlError,
+    },
     /// The thread can't run on the CPUs asked for.
     #[error("the loop can't be pinned to CPU {}: {source}", list(.cpus))]
     Affinity {
@@ -181,6 +190,7 @@ impl Preparation {
         set_policy: impl FnOnce(Policy) -> std::io::Result<()>,
     ) -> Result<Prepared, PrepareError> {
         let mut shortfalls = Vec::new();
+        evl::leave();
 
         let memory_locked = self.lock_memory
             && memory::lock_all()
@@ -212,8 +222,18 @@ impl Preparation {
             timer_slack::set(slack_ns).map_err(PrepareError::ReadBack)?;
         }
 
+        let mut in_effect = attributes::get(0).map_err(PrepareError::ReadBack)?;
+        // The core comes last of all: what is asked of Linux afterwards leaves it again.
+        if let (Policy::EvlFifo { priority }, true) =
+            (self.policy, in_effect == self.policy.in_linux())
+        {
+            let policy = self.policy;
+            let entered = evl::enter(priority, memory_locked);
+            let priority = entered.map_err(|source| PrepareError::Core { policy, source })?;
+            in_effect = Policy::EvlFifo { priority };
+        }
         let effective = Effective {
-            policy: attributes::get(0).map_err(PrepareError::ReadBack)?,
+            policy: in_effect,
             cpus: affinity::current().map_err(PrepareError::ReadBack)?,
             memory_locked,
             timer_slack_ns: match self.policy.is_real_time() {

@@ -2,6 +2,7 @@
 //! knows about cycles or periods.
 
 use crate::clock::timespec;
+use crate::evl::{self, OnEvl};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::thread::{ClockId, clock_nanosleep_absolute, futex};
@@ -22,6 +23,18 @@ pub enum WaitError {
     /// The thread that wakes the loop could not be started.
     #[error("the thread that wakes the loop could not be started: {0}")]
     Waker(#[source] std::io::Error),
+    /// A core has no such way of waking.
+    #[error(
+        "a loop on EVL is woken by clock-nanosleep or timerfd, which are the core's own there; a futex is \
+         Linux's"
+    )]
+    NoFutexOnACore,
+    /// What is asked for besides asks Linux in every cycle.
+    #[error(
+        "CPU time and context switches of each cycle are asked of Linux, and a loop on EVL would leave the \
+         core for it; take cpu-time and switches out of accounting"
+    )]
+    AccountingOnACore,
 }
 
 /// Sleeps until an absolute time on `CLOCK_MONOTONIC`.
@@ -29,12 +42,24 @@ pub(crate) enum Sleeper {
     ClockNanosleep,
     Timerfd(OwnedFd),
     Futex(FutexWaker),
+    Evl(Arc<OnEvl>),
+    EvlTimer(Arc<OnEvl>, OwnedFd),
 }
 
 impl Sleeper {
     /// Sets the mechanism up. For [`WakeUp::Futex`] a thread is started that inherits the calling
     /// thread's affinity and policy and wakes the loop at each of `due`'s times.
     pub(crate) fn new(mechanism: WakeUp, due: DueTimes) -> Result<Self, WaitError> {
+        if let Some(core) = evl::of_this_thread() {
+            return match mechanism {
+                WakeUp::ClockNanosleep => Ok(Self::Evl(core)),
+                WakeUp::Timerfd => match core.timer() {
+                    Ok(timer) => Ok(Self::EvlTimer(core, timer)),
+                    Err(error) => Err(WaitError::Timerfd(error)),
+                },
+                WakeUp::Futex => Err(WaitError::NoFutexOnACore),
+            };
+        }
         match mechanism {
             WakeUp::ClockNanosleep => Ok(Self::ClockNanosleep),
             WakeUp::Timerfd => timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)
@@ -46,6 +71,20 @@ impl Sleeper {
         }
     }
 
+    /// How often the loop's thread has switched into Linux, where it is on a core that tells.
+    #[inline]
+    pub(crate) fn mode_switches(&self) -> Option<u32> {
+        match self {
+            Self::Evl(core) | Self::EvlTimer(core, _) => core.in_band_switches().ok(),
+            Self::ClockNanosleep | Self::Timerfd(_) | Self::Futex(_) => None,
+        }
+    }
+
+    /// Whether the loop is on a core.
+    pub(crate) fn is_on_a_core(&self) -> bool {
+        matches!(self, Self::Evl(_) | Self::EvlTimer(..))
+    }
+
     /// Sleeps until `due_ns`, at which `cycle` is due. Returns whether a signal interrupted the
     /// sleep on the way (it went on all the same).
     #[inline]
@@ -54,6 +93,15 @@ impl Sleeper {
             Self::ClockNanosleep => nanosleep_until(timespec(due_ns)),
             Self::Timerfd(timer) => timerfd_until(timer, timespec(due_ns)),
             Self::Futex(waker) => waker.wait_for(cycle),
+            // A core that is gone must not make a loop spin: Linux wakes it, and the cycle says so.
+            Self::Evl(core) => match core.sleep_until(due_ns) {
+                Ok(interrupted) => interrupted,
+                Err(_) => nanosleep_until(timespec(due_ns)),
+            },
+            Self::EvlTimer(core, timer) => match core.timer_until(timer, due_ns) {
+                Ok(interrupted) => interrupted,
+                Err(_) => nanosleep_until(timespec(due_ns)),
+            },
         }
     }
 }

@@ -20,7 +20,7 @@ const EXAMPLES: &str =
 
 /// Reads the short form of a policy: "OTHER", "OTHER nice -19", "BATCH nice 5", "IDLE", "FIFO 99",
 /// "RR 50", "DEADLINE 400us" (runtime; deadline and period are `period_ns`) or
-/// "DEADLINE 400us/2ms/4ms" (runtime, deadline, period). Upper and lower case are alike.
+/// "DEADLINE 400us/2ms/4ms" (runtime, deadline, period), "EVL FIFO 80". Upper and lower case are alike.
 ///
 /// # Errors
 /// Says what is wrong with the text, or which of the kernel's rules it breaks.
@@ -44,6 +44,7 @@ pub fn parse_policy(text: &str, period_ns: u64) -> Result<Policy, Complaint> {
             priority: priority(&name, rest)?,
         }),
         "deadline" => deadline(rest, period_ns),
+        "evl" => evl(rest),
         glued if with_blank(glued).is_some() => Err(Complaint::new(
             "is not a policy that is known",
             format!(
@@ -118,6 +119,19 @@ fn priority(name: &str, rest: &str) -> Result<u8, Complaint> {
         _ => "has a priority that does not exist".to_owned(),
     };
     Err(Complaint::new(problem, remedy))
+}
+
+fn evl(rest: &str) -> Result<Policy, Complaint> {
+    let (queue, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    match queue.eq_ignore_ascii_case("fifo") {
+        true => Ok(Policy::EvlFifo {
+            priority: priority("EVL FIFO", rest.trim())?,
+        }),
+        false => Err(Complaint::new(
+            "names no policy of EVL that is known",
+            "give \"EVL FIFO N\" with N from 1 to 99",
+        )),
+    }
 }
 
 fn deadline(rest: &str, loop_period_ns: u64) -> Result<Policy, Complaint> {
@@ -242,6 +256,9 @@ pub(crate) fn read_policy(
         "rr" => Some(Policy::RoundRobin {
             priority: priority(findings)?,
         }),
+        "evl-fifo" => Some(Policy::EvlFifo {
+            priority: priority(findings)?,
+        }),
         _ => findings.keep(read_deadline(&section, period_ns)),
     }
 }
@@ -312,6 +329,8 @@ mod tests {
             ("IDLE", Policy::Idle),
             ("FIFO 99", Policy::Fifo { priority: 99 }),
             ("RR 50", Policy::RoundRobin { priority: 50 }),
+            ("EVL FIFO 80", Policy::EvlFifo { priority: 80 }),
+            ("evl fifo 1", Policy::EvlFifo { priority: 1 }),
         ] {
             assert_eq!(parse_policy(text, PERIOD_NS), Ok(policy), "{text}");
         }
@@ -363,6 +382,12 @@ mod tests {
             "DEADLINE 1ms/2ms",
             "",
             "FIFI 99",
+            "EVL",
+            "EVL 80",
+            "EVL FIFO",
+            "EVL FIFO 0",
+            "EVL FIFO 100",
+            "EVL RR 5",
             "99",
         ] {
             assert!(parse_policy(text, PERIOD_NS).is_err(), "{text}");
@@ -377,7 +402,7 @@ mod tests {
             };
             for policy in [
                 Policy::Other { nice }, Policy::Batch { nice }, Policy::Idle,
-                Policy::Fifo { priority }, Policy::RoundRobin { priority }, deadline,
+                Policy::Fifo { priority }, Policy::RoundRobin { priority }, Policy::EvlFifo { priority }, deadline,
             ] {
                 prop_assert_eq!(parse_policy(&policy.to_string(), PERIOD_NS), Ok(policy));
             }

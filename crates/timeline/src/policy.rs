@@ -41,14 +41,37 @@ pub enum Policy {
         /// Period of the reservation, in nanoseconds.
         period_ns: u64,
     },
+    /// `SCHED_FIFO` on EVL, the core of Xenomai 4; in Linux the thread has `SCHED_FIFO` at the same priority.
+    EvlFifo {
+        /// 1 (lowest) to 99.
+        priority: u8,
+    },
 }
 
 impl Policy {
-    /// Whether the kernel ignores timer slack for it: FIFO, RR and DEADLINE.
+    /// Whether it is one of a real-time core beside Linux's own scheduler, whose timers expire early and
+    /// whose threads may switch into Linux.
+    pub fn is_of_a_core(&self) -> bool {
+        matches!(self, Self::EvlFifo { .. })
+    }
+
+    /// The policy that Linux itself has for such a thread: its own, but for one of a core.
+    #[must_use]
+    pub fn in_linux(self) -> Self {
+        match self {
+            Self::EvlFifo { priority } => Self::Fifo { priority },
+            own => own,
+        }
+    }
+
+    /// Whether the kernel ignores timer slack for it: FIFO, RR, DEADLINE and those of a core.
     pub fn is_real_time(&self) -> bool {
         matches!(
             self,
-            Self::Fifo { .. } | Self::RoundRobin { .. } | Self::Deadline { .. }
+            Self::Fifo { .. }
+                | Self::RoundRobin { .. }
+                | Self::Deadline { .. }
+                | Self::EvlFifo { .. }
         )
     }
 
@@ -78,6 +101,7 @@ impl fmt::Display for Policy {
             Self::Idle => write!(f, "IDLE"),
             Self::Fifo { priority } => write!(f, "FIFO {priority}"),
             Self::RoundRobin { priority } => write!(f, "RR {priority}"),
+            Self::EvlFifo { priority } => write!(f, "EVL FIFO {priority}"),
             Self::Deadline {
                 runtime_ns,
                 deadline_ns,
@@ -141,6 +165,7 @@ mod tests {
             (Policy::Idle, "IDLE"),
             (Policy::Fifo { priority: 80 }, "FIFO 80"),
             (Policy::RoundRobin { priority: 1 }, "RR 1"),
+            (Policy::EvlFifo { priority: 80 }, "EVL FIFO 80"),
         ] {
             assert_eq!(
                 (policy.to_string(), policy.in_full()),

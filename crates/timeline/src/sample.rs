@@ -25,6 +25,8 @@ impl SampleFlags {
     /// What the cycle exchanged with the loop's surroundings got no right answer in time: its due time
     /// counts as missed, however early the loop was.
     pub const UNANSWERED: Self = Self(1 << 7);
+    /// A thread of a real-time core switched into Linux in this cycle: it was Linux that scheduled it then.
+    pub const MODE_SWITCH: Self = Self(1 << 8);
 
     /// Whether every bit of `other` is set.
     #[inline]

@@ -97,6 +97,7 @@ pub struct CycleRecord {
     pub(crate) late_after_overrun: u64,
     pub(crate) overruns: Overruns,
     pub(crate) work_faults: u64,
+    pub(crate) mode_switches: u64,
     pub(crate) latency: Vec<i64>,
     latency_of_skipped: Vec<i64>,
     pub(crate) response: Vec<i64>,
@@ -124,6 +125,7 @@ impl CycleRecord {
             late_after_overrun: 0,
             overruns: Overruns::default(),
             work_faults: 0,
+            mode_switches: 0,
             latency: Vec::new(),
             latency_of_skipped: Vec::new(),
             response: Vec::new(),
@@ -200,6 +202,7 @@ impl CycleRecord {
         self.executed_late += u64::from(missed);
         self.late_after_overrun += u64::from(sample.flags.contains(SampleFlags::DUE_ALREADY_PAST));
         self.work_faults += u64::from(sample.flags.contains(SampleFlags::WORK_FAULT));
+        self.mode_switches += u64::from(sample.flags.contains(SampleFlags::MODE_SWITCH));
         self.misses.push(missed);
         self.latency.push(latency);
         self.response.push(response);
@@ -287,6 +290,7 @@ impl CycleRecord {
             inconsistency: self.inconsistency,
             executed: self.executed,
             work_faults: self.work_faults,
+            mode_switches: self.mode_switches,
         }
     }
 

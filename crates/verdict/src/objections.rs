@@ -14,6 +14,8 @@ pub struct SamplesSeen {
     pub executed: u64,
     /// Those of them whose work reported a fault of its own.
     pub work_faults: u64,
+    /// Those of them in which a thread of a real-time core switched into Linux.
+    pub mode_switches: u64,
 }
 
 impl SamplesSeen {
@@ -24,6 +26,7 @@ impl SamplesSeen {
             inconsistency: self.inconsistency.or(other.inconsistency),
             executed: self.executed.saturating_add(other.executed),
             work_faults: self.work_faults.saturating_add(other.work_faults),
+            mode_switches: self.mode_switches.saturating_add(other.mode_switches),
         }
     }
 }
@@ -90,6 +93,12 @@ pub fn objections(samples: &SamplesSeen, provenance: &Provenance) -> Vec<Reason>
     if samples.work_faults > 0 {
         reasons.push(Reason::WorkFaults {
             faults: samples.work_faults,
+            executed: samples.executed,
+        });
+    }
+    if samples.mode_switches > 0 {
+        reasons.push(Reason::ModeSwitches {
+            switched: samples.mode_switches,
             executed: samples.executed,
         });
     }

@@ -247,7 +247,10 @@ fn woken_by(activity: &ThreadActivity) -> Option<WokenBy> {
 fn other_priorities(activity: &ThreadActivity, policy: Policy) -> u64 {
     let own = match policy {
         Policy::Deadline { .. } => -1,
-        Policy::Fifo { priority } | Policy::RoundRobin { priority } => 99 - i32::from(priority),
+        // Linux's events show what Linux has of it.
+        Policy::Fifo { priority }
+        | Policy::RoundRobin { priority }
+        | Policy::EvlFifo { priority } => 99 - i32::from(priority),
         Policy::Other { nice } | Policy::Batch { nice } => 120 + i32::from(nice),
         Policy::Idle => 120,
     };

@@ -98,6 +98,7 @@ impl Series {
             BoundMetric::Response => sample.response_ns(),
         });
         self.samples.executed += 1;
+        self.samples.mode_switches += u64::from(sample.flags.contains(SampleFlags::MODE_SWITCH));
         self.samples.work_faults += u64::from(sample.flags.contains(SampleFlags::WORK_FAULT));
         self.after_overrun += u64::from(sample.flags.contains(SampleFlags::DUE_ALREADY_PAST));
     }

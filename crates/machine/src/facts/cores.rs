@@ -5,10 +5,13 @@
 use crate::{Misread, Reading, Root};
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
-use wakepath_timeline::CpuSet;
+use wakepath_timeline::{CpuSet, Policy};
 
 /// EVL's control device, by which a process enters it.
-pub const EVL_CONTROL: &str = "/dev/evl/control";
+const EVL_CONTROL: &str = "/dev/evl/control";
+/// The levels of its interface that the loop's library knows (rt/src/evl/abi.rs): the first has run, the other
+/// is by the documents.
+const EVL_ABIS: [u32; 2] = [32, 43];
 const EVL_SETTINGS: &str = "/sys/devices/virtual/evl/control";
 const EVL_GRAVITY: &str = "/sys/devices/virtual/clock/monotonic/gravity";
 const COBALT_VERSION: &str = "/proc/xenomai/version";
@@ -90,6 +93,39 @@ impl RealTimeCores {
                 release_master: root.text("/proc/litmus/release_master"),
                 access: accessible(root, LITMUS_CONTROL),
             }),
+        }
+    }
+
+    /// Why a loop can't have this policy here, in one line: the core that it is of is missing, stopped or closed
+    /// to this user. `None` where nothing stands in the way, and for Linux's own policies.
+    pub fn refusal(&self, policy: Policy) -> Option<String> {
+        if !policy.is_of_a_core() {
+            return None;
+        }
+        let Some(evl) = &self.evl else {
+            return Some(format!(
+                "{policy}: this kernel has no EVL core (no {EVL_CONTROL}); boot one that was built with \
+                 CONFIG_EVL, or measure {}",
+                policy.in_linux()
+            ));
+        };
+        if let Some(&abi) = evl.abi.known()
+            && !EVL_ABIS.contains(&abi)
+        {
+            return Some(format!(
+                "{policy}: this kernel's EVL core has ABI {abi}, which this wakepath does not know; it knows \
+                 {}",
+                EVL_ABIS.map(|abi| abi.to_string()).join(" and ")
+            ));
+        }
+        match (evl.state.known(), evl.access.known()) {
+            (Some(state), _) if state != "running" => Some(format!(
+                "{policy}: the EVL core is {state}; start it: echo start > {EVL_SETTINGS}/state"
+            )),
+            (_, Some(false)) => Some(format!(
+                "{policy}: this user may not open {EVL_CONTROL}; run as root, or give your user the right to it"
+            )),
+            _ => None,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use wakepath_machine::{Facts, Root};
+use wakepath_timeline::Policy;
 
 wakepath_test_program::tests![
     a_machine_without_cores_says_nothing_of_any,
@@ -10,6 +11,7 @@ wakepath_test_program::tests![
     cobalt_and_litmus_are_told_by_their_own_files,
     files_of_a_core_that_can_t_be_understood_are_said_to_be_so,
     another_gravity_is_a_serious_change,
+    a_policy_whose_core_is_missing_unknown_or_stopped_is_refused_in_one_line,
 ];
 
 const EVL: &[(&str, &str)] = &[
@@ -115,4 +117,28 @@ fn another_gravity_is_a_serious_change() {
     let change = changes.iter().find(|c| c.what.contains("gravity"));
     let change = change.expect("the gravity has changed");
     assert_eq!((&*change.before, &*change.after), ("3449", "1000"));
+}
+
+fn a_policy_whose_core_is_missing_unknown_or_stopped_is_refused_in_one_line() {
+    let asked = |files: &[(&str, &str)], policy| {
+        let refusal = Tree::new(files).facts().varying.cores.refusal(policy);
+        assert!(refusal.as_ref().is_none_or(|line| !line.contains('\n')));
+        refusal
+    };
+    let (evl, linux) = (
+        Policy::EvlFifo { priority: 80 },
+        Policy::Fifo { priority: 80 },
+    );
+    assert_eq!(asked(EVL, evl), None);
+    assert_eq!(asked(&[], linux), None);
+    let missing = asked(&[], evl).unwrap();
+    assert!(missing.contains("no EVL core") && missing.contains("measure FIFO 80"));
+    let changed = |path: &'static str, text: &'static str| {
+        let files = EVL.iter().filter(|(other, _)| *other != path);
+        files.copied().chain([(path, text)]).collect::<Vec<_>>()
+    };
+    let unknown = asked(&changed("sys/devices/virtual/evl/control/abi", "33\n"), evl);
+    assert!(unknown.unwrap().contains("ABI 33"));
+    let stopped = changed("sys/devices/virtual/evl/control/state", "stopped\n");
+    assert!(asked(&stopped, evl).unwrap().contains("core is stopped"));
 }

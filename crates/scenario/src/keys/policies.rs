@@ -18,11 +18,11 @@ pub(crate) static POLICY: Variants = Variants {
     title: "policy",
     about: "A scheduling policy with the parameters that belong to it. The short forms are \
             `\"OTHER\"`, `\"OTHER nice -19\"`, `\"BATCH nice 5\"`, `\"IDLE\"`, `\"FIFO 99\"`, \
-            `\"RR 50\"`, `\"DEADLINE 400us\"` (runtime; deadline and period are the loop's \
+            `\"RR 50\"`, `\"EVL FIFO 80\"`, `\"DEADLINE 400us\"` (runtime; deadline and period are the loop's \
             period) and `\"DEADLINE 400us/2ms/4ms\"` (runtime, deadline, period).",
     tag: "policy",
     short: (
-        r"^(?i:OTHER|BATCH|IDLE|FIFO|RR|DEADLINE)( .*)?$",
+        r"^(?i:OTHER|BATCH|IDLE|FIFO|RR|DEADLINE|EVL FIFO)( .*)?$",
         "a short form such as `\"FIFO 99\"`",
     ),
     variants: &[
@@ -49,6 +49,12 @@ pub(crate) static POLICY: Variants = Variants {
         Variant {
             name: "rr",
             about: "`SCHED_RR`.",
+            keys: &PRIORITY,
+        },
+        Variant {
+            name: "evl-fifo",
+            about: "`SCHED_FIFO` on EVL, the core of Xenomai 4; in Linux the thread has `SCHED_FIFO` at \
+                    the same priority. It needs a kernel with that core.",
             keys: &PRIORITY,
         },
         Variant {

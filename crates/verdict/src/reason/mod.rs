@@ -55,6 +55,8 @@ pub enum Reason {
     ClockSourceChanged { from: String, to: String },
     /// The work reported faults of its own.
     WorkFaults { faults: u64, executed: u64 },
+    /// A loop on a real-time core switched into Linux: Linux scheduled it then.
+    ModeSwitches { switched: u64, executed: u64 },
     /// No miss was allowed and some were seen.
     MissesObserved { missed: u64, due: u64, skipped: u64 },
     /// The miss fraction is above the criterion.
@@ -147,7 +149,8 @@ impl Reason {
             | Self::LoadNotProven { .. }
             | Self::PolicyNotEffective { .. }
             | Self::ClockSourceChanged { .. }
-            | Self::WorkFaults { .. } => Outcome::Invalid,
+            | Self::WorkFaults { .. }
+            | Self::ModeSwitches { .. } => Outcome::Invalid,
             Self::EndedEarly { cause } => match cause {
                 EarlyEnd::Overrun { .. } => Outcome::Failed,
                 EarlyEnd::Interrupted => Outcome::Undecided,

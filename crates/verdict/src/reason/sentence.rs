@@ -99,6 +99,12 @@ impl fmt::Display for Reason {
                 count(*faults),
                 count(*executed)
             ),
+            Self::ModeSwitches { switched, executed } => write!(
+                f,
+                "the loop left its real-time core for Linux in {} of {} cycles",
+                count(*switched),
+                count(*executed)
+            ),
             Self::MissesObserved {
                 missed,
                 due,

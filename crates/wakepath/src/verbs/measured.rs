@@ -143,6 +143,12 @@ pub fn measure_after(
         super::exec::to_start(program.as_ref())?.map_err(|(_, why)| why)?;
     }
     let facts = Facts::read(&Root::host());
+    let own = scenario.tasks.iter().filter_map(|task| task.policy);
+    for policy in scenario.policies.iter().copied().chain(own) {
+        if let Some(why) = facts.varying.cores.refusal(policy) {
+            return Err(why.into());
+        }
+    }
     let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
     let listening = output.metrics.as_deref().map(Listening::at).transpose()?;
     let directory = place.make()?;

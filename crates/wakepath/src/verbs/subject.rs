@@ -61,9 +61,9 @@ pub fn loop_of(scenario: &Scenario, host: &HostCpus) -> LoopAtHand {
         .copied()
         .chain(own)
         .filter_map(|policy| match policy {
-            Policy::Fifo { priority } | Policy::RoundRobin { priority } => {
-                Some(u32::from(priority))
-            }
+            Policy::Fifo { priority }
+            | Policy::RoundRobin { priority }
+            | Policy::EvlFifo { priority } => Some(u32::from(priority)),
             _ => None,
         })
         .min();

@@ -1,0 +1,88 @@
+//! Calls to EVL: the two of Linux that enter it, and those that the core takes itself.
+
+#![allow(unsafe_code)] // None of these has a wrapper in libc or rustix.
+
+use super::abi::{self, IOCTL, OUT_OF_BAND, PRCTL_OUT_OF_BAND, READ, Way};
+use rustix::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::io;
+
+/// A request by Linux's `ioctl` about `value`, which has the size that the request's number tells.
+pub(super) fn ioctl<T>(device: impl AsFd, request: u32, value: &mut T) -> io::Result<i32> {
+    debug_assert_eq!((request >> 16 & 0x3fff) as usize, size_of::<T>());
+    let device = device.as_fd().as_raw_fd();
+    // SAFETY: the kernel reads and writes as many bytes as the request says, which are those of `value`.
+    let result = unsafe { libc::ioctl(device, request as _, &raw mut *value) };
+    answer(result.into()).map(|result| result as i32)
+}
+
+/// A request by Linux's `ioctl` that has no value.
+pub(super) fn plain_ioctl(device: impl AsFd, request: u32) -> io::Result<i32> {
+    // SAFETY: such a request has no argument, and the kernel touches no memory of this process.
+    let result = unsafe { libc::ioctl(device.as_fd().as_raw_fd(), request as _, 0) };
+    answer(result.into()).map(|result| result as i32)
+}
+
+/// A request that the core takes itself, without leaving it.
+#[inline]
+pub(super) fn core_ioctl<T>(
+    way: Way,
+    device: impl AsFd,
+    request: u32,
+    value: &mut T,
+) -> io::Result<()> {
+    debug_assert_eq!((request >> 16 & 0x3fff) as usize, size_of::<T>());
+    let device: libc::c_long = device.as_fd().as_raw_fd().into();
+    let (request, value) = (request as libc::c_long, &raw mut *value);
+    // SAFETY: as in `ioctl`; the numbers are the core's own, which `way` was told of.
+    let result = unsafe {
+        match way {
+            Way::Marked => libc::syscall(IOCTL | OUT_OF_BAND, device, request, value),
+            Way::Prctl => {
+                let option = PRCTL_OUT_OF_BAND;
+                libc::syscall(libc::SYS_prctl, option, IOCTL, device, request, value)
+            }
+        }
+    };
+    answer(result).map(drop)
+}
+
+/// Reads how often a timer of the core has expired; sleeps until it has.
+#[inline]
+pub(super) fn core_read(way: Way, timer: impl AsFd) -> io::Result<()> {
+    let mut expirations = 0_u64;
+    let bytes = size_of::<u64>() as libc::c_long;
+    let (timer, into): (libc::c_long, _) = (timer.as_fd().as_raw_fd().into(), &raw mut expirations);
+    // SAFETY: the kernel writes eight bytes at most, for which there is room.
+    let result = unsafe {
+        match way {
+            Way::Marked => libc::syscall(READ | OUT_OF_BAND, timer, into, bytes),
+            Way::Prctl => {
+                let option = PRCTL_OUT_OF_BAND;
+                libc::syscall(libc::SYS_prctl, option, READ, timer, into, bytes)
+            }
+        }
+    };
+    answer(result).map(drop)
+}
+
+/// The calling thread as a thread of the core: its descriptor. The core gives it a name.
+pub(super) fn clone_this_thread(factory: impl AsFd) -> io::Result<OwnedFd> {
+    let mut request = abi::CloneRequest::default();
+    ioctl(factory, abi::CLONE_THREAD, &mut request)?;
+    // SAFETY: the kernel has just made this descriptor for this process, and nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(request.descriptor.cast_signed()) })
+}
+
+/// A new timer of the clock.
+pub(super) fn new_timer(clock: impl AsFd) -> io::Result<OwnedFd> {
+    let descriptor = plain_ioctl(clock, abi::NEW_TIMER)?;
+    // SAFETY: as in `clone_this_thread`.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+fn answer(result: libc::c_long) -> io::Result<libc::c_long> {
+    match result {
+        -1 => Err(io::Error::last_os_error()),
+        result => Ok(result),
+    }
+}
