@@ -23,6 +23,9 @@ pub enum WaitError {
     /// The thread that wakes the loop could not be started.
     #[error("the thread that wakes the loop could not be started: {0}")]
     Waker(#[source] std::io::Error),
+    /// No timer of a core could be had.
+    #[error("the core gives the loop no timer: {0}")]
+    CoreTimer(#[source] std::io::Error),
     /// A core has no such way of waking.
     #[error(
         "a loop on EVL is woken by clock-nanosleep or timerfd, which are the core's own there; a futex is \
@@ -55,7 +58,7 @@ impl Sleeper {
                 WakeUp::ClockNanosleep => Ok(Self::Evl(core)),
                 WakeUp::Timerfd => match core.timer() {
                     Ok(timer) => Ok(Self::EvlTimer(core, timer)),
-                    Err(error) => Err(WaitError::Timerfd(error)),
+                    Err(error) => Err(WaitError::CoreTimer(error)),
                 },
                 WakeUp::Futex => Err(WaitError::NoFutexOnACore),
             };

@@ -2,7 +2,7 @@
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
 use wakepath_machine::{Reading, timers_elsewhere};
-use wakepath_timeline::CpuSet;
+use wakepath_timeline::{CpuSet, Policy};
 
 pub const CHECKS: &[Check] = &[
     Check {
@@ -85,6 +85,21 @@ pub const CHECKS: &[Check] = &[
         weight: Severity::Minor,
         confidence: Confidence::WellKnown,
         judge: timer_migration,
+    },
+    Check {
+        id: "S7",
+        group: Group::Scheduler,
+        title: "real-time core",
+        reads: "/dev/evl/control, /sys/devices/virtual/evl/control, /proc/xenomai, /proc/litmus",
+        why: "A core beside Linux's own scheduler has policies of its own, whose timers expire early by \
+              their gravity. A core that is stopped, closed to this user or of an ABI that is not known \
+              can't be used.",
+        now: "echo start > /sys/devices/virtual/evl/control/state; give your user the right to \
+              /dev/evl/control",
+        boot: "",
+        weight: Severity::Minor,
+        confidence: Confidence::Source,
+        judge: core,
     },
 ];
 
@@ -253,6 +268,22 @@ fn watchdog(seen: &Inspection) -> Finding {
             format!("on CPU {list}"),
             cpus.path(),
         ),
+    }
+}
+
+fn core(seen: &Inspection) -> Finding {
+    let cores = &seen.facts.varying.cores;
+    let path = "/dev/evl/control";
+    if cores.is_empty() {
+        return Finding::does_not_apply("no EVL, Cobalt or LITMUS^RT in this kernel", path);
+    }
+    if let Some(evl) = cores.evl.as_ref().filter(|evl| evl.abi.known().is_none()) {
+        return Finding::unread(&evl.abi);
+    }
+    let wanted = Policy::EvlFifo { priority: 1 };
+    match cores.evl.as_ref().and_then(|_| cores.refusal(wanted)) {
+        Some(why) => Finding::bad(why, path),
+        None => Finding::good(cores.lines().join("; "), path),
     }
 }
 

@@ -73,9 +73,13 @@ pub(super) fn clone_this_thread(factory: impl AsFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(request.descriptor.cast_signed()) })
 }
 
-/// A new timer of the clock.
+/// A new timer of the clock. Its request's number tells no size, and it writes the descriptor all the same.
 pub(super) fn new_timer(clock: impl AsFd) -> io::Result<OwnedFd> {
-    let descriptor = plain_ioctl(clock, abi::NEW_TIMER)?;
+    let mut descriptor: i32 = -1;
+    let clock = clock.as_fd().as_raw_fd();
+    // SAFETY: the kernel writes one `int`, which is there.
+    let result = unsafe { libc::ioctl(clock, abi::NEW_TIMER as _, &raw mut descriptor) };
+    answer(result.into())?;
     // SAFETY: as in `clone_this_thread`.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }

@@ -4,6 +4,7 @@ use super::changed::Changes;
 use super::{Outcome, measured};
 use crate::command_line::Check;
 use crate::terminal::tell;
+use wakepath_machine::{Facts, RealTimeCores, Root};
 use wakepath_scenario::{Scenario, builtin};
 use wakepath_timeline::Policy;
 use wakepath_timeline::duration::rounded;
@@ -34,6 +35,10 @@ pub fn run(arguments: &Check) -> Outcome {
         );
         scenario.flight = None;
     }
+    if arguments.policy.is_empty() {
+        let cores = Facts::read(&Root::host()).varying.cores;
+        scenario.policies.extend(of_a_core(&cores));
+    }
     if arguments.trace {
         scenario.trace.get_or_insert_default();
     }
@@ -62,13 +67,24 @@ const QUICK_NS: u64 = 10_000_000_000;
 /// The ordinary policy and the real-time one that `--quick` takes of the eight.
 const QUICK_POLICIES: [Policy; 2] = [Policy::Other { nice: 0 }, Policy::Fifo { priority: 50 }];
 
+/// The policies of a core that this machine has and this user may enter, beside Linux's FIFO of the same
+/// priorities.
+fn of_a_core(cores: &RealTimeCores) -> Vec<Policy> {
+    let of_evl = [50, 99].map(|priority| Policy::EvlFifo { priority });
+    let there = of_evl
+        .into_iter()
+        .filter(|_| cores.evl.is_some())
+        .filter(|&policy| cores.refusal(policy).is_none());
+    there.collect()
+}
+
 /// Ten seconds of measuring, shared by the conditions, each measured once; and what that can't show.
 fn quick(mut scenario: Scenario, of_the_eight: bool) -> (Scenario, Vec<String>) {
     let all = scenario.policies.len();
     if of_the_eight {
         scenario
             .policies
-            .retain(|policy| QUICK_POLICIES.contains(policy));
+            .retain(|policy| QUICK_POLICIES.contains(&policy.in_linux()));
     }
     scenario.repetitions = 1;
     let conditions = scenario.policies.len() * scenario.phases.len();

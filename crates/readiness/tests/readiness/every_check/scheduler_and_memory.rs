@@ -49,6 +49,19 @@ pub const CASES: &[Case] = &[
         &[],
     ),
     (
+        "S7",
+        &[
+            ("dev/evl/control", ""),
+            ("sys/devices/virtual/evl/control/abi", "32"),
+            ("sys/devices/virtual/evl/control/state", "running"),
+        ],
+        &[
+            ("dev/evl/control", ""),
+            ("sys/devices/virtual/evl/control/abi", "33"),
+        ],
+        &[("dev/evl/control", "")],
+    ),
+    (
         "M1",
         &[
             (STAT, FLYER),
