@@ -142,7 +142,8 @@ pub enum Figure {
     Max,
     /// Arithmetic mean of the execution time, over the cycles that ran.
     MeanExecution,
-    /// Largest response time observed, from the due time to the end of the work; no bound.
+    /// Largest response time observed, from the due time to the end of the work, or to the next cycle that ran
+    /// where it was skipped; no bound.
     MaxResponse,
 }
 

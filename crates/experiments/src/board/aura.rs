@@ -30,7 +30,7 @@ pub const EXPERIMENT: Experiment = Experiment {
             },
         },
         Claim {
-            published: "the default scheduler lets the loop wait for the log's writer longer than SCHED_FIFO 99 does",
+            published: "(ours) the default scheduler lets the loop wait for the log's writer longer than SCHED_FIFO 99 does",
             test: Test::Lower {
                 low: cell(KERNEL, WRITING, "FIFO 99"),
                 high: cell(KERNEL, WRITING, "OTHER nice 0"),
@@ -41,7 +41,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         Claim {
             published: "written in the loop itself, the log stalls it for 200 ms and more",
             test: Test::NotVisible(
-                "here another process writes; `sh examples/logging/run.sh` compares a log written in the loop, by a \
+                "another process writes in this repetition; `sh examples/logging/run.sh` compares a log written in the loop, by a \
                  thread and by another process",
             ),
         },

@@ -108,14 +108,16 @@ fn board(guest: &Guest, run: &Run, started: &str) -> Vec<String> {
             |line| one_line(&line.1).to_string(),
         )
     };
+    let model = facts.as_ref().map(|facts| facts.varying.preemption.model);
     vec![
         format!("{}, {}", of("Machine"), of("CPUs")),
         format!(
-            "{}: Linux {}, preemption {}; round of {started}",
+            "{}: Linux {}, preemption {}",
             guest.name,
             of("Kernel"),
-            of("Preemption")
+            model.unwrap_or_default().word()
         ),
+        format!("{}: a round of {started}", guest.name),
     ]
 }
 

@@ -114,7 +114,7 @@ fn rounds_become_a_page_and_one_of_another_length_is_refused() {
         "FIFO 99 | stress | 600 |",
         "14 / 19 / 193",
         "Linux",
-        "round of 2",
+        "a round of 2",
     ] {
         assert!(
             page.contains(expected) || expected.starts_with("14"),
