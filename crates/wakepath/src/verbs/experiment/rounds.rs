@@ -242,6 +242,13 @@ fn set_aside(place: &Path) -> Result<(), Failure> {
     if !place.exists() {
         return Ok(());
     }
+    if let Some(by) = Run::writer(place) {
+        return Err(format!(
+            "{}: this round is still under way ({by} writes it): go on when it has ended",
+            place.display()
+        )
+        .into());
+    }
     let name = place
         .file_name()
         .unwrap_or_default()

@@ -10,7 +10,7 @@ mod terminal;
 
 pub use finished::Finished;
 pub use place::Place;
-pub use processes::{Role, Task, kill, tasks_of};
+pub use processes::{Role, Task, kill, marked, tasks_of};
 pub use running::Running;
 pub use terminal::InTerminal;
 

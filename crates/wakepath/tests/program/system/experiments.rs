@@ -1,7 +1,7 @@
 //! `wakepath experiment`: rounds are joined to a page, an interrupted one is set aside and measured again, and what
 //! can't be joined is refused before anything is measured.
 
-use crate::started::{Finished, Place, Start, loop_cpu};
+use crate::started::{Finished, Place, Start, kill, loop_cpu, marked};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::time::Duration;
@@ -9,7 +9,8 @@ use std::time::Duration;
 wakepath_test_program::tests![
     what_is_no_experiment_or_has_no_place_is_refused_in_one_line,
     rounds_become_a_page_and_one_of_another_length_is_refused,
-    an_interrupted_round_is_set_aside_and_the_next_command_goes_on;
+    an_interrupted_round_is_set_aside_and_the_next_command_goes_on,
+    a_round_that_somebody_still_measures_is_left_alone;
     each_short_form_ends_within_ten_minutes_with_its_page,
 ];
 
@@ -170,6 +171,34 @@ fn an_interrupted_round_is_set_aside_and_the_next_command_goes_on() {
         }
         place = finished.place;
     }
+}
+
+fn a_round_that_somebody_still_measures_is_left_alone() {
+    crate::started::needs_real_time("an experiment");
+    let words = ["run", "beaglepilot", "--directory", "rounds", "--continue"];
+    let (place, kernel) = kernel(Place::new());
+    let running = Start::command_in(place, &["experiment"])
+        .with(&words)
+        .start();
+    running.the(crate::started::Role::Loop);
+    running.signal(Signal::KILL);
+    let killed = running.finish();
+    // The round's own process goes on: its samples are worth having.
+    let refused = experiment(killed.place, &words);
+    let folder = refused.place.path().join("rounds").join(&kernel);
+    let names: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().collect();
+    for pid in marked(refused.place.mark()) {
+        kill(pid, Signal::KILL);
+    }
+    refused.assert_code(1);
+    assert!(
+        refused
+            .said()
+            .contains("round-1: this round is still under way"),
+        "{}",
+        refused.said()
+    );
+    assert_eq!(names.len(), 1, "{names:?}");
 }
 
 // Ignored: the stage `experiments` runs it: three quarters of an hour.
