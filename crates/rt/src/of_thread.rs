@@ -51,8 +51,8 @@ pub fn place(
         sched_setaffinity(Some(pid(tid)?), &set)?;
     }
     if policy.is_of_a_core() {
-        // A thread enters a core by itself; nobody else can put it there.
-        return Err(io::ErrorKind::Unsupported.into());
+        let why = "a thread enters a real-time core by itself: nobody else can put it there";
+        return Err(io::Error::new(io::ErrorKind::Unsupported, why));
     }
     attributes::set(tid.cast_signed(), policy)?;
     match timer_slack_ns {

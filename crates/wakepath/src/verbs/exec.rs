@@ -19,6 +19,14 @@ use wakepath_timeline::Policy;
 /// Prepares, says what is in effect, and becomes the program; it comes back with an error alone.
 pub fn run(arguments: &Exec) -> Outcome {
     let policy = given::policy(&arguments.policy)?;
+    if policy.is_of_a_core() {
+        return Err(format!(
+            "--policy '{policy}': a thread enters a real-time core by itself, and leaves it where another \
+             program takes its place; exec can give {}",
+            policy.in_linux()
+        )
+        .into());
+    }
     let cpus = arguments.cpu.as_deref().map(given::cpus).transpose()?;
     let (program, rest) = arguments
         .command

@@ -44,6 +44,7 @@ wakepath_test_program::program![
     kills::runs::TESTS,
     kills::tunings::TESTS,
     kills::watches::TESTS,
+    lab::cores::TESTS,
     lab::experiments::TESTS,
     lab::given::TESTS,
     lab::TESTS,

@@ -39,6 +39,7 @@ fn what_can_t_be_started_is_one_line() {
     for (words, part) in [
         (&["--policy", "FIFO 100", "--", "true"][..], "99"),
         (&["--policy", "DEADLINE 1ms", "--", "true"], "400us/4ms/4ms"),
+        (&["--policy", "EVL FIFO 80", "--", "true"], "by itself"),
         (
             &["--policy", "OTHER", "--cpu", "9999", "--", "true"],
             "9999",
