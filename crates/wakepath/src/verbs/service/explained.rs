@@ -15,7 +15,10 @@ const MOST: usize = 4;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Explains the worst cycles of each loop, the worst first.
+/// Why a kept trace explains nothing.
+const NO_EVENTS: &str = "not explained: no kernel events around it; they were lost, or overwritten before they were kept";
+
+/// Explains the worst cycles of each loop, the worst first; those whose events don't reach them are named so.
 pub fn explain_worst(directory: &Path, arguments: &Explain) -> Outcome {
     let place = directory.display();
     if arguments.cycle.is_some() || arguments.perfetto.is_some() {
@@ -30,12 +33,15 @@ pub fn explain_worst(directory: &Path, arguments: &Explain) -> Outcome {
         traced.take(arguments.worst).map(move |of| (name, of))
     });
     let mut found = Vec::new();
+    let mut without_events = Vec::new();
     for (name, of) in traced {
-        if let Some((run, cycle)) = explained(directory, of)? {
-            found.push((name, run, cycle));
+        match (explained(directory, of)?, &of.trace) {
+            (Some((run, cycle)), _) => found.push((name, run, cycle)),
+            (None, Some(trace)) => without_events.push((name, one_line(&trace.run), trace.cycle)),
+            (None, None) => {}
         }
     }
-    if found.is_empty() {
+    if found.is_empty() && without_events.is_empty() {
         return Err(format!(
             "{place}: no worst cycle has kernel events; record the service with --trace"
         )
@@ -46,7 +52,12 @@ pub fn explain_worst(directory: &Path, arguments: &Explain) -> Outcome {
             let all = found.iter().map(
                 |(name, run, cycle)| serde_json::json!({"loop": name, "run": run, "cycle": cycle}),
             );
-            serde_json::to_string_pretty(&all.collect::<Vec<_>>())? + "\n"
+            let others = without_events.iter().map(|(name, run, number)| {
+                serde_json::json!({
+                    "loop": name, "run": run, "cycle": null, "number": number, "why": NO_EVENTS,
+                })
+            });
+            serde_json::to_string_pretty(&all.chain(others).collect::<Vec<_>>())? + "\n"
         }
         false => {
             let texts = found.iter().map(|(name, run, cycle)| {
@@ -56,7 +67,11 @@ pub fn explain_worst(directory: &Path, arguments: &Explain) -> Outcome {
             });
             let whole =
                 format!("\nevery piece: wakepath explain {place}/worst/NAME --cycle NUMBER\n");
-            texts.collect::<Vec<_>>().join("\n") + &whole
+            let others = without_events.iter().map(|(name, run, number)| {
+                format!("{}: {run} cycle {number}: {NO_EVENTS}\n", one_line(name))
+            });
+            let others: String = others.collect();
+            texts.collect::<Vec<_>>().join("\n") + &others + &whole
         }
     };
     print_result(arguments.json, &crate::terminal::laid(&text))?;

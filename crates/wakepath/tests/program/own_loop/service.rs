@@ -402,12 +402,14 @@ fn worst_cycles_keep_the_kernel_s_events_around_them() {
     let (text, said) = explained(&["field", "--json", "--worst", "100"]);
     let all: Vec<Value> = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{said}"));
     assert_eq!(all.len(), runs.len(), "{text}");
-    for one in &all {
+    // On a busy machine events of one may be lost: it is named all the same.
+    assert!(!all[0]["cycle"].is_null(), "{text}");
+    for one in all.iter().filter(|one| one["why"].is_null()) {
         let pieces = one["cycle"]["execution"].as_array().unwrap();
         assert!(!pieces.is_empty(), "{one:#}");
     }
     // Each is a run by itself.
-    let run = format!("field/worst/{}", runs[0]);
+    let run = format!("field/worst/{}", all[0]["run"].as_str().unwrap());
     let number = all[0]["cycle"]["cycle"].to_string();
     let (text, said) = explained(&[&run, "--cycle", &number]);
     assert!(text.contains("after due"), "{text}{said}");
