@@ -143,6 +143,22 @@ mod tests {
     }
 
     #[test]
+    fn a_core_adds_its_rows_where_it_is_there_and_known() {
+        use wakepath_machine::{EvlCore, Reading};
+        let with_abi = |abi: u32| RealTimeCores {
+            evl: Some(EvlCore {
+                abi: Reading::found(abi, "abi"),
+                ..EvlCore::default()
+            }),
+            ..RealTimeCores::default()
+        };
+        let rows = [50, 99].map(|priority| Policy::EvlFifo { priority });
+        assert_eq!(of_a_core(&with_abi(32)), rows);
+        assert!(of_a_core(&with_abi(33)).is_empty());
+        assert!(of_a_core(&RealTimeCores::default()).is_empty());
+    }
+
+    #[test]
     fn another_rate_keeps_the_reservations_shares() {
         let text = scenario_of(&["--rate", "1kHz"]);
         assert!(text.contains("DEADLINE 100000 ns"), "{text}");
