@@ -17,4 +17,4 @@ pub use experiment::{
 };
 pub use laboratory::{all, named};
 pub use page::{Page, page};
-pub use repeated::{GuestRun, Measured, Repeated};
+pub use repeated::{GuestRun, Measured, Repeated, Unlike};

@@ -158,7 +158,61 @@ impl GuestRun {
     }
 }
 
+/// Why rounds are no replicates of each other.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unlike {
+    /// Their due times differ in number.
+    #[error(
+        "its rounds of {guest} differ in length; measure each length in a directory of its own"
+    )]
+    Lengths {
+        /// [`Guest::name`].
+        guest: &'static str,
+    },
+    /// They were measured on different boards.
+    #[error(
+        "its rounds are of two machines, {one} and {other}; measure each board in a directory of its own, and give \
+         both to `wakepath experiment page`"
+    )]
+    Machines {
+        /// A board.
+        one: String,
+        /// Another.
+        other: String,
+    },
+}
+
 impl Repeated {
+    /// Rounds of one board put together.
+    ///
+    /// # Errors
+    /// Where they are no replicates of each other.
+    pub fn of_rounds(
+        experiment: &'static Experiment,
+        guests: Vec<GuestRun>,
+    ) -> Result<Self, Unlike> {
+        let mut machines = guests.iter().map(|round| round.board.first());
+        let first = machines.next().flatten();
+        if let Some(other) = machines.find(|one| *one != first) {
+            let told = |board: Option<&String>| board.cloned().unwrap_or_default();
+            return Err(Unlike::Machines {
+                one: told(first),
+                other: told(other),
+            });
+        }
+        let lengths = |run: &GuestRun| -> Vec<u64> {
+            run.conditions.iter().map(|one| one.scheduled).collect()
+        };
+        for guest in experiment.guests {
+            let mut runs = guests.iter().filter(|run| run.guest.name == guest.name);
+            let first = runs.next().map(lengths);
+            if runs.any(|run| Some(lengths(run)) != first) {
+                return Err(Unlike::Lengths { guest: guest.name });
+            }
+        }
+        Ok(Self { experiment, guests })
+    }
+
     /// The runs of a guest, one for each seed or round.
     pub fn runs_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a GuestRun> {
         self.guests.iter().filter(move |run| run.guest.name == name)

@@ -1,7 +1,7 @@
 //! The experiments of a board: each names conditions that its scenario has, and knows a boot by what it is.
 
 use wakepath_experiments::{
-    Agreement, Experiment, GuestRun, Measured, OVER_POLICIES, Repeated, findings, guest_of,
+    Agreement, Experiment, GuestRun, Measured, OVER_POLICIES, Repeated, Unlike, findings, guest_of,
     of_boards, on_a_board, page,
 };
 use wakepath_machine::PreemptionModel::{self, Full, Lazy, RealTime, Unknown, Voluntary};
@@ -13,6 +13,7 @@ wakepath_test_program::tests![
     every_cell_that_is_named_is_a_condition_of_the_built_in_scenario,
     a_boot_is_known_by_its_preemption_and_its_isolation,
     a_frame_within_its_period_needs_five_rounds_to_be_shown,
+    rounds_of_two_boards_or_of_two_lengths_are_not_put_together,
     a_kernel_that_was_not_booted_is_not_measured_and_the_page_says_how_to_go_on,
 ];
 
@@ -120,6 +121,26 @@ fn a_frame_within_its_period_needs_five_rounds_to_be_shown() {
     assert_eq!(
         agreement(&[4_000_000, 4_000_000, 4_000_000, 4_000_000, 6_000_000]).0,
         Agreement::Undecided
+    );
+}
+
+fn rounds_of_two_boards_or_of_two_lengths_are_not_put_together() {
+    let measured = || rounds("beaglepilot", "vanilla", &[5_000, 6_000, 7_000]);
+    let put_together = |change: fn(&mut GuestRun)| {
+        let mut one = measured();
+        change(&mut one.guests[1]);
+        Repeated::of_rounds(one.experiment, one.guests).map(|all| all.guests.len())
+    };
+    assert_eq!(put_together(|_| {}), Ok(3));
+    let boards = put_together(|round| round.board[0] = "Jetson Orin".into());
+    let said = boards.unwrap_err().to_string();
+    assert!(
+        said.contains("Raspberry Pi 5") && said.contains("Jetson Orin"),
+        "{said}"
+    );
+    assert_eq!(
+        put_together(|round| round.conditions[0].scheduled = 3),
+        Err(Unlike::Lengths { guest: "vanilla" })
     );
 }
 

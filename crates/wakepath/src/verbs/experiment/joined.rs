@@ -2,13 +2,13 @@
 //! page; and what was found, for the terminal and for a script.
 
 use super::Failure;
-use crate::terminal::laid;
+use crate::terminal::{laid, tell};
 use crate::verbs::progress::assessed;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use wakepath_archive::{Ending, Run};
 use wakepath_assess::explanation::kept;
-use wakepath_experiments::{Experiment, Guest, GuestRun, Repeated, findings, of_boards};
+use wakepath_experiments::{Guest, GuestRun, Repeated, findings, of_boards};
 use wakepath_machine::Facts;
 use wakepath_timeline::one_line;
 
@@ -40,10 +40,21 @@ pub(super) fn joined(directory: &Path) -> Result<Repeated, Failure> {
                 .map(|round| round_in(&place, round))
                 .take_while(|run| run.exists())
             {
-                let Ok(run) = Run::open(&run) else { continue };
+                let run = match Run::open(&run) {
+                    Ok(run) => run,
+                    Err(error) => {
+                        tell!("note: left out: {error}");
+                        continue;
+                    }
+                };
                 let is_its = run.manifest.scenario.name == experiment.scenario;
-                if is_its && run.manifest.ending == Ending::Complete {
-                    rounds.push((experiment, guest, run));
+                match run.manifest.ending == Ending::Complete {
+                    true if is_its => rounds.push((experiment, guest, run)),
+                    true => {}
+                    false if is_its => {
+                        tell!("note: left out: {}: did not end", run.directory().display())
+                    }
+                    false => {}
                 }
             }
         }
@@ -62,28 +73,8 @@ pub(super) fn joined(directory: &Path) -> Result<Repeated, Failure> {
     {
         guests.push(round(guest, run)?);
     }
-    alike(experiment, &guests, directory)?;
-    Ok(Repeated { experiment, guests })
-}
-
-/// Rounds of unequal length are no replicates of each other.
-fn alike(experiment: &Experiment, guests: &[GuestRun], directory: &Path) -> Result<(), Failure> {
-    let lengths = |guest: &GuestRun| -> Vec<u64> {
-        guest.conditions.iter().map(|one| one.scheduled).collect()
-    };
-    for guest in experiment.guests {
-        let mut runs = guests.iter().filter(|run| run.guest.name == guest.name);
-        let first = runs.next().map(lengths);
-        if runs.any(|run| Some(lengths(run)) != first) {
-            return Err(format!(
-                "{}: its rounds of {} differ in length; measure each length in a directory of its own",
-                directory.display(),
-                guest.name
-            )
-            .into());
-        }
-    }
-    Ok(())
+    Repeated::of_rounds(experiment, guests)
+        .map_err(|unlike| format!("{}: {unlike}", directory.display()).into())
 }
 
 fn round(guest: &Guest, run: &Run) -> Result<GuestRun, Failure> {
@@ -99,26 +90,40 @@ fn round(guest: &Guest, run: &Run) -> Result<GuestRun, Failure> {
 fn board(guest: &Guest, run: &Run, started: &str) -> Vec<String> {
     let taken = run.manifest.facts.first();
     let facts = taken.and_then(|taken| serde_json::from_value::<Facts>(taken.facts.clone()).ok());
-    let of = |label: &str| {
-        let summary = facts.as_ref().map(Facts::summary).unwrap_or_default();
-        let mut lines = summary.into_iter();
-        let found = lines.find(|line| line.0 == label);
-        found.map_or_else(
-            || "not known".to_owned(),
-            |line| one_line(&line.1).to_string(),
-        )
+    let Some(facts) = facts else {
+        return vec!["a machine that is not known".into()];
     };
-    let model = facts.as_ref().map(|facts| facts.varying.preemption.model);
+    let kernel = &facts.fixed.kernel;
     vec![
-        format!("{}, {}", of("Machine"), of("CPUs")),
+        machine(&facts),
         format!(
             "{}: Linux {}, preemption {}",
             guest.name,
-            of("Kernel"),
-            model.unwrap_or_default().word()
+            one_line(&kernel.release.to_string()),
+            facts.varying.preemption.model.word()
         ),
         format!("{}: a round of {started}", guest.name),
     ]
+}
+
+/// What stays the same from boot to boot.
+fn machine(facts: &Facts) -> String {
+    let kinds = facts.fixed.cpus.models.known().into_iter().flatten();
+    let kinds = kinds.map(|kind| {
+        let name = kind.name.as_deref().unwrap_or("unnamed");
+        format!("{} × {name}", kind.cpus.len())
+    });
+    let all: Vec<String> = facts
+        .fixed
+        .platform
+        .name()
+        .into_iter()
+        .chain(kinds)
+        .collect();
+    match all.is_empty() {
+        true => "a machine that is not known".into(),
+        false => one_line(&all.join(", ")).to_string(),
+    }
 }
 
 /// What was found, for a person.

@@ -133,6 +133,20 @@ fn rounds_become_a_page_and_one_of_another_length_is_refused() {
     let place = round(refused.place, &format!("rounds/{kernel}/round-4"), 100);
     let refused = experiment(place, &["page", "rounds"]);
     refused.assert_refused(1, &["differ in length"]);
+
+    // One that can't be read is named, not left out in silence.
+    let folder = refused.place.path().join("rounds").join(&kernel);
+    std::fs::remove_dir_all(folder.join("round-4")).unwrap();
+    std::fs::write(folder.join("round-2/manifest.json"), "{}").unwrap();
+    let told = experiment(refused.place, &["page", "rounds", "--json"]);
+    told.assert_code(0);
+    assert!(
+        told.said().contains("left out") && told.said().contains("round-2"),
+        "{}",
+        told.said()
+    );
+    let rounds = told.json()["experiments"][0]["rounds"].clone();
+    assert_eq!(rounds.as_array().map(Vec::len), Some(2));
 }
 
 fn an_interrupted_round_is_set_aside_and_the_next_command_goes_on() {
