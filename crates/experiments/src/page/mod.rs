@@ -103,7 +103,14 @@ fn summary(text: &mut String, experiments: &[Repeated]) {
 
 fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Repeated) {
     let experiment = repeated.experiment;
-    line!(text, "\n## {}\n", experiment.title);
+    // Of several boards each has a section of its own.
+    match experiment.setting {
+        Setting::Laboratory => line!(text, "\n## {}\n", experiment.title),
+        Setting::Board => {
+            let machine = provenance::machine(repeated);
+            line!(text, "\n## {}: {machine}\n", experiment.title);
+        }
+    }
     line!(text, "Published: {}\n", experiment.source);
     line!(text, "Here:\n");
     for differs in experiment.differs {
@@ -128,6 +135,11 @@ fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Re
             heading,
             figure,
         } = shown;
+        let is_taken = figures.iter().any(|(name, _)| *name == file);
+        let file = match is_taken {
+            true => format!("{}-{file}", figures.len() + 1),
+            false => file,
+        };
         let alternative = figure.alternative.replace(['[', ']'], "");
         line!(text, "\n*{heading}*\n\n![{alternative}]({file})");
         figures.push((file, figure.to_svg(&origin)));
