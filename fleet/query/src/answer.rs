@@ -166,7 +166,7 @@ mod tests {
         let text = answer().to_text();
         assert_eq!(
             text,
-            "board       worst_ns\na,\"b\"\u{fffd}[2J        -5\nc\n"
+            "board      worst_ns\na,\"b\"\u{fffd}[2J        -5\nc\n"
         );
         assert_eq!(
             answer().to_csv(),

@@ -125,6 +125,30 @@ fn rounds_become_a_page_and_one_of_another_length_is_refused() {
     let pictures = page.matches(".svg)").count();
     assert!(pictures > 0, "{page}");
 
+    // Another board's rounds on the same page have a section and pictures of their own.
+    let copied = std::process::Command::new("cp")
+        .args(["-r", "rounds", "others"])
+        .current_dir(told.place.path())
+        .status();
+    assert!(copied.unwrap().success());
+    let both = ["page", "rounds", "others", "--page", "both"];
+    let told = experiment(told.place, &both);
+    told.assert_code(0);
+    let both = told.place.path().join("both");
+    let page = std::fs::read_to_string(both.join("README.md")).unwrap();
+    assert_eq!(page.matches("\n## Three kernels").count(), 2, "{page}");
+    let links = page
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
+    let links: Vec<&str> = links.filter(|link| link.ends_with(".svg")).collect();
+    let distinct: std::collections::BTreeSet<_> = links.iter().collect();
+    assert_eq!((links.len(), distinct.len()), (2 * pictures, 2 * pictures));
+    assert!(
+        links.iter().all(|link| both.join(link).exists()),
+        "{links:?}"
+    );
+
     let refused = experiment(
         told.place,
         &["run", "beaglepilot", "--directory", "rounds", "--continue"],
