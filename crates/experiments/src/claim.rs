@@ -136,6 +136,22 @@ pub fn findings(repeated: &Repeated) -> Vec<Finding> {
         .collect()
 }
 
+/// The same for a person, under each experiment's title.
+pub fn findings_text(all: &[Repeated]) -> String {
+    let mut text = String::new();
+    for one in all {
+        text += &format!("{}\n", one.experiment.title);
+        for finding in findings(one) {
+            let agreement = finding.agreement.name();
+            text += &format!(
+                "  {agreement}: {}\n    here: {}\n",
+                finding.published, finding.here
+            );
+        }
+    }
+    text
+}
+
 fn tried(repeated: &Repeated, test: &Test) -> (Agreement, String) {
     let outcome = match *test {
         Test::Lower {

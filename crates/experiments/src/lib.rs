@@ -11,7 +11,7 @@ mod repeated;
 mod shown;
 
 pub use board::{guest_of, of_boards, on_a_board};
-pub use claim::{Agreement, Claim, Finding, Test, findings};
+pub use claim::{Agreement, Claim, Finding, Test, findings, findings_text};
 pub use experiment::{
     Boot, Cell, Drawing, Experiment, Figure, Guest, OVER_POLICIES, Published, Setting,
 };

@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use wakepath_archive::{GuestAdditions, Run};
 use wakepath_assess::{Assessment, Picture};
-use wakepath_experiments::{Experiment, Guest, GuestRun, Page, Repeated, all, findings, named};
+use wakepath_experiments::{
+    Experiment, Guest, GuestRun, Page, Repeated, all, findings, findings_text, named,
+};
 use wakepath_explain::Explanation;
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_verdict::Outcome;
@@ -232,21 +234,11 @@ pub fn write_page(written: &Page, place: &Path) -> Result<PathBuf> {
 
 /// The findings for a person.
 pub fn to_text(repeated: &[Repeated], page: &Path) -> String {
-    let mut text = String::new();
-    for one in repeated {
-        text += &format!("{}\n", one.experiment.title);
-        for finding in findings(one) {
-            let agreement = finding.agreement.name();
-            text += &format!(
-                "  {agreement}: {}\n    here: {}\n",
-                finding.published, finding.here
-            );
-        }
-    }
-    text + &format!(
-        "virtual time: lengths of software paths, no machine's latencies\npage: {}\n",
-        page.display()
-    )
+    findings_text(repeated)
+        + &format!(
+            "virtual time: lengths of software paths, no machine's latencies\npage: {}\n",
+            page.display()
+        )
 }
 
 /// Findings and figures for a script.

@@ -1,20 +1,12 @@
 //! BeaglePilot on a board: its kernels one after the other, a boot each.
 
 use super::{REAL_TIME, booted, cell};
-use crate::{Claim, Drawing, Experiment, Figure, Published, Setting, Test};
+use crate::laboratory::beaglepilot::PUBLISHED;
+use crate::{Claim, Drawing, Experiment, Figure, Setting, Test};
 use wakepath_machine::PreemptionModel::{Full, Lazy, None as NoPreemption, Voluntary};
 
 const POLICY: &str = "FIFO 99";
 const STRESS: &str = "stress";
-
-const fn published(guest: &'static str, min: f64, mean: f64, max: f64) -> Published {
-    Published {
-        cell: cell(guest, STRESS, POLICY),
-        min: Some(min),
-        mean: Some(mean),
-        max: Some(max),
-    }
-}
 
 const fn lower(low: &'static str, high: &'static str, figure: Figure) -> Test {
     Test::Lower {
@@ -49,11 +41,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         booted("RT_PREEMPT", "a kernel with PREEMPT_RT", REAL_TIME, None),
     ],
     drawing: Drawing::Overlay,
-    published: &[
-        published("vanilla", 14.0, 19.0, 193.0),
-        published("PREEMPT", 16.0, 21.0, 68.0),
-        published("RT_PREEMPT", 20.0, 27.0, 91.0),
-    ],
+    published: PUBLISHED,
     claims: &[
         Claim {
             published: "PREEMPT's largest latency lies below vanilla's (68 against 193 µs)",

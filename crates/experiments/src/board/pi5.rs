@@ -1,7 +1,8 @@
 //! arXiv 2604.19275 on a board: eight policies on a standard and a real-time kernel.
 
 use super::{REAL_TIME, STANDARD, booted, cell};
-use crate::{Claim, Drawing, Experiment, Figure, OVER_POLICIES, Published, Setting, Test};
+use crate::laboratory::pi5::PUBLISHED;
+use crate::{Claim, Drawing, Experiment, Figure, OVER_POLICIES, Setting, Test};
 
 const ORDINARY: &str = "standard";
 const RT: &str = "PREEMPT_RT";
@@ -30,20 +31,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         booted(RT, "a kernel with PREEMPT_RT", REAL_TIME, None),
     ],
     drawing: Drawing::Boxes,
-    published: &[
-        Published {
-            cell: cell(ORDINARY, STRESS, OVER_POLICIES),
-            min: None,
-            mean: None,
-            max: Some(9_000.0),
-        },
-        Published {
-            cell: cell(RT, STRESS, OVER_POLICIES),
-            min: None,
-            mean: None,
-            max: Some(225.0),
-        },
-    ],
+    published: PUBLISHED,
     claims: &[
         Claim {
             published: "under stress the real-time kernel's worst case is nearly 88 % lower",

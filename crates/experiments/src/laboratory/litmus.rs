@@ -8,6 +8,71 @@ const RT: &str = "PREEMPT_RT";
 /// The thread with the shorter period; the other one is in the table.
 const POLICY: &str = "FIFO 99, cpu0";
 
+/// What was published, on a board as in the laboratory.
+pub(crate) const PUBLISHED: &[Published] = &[
+    Published {
+        cell: cell(PLAIN, "none", POLICY),
+        min: None,
+        mean: Some(2.89),
+        max: Some(19.73),
+    },
+    Published {
+        cell: cell(RT, "none", POLICY),
+        min: None,
+        mean: Some(2.74),
+        max: Some(11.20),
+    },
+];
+
+/// What was found, likewise.
+pub(crate) const CLAIMS: &[Claim] = &[
+    Claim {
+        published: "without load PREEMPT_RT's largest latency is lower (11.20 against 19.73 µs)",
+        test: Test::Lower {
+            low: cell(RT, "none", POLICY),
+            high: cell(PLAIN, "none", POLICY),
+            figure: Figure::Max,
+            times: 1.0,
+        },
+    },
+    Claim {
+        published: "without load the averages are much the same (2.74 and 2.89 µs)",
+        test: Test::Alike {
+            one: cell(RT, "none", POLICY),
+            other: cell(PLAIN, "none", POLICY),
+            figure: Figure::Mean,
+            within: 1.25,
+        },
+    },
+    Claim {
+        published: "beside CPU-bound loads PREEMPT_RT's latency is significantly lower",
+        test: Test::Lower {
+            low: cell(RT, "cpu-bound", POLICY),
+            high: cell(PLAIN, "cpu-bound", POLICY),
+            figure: Figure::Mean,
+            times: 1.25,
+        },
+    },
+    Claim {
+        published: "I/O has a huge effect on plain Linux",
+        test: Test::Lower {
+            low: cell(PLAIN, "none", POLICY),
+            high: cell(PLAIN, "io-bound", POLICY),
+            figure: Figure::Max,
+            times: 10.0,
+        },
+    },
+    Claim {
+        published: "I/O has none on PREEMPT_RT",
+        test: Test::Alike {
+            one: cell(RT, "none", POLICY),
+            other: cell(RT, "io-bound", POLICY),
+            figure: Figure::Max,
+            within: 2.0,
+        },
+    },
+];
+
 pub const EXPERIMENT: Experiment = Experiment {
     setting: Setting::Laboratory,
     name: "litmus-16core",
@@ -30,67 +95,8 @@ pub const EXPERIMENT: Experiment = Experiment {
         },
     ],
     drawing: Drawing::Averages,
-    published: &[
-        Published {
-            cell: cell(PLAIN, "none", POLICY),
-            min: None,
-            mean: Some(2.89),
-            max: Some(19.73),
-        },
-        Published {
-            cell: cell(RT, "none", POLICY),
-            min: None,
-            mean: Some(2.74),
-            max: Some(11.20),
-        },
-    ],
-    claims: &[
-        Claim {
-            published: "without load PREEMPT_RT's largest latency is lower (11.20 against 19.73 µs)",
-            test: Test::Lower {
-                low: cell(RT, "none", POLICY),
-                high: cell(PLAIN, "none", POLICY),
-                figure: Figure::Max,
-                times: 1.0,
-            },
-        },
-        Claim {
-            published: "without load the averages are much the same (2.74 and 2.89 µs)",
-            test: Test::Alike {
-                one: cell(RT, "none", POLICY),
-                other: cell(PLAIN, "none", POLICY),
-                figure: Figure::Mean,
-                within: 1.25,
-            },
-        },
-        Claim {
-            published: "beside CPU-bound loads PREEMPT_RT's latency is significantly lower",
-            test: Test::Lower {
-                low: cell(RT, "cpu-bound", POLICY),
-                high: cell(PLAIN, "cpu-bound", POLICY),
-                figure: Figure::Mean,
-                times: 1.25,
-            },
-        },
-        Claim {
-            published: "I/O has a huge effect on plain Linux",
-            test: Test::Lower {
-                low: cell(PLAIN, "none", POLICY),
-                high: cell(PLAIN, "io-bound", POLICY),
-                figure: Figure::Max,
-                times: 10.0,
-            },
-        },
-        Claim {
-            published: "I/O has none on PREEMPT_RT",
-            test: Test::Alike {
-                one: cell(RT, "none", POLICY),
-                other: cell(RT, "io-bound", POLICY),
-                figure: Figure::Max,
-                within: 2.0,
-            },
-        },
-    ],
+    published: PUBLISHED,
+    claims: CLAIMS,
     differs: &[
         "Debian's Linux 6.1 on two emulated CPUs, with threads of 1000 and 1500 µs, instead of sixteen \
          CPUs; 400 due times of the shorter one instead of 20 min. The CPUs take turns of 2 µs: figures \

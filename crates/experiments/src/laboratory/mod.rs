@@ -1,9 +1,9 @@
 //! The experiments of the laboratory, each in a file of its own.
 
-mod beaglepilot;
+pub(crate) mod beaglepilot;
 mod isolation;
-mod litmus;
-mod pi5;
+pub(crate) mod litmus;
+pub(crate) mod pi5;
 
 use crate::{Cell, Experiment};
 

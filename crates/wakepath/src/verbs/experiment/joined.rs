@@ -2,7 +2,7 @@
 //! page; and what was found, for the terminal and for a script.
 
 use super::Failure;
-use crate::terminal::{laid, tell};
+use crate::terminal::tell;
 use crate::verbs::progress::assessed;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -126,24 +126,7 @@ fn machine(facts: &Facts) -> String {
     }
 }
 
-/// What was found, for a person.
-pub(super) fn findings_text(all: &[Repeated], page: &Path) -> String {
-    let mut text = String::new();
-    for one in all {
-        text += &format!("{}\n", one.experiment.title);
-        for finding in findings(one) {
-            let agreement = finding.agreement.name();
-            text += &format!(
-                "  {agreement}: {}\n    here: {}\n",
-                finding.published, finding.here
-            );
-        }
-    }
-    text += &format!("page: {}\n", page.display());
-    laid(&text)
-}
-
-/// The same and the figures, for a script.
+/// What was found and the figures, for a script.
 pub(super) fn findings_json(all: &[Repeated], page: &Path) -> Value {
     let round = |run: &GuestRun| json!({ "kernel": run.guest.name, "board": run.board, "conditions": run.conditions });
     let one = |repeated: &Repeated| {

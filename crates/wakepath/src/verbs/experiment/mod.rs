@@ -6,10 +6,11 @@ mod rounds;
 
 use super::{Outcome, measured, print_result};
 use crate::command_line::{Experiment, ExperimentPage};
-use joined::{findings_json, findings_text, joined};
+use crate::terminal::laid;
+use joined::{findings_json, joined};
 use serde_json::json;
 use std::process::ExitCode;
-use wakepath_experiments::{Guest, Repeated, guest_of, of_boards, page};
+use wakepath_experiments::{Guest, Repeated, findings_text, guest_of, of_boards, page};
 use wakepath_lab::write_page;
 use wakepath_machine::{Facts, Root};
 use wakepath_scenario::{KnownCpus, Scenario, builtin};
@@ -103,7 +104,7 @@ fn show(all: &[Repeated], place: &std::path::Path, as_json: bool) -> Outcome {
     let path = write_page(&page(all), place)?;
     let shown = match as_json {
         true => format!("{:#}\n", findings_json(all, &path)),
-        false => findings_text(all, &path),
+        false => laid(&(findings_text(all) + &format!("page: {}\n", path.display()))),
     };
     print_result(as_json, &shown)?;
     Ok(ExitCode::SUCCESS)

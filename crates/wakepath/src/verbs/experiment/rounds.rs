@@ -157,7 +157,11 @@ impl Order<'_> {
             }
             match (self.is_whole(&place), said) {
                 (Ok(true), _) => {}
-                (Ok(false), Some(said)) => return Err(format!("{part}: {said}").into()),
+                (Ok(false), Some(said)) => {
+                    leave_nothing_of_a_refusal(&place, directory);
+                    let said = said.strip_prefix("wakepath: ").unwrap_or(&said);
+                    return Err(format!("{part}: {said}").into());
+                }
                 (Ok(false), None) => {
                     let why = "ended before its time; its notes say why: wakepath show";
                     return Err(format!("{part}: {why} {}", place.display()).into());
@@ -233,6 +237,25 @@ impl Order<'_> {
                 "note: {short}not measured yet: {}; boot it and go on with --continue",
                 others.join(", ")
             ),
+        }
+    }
+}
+
+/// A round that was refused before its first sample is no evidence: without it the next command needs no
+/// `--continue`, whoever types it.
+fn leave_nothing_of_a_refusal(place: &Path, directory: &Path) {
+    // What can't be read may hold samples.
+    let Ok(run) = Run::open(place) else { return };
+    let mut threads = run.manifest.segments.iter().flat_map(|of| &of.threads);
+    if threads.any(|thread| thread.recorded > 0) {
+        return;
+    }
+    // What can't be removed, or is not empty, stays.
+    let _ = std::fs::remove_dir_all(place);
+    for above in place.ancestors().skip(1) {
+        let is_ours = above.starts_with(directory);
+        if !is_ours || std::fs::remove_dir(above).is_err() {
+            break;
         }
     }
 }

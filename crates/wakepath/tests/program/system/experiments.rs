@@ -10,7 +10,8 @@ wakepath_test_program::tests![
     what_is_no_experiment_or_has_no_place_is_refused_in_one_line,
     rounds_become_a_page_and_one_of_another_length_is_refused,
     an_interrupted_round_is_set_aside_and_the_next_command_goes_on,
-    a_round_that_somebody_still_measures_is_left_alone;
+    a_round_that_somebody_still_measures_is_left_alone,
+    a_round_that_is_refused_leaves_nothing_and_its_reason_is_said_once;
     each_short_form_ends_within_ten_minutes_with_its_page,
 ];
 
@@ -237,6 +238,39 @@ fn a_round_that_somebody_still_measures_is_left_alone() {
         refused.said()
     );
     assert_eq!(names.len(), 1, "{names:?}");
+}
+
+fn a_round_that_is_refused_leaves_nothing_and_its_reason_is_said_once() {
+    const NOBODY: u32 = 65_534;
+    if !crate::started::is_root() {
+        wakepath_test_program::not_run("only root can become another user");
+    }
+    if !std::path::Path::new("/dev/cpu_dma_latency").exists() {
+        wakepath_test_program::not_run("nothing here refuses an ordinary user a round");
+    }
+    let (place, _) = kernel(Place::new());
+    std::os::unix::fs::chown(place.path(), Some(NOBODY), None).unwrap();
+    let words = [
+        "run",
+        "beaglepilot",
+        "--rounds",
+        "1",
+        "--directory",
+        "rounds",
+        "--no-tui",
+    ];
+    let refused = Start::command_in(place, &["experiment"])
+        .with(&words)
+        .by_user(NOBODY)
+        .finish();
+    refused.assert_code(1);
+    let said = refused.said();
+    assert!(
+        said.contains("/dev/cpu_dma_latency can't be held"),
+        "{said}"
+    );
+    assert_eq!(said.matches("wakepath: ").count(), 1, "{said}");
+    assert!(!refused.place.path().join("rounds").exists());
 }
 
 // Ignored: the stage `experiments` runs it: three quarters of an hour.
