@@ -74,7 +74,6 @@ pub struct Cycles {
     switches_seen: Option<u32>,
     /// Whether the loop is on a core, and what it did in Linux last counts for nothing.
     passes_over: bool,
-    on_a_core: bool,
 }
 
 impl Cycles {
@@ -125,13 +124,12 @@ impl Cycles {
             only_cpu,
             switches_seen: None,
             passes_over: on_a_core,
-            on_a_core,
         })
     }
 
     /// What the loop has just asked of Linux on purpose is no mode switch of its next cycle.
     pub fn pass_over_mode_switches(&mut self) {
-        self.passes_over = self.on_a_core;
+        self.passes_over = self.sleeper.is_on_a_core();
     }
 
     /// Number of the cycle that runs next.
@@ -236,7 +234,7 @@ impl Cycles {
         if activation.cycle < self.first_judged {
             flags = flags.with(SampleFlags::WARM_UP);
         }
-        if self.on_a_core {
+        if self.sleeper.is_on_a_core() {
             // A core that no longer answers has not kept the thread.
             let switches = self.sleeper.mode_switches();
             if switches.is_none() || switches != self.switches_seen {
