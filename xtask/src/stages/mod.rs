@@ -1,5 +1,6 @@
-//! The stages of the tests. Those that compile or compute run in two rows side by side; those that
-//! measure time run last, one after the other, with the machine to themselves.
+//! The stages of the tests. Those that compile or compute run in rows side by side; after them come those that
+//! mostly wait for loops that wait, with builds at the lowest priority beside them; those that measure time run
+//! last, one after the other, with the machine to themselves.
 
 mod concurrency;
 mod counts;
@@ -47,9 +48,13 @@ enum Place {
     /// In the second row, beside the first: a build directory or a profile of its own, or little to
     /// build.
     Beside,
-    /// In whichever row has come to its end first: a build directory of its own.
+    /// In a third row, and in whichever row has come to its end: a build directory of its own.
     Either,
-    /// With nothing, after both rows: time is measured, or memory.
+    /// After the rows, one after the other: it waits for most of its time, and stands a busy machine.
+    Waiting,
+    /// Beside those, at the lowest priority: little but a build.
+    Filling,
+    /// With nothing, after all these: time is measured, or memory.
     Alone,
     /// As [`Self::Alone`], and with `--deep` only.
     Deep,
@@ -60,7 +65,7 @@ const fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(minutes * 60)
 }
 
-use Place::{Alone, Beside, Deep, Either, First};
+use Place::{Alone, Beside, Deep, Either, Filling, First, Waiting};
 
 #[rustfmt::skip] // One line for each stage.
 const STAGES: &[Stage] = &[
@@ -70,19 +75,19 @@ const STAGES: &[Stage] = &[
     Stage { name: "clippy", about: "clippy finds nothing, tests and benchmarks included", place: First, limit: minutes(15), run: lints::clippy },
     Stage { name: "documentation", about: "rustdoc warns of nothing; its examples run", place: First, limit: minutes(15), run: lints::documentation },
     Stage { name: "default-features", about: "tests of what has optional features, without them", place: First, limit: minutes(10), run: suites::default_features },
-    Stage { name: "static-aarch64", about: "static program for 64-bit Arm, started", place: First, limit: minutes(15), run: static_builds::aarch64 },
-    Stage { name: "static-armv7", about: "static program for 32-bit Arm, started", place: First, limit: minutes(15), run: static_builds::armv7 },
-    Stage { name: "32-bit", about: "what only computes passes on 32 bits, the loop's library too", place: First, limit: minutes(15), run: suites::narrow },
     Stage { name: "static-x86_64", about: "static program for x86-64 as released: started, under 15 MB", place: Beside, limit: minutes(20), run: static_builds::x86_64 },
     Stage { name: "lab", about: "stock and RT kernels in virtual time, twice the same", place: Beside, limit: minutes(40), run: suites::lab },
     Stage { name: "miri", about: "undefined behaviour in the ring", place: Either, limit: minutes(20), run: concurrency::miri },
     Stage { name: "loom", about: "the ring, under every order of its memory accesses", place: Either, limit: minutes(15), run: concurrency::loom },
     Stage { name: "python", about: "the Python package, by pytest on each Python that is here", place: Either, limit: minutes(15), run: python::package },
     Stage { name: "fleet", about: "tests and lints of wakepath-fleet, a workspace of its own, without its engine", place: Either, limit: minutes(20), run: fleet::workspace },
+    Stage { name: "commands", about: "the released program's command line, and users' controllers", place: Waiting, limit: minutes(30), run: suites::commands },
+    Stage { name: "system", about: "the released program, as its users start it", place: Waiting, limit: minutes(30), run: suites::system },
+    Stage { name: "static-aarch64", about: "static program for 64-bit Arm, started", place: Filling, limit: minutes(30), run: static_builds::aarch64 },
+    Stage { name: "static-armv7", about: "static program for 32-bit Arm, started", place: Filling, limit: minutes(30), run: static_builds::armv7 },
+    Stage { name: "32-bit", about: "what only computes passes on 32 bits, the loop's library too", place: Filling, limit: minutes(30), run: suites::narrow },
     Stage { name: "machine", about: "rooms whose tests run real loops, loads and tracers", place: Alone, limit: minutes(30), run: suites::machine },
-    Stage { name: "commands", about: "the released program's command line, and users' controllers", place: Alone, limit: minutes(30), run: suites::commands },
     Stage { name: "alone", about: "tests that need the machine's memory for themselves", place: Alone, limit: minutes(10), run: suites::alone },
-    Stage { name: "system", about: "the released program, as its users start it", place: Alone, limit: minutes(30), run: suites::system },
     Stage { name: "peer", about: "wakepath beside cyclictest, in short", place: Alone, limit: minutes(5), run: peer::smoke },
     Stage { name: "kills", about: "some 200 kills of processes of runs, watches and tunings, counted", place: Deep, limit: minutes(40), run: suites::kills },
     Stage { name: "languages", about: "loops in Rust, C++ and Python at once for ten minutes, one killed, one stopped; samples counted", place: Deep, limit: minutes(15), run: suites::languages },

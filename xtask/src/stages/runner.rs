@@ -5,10 +5,14 @@ use super::outcome::Outcome;
 use super::{Place, Stage};
 use crate::job::Job;
 use crate::{place, table};
+use rustix::process::setpriority_process;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Nice values: of rows that go behind another, and of what everything else goes before.
+const BELOW: i32 = 5;
+const LOWEST: i32 = 19;
 /// How many lines of a log are shown where no failed test can be named.
 const LOG_LINES: usize = 40;
 /// How many belong to one error of the compiler.
@@ -32,23 +36,22 @@ pub fn run(stages: &[&Stage]) -> Result<ExitCode, String> {
     let of = |place: Place| stages.iter().filter(move |stage| stage.place == place);
     let in_turn = |place: Place| of(place).map(|stage| carry_out(stage)).collect::<Vec<_>>();
     let either = Mutex::new(of(Place::Either));
-    let row = |place: Place| {
+    let rest = || {
         let next = || either.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let mut done = in_turn(place);
-        done.extend(std::iter::from_fn(next).map(|stage| carry_out(stage)));
-        done
+        std::iter::from_fn(next)
+            .map(|stage| carry_out(stage))
+            .collect::<Vec<_>>()
     };
-    let (first, beside) = std::thread::scope(|scope| {
-        let beside = scope.spawn(|| row(Place::Beside));
-        let first = row(Place::First);
-        (first, beside.join())
-    });
-    let beside = beside.map_err(|_| "the second row of stages broke off".to_owned())?;
-    let rows = first.into_iter().chain(beside);
-    let alone = in_turn(Place::Alone)
-        .into_iter()
-        .chain(in_turn(Place::Deep));
-    let done = rows.chain(alone).collect::<Result<Vec<Done>, _>>()?;
+    let row = |place: Place| in_turn(place).into_iter().chain(rest()).collect::<Vec<_>>();
+    let first = || yielding(BELOW, || row(Place::First));
+    let third = || yielding(BELOW, rest);
+    let filling = || yielding(LOWEST, || in_turn(Place::Filling));
+    // The second row is the longest, so the others go behind it; what it leaves they fill.
+    let mut done = side_by_side([&first, &|| row(Place::Beside), &third])?;
+    done.extend(side_by_side([&|| in_turn(Place::Waiting), &filling])?);
+    done.extend(in_turn(Place::Alone));
+    done.extend(in_turn(Place::Deep));
+    let done = done.into_iter().collect::<Result<Vec<Done>, _>>()?;
 
     let total = done.iter().map(|done| done.outcome.counts);
     let total = total.fold(Counts::default(), |sum, counts| sum + counts);
@@ -68,6 +71,28 @@ pub fn run(stages: &[&Stage]) -> Result<ExitCode, String> {
     Ok(match total.failed > 0 || total.passed == 0 {
         true => ExitCode::FAILURE,
         false => ExitCode::SUCCESS,
+    })
+}
+
+/// A row at a lower priority, which its thread's children inherit. Where it may not be set, it is a little more in
+/// the way.
+fn yielding<T>(nice: i32, row: impl FnOnce() -> T) -> T {
+    let _ = setpriority_process(None, nice);
+    row()
+}
+
+/// What came of rows of stages, each in a thread of its own.
+fn side_by_side<'a, const ROWS: usize>(
+    rows: [&(dyn Fn() -> Vec<Result<Done<'a>, String>> + Sync); ROWS],
+) -> Result<Vec<Result<Done<'a>, String>>, String> {
+    std::thread::scope(|scope| {
+        let rows = rows.map(|row| scope.spawn(row));
+        let ended = rows.map(|row| {
+            row.join()
+                .map_err(|_| "a row of stages broke off".to_owned())
+        });
+        let done = ended.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(done.into_iter().flatten().collect())
     })
 }
 

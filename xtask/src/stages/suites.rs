@@ -114,11 +114,13 @@ pub fn system(job: &Job) -> Outcome {
 }
 
 const ONE_AT_A_TIME: &str = "--test-threads=1";
+const TWO_AT_A_TIME: &str = "--test-threads=2";
 const FOUR_AT_A_TIME: &str = "--test-threads=4";
 
-/// The laboratory, with a real emulator and Debian's kernels: guests boot for minutes.
+/// The laboratory, with a real emulator and Debian's kernels: guests boot for minutes, each on one of the
+/// host's CPUs.
 pub fn lab(job: &Job) -> Outcome {
-    released(job, &["lab::", "--ignored", ONE_AT_A_TIME])
+    released(job, &["lab::", "--ignored", TWO_AT_A_TIME])
 }
 
 /// Processes killed at random points of runs, watches and changed settings, with their counts.
