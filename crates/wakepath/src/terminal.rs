@@ -2,7 +2,7 @@
 //! and no character that could steer a terminal gets through but the styling that is our own. It
 //! decides nothing about what is said.
 //!
-//! `main.rs` denies `println!` and its kin, so that a new line of output comes here too. That a
+//! `lib.rs` denies `println!` and its kin, so that a new line of output comes here too. That a
 //! foreign name can't end its line and forge the next is not seen here, where all line ends look
 //! alike: [`wakepath_archive::Run::open`] sees to that.
 

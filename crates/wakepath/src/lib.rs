@@ -1,0 +1,86 @@
+//! The command. Each verb has a file in `verbs`; what a person sees while a run is carried out is in
+//! `view`. Carrying it out is in the crate `wakepath-measure`, the process in which the loop runs in
+//! `wakepath-measured-loop`.
+//!
+//! No library for others: [`main`] is the program. It stands here and not in the program's own crate, because the
+//! compiler begins a library beside those it needs, and a program only once all of them have ended.
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod beginning;
+mod command_line;
+mod internal;
+mod limits;
+mod memory;
+mod metrics;
+mod runs;
+mod terminal;
+mod usage;
+mod verbs;
+mod view;
+
+use clap::Parser;
+use command_line::{CommandLine, Verb};
+use std::process::ExitCode;
+
+#[global_allocator]
+static MEMORY: memory::Spoken = memory::Spoken;
+
+/// Does what this process's arguments ask for: 0 passed, 1 error, 2 criterion not met, 3 undecided.
+pub fn main() -> ExitCode {
+    limits::report_instead_of_dying();
+    // A load that measures fork and exec starts this program thousands of times a second: its
+    // workers don't wait for a command line that they don't have.
+    if let Some(arguments) = internal::load_worker_arguments() {
+        return wakepath_load::worker::main(arguments);
+    }
+    let line = match CommandLine::try_parse() {
+        Ok(line) => line,
+        Err(said) => return usage::answer(&said),
+    };
+    if !line.verb.uses_capabilities()
+        && let Err(error) = wakepath_programs::rights::give_up()
+    {
+        terminal::tell!("wakepath: capabilities can't be given up: {error}");
+        return ExitCode::from(1);
+    }
+    let outcome = match line.verb {
+        Verb::Check(arguments) => verbs::check::run(&arguments),
+        Verb::Run(arguments) => verbs::run::run(&arguments),
+        Verb::Rate(arguments) => verbs::rate::run(&arguments),
+        Verb::Record(arguments) => verbs::record::run(&arguments),
+        Verb::Runs(arguments) => verbs::runs::run(&arguments),
+        Verb::Show(arguments) => verbs::show::run(&arguments),
+        Verb::Report(arguments) => verbs::report::run(&arguments),
+        Verb::Fly(arguments) => verbs::fly::run(&arguments),
+        Verb::Bound(arguments) => verbs::bound::run(&arguments),
+        Verb::Explain(arguments) => verbs::explain::run(&arguments),
+        Verb::Watch(arguments) => verbs::watch::run(&arguments),
+        Verb::Exec(arguments) => verbs::exec::run(&arguments),
+        Verb::Schedulability(arguments) => verbs::schedulability::run(&arguments),
+        Verb::Compare(arguments) => verbs::compare::run(&arguments),
+        Verb::Import(arguments) => verbs::import::run(&arguments),
+        Verb::Export(arguments) => verbs::export::run(&arguments),
+        Verb::Recover(arguments) => verbs::recover::run(&arguments),
+        Verb::Seal(arguments) => verbs::seal::run(&arguments),
+        Verb::Verify(arguments) => verbs::verify::run(&arguments),
+        Verb::Scenario(arguments) => verbs::scenario::run(&arguments),
+        Verb::Doctor(arguments) => verbs::doctor::run(&arguments),
+        Verb::Tune(arguments) => verbs::tune::run(&arguments),
+        Verb::Lab(verb) => verbs::lab::run(&verb),
+        Verb::Experiment(verb) => verbs::experiment::run(&verb),
+        Verb::Loads(arguments) => verbs::loads::run(&arguments),
+        Verb::Tiers(arguments) => verbs::tiers::run(&arguments),
+        Verb::Machine(arguments) => verbs::machine::run(&arguments),
+        Verb::Completions { shell } => verbs::documentation::completions(shell),
+        Verb::Man { directory } => verbs::documentation::man(&directory),
+        Verb::Internal(process) => return internal::run(process),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            terminal::tell_failure(&error);
+            ExitCode::from(1)
+        }
+    }
+}
