@@ -57,6 +57,28 @@ impl Account {
         }
     }
 
+    /// The first due time that counts is that of this cycle.
+    pub fn begin_at(&mut self, cycle: u64) {
+        self.next_cycle = Some(cycle);
+    }
+
+    /// No sample comes any more, and the last due time is that of the cycle before this one: what is missing before
+    /// it was skipped, or is lost. Nothing where no sample came: there is no minute to put it in.
+    pub fn end_before(&mut self, cycle: u64) {
+        let between = self.next_cycle.map_or(0, |next| cycle.saturating_sub(next));
+        if self.number.is_none() || self.lost == u64::MAX {
+            return;
+        }
+        let lost = between.min(self.lost);
+        let skipped = between - lost;
+        (0..skipped.min(MOST_PUSHED)).for_each(|_| self.clusters.push(true));
+        self.lost = 0;
+        self.lost_so_far += lost;
+        self.minute.lost += lost;
+        self.minute.skipped += skipped;
+        self.minute.missed += skipped;
+    }
+
     /// Cycles that were seen to be lost.
     pub fn lost_so_far(&self) -> u64 {
         self.lost_so_far

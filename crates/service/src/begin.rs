@@ -49,6 +49,27 @@ pub enum ServiceError {
 /// # Errors
 /// Why it can't, in one line; nothing is written then.
 pub fn prepare(path: &Path, trust: Trust) -> Result<Directory, ServiceError> {
+    prepared(path, trust, Standing::Known, |_| Ok(()))
+}
+
+/// The same for rounds of a scenario, whose plan is there before anything else.
+pub(crate) fn prepare_for_rounds(
+    path: &Path,
+    trust: Trust,
+    plan: Option<&[u8]>,
+) -> Result<Directory, ServiceError> {
+    prepared(path, trust, Standing::Rounds, |directory| match plan {
+        Some(plan) => directory.put(room::PLAN, plan),
+        None => Ok(()),
+    })
+}
+
+fn prepared(
+    path: &Path,
+    trust: Trust,
+    known: Standing,
+    begin: impl Fn(&Directory) -> io::Result<()>,
+) -> Result<Directory, ServiceError> {
     let failed = |source| ServiceError::Io {
         path: path.into(),
         source,
@@ -56,13 +77,15 @@ pub fn prepare(path: &Path, trust: Trust) -> Result<Directory, ServiceError> {
     if path.exists() {
         let directory = Directory::to_write(path, trust)?;
         match room::standing(&directory).map_err(failed)? {
-            Standing::Other => return Err(ServiceError::Other { path: path.into() }),
+            Standing::New => {}
             Standing::Strange => return Err(ServiceError::Strange { path: path.into() }),
-            Standing::New | Standing::Known => {}
+            standing if standing == known => {}
+            _ => return Err(ServiceError::Other { path: path.into() }),
         }
     }
     let directory = Directory::make(path, trust)?;
     if !room::is_service(path) {
+        begin(&directory).map_err(failed)?;
         room::make(&directory).map_err(failed)?;
     }
     Ok(directory)

@@ -11,6 +11,8 @@ use wakepath_statistics::LatencyHistogram;
 
 /// What a file of the history is called, before its month.
 const PREFIX: &str = "history-";
+/// What the file of a round is called, before its number.
+const ROUND: &str = "history-round-";
 /// Lines that wait for a disk without room; then the oldest go.
 const MOST_WAITING: usize = 2_000;
 
@@ -81,6 +83,32 @@ pub enum Entry {
         /// Whether its program ended or gave it up while it ran.
         died: bool,
     },
+    /// Rounds of a scenario are measured from now on: by a new command, or by one that goes on.
+    RoundsBegan {
+        /// When.
+        at_ns: u64,
+        /// The command line that they all have.
+        command: Vec<String>,
+    },
+    /// A round is measured, and all before this since the last one is of it.
+    RoundEnded {
+        /// When.
+        at_ns: u64,
+        /// Its number, from 1.
+        number: u32,
+        /// How many there are to be.
+        of: u32,
+    },
+    /// What a round shows of a loop beside its counts.
+    RoundJudged {
+        /// When it began.
+        at_ns: u64,
+        /// The loop.
+        name: String,
+        /// What it is.
+        #[serde(flatten)]
+        finding: RoundFinding,
+    },
     /// Something to be known.
     Note {
         /// When.
@@ -96,6 +124,18 @@ pub enum Entry {
     /// Of a later version. Never written.
     #[serde(other)]
     Unknown,
+}
+
+/// What a round shows of a loop beside its counts, with the reason in one line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "finding", content = "why", rename_all = "kebab-case")]
+pub enum RoundFinding {
+    /// Its samples are no evidence, and none of them is counted.
+    Invalid(String),
+    /// It breaks the criterion by more than counts, such as in the vehicle's flight.
+    Failed(String),
+    /// It leaves something open that counts do not show.
+    Undecided(String),
 }
 
 /// What the cycles of a loop came to, of which the first and the last are due in the same minute.
@@ -264,6 +304,28 @@ impl HistoryWriter {
 
 fn line(text: &str) -> String {
     format!("{:08x} {text}\n", crc32fast::hash(text.as_bytes()))
+}
+
+/// All that a round came to, put in place in one piece.
+///
+/// # Errors
+/// The system's; nothing of it is in the history then.
+pub(crate) fn put_round(directory: &Directory, number: u32, entries: &[Entry]) -> io::Result<()> {
+    let mut text = String::new();
+    for entry in entries {
+        text += &line(&serde_json::to_string(entry)?);
+    }
+    directory.put(&format!("{ROUND}{number:06}.log"), text.as_bytes())
+}
+
+/// The number of the last round in the history; 0 where there is none.
+pub(crate) fn last_round(directory: &Directory) -> io::Result<u32> {
+    let names = directory.names()?;
+    let numbers = names.iter().filter_map(|name| {
+        let digits = name.strip_prefix(ROUND)?.strip_suffix(".log")?;
+        digits.parse::<u32>().ok()
+    });
+    Ok(numbers.max().unwrap_or(0))
 }
 
 /// The file of an instant.

@@ -4,6 +4,7 @@
 use crate::history::Bears;
 use crate::summary::LoopSummary;
 use serde::Serialize;
+use wakepath_timeline::count::counted;
 use wakepath_timeline::duration::exact;
 
 /// The verdict.
@@ -115,6 +116,12 @@ pub fn judged(of: &LoopSummary, bears: &Bears) -> Judged {
             of.switched_off
         ));
     }
+    let rounds = |(count, why): &(u64, String)| {
+        (*count > 0).then(|| format!("{} {why}", counted(*count, "round:", "rounds, the last:")))
+    };
+    failed.extend(rounds(&of.rounds.failed));
+    missing.extend(rounds(&of.rounds.undecided));
+    missing.extend(rounds(&of.rounds.invalid).map(|said| format!("no evidence in {said}")));
     let outcome = match (failed.is_empty(), missing.is_empty()) {
         (false, _) => Outcome::Failed,
         (true, false) => Outcome::Undecided,

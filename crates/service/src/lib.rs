@@ -1,6 +1,6 @@
 //! The recording of a program's loops in the field, for months and in bounded room: all samples of the last
 //! hours as runs like any other, the worst cycles for ever, the rest as a histogram for each minute. It starts no
-//! program and shows nothing.
+//! program and shows nothing. Rounds of a scenario, measured for hours or days, have the same form.
 //!
 //! What lies in the directory:
 //!
@@ -8,6 +8,8 @@
 //! |---|---|
 //! | `service.json` | the version of this form |
 //! | `history-YYYY-MM.log` | a line for each minute, start, end and gap, with its check sum ([`Entry`]) |
+//! | `history-round-N.log` | the same of a round, where rounds of a scenario are measured ([`Rounds`]) |
+//! | `rounds.json` | how many rounds of what; none where a program is recorded |
 //! | `worst.json` | the worst cycles of each loop ([`WorstCycle`]) |
 //! | `worst/LOOP-TIME` | run directories of some cycles around one of the worst, with the kernel's events |
 //! | `segments/LOOP-TIME` | run directories, the oldest removed when room is needed |
@@ -30,6 +32,7 @@ mod recent;
 mod recorder;
 mod replay;
 mod room;
+mod rounds;
 mod said;
 mod segment;
 mod summary;
@@ -38,10 +41,11 @@ mod traces;
 mod worst;
 
 pub use begin::{ServiceError, prepare};
-pub use history::{Bears, Entry, HistoryWriter, Minute, read_history};
+pub use history::{Bears, Entry, HistoryWriter, Minute, RoundFinding, read_history};
 pub use judged::{Judged, Outcome, judged};
 pub use recorder::record;
-pub use room::{MARK, is_service};
-pub use summary::{Day, Gap, LoopSummary, Summary, summary};
+pub use room::{MARK, PLAN, has_rounds, is_service};
+pub use rounds::{Round, RoundError, Rounds, loop_name};
+pub use summary::{Day, Gap, LoopSummary, RoundFindings, Summary, summary};
 pub use terms::{Described, Found, Live, Refusal, Settings, Terms};
 pub use worst::{Neighbour, Traced, WorstCycle, read_worst};

@@ -8,6 +8,8 @@ use wakepath_directory::Directory;
 
 /// What makes a directory one of a service.
 pub const MARK: &str = "service.json";
+/// What is beside it in a directory that rounds of a scenario are measured into: how many, and of what.
+pub const PLAN: &str = "rounds.json";
 /// Where the run directories are.
 pub(crate) const SEGMENTS: &str = "segments";
 /// The version of the form of all this.
@@ -32,19 +34,35 @@ pub(crate) enum Standing {
     Known,
     /// It is one of a later version.
     Strange,
+    /// Rounds of a scenario are in it, which are no program's.
+    Rounds,
     /// Something else is in it.
     Other,
+}
+
+/// Whether rounds of a scenario are measured into a directory.
+pub fn has_rounds(directory: &Path) -> bool {
+    is_service(directory) && directory.join(PLAN).is_file()
 }
 
 /// What is in a directory.
 pub(crate) fn standing(directory: &Directory) -> io::Result<Standing> {
     match directory.read(MARK)? {
-        None if directory.names()?.iter().all(|name| name == "lock") => Ok(Standing::New),
+        None if directory
+            .names()?
+            .iter()
+            .all(|name| matches!(&name[..], "lock" | PLAN)) =>
+        {
+            Ok(Standing::New)
+        }
         None => Ok(Standing::Other),
         Some(text) => Ok(match serde_json::from_slice(&text) {
             Ok(Mark {
                 wakepath_service: FORM,
-            }) => Standing::Known,
+            }) => match directory.holds(PLAN) {
+                true => Standing::Rounds,
+                false => Standing::Known,
+            },
             _ => Standing::Strange,
         }),
     }

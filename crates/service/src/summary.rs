@@ -1,7 +1,7 @@
 //! The whole history of a service in a few figures: for each loop, for each day, and what is missing. It reads, and
 //! judges nothing.
 
-use crate::history::{Bears, Entry, Minute, read_history, written};
+use crate::history::{Bears, Entry, Minute, RoundFinding, read_history, written};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -33,6 +33,8 @@ pub struct Summary {
     pub damaged: u64,
     /// Whether the program runs, by the last entry.
     pub is_running: bool,
+    /// Rounds of a scenario: how many are measured, and how many there are to be; none of a program.
+    pub rounds: Option<(u32, u32)>,
     /// The boot of the last start.
     boot: String,
 }
@@ -77,12 +79,36 @@ pub struct LoopSummary {
     pub latencies: LatencyHistogram,
     /// By day in UTC, such as `2026-11-23`.
     pub days: BTreeMap<String, Day>,
+    /// What rounds showed beside counts.
+    pub rounds: RoundFindings,
     /// Minutes under another criterion, which are not in these figures.
     pub other_criterion: u64,
     /// Segment and end of the last minute.
     last_to: (String, u64),
     /// Whether it has begun and nobody said that it ended.
     is_under_way: bool,
+}
+
+/// What rounds of a scenario showed of a loop beside its counts: in how many, and the last reason.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RoundFindings {
+    /// Rounds that are no evidence, and are not in the counts.
+    pub invalid: (u64, String),
+    /// Rounds that break the criterion by more than counts.
+    pub failed: (u64, String),
+    /// Rounds that leave something open.
+    pub undecided: (u64, String),
+}
+
+impl RoundFindings {
+    fn take(&mut self, finding: RoundFinding) {
+        let (of, why) = match finding {
+            RoundFinding::Invalid(why) => (&mut self.invalid, why),
+            RoundFinding::Failed(why) => (&mut self.failed, why),
+            RoundFinding::Undecided(why) => (&mut self.undecided, why),
+        };
+        *of = (of.0 + 1, why);
+    }
 }
 
 /// One day of a loop.
@@ -195,6 +221,29 @@ impl Summary {
                     self.gap(at_ns, None, format!("{name}: {how}"));
                 }
             }
+            Entry::RoundsBegan { at_ns, command } => {
+                if let Some((_, last_ns)) = self.span {
+                    self.gap(
+                        last_ns,
+                        Some(at_ns),
+                        "no round was measured to its end".into(),
+                    );
+                }
+                self.starts += 1;
+                self.command = command;
+                self.is_running = true;
+                self.seen(at_ns);
+            }
+            Entry::RoundEnded { at_ns, number, of } => {
+                self.rounds = Some((number, of));
+                self.is_running = number < of;
+                self.seen(at_ns);
+            }
+            Entry::RoundJudged { name, finding, .. } => {
+                if let Some(of) = self.loops.get_mut(&name) {
+                    of.rounds.take(finding);
+                }
+            }
             Entry::Note { at_ns, text } => {
                 self.notes.push((at_ns, text));
                 if self.notes.len() > MOST_GAPS {
@@ -274,6 +323,7 @@ impl LoopSummary {
             switched_off: 0,
             latencies: LatencyHistogram::new(),
             days: BTreeMap::new(),
+            rounds: RoundFindings::default(),
             other_criterion: 0,
             last_to: (String::new(), 0),
             is_under_way: false,

@@ -62,11 +62,14 @@ pub struct Check {
                         undecided.\n\nExamples:\n  \
                         wakepath run pi5-250hz\n  \
                         wakepath run my-loop.toml --rate 1kHz --policy 'FIFO 80'\n  \
-                        wakepath run my-loop.toml --directory results/monday"
+                        wakepath run my-loop.toml --directory results/monday\n  \
+                        wakepath run my-loop.toml --for 5h33m --keep 4GiB --directory nightly\n  \
+                        wakepath run --continue --directory nightly"
 )]
 pub struct Run {
     /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
-    pub scenario: String,
+    #[arg(required_unless_present = "goes_on")]
+    pub scenario: Option<String>,
     /// Scale the scenario to this time for the whole run, such as `60s`.
     #[arg(long, value_name = "TIME")]
     pub duration: Option<String>,
@@ -85,6 +88,33 @@ pub struct Run {
     /// Measure everything once more with kernel events recorded, as `trace = true` does.
     #[arg(long)]
     pub trace: bool,
+    /// Unattended, for this time in all, such as `5h33m`: in rounds, with bounded memory and disk.
+    #[arg(
+        long = "for",
+        value_name = "TIME",
+        conflicts_with_all = ["duration", "stop_above"],
+        long_help = "Unattended, for this time in all, such as `5h33m`. The scenario is measured in rounds, each a run \
+        of its own. Counts, a histogram for each minute and the worst cycles of all rounds stay; of the samples those \
+        of the last rounds. All rounds together are judged. Ctrl-C, a power cut or a reboot costs the round under way: \
+        --continue goes on"
+    )]
+    pub whole: Option<String>,
+    /// With --for: the longest that a round may be.
+    #[arg(long, value_name = "TIME", default_value = "10min", requires = "whole")]
+    pub round: String,
+    /// With --for: room for the samples of the last rounds; the oldest go.
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", requires = "whole")]
+    pub keep: String,
+    /// With --for: worst cycles of each condition that are kept.
+    #[arg(long, value_name = "COUNT", default_value_t = 100, requires = "whole",
+          value_parser = clap::value_parser!(u16).range(..=1000))]
+    pub worst: u16,
+    /// Go on with rounds that were interrupted: those of --directory, or the latest.
+    #[arg(
+        long = "continue",
+        conflicts_with_all = ["scenario", "whole", "duration", "rate", "cpu", "task", "policy", "trace", "stop_above"]
+    )]
+    pub goes_on: bool,
     /// How to show and where to put it.
     #[command(flatten)]
     pub output: Output,

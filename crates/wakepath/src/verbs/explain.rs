@@ -16,6 +16,12 @@ use wakepath_scenario::units;
 /// Explains and shows.
 pub fn run(arguments: &Explain) -> Outcome {
     let directory = runs::find(arguments.run.as_deref())?;
+    if wakepath_service::has_rounds(&directory) {
+        let place = directory.display();
+        return Err(
+            format!("{place}: holds rounds; name one of them: {place}/segments/ROUND").into(),
+        );
+    }
     if wakepath_service::is_service(&directory) {
         return super::service::explain_worst(&directory, arguments);
     }

@@ -39,6 +39,7 @@ mod subject;
 mod sweep;
 pub mod tiers;
 pub mod tune;
+mod unattended;
 pub mod verify;
 pub mod watch;
 

@@ -1,15 +1,23 @@
 //! `wakepath run`: a scenario from a file or from those built in.
 
 use super::changed::Changes;
-use super::{Outcome, measured};
+use super::{Outcome, measured, unattended};
 use crate::command_line::Run;
 use wakepath_measure::HostCpus;
 use wakepath_scenario::{Scenario, Warning};
 
 /// Measures and judges.
 pub fn run(arguments: &Run) -> Outcome {
+    if arguments.goes_on {
+        return unattended::go_on(arguments);
+    }
+    if let Some(whole) = &arguments.whole {
+        return unattended::begin(arguments, whole);
+    }
     let host = measured::host_cpus()?;
-    let (text, source) = measured::scenario_text(&arguments.scenario)?;
+    // Without one the command line was refused.
+    let name = arguments.scenario.as_deref().unwrap_or_default();
+    let (text, source) = measured::scenario_text(name)?;
     measured::may_use(arguments.cpu, &host)?;
     let changes = Changes {
         rate: arguments.rate.as_deref(),

@@ -59,7 +59,11 @@ fn listed(number: usize, found: &Found) -> Listed {
         under_way: false,
     };
     if wakepath_service::is_service(&directory) {
-        let what = Some("a service".to_owned());
+        let what = match wakepath_service::has_rounds(&directory) {
+            true => "rounds",
+            false => "a service",
+        };
+        let what = Some(what.to_owned());
         return Listed { what, ..shown };
     }
     if Run::writer(&directory).is_some() {

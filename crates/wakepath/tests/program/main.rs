@@ -81,6 +81,7 @@ wakepath_test_program::program![
     system::settings::TESTS,
     system::stalls::TESTS,
     system::traced::TESTS,
+    system::unattended::TESTS,
     system::wake_ups::TESTS,
     system::usdt::TESTS,
     system::watching::TESTS,

@@ -5,7 +5,8 @@ mod beside;
 mod explained;
 mod from_within;
 mod order;
-mod shown;
+mod rounds;
+pub(super) mod shown;
 mod terms;
 
 pub use beside::{keeper, recorder};

@@ -3,6 +3,7 @@
 
 use super::super::{Outcome, print_result};
 use super::explained::in_details;
+use super::rounds;
 use crate::command_line::Show;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -35,22 +36,32 @@ pub fn show(directory: &Path, arguments: &Show) -> Outcome {
         .collect();
     let text = match arguments.json {
         true => format!("{:#}\n", as_json(&summary, &loops, &worst)),
+        false if summary.rounds.is_some() && !arguments.details => {
+            let place = one_line(&directory.display().to_string());
+            rounds::text(&place, &summary, &loops, &worst)
+        }
         false => text(directory, &summary, &loops, &worst, arguments.details),
     };
     print_result(arguments.json, &text)?;
+    if summary.rounds.is_some() {
+        return Ok(ExitCode::from(code(rounds::whole(&loops).outcome)));
+    }
     let outcomes = loops.values().map(|(_, judged)| judged.outcome);
-    let code = outcomes.map(|of| match of {
-        Verdict::Failed => 2,
-        Verdict::Undecided => 3,
-        Verdict::Passed => 0,
-    });
     // One that failed is not hidden behind one that is undecided.
-    let codes: Vec<u8> = code.collect();
+    let codes: Vec<u8> = outcomes.map(code).collect();
     Ok(ExitCode::from(match &codes[..] {
         [] => 3,
         codes if codes.contains(&2) => 2,
         codes => codes.iter().copied().max().unwrap_or(3),
     }))
+}
+
+fn code(outcome: Verdict) -> u8 {
+    match outcome {
+        Verdict::Failed => 2,
+        Verdict::Undecided => 3,
+        Verdict::Passed => 0,
+    }
 }
 
 fn name_of(outcome: Verdict) -> &'static str {
@@ -61,7 +72,7 @@ fn name_of(outcome: Verdict) -> &'static str {
     }
 }
 
-fn at(ns: u64) -> String {
+pub(super) fn at(ns: u64) -> String {
     let at = SystemTime::UNIX_EPOCH + Duration::from_nanos(ns);
     let text = humantime::format_rfc3339_millis(at).to_string();
     text.replace('T', " ").trim_end_matches('Z').to_owned()
@@ -83,16 +94,20 @@ fn text(
     let mut text = String::new();
     let place = one_line(&directory.display().to_string());
     let Some((first, last)) = summary.span else {
-        return format!("service in {place}: nothing is recorded yet\n");
+        return format!("{place}: nothing is recorded yet\n");
     };
     let lasted = long(last.saturating_sub(first) as f64 / 1e9);
     let runs = match summary.is_running {
         true => "; not ended",
         false => "",
     };
+    let what = match summary.rounds {
+        Some((measured, of)) => format!("{measured} of {of} rounds"),
+        None => "service".to_owned(),
+    };
     let _ = writeln!(
         text,
-        "service in {place}: {lasted}, {} to {} UTC{runs}\n{}: {}",
+        "{what} in {place}: {lasted}, {} to {} UTC{runs}\n{}: {}",
         at(first),
         at(last),
         one_line(&summary.command.join(" ")),
@@ -223,7 +238,7 @@ fn one_loop(
     }
 }
 
-fn worst_line(of: &WorstCycle) -> String {
+pub(super) fn worst_line(of: &WorstCycle) -> String {
     let mut line = format!(
         "{}  response {}, latency {}, CPU {}",
         at(of.at_ns),
@@ -303,6 +318,7 @@ fn as_json(
             "first_ns": summary.span.map(|(first, _)| first),
             "last_ns": summary.span.map(|(_, last)| last),
             "starts": summary.starts,
+            "rounds": summary.rounds.map(|(measured, of)| json!({"measured": measured, "of": of})),
             "recorder_died": summary.resumed,
             "command": summary.command,
             "ended": !summary.is_running,

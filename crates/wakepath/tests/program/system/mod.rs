@@ -19,6 +19,7 @@ pub mod rights;
 pub mod settings;
 pub mod stalls;
 pub mod traced;
+pub mod unattended;
 pub mod usdt;
 pub mod wake_ups;
 pub mod watching;

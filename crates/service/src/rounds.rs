@@ -1,0 +1,399 @@
+//! Rounds of a scenario, each a whole run, as one history in bounded room: each thread of each condition is a loop, a
+//! round's minutes come into the history in one piece, and its samples may go then. It measures nothing; a round that
+//! was cut short never comes here.
+
+use crate::account::Account;
+use crate::begin::{self, ServiceError};
+use crate::history::{Bears, Entry, Minute, RoundFinding, last_round, now_ns, put_round};
+use crate::recent::{Recent, Seen};
+use crate::room::{self, SEGMENTS};
+use crate::worst::Worst;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use wakepath_archive::{ArchiveError, Run, SegmentRecord, ThreadRecord};
+use wakepath_directory::{Directory, Trust};
+
+/// Rounds under way: nobody else measures into their directory.
+#[derive(Debug)]
+pub struct Rounds {
+    directory: Directory,
+    segments: Directory,
+    worst: Worst,
+    _lock: File,
+}
+
+/// A round that was measured to its end.
+pub struct Round<'a> {
+    /// Its number, from 1.
+    pub number: u32,
+    /// How many there are to be.
+    pub of: u32,
+    /// Its directory's name below `segments`.
+    pub segment: &'a str,
+    /// The run that it is.
+    pub run: &'a Run,
+    /// What a thread bears, by the round's own scenario.
+    pub bears: &'a dyn Fn(&ThreadRecord) -> Bears,
+    /// What it shows beside its counts, by the name of the loop.
+    pub findings: &'a BTreeMap<String, RoundFinding>,
+    /// From `CLOCK_MONOTONIC` to the time since 1970, in nanoseconds, while it ran.
+    pub offset_ns: i64,
+    /// The command line, where this is the first round that it measured.
+    pub begins: Option<&'a [String]>,
+}
+
+/// Why a round is not in the history.
+#[derive(Debug, thiserror::Error)]
+pub enum RoundError {
+    /// The system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The run can't be read.
+    #[error(transparent)]
+    Run(#[from] ArchiveError),
+}
+
+/// What a thread of a segment is called as a loop; `several` where its segment has more than one.
+pub fn loop_name(condition: &str, phase: &str, thread: Option<&str>) -> String {
+    match thread {
+        Some(thread) => format!("{condition}, {phase}, {thread}"),
+        None => format!("{condition}, {phase}"),
+    }
+}
+
+impl Rounds {
+    /// Makes the directory, which is empty or not there, and writes the `plan` into it; without one it holds rounds
+    /// that are to go on. So many of the worst cycles of each loop stay.
+    ///
+    /// # Errors
+    /// Why it can't be, in one line.
+    pub fn prepare(
+        path: &Path,
+        trust: Trust,
+        worst: usize,
+        plan: Option<&[u8]>,
+    ) -> Result<Self, ServiceError> {
+        let directory = begin::prepare_for_rounds(path, trust, plan)?;
+        let lock = begin::lock(&directory)?;
+        let segments = Directory::make(&directory.path().join(SEGMENTS), trust)?;
+        Ok(Self {
+            worst: Worst::open(directory.path(), worst),
+            directory,
+            segments,
+            _lock: lock,
+        })
+    }
+
+    /// The number of the last round in the history; 0 before the first.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn reached(&self) -> Result<u32, RoundError> {
+        last_round(&self.directory).map_err(|source| self.failed(source))
+    }
+
+    /// Where rounds lie.
+    pub fn segments(&self) -> &Directory {
+        &self.segments
+    }
+
+    fn failed(&self, source: io::Error) -> RoundError {
+        RoundError::Io {
+            path: self.directory.path().to_owned(),
+            source,
+        }
+    }
+
+    /// Puts a round into the history. Asked again after a kill in the middle, it does the same.
+    ///
+    /// # Errors
+    /// When the run can't be read, or the disk takes nothing: then it is not in the history.
+    pub fn take(&mut self, round: &Round<'_>) -> Result<(), RoundError> {
+        let at_ns = now_ns();
+        let mut entries = Vec::new();
+        if let Some(command) = round.begins {
+            entries.push(Entry::RoundsBegan {
+                at_ns: began_ns(round).unwrap_or(at_ns),
+                command: command.to_vec(),
+            });
+        }
+        let segments = round.run.manifest.segments.iter();
+        for segment in segments.filter(|segment| !segment.traced) {
+            let is_one = segment.threads.len() == 1;
+            for thread in &segment.threads {
+                let own = (!is_one).then_some(thread.name.as_str());
+                let name = loop_name(&segment.condition, &segment.phase, own);
+                self.take_thread(round, segment, thread, &name, &mut entries)?;
+            }
+        }
+        entries.push(Entry::RoundEnded {
+            at_ns,
+            number: round.number,
+            of: round.of,
+        });
+        self.worst
+            .write(&self.directory)
+            .and_then(|()| put_round(&self.directory, round.number, &entries))
+            .map_err(|source| self.failed(source))
+    }
+
+    fn take_thread(
+        &mut self,
+        round: &Round<'_>,
+        segment: &SegmentRecord,
+        thread: &ThreadRecord,
+        name: &str,
+        entries: &mut Vec<Entry>,
+    ) -> Result<(), RoundError> {
+        let at = |due_ns: u64| (i128::from(due_ns) + i128::from(round.offset_ns)).max(0) as u64;
+        let first_ns = thread.due.due_ns(thread.first_judged_cycle);
+        let bears = (round.bears)(thread);
+        entries.push(Entry::LoopBegan {
+            at_ns: at(first_ns),
+            name: name.into(),
+            period_ns: thread.due.period_ns,
+            policy: thread.requested.to_string(),
+            bears: bears.clone(),
+        });
+        let finding = round.findings.get(name);
+        if let Some(finding) = finding {
+            entries.push(Entry::RoundJudged {
+                at_ns: at(first_ns),
+                name: name.into(),
+                finding: finding.clone(),
+            });
+        }
+        if !matches!(finding, Some(RoundFinding::Invalid(_))) {
+            let minutes = self.minutes(round, segment, thread, name, bears)?;
+            entries.extend(minutes.into_iter().map(|of| Entry::Minute(Box::new(of))));
+        }
+        entries.push(Entry::LoopEnded {
+            at_ns: at(thread.due.due_ns(thread.expected)),
+            name: name.into(),
+            how: "the round ended".into(),
+            died: false,
+        });
+        Ok(())
+    }
+
+    /// The judged cycles of a thread, minute by minute; the worst of them are kept.
+    fn minutes(
+        &mut self,
+        round: &Round<'_>,
+        segment: &SegmentRecord,
+        thread: &ThreadRecord,
+        name: &str,
+        bears: Bears,
+    ) -> Result<Vec<Minute>, RoundError> {
+        let mut account = Account::new(name, bears, round.offset_ns.into());
+        account.begin_at(thread.first_judged_cycle);
+        account.lose(thread.lost.unwrap_or(0));
+        let mut recent = Recent::default();
+        let seen = Seen {
+            name,
+            segment: round.segment,
+            base: 0,
+            offset_ns: round.offset_ns.into(),
+        };
+        let mut minutes = Vec::new();
+        let mut to_cycle = thread.first_judged_cycle;
+        let mut kept = |mut minute: Minute, to_cycle: u64| {
+            // Two repetitions of a condition are two stretches of one run.
+            minute.segment = format!("{} {}", round.segment, segment.segment);
+            minute.to_cycle = to_cycle;
+            minutes.push(minute);
+        };
+        for batch in round.run.batches(segment.segment, thread.thread)? {
+            let judged = batch?;
+            for sample in judged
+                .iter()
+                .filter(|of| of.cycle >= thread.first_judged_cycle)
+            {
+                recent.push(*sample, &seen, &mut self.worst, &[]);
+                // What no loop writes makes the condition invalid, and comes to nothing here.
+                if let Ok(Some(minute)) = account.add(sample) {
+                    kept(minute, to_cycle);
+                }
+                to_cycle = sample.cycle + 1;
+            }
+        }
+        recent.end(&seen, &mut self.worst, &[]);
+        account.end_before(thread.expected);
+        match account.take() {
+            Some(minute) => kept(minute, thread.expected),
+            // It woke at no due time at all.
+            None if minutes.is_empty() => {
+                let due = thread.expected.saturating_sub(thread.first_judged_cycle);
+                minutes.push(Minute {
+                    name: name.into(),
+                    at_ns: 0,
+                    skipped: due,
+                    missed: due,
+                    longest_run: due,
+                    largest_cluster: due,
+                    segment: round.segment.into(),
+                    to_cycle: thread.expected,
+                    ..Minute::default()
+                });
+            }
+            None => {}
+        }
+        Ok(minutes)
+    }
+
+    /// Removes the samples of the oldest rounds until so many bytes are left.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn keep(&self, bytes: u64) -> Result<(), RoundError> {
+        room::keep(&self.segments, bytes, &[])
+            .map(|_| ())
+            .map_err(|source| self.failed(source))
+    }
+}
+
+/// When a round began, as its manifest says.
+fn began_ns(round: &Round<'_>) -> Option<u64> {
+    let at = humantime::parse_rfc3339(&round.run.manifest.started).ok()?;
+    let since = at.duration_since(std::time::SystemTime::UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_nanos()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::summary;
+
+    const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/format-1");
+
+    fn taken(rounds: &mut Rounds, number: u32, findings: &BTreeMap<String, RoundFinding>) {
+        let run = Run::open(Path::new(FIXTURE)).unwrap();
+        let command = ["wakepath".to_owned()];
+        rounds
+            .take(&Round {
+                number,
+                of: 3,
+                segment: &format!("round-{number:06}"),
+                run: &run,
+                bears: &|_| Bears {
+                    deadline_ns: Some(1_000_000),
+                    ..Bears::default()
+                },
+                findings,
+                offset_ns: 0,
+                begins: (number == 1).then_some(&command[..]),
+            })
+            .unwrap();
+    }
+
+    /// Due times that are judged, by the name of the loop, and samples of them.
+    fn in_the_fixture() -> BTreeMap<String, (u64, u64)> {
+        let run = Run::open(Path::new(FIXTURE)).unwrap();
+        let mut all: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for segment in run.manifest.segments.iter().filter(|of| !of.traced) {
+            for thread in &segment.threads {
+                let own = (segment.threads.len() > 1).then_some(&thread.name[..]);
+                let name = loop_name(&segment.condition, &segment.phase, own);
+                let samples = run.samples(segment.segment, thread.thread).unwrap();
+                let first = thread.first_judged_cycle;
+                let judged = samples.iter().filter(|of| of.cycle >= first).count() as u64;
+                let its = all.entry(name).or_default();
+                *its = (its.0 + thread.expected - first, its.1 + judged);
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn every_due_time_of_each_round_is_counted_once_however_often_a_round_is_taken() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("rounds");
+        let mut rounds = Rounds::prepare(&path, Trust::Any, 5, Some(b"{}")).unwrap();
+        assert_eq!(rounds.reached().unwrap(), 0);
+        // A kill between worst cycles and history has a round taken again.
+        for number in [1, 1, 2] {
+            taken(&mut rounds, number, &BTreeMap::new());
+        }
+        assert_eq!(rounds.reached().unwrap(), 2);
+        let found = summary(&path).unwrap();
+        assert_eq!(
+            (found.rounds, found.starts, found.is_running),
+            (Some((2, 3)), 1, true)
+        );
+        let known = in_the_fixture();
+        assert_eq!(found.loops.len(), known.len());
+        for (name, (due, samples)) in known {
+            let of = &found.loops[&name];
+            assert_eq!(
+                (of.misses.due, of.executed),
+                (2 * due, 2 * samples),
+                "{name}"
+            );
+            assert_eq!(of.latencies.count(), 2 * samples);
+        }
+        let worst = crate::read_worst(&path).unwrap();
+        for cycles in worst.values() {
+            let mut all: Vec<_> = cycles.iter().map(|of| (&of.segment, of.due_ns)).collect();
+            all.dedup();
+            assert_eq!(all.len(), 5);
+        }
+    }
+
+    #[test]
+    fn a_condition_that_is_no_evidence_is_in_no_count_and_keeps_the_whole_from_passing() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("rounds");
+        let mut rounds = Rounds::prepare(&path, Trust::Any, 5, Some(b"{}")).unwrap();
+        let (name, (due, _)) = in_the_fixture().pop_first().unwrap();
+        let why = RoundFinding::Invalid("a load did not prove its work".into());
+        taken(&mut rounds, 1, &BTreeMap::from([(name.clone(), why)]));
+        taken(&mut rounds, 2, &BTreeMap::new());
+        let found = summary(&path).unwrap();
+        let of = &found.loops[&name];
+        assert_eq!((of.misses.due, of.rounds.invalid.0), (due, 1));
+        let bears = Bears {
+            miss_fraction: 1.0,
+            ..Bears::default()
+        };
+        let judged = crate::judged(of, &bears);
+        assert_eq!(judged.outcome, crate::Outcome::Undecided);
+        let reason = judged
+            .reasons
+            .iter()
+            .find(|why| why.contains("no evidence"));
+        assert!(
+            reason.is_some_and(|why| why.contains("did not prove")),
+            "{judged:?}"
+        );
+        let failed = RoundFinding::Failed("the vehicle was lost".into());
+        taken(&mut rounds, 3, &BTreeMap::from([(name.clone(), failed)]));
+        let found = summary(&path).unwrap();
+        let judged = crate::judged(&found.loops[&name], &bears);
+        assert_eq!(judged.outcome, crate::Outcome::Failed);
+        assert!(!found.is_running, "the last round is measured");
+    }
+
+    #[test]
+    fn rounds_and_a_program_s_service_do_not_share_a_directory() {
+        let place = tempfile::tempdir().unwrap();
+        let (rounds, service) = (place.path().join("rounds"), place.path().join("service"));
+        drop(Rounds::prepare(&rounds, Trust::Any, 5, Some(b"{}")).unwrap());
+        assert!(room::has_rounds(&rounds));
+        assert!(crate::prepare(&rounds, Trust::Any).is_err());
+        crate::prepare(&service, Trust::Any).unwrap();
+        assert!(Rounds::prepare(&service, Trust::Any, 5, None).is_err());
+        // The plan alone is what a kill leaves that came before the mark.
+        let begun = place.path().join("begun");
+        std::fs::create_dir(&begun).unwrap();
+        std::fs::write(begun.join(room::PLAN), "{").unwrap();
+        drop(Rounds::prepare(&begun, Trust::Any, 5, Some(b"{}")).unwrap());
+        assert_eq!(std::fs::read(begun.join(room::PLAN)).unwrap(), b"{}");
+    }
+}

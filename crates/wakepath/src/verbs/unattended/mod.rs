@@ -1,0 +1,302 @@
+//! `wakepath run --for`: a scenario for hours or days, unattended. Rounds of it, each a run by a process of its own, come
+//! into one history; memory and disk stay bounded, and after Ctrl-C, a power cut or a reboot `--continue` goes on.
+
+mod findings;
+mod plan;
+
+use super::changed::Changes;
+use super::parts::Parts;
+use super::run::changed;
+use super::{Outcome, measured, service};
+use crate::command_line::{Run as Arguments, Show};
+use crate::runs::{self, HOME};
+use crate::terminal::tell;
+use findings::{bears, findings};
+use plan::Plan;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+use wakepath_archive::{Ending, Run};
+use wakepath_assess::Assessment;
+use wakepath_measure::{Interrupt, own_executable};
+use wakepath_scenario::Scenario;
+use wakepath_service::{Round, Rounds, has_rounds};
+use wakepath_timeline::count::counted;
+use wakepath_timeline::duration::long;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// The scenario's file, beside the rounds.
+const SCENARIO: &str = "scenario.toml";
+/// Where rounds lie that were cut short.
+const ASIDE: &str = "cut-short";
+
+/// Begins, for that time in all.
+pub fn begin(arguments: &Arguments, whole: &str) -> Outcome {
+    let name = arguments.scenario.as_deref().unwrap_or_default();
+    let host = measured::host_cpus()?;
+    let (text, source) = measured::scenario_text(name)?;
+    measured::may_use(arguments.cpu, &host)?;
+    let changes = Changes {
+        rate: arguments.rate.as_deref(),
+        cpu: arguments.cpu,
+        task: arguments.task.as_deref(),
+        policies: &arguments.policy,
+        reserved_for: None,
+    };
+    let (mut scenario, _) = changed(&text, &source, &changes, &host)?;
+    if arguments.trace {
+        scenario.trace.get_or_insert_default();
+    }
+    let plan = Plan::asked(arguments, whole, &scenario)?;
+    let directory = match &arguments.output.directory {
+        Some(directory) => directory.clone(),
+        None => {
+            super::place::default_directory(&format!("{}-rounds", scenario.name), SystemTime::now())
+        }
+    };
+    if has_rounds(&directory) {
+        return Err(format!(
+            "{}: rounds are there already; go on with them by --continue, or give another --directory",
+            directory.display()
+        )
+        .into());
+    }
+    super::place::refuse_used(&directory)?;
+    plan.has_room(&directory)?;
+    carry_out(&directory, &plan, true, arguments)
+}
+
+/// Goes on, by the plan that is in the directory.
+pub fn go_on(arguments: &Arguments) -> Outcome {
+    let directory = match &arguments.output.directory {
+        Some(directory) => directory.clone(),
+        None => latest()?,
+    };
+    if !has_rounds(&directory) {
+        return Err(format!(
+            "{}: no rounds to go on with; begin some with wakepath run SCENARIO --for TIME",
+            directory.display()
+        )
+        .into());
+    }
+    let plan = Plan::read(&directory)?;
+    plan.has_room(&directory)?;
+    carry_out(&directory, &plan, false, arguments)
+}
+
+/// The latest rounds below the working directory.
+fn latest() -> Result<PathBuf, Failure> {
+    let mut all = runs::all().into_iter().map(|found| found.directory());
+    let found = all.find(|directory| has_rounds(directory));
+    Ok(found.ok_or_else(|| format!("no rounds are below {HOME}; name them with --directory"))?)
+}
+
+fn carry_out(directory: &Path, plan: &Plan, is_new: bool, arguments: &Arguments) -> Outcome {
+    let interrupt = Interrupt::listen()?;
+    let trust = measured::trust(arguments.output.trust_directory);
+    let written = serde_json::to_vec_pretty(plan)?;
+    let rounds = Rounds::prepare(
+        directory,
+        trust,
+        plan.worst.into(),
+        is_new.then_some(&written),
+    )?;
+    let mut unattended = Unattended {
+        directory,
+        plan,
+        scenario: plan.of_a_round(directory)?,
+        rounds,
+        begins: true,
+        arguments,
+    };
+    unattended.measure(&interrupt)?;
+    service::shown::show(
+        directory,
+        &Show {
+            run: Some(directory.to_owned()),
+            json: arguments.output.json,
+            details: arguments.output.details,
+        },
+    )
+}
+
+/// Rounds under way.
+struct Unattended<'a> {
+    directory: &'a Path,
+    plan: &'a Plan,
+    /// Of a round.
+    scenario: Scenario,
+    rounds: Rounds,
+    /// Whether no round has come into the history since this command began.
+    begins: bool,
+    arguments: &'a Arguments,
+}
+
+impl Unattended<'_> {
+    fn measure(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
+        let scenario = self.directory.join(SCENARIO);
+        let place = wakepath_directory::Directory::to_write(
+            self.directory,
+            measured::trust(self.arguments.output.trust_directory),
+        )?;
+        place
+            .put(SCENARIO, self.plan.scenario.as_bytes())
+            .map_err(|error| format!("{}: {error}", scenario.display()))?;
+        let (reached, of) = (self.rounds.reached()?, self.plan.rounds);
+        let is_plain = self.arguments.output.no_tui || self.arguments.output.json;
+        let mut parts = Parts::of(&self.plan.duration(), is_plain);
+        tell!(
+            "{}: {} of {}, {reached} measured before",
+            self.directory.display(),
+            counted(of.into(), "round", "rounds"),
+            long(self.plan.round_ns as f64 / 1e9)
+        );
+        for number in reached + 1..=of {
+            let name = format!("round-{number:06}");
+            let place = self.rounds.segments().path_of(&name);
+            let part = format!("round {number} of {of}");
+            let mut offset_ns = None;
+            if !is_whole(&place) {
+                self.set_aside(&place, number)?;
+                if is_plain {
+                    tell!("{part}");
+                }
+                let said = parts.carry_out(self.command(&scenario, &place), &part, of - number)?;
+                if interrupt.requested() {
+                    self.set_aside(&place, number)?;
+                    return Err(format!(
+                        "interrupted; {} of {of} rounds are measured: go on with wakepath run --continue --directory {}",
+                        number - 1,
+                        self.directory.display()
+                    )
+                    .into());
+                }
+                if !is_whole(&place) {
+                    return Err(self.cut_short(&place, number, said));
+                }
+                offset_ns = Some(offset_now_ns()?);
+            }
+            self.take(&place, &name, number, offset_ns)?;
+            self.rounds.keep(self.plan.keep_bytes)?;
+        }
+        Ok(())
+    }
+
+    fn command(&self, scenario: &Path, place: &Path) -> Command {
+        let mut command = Command::new(own_executable());
+        command.arg("run").arg(scenario);
+        command.args(["--duration", &self.plan.duration()]);
+        if let Some(address) = &self.arguments.output.metrics {
+            command.args(["--metrics", address]);
+        }
+        if self.arguments.output.trust_directory {
+            command.arg("--trust-directory");
+        }
+        command.arg("--directory").arg(place);
+        command
+    }
+
+    /// A round that did not come to its end: what was refused leaves nothing, samples stay beside.
+    fn cut_short(&self, place: &Path, number: u32, said: Option<String>) -> Failure {
+        let part = format!("round {number}");
+        if let Err(error) = self.set_aside(place, number) {
+            return error;
+        }
+        match said {
+            Some(said) => {
+                let said = said.strip_prefix("wakepath: ").unwrap_or(&said);
+                format!("{part}: {said}").into()
+            }
+            None => format!(
+                "{part} ended before its time; what it measured is in {}",
+                self.directory.join(ASIDE).display()
+            )
+            .into(),
+        }
+    }
+
+    /// What is left of a round that was cut short is no round; its samples stay, beside.
+    fn set_aside(&self, place: &Path, number: u32) -> Result<(), Failure> {
+        if !place.exists() {
+            return Ok(());
+        }
+        if let Some(by) = Run::writer(place) {
+            return Err(format!(
+                "{}: this round is still under way ({by} writes it): go on when it has ended",
+                place.display()
+            )
+            .into());
+        }
+        let aside = self.directory.join(ASIDE);
+        std::fs::create_dir_all(&aside).map_err(|error| format!("{}: {error}", aside.display()))?;
+        let mut free = (1..).map(|count| aside.join(format!("round-{number:06}-{count}")));
+        if let Some(to) = free.find(|to| !to.exists()) {
+            std::fs::rename(place, &to).map_err(|error| format!("{}: {error}", place.display()))?;
+            tell!(
+                "round {number} was cut short; what it measured is in {}",
+                to.display()
+            );
+        }
+        Ok(())
+    }
+
+    /// Puts a whole round into the history.
+    fn take(
+        &mut self,
+        place: &Path,
+        name: &str,
+        number: u32,
+        offset_ns: Option<i64>,
+    ) -> Result<(), Failure> {
+        let run = Run::open(place)?;
+        let assessment = Assessment::of(&run)?;
+        let findings = findings(&run.manifest.segments, &assessment);
+        let command: Vec<String> = std::env::args().collect();
+        let scenario = &self.scenario;
+        self.rounds.take(&Round {
+            number,
+            of: self.plan.rounds,
+            segment: name,
+            run: &run,
+            bears: &|thread| bears(scenario, thread),
+            findings: &findings,
+            offset_ns: offset_ns.unwrap_or_else(|| offset_of(&run)),
+            begins: self.begins.then_some(&command[..]),
+        })?;
+        self.begins = false;
+        Ok(())
+    }
+}
+
+fn is_whole(place: &Path) -> bool {
+    Run::open(place).is_ok_and(|run| {
+        run.manifest.ending == Ending::Complete && run.manifest.recovered.is_none()
+    })
+}
+
+/// From `CLOCK_MONOTONIC` to the time since 1970, now.
+fn offset_now_ns() -> Result<i64, Failure> {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
+    let monotonic = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let monotonic_ns = i128::from(monotonic.tv_sec) * 1_000_000_000 + i128::from(monotonic.tv_nsec);
+    Ok(i64::try_from(
+        since.as_nanos().cast_signed() - monotonic_ns,
+    )?)
+}
+
+/// The same for a run of another boot: its first cycle was due some tenths of a second after it began.
+fn offset_of(run: &Run) -> i64 {
+    let began = humantime::parse_rfc3339(&run.manifest.started).ok();
+    let began = began.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+    let began_ns = began.and_then(|since| i64::try_from(since.as_nanos()).ok());
+    let first = run
+        .manifest
+        .segments
+        .iter()
+        .flat_map(|segment| &segment.threads);
+    let first_ns = first.map(|thread| thread.due.start_ns.cast_signed()).min();
+    began_ns
+        .zip(first_ns)
+        .map_or(0, |(began, first)| began - first)
+}
