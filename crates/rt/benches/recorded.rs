@@ -2,8 +2,10 @@
 //! log with three arguments, a value. Each once, as the first of its kind after a sleep, and ten in a row, when caches
 //! have what it needs.
 //!
-//! `cargo bench -p wakepath-rt [-- PERIOD_US [CYCLES]]`. The program starts itself as the recorded one; the reading of
-//! the clock around each part is taken off.
+//! `cargo bench -p wakepath-rt [-- PERIOD_US [CYCLES [MIB]]]`. The program starts itself as the recorded one; the reading
+//! of the clock around each part is taken off. With MIB the loop walks through so much memory after each cycle, so that
+//! nothing of the next one is in a cache but what the walk left there: the same cold start in each cycle, whatever else
+//! the machine does.
 #![allow(missing_docs)]
 
 use rustix::fd::{AsFd, AsRawFd};
@@ -26,8 +28,9 @@ fn main() {
         .collect();
     let period = Duration::from_micros(numbers.first().copied().unwrap_or(200));
     let cycles = numbers.get(1).copied().unwrap_or(50_000);
+    let walked = numbers.get(2).copied().unwrap_or(0) as usize * (1 << 20);
     match std::env::var_os(VARIABLE) {
-        Some(_) => recorded(period, cycles),
+        Some(_) => recorded(period, cycles, walked),
         None => recorder(cycles),
     }
 }
@@ -71,7 +74,7 @@ fn recorder(cycles: u64) {
     println!("{} samples came, {lost} were lost", samples.len());
 }
 
-fn recorded(period: Duration, count: u64) {
+fn recorded(period: Duration, count: u64, walked: usize) {
     // As far as this user may: the figures are the same, their tail is not.
     let real_time = Preparation {
         policy: Policy::Fifo { priority: 80 },
@@ -96,6 +99,8 @@ fn recorded(period: Duration, count: u64) {
     let mut first = [(); 5].map(|()| taken());
     let mut row = [(); 5].map(|()| taken());
     let mut whole = taken();
+    let mut woken = taken();
+    let mut others = vec![0_u8; walked];
     while let Some(activation) = cycles.wait() {
         let mut at = [clock::monotonic_ns(); 11];
         let mut mark = |place: usize| at[place] = clock::monotonic_ns();
@@ -125,10 +130,15 @@ fn recorded(period: Duration, count: u64) {
         for (place, to) in [1, 2, 3, 4, 10].into_iter().zip(&mut first) {
             to.push(took(place));
         }
+        woken.push((at[0] - activation.wake_ns).saturating_sub(clock_ns));
         whole.push((at[4] - activation.wake_ns).saturating_sub(5 * clock_ns));
         for (place, to) in [5, 6, 7, 8, 9].into_iter().zip(&mut row) {
             to.push(took(place) / ROW);
         }
+        others
+            .iter_mut()
+            .step_by(64)
+            .for_each(|byte| *byte = byte.wrapping_add(1));
     }
     println!("reading the clock: {clock_ns} ns");
     let whats = [
@@ -141,6 +151,7 @@ fn recorded(period: Duration, count: u64) {
     for (what, taken) in whats.iter().zip(&mut first) {
         told(what, taken);
     }
+    told("from the wake-up until `wait` returns", &mut woken);
     told(
         "from the wake-up through the first four of these",
         &mut whole,

@@ -4,8 +4,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
-use wakepath_rt::{Due, Loop, Preparation, clock, log};
-use wakepath_timeline::Policy;
+use wakepath_rt::{Due, Loop, Policy, Preparation, clock, log};
 
 const PERIOD: Duration = Duration::from_millis(2);
 const SLOW_PPM: u64 = 200;

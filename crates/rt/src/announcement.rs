@@ -73,9 +73,6 @@ pub struct Announcement {
     pub(crate) formats_beyond: AtomicU32,
     /// Not 0: a clock that is not ours says when its cycles are due.
     foreign_clock: AtomicU32,
-    /// A bit for each section that runs: what a loop was in when its program ended. It lies where there was room before:
-    /// a library that does not know it leaves it 0.
-    pub(crate) running_sections: AtomicU32,
     pub(crate) formats: SharedFormats,
 }
 
@@ -215,9 +212,8 @@ impl Announcement {
             .collect()
     }
 
-    /// The names of the sections that it is in, or was when its program ended.
-    pub fn running_sections(&self) -> Vec<String> {
-        let running = self.running_sections.load(Ordering::Relaxed);
+    /// The names of the sections of which `running` has a bit.
+    pub(crate) fn sections_of(&self, running: u32) -> Vec<String> {
         let sections = self.sections.iter().enumerate();
         sections
             .filter(|(at, _)| running & (1 << at) != 0)
@@ -248,7 +244,6 @@ impl Announcement {
             &self.sections_beyond,
             &self.formats_beyond,
             &self.foreign_clock,
-            &self.running_sections,
         ] {
             count.store(0, Ordering::Relaxed);
         }

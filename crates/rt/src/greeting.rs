@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// "wakepath" as a number.
 const MARK: u64 = 0x7761_6b65_7061_7468;
 /// What follows the greeting: another number for each change of what lies there.
-pub const LAYOUT: u32 = 7;
+pub const LAYOUT: u32 = 8;
 /// Bytes of a version that are kept.
 const VERSION_BYTES: usize = 16;
 

@@ -61,6 +61,7 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod affinity;
+mod ahead;
 pub mod announcement;
 pub mod attributes;
 pub mod clock;
@@ -96,6 +97,8 @@ pub use said::Argument;
 pub use sections::Section;
 pub use service::{Recording, Service, ServiceError};
 pub use wait::WaitError;
+/// What a thread is put under, by [`Preparation`].
+pub use wakepath_timeline::Policy;
 
 /// A line of a recorded loop's log: `log!(cycles, "height {:.2} m of {}", height, name)`. It is compiled only
 /// where the format has a place for each argument; see [`Loop::log`].

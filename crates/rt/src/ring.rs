@@ -57,11 +57,11 @@ unsafe impl Sync for Slot {}
 // SAFETY: a slot is plain data.
 unsafe impl Send for Slot {}
 
-/// Aligned so that the writer's line and the reader's line are never the same cache line (128: the
-/// adjacent-line prefetcher of x86 and the larger lines of some arm64 cores).
-#[repr(C, align(128))]
+/// The writer's side of the indices. Where it lies is its owner's choice: beside what the writer writes in the same
+/// breath, and never in a cache line of the reader's side.
+#[repr(C)]
 #[derive(Debug, Default)]
-pub struct WriterLine {
+pub struct WriterSide {
     /// Samples written so far; the next one goes to slot `written % capacity`.
     written: AtomicU64,
     /// Samples dropped because the ring was full.
@@ -71,45 +71,49 @@ pub struct WriterLine {
 }
 
 /// The reader's side of the indices.
-#[repr(C, align(128))]
+#[repr(C)]
 #[derive(Debug, Default)]
-pub struct ReaderLine {
+pub struct ReaderSide {
     /// Samples read so far.
     read: AtomicU64,
 }
 
 /// The shared indices of a ring.
-#[repr(C)]
-#[derive(Debug, Default)]
-pub struct Indices {
-    writer: WriterLine,
-    reader: ReaderLine,
+#[derive(Debug, Clone, Copy)]
+pub struct Indices<'a> {
+    writer: &'a WriterSide,
+    reader: &'a ReaderSide,
 }
 
-impl Indices {
+impl<'a> Indices<'a> {
+    /// Those of these two sides.
+    pub fn new(writer: &'a WriterSide, reader: &'a ReaderSide) -> Self {
+        Self { writer, reader }
+    }
+
     /// Samples written into the ring so far (those dropped not counted).
-    pub fn written(&self) -> u64 {
+    pub fn written(self) -> u64 {
         self.writer.written.load(Ordering::Acquire)
     }
 
     /// Samples read so far.
-    pub fn read(&self) -> u64 {
+    pub fn read(self) -> u64 {
         self.reader.read.load(Ordering::Acquire)
     }
 
     /// Samples dropped so far because the ring was full.
-    pub fn lost(&self) -> u64 {
+    pub fn lost(self) -> u64 {
         self.writer.lost.load(Ordering::Acquire)
     }
 
     /// Due times that the loop passed over, as far as it noted them: those before the sample that it
     /// pushed last, and once it has served all its due times those after that sample too.
-    pub fn skipped(&self) -> u64 {
+    pub fn skipped(self) -> u64 {
         self.writer.skipped.load(Ordering::Acquire)
     }
 
     /// Makes the ring empty and its counts zero. Only while neither side is in use.
-    pub fn reset(&self) {
+    pub fn reset(self) {
         self.reader.read.store(0, Ordering::Relaxed);
         self.writer.lost.store(0, Ordering::Relaxed);
         self.writer.skipped.store(0, Ordering::Relaxed);
@@ -120,7 +124,7 @@ impl Indices {
 /// The loop's end of the ring.
 #[derive(Debug)]
 pub struct Writer<'a> {
-    indices: &'a Indices,
+    indices: Indices<'a>,
     slots: &'a [Slot],
     written: u64,
     /// The reader's index as last seen: looked up again only when the ring seems full, so that the
@@ -134,7 +138,7 @@ pub struct Writer<'a> {
 /// The recorder's end of the ring.
 #[derive(Debug)]
 pub struct Reader<'a> {
-    indices: &'a Indices,
+    indices: Indices<'a>,
     slots: &'a [Slot],
     read: u64,
     is_damaged: bool,
@@ -147,7 +151,7 @@ pub struct Reader<'a> {
 ///
 /// # Safety
 /// No more than one writer and one reader may exist for the same memory, in all processes.
-pub unsafe fn ends<'a>(indices: &'a Indices, slots: &'a [Slot]) -> (Writer<'a>, Reader<'a>) {
+pub unsafe fn ends<'a>(indices: Indices<'a>, slots: &'a [Slot]) -> (Writer<'a>, Reader<'a>) {
     // SAFETY: the caller's promise.
     unsafe { (writer(indices, slots), reader(indices, slots)) }
 }
@@ -159,7 +163,7 @@ pub unsafe fn ends<'a>(indices: &'a Indices, slots: &'a [Slot]) -> (Writer<'a>, 
 ///
 /// # Safety
 /// As for [`ends`].
-pub unsafe fn writer<'a>(indices: &'a Indices, slots: &'a [Slot]) -> Writer<'a> {
+pub unsafe fn writer<'a>(indices: Indices<'a>, slots: &'a [Slot]) -> Writer<'a> {
     assert!(
         slots.len().is_power_of_two(),
         "a ring has a power of two of slots"
@@ -182,7 +186,7 @@ pub unsafe fn writer<'a>(indices: &'a Indices, slots: &'a [Slot]) -> Writer<'a> 
 ///
 /// # Safety
 /// As for [`ends`].
-pub unsafe fn reader<'a>(indices: &'a Indices, slots: &'a [Slot]) -> Reader<'a> {
+pub unsafe fn reader<'a>(indices: Indices<'a>, slots: &'a [Slot]) -> Reader<'a> {
     assert!(
         slots.len().is_power_of_two(),
         "a ring has a power of two of slots"
@@ -205,6 +209,12 @@ impl Writer<'_> {
             .writer
             .skipped
             .store(skipped, Ordering::Relaxed);
+    }
+
+    /// Asks for the slot of the next sample.
+    #[inline]
+    pub(crate) fn ask_ahead(&self) {
+        crate::ahead::ask_for(&self.slots[(self.written & (self.slots.len() as u64 - 1)) as usize]);
     }
 
     /// Writes a sample, or drops it and counts it as lost when the ring is full. Wait-free: a
@@ -276,6 +286,21 @@ impl Reader<'_> {
     /// What was taken before is whole; nothing more is taken.
     pub fn is_damaged(&self) -> bool {
         self.is_damaged
+    }
+}
+
+/// Both sides, where a test has them.
+#[cfg(test)]
+#[derive(Debug, Default)]
+struct Sides {
+    writer: WriterSide,
+    reader: ReaderSide,
+}
+
+#[cfg(test)]
+impl Sides {
+    fn indices(&self) -> Indices<'_> {
+        Indices::new(&self.writer, &self.reader)
     }
 }
 

@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// The most sections of one loop.
 pub const MOST: usize = 16;
 
+/// The sums of so many are asked for when a cycle begins: what more asks cost would be felt by loops without sections.
+const ASKED_FOR: usize = 4;
+
 /// A section of a loop, as [`crate::Loop::section`] gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Section(pub(crate) u8);
@@ -27,17 +30,17 @@ impl Section {
     }
 }
 
-/// What a section came to, beside the loop's ring.
-#[repr(C)]
+/// What a section came to, beside the loop's ring. What each run changes lies in one cache line.
+#[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub struct SharedSection {
-    name: [AtomicU64; 4],
     budget_ns: AtomicU64,
     runs: AtomicU64,
     sum_ns: AtomicU64,
     max_ns: AtomicU64,
     over_budget: AtomicU64,
     unbalanced: AtomicU64,
+    name: [AtomicU64; 4],
 }
 
 /// What a section came to after the warm-up. Times in nanoseconds.
@@ -158,6 +161,14 @@ impl Timed {
         self.shared[self.declared].declare(name, budget_ns);
         self.declared += 1;
         Section(self.declared as u8 - 1)
+    }
+
+    /// Asks for the sums of the first sections.
+    #[inline]
+    pub(crate) fn ask_ahead(&self) {
+        for section in self.shared.iter().take(self.declared.min(ASKED_FOR)) {
+            crate::ahead::ask_for(section);
+        }
     }
 
     #[inline]

@@ -4,15 +4,18 @@
 
 #![allow(unsafe_code)] // Mapping memory and seeing structures in it.
 
+mod lines;
 mod opened;
 mod words;
 
+pub(crate) use lines::LoopLine;
 pub use words::Words;
 
 use crate::announcement::Announcement;
 use crate::greeting::{Greeting, Stranger};
 use crate::ring::{self, Indices, Reader, Slot, Writer};
 use crate::said::{self, SaidIndices, Word};
+use lines::RecorderLine;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::ptr::NonNull;
@@ -20,8 +23,8 @@ use std::sync::atomic::Ordering;
 
 #[repr(C, align(128))]
 struct Ring {
-    indices: Indices,
-    said: SaidIndices,
+    of_loop: LoopLine,
+    of_recorder: RecorderLine,
     announcement: Announcement,
     // The slots follow, and then the words of what the loop says beside its samples.
 }
@@ -115,17 +118,34 @@ impl SharedMemory {
     /// # Panics
     /// When there is no such ring.
     pub fn announcement(&self, thread: u32) -> &Announcement {
-        // SAFETY: `ring_at` checked that the ring lies in the mapping; atomics only.
-        unsafe { &self.ring_at(thread).as_ref().announcement }
+        &self.ring(thread).announcement
     }
 
     /// The indices of a ring, for its counts.
     ///
     /// # Panics
     /// When there is no such ring.
-    pub fn indices(&self, thread: u32) -> &Indices {
-        // SAFETY: `ring_at` checked that the ring lies in the mapping; atomics only.
-        unsafe { &self.ring_at(thread).as_ref().indices }
+    pub fn indices(&self, thread: u32) -> Indices<'_> {
+        let ring = self.ring(thread);
+        Indices::new(&ring.of_loop.samples, &ring.of_recorder.samples)
+    }
+
+    /// What a loop touches in each of its cycles.
+    ///
+    /// # Panics
+    /// When there is no such ring.
+    pub(crate) fn loop_line(&self, thread: u32) -> &LoopLine {
+        &self.ring(thread).of_loop
+    }
+
+    /// The names of the sections that a loop is in, or was when its program ended.
+    ///
+    /// # Panics
+    /// When there is no such ring.
+    pub fn running_sections(&self, thread: u32) -> Vec<String> {
+        let running = &self.loop_line(thread).running_sections;
+        self.announcement(thread)
+            .sections_of(running.load(Ordering::Relaxed))
     }
 
     /// The loop's end of a ring.
@@ -172,9 +192,9 @@ impl SharedMemory {
     ///
     /// # Panics
     /// When there is no such ring.
-    pub fn said_indices(&self, thread: u32) -> &SaidIndices {
-        // SAFETY: `ring_at` checked that the ring lies in the mapping; atomics only.
-        unsafe { &self.ring_at(thread).as_ref().said }
+    pub fn said_indices(&self, thread: u32) -> SaidIndices<'_> {
+        let ring = self.ring(thread);
+        SaidIndices::new(&ring.of_loop.said, &ring.of_recorder.said)
     }
 
     fn said_words(&self, thread: u32) -> &[Word] {
@@ -202,8 +222,7 @@ impl SharedMemory {
     /// # Panics
     /// When there is no such ring.
     pub fn give_to_another(&self, thread: u32) {
-        self.indices(thread).reset();
-        self.said_indices(thread).reset();
+        self.empty(thread);
         self.announcement(thread).reset_to(u64::MAX);
     }
 
@@ -212,10 +231,14 @@ impl SharedMemory {
     pub fn reset(&self) {
         // First: a loop of the segment before that is still somewhere sees it and writes no more. It may be in the
         // middle of a sample, which is some nanoseconds long.
-        self.words().generation.fetch_add(1, Ordering::SeqCst);
+        let generation = self.words().generation().wrapping_add(1);
+        self.words().generation.store(generation, Ordering::SeqCst);
         for thread in 0..self.threads() {
-            self.indices(thread).reset();
-            self.said_indices(thread).reset();
+            let line = self.loop_line(thread);
+            line.generation.store(generation, Ordering::SeqCst);
+        }
+        for thread in 0..self.threads() {
+            self.empty(thread);
             self.announcement(thread).reset();
         }
         let words = self.words();
@@ -230,6 +253,18 @@ impl SharedMemory {
         ] {
             word.store(0, Ordering::Release);
         }
+    }
+
+    fn empty(&self, thread: u32) {
+        self.indices(thread).reset();
+        self.said_indices(thread).reset();
+        let running = &self.loop_line(thread).running_sections;
+        running.store(0, Ordering::Relaxed);
+    }
+
+    fn ring(&self, thread: u32) -> &Ring {
+        // SAFETY: `ring_at` checked that the ring lies in the mapping; atomics only.
+        unsafe { self.ring_at(thread).as_ref() }
     }
 
     fn ring_at(&self, thread: u32) -> NonNull<Ring> {

@@ -241,7 +241,7 @@ impl<'a> Recorder<'a> {
                     slot = Slot::Refused;
                     turned = true;
                 } else if has_ended || is_over {
-                    let within = within(&memory.announcement(ring).running_sections());
+                    let within = within(&memory.running_sections(ring));
                     let (how, died) = match memory.announcement(ring).left().0 {
                         _ if !has_ended => ("its program ended while the loop ran", true),
                         Left::GivenUp => ("its program gave it up", false),

@@ -36,7 +36,7 @@ impl OwnProgram {
                     }
                 };
                 let announcement = self.memory.announcement(number as u32);
-                let within = within(&announcement.running_sections());
+                let within = within(&self.memory.running_sections(number as u32));
                 let within = within.map_or_else(String::new, |within| format!(", {within}"));
                 return ThreadEndReport {
                     why: ThreadEnd::failed(format!("{why}{within}")),

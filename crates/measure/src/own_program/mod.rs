@@ -252,7 +252,7 @@ impl LoopProcess for OwnProgram {
         for (ring, thread) in (0..).zip(&self.threads) {
             let announcement = self.memory.announcement(ring);
             if announcement.state() == State::Running
-                && let Some(within) = within(&announcement.running_sections())
+                && let Some(within) = within(&self.memory.running_sections(ring))
             {
                 let name = one_line(&thread.name);
                 how += &format!("; its loop `{name}` was {within}");

@@ -9,8 +9,8 @@ use crate::announcement::{Announced, Left};
 use crate::ring::Writer;
 use crate::said::{self, Formats};
 use crate::sections::{Section, Timed};
-use crate::shared::SharedMemory;
-use crate::{PageFaults, clock};
+use crate::shared::{LoopLine, SharedMemory};
+use crate::{PageFaults, ahead, clock};
 use rustix::fd::BorrowedFd;
 use rustix::io::FdFlags;
 use std::sync::OnceLock;
@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// Its side of the recorder's memory.
 pub(super) struct Recorded {
     pub(super) memory: &'static SharedMemory,
+    /// What it touches in each cycle.
+    pub(super) line: &'static LoopLine,
     pub(super) ring: u32,
     pub(super) writer: Writer<'static>,
     pub(super) first_judged_cycle: u64,
@@ -44,7 +46,18 @@ impl Recorded {
     /// Whether this process may still write what the loop has in the shared memory.
     #[inline]
     pub(super) fn is_ours(&self) -> bool {
-        self.owner.is_here() && self.memory.words().generation() == self.generation
+        self.owner.is_here() && self.line.generation.load(Ordering::Relaxed) == self.generation
+    }
+
+    /// Asks for the memory that this cycle will write.
+    #[inline]
+    pub(super) fn ask_ahead(&self) {
+        self.owner.ask_ahead();
+        ahead::ask_for(self.line);
+        self.said.ask_ahead();
+        self.timed.ask_ahead();
+        self.formats.ask_ahead();
+        self.writer.ask_ahead();
     }
 
     /// A loop that is no longer this process's is waited for in vain.
@@ -195,6 +208,7 @@ pub(super) fn begin(
     }
     let recorded = Recorded {
         memory,
+        line: memory.loop_line(ring),
         ring,
         // SAFETY: the ring was claimed for this loop, which is the only one to write there; the
         // recorder resets it only when no program of the user's is there, and one that is nevertheless
@@ -204,7 +218,10 @@ pub(super) fn begin(
         end_cycle,
         skipped: 0,
         faults: PageFaults::of_this_thread(),
-        timed: Timed::new(&announcement.sections, &announcement.running_sections),
+        timed: Timed::new(
+            &announcement.sections,
+            &memory.loop_line(ring).running_sections,
+        ),
         said: memory.said_writer(ring),
         formats: Formats::new(&announcement.formats.0),
         owner,

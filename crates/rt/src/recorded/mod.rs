@@ -8,7 +8,7 @@ mod telling;
 
 use crate::announcement::Left;
 use crate::driven::{Due, ForeignClock};
-use crate::{Accounting, Activation, Cycles, WaitError, WorkOutcome, clock};
+use crate::{Accounting, Activation, Cycles, WaitError, WorkOutcome, ahead, clock};
 use joined::{Recorded, begin, recorder};
 pub(crate) use joined::{is_recorder_there, record_into};
 use std::sync::atomic::Ordering;
@@ -194,7 +194,18 @@ impl Loop {
             recorded.cycle = next;
         }
         self.under_way = self.cycles.wait();
+        self.ask_ahead();
         self.under_way
+    }
+
+    /// Whoever ran while the loop slept has pushed its memory out of the caches: all that this cycle will likely touch
+    /// is asked for at once, while the loop's own work begins.
+    #[inline]
+    fn ask_ahead(&self) {
+        if let Some(recorded) = &self.recorded {
+            recorded.ask_ahead();
+            ahead::ask_for_all_of(self);
+        }
     }
 
     /// What this process may write of the loop, where a recorder has it.
@@ -270,6 +281,7 @@ impl Loop {
         }
         driven.next = cycle + 1;
         self.under_way = Some(Activation::driven(cycle, due_ns, wake_ns));
+        self.ask_ahead();
         self.under_way
     }
 

@@ -32,6 +32,14 @@ impl Owner {
         Self { process, mark }
     }
 
+    /// Asks for the page.
+    #[inline]
+    pub(super) fn ask_ahead(self) {
+        if let Some(mark) = self.mark {
+            crate::ahead::ask_for(mark);
+        }
+    }
+
     /// Whether this is still that process. Without such a page always.
     #[inline]
     pub(super) fn is_here(self) -> bool {

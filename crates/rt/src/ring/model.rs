@@ -5,20 +5,20 @@ use super::*;
 use loom::sync::Arc;
 
 struct Memory {
-    indices: Indices,
+    sides: Sides,
     slots: Vec<Slot>,
 }
 
 fn write_and_read(publish: Ordering) {
     loom::model(move || {
         let memory = Arc::new(Memory {
-            indices: Indices::default(),
+            sides: Sides::default(),
             slots: (0..2).map(|_| Slot::default()).collect(),
         });
         let theirs = Arc::clone(&memory);
         let thread = loom::thread::spawn(move || {
             // SAFETY: the only writer.
-            let mut writer = unsafe { writer(&theirs.indices, &theirs.slots) };
+            let mut writer = unsafe { writer(theirs.sides.indices(), &theirs.slots) };
             writer.publish = publish;
             for cycle in 1..=3 {
                 writer.push(Sample {
@@ -29,13 +29,13 @@ fn write_and_read(publish: Ordering) {
             }
         });
         // SAFETY: the only reader.
-        let mut reader = unsafe { reader(&memory.indices, &memory.slots) };
+        let mut reader = unsafe { reader(memory.sides.indices(), &memory.slots) };
         let mut taken = Vec::new();
         reader.take(&mut taken, 8);
         reader.take(&mut taken, 8);
         thread.join().unwrap();
         reader.take(&mut taken, 8);
-        assert_eq!(taken.len() as u64 + memory.indices.lost(), 3);
+        assert_eq!(taken.len() as u64 + memory.sides.indices().lost(), 3);
         assert!(taken.iter().all(|s| s.cycle == s.due_ns && s.cycle != 0));
     });
 }

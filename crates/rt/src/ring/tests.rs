@@ -17,9 +17,10 @@ fn slots(count: usize) -> Vec<Slot> {
 
 #[test]
 fn a_full_ring_drops_the_newest_and_counts_it() {
-    let (indices, slots) = (Indices::default(), slots(4));
+    let (sides, slots) = (Sides::default(), slots(4));
+    let indices = sides.indices();
     // SAFETY: the only ends of this ring.
-    let (mut writer, mut reader) = unsafe { ends(&indices, &slots) };
+    let (mut writer, mut reader) = unsafe { ends(indices, &slots) };
     (0..7).for_each(|cycle| writer.push(sample(cycle)));
     let mut taken = Vec::new();
     assert_eq!(reader.take(&mut taken, usize::MAX), 4);
@@ -35,9 +36,10 @@ fn a_full_ring_drops_the_newest_and_counts_it() {
 
 #[test]
 fn whoever_sees_a_sample_sees_what_was_skipped_before_it() {
-    let (indices, slots) = (Indices::default(), slots(2));
+    let (sides, slots) = (Sides::default(), slots(2));
+    let indices = sides.indices();
     // SAFETY: the only ends of this ring.
-    let (mut writer, _) = unsafe { ends(&indices, &slots) };
+    let (mut writer, _) = unsafe { ends(indices, &slots) };
     // Cycles 1 to 3 are skipped; the ring is full before cycle 6.
     for (cycle, skipped) in [(0, 0), (4, 3), (5, 3), (9, 6)] {
         writer.note_skipped(skipped);
@@ -53,9 +55,10 @@ fn whoever_sees_a_sample_sees_what_was_skipped_before_it() {
 #[test]
 fn impossible_indices_are_damage_and_what_was_taken_stays() {
     for written in [0, 6, u64::MAX] {
-        let (indices, slots) = (Indices::default(), slots(4));
+        let (sides, slots) = (Sides::default(), slots(4));
+        let indices = sides.indices();
         // SAFETY: the only ends of this ring.
-        let (mut writer, mut reader) = unsafe { ends(&indices, &slots) };
+        let (mut writer, mut reader) = unsafe { ends(indices, &slots) };
         writer.push(sample(0));
         let mut taken = Vec::new();
         assert_eq!(reader.take(&mut taken, 9), 1);
@@ -71,9 +74,10 @@ fn impossible_indices_are_damage_and_what_was_taken_stays() {
 fn two_threads_agree_on_every_sample() {
     // Miri takes a thousand times longer; its schedules are random, so that few samples do.
     const COUNT: u64 = if cfg!(miri) { 3_000 } else { 200_000 };
-    let (indices, slots) = (Indices::default(), slots(1 << 10));
+    let (sides, slots) = (Sides::default(), slots(1 << 10));
+    let indices = sides.indices();
     // SAFETY: the only ends of this ring.
-    let (mut writer, mut reader) = unsafe { ends(&indices, &slots) };
+    let (mut writer, mut reader) = unsafe { ends(indices, &slots) };
     let mut taken = Vec::new();
     std::thread::scope(|scope| {
         scope.spawn(|| (0..COUNT).for_each(|cycle| writer.push(sample(cycle))));

@@ -11,6 +11,9 @@ pub const FORMAT_BYTES: usize = 112;
 /// Places of the loop's own table: never more than half full.
 const PLACES: usize = 2 * MOST_FORMATS;
 
+/// So many of those that were used last are asked for ahead.
+const LATEST: usize = 4;
+
 /// How a format is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
@@ -85,6 +88,9 @@ pub struct Formats {
     shared: &'static [SharedFormat; MOST_FORMATS],
     known: Box<[Known; PLACES]>,
     count: usize,
+    /// Where those stand that were used last: the next cycle will likely use them again.
+    latest: [u8; LATEST],
+    uses: u8,
 }
 
 impl Formats {
@@ -94,6 +100,8 @@ impl Formats {
             shared,
             known: Box::new([NOBODY; PLACES]),
             count: 0,
+            latest: [0; LATEST],
+            uses: 0,
         }
     }
 
@@ -102,7 +110,7 @@ impl Formats {
     pub(crate) fn number(&mut self, text: &'static [u8], style: Style) -> Option<u16> {
         let key = (text.as_ptr().addr(), text.len());
         match self.find(key) {
-            Ok(known) => Some(known.number),
+            Ok(at) => Some(self.used(at).number),
             Err(place) => self.add(place, key, text, style, 0),
         }
     }
@@ -117,7 +125,10 @@ impl Formats {
     pub(crate) unsafe fn of_c(&mut self, text: *const std::ffi::c_char) -> Option<(u16, u32)> {
         let key = (text.addr(), 0);
         match self.find(key) {
-            Ok(known) => Some((known.number, known.codes)),
+            Ok(at) => {
+                let known = self.used(at);
+                Some((known.number, known.codes))
+            }
             Err(place) => {
                 // SAFETY: the caller's promise.
                 let text = unsafe { std::ffi::CStr::from_ptr(text) }.to_bytes();
@@ -128,16 +139,31 @@ impl Formats {
         }
     }
 
-    /// What is known by this key, or the place where it would stand.
     #[inline]
-    fn find(&self, (address, length): (usize, usize)) -> Result<Known, usize> {
+    fn used(&mut self, at: usize) -> Known {
+        self.latest[usize::from(self.uses) % LATEST] = at as u8;
+        self.uses = self.uses.wrapping_add(1);
+        self.known[at]
+    }
+
+    /// Asks for what the cycle before has used.
+    #[inline]
+    pub(crate) fn ask_ahead(&self) {
+        for &at in &self.latest {
+            crate::ahead::ask_for(&self.known[usize::from(at)]);
+        }
+    }
+
+    /// Where it stands what is known by this key, or would stand.
+    #[inline]
+    fn find(&self, (address, length): (usize, usize)) -> Result<usize, usize> {
         // Fibonacci hashing; texts lie close to each other.
         let mixed = (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut at = (mixed >> 32) as usize % PLACES;
         loop {
             let known = self.known[at];
             if known.address == address && known.length == length {
-                return Ok(known);
+                return Ok(at);
             }
             if known.address == 0 {
                 return Err(at);

@@ -9,7 +9,7 @@ mod ring;
 pub use argument::{Argument, Code};
 pub use formats::{FORMAT_BYTES, Formats, MOST_FORMATS, SharedFormat, Style};
 pub use record::{Said, Told};
-pub use ring::{Reader, SaidIndices, Word, Writer, reader, writer};
+pub use ring::{Reader, ReaderSide, SaidIndices, Word, Writer, WriterSide, reader, writer};
 
 /// The most arguments of a line.
 pub const MOST_ARGUMENTS: usize = 8;

@@ -204,14 +204,13 @@ impl Writer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::said::{SaidIndices, Word, reader, writer};
+    use crate::said::{ReaderSide, SaidIndices, Word, WriterSide, reader, writer};
 
     #[test]
     fn arguments_come_as_they_went_and_long_texts_are_cut() {
-        let (indices, words) = (
-            SaidIndices::default(),
-            Vec::from_iter((0..256).map(|_| Word::default())),
-        );
+        let words = Vec::from_iter((0..256).map(|_| Word::default()));
+        let sides = (WriterSide::default(), ReaderSide::default());
+        let indices = SaidIndices::new(&sides.0, &sides.1);
         let long = "x".repeat(100);
         let arguments = [
             (-7).into(),
@@ -224,9 +223,9 @@ mod tests {
             "".into(),
             "one too many".into(),
         ];
-        writer(&indices, &words).line(5, 42, 99, &arguments);
+        writer(indices, &words).line(5, 42, 99, &arguments);
         let mut found = Vec::new();
-        reader(&indices, &words).take(|record| found.extend(Said::of(record)));
+        reader(indices, &words).take(|record| found.extend(Said::of(record)));
         let told = vec![
             Told::Integer(-7),
             Told::Natural(u64::MAX),

@@ -8,38 +8,44 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A word of the ring.
 pub type Word = AtomicU64;
 
-#[repr(C, align(128))]
+/// The writer's side of the indices.
+#[repr(C)]
 #[derive(Debug, Default)]
-struct WriterLine {
+pub struct WriterSide {
     /// Words written so far.
     written: AtomicU64,
     /// Records dropped because the ring was full.
     dropped: AtomicU64,
 }
 
-#[repr(C, align(128))]
+/// The reader's side of the indices.
+#[repr(C)]
 #[derive(Debug, Default)]
-struct ReaderLine {
+pub struct ReaderSide {
     /// Words read so far.
     read: AtomicU64,
 }
 
 /// The shared indices of a ring.
-#[repr(C)]
-#[derive(Debug, Default)]
-pub struct SaidIndices {
-    writer: WriterLine,
-    reader: ReaderLine,
+#[derive(Debug, Clone, Copy)]
+pub struct SaidIndices<'a> {
+    writer: &'a WriterSide,
+    reader: &'a ReaderSide,
 }
 
-impl SaidIndices {
+impl<'a> SaidIndices<'a> {
+    /// Those of these two sides.
+    pub fn new(writer: &'a WriterSide, reader: &'a ReaderSide) -> Self {
+        Self { writer, reader }
+    }
+
     /// Records dropped so far because the ring was full.
-    pub fn dropped(&self) -> u64 {
+    pub fn dropped(self) -> u64 {
         self.writer.dropped.load(Ordering::Acquire)
     }
 
     /// Makes the ring empty. Only while neither side is in use.
-    pub fn reset(&self) {
+    pub fn reset(self) {
         self.reader.read.store(0, Ordering::Relaxed);
         self.writer.dropped.store(0, Ordering::Relaxed);
         self.writer.written.store(0, Ordering::Release);
@@ -49,7 +55,7 @@ impl SaidIndices {
 /// The loop's end.
 #[derive(Debug)]
 pub struct Writer<'a> {
-    indices: &'a SaidIndices,
+    indices: SaidIndices<'a>,
     words: &'a [Word],
     written: u64,
     /// The reader's index as last seen.
@@ -61,7 +67,7 @@ pub struct Writer<'a> {
 ///
 /// # Panics
 /// When the number of words isn't a power of two.
-pub fn writer<'a>(indices: &'a SaidIndices, words: &'a [Word]) -> Writer<'a> {
+pub fn writer<'a>(indices: SaidIndices<'a>, words: &'a [Word]) -> Writer<'a> {
     assert!(words.is_empty() || words.len().is_power_of_two());
     Writer {
         indices,
@@ -73,6 +79,19 @@ pub fn writer<'a>(indices: &'a SaidIndices, words: &'a [Word]) -> Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// Asks for where the next records go: a section's, and a line's with three numbers, are 80 bytes together.
+    #[inline]
+    pub(crate) fn ask_ahead(&self) {
+        if self.words.is_empty() {
+            return;
+        }
+        let at = self.written as usize & (self.words.len() - 1);
+        let next = self.words[at..].as_ptr();
+        for line in 0..3 {
+            crate::ahead::ask_for(next.wrapping_add(8 * line));
+        }
+    }
+
     /// Writes a record of `count` words, or drops and counts it. `fill` puts each word in its place.
     #[inline]
     pub(crate) fn push(&mut self, count: usize, fill: impl FnOnce(&mut Place<'_>)) {
@@ -126,14 +145,14 @@ impl Place<'_> {
 /// The recorder's end.
 #[derive(Debug)]
 pub struct Reader<'a> {
-    indices: &'a SaidIndices,
+    indices: SaidIndices<'a>,
     words: &'a [Word],
     read: u64,
     is_damaged: bool,
 }
 
 /// The recorder's end of a ring.
-pub fn reader<'a>(indices: &'a SaidIndices, words: &'a [Word]) -> Reader<'a> {
+pub fn reader<'a>(indices: SaidIndices<'a>, words: &'a [Word]) -> Reader<'a> {
     Reader {
         indices,
         words,
@@ -182,6 +201,8 @@ mod tests {
     use super::*;
     use crate::said::Said;
 
+    type Sides = (WriterSide, ReaderSide);
+
     fn words(count: usize) -> Vec<Word> {
         (0..count).map(|_| Word::default()).collect()
     }
@@ -194,8 +215,9 @@ mod tests {
 
     #[test]
     fn a_full_ring_drops_whole_records_and_counts_them() {
-        let (indices, words) = (SaidIndices::default(), words(16));
-        let (mut writer, mut reader) = (writer(&indices, &words), reader(&indices, &words));
+        let (sides, words) = (Sides::default(), words(16));
+        let indices = SaidIndices::new(&sides.0, &sides.1);
+        let (mut writer, mut reader) = (writer(indices, &words), reader(indices, &words));
         let span = |cycle| (1, cycle, 10 * cycle, 10 * cycle + 3);
         (0..6).for_each(|cycle| writer.section(span(cycle)));
         let kept = taken(&mut reader);
@@ -217,8 +239,9 @@ mod tests {
     #[test]
     fn impossible_indices_and_lengths_are_damage() {
         for (written, head) in [(99, 4), (4, 0), (4, u64::MAX), (4, 5 << 8)] {
-            let (indices, words) = (SaidIndices::default(), words(16));
-            let mut reader = reader(&indices, &words);
+            let (sides, words) = (Sides::default(), words(16));
+            let indices = SaidIndices::new(&sides.0, &sides.1);
+            let mut reader = reader(indices, &words);
             words[0].store(head, Ordering::Relaxed);
             indices.writer.written.store(written, Ordering::Relaxed);
             reader.take(|_| panic!("nothing is there"));
@@ -229,12 +252,13 @@ mod tests {
     #[test]
     fn two_threads_agree_on_every_record() {
         const COUNT: u64 = if cfg!(miri) { 2_000 } else { 100_000 };
-        let (indices, words) = (SaidIndices::default(), words(1 << 10));
-        let mut reader = reader(&indices, &words);
+        let (sides, words) = (Sides::default(), words(1 << 10));
+        let indices = SaidIndices::new(&sides.0, &sides.1);
+        let mut reader = reader(indices, &words);
         let mut cycles = Vec::new();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let mut writer = writer(&indices, &words);
+                let mut writer = writer(indices, &words);
                 (0..COUNT).for_each(|cycle| match cycle % 2 {
                     0 => writer.section((2, cycle, cycle, cycle + 5)),
                     _ => writer.line(7, cycle, cycle, &["a text".into(), 3.into()]),
