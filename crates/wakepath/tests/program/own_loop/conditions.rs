@@ -60,7 +60,7 @@ fn a_loop_that_never_wakes_is_said_to() {
 
 fn a_policy_that_the_program_changes_makes_the_condition_invalid() {
     let place = Place::new();
-    let each = "if (cycle.cycle == 500) wakepath_prepare_other(7, 0, 0, 0, 0);";
+    let each = "if (FIRST_FROM(500)) wakepath_prepare_other(7, 0, 0, 0, 0);";
     let program = built_of(&place, &looping("", each));
     let finished = recorded(place, "2s", &[], &program);
     finished.assert_code(1);
@@ -78,7 +78,7 @@ fn cpus_that_the_program_changes_make_the_condition_invalid() {
     }
     let place = Place::new();
     let each =
-        "if (cycle.cycle == 500) { uint16_t cpu = CPU; wakepath_prepare_other(0, &cpu, 1, 0, 0); }";
+        "if (FIRST_FROM(500)) { uint16_t cpu = CPU; wakepath_prepare_other(0, &cpu, 1, 0, 0); }";
     let each = each.replace("CPU", &crate::started::cpus()[0].to_string());
     let program = built_of(&place, &looping("", &each));
     let finished = recorded(place, "2s", &[], &program);

@@ -7,10 +7,12 @@ pub mod examples;
 pub mod hostile;
 pub mod languages;
 pub mod logging;
+pub mod misused;
 pub mod packaged;
+pub mod processes;
 pub mod ros2;
 pub mod service;
-pub mod service_within;
+pub mod versions;
 
 use crate::started::{Finished, Place, Start, ask, wait_until};
 use rustix::process::Signal;
@@ -121,11 +123,37 @@ fn printed(finished: &Finished) -> String {
     std::fs::read_to_string(finished.place.path().join("run/program.log")).unwrap()
 }
 
-/// A loop of 1 kHz that runs this in each cycle.
+/// The run says it wherever it is read: in the terminal, as JSON and on the report's page.
+fn is_said_everywhere(finished: &Finished, sentence: &str) {
+    assert!(finished.samples(0).len() > 200, "{}", finished.said());
+    let asked = |words: &[&str]| {
+        let output = Command::new(crate::started::binary())
+            .args(words)
+            .arg(&finished.directory)
+            .output()
+            .unwrap();
+        // The terminal wraps lines.
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for words in [&["show"][..], &["show", "--json"]] {
+        let text = asked(words);
+        assert!(text.contains(sentence), "{words:?}: {text}");
+    }
+    asked(&["report"]);
+    let page = std::fs::read_to_string(finished.directory.join("report.html")).unwrap();
+    let page = page.replace('\u{a0}', " ");
+    assert!(page.contains(sentence), "not on the report's page");
+}
+
+/// A loop of 1 kHz that runs this in each cycle; `FIRST_FROM(500)` in it holds once, in cycle 500 or, where that was
+/// skipped, in the next that runs: no cycle of a certain number is sure to run.
 fn looping(headers: &str, each: &str) -> String {
     format!(
         "#define _GNU_SOURCE\n#include <wakepath.h>\n{headers}\n\
+         #define FIRST_FROM(number) (cycle.cycle >= (number) && !passed++)\n\
          int main(void) {{\n\
+             int passed = 0; (void)passed;\n\
              wakepath_loop *loop = wakepath_loop_create(\"loop\", 1000000, 0, 0);\n\
              wakepath_cycle cycle;\n\
              while (wakepath_loop_wait(loop, &cycle)) {{ {each} wakepath_loop_finish(loop); }}\n\

@@ -1,9 +1,7 @@
 //! A program in the field that starts its recorder itself: recorded as under `wakepath record --service`, with nothing
 //! of what it has open kept open by the recorder; and without a recorder where there is none.
 
-use super::service::{count, kill, process_of, shown};
 use super::*;
-use std::process::{Child, Stdio};
 
 wakepath_test_program::tests![
     a_program_that_starts_its_recorder_is_recorded_until_it_ends,

@@ -1,0 +1,70 @@
+//! A service whose recorder is killed, and whose program becomes another: what is lost is counted, and the end is named.
+
+use super::*;
+use std::time::Instant;
+
+wakepath_test_program::tests![
+    a_killed_recorder_is_started_again_and_what_it_lost_is_counted,
+    a_program_that_becomes_another_one_in_its_section_is_named,
+];
+
+fn a_killed_recorder_is_started_again_and_what_it_lost_is_counted() {
+    let place = Place::new();
+    let program = program(&place, 60_000, "");
+    let mut child = start(&place, &words(None, &program));
+    let began = Instant::now();
+    wait_until("there is a recorder", Duration::from_secs(10), || {
+        began.elapsed() > Duration::from_millis(900)
+            && process_of("service-recorder", &place).is_some()
+    });
+    let recorder = process_of("service-recorder", &place).unwrap();
+    kill(recorder);
+    wait_until("there is another", Duration::from_secs(10), || {
+        process_of("service-recorder", &place).is_some_and(|of| of != recorder)
+    });
+    std::thread::sleep(Duration::from_millis(700));
+    // The loop went on. Now it dies, too.
+    assert!(child.try_wait().unwrap().is_none());
+    kill(child.id());
+    let lived_ms = began.elapsed().as_millis() as u64;
+    child.wait().unwrap();
+    let found = shown(&place);
+    assert_eq!(found["recorder_died"], 1);
+    let lost = count(&found, "lost");
+    assert!(lost < 3_000, "{lost} lost");
+    assert!(
+        due(&found) > 1_000 && due(&found) <= lived_ms,
+        "{lived_ms}: {found:#}"
+    );
+    assert_eq!(found["loops"]["loop"]["verdict"]["outcome"], "undecided");
+    let gaps = found["gaps"].to_string();
+    for named in [
+        "the recorder had died",
+        "its program ended while the loop ran",
+    ] {
+        assert!(gaps.contains(named), "{gaps}");
+    }
+}
+
+fn a_program_that_becomes_another_one_in_its_section_is_named() {
+    let place = Place::new();
+    let each = "if (!part) part = 1 + wakepath_loop_section(loop, \"update\", 0); \
+                wakepath_section_begin(loop, part - 1); \
+                if (cycle.cycle >= 300) execl(\"/bin/true\", \"true\", (char *)0); \
+                wakepath_section_end(loop, part - 1);";
+    let headers = "#include <unistd.h>\nstatic uint32_t part;";
+    // Long enough for the recorder to look before the next program is over.
+    let each = each.replace(
+        "\"/bin/true\", \"true\"",
+        "\"/bin/sleep\", \"sleep\", \"2\"",
+    );
+    let program = built_of(&place, &looping(headers, &each));
+    start(&place, &words(None, &program)).wait().unwrap();
+    let found = shown(&place).to_string();
+    for said in [
+        "has become another one (exec)",
+        "within its section `update`",
+    ] {
+        assert!(found.contains(said), "{said}: {found}");
+    }
+}
