@@ -164,6 +164,7 @@ fn main() {
     drop(latencies);
     let mut totals = Totals::new(200_000, 10, bands);
     let loops = vec![LoopThread {
+        judged_ns: None,
         thread: LOOP,
         cpus: vec![1],
         samples,

@@ -1,4 +1,4 @@
-//! What else ran on a loop's CPUs from its first judged cycle to its last: interrupts, SoftIRQs and
+//! What else ran on a loop's CPUs from its first judged cycle to its last, or while it should have run: interrupts, SoftIRQs and
 //! threads, each time counted, whether a cycle was late or not. It is what isolation takes away; it
 //! blames nothing for a latency.
 
@@ -189,7 +189,10 @@ impl Counting {
     /// For a loop; none for one whose thread or cycles are not known.
     pub fn of(of: &LoopThread, own: &Own) -> Option<Self> {
         let judged = || of.samples.iter().filter(|sample| !sample.is_warm_up());
-        let (from_ns, to_ns) = (judged().next()?.due_ns, judged().next_back()?.end_ns);
+        let (from_ns, to_ns) = match (judged().next(), judged().next_back()) {
+            (Some(first), Some(last)) => (first.due_ns, last.end_ns),
+            _ => of.judged_ns?,
+        };
         let cpus: BTreeSet<u16> = match of.cpus.is_empty() {
             true => judged().map(|sample| sample.cpu).collect(),
             false => of.cpus.iter().copied().collect(),

@@ -11,4 +11,6 @@ pub struct LoopThread {
     pub cpus: Vec<u16>,
     /// Its samples, by cycle.
     pub samples: Vec<Sample>,
+    /// From when to when it is judged, in nanoseconds: a loop without a judged sample has no other sign of it.
+    pub judged_ns: Option<(u64, u64)>,
 }

@@ -112,6 +112,7 @@ impl<'a> SegmentLoops<'a> {
             thread: of.thread.unwrap_or(u32::MAX),
             cpus: of.record.cpus.clone(),
             samples: of.samples.clone(),
+            judged_ns: judged_ns(of.record),
         };
         self.loops.iter().map(loop_thread).collect()
     }
@@ -226,6 +227,16 @@ fn as_it_was_due(told: &ThreadTold, samples: &mut Vec<Sample>) -> u64 {
         true
     });
     left_out
+}
+
+/// From the first judged due time to the end of the last one's period; `None` where no end is known.
+fn judged_ns(record: &ThreadRecord) -> Option<(u64, u64)> {
+    let due_ns = |cycle: u64| {
+        let after_ns = cycle.checked_mul(record.due.period_ns)?;
+        record.due.start_ns.checked_add(after_ns)
+    };
+    let span = (due_ns(record.first_judged_cycle)?, due_ns(record.expected)?);
+    (span.0 < span.1).then_some(span)
 }
 
 /// The kernel's number of the thread, where the run says it.

@@ -8,6 +8,7 @@ wakepath_test_program::tests![
     interrupts_softirqs_and_threads_are_counted_between_cycles_too_and_other_cpus_are_not,
     what_lost_events_hid_is_not_observed_and_two_repetitions_add_up,
     a_program_that_renames_itself_without_end_takes_no_endless_memory,
+    what_ran_instead_of_a_loop_without_a_cycle_is_counted_while_it_is_judged,
 ];
 
 /// The figures of the stream's only loop.
@@ -134,4 +135,19 @@ fn a_program_that_renames_itself_without_end_takes_no_endless_memory() {
     );
     assert!(threads.names <= 10_001, "{}", threads.names);
     assert_eq!(found.most.len(), 50);
+}
+
+fn what_ran_instead_of_a_loop_without_a_cycle_is_counted_while_it_is_judged() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream.judged_ns = Some((DUE, DUE + 2 * MS));
+    stream.softirq(DUE + MS, DUE + MS + 5 * US, 3);
+    stream.switch(DUE + 3 * MS, idle(), Left::Sleeping);
+    let found = figures(&stream);
+    assert_eq!(found.observed_ns, 2 * MS);
+    let named: Vec<_> = found.most.iter().map(|of| (of.kind, of.total_ns)).collect();
+    let wanted = [
+        (InterfererKind::Thread, 2 * MS - 5 * US),
+        (InterfererKind::Softirq, 5 * US),
+    ];
+    assert_eq!(named, wanted);
 }

@@ -60,15 +60,21 @@ pub fn late_text(explanation: &Explanation, worst: usize) -> String {
 
 fn of_condition(text: &mut String, of: &ConditionExplanation, worst: usize) {
     heading(text, of);
-    if of.cycles == 0 {
-        return;
-    }
     if of.not_covered > 0 {
+        let more = if of.cycles == 0 { "" } else { "more " };
         let _ = writeln!(
             text,
-            "  {} more cycles have no events: their windows were not kept, or were overwritten",
-            of.not_covered
+            "  {} no events: their windows were not kept, or were overwritten",
+            counted(
+                of.not_covered,
+                &format!("{more}cycle has"),
+                &format!("{more}cycles have")
+            )
         );
+    }
+    if of.cycles == 0 {
+        interference(text, of);
+        return;
     }
     let woken: Vec<String> = of
         .woken

@@ -1,5 +1,7 @@
 //! `wakepath explain`: why the late cycles of a recorded run were late.
 
+mod absent;
+
 use super::{Outcome, opened, print, print_result};
 use crate::command_line::Explain;
 use crate::runs;
@@ -71,13 +73,10 @@ fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outco
     };
     explain(run, order, &mut wanted)?;
     if wanted.found.is_empty() {
-        let segment = match arguments.segment {
-            Some(segment) => format!(" of segment {segment}"),
-            None => String::new(),
-        };
         return Err(format!(
-            "no cycle {cycle}{segment} with events; the worst cycles of each condition, with their \
-             segments, are shown by wakepath explain {}",
+            "cycle {cycle} can't be explained: {}; the worst cycles of each condition, with their segments, are \
+             shown by wakepath explain {}",
+            absent::why(run, cycle, arguments.segment)?,
             run.directory().display()
         )
         .into());

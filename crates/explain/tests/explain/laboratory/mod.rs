@@ -144,6 +144,7 @@ impl Laboratory {
             .map(|e| e.expect("whole"))
             .collect();
         let loops = vec![LoopThread {
+            judged_ns: None,
             thread: number,
             cpus: vec![self.loop_cpu],
             samples,

@@ -45,6 +45,7 @@ pub fn hog() -> Thread {
 pub struct Stream {
     pub events: Vec<KernelEvent>,
     pub samples: Vec<Sample>,
+    pub judged_ns: Option<(u64, u64)>,
     pub cpu: u16,
     pub current: Thread,
     pub the_loop: Thread,
@@ -59,6 +60,7 @@ impl Stream {
         let mut new = Self {
             events: Vec::new(),
             samples: Vec::new(),
+            judged_ns: None,
             cpu: 1,
             current: the_loop.clone(),
             the_loop,
@@ -174,6 +176,7 @@ impl Stream {
 
     pub fn explainer(&self, usual: Option<Usual>) -> Explainer {
         let thread = LoopThread {
+            judged_ns: self.judged_ns,
             thread: LOOP,
             cpus: self.cpus.clone(),
             samples: self.samples.clone(),
