@@ -20,6 +20,9 @@ use crate::log::block::{BLOCK_HEADER, read_block_header};
 
 /// Bytes before the first block.
 const HEADER: u64 = 16;
+/// Bytes of the file that one call takes in: where it grows faster than it is read, its caller has other things to
+/// look after.
+const MOST_AT_ONCE: u64 = 1 << 20;
 
 /// A trace that grows.
 pub struct TraceFollower {
@@ -32,6 +35,7 @@ pub struct TraceFollower {
     waiting: BTreeMap<u16, VecDeque<KernelEvent>>,
     newest_ns: u64,
     unpacked: Vec<KernelEvent>,
+    most_at_once: u64,
 }
 
 impl TraceFollower {
@@ -55,17 +59,20 @@ impl TraceFollower {
             waiting: BTreeMap::new(),
             newest_ns: 0,
             unpacked: Vec::new(),
+            most_at_once: MOST_AT_ONCE,
         }))
     }
 
     /// Tells the events that were not told before, but for those of the last `lag_ns` nanoseconds:
     /// a CPU's block may still be in the making for as long as the writer waits between its writes.
-    /// Of one CPU the kernel's order is kept.
+    /// Of one CPU the kernel's order is kept. Of a trace that has grown by a lot only a part is told, the rest with
+    /// the next calls.
     ///
     /// # Errors
     /// [`ArchiveError::Io`]; [`ArchiveError::NotRecognised`] where a block is damaged.
     pub fn take(&mut self, lag_ns: u64, mut tell: impl FnMut(KernelEvent)) -> Result<()> {
-        while self.next_block()? {}
+        let enough = self.at + self.most_at_once;
+        while self.at < enough && self.next_block()? {}
         let until_ns = self.newest_ns.saturating_sub(lag_ns);
         loop {
             let heads = self.waiting.iter().filter_map(|(cpu, events)| {
@@ -172,5 +179,25 @@ mod tests {
         writer.flush().unwrap();
         assert_eq!(told(500), [(940, 1), (950, 0)]);
         assert_eq!(told(0), [(2_000, 1)]);
+    }
+
+    #[test]
+    fn a_trace_that_has_grown_by_a_lot_is_told_in_parts() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::to_write(place.path(), Trust::Own).unwrap();
+        let mut writer = TraceWriter::create_in(&directory, &TraceDescription::default()).unwrap();
+        let mut follower = TraceFollower::open_in(&directory, 0).unwrap().unwrap();
+        follower.most_at_once = 1;
+        for at_ns in [100, 200, 300] {
+            writer.append(&event(0, at_ns)).unwrap();
+            writer.flush().unwrap();
+        }
+        let mut told = Vec::new();
+        for calls in 1..=5 {
+            follower.take(0, |event| told.push(event.at_ns)).unwrap();
+            let most = calls.min(3);
+            assert!(told.len() <= most, "{told:?} after {calls} calls");
+        }
+        assert_eq!(told, [100, 200, 300]);
     }
 }
