@@ -18,6 +18,9 @@ pub fn published(job: &Job) -> Outcome {
     let _ = fs::remove_dir_all(&packages);
     let mut pack = cargo(&["package", "--no-verify", "--offline", "--workspace"]);
     pack.args(["--locked", "--allow-dirty", "--exclude", "xtask"]);
+    // A package's own lock file knows nothing of this workspace's patches: for want of the index of what one
+    // stands in for, none could be made offline. The check below takes the workspace's.
+    pack.arg("--exclude-lockfile");
     for name in kept() {
         pack.args(["--exclude", &name]);
     }
