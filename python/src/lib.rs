@@ -26,6 +26,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(prepare::prepare_other, module)?)?;
     module.add_function(wrap_pyfunction!(prepare::prepare_fifo, module)?)?;
     module.add_function(wrap_pyfunction!(prepare::prepare_round_robin, module)?)?;
+    module.add_function(wrap_pyfunction!(prepare::prepare_evl_fifo, module)?)?;
+    module.add_function(wrap_pyfunction!(prepare::prepare_cobalt_fifo, module)?)?;
     module.add_function(wrap_pyfunction!(prepare::prepare_deadline, module)?)?;
     module.add_function(wrap_pyfunction!(service::record_service, module)?)?;
     Ok(())

@@ -35,6 +35,26 @@ pub(crate) fn prepare_round_robin(
     prepare(Policy::RoundRobin { priority }, cpus, lock_memory)
 }
 
+/// As [`prepare_other`], under FIFO on EVL, the core of Xenomai 4.
+#[pyfunction]
+pub(crate) fn prepare_evl_fifo(
+    priority: u8,
+    cpus: Option<Vec<u16>>,
+    lock_memory: bool,
+) -> PyResult<Vec<String>> {
+    prepare(Policy::EvlFifo { priority }, cpus, lock_memory)
+}
+
+/// As [`prepare_other`], under FIFO on Cobalt, the core of Xenomai 3.
+#[pyfunction]
+pub(crate) fn prepare_cobalt_fifo(
+    priority: u8,
+    cpus: Option<Vec<u16>>,
+    lock_memory: bool,
+) -> PyResult<Vec<String>> {
+    prepare(Policy::CobaltFifo { priority }, cpus, lock_memory)
+}
+
 /// As [`prepare_other`], under `SCHED_DEADLINE`, which has no CPUs.
 #[pyfunction]
 pub(crate) fn prepare_deadline(

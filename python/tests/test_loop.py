@@ -149,13 +149,21 @@ def test_a_thread_is_prepared_and_says_what_falls_short():
             wakepath.prepare(wakepath.Fifo(priority=0), lock_memory=False)
         except wakepath.Error as why:
             said.append(str(why))
+        # Of a core that no kernel of a distribution has, and at a priority that none has.
+        for core in (wakepath.EvlFifo(priority=0), wakepath.CobaltFifo(priority=0)):
+            try:
+                wakepath.prepare(core, lock_memory=False)
+            except wakepath.Error as why:
+                said.append(str(why))
 
     # The policy is the thread's, and this one is for others.
     thread = threading.Thread(target=prepared)
     thread.start()
     thread.join()
     assert said[0] == []
-    assert len(said) == 2 and "FIFO 0" in said[1] and "\n" not in said[1]
+    assert len(said) == 4 and "FIFO 0" in said[1]
+    assert "EVL FIFO 0" in said[2] and "COBALT FIFO 0" in said[3]
+    assert not any("\n" in line for line in said[1:])
 
 
 def test_a_driven_loop_begins_its_cycles_and_no_other_does():

@@ -13,7 +13,7 @@ from ._run import Condition, Run, RunError, Samples, open_run
 if _find_spec(f"{__name__}._native") is not None:
     from ._loop import Loop, periodic
     from ._native import Cycle, Error, Section
-    from ._policies import Deadline, Fifo, Other, Policy, RoundRobin, prepare
+    from ._policies import CobaltFifo, Deadline, EvlFifo, Fifo, Other, Policy, RoundRobin, prepare
     from ._service import record_service
 else:
     # The wheel for every machine brings the program and what reads runs, and no compiled half.
@@ -29,10 +29,12 @@ else:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CobaltFifo",
     "Condition",
     "Cycle",
     "Deadline",
     "Error",
+    "EvlFifo",
     "Fifo",
     "Loop",
     "Other",

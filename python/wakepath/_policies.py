@@ -33,6 +33,22 @@ class RoundRobin:
 
 
 @dataclass(frozen=True)
+class EvlFifo:
+    """FIFO on EVL, the core of Xenomai 4. ``priority``: 1 (lowest) to 99."""
+
+    priority: int
+    cpus: Optional[Sequence[int]] = None
+
+
+@dataclass(frozen=True)
+class CobaltFifo:
+    """FIFO on Cobalt, the core of Xenomai 3. ``priority``: 1 (lowest) to 99."""
+
+    priority: int
+    cpus: Optional[Sequence[int]] = None
+
+
+@dataclass(frozen=True)
 class Deadline:
     """SCHED_DEADLINE. It runs on its whole root domain: it has neither a priority nor CPUs."""
 
@@ -41,7 +57,7 @@ class Deadline:
     period_ns: int
 
 
-Policy = Union[Other, Fifo, RoundRobin, Deadline]
+Policy = Union[Other, Fifo, RoundRobin, EvlFifo, CobaltFifo, Deadline]
 
 
 def prepare(policy: Policy = Other(), *, lock_memory: bool = True) -> List[str]:
@@ -52,11 +68,16 @@ def prepare(policy: Policy = Other(), *, lock_memory: bool = True) -> List[str]:
     """
     if isinstance(policy, Deadline):
         return _native.prepare_deadline(policy.runtime_ns, policy.deadline_ns, policy.period_ns, lock_memory)
-    if not isinstance(policy, (Other, Fifo, RoundRobin)):
-        raise TypeError(f"{policy!r} is no policy: give wakepath.Other, Fifo, RoundRobin or Deadline")
+    if not isinstance(policy, (Other, Fifo, RoundRobin, EvlFifo, CobaltFifo)):
+        known = "wakepath.Other, Fifo, RoundRobin, EvlFifo, CobaltFifo or Deadline"
+        raise TypeError(f"{policy!r} is no policy: give {known}")
     cpus = None if policy.cpus is None else list(policy.cpus)
     if isinstance(policy, Other):
         return _native.prepare_other(policy.nice, cpus, lock_memory)
     if isinstance(policy, Fifo):
         return _native.prepare_fifo(policy.priority, cpus, lock_memory)
+    if isinstance(policy, EvlFifo):
+        return _native.prepare_evl_fifo(policy.priority, cpus, lock_memory)
+    if isinstance(policy, CobaltFifo):
+        return _native.prepare_cobalt_fifo(policy.priority, cpus, lock_memory)
     return _native.prepare_round_robin(policy.priority, cpus, lock_memory)

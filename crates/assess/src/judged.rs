@@ -148,6 +148,7 @@ pub(crate) fn provenance_of(
     let mut provenance = Provenance {
         changes: changes.fact_changes(&condition.phase),
         not_real_time: not_real_time(scenario, condition),
+        mode_switches_tolerated: scenario.criterion.mode_switches,
         virtual_ns_per_instruction: virtual_time.map(|time| time.ns_per_instruction),
         ..Provenance::default()
     };

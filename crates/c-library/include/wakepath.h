@@ -46,6 +46,10 @@ typedef struct wakepath_cycle {
 int32_t wakepath_prepare_other(int8_t nice, const uint16_t *cpus, size_t cpu_count, char *said, size_t said_bytes);
 int32_t wakepath_prepare_fifo(uint8_t priority, const uint16_t *cpus, size_t cpu_count, char *said, size_t said_bytes);
 int32_t wakepath_prepare_rr(uint8_t priority, const uint16_t *cpus, size_t cpu_count, char *said, size_t said_bytes);
+/* FIFO on a real-time core beside Linux's scheduler: EVL (Xenomai 4), Cobalt (Xenomai 3). -1 where the kernel has none. A
+ * loop there may not print, allocate or ask Linux for anything else: that takes it off its core. */
+int32_t wakepath_prepare_evl_fifo(uint8_t priority, const uint16_t *cpus, size_t cpu_count, char *said, size_t said_bytes);
+int32_t wakepath_prepare_cobalt_fifo(uint8_t priority, const uint16_t *cpus, size_t cpu_count, char *said, size_t said_bytes);
 /* A SCHED_DEADLINE thread runs on its whole root domain, so it names no CPUs. */
 int32_t wakepath_prepare_deadline(uint64_t runtime_ns, uint64_t deadline_ns, uint64_t period_ns, char *said, size_t said_bytes);
 

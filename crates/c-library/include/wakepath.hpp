@@ -36,6 +36,16 @@ struct RoundRobin {
     std::uint8_t priority;
     Cpus cpus = {};
 };
+/// On EVL, the core of Xenomai 4.
+struct EvlFifo {
+    std::uint8_t priority;
+    Cpus cpus = {};
+};
+/// On Cobalt, the core of Xenomai 3.
+struct CobaltFifo {
+    std::uint8_t priority;
+    Cpus cpus = {};
+};
 /// Runs on its whole root domain: it has no CPUs.
 struct Deadline {
     std::chrono::nanoseconds runtime;
@@ -69,6 +79,16 @@ inline std::string prepare(const RoundRobin &how) {
     char said[1024] = "";
     return detail::shortfalls(
         wakepath_prepare_rr(how.priority, how.cpus.data(), how.cpus.size(), said, sizeof said), said);
+}
+inline std::string prepare(const EvlFifo &how) {
+    char said[1024] = "";
+    return detail::shortfalls(
+        wakepath_prepare_evl_fifo(how.priority, how.cpus.data(), how.cpus.size(), said, sizeof said), said);
+}
+inline std::string prepare(const CobaltFifo &how) {
+    char said[1024] = "";
+    return detail::shortfalls(
+        wakepath_prepare_cobalt_fifo(how.priority, how.cpus.data(), how.cpus.size(), said, sizeof said), said);
 }
 inline std::string prepare(const Deadline &how) {
     char said[1024] = "";

@@ -54,6 +54,40 @@ pub unsafe extern "C" fn wakepath_prepare_rr(
     unsafe { prepare(policy, cpus, cpu_count, said, said_bytes) }
 }
 
+/// Prepares the calling thread under FIFO on EVL, the core of Xenomai 4.
+///
+/// # Safety
+/// As `wakepath_prepare_other`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wakepath_prepare_evl_fifo(
+    priority: u8,
+    cpus: *const u16,
+    cpu_count: usize,
+    said: *mut c_char,
+    said_bytes: usize,
+) -> i32 {
+    let policy = Policy::EvlFifo { priority };
+    // SAFETY: the caller's promise.
+    unsafe { prepare(policy, cpus, cpu_count, said, said_bytes) }
+}
+
+/// Prepares the calling thread under FIFO on Cobalt, the core of Xenomai 3.
+///
+/// # Safety
+/// As `wakepath_prepare_other`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wakepath_prepare_cobalt_fifo(
+    priority: u8,
+    cpus: *const u16,
+    cpu_count: usize,
+    said: *mut c_char,
+    said_bytes: usize,
+) -> i32 {
+    let policy = Policy::CobaltFifo { priority };
+    // SAFETY: the caller's promise.
+    unsafe { prepare(policy, cpus, cpu_count, said, said_bytes) }
+}
+
 /// Prepares the calling thread under DEADLINE.
 ///
 /// # Safety

@@ -55,7 +55,9 @@ pub fn set(tid: i32, policy: Policy) -> io::Result<()> {
             attr.policy = SCHED_DEADLINE;
             (attr.runtime, attr.deadline, attr.period) = (runtime_ns, deadline_ns, period_ns);
         }
-        Policy::EvlFifo { .. } => return Err(io::ErrorKind::InvalidInput.into()),
+        Policy::EvlFifo { .. } | Policy::CobaltFifo { .. } => {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
     }
     write(tid, &attr)
 }

@@ -2,7 +2,7 @@
 //! allocates, locks, prints or makes a system call besides the sleep and the clock (and what the
 //! accounting asks for).
 
-use crate::clock::{monotonic_ns, thread_cpu_ns};
+use crate::clock::thread_cpu_ns;
 use crate::wait::{Sleeper, WaitError};
 use crate::{affinity, faults};
 use wakepath_timeline::{DueTimes, Overrun, Sample, SampleFlags, WakeUp};
@@ -71,7 +71,7 @@ pub struct Cycles {
     /// The one CPU to which the thread is pinned; `None`: ask at every cycle.
     only_cpu: Option<u16>,
     /// Mode switches counted up to the end of the cycle before; `None` off a core.
-    switches_seen: Option<u32>,
+    switches_seen: Option<u64>,
     /// Whether the loop is on a core, and what it did in Linux last counts for nothing.
     passes_over: bool,
 }
@@ -164,7 +164,7 @@ impl Cycles {
         }
         let already_past = due_ns <= self.last_end_ns;
         let interrupted = self.sleeper.sleep_until(cycle, due_ns);
-        let wake_ns = monotonic_ns();
+        let wake_ns = self.sleeper.now_ns();
 
         let mut flags = SampleFlags::default();
         if already_past {
@@ -202,7 +202,7 @@ impl Cycles {
     /// Ends a cycle and decides which due time is served next.
     #[inline]
     pub fn finish_with(&mut self, activation: Activation, outcome: WorkOutcome) -> Sample {
-        let end_ns = monotonic_ns();
+        let end_ns = self.sleeper.now_ns();
 
         let mut flags = activation.flags;
         let mut sample = Sample {
@@ -271,6 +271,7 @@ fn saturating_u32(ns: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::monotonic_ns;
     use std::time::Duration;
 
     const PERIOD_NS: u64 = 10_000_000;

@@ -65,6 +65,8 @@ mod ahead;
 pub mod announcement;
 pub mod attributes;
 pub mod clock;
+mod cobalt;
+mod cores;
 pub mod counters;
 mod cycles;
 pub mod driven;
@@ -87,6 +89,8 @@ pub mod shared;
 pub mod timer_slack;
 mod wait;
 
+pub use cobalt::{CobaltAnswer, CobaltError, ask_cobalt};
+pub use cores::CoreError;
 pub use cycles::{Accounting, Activation, Cycles, WorkOutcome};
 pub use driven::Due;
 pub use evl::EvlError;

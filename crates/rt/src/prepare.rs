@@ -2,7 +2,7 @@
 //! effect. A policy that can't be had is an error; what merely makes the loop noisier is reported
 //! as a shortfall.
 
-use crate::evl::{self, EvlError};
+use crate::cores::{self, CoreError};
 use crate::{affinity, attributes, memory, timer_slack};
 use std::fmt;
 use wakepath_timeline::Policy;
@@ -139,7 +139,7 @@ pub enum PrepareError {
         /// The policy asked for.
         policy: Policy,
         /// Why not.
-        source: EvlError,
+        source: CoreError,
     },
     /// The thread can't run on the CPUs asked for.
     #[error("the loop can't be pinned to CPU {}: {source}", list(.cpus))]
@@ -190,7 +190,7 @@ impl Preparation {
         set_policy: impl FnOnce(Policy) -> std::io::Result<()>,
     ) -> Result<Prepared, PrepareError> {
         let mut shortfalls = Vec::new();
-        evl::leave();
+        cores::leave();
 
         let memory_locked = self.lock_memory
             && memory::lock_all()
@@ -224,13 +224,12 @@ impl Preparation {
 
         let mut in_effect = attributes::get(0).map_err(PrepareError::ReadBack)?;
         // The core comes last of all: what is asked of Linux afterwards leaves it again.
-        if let (Policy::EvlFifo { priority }, true) =
-            (self.policy, in_effect == self.policy.in_linux())
-        {
+        if in_effect == self.policy.in_linux() {
             let policy = self.policy;
-            let entered = evl::enter(priority, memory_locked);
-            let priority = entered.map_err(|source| PrepareError::Core { policy, source })?;
-            in_effect = Policy::EvlFifo { priority };
+            let entered = cores::enter(policy, memory_locked);
+            in_effect = entered
+                .map_err(|source| PrepareError::Core { policy, source })?
+                .unwrap_or(in_effect);
         }
         let effective = Effective {
             policy: in_effect,

@@ -1,7 +1,8 @@
 //! The three ways in which a loop can be woken at an absolute time, behind one call. Nothing here
 //! knows about cycles or periods.
 
-use crate::clock::timespec;
+use crate::clock::{monotonic_ns, timespec};
+use crate::cobalt::{self, OnCobalt};
 use crate::evl::{self, OnEvl};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -28,14 +29,14 @@ pub enum WaitError {
     CoreTimer(#[source] std::io::Error),
     /// A core has no such way of waking.
     #[error(
-        "a loop on EVL is woken by clock-nanosleep or timerfd, which are the core's own there; a futex is \
+        "a loop on a real-time core is woken by clock-nanosleep or timerfd, which are the core's own there; a futex is \
          Linux's"
     )]
     NoFutexOnACore,
     /// What is asked for besides asks Linux in every cycle.
     #[error(
-        "CPU time and context switches of each cycle are asked of Linux, and a loop on EVL would leave the \
-         core for it; take cpu-time and switches out of accounting"
+        "CPU time and context switches of each cycle are asked of Linux, and a loop on a real-time core would \
+         leave it for that; take cpu-time and switches out of accounting"
     )]
     AccountingOnACore,
 }
@@ -47,6 +48,8 @@ pub(crate) enum Sleeper {
     Futex(FutexWaker),
     Evl(Arc<OnEvl>),
     EvlTimer(Arc<OnEvl>, OwnedFd),
+    Cobalt(Arc<OnCobalt>),
+    CobaltTimer(Arc<OnCobalt>, cobalt::Timer),
 }
 
 impl Sleeper {
@@ -58,6 +61,16 @@ impl Sleeper {
                 WakeUp::ClockNanosleep => Ok(Self::Evl(core)),
                 WakeUp::Timerfd => match core.timer() {
                     Ok(timer) => Ok(Self::EvlTimer(core, timer)),
+                    Err(error) => Err(WaitError::CoreTimer(error)),
+                },
+                WakeUp::Futex => Err(WaitError::NoFutexOnACore),
+            };
+        }
+        if let Some(core) = cobalt::of_this_thread() {
+            return match mechanism {
+                WakeUp::ClockNanosleep => Ok(Self::Cobalt(core)),
+                WakeUp::Timerfd => match core.timer() {
+                    Ok(timer) => Ok(Self::CobaltTimer(core, timer)),
                     Err(error) => Err(WaitError::CoreTimer(error)),
                 },
                 WakeUp::Futex => Err(WaitError::NoFutexOnACore),
@@ -76,16 +89,31 @@ impl Sleeper {
 
     /// How often the loop's thread has switched into Linux, where it is on a core that tells.
     #[inline]
-    pub(crate) fn mode_switches(&self) -> Option<u32> {
+    pub(crate) fn mode_switches(&self) -> Option<u64> {
         match self {
-            Self::Evl(core) | Self::EvlTimer(core, _) => core.in_band_switches().ok(),
+            Self::Evl(core) | Self::EvlTimer(core, _) => {
+                core.in_band_switches().ok().map(u64::from)
+            }
+            Self::Cobalt(core) | Self::CobaltTimer(core, _) => core.mode_switches().ok(),
             Self::ClockNanosleep | Self::Timerfd(_) | Self::Futex(_) => None,
         }
     }
 
     /// Whether the loop is on a core.
     pub(crate) fn is_on_a_core(&self) -> bool {
-        matches!(self, Self::Evl(_) | Self::EvlTimer(..))
+        match self {
+            Self::Evl(_) | Self::EvlTimer(..) | Self::Cobalt(_) | Self::CobaltTimer(..) => true,
+            Self::ClockNanosleep | Self::Timerfd(_) | Self::Futex(_) => false,
+        }
+    }
+
+    /// Now, on `CLOCK_MONOTONIC`, ns: by the core's own clock where it has one that Linux does not set.
+    #[inline]
+    pub(crate) fn now_ns(&self) -> u64 {
+        match self {
+            Self::Cobalt(core) | Self::CobaltTimer(core, _) => core.now_ns(),
+            _ => monotonic_ns(),
+        }
     }
 
     /// Sleeps until `due_ns`, at which `cycle` is due. Returns whether a signal interrupted the
@@ -102,6 +130,14 @@ impl Sleeper {
                 Err(_) => nanosleep_until(timespec(due_ns)),
             },
             Self::EvlTimer(core, timer) => match core.timer_until(timer, due_ns) {
+                Ok(interrupted) => interrupted,
+                Err(_) => nanosleep_until(timespec(due_ns)),
+            },
+            Self::Cobalt(core) => match core.sleep_until(due_ns) {
+                Ok(interrupted) => interrupted,
+                Err(_) => nanosleep_until(timespec(due_ns)),
+            },
+            Self::CobaltTimer(core, timer) => match core.timer_until(timer, due_ns) {
                 Ok(interrupted) => interrupted,
                 Err(_) => nanosleep_until(timespec(due_ns)),
             },

@@ -24,6 +24,9 @@ pub struct Criterion {
     pub consecutive_misses: Option<u64>,
     /// Longest tolerated time from the end of one cycle to the end of the next, in nanoseconds.
     pub outage_ns: Option<u64>,
+    /// Largest tolerated share of the cycles in which a loop on a real-time core switched into Linux, 0 to 1; with
+    /// more the condition is invalid.
+    pub mode_switches: f64,
     /// Which policies must hold for the whole run to pass.
     pub policies: PoliciesNeeded,
 }

@@ -20,7 +20,7 @@ const EXAMPLES: &str =
 
 /// Reads the short form of a policy: "OTHER", "OTHER nice -19", "BATCH nice 5", "IDLE", "FIFO 99",
 /// "RR 50", "DEADLINE 400us" (runtime; deadline and period are `period_ns`) or
-/// "DEADLINE 400us/2ms/4ms" (runtime, deadline, period), "EVL FIFO 80". Upper and lower case are alike.
+/// "DEADLINE 400us/2ms/4ms" (runtime, deadline, period), "EVL FIFO 80", "COBALT FIFO 80". Upper and lower case are alike.
 ///
 /// # Errors
 /// Says what is wrong with the text, or which of the kernel's rules it breaks.
@@ -44,7 +44,12 @@ pub fn parse_policy(text: &str, period_ns: u64) -> Result<Policy, Complaint> {
             priority: priority(&name, rest)?,
         }),
         "deadline" => deadline(rest, period_ns),
-        "evl" => evl(rest),
+        "evl" => Ok(Policy::EvlFifo {
+            priority: fifo_of("EVL", rest)?,
+        }),
+        "cobalt" => Ok(Policy::CobaltFifo {
+            priority: fifo_of("COBALT", rest)?,
+        }),
         glued if with_blank(glued).is_some() => Err(Complaint::new(
             "is not a policy that is known",
             format!(
@@ -121,15 +126,14 @@ fn priority(name: &str, rest: &str) -> Result<u8, Complaint> {
     Err(Complaint::new(problem, remedy))
 }
 
-fn evl(rest: &str) -> Result<Policy, Complaint> {
+/// The priority in the FIFO queue of a core, which is the only one of its policies that is known here.
+fn fifo_of(core: &str, rest: &str) -> Result<u8, Complaint> {
     let (queue, rest) = rest.split_once(' ').unwrap_or((rest, ""));
     match queue.eq_ignore_ascii_case("fifo") {
-        true => Ok(Policy::EvlFifo {
-            priority: priority("EVL FIFO", rest.trim())?,
-        }),
+        true => priority(&format!("{core} FIFO"), rest.trim()),
         false => Err(Complaint::new(
-            "names no policy of EVL that is known",
-            "give \"EVL FIFO N\" with N from 1 to 99",
+            format!("names no policy of {core} that is known"),
+            format!("give \"{core} FIFO N\" with N from 1 to 99"),
         )),
     }
 }
@@ -259,6 +263,9 @@ pub(crate) fn read_policy(
         "evl-fifo" => Some(Policy::EvlFifo {
             priority: priority(findings)?,
         }),
+        "cobalt-fifo" => Some(Policy::CobaltFifo {
+            priority: priority(findings)?,
+        }),
         _ => findings.keep(read_deadline(&section, period_ns)),
     }
 }
@@ -331,6 +338,8 @@ mod tests {
             ("RR 50", Policy::RoundRobin { priority: 50 }),
             ("EVL FIFO 80", Policy::EvlFifo { priority: 80 }),
             ("evl fifo 1", Policy::EvlFifo { priority: 1 }),
+            ("COBALT FIFO 80", Policy::CobaltFifo { priority: 80 }),
+            ("cobalt fifo 99", Policy::CobaltFifo { priority: 99 }),
         ] {
             assert_eq!(parse_policy(text, PERIOD_NS), Ok(policy), "{text}");
         }
@@ -388,6 +397,11 @@ mod tests {
             "EVL FIFO 0",
             "EVL FIFO 100",
             "EVL RR 5",
+            "COBALT",
+            "COBALT 80",
+            "COBALT FIFO 0",
+            "COBALT FIFO 100",
+            "COBALT TP 5",
             "99",
         ] {
             assert!(parse_policy(text, PERIOD_NS).is_err(), "{text}");
@@ -402,7 +416,8 @@ mod tests {
             };
             for policy in [
                 Policy::Other { nice }, Policy::Batch { nice }, Policy::Idle,
-                Policy::Fifo { priority }, Policy::RoundRobin { priority }, Policy::EvlFifo { priority }, deadline,
+                Policy::Fifo { priority }, Policy::RoundRobin { priority }, Policy::EvlFifo { priority },
+                Policy::CobaltFifo { priority }, deadline,
             ] {
                 prop_assert_eq!(parse_policy(&policy.to_string(), PERIOD_NS), Ok(policy));
             }

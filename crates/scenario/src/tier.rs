@@ -73,6 +73,7 @@ impl Tier {
             confidence: 0.95,
             consecutive_misses: None,
             outage_ns: None,
+            mode_switches: 0.0,
             policies: PoliciesNeeded::Any,
         }
     }

@@ -129,6 +129,10 @@ fn criterion(criterion: &Criterion) -> Value {
             criterion.consecutive_misses.map(u64::cast_signed),
         )
         .maybe("outage", criterion.outage_ns.map(time))
+        .maybe(
+            "mode-switches",
+            (criterion.mode_switches > 0.0).then_some(criterion.mode_switches),
+        )
         .with("policies", word(criterion.policies))
         .into()
 }

@@ -46,20 +46,25 @@ pub enum Policy {
         /// 1 (lowest) to 99.
         priority: u8,
     },
+    /// `SCHED_FIFO` on Cobalt, the core of Xenomai 3; in Linux the thread has `SCHED_FIFO` at the same priority.
+    CobaltFifo {
+        /// 1 (lowest) to 99.
+        priority: u8,
+    },
 }
 
 impl Policy {
     /// Whether it is one of a real-time core beside Linux's own scheduler, whose timers expire early and
     /// whose threads may switch into Linux.
     pub fn is_of_a_core(&self) -> bool {
-        matches!(self, Self::EvlFifo { .. })
+        matches!(self, Self::EvlFifo { .. } | Self::CobaltFifo { .. })
     }
 
     /// The policy that Linux itself has for such a thread: its own, but for one of a core.
     #[must_use]
     pub fn in_linux(self) -> Self {
         match self {
-            Self::EvlFifo { priority } => Self::Fifo { priority },
+            Self::EvlFifo { priority } | Self::CobaltFifo { priority } => Self::Fifo { priority },
             own => own,
         }
     }
@@ -72,6 +77,7 @@ impl Policy {
                 | Self::RoundRobin { .. }
                 | Self::Deadline { .. }
                 | Self::EvlFifo { .. }
+                | Self::CobaltFifo { .. }
         )
     }
 
@@ -102,6 +108,7 @@ impl fmt::Display for Policy {
             Self::Fifo { priority } => write!(f, "FIFO {priority}"),
             Self::RoundRobin { priority } => write!(f, "RR {priority}"),
             Self::EvlFifo { priority } => write!(f, "EVL FIFO {priority}"),
+            Self::CobaltFifo { priority } => write!(f, "COBALT FIFO {priority}"),
             Self::Deadline {
                 runtime_ns,
                 deadline_ns,
@@ -166,6 +173,7 @@ mod tests {
             (Policy::Fifo { priority: 80 }, "FIFO 80"),
             (Policy::RoundRobin { priority: 1 }, "RR 1"),
             (Policy::EvlFifo { priority: 80 }, "EVL FIFO 80"),
+            (Policy::CobaltFifo { priority: 80 }, "COBALT FIFO 80"),
         ] {
             assert_eq!(
                 (policy.to_string(), policy.in_full()),

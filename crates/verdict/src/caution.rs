@@ -46,6 +46,13 @@ pub enum Caution {
         /// How many.
         due_times: u64,
     },
+    /// The loop left its real-time core for Linux, no more often than is tolerated.
+    ModeSwitches {
+        /// Cycles in which it did.
+        switched: u64,
+        /// Cycles in the judged windows.
+        executed: u64,
+    },
     /// The loop's work is of a kind that gives no bound on its time, whatever was measured.
     NotRealTime {
         /// What it is.
@@ -112,6 +119,12 @@ impl fmt::Display for Caution {
                 duration(*first_median_ns),
                 duration(*second_median_ns),
                 fraction(*distance),
+            ),
+            Self::ModeSwitches { switched, executed } => write!(
+                f,
+                "the loop left its real-time core for Linux in {} of {} cycles, as is tolerated",
+                count(*switched),
+                count(*executed)
             ),
             Self::NotRealTime { why } => write!(f, "not real-time: {why}"),
             Self::UnservedAtEnd { due_times } => write!(

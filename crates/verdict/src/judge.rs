@@ -220,6 +220,14 @@ fn cautions(
             due_times: record.skipped_at_end,
         });
     }
+    let samples = record.samples();
+    let invalid = |reason: &Reason| matches!(reason, Reason::ModeSwitches { .. });
+    if samples.mode_switches > 0 && !reasons.iter().any(invalid) {
+        cautions.push(Caution::ModeSwitches {
+            switched: samples.mode_switches,
+            executed: samples.executed,
+        });
+    }
     cautions.extend(drift(record, criterion));
     let why = provenance.not_real_time.clone();
     cautions.extend(why.map(|why| Caution::NotRealTime { why }));

@@ -96,10 +96,12 @@ pub fn objections(samples: &SamplesSeen, provenance: &Provenance) -> Vec<Reason>
             executed: samples.executed,
         });
     }
-    if samples.mode_switches > 0 {
+    let tolerated = provenance.mode_switches_tolerated;
+    if samples.mode_switches as f64 > tolerated * samples.executed as f64 {
         reasons.push(Reason::ModeSwitches {
             switched: samples.mode_switches,
             executed: samples.executed,
+            tolerated,
         });
     }
     reasons

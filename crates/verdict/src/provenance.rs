@@ -27,6 +27,8 @@ pub struct Provenance {
     /// Why the loop's work can't be called real-time, if it can't: the measurement stands, and
     /// nobody should promise more than it.
     pub not_real_time: Option<String>,
+    /// Largest share of the cycles in which a loop may have left its real-time core for Linux, 0 to 1.
+    pub mode_switches_tolerated: f64,
     /// Nanoseconds of virtual time per instruction; `None` for time that passes.
     pub virtual_ns_per_instruction: Option<u32>,
 }

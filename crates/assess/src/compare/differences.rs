@@ -1,6 +1,7 @@
 //! What differs between two runs in machine, kernel and scenario, and whether it forbids comparing
 //! them, may explain what is found, or is merely to be known.
 
+use super::cores;
 use crate::error::AssessmentError;
 use crate::identity::scenario_of;
 use crate::loads::{LoadSummary, summarise};
@@ -53,7 +54,7 @@ pub(crate) struct Subject {
     pub(crate) scenario: Scenario,
     tool: (String, String),
     time: String,
-    facts: Option<Facts>,
+    pub(super) facts: Option<Facts>,
     loads: Vec<LoadSummary>,
 }
 
@@ -154,6 +155,13 @@ fn machines(one: &Facts, two: &Facts, found: &mut Found) {
     for change in apart.hardware {
         let (what, base, against) = (&change.what, &change.before, &change.after);
         found.differs("machine", Weight::Forbids, what, base, against);
+    }
+    // Of the same core a change of it is among the settings.
+    let (its, theirs) = (&one.varying.cores, &two.varying.cores);
+    if !cores::are_the_same(its, theirs) {
+        let (base, against) = (cores::gravities(its), cores::gravities(theirs));
+        let what = "timer gravity of a real-time core";
+        found.differs("settings", Weight::Explains, what, &base, &against);
     }
     for change in apart.settings {
         // A log-in has a group of its own; what it limits is a fact of its own.

@@ -2,6 +2,7 @@
 //! replicate is the run, not the sample: samples of one run share its boot, its memory layout and
 //! its hour. It measures nothing and changes no run.
 
+mod cores;
 mod differences;
 mod figures;
 mod findings;
@@ -169,6 +170,7 @@ impl Comparison {
         let all = || base.iter().chain(&against).copied();
         let mut cautions: Vec<String> = all().filter_map(incomplete).collect();
         cautions.extend(differences::cautions(&differences, &first, &second));
+        cautions.extend(cores::caution(&first, &second));
         cautions.extend(left_out(&conditions, all()));
         Ok(Self {
             finding,

@@ -103,10 +103,7 @@ pub fn set_of_run(run: &Run, which: Which) -> Result<TaskSet, FromRunError> {
             }
             _ => notes.push(format!("{name}: the deadline is the period: a guess")),
         }
-        if let Policy::Fifo { priority }
-        | Policy::RoundRobin { priority }
-        | Policy::EvlFifo { priority } = policy
-        {
+        if let Policy::Fifo { priority } | Policy::RoundRobin { priority } = policy.in_linux() {
             task.priority = priority.into();
         }
         let cpus = own.iter().map(|thread| thread.cpus.clone()).next();

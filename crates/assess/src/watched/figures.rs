@@ -250,7 +250,8 @@ fn other_priorities(activity: &ThreadActivity, policy: Policy) -> u64 {
         // Linux's events show what Linux has of it.
         Policy::Fifo { priority }
         | Policy::RoundRobin { priority }
-        | Policy::EvlFifo { priority } => 99 - i32::from(priority),
+        | Policy::EvlFifo { priority }
+        | Policy::CobaltFifo { priority } => 99 - i32::from(priority),
         Policy::Other { nice } | Policy::Batch { nice } => 120 + i32::from(nice),
         Policy::Idle => 120,
     };

@@ -134,6 +134,10 @@ pub(crate) fn wanted(asked: &Asked<'_>) -> Vec<Want> {
 fn of_a_scenario(scenario: &Scenario) -> Vec<Want> {
     let mut wants = vec![
         needed("TMPFS", "the loop's samples have no memory to be shared in"),
+        needed(
+            "FILE_LOCKING",
+            "a recording is not kept from a second writer",
+        ),
         missed(
             "HIGH_RES_TIMERS",
             "timers expire at the kernel's ticks: latencies of up to a tick".into(),
@@ -233,7 +237,7 @@ mod tests {
 
     const WHOLE: &str = "# Linux/x86 6.1.190 Kernel Configuration\n\
         CONFIG_64BIT=y\nCONFIG_BLK_DEV_INITRD=y\nCONFIG_BINFMT_ELF=y\nCONFIG_PROC_FS=y\n\
-        CONFIG_SYSFS=y\nCONFIG_FUTEX=y\nCONFIG_SERIAL_8250_CONSOLE=y\nCONFIG_TMPFS=y\n\
+        CONFIG_SYSFS=y\nCONFIG_FUTEX=y\nCONFIG_SERIAL_8250_CONSOLE=y\nCONFIG_TMPFS=y\nCONFIG_FILE_LOCKING=y\n\
         CONFIG_HIGH_RES_TIMERS=y\nCONFIG_UNIX=y\nCONFIG_INET=y\nCONFIG_TIMERFD=y\n\
         CONFIG_EVENT_TRACING=y\nCONFIG_PREEMPT_DYNAMIC=y\n";
     const SCENARIO: &str = "name = \"a\"\nrate = \"1 kHz\"\ncycles = 10\npolicies = [\"FIFO 80\"]\n\n\

@@ -95,6 +95,9 @@ fn cores(before: &crate::RealTimeCores, after: &crate::RealTimeCores, changes: &
     }
     if let (Some(old), Some(new)) = (&before.cobalt, &after.cobalt) {
         changes.differs(serious, "Cobalt's version", &old.version, &new.version);
+        changes.differs(serious, "Cobalt's state", &old.state, &new.state);
+        let revisions = (&old.revision, &new.revision);
+        changes.differs(serious, "Cobalt's ABI revision", revisions.0, revisions.1);
         let gravity = (&old.gravity_ns, &new.gravity_ns);
         changes.differs(serious, "Cobalt's timer gravity (ns)", gravity.0, gravity.1);
     }

@@ -1,6 +1,10 @@
 //! Real-time cores that stand beside Linux's own scheduler in this kernel: EVL, Xenomai Cobalt, LITMUS^RT.
 //! They are known by their files alone: a policy's number means another thing on another kernel. Nothing is
-//! opened that would enter a core.
+//! opened or asked that would enter a core.
+
+mod cobalt;
+
+pub use cobalt::CobaltCore;
 
 use crate::{Misread, Reading, Root};
 use rustix::fs::{Access, access};
@@ -14,8 +18,6 @@ const EVL_CONTROL: &str = "/dev/evl/control";
 const EVL_ABIS: [u32; 2] = [32, 43];
 const EVL_SETTINGS: &str = "/sys/devices/virtual/evl/control";
 const EVL_GRAVITY: &str = "/sys/devices/virtual/clock/monotonic/gravity";
-const COBALT_VERSION: &str = "/proc/xenomai/version";
-const COBALT_CLOCK: &str = "/proc/xenomai/clock/coreclk";
 const LITMUS_PLUGIN: &str = "/proc/litmus/active_plugin";
 const LITMUS_CONTROL: &str = "/dev/litmus/ctrl";
 
@@ -47,16 +49,6 @@ pub struct EvlCore {
     pub access: Reading<bool>,
 }
 
-/// Cobalt.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct CobaltCore {
-    /// Its version, `3.2.7`.
-    pub version: Reading<String>,
-    /// So much before their time its timers expire for programs, ns.
-    pub gravity_ns: Reading<i64>,
-}
-
 /// LITMUS^RT.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -81,10 +73,7 @@ impl RealTimeCores {
                 gravity_ns: root.parsed(EVL_GRAVITY, evl_gravity),
                 access: accessible(root, EVL_CONTROL),
             }),
-            cobalt: root.exists(COBALT_VERSION).then(|| CobaltCore {
-                version: root.text(COBALT_VERSION),
-                gravity_ns: root.parsed(COBALT_CLOCK, cobalt_gravity),
-            }),
+            cobalt: CobaltCore::read(root),
             litmus: root.exists(LITMUS_PLUGIN).then(|| LitmusCore {
                 plugin: root.text(LITMUS_PLUGIN),
                 plugins: root.parsed("/proc/litmus/plugins/loaded", |text| {
@@ -99,9 +88,14 @@ impl RealTimeCores {
     /// Why a loop can't have this policy here, in one line: the core that it is of is missing, stopped or closed
     /// to this user. `None` where nothing stands in the way, and for Linux's own policies.
     pub fn refusal(&self, policy: Policy) -> Option<String> {
-        if !policy.is_of_a_core() {
-            return None;
+        match policy {
+            Policy::EvlFifo { .. } => self.refusal_of_evl(policy),
+            Policy::CobaltFifo { .. } => CobaltCore::refusal(self.cobalt.as_ref(), policy),
+            _ => None,
         }
+    }
+
+    fn refusal_of_evl(&self, policy: Policy) -> Option<String> {
         let Some(evl) = &self.evl else {
             return Some(format!(
                 "{policy}: this kernel has no EVL core (no {EVL_CONTROL}); boot one that was built with \
@@ -146,10 +140,7 @@ impl RealTimeCores {
                 entry(&core.access)
             )
         });
-        let cobalt = self.cobalt.as_ref().map(|core| {
-            let (version, gravity) = (&core.version, &core.gravity_ns);
-            format!("Xenomai Cobalt {version}; timer gravity {gravity} ns")
-        });
+        let cobalt = self.cobalt.as_ref().map(CobaltCore::line);
         let litmus = self.litmus.as_ref().map(|core| {
             format!(
                 "LITMUS^RT, plugin {} (loaded: {}), release master {}; {}",
@@ -192,15 +183,6 @@ fn evl_gravity(text: &str) -> Result<i64, Misread> {
     number(user)
 }
 
-/// `gravity: irq=50 kernel=1020 user=1020` among other lines (kernel/cobalt/clock.c).
-fn cobalt_gravity(text: &str) -> Result<i64, Misread> {
-    let line = text
-        .lines()
-        .find(|line| line.trim_start().starts_with("gravity:"));
-    let mut words = line.unwrap_or_default().split_whitespace();
-    number(words.find_map(|word| word.strip_prefix("user=")))
-}
-
 fn number(word: Option<&str>) -> Result<i64, Misread> {
     word.and_then(|word| word.parse().ok())
         .ok_or(Misread::NotANumber)
@@ -214,8 +196,5 @@ mod tests {
     fn the_gravity_is_the_one_for_programs() {
         assert_eq!(evl_gravity("0i 2000k 3449u").ok(), Some(3_449));
         assert!(evl_gravity("0i 2000k").is_err());
-        let clock = "gravity: irq=50 kernel=1020 user=1021\n devices: timer=lapic\n";
-        assert_eq!(cobalt_gravity(clock).ok(), Some(1_021));
-        assert!(cobalt_gravity("devices: timer=lapic").is_err());
     }
 }

@@ -25,6 +25,14 @@ const EVL: &[(&str, &str)] = &[
     ),
 ];
 
+const COBALT: &[(&str, &str)] = &[
+    ("proc/xenomai/version", "3.2.7\n"),
+    (
+        "proc/xenomai/clock/coreclk",
+        "gravity: irq=50 kernel=1020 user=1021\ndevices: timer=lapic-deadline, clock=tsc\n",
+    ),
+];
+
 /// A tree of files, removed at its end.
 struct Tree(PathBuf);
 
@@ -79,17 +87,17 @@ fn evl_is_told_with_its_abi_its_gravity_and_who_may_enter() {
 
 fn cobalt_and_litmus_are_told_by_their_own_files() {
     let tree = Tree::new(&[
-        ("proc/xenomai/version", "3.2.7\n"),
-        (
-            "proc/xenomai/clock/coreclk",
-            "gravity: irq=50 kernel=1020 user=1021\ndevices: timer=lapic-deadline, clock=tsc\n",
-        ),
+        COBALT[0],
+        COBALT[1],
         ("proc/litmus/active_plugin", "P-FP\n"),
         ("proc/litmus/plugins/loaded", "PSN-EDF\nP-FP\nLinux\n"),
         ("proc/litmus/release_master", "NO_CPU\n"),
     ]);
     let lines = tree.lines();
-    assert_eq!(lines[0], "Xenomai Cobalt 3.2.7; timer gravity 1021 ns");
+    assert_eq!(
+        lines[0],
+        "Xenomai Cobalt 3.2.7; timer gravity 1021 ns; access absent (/proc/self/status)"
+    );
     assert_eq!(
         lines[1],
         "LITMUS^RT, plugin P-FP (loaded: PSN-EDF, P-FP, Linux), release master NO_CPU; \
@@ -141,4 +149,23 @@ fn a_policy_whose_core_is_missing_unknown_or_stopped_is_refused_in_one_line() {
     assert!(unknown.unwrap().contains("ABI 33"));
     let stopped = changed("sys/devices/virtual/evl/control/state", "stopped\n");
     assert!(asked(&stopped, evl).unwrap().contains("core is stopped"));
+
+    let cobalt = Policy::CobaltFifo { priority: 80 };
+    assert_eq!(asked(COBALT, cobalt), None);
+    // One core is not the other.
+    assert!(asked(EVL, cobalt).unwrap().contains("no Cobalt core"));
+    assert!(asked(COBALT, evl).unwrap().contains("no EVL core"));
+    let of_nobody = (
+        "proc/self/status",
+        "Gid:\t7\t7\t7\t7\nGroups:\t8\nCapEff:\t0\n",
+    );
+    let closed: Vec<_> = COBALT.iter().copied().chain([of_nobody]).collect();
+    assert!(
+        asked(&closed, cobalt)
+            .unwrap()
+            .contains("may not enter the Cobalt core")
+    );
+    let group = ("sys/module/xenomai/parameters/allowed_group", "8\n");
+    let in_it: Vec<_> = closed.into_iter().chain([group]).collect();
+    assert_eq!(asked(&in_it, cobalt), None);
 }

@@ -273,15 +273,23 @@ fn watchdog(seen: &Inspection) -> Finding {
 
 fn core(seen: &Inspection) -> Finding {
     let cores = &seen.facts.varying.cores;
-    let path = "/dev/evl/control";
+    let path = match cores.cobalt {
+        Some(_) => "/proc/xenomai/version",
+        None => "/dev/evl/control",
+    };
     if cores.is_empty() {
         return Finding::does_not_apply("no EVL, Cobalt or LITMUS^RT in this kernel", path);
     }
     if let Some(evl) = cores.evl.as_ref().filter(|evl| evl.abi.known().is_none()) {
         return Finding::unread(&evl.abi);
     }
-    let wanted = Policy::EvlFifo { priority: 1 };
-    match cores.evl.as_ref().and_then(|_| cores.refusal(wanted)) {
+    let of_evl = cores.evl.as_ref().map(|_| Policy::EvlFifo { priority: 1 });
+    let of_cobalt = cores
+        .cobalt
+        .as_ref()
+        .map(|_| Policy::CobaltFifo { priority: 1 });
+    let wanted = of_evl.into_iter().chain(of_cobalt);
+    match wanted.filter_map(|policy| cores.refusal(policy)).next() {
         Some(why) => Finding::bad(why, path),
         None => Finding::good(cores.lines().join("; "), path),
     }

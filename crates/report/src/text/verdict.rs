@@ -93,6 +93,12 @@ pub fn criterion_text(assessment: &Assessment) -> String {
     if let Some(outage) = criterion.outage_ns {
         parts.push(format!("outage ≤ {}", duration(outage as i64)));
     }
+    if criterion.mode_switches > 0.0 {
+        let most = criterion.mode_switches * 100.0;
+        parts.push(format!(
+            "at most {most} % of cycles with a switch into Linux"
+        ));
+    }
     if let Some(flight) = assessment
         .flights
         .as_ref()

@@ -18,11 +18,11 @@ pub(crate) static POLICY: Variants = Variants {
     title: "policy",
     about: "A scheduling policy with the parameters that belong to it. The short forms are \
             `\"OTHER\"`, `\"OTHER nice -19\"`, `\"BATCH nice 5\"`, `\"IDLE\"`, `\"FIFO 99\"`, \
-            `\"RR 50\"`, `\"EVL FIFO 80\"`, `\"DEADLINE 400us\"` (runtime; deadline and period are the loop's \
-            period) and `\"DEADLINE 400us/2ms/4ms\"` (runtime, deadline, period).",
+            `\"RR 50\"`, `\"EVL FIFO 80\"`, `\"COBALT FIFO 80\"`, `\"DEADLINE 400us\"` (runtime; deadline and \
+            period are the loop's period) and `\"DEADLINE 400us/2ms/4ms\"` (runtime, deadline, period).",
     tag: "policy",
     short: (
-        r"^(?i:OTHER|BATCH|IDLE|FIFO|RR|DEADLINE|EVL FIFO)( .*)?$",
+        r"^(?i:OTHER|BATCH|IDLE|FIFO|RR|DEADLINE|EVL FIFO|COBALT FIFO)( .*)?$",
         "a short form such as `\"FIFO 99\"`",
     ),
     variants: &[
@@ -54,6 +54,12 @@ pub(crate) static POLICY: Variants = Variants {
         Variant {
             name: "evl-fifo",
             about: "`SCHED_FIFO` on EVL, the core of Xenomai 4; in Linux the thread has `SCHED_FIFO` at \
+                    the same priority. It needs a kernel with that core.",
+            keys: &PRIORITY,
+        },
+        Variant {
+            name: "cobalt-fifo",
+            about: "`SCHED_FIFO` on Cobalt, the core of Xenomai 3; in Linux the thread has `SCHED_FIFO` at \
                     the same priority. It needs a kernel with that core.",
             keys: &PRIORITY,
         },

@@ -380,6 +380,13 @@ pub(crate) static CRITERION: Table = Table {
             "Longest tolerated time from the end of one cycle to the end of the next.",
         ),
         optional(
+            "mode-switches",
+            Form::Share,
+            "0",
+            "Largest tolerated share of the cycles in which a loop on a real-time core (`EVL FIFO`, `COBALT FIFO`) \
+             switched into Linux; with more its condition is invalid.",
+        ),
+        optional(
             "policies",
             Form::Choice(&["any", "every"]),
             "\"any\"",

@@ -24,6 +24,7 @@ pub(super) fn read_criterion(
             confidence: CONFIDENCE,
             consecutive_misses: None,
             outage_ns: None,
+            mode_switches: 0.0,
             policies: PoliciesNeeded::Any,
         });
     };
@@ -83,6 +84,9 @@ pub(super) fn read_criterion(
     let consecutive_misses = findings.optional(section.get("consecutive-misses"), None, |node| {
         Ok(Some(node.integer(0..=1_000_000_000)? as u64))
     });
+    let mode_switches = findings.optional(section.get("mode-switches"), 0.0, |node| {
+        share(node, "is no share of the cycles to tolerate")
+    });
     let policies = findings.optional(section.get("policies"), PoliciesNeeded::Any, |node| {
         choice(
             node,
@@ -100,6 +104,7 @@ pub(super) fn read_criterion(
         confidence: confidence?,
         consecutive_misses: consecutive_misses?,
         outage_ns: outage_ns?,
+        mode_switches: mode_switches?,
         policies: policies?,
     })
 }

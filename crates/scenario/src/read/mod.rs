@@ -1,6 +1,7 @@
 //! From the document to the resolved scenario: every default filled in, every finding placed.
 
 mod conditions;
+mod cores;
 mod criterion;
 mod ethercat;
 mod flight;
@@ -176,6 +177,16 @@ fn read_root(
     let flight = flight::read_flight(root, &tasks, period_ns, findings);
     refuse_slow_flights(root, &tasks, phases.as_deref(), findings);
     let policies = policies?;
+    cores::refuse_what_is_linuxs(
+        root,
+        policies
+            .iter()
+            .copied()
+            .chain(tasks.iter().filter_map(|task| task.policy)),
+        wake_up,
+        accounting,
+        findings,
+    );
     bandwidth::check(root, &policies, &tasks, known, findings);
 
     Some(Scenario {

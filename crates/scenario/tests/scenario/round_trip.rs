@@ -218,10 +218,21 @@ fn criterion(period_ns: u64) -> impl Strategy<Value = Criterion> {
         0.5..0.999_999_f64,
         proptest::option::of(0_u64..1_000),
         proptest::option::of(period_ns..u64::MAX / 4),
+        prop_oneof![Just(0.0), 1e-12..0.999_f64],
         prop_oneof![Just(PoliciesNeeded::Any), Just(PoliciesNeeded::Every)],
     )
         .prop_map(
-            |(latency_ns, deadline_ns, fraction, evidence, confidence, misses, outage, needed)| {
+            |(
+                latency_ns,
+                deadline_ns,
+                fraction,
+                evidence,
+                confidence,
+                misses,
+                outage,
+                left,
+                needed,
+            )| {
                 Criterion {
                     latency_ns,
                     deadline_ns,
@@ -230,6 +241,7 @@ fn criterion(period_ns: u64) -> impl Strategy<Value = Criterion> {
                     confidence,
                     consecutive_misses: misses,
                     outage_ns: outage,
+                    mode_switches: left,
                     policies: needed,
                 }
             },

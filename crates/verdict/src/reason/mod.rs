@@ -56,7 +56,11 @@ pub enum Reason {
     /// The work reported faults of its own.
     WorkFaults { faults: u64, executed: u64 },
     /// A loop on a real-time core switched into Linux: Linux scheduled it then.
-    ModeSwitches { switched: u64, executed: u64 },
+    ModeSwitches {
+        switched: u64,
+        executed: u64,
+        tolerated: f64,
+    },
     /// No miss was allowed and some were seen.
     MissesObserved { missed: u64, due: u64, skipped: u64 },
     /// The miss fraction is above the criterion.

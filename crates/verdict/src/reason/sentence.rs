@@ -99,12 +99,22 @@ impl fmt::Display for Reason {
                 count(*faults),
                 count(*executed)
             ),
-            Self::ModeSwitches { switched, executed } => write!(
-                f,
-                "the loop left its real-time core for Linux in {} of {} cycles",
-                count(*switched),
-                count(*executed)
-            ),
+            Self::ModeSwitches {
+                switched,
+                executed,
+                tolerated,
+            } => {
+                write!(
+                    f,
+                    "the loop left its real-time core for Linux in {} of {} cycles",
+                    count(*switched),
+                    count(*executed)
+                )?;
+                match *tolerated > 0.0 {
+                    true => write!(f, "; at most {} is tolerated", fraction(*tolerated)),
+                    false => Ok(()),
+                }
+            }
             Self::MissesObserved {
                 missed,
                 due,

@@ -70,12 +70,16 @@ const QUICK_POLICIES: [Policy; 2] = [Policy::Other { nice: 0 }, Policy::Fifo { p
 /// The policies of a core that this machine has and this user may enter, beside Linux's FIFO of the same
 /// priorities.
 fn of_a_core(cores: &RealTimeCores) -> Vec<Policy> {
-    let of_evl = [50, 99].map(|priority| Policy::EvlFifo { priority });
+    let evl = cores.evl.is_some().then_some([50, 99]);
+    let cobalt = cores.cobalt.is_some().then_some([50, 99]);
+    let of_evl = evl.into_iter().flatten();
+    let of_cobalt = cobalt.into_iter().flatten();
     let there = of_evl
-        .into_iter()
-        .filter(|_| cores.evl.is_some())
-        .filter(|&policy| cores.refusal(policy).is_none());
-    there.collect()
+        .map(|priority| Policy::EvlFifo { priority })
+        .chain(of_cobalt.map(|priority| Policy::CobaltFifo { priority }));
+    there
+        .filter(|&policy| cores.refusal(policy).is_none())
+        .collect()
 }
 
 /// Ten seconds of measuring, shared by the conditions, each measured once; and what that can't show.
@@ -144,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_core_adds_its_rows_where_it_is_there_and_known() {
-        use wakepath_machine::{EvlCore, Reading};
+        use wakepath_machine::{CobaltCore, EvlCore, Reading};
         let with_abi = |abi: u32| RealTimeCores {
             evl: Some(EvlCore {
                 abi: Reading::found(abi, "abi"),
@@ -156,6 +160,17 @@ mod tests {
         assert_eq!(of_a_core(&with_abi(32)), rows);
         assert!(of_a_core(&with_abi(33)).is_empty());
         assert!(of_a_core(&RealTimeCores::default()).is_empty());
+
+        let of_cobalt = |refused: Option<&str>| RealTimeCores {
+            cobalt: Some(CobaltCore {
+                refused: refused.map(str::to_owned),
+                ..CobaltCore::default()
+            }),
+            ..RealTimeCores::default()
+        };
+        let rows = [50, 99].map(|priority| Policy::CobaltFifo { priority });
+        assert_eq!(of_a_core(&of_cobalt(None)), rows);
+        assert!(of_a_core(&of_cobalt(Some("it is stopped"))).is_empty());
     }
 
     #[test]

@@ -60,10 +60,8 @@ pub fn loop_of(scenario: &Scenario, host: &HostCpus) -> LoopAtHand {
         .iter()
         .copied()
         .chain(own)
-        .filter_map(|policy| match policy {
-            Policy::Fifo { priority }
-            | Policy::RoundRobin { priority }
-            | Policy::EvlFifo { priority } => Some(u32::from(priority)),
+        .filter_map(|policy| match policy.in_linux() {
+            Policy::Fifo { priority } | Policy::RoundRobin { priority } => Some(priority.into()),
             _ => None,
         })
         .min();

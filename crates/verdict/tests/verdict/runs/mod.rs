@@ -23,6 +23,7 @@ pub fn criterion() -> Criterion {
         confidence: 0.95,
         consecutive_misses: None,
         outage_ns: None,
+        mode_switches: 0.0,
         policies: PoliciesNeeded::Any,
     }
 }

@@ -1,26 +1,75 @@
 //! Loops on a real-time core, in guests whose kernels have one. No distribution packages such kernels: they
-//! are taken from the directory that `WAKEPATH_CORE_KERNELS` names, `evl.bzImage` for EVL.
+//! are taken from the directory that `WAKEPATH_CORE_KERNELS` names, `evl.bzImage` for EVL and `cobalt.bzImage` for
+//! Cobalt.
 
 use super::{Place, lacking, text};
 use crate::started::binary;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 wakepath_test_program::tests![
     ;
-    a_loop_on_evl_wakes_early_and_one_that_asks_linux_is_invalid,
+    a_loop_on_evl_wakes_by_its_clock_and_one_that_asks_linux_is_invalid,
     a_loop_on_evl_that_is_killed_leaves_no_thread_there_and_its_samples_are_recovered,
+    a_core_of_evl_that_is_closed_or_stopped_or_goes_is_told_in_one_line,
+    a_loop_on_cobalt_wakes_by_its_clock_and_one_that_asks_linux_is_invalid,
+    a_loop_on_cobalt_that_is_killed_leaves_no_thread_there_and_its_samples_are_recovered,
+    a_core_of_cobalt_that_is_closed_or_stopped_or_goes_is_told_in_one_line,
 ];
 
 const KERNELS: &str = "WAKEPATH_CORE_KERNELS";
+
+/// What the tests of one core need of it.
+struct Core {
+    /// Its kernel's file.
+    kernel: &'static str,
+    /// What is to be looked for where it is missing.
+    needs: &'static str,
+    policy: &'static str,
+    /// The policy's name in JSON.
+    tag: &'static str,
+    /// Command of a script that lists its threads, and what it prints without any.
+    threads: &'static str,
+    no_threads: &'static str,
+    /// Command of a script that stops it.
+    stop: &'static str,
+    /// What is said of one that is closed to a user.
+    closed: &'static str,
+}
+
+const EVL: Core = Core {
+    kernel: "evl.bzImage",
+    needs: "Linux 5.10 or later with CONFIG_EVL (ABI 32 or 43)",
+    policy: "EVL FIFO 80",
+    tag: "evl-fifo",
+    threads: "echo /sys/devices/virtual/thread/*",
+    no_threads: "/sys/devices/virtual/thread/clone\n",
+    stop: "echo stop > /sys/devices/virtual/evl/control/state",
+    closed: "may not open /dev/evl/control",
+};
+
+const COBALT: Core = Core {
+    kernel: "cobalt.bzImage",
+    needs: "Linux 5.10 with Dovetail and CONFIG_XENOMAI of Xenomai 3.2",
+    policy: "COBALT FIFO 80",
+    tag: "cobalt-fifo",
+    threads: "while read line; do case $line in *loop*) echo $line; esac; done \
+              < /proc/xenomai/sched/threads; echo no more",
+    no_threads: "no more\n",
+    // It has no file for that: the call `corectl`, after the process is bound with the core's own revision.
+    stop: "/usr/bin/perl -e '$b = pack(\"L2x288\", 0xa4000000, 0); syscall(0x10000000, $b); \
+           substr($b, 4, 4) = substr($b, 20, 4); syscall(0x10000000, $b); \
+           $seconds = pack(\"L\", 1); exit(0 - syscall(0x1000005b, 8, $seconds, 4))'",
+    closed: "may not enter the Cobalt core",
+};
 
 const SCENARIO: &str = r#"
 name = "cores"
 rate = "1 kHz"
 duration = "200 ms"
 warm-up = "20 ms"
-policies = ["FIFO 80", "EVL FIFO 80"]
+policies = ["FIFO 80", "POLICY"]
 WORK
 [[phases]]
 name = "idle"
@@ -36,48 +85,181 @@ measuring=$!
 kill -9 $measuring
 /bin/sleep 0.5
 /bin/wakepath recover /run/killed
-echo threads: /sys/devices/virtual/thread/*
+echo threads:
+THREADS
 exit 0
 ";
 
-/// The kernel, or the reason why the test can't be run.
-fn kernel(name: &str) -> PathBuf {
-    let Some(directory) = std::env::var_os(KERNELS) else {
-        wakepath_test_program::not_run(format!(
-            "{KERNELS} names no directory with {name}: a kernel of Linux 5.10 or later with \
-             CONFIG_EVL (ABI 32 or 43)"
-        ));
-    };
-    let kernel = PathBuf::from(directory).join(name);
-    if !kernel.is_file() {
-        wakepath_test_program::not_run(format!("{} is not there", kernel.display()));
+/// The script of the guest in which the core is closed to a user, stopped in mid-run, and then asked for again.
+const FAULTS: &str = "#!/bin/sh
+exec 2>&1
+/usr/bin/perl -e '$< = $> = 65534; exec @ARGV' /bin/wakepath run /cores.toml --no-tui --directory /run/closed
+echo closed: $?
+/bin/wakepath run /cores.toml --no-tui --directory /run/gone &
+measuring=$!
+/bin/sleep 1
+STOP
+echo stopped: $?
+wait $measuring
+echo gone: $?
+/bin/wakepath run /cores.toml --no-tui --directory /run/stopped
+echo refused: $?
+for made in /run/closed /run/stopped; do [ -e $made ] && echo there: $made; done
+/bin/wakepath show /run/gone
+exit 0
+";
+
+impl Core {
+    /// Its kernel, or the reason why the test can't be run.
+    fn kernel(&self) -> PathBuf {
+        let Some(directory) = std::env::var_os(KERNELS) else {
+            wakepath_test_program::not_run(format!(
+                "{KERNELS} names no directory with {}: a kernel of {}",
+                self.kernel, self.needs
+            ));
+        };
+        let kernel = PathBuf::from(directory).join(self.kernel);
+        if !kernel.is_file() {
+            wakepath_test_program::not_run(format!("{} is not there", kernel.display()));
+        }
+        kernel
     }
-    kernel
+
+    fn scenario(&self, work: &str) -> String {
+        let scenario = SCENARIO.replace("POLICY", self.policy);
+        scenario.replace("WORK", work)
+    }
+
+    fn place(&self, name: &str, work: &str) -> Place {
+        let place = Place::new(&format!("{}-{name}", self.tag));
+        std::fs::write(place.0.join("scenario.toml"), self.scenario(work)).unwrap();
+        place
+    }
+
+    /// The run of the only guest.
+    fn run(&self, place: &Place, more: &[&str]) -> PathBuf {
+        let kernel = self.kernel();
+        let kernel = kernel.to_str().unwrap();
+        let mut arguments = vec!["--kernel", kernel];
+        arguments.extend(more);
+        let output = place.lab_run("out", &arguments).output().unwrap();
+        if let Some(why) = lacking(&output) {
+            wakepath_test_program::not_run(why);
+        }
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        let guests = std::fs::read_dir(place.0.join("out")).unwrap();
+        let mut runs = guests.flatten().map(|entry| entry.path());
+        let run = runs.find(|path| path.join("manifest.json").is_file());
+        run.expect("the guest's run is there")
+    }
+
+    /// What a script printed in a guest of this core, with a scenario that goes on for long.
+    fn printed_by(&self, name: &str, script: &str) -> String {
+        let place = self.place(name, "wake-up = \"timerfd\"");
+        let long = self.scenario("").replace("200 ms", "20 s");
+        let long = long.replace("\"FIFO 80\", ", "");
+        std::fs::write(place.0.join("cores.toml"), long).unwrap();
+        let path = place.0.join("script");
+        let script = script.replace("THREADS", self.threads);
+        std::fs::write(&path, script.replace("STOP", self.stop)).unwrap();
+        let runs = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, runs).unwrap();
+        let run = self.run(
+            &place,
+            &[
+                "--file",
+                "cores.toml=/cores.toml",
+                "--file",
+                "/bin/sleep=/bin/sleep",
+                "--file",
+                "/usr/bin/perl=/usr/bin/perl",
+                "--before",
+                "./script",
+            ],
+        );
+        std::fs::read_to_string(run.join("command-1.out")).unwrap()
+    }
+
+    fn wakes_by_its_clock(&self) {
+        let place_of_nothing = self.place("quiet", "work = \"nothing\"");
+        let run = self.run(&place_of_nothing, &[]);
+        let quiet = shown(&run);
+        let (linux, core) = (condition(&quiet, "fifo"), condition(&quiet, self.tag));
+        assert!(linux["cycles"]["latency_as_executed"]["min"].as_i64() > Some(0));
+        // Its timers expire before their time, the samples are signed, and its path is the shorter one.
+        let latest = core["cycles"]["latency_as_executed"]["max"].as_i64();
+        let of_linux = linux["cycles"]["latency_as_executed"]["min"].as_i64();
+        assert!(latest < of_linux && latest > Some(-10_000), "{latest:?}");
+        assert_eq!(core["outcome"], "virtual-time");
+        self.compares(&run);
+
+        // This work asks Linux how much CPU time it has had, in every cycle.
+        let work = "work = { kind = \"busy\", time = \"50 us\" }";
+        let place_of_asking = self.place("asks", work);
+        let asking = shown(&self.run(&place_of_asking, &[]));
+        assert_eq!(condition(&asking, "fifo")["outcome"], "virtual-time");
+        let core = condition(&asking, self.tag);
+        assert_eq!(core["outcome"], "invalid");
+        let reasons = core["reasons"].as_array().unwrap();
+        let switched = reasons.iter().find(|why| why["kind"] == "mode-switches");
+        let switched = switched.expect("it is said why");
+        assert_eq!(switched["switched"], switched["executed"]);
+    }
+
+    /// A comparison with itself under another name tells both sides' gravity.
+    fn compares(&self, run: &Path) {
+        let other = run.with_file_name("other");
+        std::fs::create_dir(&other).unwrap();
+        for file in std::fs::read_dir(run).unwrap().flatten() {
+            let to = other.join(file.file_name());
+            if file.path().is_file() {
+                std::fs::copy(file.path(), to).unwrap();
+            }
+        }
+        let manifest = other.join("manifest.json");
+        let text_of = std::fs::read_to_string(&manifest).unwrap();
+        let mut renamed: Value = serde_json::from_str(&text_of).unwrap();
+        renamed["run_id"] = "another".into();
+        std::fs::write(&manifest, renamed.to_string()).unwrap();
+        let output = Command::new(binary())
+            .arg("compare")
+            .args([run, &other])
+            .output()
+            .unwrap();
+        let said = text(&output.stdout);
+        let gravity = said.lines().find(|line| line.contains("gravity"));
+        let gravity = gravity.unwrap_or_else(|| panic!("{said}{}", text(&output.stderr)));
+        assert_eq!(gravity.matches(" ns").count(), 2, "{gravity}");
+    }
+
+    fn is_killed(&self) {
+        let printed = self.printed_by("killed", KILLS);
+        assert!(printed.contains("recovered "), "{printed}");
+        let threads = printed.split("threads:\n").nth(1);
+        assert_eq!(threads, Some(self.no_threads), "{printed}");
+    }
+
+    fn is_closed_stopped_or_gone(&self) {
+        let printed = self.printed_by("faults", FAULTS);
+        let said_before = |mark: &str| {
+            let before = printed.split(mark).next().unwrap();
+            before.lines().last().unwrap_or_default().to_owned()
+        };
+        assert!(printed.contains("closed: 1\n"), "{printed}");
+        assert!(said_before("closed: 1").contains(self.closed), "{printed}");
+        assert!(printed.contains("refused: 1\n"), "{printed}");
+        let refused = said_before("refused: 1");
+        assert!(refused.contains("core is stopped"), "{printed}");
+        assert!(!printed.contains("there: "), "{printed}");
+        // The run that lost its core is whole, and says why it is worth nothing.
+        assert!(printed.contains("stopped: 0\n"), "{printed}");
+        let shown = printed.split("refused: 1").nth(1).unwrap();
+        assert!(shown.contains("invalid"), "{printed}");
+    }
 }
 
-fn place(name: &str, work: &str) -> Place {
-    let place = Place::new(name);
-    let scenario = SCENARIO.replace("WORK", work);
-    std::fs::write(place.0.join("scenario.toml"), scenario).unwrap();
-    place
-}
-
-/// What the run of the only guest says, as JSON.
-fn shown(place: &Place, more: &[&str]) -> Value {
-    let kernel = kernel("evl.bzImage");
-    let kernel = kernel.to_str().unwrap();
-    let mut arguments = vec!["--kernel", kernel];
-    arguments.extend(more);
-    let output = place.lab_run("out", &arguments).output().unwrap();
-    if let Some(why) = lacking(&output) {
-        wakepath_test_program::not_run(why);
-    }
-    let said = text(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    let guests = std::fs::read_dir(place.0.join("out")).unwrap();
-    let mut runs = guests.flatten().map(|entry| entry.path());
-    let run = runs.find(|path| path.join("manifest.json").is_file());
-    let run = run.expect("the guest's run is there");
+fn shown(run: &Path) -> Value {
     let show = Command::new(binary())
         .arg("show")
         .arg(run)
@@ -94,59 +276,26 @@ fn condition<'a>(shown: &'a Value, policy: &str) -> &'a Value {
     found.expect("the policy was measured")
 }
 
-fn a_loop_on_evl_wakes_early_and_one_that_asks_linux_is_invalid() {
-    let place_of_nothing = place("evl", "work = \"nothing\"");
-    let quiet = shown(&place_of_nothing, &[]);
-    let (linux, evl) = (condition(&quiet, "fifo"), condition(&quiet, "evl-fifo"));
-    assert!(linux["cycles"]["latency_as_executed"]["min"].as_i64() > Some(0));
-    // Its timers expire before their time, and the samples are signed.
-    let latest = evl["cycles"]["latency_as_executed"]["max"].as_i64();
-    assert!(latest < Some(0) && latest > Some(-10_000), "{latest:?}");
-    assert_eq!(evl["outcome"], "virtual-time");
-
-    // This work asks Linux how much CPU time it has had, in every cycle.
-    let place_of_asking = place("evl-asks", "work = { kind = \"busy\", time = \"50 us\" }");
-    let asking = shown(&place_of_asking, &[]);
-    assert_eq!(condition(&asking, "fifo")["outcome"], "virtual-time");
-    let evl = condition(&asking, "evl-fifo");
-    assert_eq!(evl["outcome"], "invalid");
-    let reasons = evl["reasons"].as_array().unwrap();
-    let switched = reasons.iter().find(|why| why["kind"] == "mode-switches");
-    let switched = switched.expect("it is said why");
-    assert_eq!(switched["switched"], switched["executed"]);
+fn a_loop_on_evl_wakes_by_its_clock_and_one_that_asks_linux_is_invalid() {
+    EVL.wakes_by_its_clock();
 }
 
 fn a_loop_on_evl_that_is_killed_leaves_no_thread_there_and_its_samples_are_recovered() {
-    let place = place("evl-killed", "wake-up = \"timerfd\"");
-    let long = SCENARIO
-        .replace("200 ms", "20 s")
-        .replace("\"FIFO 80\", ", "")
-        .replace("WORK", "");
-    std::fs::write(place.0.join("cores.toml"), long).unwrap();
-    let script = place.0.join("kills");
-    std::fs::write(&script, KILLS).unwrap();
-    let runs = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&script, runs).unwrap();
-    shown(
-        &place,
-        &[
-            "--file",
-            "cores.toml=/cores.toml",
-            "--file",
-            "/bin/sleep=/bin/sleep",
-            "--before",
-            "./kills",
-        ],
-    );
-    let guests = std::fs::read_dir(place.0.join("out")).unwrap();
-    let mut printed = guests
-        .flatten()
-        .map(|entry| entry.path().join("command-1.out"));
-    let printed = printed.find(|path| path.is_file());
-    let printed = std::fs::read_to_string(printed.unwrap()).unwrap();
-    assert!(printed.contains("recovered "), "{printed}");
-    assert!(
-        printed.contains("threads: /sys/devices/virtual/thread/clone\n"),
-        "{printed}"
-    );
+    EVL.is_killed();
+}
+
+fn a_core_of_evl_that_is_closed_or_stopped_or_goes_is_told_in_one_line() {
+    EVL.is_closed_stopped_or_gone();
+}
+
+fn a_loop_on_cobalt_wakes_by_its_clock_and_one_that_asks_linux_is_invalid() {
+    COBALT.wakes_by_its_clock();
+}
+
+fn a_loop_on_cobalt_that_is_killed_leaves_no_thread_there_and_its_samples_are_recovered() {
+    COBALT.is_killed();
+}
+
+fn a_core_of_cobalt_that_is_closed_or_stopped_or_goes_is_told_in_one_line() {
+    COBALT.is_closed_stopped_or_gone();
 }

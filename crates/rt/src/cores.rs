@@ -1,0 +1,42 @@
+//! The real-time cores that a thread can be on, each in a room of its own, as one: entered, left, and why not.
+
+use crate::cobalt::{self, CobaltError};
+use crate::evl::{self, EvlError};
+use wakepath_timeline::Policy;
+
+/// Why a thread can't run on the core that its policy is of.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub enum CoreError {
+    /// EVL.
+    Evl(#[from] EvlError),
+    /// Cobalt.
+    Cobalt(#[from] CobaltError),
+}
+
+/// Takes the calling thread off the core that it is on.
+pub(crate) fn leave() {
+    evl::leave();
+    cobalt::leave();
+}
+
+/// Puts the calling thread on the core that the policy is of: the policy in effect there. `None` for Linux's own.
+///
+/// # Errors
+/// What is missing, or what the core refused.
+pub(crate) fn enter(policy: Policy, memory_locked: bool) -> Result<Option<Policy>, CoreError> {
+    Ok(match policy {
+        Policy::EvlFifo { priority } => Some(Policy::EvlFifo {
+            priority: evl::enter(priority, memory_locked)?,
+        }),
+        Policy::CobaltFifo { priority } => Some(Policy::CobaltFifo {
+            priority: cobalt::enter(priority, memory_locked)?,
+        }),
+        Policy::Other { .. }
+        | Policy::Batch { .. }
+        | Policy::Idle
+        | Policy::Fifo { .. }
+        | Policy::RoundRobin { .. }
+        | Policy::Deadline { .. } => None,
+    })
+}
