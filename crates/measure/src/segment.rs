@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wakepath_archive::{Event, Obstacle, SegmentEnded, SegmentStarted, ThreadEnd, ThreadStarted};
+use wakepath_machine::{Facts, Root};
 use wakepath_measured_loop::{ThreadReady, ThreadSpec};
 use wakepath_rt::shared::SharedMemory;
 use wakepath_timeline::LoadProof;
@@ -187,7 +188,8 @@ impl UnderWay<'_, '_> {
                 }
                 Step::Died { was_ready: true } => {
                     let (within, how) = (self.in_controller(), child.end());
-                    let reason = format!("the loop's process died{within}: {how}");
+                    let core = self.core_that_is_gone();
+                    let reason = format!("the loop's process died{within}: {how}{core}");
                     break LoopEnd::Of(ThreadEnd::failed(reason));
                 }
                 Step::Ended(threads) => break LoopEnd::Reported(threads),
@@ -331,6 +333,19 @@ impl UnderWay<'_, '_> {
             (None, Some([program, ..])) => format!(" in the program {program}"),
             (None, _) => String::new(),
         }
+    }
+
+    /// Why a loop could no longer run on its real-time core, if that is so: a core that is stopped ends those that
+    /// are on it.
+    fn core_that_is_gone(&self) -> String {
+        let threads = self.segment.loop_spec.threads.iter();
+        let policies = threads.map(|thread| thread.preparation.policy);
+        let mut of_a_core = policies.filter(|policy| policy.is_of_a_core());
+        let refusal = of_a_core.next().and_then(|policy| {
+            let facts = Facts::read(&Root::host());
+            facts.varying.cores.refusal(policy)
+        });
+        refusal.map_or_else(String::new, |why| format!("; {why}"))
     }
 
     /// A phase's own work or share of the cache may be what stands in the way, so that the policy may

@@ -33,7 +33,7 @@ fn named(cores: &RealTimeCores) -> impl Iterator<Item = (&'static str, String)> 
 }
 
 /// What a reader of latencies on a core needs beside them; `None` where no side measured one.
-pub(super) fn caution(base: &[Subject], against: &[Subject]) -> Option<String> {
+pub(super) fn told(base: &[Subject], against: &[Subject]) -> Option<String> {
     let is_of_a_core = |subject: &Subject| {
         let own = subject.scenario.tasks.iter().filter_map(|task| task.policy);
         let mut policies = subject.scenario.policies.iter().copied().chain(own);

@@ -92,6 +92,8 @@ pub struct Comparison {
     pub forced: Vec<String>,
     /// What a reader should know.
     pub cautions: Vec<String>,
+    /// How early the timers of real-time cores are on each side, where a loop ran on one.
+    pub gravity: Option<String>,
     /// Whether runs were compared pair by pair.
     pub interleaved: bool,
     /// The margin within which differences don't matter.
@@ -170,7 +172,6 @@ impl Comparison {
         let all = || base.iter().chain(&against).copied();
         let mut cautions: Vec<String> = all().filter_map(incomplete).collect();
         cautions.extend(differences::cautions(&differences, &first, &second));
-        cautions.extend(cores::caution(&first, &second));
         cautions.extend(left_out(&conditions, all()));
         Ok(Self {
             finding,
@@ -179,6 +180,7 @@ impl Comparison {
             differences,
             forced,
             cautions,
+            gravity: cores::told(&first, &second),
             interleaved: order.interleaved,
             margin: order.margin,
             alpha: ALPHA,

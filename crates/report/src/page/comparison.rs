@@ -179,6 +179,11 @@ fn front(markup: &mut Markup, comparison: &Comparison) {
         let text = format!("What differs beside the timing: {}.", what.join(", "));
         markup.element("p", &[], text);
     }
+    if let Some(gravity) = &comparison.gravity {
+        let (first, rest) = gravity.split_at(1);
+        let text = format!("{}{rest}.", first.to_uppercase());
+        markup.element("p", &[("class", &"remark")], text);
+    }
     for caution in &comparison.cautions {
         let text = format!("Caution: {caution}.");
         markup.element("p", &[("class", &"remark")], text);

@@ -10,6 +10,7 @@ const VERSION: &str = "/proc/xenomai/version";
 const CLOCK: &str = "/proc/xenomai/clock/coreclk";
 const STATUS: &str = "/proc/self/status";
 const GROUP: &str = "/sys/module/xenomai/parameters/allowed_group";
+const RUNNING: &str = "running";
 const CAP_SYS_NICE: u64 = 1 << 23;
 
 /// Cobalt.
@@ -37,11 +38,21 @@ impl CobaltCore {
                 true => asked(),
                 false => (Reading::NotRead, Reading::NotRead, None),
             };
+            // To read the clock of a core that has no timers is a fault in the kernel (3.2: print_core_clock_status
+            // follows a pointer that is not there).
+            let gravity_ns = match root.is_host() && !state.known().is_some_and(|of| of == RUNNING)
+            {
+                true => Reading::Skipped {
+                    path: CLOCK.to_owned(),
+                    why: "the core does not run".to_owned(),
+                },
+                false => root.parsed(CLOCK, gravity),
+            };
             Self {
                 version: root.text(VERSION),
                 revision,
                 state,
-                gravity_ns: root.parsed(CLOCK, gravity),
+                gravity_ns,
                 access: access(root),
                 refused,
             }
@@ -93,7 +104,7 @@ fn asked() -> (Reading<u32>, Reading<String>, Option<String>) {
             let unknown = (!answer.is_known).then(|| CobaltError::UnknownRevision(answer.revision));
             (
                 Reading::found(answer.revision, VERSION),
-                state("running"),
+                state(RUNNING),
                 unknown.map(|why| why.to_string()),
             )
         }

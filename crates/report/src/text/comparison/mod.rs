@@ -64,6 +64,9 @@ fn write_all(comparison: &Comparison, text: &mut String, style: Style) -> std::f
     for reason in reasons(comparison) {
         writeln!(prose, "{reason}")?;
     }
+    if let Some(gravity) = &comparison.gravity {
+        writeln!(prose, "{gravity}")?;
+    }
     for caution in &comparison.cautions {
         writeln!(prose, "caution: {caution}")?;
     }

@@ -41,6 +41,9 @@ pub(super) fn write_short(
         false => format!("what differs beside the timing: {}", what.join(", ")),
     };
     text.push_str(&wrapped(&what, "", "  ", columns));
+    if let Some(gravity) = &comparison.gravity {
+        text.push_str(&wrapped(gravity, "", "  ", columns));
+    }
     let said = comparison
         .cautions
         .iter()
