@@ -46,11 +46,22 @@ impl Collector {
         })
     }
 
-    /// Reads what is there and appends it to the trace.
+    /// Reads what is there and appends it to the trace, of buffers that are written no more.
     ///
     /// # Errors
     /// [`crate::ProbeError::Io`], [`crate::ProbeError::Archive`].
     pub fn take(&mut self, decoder: &mut Decoder, writer: &mut TraceWriter) -> Result<()> {
+        while self.take_some(decoder, writer)? {}
+        Ok(())
+    }
+
+    /// Reads a part of what is there, which comes to an end also where events are written faster than they are read,
+    /// and appends it to the trace; whether there may be more.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub fn take_some(&mut self, decoder: &mut Decoder, writer: &mut TraceWriter) -> Result<bool> {
+        let mut may_be_more = false;
         let windows = self.windows.as_deref();
         for Stream {
             buffer,
@@ -58,7 +69,7 @@ impl Collector {
             window,
         } in &mut self.streams
         {
-            buffer.take(&mut |found| match found {
+            may_be_more |= buffer.take_some(&mut |found| match found {
                 Found::From(at_ns) => {
                     count.complete_from_ns = at_ns;
                     Ok(())
@@ -85,7 +96,7 @@ impl Collector {
                 }
             })?;
         }
-        Ok(())
+        Ok(may_be_more)
     }
 
     /// What each CPU recorded, as its pages say.

@@ -60,9 +60,15 @@ pub fn run<C: Read + AsFd>(
         }
     };
     say(&mut replies, &Reply::Ready(Box::new(ready)))?;
+    // Whether its look has left something: it looks again at once, but hears what it is told first.
+    let mut is_behind = false;
     loop {
-        match next(&mut commands, probe.wants_to_look())? {
-            Next::Nothing => probe.look(),
+        let patience = match is_behind {
+            true => Duration::ZERO,
+            false => DRAIN_EVERY,
+        };
+        match next(&mut commands, probe.wants_to_look().then_some(patience))? {
+            Next::Nothing => is_behind = probe.look(),
             Next::End => return Ok(()),
             Next::Command(Command::Begin { segment }) => {
                 probe.begin(segment);
@@ -245,13 +251,16 @@ impl Probe {
         self.setting.cpus.iter().map(measured).collect()
     }
 
-    /// Empties a drained buffer.
-    fn look(&mut self) {
+    /// Empties a drained buffer, or a part of it: whether there may be more.
+    fn look(&mut self) -> bool {
         let Some(segment) = &mut self.segment else {
-            return;
+            return false;
         };
+        let mut may_be_more = false;
         if let Some(collector) = &mut segment.collector {
-            let mut outcome = collector.take(&mut self.decoder, &mut segment.writer);
+            let mut outcome = collector
+                .take_some(&mut self.decoder, &mut segment.writer)
+                .map(|more| may_be_more = more);
             // A kill takes a second away, however few the events are.
             if outcome.is_ok() && segment.written.elapsed() >= WRITE_EVERY {
                 segment.written = Instant::now();
@@ -261,6 +270,7 @@ impl Probe {
                 self.problem.get_or_insert(error.to_string());
             }
         }
+        may_be_more
     }
 
     fn end(&mut self) -> Reply {
@@ -339,11 +349,16 @@ enum Next {
 }
 
 /// The next command; [`Next::Nothing`] after a while if `look` is asked for.
-fn next<C: Read + AsFd>(commands: &mut BufReader<C>, look: bool) -> std::io::Result<Next> {
-    if look && commands.buffer().is_empty() {
+fn next<C: Read + AsFd>(
+    commands: &mut BufReader<C>,
+    look_after: Option<Duration>,
+) -> std::io::Result<Next> {
+    if let Some(patience) = look_after
+        && commands.buffer().is_empty()
+    {
         let timeout = Timespec {
             tv_sec: 0,
-            tv_nsec: DRAIN_EVERY.subsec_nanos() as _,
+            tv_nsec: patience.subsec_nanos() as _,
         };
         let input = commands.get_ref();
         let mut descriptors = [PollFd::new(input, PollFlags::IN)];

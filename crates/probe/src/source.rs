@@ -82,6 +82,15 @@ pub trait CpuBuffer: fmt::Debug {
     /// # Errors
     /// [`crate::ProbeError`], or that of `each`.
     fn take(&mut self, each: &mut dyn FnMut(Found<'_>) -> Result<()>) -> Result<()>;
+
+    /// As [`Self::take`] of a buffer that is being written, which may fill faster than it is read: hands out a part
+    /// that comes to an end, and says whether there may be more.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    fn take_some(&mut self, each: &mut dyn FnMut(Found<'_>) -> Result<()>) -> Result<bool> {
+        self.take(each).map(|()| false)
+    }
 }
 
 /// What a buffer holds.
