@@ -2,20 +2,14 @@
 //! people read; what is typed or copied keeps its blanks.
 
 use std::borrow::Cow;
-
-/// What follows a number.
-const UNITS: [&str; 20] = [
-    "ns", "µs", "us", "ms", "s", "min", "h", "%", "Hz", "kHz", "MHz", "GHz", "B", "kB", "MB", "GB",
-    "KiB", "MiB", "GiB", "m",
-];
+use wakepath_timeline::quantity::is_within;
 
 /// The text with no line end to come between a number and its unit.
 pub(crate) fn unbroken(text: &str) -> Cow<'_, str> {
     let mut kept = 0;
     let mut made = String::new();
     for (at, _) in text.match_indices(' ') {
-        let is_number = text[..at].ends_with(|before: char| before.is_ascii_digit());
-        if is_number && begins_with_a_unit(&text[at + 1..]) {
+        if is_within(text, at) {
             made.push_str(&text[kept..at]);
             made.push('\u{a0}');
             kept = at + 1;
@@ -25,13 +19,6 @@ pub(crate) fn unbroken(text: &str) -> Cow<'_, str> {
         0 => text.into(),
         _ => (made + &text[kept..]).into(),
     }
-}
-
-fn begins_with_a_unit(text: &str) -> bool {
-    let end = text
-        .find(|of: char| !of.is_alphabetic() && of != '%')
-        .unwrap_or(text.len());
-    UNITS.contains(&&text[..end])
 }
 
 #[cfg(test)]
@@ -46,6 +33,7 @@ mod tests {
                 "at most 0.5\u{a0}% in 100\u{a0}s.",
             ),
             ("2 s", "2\u{a0}s"),
+            ("noise: 20 rad/s²", "noise: 20\u{a0}rad/s²"),
             ("400 µs, 4 ms", "400\u{a0}µs, 4\u{a0}ms"),
             (
                 "FIFO 50 missed 3 samples of 5 sets",

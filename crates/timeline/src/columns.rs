@@ -1,6 +1,8 @@
 //! Text laid into the columns of a terminal: how wide it is, broken between words, cut. The one
 //! place where widths are counted. It knows no terminal; who shows the text says how wide it is.
 
+use crate::quantity;
+
 /// Columns that `text` takes: none for an escape sequence that styles and for a combining
 /// character, two for East Asian wide characters and emoji, else one.
 pub fn width(text: &str) -> usize {
@@ -38,9 +40,49 @@ fn width_of(character: char) -> usize {
 }
 
 /// `text` in lines of at most `columns`, broken between words; the first begins with `first`, the
-/// others with `rest`, and each ends with a line end. A word that fits on no line is broken where
-/// it must be.
+/// others with `rest`, and each ends with a line end. A number and its unit are one word. A word that
+/// fits on no line is broken where it must be.
 pub fn wrapped(text: &str, first: &str, rest: &str, columns: usize) -> String {
+    in_lines(&words_of(text), first, rest, columns)
+}
+
+/// The words of a text, a number with its unit as one.
+fn words_of(text: &str) -> Vec<&str> {
+    let is_between = |at: usize, character: char| {
+        character.is_whitespace() && !(character == ' ' && quantity::is_within(text, at))
+    };
+    parted(text, is_between)
+}
+
+/// The words of a command for a shell: what stands in quotes is within one.
+fn shell_words_of(command: &str) -> Vec<&str> {
+    let mut quoted = None;
+    parted(command, |_, character| {
+        match (quoted, character) {
+            (None, '\'' | '"') => quoted = Some(character),
+            (Some(quote), _) if quote == character => quoted = None,
+            _ => {}
+        }
+        quoted.is_none() && character.is_whitespace()
+    })
+}
+
+/// The pieces of a text between characters of which this is true.
+fn parted(text: &str, mut is_between: impl FnMut(usize, char) -> bool) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut begin = 0;
+    for (at, character) in text.char_indices() {
+        if is_between(at, character) {
+            pieces.push(&text[begin..at]);
+            begin = at + character.len_utf8();
+        }
+    }
+    pieces.push(&text[begin..]);
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+fn in_lines(words: &[&str], first: &str, rest: &str, columns: usize) -> String {
     let mut laid = String::new();
     let mut line = first.to_owned();
     let mut used = width(first);
@@ -54,7 +96,7 @@ pub fn wrapped(text: &str, first: &str, rest: &str, columns: usize) -> String {
         *used = width(rest);
         *is_empty = true;
     };
-    for word in text.split_whitespace() {
+    for word in words {
         let gap = usize::from(!is_empty);
         if !is_empty && used + gap + width(word) > columns {
             end(&mut line, &mut used, &mut is_empty);
@@ -114,20 +156,18 @@ fn head_of(line: &str, within: usize) -> usize {
 /// A command for a shell in lines of at most `columns`: each but the last ends with a backslash, so
 /// that all together can be pasted.
 pub fn command(command: &str, indent: &str, columns: usize) -> String {
-    let lines = wrapped(
-        command,
-        indent,
-        &format!("{indent}    "),
-        columns.saturating_sub(2),
-    );
-    match width(indent) + width(command) <= columns {
-        true => format!("{indent}{command}\n"),
-        // A word that had to be broken can't be pasted: the terminal may break it.
-        false if lines.split_whitespace().ne(command.split_whitespace()) => {
-            format!("{indent}{command}\n")
-        }
-        false => lines.trim_end().replace('\n', " \\\n") + "\n",
+    let rest = format!("{indent}    ");
+    let within = columns.saturating_sub(2);
+    let words = shell_words_of(command);
+    // A word that had to be broken can't be pasted: the terminal may break it.
+    let are_whole = words
+        .iter()
+        .all(|word| width(&rest) + width(word) <= within);
+    if width(indent) + width(command) <= columns || !are_whole {
+        return format!("{indent}{command}\n");
     }
+    let lines = in_lines(&words, indent, &rest, within);
+    lines.trim_end().replace('\n', " \\\n") + "\n"
 }
 
 /// `text` in at most so many columns, cut with an ellipsis where it is longer.
@@ -171,6 +211,10 @@ mod tests {
             "a\n  /a/path/\n  without/\n  a/blank\n"
         );
         assert_eq!(wrapped("", "why", "", 10), "why\n");
+        assert_eq!(
+            wrapped("one in 200 µs or 3 of 5", "", "", 12),
+            "one in\n200 µs or 3\nof 5\n"
+        );
     }
 
     #[test]
@@ -198,6 +242,13 @@ mod tests {
             command("wakepath check --policy 'FIFO 80'", "  ", 28),
             "  wakepath check --policy \\\n      'FIFO 80'\n"
         );
+        // Within quotes a backslash is no end of a line.
+        let text = "wakepath record --criterion 'latency 200us, outage 1 s' -- ./my-loop";
+        assert_eq!(
+            command(text, "", 42),
+            "wakepath record --criterion \\\n    'latency 200us, outage 1 s' -- \\\n    ./my-loop\n"
+        );
+        assert_eq!(command(text, "", 24), format!("{text}\n"));
     }
 
     #[test]

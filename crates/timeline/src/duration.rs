@@ -29,6 +29,19 @@ fn exactly(ns: u64, micro: &str) -> String {
 /// To a thousandth of the unit that suits it: `834 ns`, `12.3 µs`, `-1.449 µs`, `1.25 s`. For
 /// what was measured, within a sentence.
 pub fn rounded(ns: i64) -> String {
+    let text = thousandths(ns);
+    let Some((digits, unit)) = text
+        .split_once(' ')
+        .filter(|(digits, _)| digits.contains('.'))
+    else {
+        return text;
+    };
+    let digits = digits.trim_end_matches('0').trim_end_matches('.');
+    format!("{digits} {unit}")
+}
+
+/// As [`rounded`], with all of its decimals, for figures below each other: `12.300 µs`.
+pub fn thousandths(ns: i64) -> String {
     // 999.9996 ms is 1 s, not 1000 ms.
     let unit = match ns.unsigned_abs() {
         0..1_000 => return format!("{ns} ns"),
@@ -36,9 +49,29 @@ pub fn rounded(ns: i64) -> String {
         1_000_000..999_999_500 => Unit::Millis,
         _ => Unit::Seconds,
     };
-    let digits = unit.figure(ns, 3);
-    let digits = digits.trim_end_matches('0').trim_end_matches('.');
-    format!("{digits} {}", unit.name())
+    format!("{} {}", unit.figure(ns, 3), unit.name())
+}
+
+/// Three digits in the unit that suits it, the eye takes in no more: `834 ns`, `38.6 µs`, `4.00 ms`.
+pub fn three_digits(ns: i64) -> String {
+    let size = ns.unsigned_abs();
+    // So many digits stand before the point, in nanoseconds and thousands of them.
+    let above = size.checked_ilog10().unwrap_or(0).saturating_sub(2);
+    let step = 10_u64.pow(above);
+    let kept = (size / step + u64::from(size % step * 2 >= step)) * step;
+    let kept = i64::try_from(kept).unwrap_or(i64::MAX) * ns.signum();
+    let (unit, per_unit) = match kept.unsigned_abs() {
+        0..1_000 => return format!("{kept} ns"),
+        1_000..1_000_000 => (Unit::Micros, 1_000),
+        1_000_000..1_000_000_000 => (Unit::Millis, 1_000_000),
+        _ => (Unit::Seconds, 1_000_000_000),
+    };
+    let decimals = match kept.unsigned_abs() / per_unit {
+        0..10 => 2,
+        10..100 => 1,
+        _ => 0,
+    };
+    format!("{} {}", unit.figure(kept, decimals), unit.name())
 }
 
 /// As [`rounded`], of a length, which has no sign.
@@ -142,6 +175,41 @@ impl Unit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figures_below_each_other_have_as_many_decimals_or_digits_each() {
+        let all = [999, 14_900_000, 18_995_400, 19_000_000, -1_449, 999_999_600];
+        assert_eq!(
+            all.map(thousandths),
+            [
+                "999 ns",
+                "14.900 ms",
+                "18.995 ms",
+                "19.000 ms",
+                "-1.449 µs",
+                "1.000 s"
+            ]
+        );
+        let all = [
+            0,
+            834,
+            5_000,
+            38_641,
+            44_034_512,
+            999_600,
+            4_200_000,
+            -4_204_000,
+            1_250_000_000,
+            123_400_000_000,
+        ];
+        assert_eq!(
+            all.map(three_digits),
+            [
+                "0 ns", "834 ns", "5.00 µs", "38.6 µs", "44.0 ms", "1.00 ms", "4.20 ms",
+                "-4.20 ms", "1.25 s", "123 s"
+            ]
+        );
+    }
 
     #[test]
     fn halves_are_rounded_away_from_nought_in_every_unit() {

@@ -19,6 +19,7 @@ mod lack;
 mod line;
 mod load_proof;
 mod policy;
+pub mod quantity;
 mod sample;
 mod thread;
 
