@@ -151,7 +151,7 @@ impl Watched {
             .map_err(|why| not_judged(told(why, !activity.marked.is_empty())))?;
         // What a scenario may hold: below, timers are no loop's; above, nothing repeats in a run.
         if !(10_000..=100_000_000_000).contains(&rhythm.period_ns) {
-            let period = wakepath_timeline::duration::exact(rhythm.period_ns);
+            let period = wakepath_timeline::duration::length(rhythm.period_ns);
             return Err(not_judged(format!(
                 "its period of {period} is beyond what is judged"
             )));

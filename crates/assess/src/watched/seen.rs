@@ -5,7 +5,7 @@ use super::{Figures, NotJudged, Watched, WatchedSection, activity};
 use wakepath_archive::watch::{Session, plain};
 use wakepath_archive::{ArchiveError, SegmentTraced, Trace};
 use wakepath_explain::watch::ThreadSections;
-use wakepath_timeline::duration::exact;
+use wakepath_timeline::duration::length;
 
 /// As many threads as a scenario has tasks.
 const MOST_THREADS: usize = 256;
@@ -76,7 +76,7 @@ fn too_many(threads: &mut Vec<Watched>) -> Vec<NotJudged> {
     let of = |of: Watched| NotJudged {
         why: format!(
             "period {}, but more than {MOST_THREADS} threads are periodic",
-            exact(of.period_ns)
+            length(of.period_ns)
         ),
         timer_wake_ups: of.activations,
         other_wake_ups: of.other_wake_ups,

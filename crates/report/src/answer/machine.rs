@@ -5,7 +5,7 @@ use super::Matter;
 use wakepath_assess::Assessment;
 use wakepath_explain::{CauseFigures, Explanation};
 use wakepath_readiness::{Judged, Magnitude, Severity};
-use wakepath_timeline::duration::{exact, short};
+use wakepath_timeline::duration::{length, short};
 use wakepath_timeline::one_line;
 use wakepath_verdict::counted;
 
@@ -113,7 +113,7 @@ fn overruns(assessment: &Assessment) -> Option<Matter> {
         ),
     };
     Some(Matter {
-        what: format!("{what} outlasted its period of {}", exact(of.period_ns)),
+        what: format!("{what} outlasted its period of {}", length(of.period_ns)),
         size: format!(
             "{} at worst, {}, {}",
             short(of.longest_ns.cast_signed()),

@@ -74,7 +74,7 @@ fn because(assessment: &Assessment) -> Vec<String> {
         let lacks: Vec<String> = imported.lacks.iter().map(ToString::to_string).collect();
         let lacks = match lacks.is_empty() {
             true => String::new(),
-            false => format!("; lacks {}", lacks.join(", ")),
+            false => format!("; lacks {}", lacks.join("; ")),
         };
         because.push(one_line(&format!("{}{lacks}", source(imported))));
     }

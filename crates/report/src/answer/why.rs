@@ -5,7 +5,7 @@ use crate::label::policy as label;
 use serde::{Deserialize, Serialize};
 use wakepath_assess::Assessment;
 use wakepath_timeline::columns::cut;
-use wakepath_timeline::duration::{long, rounded};
+use wakepath_timeline::duration::{long, rounded, three_digits};
 use wakepath_timeline::one_line;
 use wakepath_verdict::{Judgement, Outcome, Reason, count, fraction};
 
@@ -123,7 +123,7 @@ fn brief(reason: &Reason) -> String {
         Reason::MissesObserved { missed, .. } => format!("{} missed", count(*missed)),
         Reason::ConsecutiveMissesAbove { longest, .. } => format!("{} in a row", count(*longest)),
         Reason::OutageAbove { longest_ns, .. } => {
-            format!("outage {}", in_digits(longest_ns.cast_signed()))
+            format!("outage {}", three_digits(longest_ns.cast_signed()))
         }
         Reason::MissFractionUndecided { more: None, .. } => "too many missed".to_owned(),
         Reason::MissFractionUndecided {
@@ -135,11 +135,6 @@ fn brief(reason: &Reason) -> String {
         Reason::EvidenceMissing { more: None, .. } => "too few due times".to_owned(),
         _ => String::new(),
     }
-}
-
-/// Three digits or fewer decimals: `74.1 ms`, `12 ms`.
-fn in_digits(ns: i64) -> String {
-    rounded(crate::figure::short(ns))
 }
 
 /// A time to wait in its largest unit alone, rounded up.

@@ -1,10 +1,10 @@
 //! The average latency with its 99 % interval, and the largest, for each policy and phase.
 
-use super::maxima::short;
 use super::plot::Plot;
 use super::scale::Log;
 use super::{Drawn, Figure};
 use wakepath_statistics::MeanInterval;
+use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::duration;
 
 const ROW: f64 = 22.0;
@@ -52,7 +52,7 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
         let max_x = axis.at_ns(*max);
         plot.line("median", [max_x, middle - 6.0, max_x, middle + 6.0]);
         plot.ungroup();
-        plot.text("mark", max_x + 6.0, middle + 4.0, &duration(short(*max)));
+        plot.text("mark", max_x + 6.0, middle + 4.0, &three_digits(*max));
         told.push(format!("{}: {interval}", label(one)));
         narrow += u32::from(mean.batch_correlation.abs() > CORRELATED);
     }

@@ -7,7 +7,8 @@ use super::scale::{Linear, Log};
 use super::{Drawn, Figure};
 use std::fmt::Write;
 use wakepath_assess::CpuCounts;
-use wakepath_verdict::{count, duration};
+use wakepath_timeline::duration::three_digits;
+use wakepath_verdict::count;
 
 const HEIGHT: f64 = 280.0;
 
@@ -42,7 +43,7 @@ fn plot_of(one: &Drawn<'_>, reach: u32, most: u64) -> Figure {
     let names: Vec<String> = cpus
         .iter()
         .map(|cpu| {
-            let largest = duration(super::maxima::short(cpu.max_ns));
+            let largest = three_digits(cpu.max_ns);
             format!("CPU {}: max {largest}", cpu.cpu)
         })
         .collect();

@@ -4,6 +4,7 @@
 use super::plot::Plot;
 use super::scale::Log;
 use super::{Drawn, Figure, distinct};
+use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::{count, duration};
 
 const BAR: f64 = 17.0;
@@ -65,8 +66,8 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
         plot.rect(class, size, &hint);
         plot.ungroup();
         let text = match counts.len() {
-            1 => duration(short(*max)),
-            _ => format!("{} of {}", duration(short(*max)), count(*of)),
+            1 => three_digits(*max),
+            _ => format!("{} of {}", three_digits(*max), count(*of)),
         };
         plot.text("mark", end + 5.0, y + BAR - 5.0, &text);
         told.push(hint);
@@ -78,26 +79,4 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
          A bar beyond the line need not fail: the criterion may tolerate a share of misses.",
         format!("Largest wake-up latency. {}.", told.join("; ")),
     ))
-}
-
-/// Three significant digits: the eye takes in no more.
-pub(crate) fn short(ns: i64) -> i64 {
-    let mut unit = 1;
-    while ns / unit >= 1_000 {
-        unit *= 10;
-    }
-    (ns + unit / 2) / unit * unit
-}
-
-#[cfg(test)]
-mod tests {
-    use super::short;
-
-    #[test]
-    fn a_bar_says_three_digits() {
-        assert_eq!(
-            [0, 999, 1_234_567, 4_425_600].map(short),
-            [0, 999, 1_230_000, 4_430_000]
-        );
-    }
 }

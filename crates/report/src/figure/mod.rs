@@ -27,7 +27,6 @@ use wakepath_explain::window::Windows;
 
 pub use distributions::latencies_overlaid;
 pub(crate) use distributions::{Line, MeasureName, overlaid};
-pub(crate) use maxima::short;
 pub use origin::Origin;
 pub(crate) use style::style_sheet;
 

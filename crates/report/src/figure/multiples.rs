@@ -6,6 +6,7 @@ use super::distributions::{Line, MeasureName, alternative, share_mark};
 use super::plot::{NARROW, Plot, place, slug};
 use super::scale::Log;
 use std::fmt::Write;
+use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::{count, duration};
 
 /// Height of a panel's name, of its bars, and of the room below it.
@@ -66,7 +67,7 @@ pub(super) fn histogram(
         let largest = format!(
             "largest of {}: {}",
             count(line.shape.count),
-            duration(super::maxima::short(line.shape.max))
+            three_digits(line.shape.max)
         );
         plot.text("mark end", plot.right, top - 4.0, &largest);
     }

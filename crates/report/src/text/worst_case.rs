@@ -61,15 +61,14 @@ fn write_below(bounds: &Bounds, prose: &mut String) -> std::fmt::Result {
         None if bounds.metric != BoundMetric::Latency => {}
         None => writeln!(
             prose,
-            "bound composed of sections of kernel code: refused, since a run does not record them; remedy: \
-             in virtual time, `wakepath lab sections`; otherwise trace them on a kernel built with \
-             CONFIG_PREEMPTIRQ_TRACEPOINTS (events preemptirq:*), and give the longest with --sections FILE"
+            "bound composed of sections of kernel code: refused, because a run does not record them; remedy: \
+             `wakepath lab sections` finds them in virtual time; or trace them on a kernel built with \
+             CONFIG_PREEMPTIRQ_TRACEPOINTS (events preemptirq:*) and give the longest with --sections FILE"
         )?,
     }
     writeln!(
         prose,
-        "extreme value theory sees only the states that ran: what never happened in the run is in no \
-         bound"
+        "extreme value theory knows only what ran: what never happened in the run is in no bound"
     )
 }
 
@@ -129,9 +128,9 @@ pub(crate) fn bounds_table(bounds: &Bounds) -> Table {
     let mut table = Table::of("Policy")
         .class("bounds")
         .caption(
-            "The largest value of each condition, the probability that a further cycle exceeds it at \
-             most, and the bound that was asked for where every gate passes. θ is the extremal index: \
-             so many of the cycles count as independent.",
+            "The largest value of each condition, how likely at most the next cycle is to exceed it, and, where \
+             every gate passes, the bound that was asked for. θ is the extremal index: the share of the \
+             cycles that counts as independent.",
         )
         .column(number("cycles"))
         .column(number("θ"))
@@ -155,9 +154,12 @@ pub(crate) fn bounds_table(bounds: &Bounds) -> Table {
             vec![
                 Cell::Text(count(observed.count)),
                 Cell::Text(format!("{:.2}", observed.extremal_index)),
-                Cell::Text(rounded(observed.largest as f64)),
+                Cell::Text(duration::thousandths(observed.largest as i64)),
                 Cell::Text(upper_fraction(observed.exceeded_at_most, 1.0)),
-                condition.bound_ns().map(|ns| rounded(ns as f64)).into(),
+                condition
+                    .bound_ns()
+                    .map(|ns| duration::thousandths(ns as i64))
+                    .into(),
                 answer(condition),
             ],
         );
@@ -231,8 +233,8 @@ fn write_needed(bounds: &Bounds, text: &mut String) -> std::fmt::Result {
         {
             writeln!(
                 text,
-                "without theory: {} cycles, {} of one condition, after which the largest of them is \
-                 that bound",
+                "without theory: measure {} cycles of one condition ({}), and the largest of them is that \
+                 bound",
                 count(cycles),
                 duration::long(seconds)
             )?;
@@ -240,13 +242,14 @@ fn write_needed(bounds: &Bounds, text: &mut String) -> std::fmt::Result {
         let hour = condition.cycles_per_hour;
         writeln!(
             text,
-            "{} per cycle is {} an hour: {} cycles of {}, {} beyond it on average; no failure rate, \
-             for a late cycle is no lost vehicle",
+            "{} per cycle adds up: an hour has {} cycles of {}, of which {} exceed the bound on average \
+             (at least one in {} of all hours). That is no failure rate: a late cycle is not a lost \
+             vehicle",
             probability(condition.exceed_per_cycle),
-            fraction(condition.exceed_per_hour()),
             count(hour as u64),
-            duration::exact(period),
-            average(hour * condition.exceed_per_cycle)
+            duration::length(period),
+            average(hour * condition.exceed_per_cycle),
+            fraction(condition.exceed_per_hour()),
         )?;
     }
     Ok(())

@@ -9,13 +9,13 @@ use super::sections::figures::figure as draw;
 use super::sections::outcome;
 use super::{Reported, Titles};
 use crate::answer::{Answer, Class, Figures, measures_caches};
-use crate::figure::short;
 use crate::markup::Markup;
 use crate::next_step::again;
 use crate::table::{Cell, Table, number, words};
 use crate::text::{cache_delays_table, source, virtual_time_text};
 use wakepath_assess::{Assessment, more_may_be_late};
-use wakepath_verdict::{Outcome, duration, fraction};
+use wakepath_timeline::duration::three_digits;
+use wakepath_verdict::{Outcome, fraction};
 
 /// Writes the first page of a run.
 pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titles: &Titles) {
@@ -197,21 +197,6 @@ fn cells(figures: Option<&Figures>, at_least: bool) -> [Cell; 4] {
     ]
 }
 
-/// Three digits in a fitting unit: `38.6 µs`, `44.0 ms`.
-fn three_digits(ns: i64) -> String {
-    let text = duration(short(ns));
-    let Some((digits, unit)) = text.split_once(' ') else {
-        return text;
-    };
-    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
-    let decimals = 3_usize.saturating_sub(whole.trim_start_matches('-').len());
-    match decimals {
-        0 => text,
-        _ if unit == "ns" => text,
-        _ => format!("{whole}.{part:0<decimals$} {unit}"),
-    }
-}
-
 fn not_shown(markup: &mut Markup, assessment: &Assessment, answer: &Answer) {
     markup.raw("<h2>What this run does not show</h2><ul class=\"reasons\">");
     for line in sentences::not_shown(assessment, answer) {
@@ -247,21 +232,5 @@ fn repeat(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         let link = format!("#why-{number}");
         markup.element("a", &[("href", &link)], "Why");
         markup.raw(".</p>");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::three_digits;
-
-    #[test]
-    fn figures_below_each_other_have_three_digits_each() {
-        let all = [834, 5_000, 38_641, 44_034_512, 999_600, 1_250_000_000].map(three_digits);
-        assert_eq!(
-            all,
-            [
-                "834 ns", "5.00 µs", "38.6 µs", "44.0 ms", "1.00 ms", "1.25 s"
-            ]
-        );
     }
 }

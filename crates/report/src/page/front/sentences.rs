@@ -82,7 +82,7 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
     let phase = &of.name.phase;
     let so = match (policy, is_nearest) {
         (Some(policy), true) => format!("{policy} came nearest: in phase {phase} it"),
-        (Some(policy), false) => format!("Under {policy} it, in phase {phase},"),
+        (Some(policy), false) => format!("In phase {phase}, under {policy}, it"),
         (None, _) => format!("In phase {phase} it"),
     };
     let mut bearing = of.reasons.iter();

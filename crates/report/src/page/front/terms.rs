@@ -16,7 +16,7 @@ pub(super) fn machine(assessment: &Assessment) -> String {
     let named = facts("Machine").filter(|name| !name.starts_with("not named"));
     let parts = [
         named,
-        facts("CPUs"),
+        facts("CPUs").map(|cpus| with_whole_ranges(&cpus)),
         facts("Kernel").map(|kernel| format!("Linux {kernel}")),
         facts("Preemption").map(|found| format!("preemption {}", before_brackets(&found))),
         facts("Virtual")
@@ -24,6 +24,22 @@ pub(super) fn machine(assessment: &Assessment) -> String {
             .map(|found| format!("virtual: {}", before_brackets(&found))),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// With no line end to come into `0-3`: the hyphen between two digits becomes one at which no line is broken.
+fn with_whole_ranges(text: &str) -> String {
+    let mut made = String::with_capacity(text.len());
+    let mut following = text.chars().peekable();
+    let mut is_after_digit = false;
+    while let Some(character) = following.next() {
+        let is_within = is_after_digit && following.peek().is_some_and(char::is_ascii_digit);
+        made.push(match character {
+            '-' if is_within => '\u{2011}',
+            other => other,
+        });
+        is_after_digit = character.is_ascii_digit();
+    }
+    made
 }
 
 /// Without what stands in brackets: the machine's own chapter has it.
@@ -118,7 +134,14 @@ const MONTHS: [&str; 12] = [
 
 #[cfg(test)]
 mod tests {
-    use super::date;
+    use super::{date, with_whole_ranges};
+
+    #[test]
+    fn a_range_of_cpus_stays_in_one_line_and_other_words_are_as_they_were() {
+        let text = "2 × AMD EPYC-Rome, on-line: 0-3,8-11";
+        let kept = "2 × AMD EPYC-Rome, on-line: 0\u{2011}3,8\u{2011}11";
+        assert_eq!(with_whole_ranges(text), kept);
+    }
 
     #[test]
     fn a_date_is_in_words_and_what_is_none_stays() {

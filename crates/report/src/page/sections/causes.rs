@@ -6,6 +6,7 @@ use crate::page::Reported;
 use crate::table::{Cell, Table, number, words};
 use crate::text::module_tables;
 use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation};
+use wakepath_timeline::duration::thousandths;
 use wakepath_verdict::{count, counted, duration, fraction};
 
 /// So many causes of each condition are listed.
@@ -64,12 +65,12 @@ fn sections(markup: &mut Markup, run: &Reported<'_>) {
                 "{}, {}: segment {} cycle {}",
                 condition.condition, condition.phase, cycle.segment, cycle.cycle
             );
-            let took = (at == 0).then(|| duration(cycle.execution_ns));
+            let took = (at == 0).then(|| thousandths(cycle.execution_ns));
             table.row(
                 if at == 0 { name } else { String::new() },
                 vec![
                     took.into(),
-                    time(section.ns).into(),
+                    thousandths(i64::try_from(section.ns).unwrap_or(i64::MAX)).into(),
                     section.why(time).into(),
                 ],
             );

@@ -7,7 +7,7 @@ use crate::table::{Cell, Table, number, words};
 use crate::text::{latencies_table, noises_table};
 use wakepath_archive::{KernelLatency, KernelNoise};
 use wakepath_explain::Explanation;
-use wakepath_verdict::duration;
+use wakepath_timeline::duration::thousandths;
 
 /// So many names of each kind are listed.
 const NAMED: usize = 4;
@@ -77,7 +77,7 @@ fn what_else_ran(markup: &mut Markup, explanation: &Explanation) {
 }
 
 fn time(ns: u64) -> String {
-    duration(i64::try_from(ns).unwrap_or(i64::MAX))
+    thousandths(i64::try_from(ns).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 //! no run of this kind can say.
 
 use super::nothing;
-use crate::figure::short;
 use crate::markup::Markup;
 use crate::page::Reported;
 use crate::table::{Cell, Table, number, words};
 use crate::text::{Counts, tone};
 use wakepath_assess::Assessment;
+use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::{
-    CLUSTER_GAP, Caution, Judgement, Observed, Reason, duration, fraction, upper_fraction,
+    CLUSTER_GAP, Caution, Judgement, Observed, Reason, fraction, upper_fraction,
 };
 
 /// Writes every condition's evidence.
@@ -61,7 +61,7 @@ fn evidence(assessment: &Assessment) -> Table {
             let mut all = judgement.observations.iter();
             all.find(|seen| seen.of == of)
         };
-        let time = |of: Observed| largest(of).map(|seen| duration(short(seen.largest_ns)));
+        let time = |of: Observed| largest(of).map(|seen| three_digits(seen.largest_ns));
         let later = largest(Observed::LatencyAsScheduled)
             .map(|seen| format!("≤ {}", upper_fraction(seen.exceeded_at_most, 1.0)));
         let outage = judgement.cycles.longest_outage.as_ref();
@@ -76,7 +76,7 @@ fn evidence(assessment: &Assessment) -> Table {
                 counts.in_a_row,
                 judgement.reasons.iter().find_map(bound).into(),
                 outage
-                    .map(|outage| duration(short(outage.length_ns.cast_signed())))
+                    .map(|outage| three_digits(outage.length_ns.cast_signed()))
                     .into(),
                 time(Observed::LatencyAsScheduled).into(),
                 time(Observed::Response).into(),

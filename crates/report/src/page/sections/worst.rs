@@ -6,7 +6,7 @@ use crate::markup::Markup;
 use crate::page::Reported;
 use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{Picture, WorstCycle};
-use wakepath_verdict::duration;
+use wakepath_timeline::duration::thousandths;
 
 /// So many cycles are listed.
 const LISTED: usize = 20;
@@ -28,6 +28,7 @@ pub(super) fn write(markup: &mut Markup, run: &Reported<'_>) {
         return;
     }
     let mut table = Table::of("Condition")
+        .class("worst")
         .caption(format!(
             "The {} latest of all due times: by when the loop was done with them. Due times \
              skipped together are one row.",
@@ -68,8 +69,8 @@ fn row(table: &mut Table, picture: &Picture, cycle: &WorstCycle) {
                 .into(),
             place.map(|(_, cycle)| Cell::of(cycle)).into(),
             seconds.map(|seconds| format!("{seconds:.3} s")).into(),
-            duration(cycle.latency_ns).into(),
-            cycle.response_ns.map(duration).into(),
+            thousandths(cycle.latency_ns).into(),
+            cycle.response_ns.map(thousandths).into(),
             cycle.cpu.map(Cell::of).into(),
             what.into(),
         ],
