@@ -6,8 +6,13 @@ use std::fmt::Display;
 
 /// So many columns beside the labels don't fit a phone.
 const STACKS: usize = 4;
+/// Nor do so many of sentences.
+const SENTENCES: usize = 2;
+/// A sentence has so many characters or more: at a phone's width it takes several lines by itself.
+const SENTENCE_BEGINS: usize = 30;
 
 const NUMBER: (&str, &dyn Display) = ("class", &"number");
+const SENTENCE: (&str, &dyn Display) = ("class", &"sentence");
 
 impl Table {
     /// Writes it; `name` is what the region is called.
@@ -22,7 +27,7 @@ impl Table {
             ],
         );
         // On a narrow screen the rows of a wide table become cards.
-        let stacks = self.width() >= STACKS;
+        let stacks = self.width() >= STACKS || self.sentences() >= SENTENCES;
         match (self.class, stacks) {
             ("", false) => markup.open("table", &[]),
             ("", true) => markup.open("table", &[("class", &"stacks")]),
@@ -64,8 +69,11 @@ impl Table {
                         let name = names
                             .get(place)
                             .map(|name| ("data-name", name as &dyn Display));
-                        let number = column.is_number.then_some(NUMBER);
-                        let attributes: Vec<_> = number.into_iter().chain(name).collect();
+                        let kind = match column.is_number {
+                            true => Some(NUMBER),
+                            false => (stacks && is_sentence(&cells[place])).then_some(SENTENCE),
+                        };
+                        let attributes: Vec<_> = kind.into_iter().chain(name).collect();
                         markup.open("td", &attributes);
                         content(markup, &cells[place]);
                         markup.close("td");
@@ -119,6 +127,17 @@ impl Table {
         markup.raw("</tr></thead>");
     }
 
+    /// How many of its columns hold sentences.
+    fn sentences(&self) -> usize {
+        let holds = |place: usize| {
+            self.rows.iter().any(|row| match row {
+                Row::Cells { cells, .. } => cells.get(place).is_some_and(is_sentence),
+                Row::Heading(_) | Row::Instead { .. } => false,
+            })
+        };
+        (0..self.width()).filter(|place| holds(*place)).count()
+    }
+
     /// What each column is called by itself: with its group and its unit.
     fn names(&self) -> Vec<String> {
         let of = |group: &super::Group, column: &Column| {
@@ -143,6 +162,10 @@ impl Table {
         };
         all(true).chain(all(false))
     }
+}
+
+fn is_sentence(cell: &Cell) -> bool {
+    cell.plain().chars().count() >= SENTENCE_BEGINS
 }
 
 fn content(markup: &mut Markup, cell: &Cell) {
@@ -175,6 +198,26 @@ pub(crate) fn class(tone: Tone) -> &'static str {
 mod tests {
     use super::super::tests::one_of_each;
     use super::*;
+
+    #[test]
+    fn a_table_of_sentences_becomes_cards_too_and_each_sentence_has_a_line() {
+        let html = |finding: &str, remedy: &str| {
+            let mut table = Table::of("Gate")
+                .column(super::super::words("finding"))
+                .column(super::super::words("remedy"));
+            table.row("count", vec![finding.into(), remedy.into()]);
+            let mut markup = Markup::default();
+            table.write_html(&mut markup, "Gates");
+            markup.into_string()
+        };
+        let long = "a sentence that fits no narrow column";
+        let cards = html(long, long);
+        assert!(cards.contains("<table class=\"stacks\">"), "{cards}");
+        let sentence = format!("<td class=\"sentence\" data-name=\"remedy\">{long}</td>");
+        assert!(cards.contains(&sentence), "{cards}");
+        let table = html(long, "short");
+        assert!(table.contains("<table><caption>"), "{table}");
+    }
 
     #[test]
     fn the_leading_column_stands_beside_the_label_and_names_are_no_markup() {
