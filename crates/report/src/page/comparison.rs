@@ -20,7 +20,7 @@ use wakepath_verdict::{counted, duration};
 const MOST_SHOWN: usize = 8;
 
 const CHAPTERS: &[(&str, &str)] = &[
-    ("differences", "What differs"),
+    ("differences", "Machine, kernel and scenario"),
     ("metrics", "What each metric shows"),
     ("distributions", "Distributions over each other"),
     ("method", "How this was compared"),
@@ -176,7 +176,7 @@ fn front(markup: &mut Markup, comparison: &Comparison) {
     let what = comparison.differences.iter().map(|of| of.what.as_str());
     let what: Vec<&str> = what.collect();
     if !what.is_empty() {
-        let text = format!("What differs beside the timing: {}.", what.join(", "));
+        let text = format!("Besides the timing, these differ: {}.", what.join(", "));
         markup.element("p", &[], text);
     }
     if let Some(gravity) = &comparison.gravity {
@@ -202,11 +202,12 @@ fn front(markup: &mut Markup, comparison: &Comparison) {
 
 fn differences(markup: &mut Markup, comparison: &Comparison) {
     if comparison.differences.is_empty() {
-        let none = "Nothing that was looked at: machine, settings, kernel, scenario, loads, tool.";
+        let none = "As far as it was recorded, both sides had the same machine and settings, kernel, scenario, \
+                    loads and version of wakepath.";
         markup.element("p", &[("class", &"nothing")], none);
         return;
     }
-    differences_table(comparison).write_html(markup, "What differs");
+    differences_table(comparison).write_html(markup, "Machine, kernel and scenario");
 }
 
 fn metrics(markup: &mut Markup, comparison: &Comparison) {

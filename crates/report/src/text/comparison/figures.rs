@@ -30,17 +30,15 @@ pub(super) fn unit_name(unit: Option<Unit>) -> &'static str {
     unit.map_or("%", Unit::name)
 }
 
-/// In this unit, or per cent with as many digits as a miss in a million needs.
+/// In this unit, or per cent with two decimals, and as many more as a miss in a million needs.
 pub(super) fn shown(unit: Option<Unit>, value: f64) -> String {
     match unit {
         Some(Unit::Micros) => Unit::Micros.figure(value.round() as i64, 1),
         Some(unit) => unit.figure(value.round() as i64, 3),
         None => {
             let digits = format!("{:.4}", value * 100.0);
-            digits
-                .trim_end_matches('0')
-                .trim_end_matches('.')
-                .to_owned()
+            let kept = ["00", "0"].iter().find_map(|end| digits.strip_suffix(end));
+            kept.unwrap_or(&digits).to_owned()
         }
     }
 }
@@ -79,6 +77,9 @@ mod tests {
             row([59_150.0, 999_000.0, 1.0]),
             (["59.2", "999.0", "0.0"].map(str::to_owned), "µs")
         );
-        assert_eq!(unit_name(unit_of(Metric::Misses, [0.5])), "%");
+        let shares = unit_of(Metric::Misses, [0.5]);
+        assert_eq!(unit_name(shares), "%");
+        let shown = [0.1728, -0.032, 0.0, 0.000_012, 0.000_001].map(|share| shown(shares, share));
+        assert_eq!(shown, ["17.28", "-3.20", "0.00", "0.0012", "0.0001"]);
     }
 }

@@ -6,8 +6,8 @@ use wakepath_assess::{Comparison, ConditionComparison, Finding, MetricComparison
 use wakepath_verdict::{counted, fraction};
 
 /// What one run a side is worth.
-pub(crate) const ONE_RUN: &str = "one run can't tell a difference between the sides from one \
-     between two runs of the same side: measure several of each";
+pub(crate) const ONE_RUN: &str =
+    "one run a side can't tell a change from chance: measure several of each";
 
 /// Why a metric of a condition shows nothing.
 pub(crate) fn reasons(comparison: &Comparison) -> Vec<String> {

@@ -37,8 +37,10 @@ pub(super) fn write_short(
         .map(|difference| difference.what.clone())
         .collect();
     let what = match what.is_empty() {
-        true => "machine, kernel and scenario: no difference was found".to_owned(),
-        false => format!("what differs beside the timing: {}", what.join(", ")),
+        true => {
+            "machine, kernel and scenario: the same on both sides, as far as recorded".to_owned()
+        }
+        false => format!("besides the timing, these differ: {}", what.join(", ")),
     };
     text.push_str(&wrapped(&what, "", "  ", columns));
     if let Some(gravity) = &comparison.gravity {
@@ -65,17 +67,12 @@ pub(super) fn write_short(
 fn changed_figures(comparison: &Comparison, columns: usize) -> String {
     let Changed { table, beyond, all } =
         most_changed(comparison, MOST_SHOWN, columns.saturating_sub(36));
-    let rest = match all.saturating_sub(MOST_SHOWN) {
-        0 => String::new(),
-        left => format!("; the {left} least are not shown"),
-    };
     let differ = match beyond {
         1 => "differs",
         _ => "differ",
     };
     let said = format!(
-        "{beyond} of {} {differ} by more than the margin, {}{rest}; all of them, and how they were \
-         compared: --details",
+        "{beyond} of {} {differ} by more than the margin, {}; --details has all of them",
         counted(all as u64, "figure", "figures"),
         comparison.margin
     );
