@@ -28,7 +28,7 @@ pub enum Lab {
     Window(LabWindow),
     /// Repeat a run and list every section of kernel code that could have held its loop up.
     Sections(LabSections),
-    /// Make a run once more and tell what its cycles would cost on a core of which figures are published.
+    /// Repeat a run and work out what its cycles would cost on a core with published figures.
     Costs(LabCosts),
     /// Find which of a row of kernels made a latency's path longer, and through which functions.
     Bisect(LabBisect),
@@ -306,7 +306,7 @@ pub struct LabSections {
     pub json: bool,
 }
 
-/// Make a run once more and tell what its cycles would cost on a core of which figures are published.
+/// Repeat a run and work out what its cycles would cost on a core with published figures.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The same guest is run again, with the emulator carrying a model along: what each class of \

@@ -26,8 +26,8 @@ pub struct Check {
         conflicts_with = "duration",
         long_help = "Ten seconds of measuring instead of --duration, twenty with --trace: one ordinary \
         and one real-time policy (or those of --policy), each idle and under load, once. Enough for a \
-        verdict by the criterion at 250 Hz and above; what comes less often than every few seconds it \
-        can't show"
+        verdict by the criterion at 250 Hz and above, but it can't show what comes less often than every few \
+        seconds"
     )]
     pub quick: bool,
     /// CPU of the loop [default: the highest, an isolated one if there is any].
@@ -397,7 +397,7 @@ pub struct Exec {
     /// 'DEADLINE 400us/4ms/4ms' (runtime, deadline, period).
     #[arg(long, value_name = "POLICY")]
     pub policy: String,
-    /// CPUs that it may run on, such as `1` or `2-3,6` [default: those that this process may].
+    /// CPUs that it may run on, such as `1` or `2-3,6` [default: those that this process may use].
     #[arg(long, value_name = "CPUS")]
     pub cpu: Option<String>,
     /// Start its other threads and processes as OTHER nice 0 instead of under its policy.

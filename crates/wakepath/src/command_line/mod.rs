@@ -117,7 +117,7 @@ pub enum Verb {
     Import(Import),
     /// Make an interrupted run readable and say what is missing.
     Recover(Recover),
-    /// Seal a run: sign its files, so that a change, a loss or an addition shows.
+    /// Seal a run: sign its files, so that any change, loss or addition shows.
     Seal(Seal),
     /// Check a run's seal: whose it is, and whether its files are still those that were sealed.
     Verify(Verify),

@@ -36,7 +36,7 @@ pub struct Show {
 /// Write the report of a recorded run: one HTML file that needs no network and no other file.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "`check` and `run` write report.html into the run directory by themselves.\n\nExit \
+    after_help = "`check`, `run` and `record` write report.html into the run directory themselves.\n\nExit \
                         codes: 0 written (whatever the verdict), 1 error.\n\nExamples:\n  \
                         wakepath report --open\n  \
                         wakepath report RUN --output report.html --svg figures\n  \
