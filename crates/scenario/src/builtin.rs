@@ -37,6 +37,16 @@ pub fn all() -> &'static [Builtin] {
     ALL
 }
 
+/// What to give in place of a name that none of them has: the one that was meant, where a name is near,
+/// else all of them.
+pub fn instead_of(name: &str) -> String {
+    let names: Vec<&str> = ALL.iter().map(|builtin| builtin.name).collect();
+    match crate::keys::near(name, &names) {
+        Some(meant) => meant,
+        None => format!("there are {}", names.join(", ")),
+    }
+}
+
 /// The built-in scenario of that name.
 pub fn named(name: &str) -> Option<&'static Builtin> {
     ALL.iter().find(|builtin| builtin.name == name)

@@ -22,19 +22,29 @@ macro_rules! tell {
 }
 pub(crate) use tell;
 
-/// Prints to standard output. A reader that has had enough (`| head`) is no error.
+/// Prints to standard output, on a terminal with the lines that are wider broken between words; elsewhere as
+/// they are, for there another program reads line by line. A reader that has had enough (`| head`) is no error.
 pub fn print(text: &str) -> io::Result<()> {
+    let text = shown(text);
+    let laid = Style::of_stdout()
+        .columns
+        .map(|columns| folded(&text, columns.max(LEAST_COLUMNS)));
+    let text = laid.as_deref().unwrap_or(&text);
+    unless_closed(io::stdout().lock().write_all(text.as_bytes()))
+}
+
+/// Prints lines that stay whole, on a terminal too: commands that are pasted, forms that programs read.
+pub fn print_whole(text: &str) -> io::Result<()> {
     unless_closed(io::stdout().lock().write_all(shown(text).as_bytes()))
 }
 
-/// Prints a result as `print` does; as JSON, for a program, every text in it stays exactly what it
-/// is, what a terminal must not get as an escape of JSON's own.
+/// Prints a result as `print` does. As JSON, for a program, every text in it stays exactly what it is, what a
+/// terminal must not get as an escape of JSON's own.
 pub fn print_result(json: bool, text: &str) -> io::Result<()> {
-    let text = match json {
-        true => escaped(text),
-        false => shown(text),
-    };
-    unless_closed(io::stdout().lock().write_all(text.as_bytes()))
+    match json {
+        true => unless_closed(io::stdout().lock().write_all(escaped(text).as_bytes())),
+        false => print(text),
+    }
 }
 
 /// Columns for text that a person reads: the terminal's, else a hundred.

@@ -14,10 +14,9 @@ pub fn answer(said: &clap::Error) -> ExitCode {
             .skip(1)
             .map(|word| word.to_string_lossy().into_owned())
             .collect();
-        match without_dashes(said, &typed) {
-            Some(line) => tell!("wakepath: {line}"),
-            None => tell!("wakepath: {}", one_line(&said.render().to_string())),
-        }
+        let line = without_dashes(said, &typed).or_else(|| of_a_word(said));
+        let line = line.unwrap_or_else(|| one_line(&said.render().to_string()));
+        tell!("wakepath: {line}");
     } else {
         // Nobody left to read it changes nothing about the answer.
         let _ = said.print();
@@ -55,8 +54,49 @@ fn without_dashes(said: &clap::Error, typed: &[String]) -> Option<String> {
     ))
 }
 
+/// One word that is wrong: first the word as it was typed, then what would be right.
+fn of_a_word(said: &clap::Error) -> Option<String> {
+    let text = |kind| match said.get(kind) {
+        Some(ContextValue::String(text)) => Some(one_line_of(text)),
+        Some(ContextValue::Strings(texts)) => texts.first().map(|text| one_line_of(text)),
+        _ => None,
+    };
+    let meant = |kind| match text(kind) {
+        Some(meant) => format!("did you mean {meant}?"),
+        None => "`--help` says what there is".to_owned(),
+    };
+    match said.kind() {
+        ErrorKind::ValueValidation => {
+            let (option, value) = (
+                text(ContextKind::InvalidArg)?,
+                text(ContextKind::InvalidValue)?,
+            );
+            let option = option.split(' ').next().unwrap_or_default();
+            let why = std::error::Error::source(said)?;
+            Some(format!(
+                "{option} {value}: {}",
+                one_line_of(&why.to_string())
+            ))
+        }
+        ErrorKind::UnknownArgument => {
+            let option = text(ContextKind::InvalidArg)?;
+            // What is no option is a word too many.
+            option.starts_with('-').then(|| {
+                let meant = meant(ContextKind::SuggestedArg);
+                format!("{option}: there is no such option; {meant}")
+            })
+        }
+        ErrorKind::InvalidSubcommand => {
+            let command = text(ContextKind::InvalidSubcommand)?;
+            let meant = meant(ContextKind::SuggestedSubcommand);
+            Some(format!("{command}: there is no such command; {meant}"))
+        }
+        _ => None,
+    }
+}
+
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let word = one_line_of(word);
     let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%µ".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
@@ -99,24 +139,31 @@ mod tests {
     fn said(arguments: &[&str]) -> String {
         let arguments = ["wakepath"].iter().chain(arguments);
         let error = CommandLine::try_parse_from(arguments).unwrap_err();
-        one_line(&error.render().to_string())
+        of_a_word(&error).unwrap_or_else(|| one_line(&error.render().to_string()))
     }
 
     #[test]
     fn a_wrong_command_line_is_one_line_with_what_would_be_right() {
         assert_eq!(
             said(&["check", "--polcy", "FIFO 80"]),
-            "unexpected argument '--polcy' found; a similar argument exists: '--policy'; `--help` \
-             says what there is"
+            "--polcy: there is no such option; did you mean --policy?"
         );
         assert_eq!(
             said(&["rate", "--rate", "100"]),
-            "unexpected argument '--rate' found; `--help` says what there is"
+            "--rate: there is no such option; `--help` says what there is"
         );
         assert_eq!(
             said(&["run"]),
             "the following required arguments were not provided: <SCENARIO>; `--help` says what \
              there is"
+        );
+        assert_eq!(
+            said(&["chekc"]),
+            "chekc: there is no such command; did you mean check?"
+        );
+        assert_eq!(
+            said(&["show", "a", "b"]),
+            "unexpected argument 'b' found; `--help` says what there is"
         );
         for wrong in [&["chekc"][..], &["completions", "tcsh"]] {
             assert!(!said(wrong).contains('\n'), "{wrong:?}");
@@ -154,7 +201,8 @@ mod tests {
     #[test]
     fn a_loop_has_one_cpu() {
         let refused = said(&["check", "--cpu", "1,2"]);
-        assert!(refused.contains("give one of them, such as 1"), "{refused}");
+        let begin = "--cpu 1,2: the loop runs on one CPU: give one of them, such as 1";
+        assert!(refused.starts_with(begin), "{refused}");
         assert!(!refused.contains('\n'), "{refused}");
         let refused = said(&["check", "--cpu", "x"]);
         assert!(refused.contains("the number of a CPU"), "{refused}");

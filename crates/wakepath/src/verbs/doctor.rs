@@ -4,7 +4,7 @@
 use super::{Outcome, opened, print, print_result, subject};
 use crate::command_line::Doctor;
 use crate::runs;
-use crate::terminal::{self, laid};
+use crate::terminal;
 use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -124,7 +124,7 @@ fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: b
         if changes.is_empty() && judged_otherwise.as_ref().is_none_or(Vec::is_empty) {
             writeln!(text, "nothing that matters to a loop has changed")?;
         }
-        print(&laid(&text))?;
+        print(&text)?;
     }
     let changed = !changes.is_empty() || judged_otherwise.is_some_and(|found| !found.is_empty());
     Ok(ExitCode::from(if changed { 2 } else { 0 }))

@@ -5,7 +5,6 @@ mod absent;
 use super::{Outcome, opened, print, print_result};
 use crate::command_line::Explain;
 use crate::runs;
-use crate::terminal::laid;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::explanation::{
@@ -51,7 +50,7 @@ pub fn run(arguments: &Explain) -> Outcome {
     };
     let text = match arguments.json {
         true => serde_json::to_string_pretty(&explanation)? + "\n",
-        false => laid(&explanation_text(&explanation, arguments.worst)),
+        false => explanation_text(&explanation, arguments.worst),
     };
     print_result(arguments.json, &text)?;
     if let Some(path) = arguments.perfetto.as_ref().filter(|_| !arguments.json) {
@@ -91,7 +90,7 @@ fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outco
                 .found
                 .iter()
                 .map(|(heading, _, cycle)| cycle_text(cycle, heading));
-            laid(&texts.collect::<Vec<_>>().join("\n"))
+            texts.collect::<Vec<_>>().join("\n")
         }
     };
     print_result(arguments.json, &text)?;

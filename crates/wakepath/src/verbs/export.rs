@@ -1,6 +1,6 @@
 //! `wakepath export`: a run in another form, on standard output.
 
-use super::{Outcome, opened, print_result};
+use super::{Outcome, opened, print_result, print_whole};
 use crate::command_line::Export;
 use crate::runs;
 use crate::terminal::{self, tell};
@@ -30,7 +30,11 @@ pub fn run(arguments: &Export) -> Outcome {
         }
     };
     let assessment = Assessment::of(&open(arguments)?)?;
-    print_result(arguments.format == "json", &form(&assessment))?;
+    let text = form(&assessment);
+    match arguments.format == "json" {
+        true => print_result(true, &text)?,
+        false => print_whole(&text)?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,7 +5,6 @@ use super::progress::Progress;
 use super::{Outcome, opened, print_result};
 use crate::command_line::Fly;
 use crate::runs;
-use crate::terminal::laid;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use wakepath_archive::Run;
@@ -28,7 +27,7 @@ pub fn run(arguments: &Fly) -> Outcome {
     let flights = flights?;
     let text = match arguments.json {
         true => to_json(&flights),
-        false => laid(&flights.to_text(Style::of_stdout())),
+        false => flights.to_text(Style::of_stdout()),
     };
     print_result(arguments.json, &text)?;
     Ok(ExitCode::from(flights.exit_code()))

@@ -1,6 +1,7 @@
 //! The answer that is kept beside a run, so that showing and listing it read no samples.
 
 use crate::command_line::VERSION;
+use crate::usage::quoted;
 use std::path::Path;
 use wakepath_archive::{MANIFEST_NAME, Run, State, sha256_of_file};
 use wakepath_directory::Directory;
@@ -43,15 +44,16 @@ fn digest(directory: &Path) -> Option<String> {
     sha256_of_file(&directory.join(MANIFEST_NAME)).ok()
 }
 
-/// The command without the program and where the run was to lie.
+/// The command as it was typed, without the program, where the run was to lie and what one command says to
+/// another that it starts.
 pub fn what(command: &[String], scenario: &str) -> String {
     let mut words = Vec::new();
     let mut rest = command.iter().skip(1);
     while let Some(word) = rest.next() {
         match word.as_str() {
-            "--directory" => drop(rest.next()),
+            "--directory" | "--part" | "--part-then" => drop(rest.next()),
             "--json" | "--no-tui" | "--trust-directory" => {}
-            word => words.push(word),
+            word => words.push(quoted(word)),
         }
     }
     match words.is_empty() {
@@ -71,4 +73,40 @@ pub fn in_short(machine: &[(String, String)]) -> String {
     let parts = [of("CPUs"), of("Kernel")];
     let known: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     known.join(", Linux ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::what;
+
+    #[test]
+    fn a_command_is_told_as_it_is_typed_again() {
+        let of = |words: &[&str]| {
+            what(
+                &words.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "check",
+            )
+        };
+        let words = [
+            "wakepath",
+            "check",
+            "--policy",
+            "FIFO 80",
+            "--directory",
+            "a",
+            "--no-tui",
+        ];
+        assert_eq!(of(&words), "check --policy 'FIFO 80'");
+        let step = [
+            "wakepath",
+            "check",
+            "--part",
+            "1000 Hz, step 1",
+            "--part-then",
+            "9",
+            "--json",
+        ];
+        assert_eq!(of(&step), "check");
+        assert_eq!(of(&["wakepath"]), "check");
+    }
 }

@@ -2,7 +2,6 @@
 
 use super::{Outcome, print_result};
 use crate::command_line::Machine;
-use crate::terminal::laid;
 use std::fmt::Write;
 use std::process::ExitCode;
 use wakepath_machine::{Facts, Root};
@@ -20,7 +19,7 @@ pub fn run(arguments: &Machine) -> Outcome {
             for (what, permission) in facts.privileges().named() {
                 writeln!(text, "{what:<16} {permission}")?;
             }
-            laid(&text)
+            text
         }
     };
     print_result(arguments.json, &text)?;

@@ -10,7 +10,7 @@ use crate::beginning::run_started;
 use crate::command_line::Output;
 use crate::metrics::Listening;
 use crate::runs;
-use crate::terminal::{laid, tell};
+use crate::terminal::tell;
 use crate::view::{Course, Follower, Part, Stopping};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
@@ -50,9 +50,8 @@ pub fn scenario_text(name: &str) -> Result<(String, String), Failure> {
         Ok(text) if text.starts_with("#!") => Err(no_scenario(name).into()),
         Ok(text) => Ok((text, name.into())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let names: Vec<_> = builtin::all().iter().map(|builtin| builtin.name).collect();
-            let names = names.join(", ");
-            Err(format!("{name}: no such file, and no built-in scenario; there are {names}").into())
+            let meant = builtin::instead_of(name);
+            Err(format!("{name}: no such file, and no built-in scenario; {meant}").into())
         }
         Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
             Err(no_scenario(name).into())
@@ -283,7 +282,7 @@ fn show(directory: &Directory, output: &Output) -> Outcome {
         output.json,
         &match (output.json, output.details) {
             (true, _) => to_json(&assessment),
-            (_, true) => laid(&assessment.to_text(Style::of_stdout())),
+            (_, true) => assessment.to_text(Style::of_stdout()),
             _ => answer.to_text(&Shown {
                 style: Style::of_stdout(),
                 run: &runs::word_for(directory.path()),

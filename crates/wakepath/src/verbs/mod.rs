@@ -43,7 +43,7 @@ mod unattended;
 pub mod verify;
 pub mod watch;
 
-use crate::terminal::{print, print_result};
+use crate::terminal::{print, print_result, print_whole};
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::Run;

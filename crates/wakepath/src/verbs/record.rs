@@ -201,7 +201,7 @@ fn told(one: &AnnouncedLoop) -> String {
     format!(
         "{}: every {}, {}, CPU {}",
         one.name,
-        wakepath_timeline::duration::exact(one.period_ns),
+        wakepath_timeline::duration::length(one.period_ns),
         one.policy,
         CpuSet::from(&one.cpus[..])
     )

@@ -1,8 +1,7 @@
 //! `wakepath scenario`: what is built in, and whether a file of one's own is right.
 
-use super::{Outcome, measured, print};
+use super::{Outcome, measured, print, print_whole};
 use crate::command_line::Scenario;
-use crate::terminal::laid;
 use std::fmt::Write;
 use std::process::ExitCode;
 use wakepath_scenario::{KnownCpus, builtin, json_schema};
@@ -16,7 +15,7 @@ pub fn run(verb: &Scenario) -> Outcome {
         Scenario::Show { name } => show(name),
         Scenario::Check { scenario } => check(scenario),
         Scenario::Schema => {
-            print(&format!("{:#}\n", json_schema()))?;
+            print_whole(&format!("{:#}\n", json_schema()))?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -31,7 +30,7 @@ fn list() -> Outcome {
             wakepath_scenario::Scenario::parse(builtin.text, builtin.name, &any_machine)?;
         writeln!(text, "{:<16} {}", builtin.name, scenario.description)?;
     }
-    print(&laid(&text))?;
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -44,7 +43,7 @@ fn show(name: &str) -> Outcome {
         )
         .into());
     };
-    print(builtin.text)?;
+    print_whole(builtin.text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -64,6 +63,6 @@ fn check(name: &str) -> Outcome {
     for warning in warnings {
         writeln!(text, "warning: {warning}")?;
     }
-    print(&laid(&text))?;
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,6 @@ use crate::command_line::{
     FitWord, Schedulability as Arguments, SchedulabilityExperiment, TakenWord,
 };
 use crate::runs;
-use crate::terminal::laid;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wakepath_archive::Run;
@@ -55,7 +54,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
     let said = match arguments.json {
         true => to_json(&answer),
-        false => laid(&answer.to_text(Style::of_stdout())),
+        false => answer.to_text(Style::of_stdout()),
     };
     print_result(arguments.json, &said)?;
     Ok(ExitCode::from(answer.exit_code()))

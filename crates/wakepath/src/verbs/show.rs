@@ -5,7 +5,6 @@ use super::progress::assessed;
 use super::{Outcome, kept, opened, print, print_result};
 use crate::command_line::Show;
 use crate::runs;
-use crate::terminal::laid;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_assess::explanation;
@@ -27,7 +26,7 @@ pub fn run(arguments: &Show) -> Outcome {
     let (assessment, _) = assessed(&run, false)?;
     let text = match (arguments.json, arguments.details) {
         (true, _) => to_json(&assessment),
-        (_, true) => laid(&assessment.to_text(Style::of_stdout())),
+        (_, true) => assessment.to_text(Style::of_stdout()),
         _ => text(
             &Answer::of(&assessment, explanation::kept(run.directory())?.as_ref()),
             &directory,

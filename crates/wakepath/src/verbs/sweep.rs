@@ -4,7 +4,6 @@
 use super::progress::Progress;
 use super::{Outcome, print_result};
 use crate::command_line::{DistributionWord, SchedulabilitySweep, SweptPolicy};
-use crate::terminal::laid;
 use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,7 +31,7 @@ pub fn run(arguments: &SchedulabilitySweep) -> Outcome {
     let json = arguments.json || arguments.points.is_some();
     let said = match json {
         true => to_json(&found),
-        false => laid(&found.to_text(Style::of_stdout())),
+        false => found.to_text(Style::of_stdout()),
     };
     print_result(json, &said)?;
     Ok(ExitCode::SUCCESS)

@@ -4,7 +4,6 @@ use super::seal::{digests, text_of};
 use super::{Outcome, print_result};
 use crate::command_line::Verify;
 use crate::runs;
-use crate::terminal::laid;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -43,7 +42,7 @@ pub fn run(arguments: &Verify) -> Outcome {
     })?;
     let said = match arguments.json {
         true => json(&found),
-        false => laid(&text(&place, &found, arguments.board.is_none())?),
+        false => text(&place, &found, arguments.board.is_none())?,
     };
     print_result(arguments.json, &said)?;
     Ok(ExitCode::from(if found.is_good() { 0 } else { 2 }))

@@ -18,7 +18,7 @@ use wakepath_directory::Directory;
 use wakepath_import::{Asked, Form, Imported, Unit};
 use wakepath_scenario::Scenario;
 use wakepath_timeline::Lack;
-use wakepath_timeline::duration::exact;
+use wakepath_timeline::duration::length;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -137,7 +137,7 @@ fn told(arguments: &Import, prepared: &Prepared) -> String {
         .map_or(String::new(), |v| format!(" {v}"));
     let period = first
         .period_ns
-        .map_or(String::new(), |ns| format!(", period {}", exact(ns)));
+        .map_or(String::new(), |ns| format!(", period {}", length(ns)));
     let mut text = format!(
         "{}{version}: {} of {} in {}{period}\nit lacks\n",
         first.tool,

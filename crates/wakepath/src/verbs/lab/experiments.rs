@@ -5,7 +5,7 @@ use super::run::measure;
 use crate::command_line::LabExperiments;
 use crate::terminal::tell;
 use crate::verbs::progress::assessed;
-use crate::verbs::{Outcome, place, print, print_result};
+use crate::verbs::{Outcome, place, print_result};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -95,7 +95,7 @@ fn list() -> Outcome {
             guests.join(" / ")
         )
     });
-    print(&lines.collect::<String>())?;
+    print_result(false, &lines.collect::<String>())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -74,7 +74,7 @@ pub fn explain_worst(directory: &Path, arguments: &Explain) -> Outcome {
             texts.collect::<Vec<_>>().join("\n") + &others + &whole
         }
     };
-    print_result(arguments.json, &crate::terminal::laid(&text))?;
+    print_result(arguments.json, &text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -16,7 +16,7 @@ use wakepath_service::{
 };
 use wakepath_statistics::Quantile;
 use wakepath_timeline::count::{count, counted};
-use wakepath_timeline::duration::{exact, long, short};
+use wakepath_timeline::duration::{length, long, short};
 use wakepath_timeline::one_line;
 
 /// Lines of each kind in the short form.
@@ -185,7 +185,7 @@ fn one_loop(
         text,
         "\n{}: every {}, {} – {}",
         one_line(name),
-        exact(of.period_ns),
+        length(of.period_ns),
         one_line(&of.policy),
         name_of(judged.outcome)
     );

@@ -1,6 +1,6 @@
 //! `wakepath tune apply`, `revert`, `status`.
 
-use super::{Outcome, agreed, plan, print, print_result};
+use super::{Outcome, agreed, plan, print, print_result, print_whole};
 use crate::command_line::{TuneApply, TunePlace};
 use crate::terminal::laid;
 use crate::terminal::tell_text;
@@ -35,7 +35,7 @@ pub fn apply(arguments: &TuneApply) -> Outcome {
     }
     let text = commands(&plan.now);
     if arguments.dry_run {
-        print(&laid(&text))?;
+        print_whole(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
     if let (Some(rival), false) = (rivals.first(), arguments.despite_rivals) {
@@ -70,7 +70,7 @@ pub fn apply(arguments: &TuneApply) -> Outcome {
             )?;
         }
         writeln!(text, "taken back by: wakepath tune revert, or a reboot")?;
-        print(&laid(&text))?;
+        print(&text)?;
     }
     Ok(ExitCode::from(if applied.refused.is_empty() {
         0
@@ -99,7 +99,7 @@ pub fn revert(place: &TunePlace) -> Outcome {
                 }
             }
         }
-        print(&laid(&text))?;
+        print(&text)?;
     }
     let whole = reverted.is_none_or(|reverted| reverted.left.is_empty());
     Ok(ExitCode::from(if whole { 0 } else { 1 }))
@@ -192,7 +192,7 @@ pub(super) fn commands(steps: &[Step]) -> String {
         let Step {
             id, effect, cost, ..
         } = step;
-        let _ = writeln!(text, "{id}: {effect}; cost: {cost}");
+        text += &laid(&format!("{id}: {effect}; cost: {cost}\n"));
         for action in &step.actions {
             let _ = writeln!(text, "  {}", action.command());
         }

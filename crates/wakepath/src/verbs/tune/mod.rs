@@ -5,9 +5,9 @@ mod boot;
 mod trial;
 mod unit;
 
-use super::{Outcome, print, print_result, subject};
+use super::{Outcome, print, print_result, print_whole, subject};
 use crate::command_line::{Tune, TunePlan};
-use crate::terminal::{self, laid};
+use crate::terminal;
 use std::process::ExitCode;
 use std::time::Duration;
 use wakepath_machine::Root;
@@ -20,17 +20,16 @@ pub fn run(arguments: &Tune) -> Outcome {
         Tune::Plan(arguments) => {
             let (plan, _) = plan(&arguments.plan)?;
             let json = arguments.plan.json;
-            print_result(
-                json,
-                &match (json, arguments.dry_run) {
-                    (true, _) => format!("{}\n", serde_json::to_string_pretty(&plan)?),
-                    (false, true) => applied::commands(&plan.now),
-                    (false, false) => {
-                        let columns = terminal::columns();
-                        laid(&format!("{plan:columns$}"))
-                    }
-                },
-            )?;
+            match (json, arguments.dry_run) {
+                (true, _) => {
+                    print_result(json, &(serde_json::to_string_pretty(&plan)? + "\n"))?;
+                }
+                (false, true) => print_whole(&applied::commands(&plan.now))?,
+                (false, false) => {
+                    let columns = terminal::columns();
+                    print_result(json, &format!("{plan:columns$}"))?;
+                }
+            }
             Ok(ExitCode::SUCCESS)
         }
         Tune::Apply(arguments) => applied::apply(arguments),

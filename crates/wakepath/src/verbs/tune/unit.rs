@@ -1,7 +1,7 @@
 //! `wakepath tune unit`: a drop-in for the systemd unit of the user's own program. It prints; where
 //! to put it stands in its first line.
 
-use super::{Outcome, print};
+use super::{Outcome, print_whole};
 use crate::command_line::TuneUnit;
 use crate::verbs::measured;
 use std::fmt::Write;
@@ -28,7 +28,7 @@ pub fn run(arguments: &TuneUnit) -> Outcome {
         Some(cpu) => cpu,
         None => measured::host_cpus()?.loop_cpu(),
     };
-    print(&drop_in(&arguments.unit, cpu, policy)?)?;
+    print_whole(&drop_in(&arguments.unit, cpu, policy)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

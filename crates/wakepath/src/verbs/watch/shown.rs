@@ -9,7 +9,7 @@ use wakepath_archive::watch::{Session, Threads};
 use wakepath_directory::Directory;
 use wakepath_measure::watch::Seen;
 use wakepath_timeline::CpuSet;
-use wakepath_timeline::duration::{exact, short};
+use wakepath_timeline::duration::{length, short};
 
 /// The first line where there is no view; each next one after twice the time, up to the longest.
 const FIRST_LINE: Duration = Duration::from_secs(10);
@@ -91,7 +91,7 @@ impl Shown {
                     latency_ns,
                     text: format!(
                         "worst so far: {latency} ({name}, period {}); its cause is told at the end",
-                        exact(of.period_ns)
+                        length(of.period_ns)
                     ),
                 });
             }

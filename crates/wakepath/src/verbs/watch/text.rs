@@ -5,7 +5,7 @@ use std::fmt::Write;
 use wakepath_assess::watched::{Figures, Watched, WokenBy};
 use wakepath_report::{Cell, Table, number, words};
 use wakepath_statistics::{DistributionSummary, Quantile};
-use wakepath_timeline::duration::{self, Unit, exact};
+use wakepath_timeline::duration::{self, Unit};
 use wakepath_verdict::counted;
 
 /// Threads without a period that are named; JSON has all.
@@ -74,7 +74,7 @@ fn table(threads: &[Watched]) -> Table {
             of.name.as_str(),
             vec![
                 Cell::of(of.policy),
-                exact(of.period_ns).into(),
+                duration::length(of.period_ns).into(),
                 quantile(jitter, Quantile::P50),
                 quantile(jitter, Quantile::P99),
                 figure(jitter, |summary| summary.max),
@@ -194,7 +194,7 @@ fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
         ));
     }
     if let Some(mean_ns) = of.mean_interval_ns.filter(|_| !of.exact) {
-        let mean = exact((mean_ns + 500) / 1000 * 1000);
+        let mean = duration::length(mean_ns);
         remarks.push(match of.woken_by {
             Some(_) => format!("on average a turn each {mean}; no due time can be called skipped"),
             None => format!(

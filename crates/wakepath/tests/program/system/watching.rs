@@ -16,6 +16,7 @@ use wakepath_timeline::{DueTimes, Policy, Sample};
 wakepath_test_program::tests![
     the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree,
     a_timerfd_s_late_cycles_are_told_from_those_it_lost,
+    a_period_that_drifts_is_told_to_a_thousandth_of_its_unit,
     a_watch_ends_at_the_first_latency_above_and_says_why,
     a_program_without_a_period_leaves_no_run_and_its_exit_is_told_apart,
     in_a_pid_namespace_it_is_refused_in_one_line,
@@ -252,6 +253,54 @@ fn the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree() {
         explained.said()
     );
     assert!(directory.join("report.html").is_file());
+}
+
+/// A thread that sleeps for a time has some nanoseconds more in every turn: nobody reads those.
+fn a_period_that_drifts_is_told_to_a_thousandth_of_its_unit() {
+    let what = "the period of a thread that drifts";
+    if !is_root() {
+        not_run(what, "only root may trace");
+    }
+    let name = format!("nap{}", std::process::id());
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    let sleeper = std::thread::Builder::new()
+        .name(name.clone())
+        .spawn(move || {
+            let has_right = under(Policy::Fifo { priority: 10 });
+            while !told.load(Ordering::Relaxed) {
+                std::thread::sleep(std::time::Duration::from_millis(7));
+            }
+            has_right
+        });
+    let words = [
+        "watch",
+        "--comm",
+        &name,
+        "--for",
+        "2s",
+        "--directory",
+        "run",
+    ];
+    let finished = Start::command(&words).finish();
+    stop.store(true, Ordering::Relaxed);
+    if !sleeper.unwrap().join().unwrap() {
+        not_run(what, "there is no right to FIFO");
+    }
+    if finished.complaints.contains("can't watch") {
+        not_run(what, finished.complaints.trim());
+    }
+    finished.assert_code(0);
+    let row = finished.output.lines().find(|line| line.starts_with(&name));
+    let words: Vec<&str> = row.unwrap().split_whitespace().collect();
+    let unit = words.iter().position(|word| *word == "ms").unwrap();
+    let period = words[unit - 1];
+    let decimals = period.split_once('.').map_or("", |(_, decimals)| decimals);
+    assert!(
+        period.starts_with('7') && decimals.len() <= 3,
+        "{}",
+        finished.said()
+    );
 }
 
 fn a_program_without_a_period_leaves_no_run_and_its_exit_is_told_apart() {
