@@ -67,6 +67,10 @@ fn worst_cycles_keep_the_kernel_s_events_around_them() {
     let number = all[0]["cycle"]["cycle"].to_string();
     let (text, said) = explained(&[&run, "--cycle", &number]);
     assert!(text.contains("after due"), "{text}{said}");
+    // One that never ran is answered with why.
+    let (_, said) = explained(&[&run, "--cycle", "999999999"]);
+    let why = "cycle 999999999 can't be explained: segment 0, loop: ";
+    assert!(said.contains(why), "{said}");
     let (_, said) = explained(&["field", "--cycle", "3"]);
     assert!(said.contains("name one of its runs"), "{said}");
 }
