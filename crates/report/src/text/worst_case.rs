@@ -154,7 +154,7 @@ pub(crate) fn bounds_table(bounds: &Bounds) -> Table {
             vec![
                 Cell::Text(count(observed.count)),
                 Cell::Text(format!("{:.2}", observed.extremal_index)),
-                Cell::Text(duration::thousandths(observed.largest as i64)),
+                Cell::Text(duration::thousandths(observed.largest)),
                 Cell::Text(upper_fraction(observed.exceeded_at_most, 1.0)),
                 condition
                     .bound_ns()

@@ -50,7 +50,7 @@ fn every_cpu_has_its_line_and_one_alone_has_no_plot() {
         "made-up (wakepath ",
         "4 × &lt;Board&gt;",
         "2026-11-03T10:15:00Z",
-        "CPU 4: max 2.5 ms",
+        "CPU 4: max 2.50 ms",
     ] {
         assert!(svg.contains(part), "{part}\n{svg}");
     }
