@@ -69,7 +69,7 @@ use Place::{Alone, Beside, Deep, Either, Filling, First, Waiting};
 
 #[rustfmt::skip] // One line for each stage.
 const STAGES: &[Stage] = &[
-    Stage { name: "format", about: "rustfmt changes nothing", place: First, limit: minutes(2), run: lints::format },
+    Stage { name: "format", about: "rustfmt changes nothing", place: First, limit: minutes(10), run: lints::format },
     Stage { name: "tests", about: "unit and integration tests, all features", place: First, limit: minutes(30), run: suites::tests },
     Stage { name: "documents", about: "generated documents are those committed", place: First, limit: minutes(30), run: documents::check },
     Stage { name: "clippy", about: "clippy finds nothing, tests and benchmarks included", place: First, limit: minutes(15), run: lints::clippy },
