@@ -40,8 +40,7 @@ impl CobaltCore {
             };
             // To read the clock of a core that has no timers is a fault in the kernel (3.2: print_core_clock_status
             // follows a pointer that is not there).
-            let gravity_ns = match root.is_host() && !state.known().is_some_and(|of| of == RUNNING)
-            {
+            let gravity_ns = match root.is_host() && state.known().is_none_or(|of| of != RUNNING) {
                 true => Reading::Skipped {
                     path: CLOCK.to_owned(),
                     why: "the core does not run".to_owned(),
@@ -101,7 +100,8 @@ fn asked() -> (Reading<u32>, Reading<String>, Option<String>) {
     let state = |word: &str| Reading::found(word.to_owned(), VERSION);
     match wakepath_rt::ask_cobalt() {
         Ok(answer) => {
-            let unknown = (!answer.is_known).then(|| CobaltError::UnknownRevision(answer.revision));
+            let unknown =
+                (!answer.is_known).then_some(CobaltError::UnknownRevision(answer.revision));
             (
                 Reading::found(answer.revision, VERSION),
                 state(RUNNING),
