@@ -2,6 +2,7 @@
 //! during and after. What happens in a segment is in `segment`.
 
 use crate::cache_allocation::{self, Places};
+use crate::litmus_plugin;
 use crate::load_proofs::PhaseLoads;
 use crate::own_processes::OwnProcesses;
 use crate::own_program;
@@ -170,6 +171,13 @@ impl Running<'_> {
             Err(reason) => {
                 self.say(&format!("a share of the cache is not given back: {reason}"))?
             }
+        }
+        match litmus_plugin::put_back_litmus_plugin() {
+            Ok(None) => {}
+            Ok(Some(plugin)) => self.say(&format!(
+                "LITMUS^RT's plugin is {plugin} again, which a killed run had switched"
+            ))?,
+            Err(reason) => self.say(&reason.to_string())?,
         }
         self.facts_with(When::Before, None, Some(readiness))?;
         let plan = self.plan;

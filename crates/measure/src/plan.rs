@@ -173,6 +173,10 @@ impl Plan {
             .iter()
             .flat_map(|task| task_cpus(task, &host))
             .collect();
+        // A partition of LITMUS^RT's is as good as a pin.
+        let own = scenario.tasks.iter().filter_map(|task| task.policy);
+        let policies = scenario.policies.iter().copied().chain(own);
+        loop_cpus.extend(policies.filter_map(|policy| policy.litmus_partition()));
         loop_cpus.sort_unstable();
         loop_cpus.dedup();
         Self {
@@ -275,7 +279,10 @@ fn thread_spec(
         period_ns: task.period_ns,
         preparation: Preparation {
             policy,
-            cpus: Some(task_cpus(task, host)),
+            cpus: Some(match policy.litmus_partition() {
+                Some(cpu) => vec![cpu],
+                None => task_cpus(task, host),
+            }),
             lock_memory: true,
             timer_slack_ns: match scenario.timer_slack {
                 TimerSlack::Leave => None,

@@ -4,6 +4,7 @@
 use crate::MeasureError;
 use crate::cache_allocation::{CacheAllocation, CacheError, Places};
 use crate::course::{Course, END_PATIENCE, Noticed, READY_PATIENCE, Step};
+use crate::litmus_plugin::{self, Switched};
 use crate::load_proofs::{PhaseLoads, proofs, snapshot};
 use crate::loop_process::LoopProcess;
 use crate::measurement::Running;
@@ -22,6 +23,7 @@ use wakepath_archive::{Event, Obstacle, SegmentEnded, SegmentStarted, ThreadEnd,
 use wakepath_machine::{Facts, Root};
 use wakepath_measured_loop::{ThreadReady, ThreadSpec};
 use wakepath_rt::shared::SharedMemory;
+use wakepath_scenario::PluginSwitch;
 use wakepath_timeline::LoadProof;
 
 /// Between two looks at the interrupt and at the recorder, for the watcher too.
@@ -38,6 +40,8 @@ pub(crate) enum NotMeasured {
     GroupClosed(#[from] Arc<GroupClosed>),
     #[error("{0}")]
     NoCacheShare(String),
+    #[error("{0}")]
+    NoPlugin(String),
     #[error("{1}")]
     Refused(Obstacle, String),
     #[error("the loop's process died{within} before it was ready: {how}")]
@@ -131,6 +135,39 @@ impl UnderWay<'_, '_> {
         if let Err(closed) = own_group::enter(spec, child.id()) {
             return Ok(Outcome::Not(Arc::new(closed).into()));
         }
+        let Some(plugin) = self.plugin_wanted() else {
+            return self.with_plugin(child);
+        };
+        let places = litmus_plugin::Places::under(Path::new("/"));
+        let switched = match Switched::to(&places, plugin) {
+            Ok(switched) => switched,
+            Err(error) => return Ok(Outcome::Not(NotMeasured::NoPlugin(error.to_string()))),
+        };
+        if switched.is_some() {
+            let condition = &self.segment.planned.condition;
+            self.run.say_once(format!(
+                "{condition}: LITMUS^RT's plugin is switched to {plugin} while it is measured"
+            ))?;
+        }
+        let outcome = self.with_plugin(child);
+        // The plugin can go when it has no tasks.
+        child.kill();
+        if let Some(Err(error)) = switched.map(Switched::back) {
+            self.run.say(&error.to_string())?;
+        }
+        outcome
+    }
+
+    /// The plugin of LITMUS^RT that the segment's threads need, where it may be switched.
+    fn plugin_wanted(&self) -> Option<&'static str> {
+        let threads = self.segment.loop_spec.threads.iter();
+        let mut plugins = threads.filter_map(|of| of.preparation.policy.of_litmus());
+        let (plugin, _) = plugins.next()?;
+        let may = self.run.scenario.litmus_plugin == PluginSwitch::Switch;
+        may.then(|| plugin.name())
+    }
+
+    fn with_plugin(&mut self, child: &mut dyn LoopProcess) -> Result<Outcome, MeasureError> {
         let Some(share) = self.segment.l3_share else {
             return self.with_place(child);
         };
@@ -340,7 +377,7 @@ impl UnderWay<'_, '_> {
     fn core_that_is_gone(&self) -> String {
         let threads = self.segment.loop_spec.threads.iter();
         let policies = threads.map(|thread| thread.preparation.policy);
-        let mut of_a_core = policies.filter(|policy| policy.is_of_a_core());
+        let mut of_a_core = policies.filter(|policy| policy.is_of_a_co_kernel());
         let refusal = of_a_core.next().and_then(|policy| {
             let facts = Facts::read(&Root::host());
             facts.varying.cores.refusal(policy)

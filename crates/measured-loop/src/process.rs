@@ -13,7 +13,7 @@ use wakepath_archive::{Obstacle, ThreadEnd};
 use wakepath_rt::counters::Counters;
 use wakepath_rt::ring::Writer;
 use wakepath_rt::shared::SharedMemory;
-use wakepath_rt::{Cycles, PageFaults, clock, guard};
+use wakepath_rt::{Cycles, PageFaults, Preparation, clock, guard};
 use wakepath_timeline::DueTimes;
 
 /// Runs what the first line of `input` says and reports to `output`.
@@ -143,11 +143,21 @@ fn loop_thread(
         Ok(work) => work,
         Err(error) => return refuse(Refusal::Work(error)),
     };
-    let prepared = match spec.preparation.apply_with(|policy| policies.set(policy)) {
+    let whole = Preparation {
+        policy: spec.preparation.policy.of_a_loop(spec.period_ns),
+        ..spec.preparation.clone()
+    };
+    let mut prepared = match whole.apply_with(|policy| policies.set(policy)) {
         Ok(prepared) => prepared,
         Err(error) => return refuse(Refusal::Preparation(error)),
     };
-    guard::watch_this_thread();
+    // It is called as it was asked for, which leaves the loop's own period unsaid.
+    if prepared.effective.policy == whole.policy {
+        prepared.effective.policy = spec.preparation.policy;
+    }
+    if let Err(error) = guard::watch_this_thread() {
+        return refuse(Refusal::Guard(error));
+    }
     let (counters, no_counters) = match spec.counters.then(Counters::open) {
         None => (None, None),
         Some(Ok(counters)) => (Some(counters), None),

@@ -55,9 +55,12 @@ pub fn set(tid: i32, policy: Policy) -> io::Result<()> {
             attr.policy = SCHED_DEADLINE;
             (attr.runtime, attr.deadline, attr.period) = (runtime_ns, deadline_ns, period_ns);
         }
-        Policy::EvlFifo { .. } | Policy::CobaltFifo { .. } => {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
+        Policy::EvlFifo { .. }
+        | Policy::CobaltFifo { .. }
+        | Policy::LitmusPFp { .. }
+        | Policy::LitmusPsnEdf { .. }
+        | Policy::LitmusGsnEdf { .. }
+        | Policy::LitmusCEdf { .. } => return Err(io::ErrorKind::InvalidInput.into()),
     }
     write(tid, &attr)
 }

@@ -2,6 +2,7 @@
 
 use crate::cobalt::{self, CobaltError};
 use crate::evl::{self, EvlError};
+use crate::litmus::{self, LitmusError};
 use wakepath_timeline::Policy;
 
 /// Why a thread can't run on the core that its policy is of.
@@ -12,12 +13,15 @@ pub enum CoreError {
     Evl(#[from] EvlError),
     /// Cobalt.
     Cobalt(#[from] CobaltError),
+    /// LITMUS^RT.
+    Litmus(#[from] LitmusError),
 }
 
 /// Takes the calling thread off the core that it is on.
 pub(crate) fn leave() {
     evl::leave();
     cobalt::leave();
+    litmus::leave();
 }
 
 /// Puts the calling thread on the core that the policy is of: the policy in effect there. `None` for Linux's own.
@@ -32,6 +36,10 @@ pub(crate) fn enter(policy: Policy, memory_locked: bool) -> Result<Option<Policy
         Policy::CobaltFifo { priority } => Some(Policy::CobaltFifo {
             priority: cobalt::enter(priority, memory_locked)?,
         }),
+        Policy::LitmusPFp { .. }
+        | Policy::LitmusPsnEdf { .. }
+        | Policy::LitmusGsnEdf { .. }
+        | Policy::LitmusCEdf { .. } => Some(litmus::enter(policy)?),
         Policy::Other { .. }
         | Policy::Batch { .. }
         | Policy::Idle

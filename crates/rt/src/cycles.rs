@@ -102,11 +102,11 @@ impl Cycles {
         accounting: Accounting,
         first_judged: u64,
     ) -> Result<Self, WaitError> {
+        let sleeper = Sleeper::new(wake_up, due)?;
         let only_cpu = match affinity::current().as_deref() {
-            Ok([cpu]) => Some(*cpu),
+            Ok([cpu]) if !sleeper.migrates() => Some(*cpu),
             _ => None,
         };
-        let sleeper = Sleeper::new(wake_up, due)?;
         let on_a_core = sleeper.is_on_a_core();
         if on_a_core && (accounting.cpu_time || accounting.switches) {
             return Err(WaitError::AccountingOnACore);

@@ -4,10 +4,12 @@
 //!
 //! At the soft limit the kernel sends SIGXCPU; the handler gives every guarded thread back to
 //! SCHED_OTHER and says so. At the hard limit the kernel kills the process. A SCHED_DEADLINE thread
-//! needs no guard: its reservation throttles it.
+//! needs no guard: its reservation throttles it. A task of LITMUS^RT, which that limit does not count, has a timer
+//! of its own ([`crate::litmus`]'s watchdog) that sends the same signal.
 
 #![allow(unsafe_code)] // Installing a signal handler, and what may be called inside one.
 
+use crate::litmus;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering};
 
@@ -65,7 +67,7 @@ pub fn set(soft_us: u64, also_tell: Option<&'static AtomicU32>) -> Result<(), Gu
     let installed = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = on_limit as *const () as libc::sighandler_t;
-        action.sa_flags = libc::SA_RESTART;
+        action.sa_flags = libc::SA_RESTART | libc::SA_SIGINFO;
         libc::sigaction(libc::SIGXCPU, &action, std::ptr::null_mut())
     };
     if installed != 0 {
@@ -76,13 +78,20 @@ pub fn set(soft_us: u64, also_tell: Option<&'static AtomicU32>) -> Result<(), Gu
 
 /// Puts the calling thread under the guard. Threads beyond [`MOST_THREADS`] are guarded by the
 /// hard limit alone.
-pub fn watch_this_thread() {
+///
+/// # Errors
+/// Where a task of LITMUS^RT can't be watched.
+pub fn watch_this_thread() -> Result<(), GuardError> {
     let slot = GUARDED.fetch_add(1, Ordering::AcqRel) as usize;
     if let Some(thread) = THREADS.get(slot) {
         thread.store(
             rustix::thread::gettid().as_raw_nonzero().get(),
             Ordering::Release,
         );
+    }
+    match getrlimit(Resource::Rttime).current {
+        None => Ok(()),
+        Some(limit_us) => litmus::watch(limit_us).map_err(GuardError::Refused),
     }
 }
 
@@ -93,7 +102,16 @@ pub fn has_tripped() -> bool {
 }
 
 /// Runs in whichever thread the kernel picks for the process's signal.
-extern "C" fn on_limit(_signal: libc::c_int) {
+extern "C" fn on_limit(
+    _signal: libc::c_int,
+    told: *const libc::siginfo_t,
+    _context: *const libc::c_void,
+) {
+    // SAFETY: the kernel gives a handler with SA_SIGINFO what it tells of the signal.
+    let by_timer = unsafe { told.as_ref() }.is_some_and(|told| told.si_code == libc::SI_TIMER);
+    if by_timer && litmus::spins() != Some(true) {
+        return;
+    }
     // SAFETY: errno belongs to the interrupted code and is put back; sched_setscheduler is a plain
     // system call with a valid parameter; a thread that has ended answers ESRCH.
     unsafe {

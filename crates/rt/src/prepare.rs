@@ -67,6 +67,13 @@ pub enum Shortfall {
         /// The CPUs on which it may run.
         effective: Vec<u16>,
     },
+    /// A plugin of LITMUS^RT schedules the task on every CPU.
+    ScheduledGlobally {
+        /// The CPUs that were asked for.
+        asked: Vec<u16>,
+        /// The CPUs on which it may run.
+        effective: Vec<u16>,
+    },
 }
 
 impl fmt::Display for Shortfall {
@@ -81,6 +88,12 @@ impl fmt::Display for Shortfall {
                 f,
                 "a SCHED_DEADLINE thread can't be pinned to CPU {} and may run on CPU {}: \
                  the kernel wants its whole root domain",
+                list(asked),
+                list(effective)
+            ),
+            Self::ScheduledGlobally { asked, effective } => write!(
+                f,
+                "GSN-EDF does not keep a task on CPU {} and may run it on CPU {}: it schedules all CPUs as one",
                 list(asked),
                 list(effective)
             ),
@@ -202,10 +215,9 @@ impl Preparation {
                 .is_ok();
         memory::prefault_stack();
 
-        let is_deadline = matches!(self.policy, Policy::Deadline { .. });
-        if is_deadline {
+        if self.runs_anywhere() {
             // The kernel refuses SCHED_DEADLINE to a thread that may not run on its whole root
-            // domain, and this thread may have inherited less.
+            // domain, and this thread may have inherited less. GSN-EDF does not look at it.
             affinity::widen().map_err(PrepareError::ReadBack)?;
         } else if let Some(cpus) = &self.cpus {
             affinity::pin(cpus).map_err(|source| PrepareError::Affinity {
@@ -247,6 +259,14 @@ impl Preparation {
         })
     }
 
+    /// Whether the kernel runs its thread on any CPU, whatever it was pinned to.
+    fn runs_anywhere(&self) -> bool {
+        matches!(
+            self.policy,
+            Policy::Deadline { .. } | Policy::LitmusGsnEdf { .. }
+        )
+    }
+
     fn policy_error(&self, source: std::io::Error) -> PrepareError {
         let policy = self.policy;
         match source.raw_os_error() {
@@ -273,15 +293,27 @@ impl Preparation {
         if let Some(asked) = &self.cpus
             && *asked != effective.cpus
         {
-            if !matches!(self.policy, Policy::Deadline { .. }) {
+            if let (Some(cpu), [own]) = (self.policy.litmus_partition(), &effective.cpus[..])
+                && cpu == *own
+            {
+                return Ok(());
+            }
+            if !self.runs_anywhere() {
                 return differs(
                     format!("CPU {}", list(asked)),
                     format!("CPU {}", list(&effective.cpus)),
                 );
             }
-            shortfalls.push(Shortfall::DeadlineNotPinned {
-                asked: asked.clone(),
-                effective: effective.cpus.clone(),
+            let (asked, cpus) = (asked.clone(), effective.cpus.clone());
+            shortfalls.push(match self.policy {
+                Policy::Deadline { .. } => Shortfall::DeadlineNotPinned {
+                    asked,
+                    effective: cpus,
+                },
+                _ => Shortfall::ScheduledGlobally {
+                    asked,
+                    effective: cpus,
+                },
             });
         }
         match self.timer_slack_ns {

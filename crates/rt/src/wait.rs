@@ -4,6 +4,7 @@
 use crate::clock::{monotonic_ns, timespec};
 use crate::cobalt::{self, OnCobalt};
 use crate::evl::{self, OnEvl};
+use crate::litmus::{self, OnLitmus};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::thread::{ClockId, clock_nanosleep_absolute, futex};
@@ -39,6 +40,12 @@ pub enum WaitError {
          leave it for that; take cpu-time and switches out of accounting"
     )]
     AccountingOnACore,
+    /// A task of LITMUS^RT waits in one way.
+    #[error(
+        "a task of LITMUS^RT waits for its job or sleeps, as its policy's release says; take wake-up out, or give \
+         clock-nanosleep"
+    )]
+    ClockNanosleepAlone,
 }
 
 /// Sleeps until an absolute time on `CLOCK_MONOTONIC`.
@@ -50,6 +57,7 @@ pub(crate) enum Sleeper {
     EvlTimer(Arc<OnEvl>, OwnedFd),
     Cobalt(Arc<OnCobalt>),
     CobaltTimer(Arc<OnCobalt>, cobalt::Timer),
+    Litmus(Arc<OnLitmus>),
 }
 
 impl Sleeper {
@@ -76,6 +84,12 @@ impl Sleeper {
                 WakeUp::Futex => Err(WaitError::NoFutexOnACore),
             };
         }
+        if let Some(core) = litmus::of_this_thread() {
+            return match mechanism {
+                WakeUp::ClockNanosleep => Ok(Self::Litmus(core)),
+                WakeUp::Timerfd | WakeUp::Futex => Err(WaitError::ClockNanosleepAlone),
+            };
+        }
         match mechanism {
             WakeUp::ClockNanosleep => Ok(Self::ClockNanosleep),
             WakeUp::Timerfd => timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)
@@ -95,15 +109,20 @@ impl Sleeper {
                 core.in_band_switches().ok().map(u64::from)
             }
             Self::Cobalt(core) | Self::CobaltTimer(core, _) => core.mode_switches().ok(),
-            Self::ClockNanosleep | Self::Timerfd(_) | Self::Futex(_) => None,
+            Self::ClockNanosleep | Self::Timerfd(_) | Self::Futex(_) | Self::Litmus(_) => None,
         }
     }
 
-    /// Whether the loop is on a core.
+    /// Whether the loop may be run on other CPUs than Linux's affinity says.
+    pub(crate) fn migrates(&self) -> bool {
+        matches!(self, Self::Litmus(core) if core.migrates())
+    }
+
+    /// Whether the loop is on a core that may switch it into Linux.
     pub(crate) fn is_on_a_core(&self) -> bool {
         match self {
             Self::Evl(_) | Self::EvlTimer(..) | Self::Cobalt(_) | Self::CobaltTimer(..) => true,
-            Self::ClockNanosleep | Self::Timerfd(_) | Self::Futex(_) => false,
+            Self::ClockNanosleep | Self::Timerfd(_) | Self::Futex(_) | Self::Litmus(_) => false,
         }
     }
 
@@ -140,6 +159,10 @@ impl Sleeper {
             Self::CobaltTimer(core, timer) => match core.timer_until(timer, due_ns) {
                 Ok(interrupted) => interrupted,
                 Err(_) => nanosleep_until(timespec(due_ns)),
+            },
+            Self::Litmus(core) => match core.job_at(due_ns) {
+                Some(interrupted) => interrupted,
+                None => nanosleep_until(timespec(due_ns)),
             },
         }
     }

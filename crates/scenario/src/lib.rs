@@ -12,6 +12,7 @@ mod ethercat;
 mod flight;
 mod keys;
 mod known_cpus;
+mod litmus;
 mod load;
 mod model;
 mod named_file;
@@ -36,7 +37,9 @@ pub use ethercat::{EthercatBus, SimulatedRing};
 pub use flight::{Course, FlightCriterion, FlightTerms, FlightVehicle, Losses, Word};
 pub use known_cpus::KnownCpus;
 pub use load::{LoadKind, LoadSpec, OfferedLoad, WorkingSet};
-pub use model::{Accounting, Phase, Scenario, Task, TimerSlack, Trace, TraceBackend, TraceBuffer};
+pub use model::{
+    Accounting, Phase, PluginSwitch, Scenario, Task, TimerSlack, Trace, TraceBackend, TraceBuffer,
+};
 pub use named_file::NamedFileError;
 pub use other_sets::{NoSet, SetFile};
 pub use policy::parse_policy;

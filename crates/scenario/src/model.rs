@@ -38,6 +38,8 @@ pub struct Scenario {
     /// Upper bound on idle exit latency to request through `/dev/cpu_dma_latency`, in
     /// microseconds; `None` leaves it untouched.
     pub cpu_dma_latency_us: Option<u32>,
+    /// Whether LITMUS^RT's plugin may be switched to the one that a condition needs.
+    pub litmus_plugin: PluginSwitch,
     /// What is read at every cycle beside the clock.
     pub accounting: Accounting,
     /// Kernel events, recorded in further segments of each condition; `None`: none are.
@@ -100,6 +102,17 @@ pub enum TimerSlack {
     Leave,
     /// Set as many nanoseconds; 1 by default.
     Set(u64),
+}
+
+/// What a run may do with LITMUS^RT's active plugin, which is the whole machine's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PluginSwitch {
+    /// Leave it: policies of another plugin are refused.
+    #[default]
+    Leave,
+    /// Switch to that of each condition for as long as it is measured, and back.
+    Switch,
 }
 
 /// What is read at every cycle beside the clock; each costs a system call in the loop.

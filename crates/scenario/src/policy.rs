@@ -3,6 +3,7 @@
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
 use crate::keys::{POLICY, near};
+use crate::litmus;
 use crate::units::{Complaint, parse_duration};
 use wakepath_timeline::Policy;
 use wakepath_timeline::duration::exact;
@@ -20,7 +21,8 @@ const EXAMPLES: &str =
 
 /// Reads the short form of a policy: "OTHER", "OTHER nice -19", "BATCH nice 5", "IDLE", "FIFO 99",
 /// "RR 50", "DEADLINE 400us" (runtime; deadline and period are `period_ns`) or
-/// "DEADLINE 400us/2ms/4ms" (runtime, deadline, period), "EVL FIFO 80", "COBALT FIFO 80". Upper and lower case are alike.
+/// "DEADLINE 400us/2ms/4ms" (runtime, deadline, period), "EVL FIFO 80", "COBALT FIFO 80", "LITMUS P-FP 10, budget 400us".
+/// Upper and lower case are alike.
 ///
 /// # Errors
 /// Says what is wrong with the text, or which of the kernel's rules it breaks.
@@ -50,6 +52,7 @@ pub fn parse_policy(text: &str, period_ns: u64) -> Result<Policy, Complaint> {
         "cobalt" => Ok(Policy::CobaltFifo {
             priority: fifo_of("COBALT", rest)?,
         }),
+        "litmus" => litmus::parse(rest, period_ns),
         glued if with_blank(glued).is_some() => Err(Complaint::new(
             "is not a policy that is known",
             format!(
@@ -236,6 +239,9 @@ pub(crate) fn read_policy(
     }
     let section = findings.keep(node.table(EXAMPLES))?;
     let variant = POLICY.find(&section, findings)?;
+    if let Some(plugin) = litmus::plugin_of(variant.name) {
+        return litmus::read(&section, plugin, period_ns, findings);
+    }
     let nice = |findings: &mut Findings| match section.get("nice") {
         None => Some(0),
         Some(node) => findings.keep(node.integer(-20..=19)).map(|nice| nice as i8),

@@ -7,8 +7,8 @@ mod work;
 
 use crate::units::format_size;
 use crate::{
-    Criterion, FlightTerms, FlightVehicle, LoadKind, LoadSpec, Phase, Scenario, Task, TimerSlack,
-    Trace, Word, WorkingSet,
+    Criterion, FlightTerms, FlightVehicle, LoadKind, LoadSpec, Phase, PluginSwitch, Scenario, Task,
+    TimerSlack, Trace, Word, WorkingSet,
 };
 use entries::{Entries, word};
 use toml::Value;
@@ -63,6 +63,13 @@ impl Scenario {
                 match self.cpu_dma_latency_us {
                     None => "leave".to_owned(),
                     Some(us) => format!("{us} us"),
+                },
+            )
+            .with(
+                "litmus-plugin",
+                match self.litmus_plugin {
+                    PluginSwitch::Leave => "leave",
+                    PluginSwitch::Switch => "switch",
                 },
             )
             .with("accounting", accounting)

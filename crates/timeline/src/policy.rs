@@ -2,6 +2,7 @@
 //! decide how a loop waits. Types only: setting and reading them back is the loop library's work.
 
 use crate::duration::exact_ascii;
+use crate::{LitmusPlugin, LitmusTask};
 use std::fmt;
 
 /// A Linux scheduling policy with the parameters that belong to it. A deadline loop can't carry a
@@ -51,21 +52,109 @@ pub enum Policy {
         /// 1 (lowest) to 99.
         priority: u8,
     },
+    /// LITMUS^RT's P-FP: fixed priorities, on one CPU.
+    LitmusPFp {
+        /// 1 (highest) to 511.
+        priority: u16,
+        /// The CPU; `None`: the one to which the loop is pinned.
+        partition: Option<u16>,
+        /// Its jobs.
+        task: LitmusTask,
+    },
+    /// LITMUS^RT's PSN-EDF: earliest deadline first, on one CPU.
+    LitmusPsnEdf {
+        /// The CPU; `None`: the one to which the loop is pinned.
+        partition: Option<u16>,
+        /// Its jobs.
+        task: LitmusTask,
+    },
+    /// LITMUS^RT's GSN-EDF: earliest deadline first, on all CPUs.
+    LitmusGsnEdf {
+        /// Its jobs.
+        task: LitmusTask,
+    },
+    /// LITMUS^RT's C-EDF: earliest deadline first, on the CPUs of a cluster.
+    LitmusCEdf {
+        /// A CPU of the cluster; `None`: the one to which the loop is pinned.
+        partition: Option<u16>,
+        /// Its jobs.
+        task: LitmusTask,
+    },
 }
 
 impl Policy {
-    /// Whether it is one of a real-time core beside Linux's own scheduler, whose timers expire early and
-    /// whose threads may switch into Linux.
+    /// Whether it is one of a real-time core, beside Linux's own scheduler or in its place.
     pub fn is_of_a_core(&self) -> bool {
+        self.is_of_a_co_kernel() || self.of_litmus().is_some()
+    }
+
+    /// Whether it is one of a core whose threads may switch into Linux, and whose timers expire early.
+    pub fn is_of_a_co_kernel(&self) -> bool {
         matches!(self, Self::EvlFifo { .. } | Self::CobaltFifo { .. })
     }
 
-    /// The policy that Linux itself has for such a thread: its own, but for one of a core.
+    /// The plugin of LITMUS^RT that it is of, and its jobs; `None` for all others.
+    pub fn of_litmus(&self) -> Option<(LitmusPlugin, LitmusTask)> {
+        match *self {
+            Self::LitmusPFp { task, .. } => Some((LitmusPlugin::PFp, task)),
+            Self::LitmusPsnEdf { task, .. } => Some((LitmusPlugin::PsnEdf, task)),
+            Self::LitmusGsnEdf { task } => Some((LitmusPlugin::GsnEdf, task)),
+            Self::LitmusCEdf { task, .. } => Some((LitmusPlugin::CEdf, task)),
+            _ => None,
+        }
+    }
+
+    /// The CPU that a policy of LITMUS^RT names for itself.
+    pub fn litmus_partition(&self) -> Option<u16> {
+        match *self {
+            Self::LitmusPFp { partition, .. }
+            | Self::LitmusPsnEdf { partition, .. }
+            | Self::LitmusCEdf { partition, .. } => partition,
+            _ => None,
+        }
+    }
+
+    /// The same for a loop of this period, in nanoseconds: what a policy of LITMUS^RT leaves open is filled in.
+    #[must_use]
+    pub fn of_a_loop(mut self, period_ns: u64) -> Self {
+        if let Self::LitmusPFp { task, .. }
+        | Self::LitmusPsnEdf { task, .. }
+        | Self::LitmusGsnEdf { task }
+        | Self::LitmusCEdf { task, .. } = &mut self
+        {
+            *task = task.of_a_loop(period_ns);
+        }
+        self
+    }
+
+    /// The policy that Linux itself has for such a thread: its own, but for one of a core. LITMUS^RT has its threads
+    /// to itself; Linux has had them as OTHER before.
     #[must_use]
     pub fn in_linux(self) -> Self {
         match self {
             Self::EvlFifo { priority } | Self::CobaltFifo { priority } => Self::Fifo { priority },
+            litmus if litmus.of_litmus().is_some() => Self::Other { nice: 0 },
             own => own,
+        }
+    }
+
+    /// Linux's own policy that comes nearest: itself, but for one of a core.
+    #[must_use]
+    pub fn nearest_in_linux(self) -> Self {
+        match (self, self.of_litmus()) {
+            // Its highest priority is 1.
+            (Self::LitmusPFp { priority, .. }, _) => Self::Fifo {
+                priority: 99 - priority.saturating_sub(1).min(98) as u8,
+            },
+            (_, Some((_, task))) => match (task.budget_ns, task.period_ns) {
+                (Some(runtime_ns), Some(period_ns)) => Self::Deadline {
+                    runtime_ns,
+                    deadline_ns: task.deadline_ns.unwrap_or(period_ns),
+                    period_ns,
+                },
+                _ => Self::Fifo { priority: 50 },
+            },
+            (own, None) => own.in_linux(),
         }
     }
 
@@ -73,12 +162,8 @@ impl Policy {
     pub fn is_real_time(&self) -> bool {
         matches!(
             self,
-            Self::Fifo { .. }
-                | Self::RoundRobin { .. }
-                | Self::Deadline { .. }
-                | Self::EvlFifo { .. }
-                | Self::CobaltFifo { .. }
-        )
+            Self::Fifo { .. } | Self::RoundRobin { .. } | Self::Deadline { .. }
+        ) || self.is_of_a_core()
     }
 
     /// With all of its parameters, exactly and in ASCII, for a file that is read back without
@@ -94,8 +179,21 @@ impl Policy {
                     [runtime_ns, deadline_ns, period_ns].map(|ns| exact_ascii(*ns));
                 format!("DEADLINE {runtime}/{deadline}/{period}")
             }
-            other => other.to_string(),
+            other => other.litmus_text(true).unwrap_or_else(|| other.to_string()),
         }
+    }
+
+    /// `LITMUS P-FP 10, partition 1, budget 400 µs`.
+    fn litmus_text(&self, ascii: bool) -> Option<String> {
+        let (plugin, task) = self.of_litmus()?;
+        let mut text = format!("LITMUS {plugin}");
+        if let Self::LitmusPFp { priority, .. } = self {
+            text += &format!(" {priority}");
+        }
+        if let Some(cpu) = self.litmus_partition() {
+            text += &format!(", partition {cpu}");
+        }
+        Some(text + &task.told(ascii))
     }
 }
 
@@ -122,6 +220,10 @@ impl fmt::Display for Policy {
                     false => write!(f, "/{} µs/{} µs", micros(deadline_ns), micros(period_ns)),
                 }
             }
+            Self::LitmusPFp { .. }
+            | Self::LitmusPsnEdf { .. }
+            | Self::LitmusGsnEdf { .. }
+            | Self::LitmusCEdf { .. } => f.write_str(&self.litmus_text(false).unwrap_or_default()),
         }
     }
 }
@@ -180,11 +282,59 @@ mod tests {
                 (text.into(), text.into())
             );
         }
+        let first = Policy::LitmusPFp {
+            priority: 10,
+            partition: Some(1),
+            task: LitmusTask {
+                budget_ns: Some(400_000),
+                release: crate::JobRelease::Sleep,
+                ..LitmusTask::default()
+            },
+        };
+        let told = "LITMUS P-FP 10, partition 1, budget 400 µs, release sleep";
+        assert_eq!(first.to_string(), told);
+        assert_eq!(first.in_full(), told.replace("µs", "us"));
+        let all = Policy::LitmusGsnEdf {
+            task: LitmusTask::default(),
+        };
+        assert_eq!(all.to_string(), "LITMUS GSN-EDF");
         assert_eq!(deadline(4_000_000).to_string(), "DEADLINE 400 µs");
         assert_eq!(
             deadline(2_000_000).to_string(),
             "DEADLINE 400 µs/2000 µs/4000 µs"
         );
         assert_eq!(deadline(4_000_000).in_full(), "DEADLINE 400 us/4 ms/4 ms");
+    }
+
+    #[test]
+    fn each_policy_of_litmus_has_one_of_linux_that_comes_nearest() {
+        let priority = |priority| Policy::LitmusPFp {
+            priority,
+            partition: None,
+            task: LitmusTask::default(),
+        };
+        assert_eq!(
+            priority(1).nearest_in_linux(),
+            Policy::Fifo { priority: 99 }
+        );
+        assert_eq!(
+            priority(511).nearest_in_linux(),
+            Policy::Fifo { priority: 1 }
+        );
+        let edf = Policy::LitmusGsnEdf {
+            task: LitmusTask::default(),
+        };
+        assert_eq!(edf.nearest_in_linux(), Policy::Fifo { priority: 50 });
+        assert_eq!(edf.in_linux(), Policy::Other { nice: 0 });
+        let reserved = edf.of_a_loop(4_000_000).nearest_in_linux();
+        assert_eq!(
+            reserved,
+            Policy::Deadline {
+                runtime_ns: 4_000_000,
+                deadline_ns: 4_000_000,
+                period_ns: 4_000_000
+            }
+        );
+        assert!(edf.is_of_a_core() && edf.is_real_time());
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn told(base: &[Subject], against: &[Subject]) -> Option<String> {
     let is_of_a_core = |subject: &Subject| {
         let own = subject.scenario.tasks.iter().filter_map(|task| task.policy);
         let mut policies = subject.scenario.policies.iter().copied().chain(own);
-        policies.any(|policy| policy.is_of_a_core())
+        policies.any(|policy| policy.is_of_a_co_kernel())
     };
     let side = |subjects: &[Subject]| {
         let mut told: Vec<String> = subjects

@@ -101,10 +101,17 @@ pub fn set_of_run(run: &Run, which: Which) -> Result<TaskSet, FromRunError> {
                     ));
                 }
             }
-            _ => notes.push(format!("{name}: the deadline is the period: a guess")),
+            other => match other.of_litmus() {
+                Some((_, jobs)) => task.deadline_ns = jobs.deadline_ns.unwrap_or(period_ns),
+                None => notes.push(format!("{name}: the deadline is the period: a guess")),
+            },
         }
         if let Policy::Fifo { priority } | Policy::RoundRobin { priority } = policy.in_linux() {
             task.priority = priority.into();
+        }
+        if let Policy::LitmusPFp { priority, .. } = policy {
+            // 1 is its highest.
+            task.priority = u32::from(512 - priority.min(511));
         }
         let cpus = own.iter().map(|thread| thread.cpus.clone()).next();
         found.push((task, policy, cpus.unwrap_or_default()));

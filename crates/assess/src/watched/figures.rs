@@ -253,7 +253,12 @@ fn other_priorities(activity: &ThreadActivity, policy: Policy) -> u64 {
         | Policy::EvlFifo { priority }
         | Policy::CobaltFifo { priority } => 99 - i32::from(priority),
         Policy::Other { nice } | Policy::Batch { nice } => 120 + i32::from(nice),
-        Policy::Idle => 120,
+        // LITMUS^RT's threads keep what they had as OTHER.
+        Policy::Idle
+        | Policy::LitmusPFp { .. }
+        | Policy::LitmusPsnEdf { .. }
+        | Policy::LitmusGsnEdf { .. }
+        | Policy::LitmusCEdf { .. } => 120,
     };
     let others = activity
         .priorities

@@ -9,7 +9,7 @@ pub use cobalt::CobaltCore;
 use crate::{Misread, Reading, Root};
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
-use wakepath_timeline::{CpuSet, Policy};
+use wakepath_timeline::{CpuSet, LitmusPlugin, Policy};
 
 /// EVL's control device, by which a process enters it.
 const EVL_CONTROL: &str = "/dev/evl/control";
@@ -20,6 +20,7 @@ const EVL_SETTINGS: &str = "/sys/devices/virtual/evl/control";
 const EVL_GRAVITY: &str = "/sys/devices/virtual/clock/monotonic/gravity";
 const LITMUS_PLUGIN: &str = "/proc/litmus/active_plugin";
 const LITMUS_CONTROL: &str = "/dev/litmus/ctrl";
+const LITMUS_CLUSTER: &str = "/proc/litmus/plugins/C-EDF/cluster";
 
 /// The cores of a kernel; as a rule none.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -59,6 +60,10 @@ pub struct LitmusCore {
     pub plugins: Reading<String>,
     /// The CPU that releases jobs and runs none, or `NO_CPU`.
     pub release_master: Reading<String>,
+    /// What the CPUs of a cluster of C-EDF share: `L2`, `ALL`.
+    pub cluster: Reading<String>,
+    /// Whether this user may switch the plugin.
+    pub switchable: Reading<bool>,
     /// Whether this user may open its control device, which releases before 2016.1 don't have.
     pub access: Reading<bool>,
 }
@@ -80,6 +85,8 @@ impl RealTimeCores {
                     Ok(text.split_whitespace().collect::<Vec<_>>().join(", "))
                 }),
                 release_master: root.text("/proc/litmus/release_master"),
+                cluster: root.text(LITMUS_CLUSTER),
+                switchable: accessible(root, LITMUS_PLUGIN),
                 access: accessible(root, LITMUS_CONTROL),
             }),
         }
@@ -91,6 +98,7 @@ impl RealTimeCores {
         match policy {
             Policy::EvlFifo { .. } => self.refusal_of_evl(policy),
             Policy::CobaltFifo { .. } => CobaltCore::refusal(self.cobalt.as_ref(), policy),
+            _ if policy.of_litmus().is_some() => self.litmus_refusal(policy, &[], false),
             _ => None,
         }
     }
@@ -123,6 +131,63 @@ impl RealTimeCores {
         }
     }
 
+    /// Why a loop on these CPUs can't have this policy of LITMUS^RT here, in one line; `may_switch` where the run
+    /// may make another plugin active. `None` where nothing stands in the way, and for other policies.
+    pub fn litmus_refusal(&self, policy: Policy, cpus: &[u16], may_switch: bool) -> Option<String> {
+        let (plugin, _) = policy.of_litmus()?;
+        let Some(litmus) = &self.litmus else {
+            return Some(format!(
+                "{policy}: this kernel has no LITMUS^RT (no {LITMUS_PLUGIN}); boot one that was built from its \
+                 sources, or measure {}",
+                policy.nearest_in_linux()
+            ));
+        };
+        if litmus.access.known() == Some(&false) {
+            return Some(format!(
+                "{policy}: this user may not open {LITMUS_CONTROL}; run as root, or give your user the right to it"
+            ));
+        }
+        let loaded = litmus.plugins.known();
+        if loaded.is_some_and(|all| !all.split(", ").any(|name| name == plugin.name())) {
+            return Some(format!(
+                "{policy}: this LITMUS^RT was built without {plugin}; it has {}",
+                litmus.plugins
+            ));
+        }
+        let active = litmus.plugin.known()?;
+        if active != plugin.name() {
+            if !may_switch {
+                return Some(format!(
+                    "{policy}: LITMUS^RT's active plugin is {active}; have it switched for the run and back with \
+                     --switch-plugin (or litmus-plugin = \"switch\" in the scenario), or echo {plugin} > {LITMUS_PLUGIN}"
+                ));
+            }
+            if litmus.switchable.known() == Some(&false) {
+                return Some(format!(
+                    "{policy}: LITMUS^RT's active plugin is {active}, and this user may not switch it; run as root"
+                ));
+            }
+        }
+        let own = policy.litmus_partition().or(match cpus {
+            [cpu] => Some(*cpu),
+            _ => None,
+        });
+        let master: Option<u16> = litmus
+            .release_master
+            .known()
+            .and_then(|text| text.parse().ok());
+        match (own, master) {
+            (Some(own), Some(master)) if own == master && plugin != LitmusPlugin::GsnEdf => {
+                Some(format!(
+                    "{policy}: CPU {own} is LITMUS^RT's release master and runs no task; give another CPU, or echo NO_CPU > \
+                 {}",
+                    litmus.release_master.path()
+                ))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.evl.is_none() && self.cobalt.is_none() && self.litmus.is_none()
@@ -143,9 +208,17 @@ impl RealTimeCores {
         let cobalt = self.cobalt.as_ref().map(CobaltCore::line);
         let litmus = self.litmus.as_ref().map(|core| {
             format!(
-                "LITMUS^RT, plugin {} (loaded: {}), release master {}; {}",
+                "LITMUS^RT, plugin {} (loaded: {}){}, release master {}; {}",
                 core.plugin,
                 core.plugins,
+                match core
+                    .plugin
+                    .known()
+                    .is_some_and(|name| name == LitmusPlugin::CEdf.name())
+                {
+                    true => format!(", clusters by {}", core.cluster),
+                    false => String::new(),
+                },
                 core.release_master,
                 entry(&core.access)
             )

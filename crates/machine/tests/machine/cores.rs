@@ -11,6 +11,7 @@ wakepath_test_program::tests![
     cobalt_and_litmus_are_told_by_their_own_files,
     files_of_a_core_that_can_t_be_understood_are_said_to_be_so,
     another_gravity_is_a_serious_change,
+    a_policy_of_litmus_is_refused_where_the_core_would_refuse_it,
     a_policy_whose_core_is_missing_unknown_or_stopped_is_refused_in_one_line,
 ];
 
@@ -92,6 +93,7 @@ fn cobalt_and_litmus_are_told_by_their_own_files() {
         ("proc/litmus/active_plugin", "P-FP\n"),
         ("proc/litmus/plugins/loaded", "PSN-EDF\nP-FP\nLinux\n"),
         ("proc/litmus/release_master", "NO_CPU\n"),
+        ("proc/litmus/plugins/C-EDF/cluster", "L2\n"),
     ]);
     let lines = tree.lines();
     assert_eq!(
@@ -125,6 +127,57 @@ fn another_gravity_is_a_serious_change() {
     let change = changes.iter().find(|c| c.what.contains("gravity"));
     let change = change.expect("the gravity has changed");
     assert_eq!((&*change.before, &*change.after), ("3449", "1000"));
+}
+
+fn a_policy_of_litmus_is_refused_where_the_core_would_refuse_it() {
+    const FILES: &[(&str, &str)] = &[
+        ("proc/litmus/active_plugin", "P-FP\n"),
+        (
+            "proc/litmus/plugins/loaded",
+            "C-EDF\nPSN-EDF\nP-FP\nLinux\n",
+        ),
+        ("proc/litmus/release_master", "0\n"),
+        ("dev/litmus/ctrl", ""),
+    ];
+    let task = wakepath_timeline::LitmusTask::default();
+    let first = |partition| Policy::LitmusPFp {
+        priority: 10,
+        partition,
+        task,
+    };
+    let edf = Policy::LitmusPsnEdf {
+        partition: None,
+        task,
+    };
+    let asked = |files: &[(&str, &str)], policy, cpus: &[u16], may_switch| {
+        let cores = Tree::new(files).facts().varying.cores;
+        let refusal = cores.litmus_refusal(policy, cpus, may_switch);
+        assert!(refusal.as_ref().is_none_or(|line| !line.contains('\n')));
+        refusal
+    };
+    assert_eq!(asked(FILES, first(None), &[1], false), None);
+    let other = asked(FILES, edf, &[1], false).unwrap();
+    assert!(other.contains("active plugin is P-FP") && other.contains("--switch-plugin"));
+    assert_eq!(asked(FILES, edf, &[1], true), None);
+    for refusal in [
+        asked(FILES, first(Some(0)), &[0, 1], false),
+        asked(FILES, first(None), &[0], false),
+    ] {
+        assert!(
+            refusal
+                .unwrap()
+                .contains("CPU 0 is LITMUS^RT's release master")
+        );
+    }
+    let global = Policy::LitmusGsnEdf { task };
+    let without = asked(FILES, global, &[1], true).unwrap();
+    assert!(without.contains("built without GSN-EDF"), "{without}");
+    let missing = asked(&[], first(None), &[1], true).unwrap();
+    assert!(missing.contains("no LITMUS^RT") && missing.contains("measure FIFO 90"));
+    assert_eq!(
+        asked(FILES, Policy::Fifo { priority: 1 }, &[0], false),
+        None
+    );
 }
 
 fn a_policy_whose_core_is_missing_unknown_or_stopped_is_refused_in_one_line() {

@@ -283,6 +283,14 @@ fn core(seen: &Inspection) -> Finding {
     if let Some(evl) = cores.evl.as_ref().filter(|evl| evl.abi.known().is_none()) {
         return Finding::unread(&evl.abi);
     }
+    let litmus = cores
+        .litmus
+        .as_ref()
+        .filter(|core| core.access.known() == Some(&false));
+    if let Some(core) = litmus {
+        let path = core.access.path();
+        return Finding::bad(format!("this user may not open {path}"), path);
+    }
     let of_evl = cores.evl.as_ref().map(|_| Policy::EvlFifo { priority: 1 });
     let of_cobalt = cores
         .cobalt

@@ -42,7 +42,7 @@ fn spin() -> i32 {
     if asked.apply().is_err() {
         return 77;
     }
-    guard::watch_this_thread();
+    guard::watch_this_thread().unwrap();
     let started = Instant::now();
     while !guard::has_tripped() {
         if started.elapsed() > Duration::from_secs(5) {

@@ -13,16 +13,52 @@ const PRIORITY: [Key; 1] = [required(
     Form::Integer(1, 99),
     "1 (lowest) to 99 (highest).",
 )];
+const PARTITION: Key = optional(
+    "partition",
+    Form::Integer(0, 8191),
+    "the loop's CPU",
+    "The CPU on which the core schedules it, or one of the cluster.",
+);
+const BUDGET: Key = optional(
+    "budget",
+    Form::Duration,
+    "its deadline or period",
+    "CPU time of a job. One cycle is one job.",
+);
+const PERIOD: Key = optional(
+    "period",
+    Form::Duration,
+    "the loop's period",
+    "Least time between two releases: the loop's period, or less where it sleeps.",
+);
+const DEADLINE: Key = optional(
+    "deadline",
+    Form::Duration,
+    "the period",
+    "Time after its release by which a job is to be done; EDF goes by it.",
+);
+const ENFORCE: Key = optional(
+    "enforce",
+    Form::Choice(&["none", "quantum", "precise"]),
+    "\"none\"",
+    "Whether the core takes the CPU away from a job that has used up its budget, until its next release: never, at ticks, or by a timer.",
+);
+const RELEASE: Key = optional(
+    "release",
+    Form::Choice(&["job", "sleep"]),
+    "\"job\"",
+    "How a cycle waits: the core releases a job at its due time, or it sleeps by clock_nanosleep, which the core takes for a release.",
+);
 
 pub(crate) static POLICY: Variants = Variants {
     title: "policy",
     about: "A scheduling policy with the parameters that belong to it. The short forms are \
             `\"OTHER\"`, `\"OTHER nice -19\"`, `\"BATCH nice 5\"`, `\"IDLE\"`, `\"FIFO 99\"`, \
-            `\"RR 50\"`, `\"EVL FIFO 80\"`, `\"COBALT FIFO 80\"`, `\"DEADLINE 400us\"` (runtime; deadline and \
-            period are the loop's period) and `\"DEADLINE 400us/2ms/4ms\"` (runtime, deadline, period).",
+            `\"RR 50\"`, `\"EVL FIFO 80\"`, `\"COBALT FIFO 80\"`, `\"LITMUS P-FP 10\"`, `\"LITMUS PSN-EDF, budget 400us, release sleep\"`, `\"DEADLINE 400us\"` (runtime; deadline and period are the loop's \
+            period) and `\"DEADLINE 400us/2ms/4ms\"` (runtime, deadline, period).",
     tag: "policy",
     short: (
-        r"^(?i:OTHER|BATCH|IDLE|FIFO|RR|DEADLINE|EVL FIFO|COBALT FIFO)( .*)?$",
+        r"^(?i:OTHER|BATCH|IDLE|FIFO|RR|DEADLINE|EVL FIFO|COBALT FIFO|LITMUS [A-Z-]+)([ ,].*)?$",
         "a short form such as `\"FIFO 99\"`",
     ),
     variants: &[
@@ -62,6 +98,39 @@ pub(crate) static POLICY: Variants = Variants {
             about: "`SCHED_FIFO` on Cobalt, the core of Xenomai 3; in Linux the thread has `SCHED_FIFO` at \
                     the same priority. It needs a kernel with that core.",
             keys: &PRIORITY,
+        },
+        Variant {
+            name: "litmus-p-fp",
+            about: "LITMUS^RT's plugin P-FP: fixed priorities, on one CPU. The policies of LITMUS^RT need a \
+                    kernel with it, whose active plugin is theirs (or `litmus-plugin = \"switch\"`). The short \
+                    form has all but the priority behind commas, in any order: \
+                    `\"LITMUS P-FP 10, partition 1, budget 400us, deadline 2ms, enforce precise, release sleep\"`.",
+            keys: &[
+                required("priority", Form::Integer(1, 511), "1 (highest) to 511."),
+                PARTITION,
+                BUDGET,
+                PERIOD,
+                DEADLINE,
+                ENFORCE,
+                RELEASE,
+            ],
+        },
+        Variant {
+            name: "litmus-psn-edf",
+            about: "LITMUS^RT's plugin PSN-EDF: earliest deadline first, on one CPU.",
+            keys: &[PARTITION, BUDGET, PERIOD, DEADLINE, ENFORCE, RELEASE],
+        },
+        Variant {
+            name: "litmus-gsn-edf",
+            about: "LITMUS^RT's plugin GSN-EDF: earliest deadline first, on all CPUs; `cpu` and `cpus` are \
+                    not applied to it, and the run says so.",
+            keys: &[BUDGET, PERIOD, DEADLINE, ENFORCE, RELEASE],
+        },
+        Variant {
+            name: "litmus-c-edf",
+            about: "LITMUS^RT's plugin C-EDF: earliest deadline first, on the CPUs that share a cache \
+                    (`/proc/litmus/plugins/C-EDF/cluster`).",
+            keys: &[PARTITION, BUDGET, PERIOD, DEADLINE, ENFORCE, RELEASE],
         },
         Variant {
             name: "deadline",

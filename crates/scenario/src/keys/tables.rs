@@ -155,6 +155,13 @@ pub(crate) static SCENARIO: Table = Table {
              the machine as it is.",
         ),
         optional(
+            "litmus-plugin",
+            Form::Choice(&["leave", "switch"]),
+            "\"leave\"",
+            "LITMUS^RT's active plugin, which is the whole machine's: left alone, and policies of another are \
+             refused; or switched to that of each condition while it is measured, and back.",
+        ),
+        optional(
             "accounting",
             Form::Table(&ACCOUNTING),
             "nothing but the clock",

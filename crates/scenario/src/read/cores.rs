@@ -13,7 +13,7 @@ pub(super) fn refuse_what_is_linuxs(
     accounting: Option<Accounting>,
     findings: &mut Findings,
 ) {
-    let Some(policy) = policies.find(Policy::is_of_a_core) else {
+    let Some(policy) = policies.find(Policy::is_of_a_co_kernel) else {
         return;
     };
     if wake_up == Some(WakeUp::Futex) {

@@ -24,7 +24,9 @@ pub(crate) use task_table::parse as task_table;
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings, ScenarioErrors};
 use crate::units::{Complaint, parse_duration};
-use crate::{KnownCpus, Phase, Scenario, Task, TimerSlack, Warning, bandwidth, keys};
+use crate::{
+    KnownCpus, Phase, PluginSwitch, Scenario, Task, TimerSlack, Warning, bandwidth, keys, litmus,
+};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use wakepath_timeline::duration::exact;
@@ -157,6 +159,11 @@ fn read_root(
         None,
         settings::read_cpu_dma_latency,
     );
+    let litmus_plugin = findings.optional(
+        root.get("litmus-plugin"),
+        PluginSwitch::default(),
+        settings::read_litmus_plugin,
+    );
     let accounting = settings::read_accounting(root, findings);
     let trace = trace::read_trace(root, findings);
 
@@ -188,6 +195,7 @@ fn read_root(
         findings,
     );
     bandwidth::check(root, &policies, &tasks, known, findings);
+    litmus::check_partitions(root, &policies, &tasks, known, findings);
 
     Some(Scenario {
         name: name?,
@@ -203,6 +211,7 @@ fn read_root(
         overrun: overrun?,
         timer_slack: timer_slack?,
         cpu_dma_latency_us: cpu_dma_latency_us?,
+        litmus_plugin: litmus_plugin?,
         accounting: accounting?,
         trace: trace?,
         criterion: criterion?,
@@ -252,7 +261,7 @@ fn refuse_slow_flights(
 
 impl Findings {
     /// What `read` makes of an entry, or `default` without it.
-    fn optional<'a, T>(
+    pub(crate) fn optional<'a, T>(
         &mut self,
         node: Option<Node<'a>>,
         default: T,
@@ -266,7 +275,7 @@ impl Findings {
 }
 
 /// One of several words.
-fn choice<T: Copy>(node: &Node<'_>, choices: &[(&str, T)]) -> Result<T, Finding> {
+pub(crate) fn choice<T: Copy>(node: &Node<'_>, choices: &[(&str, T)]) -> Result<T, Finding> {
     let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
     let remedy = format!("give one of {}", keys::listed(&names));
     let text = node.text(&remedy)?;

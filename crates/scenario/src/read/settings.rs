@@ -4,7 +4,7 @@ use super::choice;
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
 use crate::units::parse_duration;
-use crate::{Accounting, TimerSlack, keys};
+use crate::{Accounting, PluginSwitch, TimerSlack, keys};
 use wakepath_timeline::{Overrun, WakeUp};
 
 const HOUR_NS: u64 = 3_600_000_000_000;
@@ -77,6 +77,14 @@ pub(super) fn read_wake_up(node: &Node<'_>) -> Result<WakeUp, Finding> {
             ("futex", WakeUp::Futex),
         ],
     )
+}
+
+pub(super) fn read_litmus_plugin(node: &Node<'_>) -> Result<PluginSwitch, Finding> {
+    let kinds = [
+        ("leave", PluginSwitch::Leave),
+        ("switch", PluginSwitch::Switch),
+    ];
+    choice(node, &kinds)
 }
 
 pub(super) fn read_overrun(node: &Node<'_>) -> Result<Overrun, Finding> {

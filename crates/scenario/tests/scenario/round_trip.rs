@@ -5,7 +5,7 @@ use wakepath_flight::reference::Waypoint;
 use wakepath_flight::replay::{Choices, Missed, OverrunRule, Sampling};
 use wakepath_flight::{Trajectory, Vehicle};
 use wakepath_scenario::*;
-use wakepath_timeline::{CpuSet, Overrun, Policy, WakeUp};
+use wakepath_timeline::{CpuSet, JobRelease, LitmusTask, Overrun, Policy, WakeUp};
 
 const CPUS: u16 = 8;
 const PERIOD_LEAST_NS: u64 = 100_000;
@@ -32,6 +32,15 @@ fn policy() -> impl Strategy<Value = Policy> {
                 }
             }
         ),
+        any::<bool>().prop_map(|sleeps| Policy::LitmusGsnEdf {
+            task: LitmusTask {
+                release: match sleeps {
+                    true => JobRelease::Sleep,
+                    false => JobRelease::Job,
+                },
+                ..LitmusTask::default()
+            },
+        }),
     ]
 }
 
@@ -379,6 +388,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                     cpu_dma_latency_us,
                     (cpu_time, switches, counters),
                 ) = settings;
+                let switched = counters;
                 let mut unique: Vec<Policy> = Vec::new();
                 if tasks.iter().any(|task| task.policy.is_none()) {
                     for policy in policies {
@@ -409,6 +419,10 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                     overrun,
                     timer_slack,
                     cpu_dma_latency_us,
+                    litmus_plugin: match switched {
+                        true => PluginSwitch::Switch,
+                        false => PluginSwitch::Leave,
+                    },
                     accounting: Accounting {
                         cpu_time,
                         switches,

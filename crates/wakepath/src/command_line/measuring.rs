@@ -272,6 +272,10 @@ pub struct Output {
         interrupted. Needs root or a tracefs that this user may use"
     )]
     pub stop_above: Option<String>,
+    /// On a kernel with LITMUS^RT, make each policy's plugin active while it is measured, and put back what was
+    /// active.
+    #[arg(long)]
+    pub switch_plugin: bool,
     /// Print everything: all figures of all conditions, every reason and caution.
     #[arg(long, conflicts_with = "json")]
     pub details: bool,

@@ -6,8 +6,8 @@ use crate::command_line::Check;
 use crate::terminal::tell;
 use wakepath_machine::{Facts, RealTimeCores, Root};
 use wakepath_scenario::{Scenario, builtin};
-use wakepath_timeline::Policy;
 use wakepath_timeline::duration::rounded;
+use wakepath_timeline::{JobRelease, LitmusPlugin, LitmusTask, Policy};
 
 /// Period of the built-in scenario: 250 Hz.
 const DEFAULT_PERIOD_NS: u64 = 4_000_000;
@@ -77,8 +77,40 @@ fn of_a_core(cores: &RealTimeCores) -> Vec<Policy> {
     let there = of_evl
         .map(|priority| Policy::EvlFifo { priority })
         .chain(of_cobalt.map(|priority| Policy::CobaltFifo { priority }));
-    there
-        .filter(|&policy| cores.refusal(policy).is_none())
+    let there = there.filter(|&policy| cores.refusal(policy).is_none());
+    there.chain(of_litmus(cores)).collect()
+}
+
+/// The priority of the row of P-FP, below which others can be told apart.
+const P_FP_PRIORITY: u16 = 10;
+
+/// The policies of LITMUS^RT's active plugin: woken as jobs, and by sleeping.
+fn of_litmus(cores: &RealTimeCores) -> Vec<Policy> {
+    let active = cores.litmus.as_ref().and_then(|of| of.plugin.known());
+    let Some(plugin) = active.and_then(|name| LitmusPlugin::named(name)) else {
+        return Vec::new();
+    };
+    let releases = [JobRelease::Job, JobRelease::Sleep].into_iter();
+    let rows = releases.map(|release| {
+        let (partition, task) = (
+            None,
+            LitmusTask {
+                release,
+                ..LitmusTask::default()
+            },
+        );
+        match plugin {
+            LitmusPlugin::PFp => Policy::LitmusPFp {
+                priority: P_FP_PRIORITY,
+                partition,
+                task,
+            },
+            LitmusPlugin::PsnEdf => Policy::LitmusPsnEdf { partition, task },
+            LitmusPlugin::GsnEdf => Policy::LitmusGsnEdf { task },
+            LitmusPlugin::CEdf => Policy::LitmusCEdf { partition, task },
+        }
+    });
+    rows.filter(|&policy| cores.refusal(policy).is_none())
         .collect()
 }
 
@@ -171,6 +203,33 @@ mod tests {
         let rows = [50, 99].map(|priority| Policy::CobaltFifo { priority });
         assert_eq!(of_a_core(&of_cobalt(None)), rows);
         assert!(of_a_core(&of_cobalt(Some("it is stopped"))).is_empty());
+    }
+
+    #[test]
+    fn litmus_adds_the_rows_of_its_active_plugin() {
+        use wakepath_machine::{LitmusCore, Reading};
+        let with = |plugin: &str| RealTimeCores {
+            litmus: Some(LitmusCore {
+                plugin: Reading::found(plugin.to_owned(), "plugin"),
+                ..LitmusCore::default()
+            }),
+            ..RealTimeCores::default()
+        };
+        let rows = |plugin| {
+            of_a_core(&with(plugin))
+                .iter()
+                .map(Policy::to_string)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            rows("P-FP"),
+            ["LITMUS P-FP 10", "LITMUS P-FP 10, release sleep"]
+        );
+        assert_eq!(
+            rows("GSN-EDF"),
+            ["LITMUS GSN-EDF", "LITMUS GSN-EDF, release sleep"]
+        );
+        assert!(rows("Linux").is_empty());
     }
 
     #[test]

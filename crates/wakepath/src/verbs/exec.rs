@@ -23,7 +23,7 @@ pub fn run(arguments: &Exec) -> Outcome {
         return Err(format!(
             "--policy '{policy}': a thread enters a real-time core by itself, and leaves it where another \
              program takes its place; exec can give {}",
-            policy.in_linux()
+            policy.nearest_in_linux()
         )
         .into());
     }

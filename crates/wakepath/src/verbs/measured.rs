@@ -22,7 +22,7 @@ use wakepath_machine::{Facts, Root};
 use wakepath_measure::{HostCpus, Interrupt, Measurement, Plan, load_controllers};
 use wakepath_readiness::{Inspection, Report};
 use wakepath_report::{Answer, Shown, Style, ToText, to_json};
-use wakepath_scenario::{KnownCpus, Scenario, Warning, builtin, units};
+use wakepath_scenario::{KnownCpus, PluginSwitch, Scenario, Warning, builtin, units};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -127,6 +127,9 @@ pub fn measure_after(
     let subject = super::subject::loop_of(&scenario, &host);
     let above_ns = given::time("--stop-above", output.stop_above.as_deref())?;
     let mut scenario = scenario;
+    if output.switch_plugin {
+        scenario.litmus_plugin = PluginSwitch::Switch;
+    }
     if above_ns.is_some() {
         scenario.trace.get_or_insert_default();
     }
@@ -142,9 +145,18 @@ pub fn measure_after(
         super::exec::to_start(program.as_ref())?.map_err(|(_, why)| why)?;
     }
     let facts = Facts::read(&Root::host());
-    let own = scenario.tasks.iter().filter_map(|task| task.policy);
-    for policy in scenario.policies.iter().copied().chain(own) {
-        if let Some(why) = facts.varying.cores.refusal(policy) {
+    let cores = &facts.varying.cores;
+    let may_switch = scenario.litmus_plugin == PluginSwitch::Switch;
+    for thread in plan.segments().flat_map(|of| &of.loop_spec.threads) {
+        let (policy, cpus) = (&thread.preparation.policy, &thread.preparation.cpus);
+        let why = match policy.of_litmus() {
+            Some(_) => {
+                let cpus = cpus.as_deref().unwrap_or_default();
+                cores.litmus_refusal(*policy, cpus, may_switch)
+            }
+            None => cores.refusal(*policy),
+        };
+        if let Some(why) = why {
             return Err(why.into());
         }
     }

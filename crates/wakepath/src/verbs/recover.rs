@@ -60,6 +60,7 @@ pub fn run(arguments: &Recover) -> Outcome {
     // Of a watch that was killed when its run was as good as recorded.
     Session::forget(&directory)?;
     let (had_scratch, reaped) = remove_loads(&directory)?;
+    let plugin = wakepath_measure::put_back_litmus_plugin()?;
 
     let mut text = String::new();
     let directory = place.display();
@@ -81,6 +82,9 @@ pub fn run(arguments: &Recover) -> Outcome {
     }
     if had_scratch {
         writeln!(text, "removed: the loads' scratch files")?;
+    }
+    if let Some(plugin) = plugin {
+        writeln!(text, "put back: {plugin}, as LITMUS^RT's active plugin")?;
     }
     if reaped > 0 {
         writeln!(

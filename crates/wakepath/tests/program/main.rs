@@ -45,6 +45,7 @@ wakepath_test_program::program![
     kills::tunings::TESTS,
     kills::watches::TESTS,
     lab::cores::TESTS,
+    lab::litmus::TESTS,
     lab::experiments::TESTS,
     lab::given::TESTS,
     lab::guests::TESTS,

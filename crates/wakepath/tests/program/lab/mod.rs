@@ -5,6 +5,7 @@ pub mod cores;
 pub mod experiments;
 pub mod given;
 pub mod guests;
+pub mod litmus;
 pub mod refused;
 pub mod repeated;
 pub mod tuned;
