@@ -5,7 +5,7 @@
 //! At the soft limit the kernel sends SIGXCPU; the handler gives every guarded thread back to
 //! SCHED_OTHER and says so. At the hard limit the kernel kills the process. A SCHED_DEADLINE thread
 //! needs no guard: its reservation throttles it. A task of LITMUS^RT, which that limit does not count, has a timer
-//! of its own ([`crate::litmus`]'s watchdog) that sends the same signal.
+//! of its own (`litmus/watchdog.rs`) that sends the same signal.
 
 #![allow(unsafe_code)] // Installing a signal handler, and what may be called inside one.
 
