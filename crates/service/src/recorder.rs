@@ -145,6 +145,7 @@ impl<'a> Recorder<'a> {
         })?;
         self.say_what_nobody_goes_on_with();
         self.history.sync()?;
+        replay::forget_all_but(self.directory, &self.reached)?;
         self.make_room()?;
         self.directory.sync()
     }

@@ -83,8 +83,18 @@ pub(crate) fn replay(
     }
     history.sync()?;
     worst.write(directory)?;
-    note(directory, &[])?;
     Ok(reached)
+}
+
+/// Forgets the segments that nobody goes on with, now that all of them is said. The others stay noted until they are
+/// noted anew: a recorder that is killed before that has counts of due times nowhere else.
+pub(crate) fn forget_all_but(directory: &Directory, reached: &Reached) -> io::Result<()> {
+    let Some(text) = directory.read(NAME)? else {
+        return Ok(());
+    };
+    let mut open: Vec<Open> = serde_json::from_slice(&text).unwrap_or_default();
+    open.retain(|of| reached.contains_key(&(of.process, of.ring)));
+    note(directory, &open)
 }
 
 /// Takes in the samples of a segment from this cycle on; returns the cycle after its last.
