@@ -3,5 +3,6 @@
 mod accounting;
 mod cycles;
 mod judging;
+mod mode_switches;
 mod overall;
 mod runs;

@@ -2,7 +2,7 @@
 //! are taken from the directory that `WAKEPATH_CORE_KERNELS` names, `evl.bzImage` for EVL and `cobalt.bzImage` for
 //! Cobalt.
 
-use super::{Place, lacking, text};
+use super::{Place, core_kernel, lacking, text};
 use crate::started::binary;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,6 @@ wakepath_test_program::tests![
     a_loop_on_cobalt_that_is_killed_leaves_no_thread_there_and_its_samples_are_recovered,
     a_core_of_cobalt_that_is_closed_or_stopped_or_goes_is_told_in_one_line,
 ];
-
-const KERNELS: &str = "WAKEPATH_CORE_KERNELS";
 
 /// What the tests of one core need of it.
 struct Core {
@@ -110,19 +108,8 @@ exit 0
 ";
 
 impl Core {
-    /// Its kernel, or the reason why the test can't be run.
     fn kernel(&self) -> PathBuf {
-        let Some(directory) = std::env::var_os(KERNELS) else {
-            wakepath_test_program::not_run(format!(
-                "{KERNELS} names no directory with {}: a kernel of {}",
-                self.kernel, self.needs
-            ));
-        };
-        let kernel = PathBuf::from(directory).join(self.kernel);
-        if !kernel.is_file() {
-            wakepath_test_program::not_run(format!("{} is not there", kernel.display()));
-        }
-        kernel
+        core_kernel(self.kernel, self.needs)
     }
 
     fn scenario(&self, work: &str) -> String {

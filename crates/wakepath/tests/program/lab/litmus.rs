@@ -1,7 +1,7 @@
 //! Loops on LITMUS^RT, in guests of one CPU and of two. Its kernels are taken from the directory that
 //! `WAKEPATH_CORE_KERNELS` names, as `litmus.bzImage`.
 
-use super::{Place, lacking, text};
+use super::{Place, core_kernel, lacking, text};
 use crate::started::binary;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
@@ -14,8 +14,6 @@ wakepath_test_program::tests![
     a_budget_that_is_enforced_holds_a_job_back_and_a_loop_that_never_waits_is_stopped,
     a_run_that_is_killed_leaves_no_task_and_its_plugin_is_put_back,
 ];
-
-const KERNELS: &str = "WAKEPATH_CORE_KERNELS";
 
 const SCENARIO: &str = r#"
 name = "litmus"
@@ -55,15 +53,10 @@ fn place(name: &str, policies: &str) -> Place {
 
 /// A guest's run, or the reason why the test can't be run.
 fn guest(place: &Place, directory: &str, more: &[&str]) -> Output {
-    let Some(kernels) = std::env::var_os(KERNELS) else {
-        wakepath_test_program::not_run(format!(
-            "{KERNELS} names no directory with litmus.bzImage: LITMUS^RT 2016.1 or later, with Feather-Trace"
-        ));
-    };
-    let kernel = PathBuf::from(kernels).join("litmus.bzImage");
-    if !kernel.is_file() {
-        wakepath_test_program::not_run(format!("{} is not there", kernel.display()));
-    }
+    let kernel = core_kernel(
+        "litmus.bzImage",
+        "LITMUS^RT 2016.1 or later, with Feather-Trace",
+    );
     let mut arguments = vec!["--kernel", kernel.to_str().unwrap()];
     arguments.extend(more);
     let output = place.lab_run(directory, &arguments).output().unwrap();

@@ -100,3 +100,19 @@ pub fn emulators_of(place: &Path) -> Vec<i32> {
     let id = |process: std::fs::DirEntry| process.file_name().to_str()?.parse().ok();
     emulators.filter_map(id).collect()
 }
+
+/// A kernel with a real-time core, or the reason why the test can't be run: no package has one, so it is taken from
+/// the directory that a variable names.
+pub fn core_kernel(file: &str, needs: &str) -> PathBuf {
+    const DIRECTORY: &str = "WAKEPATH_CORE_KERNELS";
+    let Some(directory) = std::env::var_os(DIRECTORY) else {
+        wakepath_test_program::not_run(format!(
+            "{DIRECTORY} names no directory with {file}: {needs}"
+        ));
+    };
+    let kernel = PathBuf::from(directory).join(file);
+    if !kernel.is_file() {
+        wakepath_test_program::not_run(format!("{} is not there", kernel.display()));
+    }
+    kernel
+}

@@ -1,14 +1,18 @@
-//! Policies of LITMUS^RT as a file or a command line writes them, each with the parameters of its plugin
-//! and no other's, checked against what the core accepts.
+//! Policies of LITMUS^RT as a command line writes them, each with the parameters of its plugin and no other's,
+//! checked against what the core accepts. How a file's table has them is in `table`, where their threads may run in
+//! `partitions`.
 
-use crate::document::Section;
-use crate::error::Findings;
+mod partitions;
+mod table;
+
 use crate::units::{Complaint, parse_duration};
-use crate::{KnownCpus, Task};
 use wakepath_timeline::duration::exact;
 use wakepath_timeline::{
-    CpuSet, Enforcement, JobRelease, LitmusPlugin, LitmusTask, MOST_CPUS, Policy, quoted,
+    Enforcement, JobRelease, LitmusPlugin, LitmusTask, MOST_CPUS, Policy, quoted,
 };
+
+pub(crate) use partitions::check_partitions;
+pub(crate) use table::read;
 
 const FORM: &str = "give \"LITMUS P-FP N\" with N from 1 to 511, \"LITMUS PSN-EDF\", \"LITMUS GSN-EDF\" or \
                     \"LITMUS C-EDF\"";
@@ -240,140 +244,6 @@ fn checked(task: LitmusTask, loop_ns: u64) -> Result<LitmusTask, (&'static str, 
         return wrong("budget", problem, &format!("give at most {}", exact(limit)));
     }
     Ok(task)
-}
-
-/// Refuses policies whose CPU is none that their thread may have: a partition beside the task's CPUs, or one that
-/// nobody has named.
-pub(crate) fn check_partitions(
-    root: &Section<'_>,
-    policies: &[Policy],
-    tasks: &[Task],
-    known: &KnownCpus,
-    findings: &mut Findings,
-) {
-    let conditions = match policies {
-        [] => vec![None],
-        _ => policies.iter().map(Some).collect(),
-    };
-    for condition in conditions {
-        let of_task = |task: &Task| task.policy.or(condition.copied())?.of_litmus();
-        let mut plugins: Vec<LitmusPlugin> =
-            tasks.iter().filter_map(of_task).map(|of| of.0).collect();
-        plugins.dedup();
-        if let [first, other, ..] = plugins[..] {
-            let problem =
-                format!("has policies of {first} and of {other}, and one plugin schedules all");
-            findings.push(root.refuse_key("tasks", problem, "give them policies of one plugin"));
-        }
-    }
-    for task in tasks {
-        let key = match task.policy {
-            Some(_) => "tasks",
-            None => "policies",
-        };
-        let own = task.policy.as_slice();
-        for policy in own.iter().chain(policies.iter().filter(|_| own.is_empty())) {
-            let Some((problem, remedy)) = misplaced(*policy, task.cpus.as_ref(), known.cpus())
-            else {
-                continue;
-            };
-            findings.push(root.refuse_key(key, format!("has {policy}, {problem}"), remedy));
-        }
-    }
-}
-
-fn misplaced(
-    policy: Policy,
-    own: Option<&CpuSet>,
-    known: &CpuSet,
-) -> Option<(String, &'static str)> {
-    let (plugin, _) = policy.of_litmus()?;
-    match (policy.litmus_partition(), own) {
-        (Some(cpu), _) if !known.numbers().contains(&cpu) => Some((
-            format!("whose partition is CPU {cpu}: no loop may run there"),
-            "give the number of a CPU that is there",
-        )),
-        (Some(cpu), Some(own)) if !own.numbers().contains(&cpu) => Some((
-            format!("whose partition is CPU {cpu}, and its loop runs on CPU {own}"),
-            "give one of these, or leave the partition out",
-        )),
-        (None, Some(own)) if own.numbers().len() > 1 && !plugin.migrates() => Some((
-            format!("which runs on one CPU, and its loop on CPU {own}"),
-            "name one with `cpu`, or with the policy's `partition`",
-        )),
-        _ => None,
-    }
-}
-
-/// Reads the table of a policy.
-pub(crate) fn read(
-    section: &Section<'_>,
-    plugin: LitmusPlugin,
-    period_ns: u64,
-    findings: &mut Findings,
-) -> Option<Policy> {
-    let remedy = "give a time such as \"400 µs\"";
-    let mut time = |name| match section.get(name) {
-        None => Some(None),
-        Some(node) => findings
-            .keep(node.quantity(remedy, parse_duration))
-            .map(Some),
-    };
-    let (budget_ns, own_period_ns, deadline_ns) =
-        (time("budget")?, time("period")?, time("deadline")?);
-    let enforcement = findings.optional(section.get("enforce"), Enforcement::None, |node| {
-        crate::read::choice(
-            node,
-            &[
-                ("none", Enforcement::None),
-                ("quantum", Enforcement::Quantum),
-                ("precise", Enforcement::Precise),
-            ],
-        )
-    })?;
-    let release = findings.optional(section.get("release"), JobRelease::Job, |node| {
-        let kinds = [("job", JobRelease::Job), ("sleep", JobRelease::Sleep)];
-        crate::read::choice(node, &kinds)
-    })?;
-    let partition = match section.get("partition") {
-        None => None,
-        Some(node) => {
-            let cpus = 0..=i64::from(MOST_CPUS) - 1;
-            Some(findings.keep(node.integer(cpus))? as u16)
-        }
-    };
-    let priority = match plugin {
-        LitmusPlugin::PFp => {
-            let node = section.need("priority", "give a priority from 1 (highest) to 511");
-            let number = node.and_then(|node| node.integer(1..=i64::from(LOWEST_PRIORITY)));
-            Some(findings.keep(number)? as u16)
-        }
-        _ => None,
-    };
-    let task = LitmusTask {
-        budget_ns,
-        period_ns: own_period_ns,
-        deadline_ns,
-        enforcement,
-        release,
-    };
-    match checked(task, period_ns) {
-        Ok(task) => Some(
-            Given {
-                priority,
-                partition,
-                task,
-            }
-            .policy(plugin),
-        ),
-        Err((part, Complaint { problem, remedy })) => {
-            findings.push(match section.get(part) {
-                Some(node) => node.refuse(problem, remedy),
-                None => section.refuse_key(part, problem, remedy),
-            });
-            None
-        }
-    }
 }
 
 #[cfg(test)]

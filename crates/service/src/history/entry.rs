@@ -1,0 +1,199 @@
+//! What a line of the history says: what happened, and what a minute came to. Nothing here is read or written.
+
+use serde::{Deserialize, Serialize};
+use wakepath_statistics::LatencyHistogram;
+
+/// What a loop bears: the criterion as it is for its period. Times in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Bears {
+    /// A due time is missed when its cycle wakes later than this after it.
+    pub latency_ns: Option<u64>,
+    /// And when its work ends later than this after it.
+    pub deadline_ns: Option<u64>,
+    /// Tolerated share of due times missed.
+    pub miss_fraction: f64,
+    /// The bound on the miss probability asked for where none is tolerated.
+    pub evidence: f64,
+    /// One-sided confidence.
+    pub confidence: f64,
+    /// Tolerated misses in a row.
+    pub consecutive_misses: Option<u64>,
+    /// Tolerated time from the end of a cycle to the end of the next.
+    pub outage_ns: Option<u64>,
+}
+
+/// What happened, with its time in nanoseconds since 1970.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum Entry {
+    /// A program was started.
+    Started {
+        /// When.
+        at_ns: u64,
+        /// Its command line.
+        command: Vec<String>,
+        /// Its process.
+        process: u32,
+        /// The boot it is of.
+        boot: String,
+        /// Version of the recorder.
+        version: String,
+    },
+    /// The recorder had died while the program ran, and was started again.
+    Resumed {
+        /// When.
+        at_ns: u64,
+    },
+    /// A loop has come.
+    LoopBegan {
+        /// When.
+        at_ns: u64,
+        /// Its name.
+        name: String,
+        /// Its period in nanoseconds.
+        period_ns: u64,
+        /// The policy of its thread, read back.
+        policy: String,
+        /// What it bears.
+        bears: Bears,
+    },
+    /// Up to a minute of a loop.
+    Minute(Box<Minute>),
+    /// A loop has ended.
+    LoopEnded {
+        /// When.
+        at_ns: u64,
+        /// Its name.
+        name: String,
+        /// Why.
+        how: String,
+        /// Whether its program ended or gave it up while it ran.
+        died: bool,
+    },
+    /// Rounds of a scenario are measured from now on: by a new command, or by one that goes on.
+    RoundsBegan {
+        /// When.
+        at_ns: u64,
+        /// The command line that they all have.
+        command: Vec<String>,
+    },
+    /// A round is measured, and all before this since the last one is of it.
+    RoundEnded {
+        /// When.
+        at_ns: u64,
+        /// Its number, from 1.
+        number: u32,
+        /// How many there are to be.
+        of: u32,
+    },
+    /// What a round shows of a loop beside its counts.
+    RoundJudged {
+        /// When it began.
+        at_ns: u64,
+        /// The loop.
+        name: String,
+        /// What it is.
+        #[serde(flatten)]
+        finding: RoundFinding,
+    },
+    /// Something to be known.
+    Note {
+        /// When.
+        at_ns: u64,
+        /// One line.
+        text: String,
+    },
+    /// The program ended, and all that was in its rings is on disk.
+    Ended {
+        /// When.
+        at_ns: u64,
+    },
+    /// Of a later version. Never written.
+    #[serde(other)]
+    Unknown,
+}
+
+/// What a round shows of a loop beside its counts, with the reason in one line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "finding", content = "why", rename_all = "kebab-case")]
+pub enum RoundFinding {
+    /// Its samples are no evidence, and none of them is counted.
+    Invalid(String),
+    /// It breaks the criterion by more than counts, such as in the vehicle's flight.
+    Failed(String),
+    /// It leaves something open that counts do not show.
+    Undecided(String),
+}
+
+/// What the cycles of a loop came to, of which the first and the last are due in the same minute.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Minute {
+    /// The loop.
+    pub name: String,
+    /// Where its first cycle was due, in nanoseconds since 1970.
+    pub at_ns: u64,
+    /// The segment with its samples; it may be gone by now.
+    pub segment: String,
+    /// The cycle of that segment after the last one.
+    pub to_cycle: u64,
+    /// Cycles that ran and are recorded.
+    pub executed: u64,
+    /// Due times at which none ran.
+    pub skipped: u64,
+    /// Due times missed, those skipped included.
+    pub missed: u64,
+    /// Cycles that ran, or may have, and are not recorded.
+    pub lost: u64,
+    /// Most misses in a row so far.
+    pub longest_run: u64,
+    /// Most misses in a cluster so far.
+    pub largest_cluster: u64,
+    /// Longest time from the end of a cycle to the end of the next.
+    pub outage_ns: u64,
+    /// Sum of the latencies, early ones counted as 0.
+    pub sum_ns: u64,
+    /// Least latency.
+    pub min_ns: i64,
+    /// Largest latency.
+    pub max_ns: i64,
+    /// Largest response time.
+    pub max_response_ns: i64,
+    /// The histogram of the latencies: for each bin with something in it how far its lower edge lies above the
+    /// one before (the first: above 0), and its count.
+    pub bins: Vec<i64>,
+}
+
+impl Minute {
+    /// Takes in a histogram.
+    pub(crate) fn put(&mut self, histogram: &LatencyHistogram) {
+        self.min_ns = histogram.min().unwrap_or(0);
+        self.max_ns = histogram.max().unwrap_or(0);
+        let mut before = 0_i64;
+        for (low, _, count) in histogram.occupied() {
+            // What is far below 0 is counted together; its least value is kept beside.
+            let low = low.max(self.min_ns.min(0));
+            self.bins.push(low - before);
+            self.bins.push(count.cast_signed());
+            before = low;
+        }
+    }
+
+    /// Adds its latencies up; smallest and largest stay exact.
+    pub fn add_to(&self, histogram: &mut LatencyHistogram) {
+        let mut low = 0_i64;
+        let pairs = self.bins.as_chunks::<2>().0;
+        for (number, [step, count]) in pairs.iter().enumerate() {
+            low = low.saturating_add(*step);
+            let mut count = count.max(&0).cast_unsigned();
+            if number == 0 && count > 0 {
+                histogram.record(self.min_ns);
+                count -= 1;
+            }
+            if number + 1 == pairs.len() && count > 0 {
+                histogram.record(self.max_ns);
+                count -= 1;
+            }
+            histogram.record_many(low, count);
+        }
+    }
+}
