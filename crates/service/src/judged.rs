@@ -121,7 +121,13 @@ pub fn judged(of: &LoopSummary, bears: &Bears) -> Judged {
     };
     failed.extend(rounds(&of.rounds.failed));
     missing.extend(rounds(&of.rounds.undecided));
-    missing.extend(rounds(&of.rounds.invalid).map(|said| format!("no evidence in {said}")));
+    if let Some(said) = rounds(&of.rounds.invalid) {
+        // Of nothing, no share is worth a word.
+        if tally.due == 0 {
+            missing.clear();
+        }
+        missing.insert(0, format!("no evidence in {said}"));
+    }
     let outcome = match (failed.is_empty(), missing.is_empty()) {
         (false, _) => Outcome::Failed,
         (true, false) => Outcome::Undecided,

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use wakepath_archive::{ArchiveError, Run, SegmentRecord, ThreadRecord};
 use wakepath_directory::{Directory, Trust};
 
@@ -38,8 +39,8 @@ pub struct Round<'a> {
     pub bears: &'a dyn Fn(&ThreadRecord) -> Bears,
     /// What it shows beside its counts, by the name of the loop.
     pub findings: &'a BTreeMap<String, RoundFinding>,
-    /// From `CLOCK_MONOTONIC` to the time since 1970, in nanoseconds, while it ran.
-    pub offset_ns: i64,
+    /// From `CLOCK_MONOTONIC` to the time since 1970, in nanoseconds, while it ran; `None` where that boot is over.
+    pub offset_ns: Option<i64>,
     /// The command line, where this is the first round that it measured.
     pub begins: Option<&'a [String]>,
 }
@@ -117,10 +118,11 @@ impl Rounds {
     /// When the run can't be read, or the disk takes nothing: then it is not in the history.
     pub fn take(&mut self, round: &Round<'_>) -> Result<(), RoundError> {
         let at_ns = now_ns();
+        let times = Times::of(round, at_ns);
         let mut entries = Vec::new();
         if let Some(command) = round.begins {
             entries.push(Entry::RoundsBegan {
-                at_ns: began_ns(round).unwrap_or(at_ns),
+                at_ns: times.began_ns,
                 command: command.to_vec(),
             });
         }
@@ -130,7 +132,7 @@ impl Rounds {
             for thread in &segment.threads {
                 let own = (!is_one).then_some(thread.name.as_str());
                 let name = loop_name(&segment.condition, &segment.phase, own);
-                self.take_thread(round, segment, thread, &name, &mut entries)?;
+                self.take_thread((round, times), segment, thread, &name, &mut entries)?;
             }
         }
         entries.push(Entry::RoundEnded {
@@ -146,17 +148,16 @@ impl Rounds {
 
     fn take_thread(
         &mut self,
-        round: &Round<'_>,
+        (round, times): (&Round<'_>, Times),
         segment: &SegmentRecord,
         thread: &ThreadRecord,
         name: &str,
         entries: &mut Vec<Entry>,
     ) -> Result<(), RoundError> {
-        let at = |due_ns: u64| (i128::from(due_ns) + i128::from(round.offset_ns)).max(0) as u64;
-        let first_ns = thread.due.due_ns(thread.first_judged_cycle);
+        let began_ns = times.due_ns(thread, thread.first_judged_cycle);
         let bears = (round.bears)(thread);
         entries.push(Entry::LoopBegan {
-            at_ns: at(first_ns),
+            at_ns: began_ns,
             name: name.into(),
             period_ns: thread.due.period_ns,
             policy: thread.requested.to_string(),
@@ -165,17 +166,17 @@ impl Rounds {
         let finding = round.findings.get(name);
         if let Some(finding) = finding {
             entries.push(Entry::RoundJudged {
-                at_ns: at(first_ns),
+                at_ns: began_ns,
                 name: name.into(),
                 finding: finding.clone(),
             });
         }
         if !matches!(finding, Some(RoundFinding::Invalid(_))) {
-            let minutes = self.minutes(round, segment, thread, name, bears)?;
+            let minutes = self.minutes((round, times), segment, thread, name, bears)?;
             entries.extend(minutes.into_iter().map(|of| Entry::Minute(Box::new(of))));
         }
         entries.push(Entry::LoopEnded {
-            at_ns: at(thread.due.due_ns(thread.expected)),
+            at_ns: times.due_ns(thread, thread.expected),
             name: name.into(),
             how: "the round ended".into(),
             died: false,
@@ -186,13 +187,13 @@ impl Rounds {
     /// The judged cycles of a thread, minute by minute; the worst of them are kept.
     fn minutes(
         &mut self,
-        round: &Round<'_>,
+        (round, times): (&Round<'_>, Times),
         segment: &SegmentRecord,
         thread: &ThreadRecord,
         name: &str,
         bears: Bears,
     ) -> Result<Vec<Minute>, RoundError> {
-        let mut account = Account::new(name, bears, round.offset_ns.into());
+        let mut account = Account::new(name, bears, times.offset_ns.into());
         account.begin_at(thread.first_judged_cycle);
         account.lose(thread.lost.unwrap_or(0));
         let mut recent = Recent::default();
@@ -200,7 +201,7 @@ impl Rounds {
             name,
             segment: round.segment,
             base: 0,
-            offset_ns: round.offset_ns.into(),
+            offset_ns: times.offset_ns.into(),
         };
         let mut minutes = Vec::new();
         let mut to_cycle = thread.first_judged_cycle;
@@ -233,7 +234,7 @@ impl Rounds {
                 let due = thread.expected.saturating_sub(thread.first_judged_cycle);
                 minutes.push(Minute {
                     name: name.into(),
-                    at_ns: 0,
+                    at_ns: times.due_ns(thread, thread.first_judged_cycle),
                     skipped: due,
                     missed: due,
                     longest_run: due,
@@ -259,11 +260,50 @@ impl Rounds {
     }
 }
 
-/// When a round began, as its manifest says.
-fn began_ns(round: &Round<'_>) -> Option<u64> {
-    let at = humantime::parse_rfc3339(&round.run.manifest.started).ok()?;
-    let since = at.duration_since(std::time::SystemTime::UNIX_EPOCH).ok()?;
-    u64::try_from(since.as_nanos()).ok()
+/// When a round ran, in nanoseconds since 1970.
+#[derive(Clone, Copy)]
+struct Times {
+    began_ns: u64,
+    offset_ns: i64,
+}
+
+impl Times {
+    /// By the manifest; of a boot that is over, by the first cycle too, which was due some tenths of a second after
+    /// the run began.
+    fn of(round: &Round<'_>, now_ns: u64) -> Self {
+        let began = humantime::parse_rfc3339(&round.run.manifest.started).ok();
+        let began = began.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+        let began_ns = began.and_then(|since| u64::try_from(since.as_nanos()).ok());
+        let began_ns = began_ns.unwrap_or(now_ns);
+        let segments = round.run.manifest.segments.iter();
+        let first = segments
+            .flat_map(|of| &of.threads)
+            .filter(|of| has_started(of));
+        let first_ns = first.map(|thread| thread.due.start_ns).min().unwrap_or(0);
+        let offset = || {
+            began_ns
+                .cast_signed()
+                .saturating_sub(first_ns.cast_signed())
+        };
+        Self {
+            began_ns,
+            offset_ns: round.offset_ns.unwrap_or_else(offset),
+        }
+    }
+
+    /// When a cycle was due; of a thread that never started, when the round began.
+    fn due_ns(self, thread: &ThreadRecord, cycle: u64) -> u64 {
+        let due_ns = i128::from(thread.due.due_ns(cycle)) + i128::from(self.offset_ns);
+        match has_started(thread) {
+            true => due_ns.max(0) as u64,
+            false => self.began_ns,
+        }
+    }
+}
+
+/// A thread that was refused its policy, or could not be had, has no due times.
+fn has_started(thread: &ThreadRecord) -> bool {
+    thread.due.start_ns > 0
 }
 
 #[cfg(test)]
@@ -287,7 +327,7 @@ mod tests {
                     ..Bears::default()
                 },
                 findings,
-                offset_ns: 0,
+                offset_ns: Some(0),
                 begins: (number == 1).then_some(&command[..]),
             })
             .unwrap();
@@ -354,6 +394,10 @@ mod tests {
         let (name, (due, _)) = in_the_fixture().pop_first().unwrap();
         let why = RoundFinding::Invalid("a load did not prove its work".into());
         taken(&mut rounds, 1, &BTreeMap::from([(name.clone(), why)]));
+        let first = summary(&path).unwrap();
+        let judged = crate::judged(&first.loops[&name], &first.loops[&name].bears);
+        let only = "no evidence in 1 round: a load did not prove its work";
+        assert_eq!(judged.reasons, [only], "nothing is said of 0 due times");
         taken(&mut rounds, 2, &BTreeMap::new());
         let found = summary(&path).unwrap();
         let of = &found.loops[&name];

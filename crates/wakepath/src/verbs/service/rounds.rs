@@ -1,6 +1,7 @@
 //! The answer of rounds of a scenario: as of one run, which policy held in every phase, in a row for each condition.
 
 use super::shown::{at, worst_line};
+use crate::terminal::folded_for_people;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use wakepath_service::{Judged, LoopSummary, Outcome as Verdict, Summary, WorstCycle};
@@ -36,7 +37,16 @@ pub(super) fn whole<'a>(loops: &BTreeMap<&'a str, (&'a LoopSummary, Judged)>) ->
     }
     let best = policies.values().copied().min_by_key(|of| rank(*of));
     let outcome = best.unwrap_or(Verdict::Undecided);
-    let its = policies.iter().filter(|(_, of)| **of == outcome);
+    // One that was never measured may hold as little as it may not.
+    let is_measured = |policy: &str| {
+        let mut its = loops
+            .iter()
+            .filter(|(name, (of, _))| group(name, of) == policy);
+        its.all(|(_, (of, _))| of.misses.due > 0)
+    };
+    let its = policies
+        .iter()
+        .filter(|(policy, of)| **of == outcome && is_measured(policy));
     Whole {
         outcome,
         policies: its.map(|(policy, _)| *policy).collect(),
@@ -65,6 +75,7 @@ pub(super) fn text(
     let policies = whole.policies.join(", ");
     let verdict = match whole.outcome {
         Verdict::Passed => format!("PASSED: {policies}, in every phase"),
+        Verdict::Undecided if policies.is_empty() => "UNDECIDED: no policy was measured".to_owned(),
         Verdict::Undecided => format!("UNDECIDED: {policies} may hold"),
         Verdict::Failed => "FAILED: no policy held in every phase".to_owned(),
     };
@@ -112,7 +123,8 @@ pub(super) fn text(
             "\n{lines} lines of the history are damaged and left out"
         );
     }
-    text += "\nnext\n";
+    // What is to be typed is never broken.
+    text = folded_for_people(&text) + "\nnext\n";
     if measured < of {
         let _ = writeln!(text, "  wakepath run --continue --directory {place}");
     }
