@@ -15,21 +15,7 @@ pub fn run(arguments: &Run) -> Outcome {
         return unattended::begin(arguments, whole);
     }
     let host = measured::host_cpus()?;
-    // Without one the command line was refused.
-    let name = arguments.scenario.as_deref().unwrap_or_default();
-    let (text, source) = measured::scenario_text(name)?;
-    measured::may_use(arguments.cpu, &host)?;
-    let changes = Changes {
-        rate: arguments.rate.as_deref(),
-        cpu: arguments.cpu,
-        task: arguments.task.as_deref(),
-        policies: &arguments.policy,
-        reserved_for: None,
-    };
-    let (mut scenario, warnings) = changed(&text, &source, &changes, &host)?;
-    if arguments.trace {
-        scenario.trace.get_or_insert_default();
-    }
+    let (scenario, warnings) = asked(arguments, &host)?;
     let (scenario, warnings) = match &arguments.duration {
         None => (scenario, warnings),
         Some(duration) => measured::fitted(&scenario, warnings, duration)?,
@@ -40,6 +26,29 @@ pub fn run(arguments: &Run) -> Outcome {
         host,
         &arguments.output,
     )
+}
+
+/// The scenario with what the command line changes in it, but for its length.
+pub(super) fn asked(
+    arguments: &Run,
+    host: &HostCpus,
+) -> Result<(Scenario, Vec<Warning>), Box<dyn std::error::Error>> {
+    // Without one the command line was refused.
+    let name = arguments.scenario.as_deref().unwrap_or_default();
+    let (text, source) = measured::scenario_text(name)?;
+    measured::may_use(arguments.cpu, host)?;
+    let changes = Changes {
+        rate: arguments.rate.as_deref(),
+        cpu: arguments.cpu,
+        task: arguments.task.as_deref(),
+        policies: &arguments.policy,
+        reserved_for: None,
+    };
+    let (mut scenario, warnings) = changed(&text, &source, &changes, host)?;
+    if arguments.trace {
+        scenario.trace.get_or_insert_default();
+    }
+    Ok((scenario, warnings))
 }
 
 /// A scenario with what the command line changes in it. As it is in its file it has to be right:

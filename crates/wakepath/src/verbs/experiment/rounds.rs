@@ -6,6 +6,7 @@ use super::{Failure, booted, scenario_of, show};
 use crate::command_line::ExperimentRun;
 use crate::runs::HOME;
 use crate::terminal::tell;
+use crate::verbs::aside::set_aside;
 use crate::verbs::changed::Changes;
 use crate::verbs::parts::Parts;
 use crate::verbs::run::changed;
@@ -144,7 +145,9 @@ impl Order<'_> {
                 continue;
             }
             tell!("{part}");
-            set_aside(&place)?;
+            set_aside(&place, &part, |number| {
+                place.with_file_name(format!("interrupted-{number}-round-{round}"))
+            })?;
             std::fs::create_dir_all(&self.kernel_place)
                 .map_err(|error| format!("{}: {error}", self.kernel_place.display()))?;
             let said = parts.carry_out(self.command(&place), &part, rounds - round)?;
@@ -258,33 +261,4 @@ fn leave_nothing_of_a_refusal(place: &Path, directory: &Path) {
             break;
         }
     }
-}
-
-/// What is left of a round that was interrupted is no round; its samples stay, beside the rounds.
-fn set_aside(place: &Path) -> Result<(), Failure> {
-    if !place.exists() {
-        return Ok(());
-    }
-    if let Some(by) = Run::writer(place) {
-        return Err(format!(
-            "{}: this round is still under way ({by} writes it): go on when it has ended",
-            place.display()
-        )
-        .into());
-    }
-    let name = place
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let free = (1..).map(|number| place.with_file_name(format!("interrupted-{number}-{name}")));
-    for aside in free {
-        if !aside.exists() {
-            std::fs::rename(place, &aside)
-                .map_err(|error| format!("{}: {error}", place.display()))?;
-            tell!("what was measured of it before is in {}", aside.display());
-            break;
-        }
-    }
-    Ok(())
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use wakepath_archive::{SegmentRecord, ThreadRecord};
-use wakepath_assess::Assessment;
+use wakepath_assess::{Assessment, NotMeasured};
 use wakepath_scenario::Scenario;
 use wakepath_service::{Bears, RoundFinding, loop_name};
 use wakepath_verdict::{ConditionName, DEFAULT_EVIDENCE, Judgement, Outcome, Reason};
@@ -22,8 +22,12 @@ pub fn findings(
             let of = |one: &&Judgement| is_of(&one.name, segment, thread);
             match assessment.conditions.iter().find(of) {
                 None => {
-                    let why = "it was not judged".to_owned();
-                    found.insert(name, RoundFinding::Invalid(why));
+                    let of = |one: &&NotMeasured| {
+                        one.condition == segment.condition && one.phase == segment.phase
+                    };
+                    let reason = assessment.not_measured.iter().find(of);
+                    let why = reason.map_or("it was not judged", |of| &of.reason);
+                    found.insert(name, RoundFinding::Invalid(why.to_owned()));
                 }
                 Some(judgement) => {
                     found.extend(of_judgement(judgement).map(|finding| (name, finding)));

@@ -4,9 +4,9 @@
 mod findings;
 mod plan;
 
-use super::changed::Changes;
+use super::aside::set_aside;
 use super::parts::Parts;
-use super::run::changed;
+use super::run::asked;
 use super::{Outcome, measured, service};
 use crate::command_line::{Run as Arguments, Show};
 use crate::runs::{self, HOME};
@@ -33,21 +33,7 @@ const ASIDE: &str = "cut-short";
 
 /// Begins, for that time in all.
 pub fn begin(arguments: &Arguments, whole: &str) -> Outcome {
-    let name = arguments.scenario.as_deref().unwrap_or_default();
-    let host = measured::host_cpus()?;
-    let (text, source) = measured::scenario_text(name)?;
-    measured::may_use(arguments.cpu, &host)?;
-    let changes = Changes {
-        rate: arguments.rate.as_deref(),
-        cpu: arguments.cpu,
-        task: arguments.task.as_deref(),
-        policies: &arguments.policy,
-        reserved_for: None,
-    };
-    let (mut scenario, _) = changed(&text, &source, &changes, &host)?;
-    if arguments.trace {
-        scenario.trace.get_or_insert_default();
-    }
+    let (scenario, warnings) = asked(arguments, &measured::host_cpus()?)?;
     let plan = Plan::asked(arguments, whole, &scenario)?;
     let directory = match &arguments.output.directory {
         Some(directory) => directory.clone(),
@@ -64,6 +50,9 @@ pub fn begin(arguments: &Arguments, whole: &str) -> Outcome {
     }
     super::place::refuse_used(&directory)?;
     plan.has_room(&directory)?;
+    for warning in warnings {
+        tell!("note: {warning}");
+    }
     carry_out(&directory, &plan, true, arguments)
 }
 
@@ -218,27 +207,14 @@ impl Unattended<'_> {
 
     /// What is left of a round that was cut short is no round; its samples stay, beside.
     fn set_aside(&self, place: &Path, number: u32) -> Result<(), Failure> {
+        let aside = self.directory.join(ASIDE);
         if !place.exists() {
             return Ok(());
         }
-        if let Some(by) = Run::writer(place) {
-            return Err(format!(
-                "{}: this round is still under way ({by} writes it): go on when it has ended",
-                place.display()
-            )
-            .into());
-        }
-        let aside = self.directory.join(ASIDE);
         std::fs::create_dir_all(&aside).map_err(|error| format!("{}: {error}", aside.display()))?;
-        let mut free = (1..).map(|count| aside.join(format!("round-{number:06}-{count}")));
-        if let Some(to) = free.find(|to| !to.exists()) {
-            std::fs::rename(place, &to).map_err(|error| format!("{}: {error}", place.display()))?;
-            tell!(
-                "round {number} was cut short; what it measured is in {}",
-                to.display()
-            );
-        }
-        Ok(())
+        set_aside(place, &format!("round {number}"), |count| {
+            aside.join(format!("round-{number:06}-{count}"))
+        })
     }
 
     /// Puts a whole round into the history.
@@ -261,7 +237,7 @@ impl Unattended<'_> {
             run: &run,
             bears: &|thread| bears(scenario, thread),
             findings: &findings,
-            offset_ns: offset_ns.unwrap_or_else(|| offset_of(&run)),
+            offset_ns,
             begins: self.begins.then_some(&command[..]),
         })?;
         self.begins = false;
@@ -283,20 +259,4 @@ fn offset_now_ns() -> Result<i64, Failure> {
     Ok(i64::try_from(
         since.as_nanos().cast_signed() - monotonic_ns,
     )?)
-}
-
-/// The same for a run of another boot: its first cycle was due some tenths of a second after it began.
-fn offset_of(run: &Run) -> i64 {
-    let began = humantime::parse_rfc3339(&run.manifest.started).ok();
-    let began = began.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
-    let began_ns = began.and_then(|since| i64::try_from(since.as_nanos()).ok());
-    let first = run
-        .manifest
-        .segments
-        .iter()
-        .flat_map(|segment| &segment.threads);
-    let first_ns = first.map(|thread| thread.due.start_ns.cast_signed()).min();
-    began_ns
-        .zip(first_ns)
-        .map_or(0, |(began, first)| began - first)
 }
