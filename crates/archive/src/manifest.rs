@@ -228,13 +228,18 @@ impl Manifest {
     /// The manifest as it lies on disk: JSON, whose last member is the SHA-256 of all bytes before
     /// the comma that precedes it.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut text = serde_json::to_string_pretty(self).expect("a manifest has string keys only");
+        let mut text = self.to_json();
         text.truncate(text.strip_suffix("\n}").expect("an object ends so").len());
         let digest = sha256_of_bytes(text.as_bytes());
         text += SEAL;
         text += &digest;
         text += SEAL_END;
         text.into_bytes()
+    }
+
+    /// Without the seal.
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a manifest has string keys only")
     }
 
     /// Reads a manifest and checks its seal; `path` is for messages.

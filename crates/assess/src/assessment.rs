@@ -94,7 +94,7 @@ pub struct Assessment {
 
 fn readiness_of(run: &Run) -> Option<wakepath_readiness::Report> {
     let first = run.manifest.facts.first()?;
-    serde_json::from_value(first.facts.get(wakepath_readiness::READINESS_KEY)?.clone()).ok()
+    wakepath_readiness::Report::of_json(first.facts.get(wakepath_readiness::READINESS_KEY)?).ok()
 }
 
 impl Assessment {

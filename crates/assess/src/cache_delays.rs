@@ -107,8 +107,7 @@ fn collect(thread: &ThreadRecord, condition: usize, found: &mut Found) {
 /// Where the preempting thread was too small to empty the last level of the machine's caches: what it
 /// touched and that level, in bytes.
 pub(crate) fn left_in_cache(run: &Run, delays: &[CacheDelays]) -> Option<(u64, u64)> {
-    let facts = &run.manifest.facts.first()?.facts;
-    let facts: Facts = serde_json::from_value(facts.clone()).ok()?;
+    let facts = Facts::of_json(&run.manifest.facts.first()?.facts).ok()?;
     let sizes = facts.caches();
     let last = sizes.l3.or(sizes.l2).or(sizes.l1d)?;
     let touched = delays.iter().map(|one| one.preempting_bytes).min()?;

@@ -33,7 +33,7 @@ impl RunChanges {
 /// Compares the looks at the machine. Facts that another version wrote and this one can't read
 /// are compared no further.
 pub(crate) fn run_changes(records: &[FactsTaken]) -> RunChanges {
-    let read = |record: &FactsTaken| serde_json::from_value::<Facts>(record.facts.clone()).ok();
+    let read = |record: &FactsTaken| Facts::of_json(&record.facts).ok();
     let (Some(first), Some(last)) = (records.first(), records.last()) else {
         return RunChanges::default();
     };

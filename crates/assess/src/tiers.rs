@@ -265,8 +265,7 @@ impl Served {
 
 /// As the facts have it.
 fn kernel(run: &Run) -> Option<String> {
-    let facts = &run.manifest.facts.first()?.facts;
-    let facts: wakepath_machine::Facts = serde_json::from_value(facts.clone()).ok()?;
+    let facts = wakepath_machine::Facts::of_json(&run.manifest.facts.first()?.facts).ok()?;
     facts.fixed.kernel.release.known().cloned()
 }
 

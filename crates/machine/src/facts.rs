@@ -28,6 +28,7 @@ mod topology;
 mod virtualisation;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub use caches::{Cache, CacheSizes};
 pub use capabilities::Capabilities;
@@ -122,6 +123,22 @@ pub struct Varying {
 }
 
 impl Facts {
+    /// As a run's manifest holds them. Compiled here once, and not again by each crate that reads runs.
+    ///
+    /// # Errors
+    /// What of them this version can't read.
+    pub fn of_json(json: &Value) -> serde_json::Result<Self> {
+        Self::deserialize(json)
+    }
+
+    /// For a run's manifest.
+    ///
+    /// # Errors
+    /// What JSON can't hold.
+    pub fn to_json(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
+    }
+
     /// Reads everything. On the host, the clocks are read too. Takes some tens of milliseconds
     /// at most, changes nothing and wakes no CPU on purpose.
     pub fn read(root: &Root) -> Self {

@@ -282,7 +282,7 @@ impl Running<'_> {
         readiness: Option<serde_json::Value>,
     ) -> Result<(), MeasureError> {
         let facts = Facts::read(&Root::host());
-        let mut facts = serde_json::to_value(&facts).map_err(MeasureError::Facts)?;
+        let mut facts = facts.to_json().map_err(MeasureError::Facts)?;
         if let (Some(readiness), Some(facts)) = (readiness, facts.as_object_mut()) {
             facts.insert(wakepath_readiness::READINESS_KEY.to_owned(), readiness);
         }

@@ -3,6 +3,7 @@
 use crate::check::printable;
 use crate::{Finding, Group, Inspection, LoopAtHand, Severity, State, checks};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Where a report stands in the facts that a run begins with.
 pub const READINESS_KEY: &str = "readiness";
@@ -55,6 +56,24 @@ pub struct Report {
     /// The device interrupts with where they go: what is plugged in, for a comparison.
     #[serde(default)]
     pub interrupts: Vec<(String, String)>,
+}
+
+impl Report {
+    /// As a run's manifest holds it, beside the facts. Compiled here once, and not again by each crate that reads runs.
+    ///
+    /// # Errors
+    /// What of it this version can't read.
+    pub fn of_json(json: &Value) -> serde_json::Result<Self> {
+        Self::deserialize(json)
+    }
+
+    /// For a run's manifest.
+    ///
+    /// # Errors
+    /// What JSON can't hold.
+    pub fn to_json(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
+    }
 }
 
 /// One check, or one interrupt, that is not as it was.

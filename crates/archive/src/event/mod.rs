@@ -3,6 +3,7 @@
 
 mod kernel;
 mod modules;
+mod read;
 mod segment;
 mod start;
 
@@ -22,7 +23,7 @@ use serde_json::Value;
 use crate::imported::Imported;
 
 /// One event of a run. Fields and kinds added by later versions are skipped, not refused.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// The first event of every log.
@@ -54,7 +55,6 @@ pub enum Event {
         ending: Ending,
     },
     /// A kind of event that this version does not know. Never written.
-    #[serde(other)]
     Unknown,
 }
 

@@ -73,7 +73,7 @@ impl Subject {
                 Some(time) => format!("virtual, {} ns an instruction", time.ns_per_instruction),
                 None => "real".into(),
             },
-            facts: facts.and_then(|facts| serde_json::from_value(facts).ok()),
+            facts: facts.and_then(|facts| Facts::of_json(&facts).ok()),
             loads: summarise(&manifest.segments),
         })
     }

@@ -42,7 +42,7 @@ fn own(record: &SegmentRecord, loops: &[Option<u32>]) -> Own {
 /// The drivers' figures from the first facts that have them.
 fn idle_exits(facts: &[FactsTaken]) -> IdleExits {
     let groups = facts.iter().find_map(|taken| {
-        let facts: Facts = serde_json::from_value(taken.facts.clone()).ok()?;
+        let facts = Facts::of_json(&taken.facts).ok()?;
         facts.varying.idle.groups.known().cloned()
     });
     let figures = |group: &IdleGroup| {

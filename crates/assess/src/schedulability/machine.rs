@@ -84,7 +84,7 @@ impl RunMachine {
             .manifest
             .facts
             .first()
-            .and_then(|taken| serde_json::from_value(taken.facts.clone()).ok());
+            .and_then(|taken| Facts::of_json(&taken.facts).ok());
         let no_facts = || MachineError::NoFacts(path.clone());
         let facts = facts.ok_or_else(no_facts)?;
         let last = facts.fixed.cpus.places.iter().map(|place| place.cpu).max();

@@ -215,7 +215,7 @@ pub fn facts_taken(when: When, facts: &Facts) -> Result<FactsTaken, WatchError> 
         phase: None,
         repetition: None,
         at_ns: clock::monotonic_ns(),
-        facts: serde_json::to_value(facts).map_err(WatchError::Facts)?,
+        facts: facts.to_json().map_err(WatchError::Facts)?,
     })
 }
 

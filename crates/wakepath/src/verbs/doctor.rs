@@ -54,7 +54,7 @@ fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: b
             directory.display()
         )
     })?;
-    let then: Facts = serde_json::from_value(first.facts.clone())
+    let then = Facts::of_json(&first.facts)
         .map_err(|error| format!("{}: its facts can't be read: {error}", directory.display()))?;
     // For the loop of that run, so that both are judged by the same terms.
     let subject = match &assessment.readiness {

@@ -190,7 +190,7 @@ pub fn measure_after(
         start: run_started(&scenario, clock_source(&facts), notes.to_vec(), started)?,
         caches: caches(&facts),
         printed_before,
-        readiness: serde_json::to_value(&readiness)?,
+        readiness: readiness.to_json()?,
         observer: &mut observer,
         interrupt: &interrupt,
     }

@@ -75,7 +75,7 @@ pub fn sections(
 /// When the run's kernel let a woken thread take the CPU, as the guest read it back.
 fn preemption(run: &Run) -> PreemptionModel {
     let facts = run.manifest.facts.first();
-    let facts = facts.and_then(|taken| serde_json::from_value::<Facts>(taken.facts.clone()).ok());
+    let facts = facts.and_then(|taken| Facts::of_json(&taken.facts).ok());
     facts.map_or(PreemptionModel::Unknown, |facts| {
         facts.varying.preemption.model
     })

@@ -89,7 +89,7 @@ fn round(guest: &Guest, run: &Run) -> Result<GuestRun, Failure> {
 /// The machine of a round, its kernel, and when it was measured.
 fn board(guest: &Guest, run: &Run, started: &str) -> Vec<String> {
     let taken = run.manifest.facts.first();
-    let facts = taken.and_then(|taken| serde_json::from_value::<Facts>(taken.facts.clone()).ok());
+    let facts = taken.and_then(|taken| Facts::of_json(&taken.facts).ok());
     let Some(facts) = facts else {
         return vec!["a machine that is not known".into()];
     };

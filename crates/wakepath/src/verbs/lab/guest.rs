@@ -57,7 +57,7 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
         start,
         caches: caches(order, facts),
         printed_before: Vec::new(),
-        readiness: serde_json::to_value(&readiness)?,
+        readiness: readiness.to_json()?,
         observer: &mut observer,
         interrupt: &interrupt,
     }

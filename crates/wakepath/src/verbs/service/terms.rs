@@ -95,7 +95,7 @@ impl Terms for FieldTerms<'_> {
             .or_else(|_| self.scenario(found, cycles, None))?;
         let facts = Facts::read(&Root::host());
         let clock = measured::clock_source(&facts);
-        let facts = serde_json::to_value(&facts)?;
+        let facts = facts.to_json()?;
         let note = "a segment of a service; its whole is in the directory above".to_owned();
         let mut start = run_started(&scenario, clock, vec![note], SystemTime::now())?;
         start.command.clone_from(&self.order.settings.command);
