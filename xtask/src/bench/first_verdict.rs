@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// Clones the commit at HEAD and runs `./check` in the clone.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
-    let duration: String = arguments.value("--duration", "100s".into())?;
+    let duration: String = arguments.value("--duration", "85s".into())?;
     arguments.end()?;
     let directory = place::scratch("first-verdict")?;
     let clone = directory.join("wakepath");

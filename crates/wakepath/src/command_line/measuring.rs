@@ -17,7 +17,7 @@ pub struct Check {
     /// Rate of the loop, such as `250Hz` or `1kHz`.
     #[arg(long, value_name = "RATE", default_value = "250Hz")]
     pub rate: String,
-    /// Time for the whole run, such as `100s` or `10min` [default: 100s; with --trace 200s].
+    /// Time for the whole run, such as `100s` or `10min` [default: 85s; with --trace 200s].
     #[arg(long, value_name = "TIME")]
     pub duration: Option<String>,
     /// Ten seconds of measuring: an ordinary and a real-time policy, enough to decide, not to rely on.

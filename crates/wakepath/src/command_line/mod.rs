@@ -65,7 +65,7 @@ fn process(text: &str) -> Result<u32, String> {
              scheduling policy, idle and under load.",
     after_help = "Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 undecided.\n\n\
                   Examples:\n  \
-                  wakepath check                        a 250 Hz loop, eight policies, 100 s\n  \
+                  wakepath check                        a 250 Hz loop, eight policies, 85 s\n  \
                   wakepath check --rate 1kHz --policy 'FIFO 80' --cpu 3\n  \
                   wakepath run pi5-250hz                a built-in experiment\n  \
                   wakepath run my-loop.toml --json > result.json\n  \

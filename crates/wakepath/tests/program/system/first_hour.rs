@@ -25,7 +25,7 @@ const SHORTER: [(&str, &str); 2] = [
     ),
 ];
 
-/// What measures for 100 s, for whose run a recorded one stands: `check --quick` is typed.
+/// What measures for 85 s, for whose run a recorded one stands: `check --quick` is typed.
 const RECORDED: &str = "wakepath check";
 
 /// A program that the reader has and a newcomer has not: the line is understood, and it is missed.
