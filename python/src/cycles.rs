@@ -9,7 +9,7 @@ use pyo3::types::PyTuple;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
-use wakepath_rt::{Activation, Due};
+use wakepath_rt::{Activation, Due, Overrun};
 
 /// From the first instruction of a cycle until Python runs.
 const LOCK: &str = "waiting for the GIL";
@@ -107,19 +107,42 @@ impl Loop {
     }
 }
 
+fn overrun_named(word: &str) -> PyResult<Overrun> {
+    Ok(match word {
+        "skip" => Overrun::Skip,
+        "catch-up" => Overrun::CatchUp,
+        "stop" => Overrun::Stop,
+        _ => {
+            let why = format!("overrun is \"skip\", \"catch-up\" or \"stop\", not {word:?}");
+            return Err(PyValueError::new_err(why));
+        }
+    })
+}
+
 #[pymethods]
 impl Loop {
     #[new]
-    #[pyo3(signature = (name, period_ns, driven = false))]
-    fn new(py: Python<'_>, name: String, period_ns: u64, driven: bool) -> PyResult<Self> {
+    #[pyo3(signature = (name, period_ns, driven = false, overrun = None))]
+    fn new(
+        py: Python<'_>,
+        name: String,
+        period_ns: u64,
+        driven: bool,
+        overrun: Option<&str>,
+    ) -> PyResult<Self> {
         let period = Duration::from_nanos(period_ns);
+        let overrun = overrun.map(overrun_named).transpose()?;
+        if driven && overrun.is_some() {
+            return Err(PyValueError::new_err(format!(
+                "the loop `{name}` is driven by another clock, which says what cycle is next: leave out overrun"
+            )));
+        }
         // Where a recorder started the program this waits for the beginning, and other threads make their
         // loops meanwhile.
-        let make = match driven {
-            true => wakepath_rt::Loop::driven,
-            false => wakepath_rt::Loop::new,
-        };
-        let made = py.detach(|| make(&name, period));
+        let made = py.detach(|| match driven {
+            true => wakepath_rt::Loop::driven(&name, period),
+            false => wakepath_rt::Loop::with_overrun(&name, period, overrun.unwrap_or_default()),
+        });
         let mut cycles = made.map_err(|why| match why {
             wakepath_rt::LoopError::Wait(_) => Error::new_err(why.to_string()),
             _ => PyValueError::new_err(why.to_string()),

@@ -49,6 +49,32 @@ def test_what_is_no_loop_is_refused_in_one_line(name, period_ns, words):
     assert "\n" not in str(refused.value)
 
 
+def numbers(overrun, stall_s):
+    """Of at most ten cycles of 10 ms, of which the third stalls."""
+    found = []
+    with wakepath.Loop("overrunning", period_ns=10 * MILLISECOND, overrun=overrun) as loop:
+        for cycle in loop:
+            found.append(cycle.number)
+            if len(found) == 3:
+                time.sleep(stall_s)
+            if len(found) == 10:
+                break
+    return found
+
+
+def test_an_overrun_is_skipped_caught_up_with_or_the_end():
+    skipping = numbers("skip", 0.035)
+    assert skipping[3] - skipping[2] >= 4
+    assert numbers("catch-up", 0.035) == list(range(10))
+    stopped = numbers("stop", 0.035)
+    # On a busy machine an earlier cycle may have run over.
+    assert stopped == list(range(len(stopped))) and 1 <= len(stopped) <= 3
+    with pytest.raises(ValueError, match='"skip", "catch-up" or "stop", not "later"'):
+        wakepath.Loop("wrong", period_ns=MILLISECOND, overrun="later")
+    with pytest.raises(ValueError, match="leave out overrun"):
+        wakepath.Loop("driven", period_ns=MILLISECOND, driven=True, overrun="skip")
+
+
 def test_other_threads_run_while_it_waits():
     turns = []
     over = threading.Event()

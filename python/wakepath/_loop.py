@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import gc
 from types import TracebackType
-from typing import Any, Callable, Optional, Type
+from typing import Any, Callable, Literal, Optional, Type
 
 from . import _native
 from ._native import Cycle
+
+
+#: What a loop does when the work of a cycle runs into the next due time.
+Overrun = Literal["skip", "catch-up", "stop"]
 
 
 def _period_ns(period_ns: Optional[int], rate_hz: Optional[float]) -> int:
@@ -36,14 +40,23 @@ class Loop(_native.Loop):
     Python run. Two sections are its own: ``waiting for the GIL``, from a cycle's first instruction until Python
     runs, and ``garbage collection``, where the collector ran within a cycle.
 
+    ``overrun`` is what happens when a cycle's work runs into the next due time: ``"skip"``, which is the default, goes
+    on at the next one in the future; ``"catch-up"`` runs the cycles one after the other; ``"stop"`` ends the iteration.
+
     With ``driven=True`` somebody else's clock begins its cycles, a bus or a camera: each lies between ``begin()`` and
     ``finish()``.
     """
 
     def __new__(
-        cls, name: str, *, period_ns: Optional[int] = None, rate_hz: Optional[float] = None, driven: bool = False
+        cls,
+        name: str,
+        *,
+        period_ns: Optional[int] = None,
+        rate_hz: Optional[float] = None,
+        driven: bool = False,
+        overrun: Optional[Overrun] = None,
     ) -> "Loop":
-        return super().__new__(cls, name, _period_ns(period_ns, rate_hz), driven)
+        return super().__new__(cls, name, _period_ns(period_ns, rate_hz), driven, overrun)
 
     def __enter__(self) -> "Loop":
         gc.callbacks.append(self.note_collector)
@@ -60,7 +73,11 @@ class Loop(_native.Loop):
 
 
 def periodic(
-    name: str, *, period_ns: Optional[int] = None, rate_hz: Optional[float] = None
+    name: str,
+    *,
+    period_ns: Optional[int] = None,
+    rate_hz: Optional[float] = None,
+    overrun: Optional[Overrun] = None,
 ) -> Callable[[Callable[[Cycle], Any]], Callable[[], None]]:
     """Makes a function of one cycle the whole loop: to call it without arguments runs it until the recording is
     over, and without a recorder for ever.
@@ -77,7 +94,7 @@ def periodic(
 
     def decorated(step: Callable[[Cycle], Any]) -> Callable[[], None]:
         def run() -> None:
-            with Loop(name, period_ns=period) as loop:
+            with Loop(name, period_ns=period, overrun=overrun) as loop:
                 for cycle in loop:
                     step(cycle)
 

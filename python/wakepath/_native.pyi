@@ -1,4 +1,4 @@
-from typing import Any, List, Optional, Type, TypeVar
+from typing import Any, List, Literal, Optional, Type, TypeVar
 
 _L = TypeVar("_L", bound="Loop")
 
@@ -32,7 +32,9 @@ class Section:
     def __exit__(self, _kind: object, _error: object, _trace: object) -> bool: ...
 
 class Loop:
-    def __new__(cls: Type[_L], name: str, period_ns: int, driven: bool = False) -> _L: ...
+    def __new__(
+        cls: Type[_L], name: str, period_ns: int, driven: bool = False, overrun: Optional[Literal["skip", "catch-up", "stop"]] = None
+    ) -> _L: ...
     def __iter__(self: _L) -> _L: ...
     def __next__(self) -> Cycle: ...
     def wait(self) -> Optional[Cycle]:

@@ -72,8 +72,16 @@ int32_t wakepath_record_service(const char *directory, const char *const *option
  * had, with why in `error`, which may be NULL. */
 wakepath_loop *wakepath_loop_create(const char *name, uint64_t period_ns, char *error, size_t error_bytes);
 
-/* Waits for the next due time. false when the recording is over and the program should end. `cycle` may be
- * NULL. A cycle that was not finished is finished first. */
+/* As wakepath_loop_create, with what happens when the work of a cycle runs into the next due time. SKIP, as without it:
+ * the loop goes on at the next due time in the future. CATCH_UP: the cycles run one after the other until it has caught
+ * up; each is in the recording. STOP: wakepath_loop_wait says false, except in a recording's warm-up. */
+#define WAKEPATH_OVERRUN_SKIP UINT32_C(0)
+#define WAKEPATH_OVERRUN_CATCH_UP UINT32_C(1)
+#define WAKEPATH_OVERRUN_STOP UINT32_C(2)
+wakepath_loop *wakepath_loop_create_with(const char *name, uint64_t period_ns, uint32_t overrun, char *error, size_t error_bytes);
+
+/* Waits for the next due time. false when the recording is over, or an overrun has stopped the loop, and the program
+ * should end. `cycle` may be NULL. A cycle that was not finished is finished first. */
 bool wakepath_loop_wait(wakepath_loop *loop, wakepath_cycle *cycle);
 
 /* A loop whose cycles somebody else's clock begins: a bus, a sensor's interrupt, another program's sleep. Each lies

@@ -145,12 +145,21 @@ inline bool record(const Service &service) {
     return answer == 0;
 }
 
+/// What a loop does when the work of a cycle runs into the next due time: goes on at the next one in the future, runs
+/// the cycles one after the other until it has caught up, or ends. A driven loop has none: its clock says what is next.
+enum class Overrun : std::uint32_t {
+    Skip = WAKEPATH_OVERRUN_SKIP,
+    CatchUp = WAKEPATH_OVERRUN_CATCH_UP,
+    Stop = WAKEPATH_OVERRUN_STOP,
+};
+
 /// A periodic loop of the thread that makes it.
 class Loop {
 public:
-    Loop(const std::string &name, std::chrono::nanoseconds period) {
+    Loop(const std::string &name, std::chrono::nanoseconds period, Overrun overrun = Overrun::Skip) {
         char why[256] = "";
-        loop_ = wakepath_loop_create(name.c_str(), static_cast<std::uint64_t>(period.count()), why, sizeof why);
+        loop_ = wakepath_loop_create_with(name.c_str(), static_cast<std::uint64_t>(period.count()),
+                                          static_cast<std::uint32_t>(overrun), why, sizeof why);
         if (loop_ == nullptr) {
             throw Error(why);
         }
@@ -164,7 +173,7 @@ public:
         return *this;
     }
 
-    /// Waits for the next due time; none when the recording is over.
+    /// Waits for the next due time; none when the recording is over, or an overrun has stopped it.
     std::optional<wakepath_cycle> wait() {
         wakepath_cycle cycle{};
         return wakepath_loop_wait(loop_, &cycle) ? std::optional(cycle) : std::nullopt;

@@ -4,7 +4,7 @@ use crate::text::{say, text_of};
 use std::cell::Cell;
 use std::ffi::c_char;
 use std::time::Duration;
-use wakepath_rt::{Activation, Due, Loop, LoopError};
+use wakepath_rt::{Activation, Due, Loop, LoopError, Overrun};
 
 /// `WAKEPATH_ESTIMATED` of the header.
 const ESTIMATED: u64 = 0;
@@ -42,6 +42,36 @@ pub unsafe extern "C" fn wakepath_loop_create(
 ) -> *mut CLoop {
     // SAFETY: the caller's promise.
     unsafe { created(Loop::new, name, period_ns, error, error_bytes) }
+}
+
+/// As `wakepath_loop_create`, with one of the header's `WAKEPATH_OVERRUN_…`.
+///
+/// # Safety
+/// As `wakepath_loop_create`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wakepath_loop_create_with(
+    name: *const c_char,
+    period_ns: u64,
+    overrun: u32,
+    error: *mut c_char,
+    error_bytes: usize,
+) -> *mut CLoop {
+    let overrun = match overrun {
+        0 => Overrun::Skip,
+        1 => Overrun::CatchUp,
+        2 => Overrun::Stop,
+        other => {
+            let why = format!(
+                "an overrun is one of WAKEPATH_OVERRUN_SKIP, _CATCH_UP and _STOP, not {other}"
+            );
+            // SAFETY: the caller's promise.
+            unsafe { say(error, error_bytes, &why) };
+            return std::ptr::null_mut();
+        }
+    };
+    let make = |name: &str, period| Loop::with_overrun(name, period, overrun);
+    // SAFETY: the caller's promise.
+    unsafe { created(make, name, period_ns, error, error_bytes) }
 }
 
 /// A loop of this name that somebody else's clock drives; null where it can't be had, with why in `error`.

@@ -291,7 +291,7 @@ fn thread_spec(
         },
         work: work_spec(scenario.work_in(&planned.phase, task)),
         wake_up: scenario.wake_up,
-        overrun: scenario.overrun,
+        overrun: task.overrun.unwrap_or(scenario.overrun),
         accounting: Accounting {
             cpu_time: scenario.accounting.cpu_time,
             switches: scenario.accounting.switches,

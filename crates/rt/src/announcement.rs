@@ -5,6 +5,7 @@
 use crate::said::{MOST_FORMATS, SharedFormat, Style};
 use crate::sections::{self, SectionTimes, SharedSection};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use wakepath_timeline::Overrun;
 
 /// Bytes of a loop's name that are kept.
 pub const NAME_BYTES: usize = 32;
@@ -50,6 +51,8 @@ pub enum Left {
     Stopped = 2,
     /// Its program gave it up before its last cycle.
     GivenUp = 3,
+    /// It was to stop at its first overrun, and had one.
+    Overrun = 4,
 }
 
 /// Beside each ring.
@@ -59,6 +62,8 @@ pub struct Announcement {
     state: AtomicU32,
     left: AtomicU32,
     thread_id: AtomicU32,
+    /// What it does after an overrun. Where nothing lay before: a library that says nothing of it skips.
+    overrun: AtomicU32,
     period_ns: AtomicU64,
     timer_slack_ns: AtomicU64,
     first_judged_cycle: AtomicU64,
@@ -100,6 +105,25 @@ pub struct Announced {
     pub timer_slack_ns: u64,
     /// Whether a clock that is not ours says when its cycles are due.
     pub foreign_clock: bool,
+    /// What it does when its work runs into the next due time.
+    pub overrun: Overrun,
+}
+
+fn number_of(overrun: Overrun) -> u32 {
+    match overrun {
+        Overrun::Skip => 0,
+        Overrun::CatchUp => 1,
+        Overrun::Stop => 2,
+    }
+}
+
+fn overrun_of(number: u32) -> Overrun {
+    match number {
+        1 => Overrun::CatchUp,
+        2 => Overrun::Stop,
+        // And a number that nobody writes.
+        _ => Overrun::Skip,
+    }
 }
 
 impl Announcement {
@@ -129,6 +153,8 @@ impl Announcement {
             .store(announced.timer_slack_ns, Ordering::Relaxed);
         self.foreign_clock
             .store(announced.foreign_clock.into(), Ordering::Relaxed);
+        self.overrun
+            .store(number_of(announced.overrun), Ordering::Relaxed);
         self.state.store(State::Ready as u32, Ordering::Release);
     }
 
@@ -154,6 +180,7 @@ impl Announcement {
             thread_id: self.thread_id.load(Ordering::Relaxed),
             period_ns: self.period_ns.load(Ordering::Relaxed),
             foreign_clock: self.foreign_clock.load(Ordering::Relaxed) != 0,
+            overrun: overrun_of(self.overrun.load(Ordering::Relaxed)),
         })
     }
 
@@ -195,6 +222,7 @@ impl Announcement {
             1 => Left::AllCycles,
             2 => Left::Stopped,
             3 => Left::GivenUp,
+            4 => Left::Overrun,
             _ => Left::Unsaid,
         };
         let faults = crate::PageFaults {
@@ -244,6 +272,7 @@ impl Announcement {
             &self.sections_beyond,
             &self.formats_beyond,
             &self.foreign_clock,
+            &self.overrun,
         ] {
             count.store(0, Ordering::Relaxed);
         }
@@ -292,6 +321,7 @@ mod tests {
             period_ns: 4_000_000,
             timer_slack_ns: 1,
             foreign_clock: false,
+            overrun: Overrun::CatchUp,
         }
     }
 
@@ -333,7 +363,17 @@ mod tests {
         let announcement = Announcement::default();
         announcement.state.store(77, Ordering::Relaxed);
         announcement.left.store(77, Ordering::Relaxed);
+        announcement.overrun.store(77, Ordering::Relaxed);
         assert_eq!(announcement.state(), State::Ended);
         assert_eq!(announcement.left().0, Left::Unsaid);
+        assert_eq!(announcement.announced().unwrap().overrun, Overrun::Skip);
+    }
+
+    /// Programs that were linked before it was there find all else in its place.
+    #[test]
+    fn the_overrun_lies_where_nothing_lay_before() {
+        use std::mem::offset_of;
+        assert_eq!(offset_of!(Announcement, overrun), 12);
+        assert_eq!(offset_of!(Announcement, period_ns), 16);
     }
 }

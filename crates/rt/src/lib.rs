@@ -103,6 +103,8 @@ pub use said::Argument;
 pub use sections::Section;
 pub use service::{Recording, Service, ServiceError};
 pub use wait::WaitError;
+/// What a loop does when its work runs into the next due time, for [`Loop::with_overrun`].
+pub use wakepath_timeline::Overrun;
 /// What a thread is put under, by [`Preparation`].
 pub use wakepath_timeline::Policy;
 

@@ -74,6 +74,7 @@ impl TaskSet {
                 period_ns,
                 cpus: self.cpus_of(task),
                 policy: Some(self.policy_of(task, parameters.get(place).copied().flatten())?),
+                overrun: None,
                 work: match task.execution_ns.saturating_sub(own_ns) {
                     0 => Work::Nothing,
                     ns => Work::Busy { ns },

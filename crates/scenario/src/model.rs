@@ -87,6 +87,9 @@ pub struct Task {
     pub cpus: Option<CpuSet>,
     /// The thread's own policy in a task set; `None`: the condition's.
     pub policy: Option<Policy>,
+    /// What happens when its work runs into the next due time; `None`: what the scenario says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overrun: Option<Overrun>,
     /// What it does each cycle.
     pub work: Work,
     /// The bound on its response that an analysis gave, in nanoseconds: what is observed is held

@@ -24,6 +24,7 @@ impl Scenario {
             [task]
                 if task.name == "loop"
                     && task.policy.is_none()
+                    && task.overrun.is_none()
                     && task.response_bound_ns.is_none() =>
             {
                 Some(task)
@@ -89,6 +90,7 @@ fn task(task: &Task) -> Value {
         .with("work", work(&task.work))
         .maybe("policy", task.policy.as_ref().map(policy))
         .maybe("cpus", cpus(task))
+        .maybe("overrun", task.overrun.map(word))
         .maybe("response-bound", task.response_bound_ns.map(time))
         .into()
 }

@@ -107,6 +107,7 @@ fn recorded(cycles: u64) {
             period_ns: PERIOD_NS,
             timer_slack_ns: 0,
             foreign_clock: false,
+            overrun: Default::default(),
         };
         assert!(memory.announcement(0).stand_in(&announced));
         #[allow(unsafe_code)]

@@ -246,13 +246,15 @@ impl<'a> Recorder<'a> {
                     let (how, died) = match memory.announcement(ring).left().0 {
                         _ if !has_ended => ("its program ended while the loop ran", true),
                         Left::GivenUp => ("its program gave it up", false),
+                        Left::Overrun => ("it stopped at an overrun, as it was made to", false),
                         _ => ("it was told to end", false),
                     };
                     let how =
                         &within.map_or_else(|| how.to_owned(), |within| format!("{how}, {within}"));
-                    let why = match died {
-                        true => ThreadEnd::failed(how.as_str()),
-                        false => ThreadEnd::Stopped,
+                    let why = match (died, memory.announcement(ring).left().0) {
+                        (true, _) => ThreadEnd::failed(how.as_str()),
+                        (false, Left::Overrun) => ThreadEnd::Overrun,
+                        (false, _) => ThreadEnd::Stopped,
                     };
                     of.end(why, &mut places);
                     let name = of.found.name.clone();

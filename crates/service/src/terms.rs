@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wakepath_archive::RunStarted;
 use wakepath_measure::LiveFigures;
-use wakepath_timeline::Policy;
+use wakepath_timeline::{Overrun, Policy};
 
 /// How much is kept, and what the program is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,8 @@ pub struct Found {
     pub name: String,
     /// Its period in nanoseconds.
     pub period_ns: u64,
+    /// What it does when its work runs into the next due time.
+    pub overrun: Overrun,
     /// The policy of its thread, read back.
     pub policy: Policy,
     /// The CPUs of its thread.

@@ -257,6 +257,26 @@ pub enum Overrun {
     Stop,
 }
 
+impl fmt::Display for Overrun {
+    /// The scenario's word.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Skip => "skip",
+            Self::CatchUp => "catch-up",
+            Self::Stop => "stop",
+        })
+    }
+}
+
+impl Overrun {
+    /// The one that a scenario calls so.
+    pub fn named(word: &str) -> Option<Self> {
+        [Self::Skip, Self::CatchUp, Self::Stop]
+            .into_iter()
+            .find(|of| of.to_string() == word)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -78,7 +78,16 @@ fn layout(code: &str) -> String {
     program += "printf(\"union wakepath_argument: %zu bytes\\n\", sizeof(wakepath_argument));\n";
     program += "printf(\"constant WAKEPATH_ESTIMATED: %llu\\n\", (unsigned long long)WAKEPATH_ESTIMATED);\n";
     program += "printf(\"constant WAKEPATH_NO_FORMAT: %llu\\n\", (unsigned long long)WAKEPATH_NO_FORMAT);\n";
-    program += "printf(\"constant WAKEPATH_NO_SECTION: %lu\\n\", (unsigned long)WAKEPATH_NO_SECTION);\n}\n";
+    program +=
+        "printf(\"constant WAKEPATH_NO_SECTION: %lu\\n\", (unsigned long)WAKEPATH_NO_SECTION);\n";
+    for overrun in ["CATCH_UP", "SKIP", "STOP"] {
+        let name = format!("WAKEPATH_OVERRUN_{overrun}");
+        let _ = writeln!(
+            program,
+            "printf(\"constant {name}: %lu\\n\", (unsigned long){name});"
+        );
+    }
+    program += "}\n";
     let directory = tempfile::tempdir().expect("a temporary directory");
     let (source, built) = (
         directory.path().join("layout.c"),

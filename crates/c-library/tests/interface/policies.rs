@@ -41,6 +41,15 @@ fn a_policy_carries_what_belongs_to_it_and_nothing_else() {
             "wakepath::Loop loop(\"attitude\", 4ms); loop.finish();",
             "wakepath::Loop loop(\"attitude\", 4); loop.finish();",
         ),
+        // What a loop does after an overrun is one of three, and a loop of another clock has none.
+        (
+            "wakepath::Loop loop(\"attitude\", 4ms, wakepath::Overrun::CatchUp); loop.finish();",
+            "wakepath::Loop loop(\"attitude\", 4ms, 1); loop.finish();",
+        ),
+        (
+            "wakepath::Loop::driven(\"axis\", 1ms).finish();",
+            "wakepath::Loop::driven(\"axis\", 1ms, wakepath::Overrun::Skip).finish();",
+        ),
         // A loop and a section that is being timed have one owner.
         (
             "wakepath::Loop a(\"a\", 4ms); wakepath::Loop b(std::move(a)); b.finish();",

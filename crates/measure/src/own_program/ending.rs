@@ -52,6 +52,7 @@ impl OwnProgram {
                     }
                     Left::AllCycles => ThreadEnd::AllCycles,
                     Left::Stopped => ThreadEnd::Stopped,
+                    Left::Overrun => ThreadEnd::Overrun,
                     Left::GivenUp => {
                         ThreadEnd::failed("its program gave the loop up before its last cycle")
                     }

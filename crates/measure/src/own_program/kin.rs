@@ -134,6 +134,7 @@ mod tests {
             period_ns: 1_000_000,
             timer_slack_ns: 0,
             foreign_clock: false,
+            overrun: Default::default(),
         };
         // Within this process: a thread that began earlier than what is found under its number later.
         let own = std::process::id();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use wakepath_rt::announcement::Announced;
 use wakepath_rt::of_thread;
 use wakepath_rt::shared::{SharedMemory, SharedMemoryError};
-use wakepath_timeline::{Policy, one_line};
+use wakepath_timeline::{Overrun, Policy, one_line};
 
 /// The most loops that a program of unknown loops may have.
 const MOST_LOOPS: u32 = 16;
@@ -26,6 +26,8 @@ pub struct AnnouncedLoop {
     pub name: String,
     /// Its period in nanoseconds.
     pub period_ns: u64,
+    /// What it does when its work runs into the next due time.
+    pub overrun: Overrun,
     /// The policy of its thread.
     pub policy: Policy,
     /// The CPUs on which its thread may run, ascending.
@@ -206,6 +208,7 @@ fn read(program: &str, announced: &[Announced]) -> Result<Vec<AnnouncedLoop>, No
         loops.push(AnnouncedLoop {
             name,
             period_ns: one.period_ns,
+            overrun: one.overrun,
             policy: effective.policy,
             cpus: effective.cpus,
         });

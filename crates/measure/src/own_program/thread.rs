@@ -41,6 +41,16 @@ pub(super) fn placed(wanted: &ThreadSpec, found: &Announced) -> Result<ThreadRea
             ),
         ));
     }
+    if found.overrun != wanted.overrun {
+        let (theirs, ours) = (found.overrun, wanted.overrun);
+        return Err(Refused(
+            Obstacle::Other,
+            format!(
+                "the program's loop `{name}` was made for overrun = \"{theirs}\", and the scenario says \"{ours}\": say \
+                 overrun = \"{theirs}\" in its task"
+            ),
+        ));
+    }
     let thread_id = found.thread_id;
     let effective = || {
         of_thread::effective(thread_id, found.timer_slack_ns).map_err(|error| {

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)] // The writer's promise to be the only one, and an inherited descriptor.
 
 use super::owner::Owner;
-use super::{AS_THEY_COME, LEAD_NS, LOOK, VARIABLE};
+use super::{AS_THEY_COME, LEAD_NS, LOOK, VARIABLE, Wakes};
 use crate::announcement::{Announced, Left};
 use crate::ring::Writer;
 use crate::said::{self, Formats};
@@ -15,6 +15,7 @@ use rustix::fd::BorrowedFd;
 use rustix::io::FdFlags;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use wakepath_timeline::Overrun;
 
 /// Its side of the recorder's memory.
 pub(super) struct Recorded {
@@ -168,7 +169,7 @@ pub(super) fn begin(
     ring: u32,
     name: &str,
     period_ns: u64,
-    foreign_clock: bool,
+    wakes: Wakes,
 ) -> (u64, Option<Recorded>) {
     let announcement = memory.announcement(ring);
     let words = memory.words();
@@ -183,7 +184,12 @@ pub(super) fn begin(
             .unsigned_abs(),
         period_ns,
         timer_slack_ns: crate::timer_slack::current_ns().unwrap_or(0),
-        foreign_clock,
+        foreign_clock: wakes == Wakes::ByAnother,
+        overrun: match wakes {
+            Wakes::ByItself(overrun) => overrun,
+            // It passes over what its clock has passed.
+            Wakes::ByAnother => Overrun::Skip,
+        },
     });
     while words.go.load(Ordering::Acquire) == 0
         && words.stop.load(Ordering::Acquire) == 0

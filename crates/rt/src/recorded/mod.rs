@@ -54,6 +54,14 @@ pub struct Loop {
     under_way: Option<Activation>,
 }
 
+/// By whose clock a loop's cycles begin. One that another's drives has no overrun policy: which cycle comes next is that
+/// clock's to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wakes {
+    ByItself(Overrun),
+    ByAnother,
+}
+
 /// What a loop has that somebody else's clock drives.
 struct Driven {
     clock: ForeignClock,
@@ -82,12 +90,35 @@ pub enum LoopError {
 impl Loop {
     /// A loop of this name and period, on the thread that calls this and no other. Where a recorder
     /// started this program, it says that it is ready and waits until the recording begins: have
-    /// memory, CPUs and policy before.
+    /// memory, CPUs and policy before. Due times that its work runs over are skipped.
     ///
     /// # Errors
     /// When name or period are none of a loop, or its timer can't be had.
     pub fn new(name: &str, period: Duration) -> Result<Self, LoopError> {
-        Self::made(name, period, false)
+        Self::with_overrun(name, period, Overrun::Skip)
+    }
+
+    /// As [`Loop::new`], with what happens when its work runs into the next due time: they are skipped, the cycles are
+    /// caught up with one after the other, or the loop stops, which [`Loop::wait`] says with `None`. In a recording's
+    /// warm-up an overrun stops nothing.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wakepath_rt::{Loop, Overrun};
+    ///
+    /// let mut cycles = Loop::with_overrun("integrator", Duration::from_millis(1), Overrun::CatchUp)?;
+    /// for number in 0..3 {
+    ///     let activation = cycles.wait().expect("nobody ends it");
+    ///     assert_eq!(activation.cycle, number, "none is left out");
+    ///     cycles.finish(activation);
+    /// }
+    /// # Ok::<(), wakepath_rt::LoopError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Loop::new`].
+    pub fn with_overrun(name: &str, period: Duration, overrun: Overrun) -> Result<Self, LoopError> {
+        Self::made(name, period, Wakes::ByItself(overrun))
     }
 
     /// A loop whose cycles somebody else's clock begins: a bus, a sensor's interrupt, another program's sleep.
@@ -112,10 +143,11 @@ impl Loop {
     /// # Errors
     /// As [`Loop::new`].
     pub fn driven(name: &str, period: Duration) -> Result<Self, LoopError> {
-        Self::made(name, period, true)
+        Self::made(name, period, Wakes::ByAnother)
     }
 
-    fn made(name: &str, period: Duration, is_driven: bool) -> Result<Self, LoopError> {
+    fn made(name: &str, period: Duration, wakes: Wakes) -> Result<Self, LoopError> {
+        let is_driven = wakes == Wakes::ByAnother;
         let period_ns = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX);
         if !(10_000..=10_000_000_000).contains(&period_ns) {
             return Err(LoopError::Period(period));
@@ -133,7 +165,7 @@ impl Loop {
         });
         let (start_ns, recorded) = match place {
             None => (clock::monotonic_ns() + LEAD_NS, None),
-            Some((memory, ring)) => begin(memory, ring, name, period_ns, is_driven),
+            Some((memory, ring)) => begin(memory, ring, name, period_ns, wakes),
         };
         let due = DueTimes {
             start_ns,
@@ -143,7 +175,10 @@ impl Loop {
         let cycles = Cycles::with(
             due,
             WakeUp::default(),
-            Overrun::default(),
+            match wakes {
+                Wakes::ByItself(overrun) => overrun,
+                Wakes::ByAnother => Overrun::Skip,
+            },
             Accounting::default(),
             first_judged,
         );
@@ -166,8 +201,8 @@ impl Loop {
         })
     }
 
-    /// Waits for the next due time. `None` when the recording is over, and the program should end. A cycle
-    /// that was not finished, by a `continue` say, ends here.
+    /// Waits for the next due time. `None` when the recording is over or an overrun has stopped the loop, and the
+    /// program should end. A cycle that was not finished, by a `continue` say, ends here.
     #[inline]
     pub fn wait(&mut self) -> Option<Activation> {
         self.finish_what_is_left();
@@ -176,7 +211,9 @@ impl Loop {
         }
         if let Some(recorded) = &mut self.recorded {
             let next = self.cycles.next_cycle();
-            let left = if next >= recorded.end_cycle {
+            let left = if self.cycles.stopped_by_overrun() {
+                Some(Left::Overrun)
+            } else if next >= recorded.end_cycle {
                 // The last cycle may have passed over due times that were never to be served.
                 let beyond = next - recorded.end_cycle;
                 let skipped = self.cycles.skipped().saturating_sub(beyond);

@@ -52,25 +52,39 @@ fn what_is_no_name_or_no_period_is_refused() {
 
 /// A recorder's side, played by the test, in this process.
 fn recorded(memory: &'static SharedMemory, end_cycle: u64) -> (Left, Vec<u64>) {
+    recorded_after(memory, end_cycle, Overrun::Skip, |_| ())
+}
+
+/// As [`recorded`], for a loop of this overrun that does this in each cycle.
+fn recorded_after(
+    memory: &'static SharedMemory,
+    end_cycle: u64,
+    overrun: Overrun,
+    step: fn(u64),
+) -> (Left, Vec<u64>) {
     let theirs = std::thread::spawn(move || {
         let ring = (0..memory.threads())
             .find(|&ring| memory.announcement(ring).claim("inner"))
             .unwrap();
-        let (start_ns, recorded) = begin(memory, ring, "inner", 1_000_000, false);
+        let (start_ns, recorded) =
+            begin(memory, ring, "inner", 1_000_000, Wakes::ByItself(overrun));
         let due = DueTimes {
             start_ns,
             period_ns: 1_000_000,
         };
         let mut cycles = Loop {
-            cycles: Cycles::new(due).unwrap(),
+            cycles: Cycles::with(due, WakeUp::default(), overrun, Accounting::default(), 0)
+                .unwrap(),
             period: Duration::from_millis(1),
             recorded,
             driven: None,
             under_way: None,
         };
         while let Some(activation) = cycles.wait() {
+            step(activation.cycle);
             cycles.finish(activation);
         }
+        assert!(cycles.wait().is_none(), "it has ended for good");
     });
     let announcement = memory.announcement(0);
     let announced = loop {
@@ -83,6 +97,7 @@ fn recorded(memory: &'static SharedMemory, end_cycle: u64) -> (Left, Vec<u64>) {
         (announced.name.as_str(), announced.period_ns),
         ("inner", 1_000_000)
     );
+    assert_eq!(announced.overrun, overrun);
     announcement.plan(0, end_cycle);
     let words = memory.words();
     words
@@ -97,13 +112,13 @@ fn recorded(memory: &'static SharedMemory, end_cycle: u64) -> (Left, Vec<u64>) {
     let mut samples = Vec::new();
     // SAFETY: the only reader of this ring.
     unsafe { memory.reader(0) }.take(&mut samples, usize::MAX);
-    assert_eq!(
-        samples.len() as u64 + memory.indices(0).skipped(),
-        end_cycle,
-        "every due time is accounted for"
-    );
+    let (left, skipped) = (announcement.left().0, memory.indices(0).skipped());
+    if left != Left::Overrun {
+        let counted = samples.len() as u64 + skipped;
+        assert_eq!(counted, end_cycle, "every due time is accounted for");
+    }
     let cycles = samples.iter().map(|sample| sample.cycle).collect();
-    (announcement.left().0, cycles)
+    (left, cycles)
 }
 
 fn memory() -> &'static SharedMemory {
@@ -115,6 +130,41 @@ fn a_recorded_loop_begins_when_told_and_ends_after_its_last_cycle() {
     let (left, cycles) = recorded(memory(), 20);
     assert_eq!(left, Left::AllCycles);
     assert!(cycles.is_sorted() && cycles.iter().all(|&cycle| cycle < 20));
+}
+
+/// Five of its periods, in cycle 10.
+fn stall(cycle: u64) {
+    if cycle == 10 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_recorded_loop_skips_catches_up_or_stops_as_it_was_made_to() {
+    let of = |overrun| recorded_after(memory(), 40, overrun, stall);
+    let (left, cycles) = of(Overrun::Skip);
+    assert_eq!(left, Left::AllCycles);
+    assert!(cycles.contains(&10) && !cycles.contains(&12), "{cycles:?}");
+
+    let (left, cycles) = of(Overrun::CatchUp);
+    assert_eq!(left, Left::AllCycles);
+    assert_eq!(cycles, (0..40).collect::<Vec<_>>(), "none is left out");
+
+    let (left, cycles) = of(Overrun::Stop);
+    assert_eq!(left, Left::Overrun);
+    // On a busy machine something else may have made an earlier one run over.
+    let last = *cycles.last().unwrap();
+    assert!(last <= 10, "{cycles:?}");
+    assert_eq!(cycles, (0..=last).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_loop_that_stops_at_an_overrun_ends_without_a_recorder_too() {
+    let mut cycles = Loop::with_overrun("alone", Duration::from_millis(1), Overrun::Stop).unwrap();
+    let activation = cycles.wait().unwrap();
+    std::thread::sleep(Duration::from_millis(3));
+    cycles.finish(activation);
+    assert!(cycles.wait().is_none() && cycles.wait().is_none());
 }
 
 #[test]
@@ -132,7 +182,7 @@ fn a_driven_loop_that_passes_over_the_end_of_its_warm_up_forgets_it_too() {
     announcement.plan(10, 100);
     let theirs = std::thread::spawn(move || {
         assert!(announcement.claim("inner"));
-        let (start_ns, recorded) = begin(memory, 0, "inner", PERIOD_NS, true);
+        let (start_ns, recorded) = begin(memory, 0, "inner", PERIOD_NS, Wakes::ByAnother);
         let row = DueTimes {
             start_ns,
             period_ns: PERIOD_NS,

@@ -244,6 +244,13 @@ pub(crate) static TASK: Table = Table {
         CPUS,
         WORK_KEY,
         optional(
+            "overrun",
+            Form::Choice(&["skip", "catch-up", "stop"]),
+            "the scenario's `overrun`",
+            "What happens when the task's own work runs into its next due time. A loop of a program of yours \
+             was made for one of them, and must be given the same.",
+        ),
+        optional(
             "response-bound",
             Form::Duration,
             "nothing was promised",

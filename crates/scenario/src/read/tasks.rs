@@ -1,6 +1,7 @@
 //! The loop's threads: one loop, several with stepped periods, or a task set.
 
 use super::placement::read_placement;
+use super::settings::read_overrun;
 use super::text::read_needed_name;
 use super::work::read_own_work;
 use crate::document::{Node, Section};
@@ -77,6 +78,10 @@ fn read_task(
         None => None,
         Some(node) => Some(read_policy(&node, period_ns, findings)?),
     };
+    let overrun = match section.get("overrun") {
+        None => None,
+        Some(node) => Some(findings.keep(read_overrun(&node))?),
+    };
     let response_bound_ns = match section.get("response-bound") {
         None => None,
         Some(node) => {
@@ -89,6 +94,7 @@ fn read_task(
         period_ns,
         cpus: cpus?,
         policy,
+        overrun,
         work: work?,
         response_bound_ns,
     })
@@ -160,6 +166,7 @@ fn read_threads(
         period_ns: period_ns + step_ns * index as u64,
         cpus,
         policy: None,
+        overrun: None,
         work: work.clone(),
         response_bound_ns: None,
     };

@@ -318,6 +318,7 @@ fn tasks() -> impl Strategy<Value = Vec<Task>> {
                 None => period_ns,
             },
             cpus,
+            overrun: [None, Some(Overrun::CatchUp), Some(Overrun::Stop)][index % 3],
             response_bound_ns: (index % 2 == 1).then_some(period_ns),
             policy,
             work,

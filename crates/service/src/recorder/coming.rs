@@ -32,6 +32,7 @@ impl<'a> Recorder<'a> {
         let found = Found {
             name,
             period_ns: announced.period_ns,
+            overrun: announced.overrun,
             policy: effective
                 .as_ref()
                 .map_or(Policy::Other { nice: 0 }, |of| of.policy),

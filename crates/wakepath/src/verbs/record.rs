@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use wakepath_measure::{AnnouncedLoop, Discovered, Interrupt, loops_of};
 use wakepath_scenario::parse_policy;
-use wakepath_timeline::{CpuSet, Policy};
+use wakepath_timeline::{CpuSet, Overrun, Policy};
 
 /// A period that DEADLINE may have, where the loop's own is not known yet: the kernel's longest is 4.19 s.
 const LONG_PERIOD_NS: u64 = 4_000_000_000;
@@ -171,6 +171,9 @@ impl Asked<'_> {
         if has_its_own_policy {
             task.insert("policy".into(), written(one.policy).into());
         }
+        if one.overrun != Overrun::Skip {
+            task.insert("overrun".into(), one.overrun.to_string().into());
+        }
         let mut work = toml::Table::new();
         work.insert("kind".into(), "program".into());
         work.insert("command".into(), self.command.clone().into());
@@ -198,8 +201,13 @@ pub(super) fn name_of(file: &Path) -> String {
 }
 
 fn told(one: &AnnouncedLoop) -> String {
+    let overrun = match one.overrun {
+        Overrun::Skip => "",
+        Overrun::CatchUp => ", catches up after an overrun",
+        Overrun::Stop => ", stops at an overrun",
+    };
     format!(
-        "{}: every {}, {}, CPU {}",
+        "{}: every {}, {}, CPU {}{overrun}",
         one.name,
         wakepath_timeline::duration::length(one.period_ns),
         one.policy,
@@ -240,6 +248,7 @@ mod tests {
         AnnouncedLoop {
             name: "attitude".into(),
             period_ns: 4_000_000,
+            overrun: Overrun::Skip,
             policy: Policy::Fifo { priority: 80 },
             cpus: vec![1],
         }
@@ -266,6 +275,7 @@ mod tests {
         assert_eq!(table["tasks"][0]["cpus"].as_str(), Some("1"));
         assert_eq!(table["tasks"][0]["work"]["kind"].as_str(), Some("program"));
         assert!(table["tasks"][0].get("policy").is_none());
+        assert!(table["tasks"][0].get("overrun").is_none());
         assert_eq!(table["phases"].as_array().unwrap().len(), 2);
         let criterion = &table["criterion"];
         assert_eq!(criterion["latency"].as_str(), Some("200us"));
@@ -285,6 +295,24 @@ mod tests {
         assert_eq!(table["tasks"][1]["policy"].as_str(), Some("OTHER nice 0"));
         let table = asked(vec![attitude(), slow], &["RR 50".to_owned()]);
         assert_eq!(table["policies"][0].as_str(), Some("RR 50"));
+    }
+
+    #[test]
+    fn a_loop_s_overrun_stands_in_its_task() {
+        let of = |overrun| AnnouncedLoop {
+            overrun,
+            ..attitude()
+        };
+        assert_eq!(
+            told(&of(Overrun::Skip)),
+            "attitude: every 4 ms, FIFO 80, CPU 1"
+        );
+        assert_eq!(
+            told(&of(Overrun::CatchUp)),
+            "attitude: every 4 ms, FIFO 80, CPU 1, catches up after an overrun"
+        );
+        let table = asked(vec![of(Overrun::Stop)], &[]);
+        assert_eq!(table["tasks"][0]["overrun"].as_str(), Some("stop"));
     }
 
     #[test]

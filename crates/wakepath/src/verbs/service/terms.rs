@@ -40,6 +40,7 @@ impl<'a> FieldTerms<'a> {
         let one = AnnouncedLoop {
             name: found.name.clone(),
             period_ns: found.period_ns,
+            overrun: found.overrun,
             policy: found.policy,
             cpus: match found.cpus.is_empty() {
                 true => self.host.allowed.clone(),

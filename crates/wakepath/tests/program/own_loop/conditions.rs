@@ -4,9 +4,13 @@
 use super::*;
 use crate::started::{ask, loop_cpu, needs_real_time};
 use std::time::Duration;
+use wakepath_timeline::SampleFlags;
 
 wakepath_test_program::tests![
     a_loop_that_overruns_is_what_matters_first,
+    cycles_that_are_caught_up_with_are_judged_late_and_none_is_skipped,
+    a_loop_that_stops_at_an_overrun_of_its_own_fails_and_names_the_cycle,
+    another_overrun_than_the_scenario_s_is_refused_with_what_to_say,
     a_loop_that_never_wakes_is_said_to,
     a_policy_that_the_program_changes_makes_the_condition_invalid,
     cpus_that_the_program_changes_make_the_condition_invalid,
@@ -35,6 +39,92 @@ fn a_loop_that_overruns_is_what_matters_first() {
         "{first}"
     );
     assert!(first.contains("due times skipped"), "{first}");
+}
+
+/// A loop of 200 Hz of this overrun, whose cycle 100 of each start lasts four and a half of its periods.
+fn overrunning(overrun: &str) -> String {
+    format!(
+        "#define _GNU_SOURCE\n#include <wakepath.h>\n#include <unistd.h>\n\
+         int main(void) {{\n\
+             wakepath_loop *loop = wakepath_loop_create_with(\"loop\", 5000000, {overrun}, 0, 0);\n\
+             wakepath_cycle cycle;\n\
+             while (wakepath_loop_wait(loop, &cycle)) {{\n\
+                 if (cycle.cycle == 100) usleep(22500);\n\
+                 wakepath_loop_finish(loop);\n\
+             }}\n\
+             wakepath_loop_destroy(loop);\n\
+             return 0;\n\
+         }}\n"
+    )
+}
+
+fn cycles_that_are_caught_up_with_are_judged_late_and_none_is_skipped() {
+    let place = Place::new();
+    let program = built_of(&place, &overrunning("WAKEPATH_OVERRUN_CATCH_UP"));
+    let criterion = ["--criterion", "latency 3ms, miss-fraction 50 %"];
+    let finished = recorded(place, "2s", &criterion, &program);
+    let text = std::fs::read_to_string(finished.directory.join("scenario.toml"));
+    if let Ok(text) = text {
+        assert!(text.contains("overrun = \"catch-up\""), "{text}");
+    }
+    let [condition] = &conditions(&finished)[..] else {
+        panic!("{}", finished.said())
+    };
+    let cycles = &condition["cycles"];
+    assert_eq!(cycles["skipped"], 0, "{cycles:#}");
+    assert_eq!(cycles["executed"], cycles["scheduled"], "{cycles:#}");
+    // 101 begins 17.5 ms late, 102 12.5, 103 7.5 and 104 2.5: three of four over the limit, in each of two starts where
+    // cycle 100 is judged.
+    let missed = cycles["misses"]["missed"].as_u64().unwrap();
+    assert!(missed >= 6, "{cycles:#}");
+    assert!(
+        cycles["late_after_overrun"].as_u64().unwrap() >= 8,
+        "{cycles:#}"
+    );
+    let samples = finished.samples(0);
+    for (cycle, least_ns) in [(101, 17_500_000), (102, 12_500_000), (103, 7_500_000)] {
+        let late = samples.iter().find(|of| of.cycle == cycle).unwrap();
+        assert!(late.wake_ns - late.due_ns >= least_ns, "{late:?}");
+        assert!(
+            late.flags.contains(SampleFlags::DUE_ALREADY_PAST),
+            "{late:?}"
+        );
+    }
+    assert!(samples.windows(2).all(|of| of[1].cycle == of[0].cycle + 1));
+}
+
+fn a_loop_that_stops_at_an_overrun_of_its_own_fails_and_names_the_cycle() {
+    let place = Place::new();
+    let program = built_of(&place, &overrunning("WAKEPATH_OVERRUN_STOP"));
+    let finished = recorded(place, "2s", &[], &program);
+    finished.assert_code(2);
+    let samples = finished.samples(0);
+    let last = samples.last().unwrap().cycle;
+    assert!(last <= 100, "{last}");
+    let said = format!("\"cycle\":{last}");
+    assert!(
+        finished.json().to_string().contains(&said),
+        "{}",
+        finished.said()
+    );
+    assert!(
+        finished.json().to_string().contains("\"kind\":\"overrun\""),
+        "{}",
+        finished.said()
+    );
+}
+
+fn another_overrun_than_the_scenario_s_is_refused_with_what_to_say() {
+    let place = Place::new();
+    let program = built_of(&place, &overrunning("WAKEPATH_OVERRUN_CATCH_UP"));
+    let finished = carried_out(place, "loop", "200 Hz", &program);
+    // Nothing was measured, so that nothing is decided.
+    finished.assert_code(3);
+    let why = finished.said();
+    assert!(
+        why.contains("say overrun = \"catch-up\" in its task"),
+        "{why}"
+    );
 }
 
 fn a_loop_that_never_wakes_is_said_to() {
