@@ -21,7 +21,7 @@ public:
             pose_->publish(pose);
         }));
         drive_ = create_subscription<Header>("pose", 1, wakepath::ros2::timed("drive", [this, &loop](const Header &pose) {
-            wakepath::ros2::chain_ends(loop, "camera to motor", pose.stamp, now().nanoseconds());
+            wakepath::ros2::chain_ends(loop, "camera to motor <= 20000", pose.stamp, now().nanoseconds());
         }));
         camera_ = create_wall_timer(20ms, wakepath::ros2::timed("camera", [this] {
             const auto now_ns = now().nanoseconds();

@@ -31,6 +31,7 @@ mod schedulability;
 mod sections;
 mod tiers;
 mod trial;
+mod values;
 mod variants;
 pub mod watched;
 mod worst_case;
@@ -65,7 +66,7 @@ pub use picture::{
 };
 pub use probe_effect::{ProbeEffect, Shift, TracedCondition};
 pub use run_times::RunTimes;
-pub use said::{BusClock, Said, SaidLine, SaidValue};
+pub use said::{BusClock, Said, SaidLine};
 pub use schedulability::{
     ExecutionLack, FromRunError, KnownOverheads, MachineError, NotOneSweep, OverheadsError,
     PublishedOverheads, RunMachine, Schedulability, Sweep, SweptDistribution, SweptOverheads,
@@ -74,6 +75,7 @@ pub use schedulability::{
 pub use sections::Spread;
 pub use tiers::{PolicyInTier, ReachedTier, Tiers};
 pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep};
+pub use values::SaidValue;
 pub use variants::Variant;
 pub use worst_case::{
     BoundMetric, BoundOrder, Bounded, Bounds, BoundsError, Composed, ComposedError, Exceed,

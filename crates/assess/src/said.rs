@@ -1,16 +1,15 @@
-//! What the loops of a run said in their log: how many lines, the first and the last of them, and the spread of each
-//! value. It judges nothing.
+//! What the loops of a run said in their log: how many lines, the first and the last of them, and what each value came
+//! to. It judges nothing.
 
 use crate::error::AssessmentError;
 use crate::explanation::text_of;
+use crate::values::{SaidValue, Values};
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 use wakepath_archive::{LineSaid, LoopLine, Run, SegmentTold, read_lines};
 
 /// Lines that are shown from the beginning and from the end, each.
 const SHOWN: usize = 8;
-/// Values of different names that are told of one loop.
-const MOST_VALUES: usize = 64;
 
 /// What one loop said.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -40,21 +39,6 @@ pub struct SaidLine {
     pub text: String,
 }
 
-/// A value over the run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SaidValue {
-    /// Its name.
-    pub name: String,
-    /// How often it was said.
-    pub count: u64,
-    /// The smallest.
-    pub min: f64,
-    /// The mean.
-    pub mean: f64,
-    /// The largest.
-    pub max: f64,
-}
-
 /// The clock that drove a loop, against the loop's own machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BusClock {
@@ -75,12 +59,12 @@ pub struct BusClock {
 
 /// What the loops of a run said.
 pub(crate) fn said(run: &Run) -> Result<Vec<Said>, AssessmentError> {
-    let mut all: BTreeMap<String, (Said, VecDeque<SaidLine>)> = BTreeMap::new();
+    let mut all: BTreeMap<String, (Said, VecDeque<SaidLine>, Values)> = BTreeMap::new();
     read_lines(run.directory(), |line| {
         let Some(name) = name_of(run, &line) else {
             return;
         };
-        let (said, last) = all.entry(name.clone()).or_insert_with(|| {
+        let (said, last, values) = all.entry(name.clone()).or_insert_with(|| {
             let said = Said {
                 thread: name,
                 lines: 0,
@@ -88,10 +72,10 @@ pub(crate) fn said(run: &Run) -> Result<Vec<Said>, AssessmentError> {
                 last: Vec::new(),
                 values: Vec::new(),
             };
-            (said, VecDeque::new())
+            (said, VecDeque::new(), Values::default())
         });
         match &line.said {
-            LineSaid::Value { name, is } => said.value(name, *is),
+            LineSaid::Value { name, is } => values.add(name, *is),
             LineSaid::Text(_) => {
                 said.lines += 1;
                 let line = SaidLine {
@@ -110,37 +94,12 @@ pub(crate) fn said(run: &Run) -> Result<Vec<Said>, AssessmentError> {
             }
         }
     })?;
-    let ended = all.into_values().map(|(mut said, last)| {
+    let ended = all.into_values().map(|(mut said, last, values)| {
         said.last = last.into();
+        said.values = values.ended();
         said
     });
     Ok(ended.collect())
-}
-
-impl Said {
-    fn value(&mut self, name: &str, is: f64) {
-        if is.is_nan() {
-            return;
-        }
-        let known = self.values.iter().position(|of| of.name == name);
-        match known {
-            Some(at) => {
-                let of = &mut self.values[at];
-                of.count += 1;
-                // A running mean: sums of large values lose the small ones.
-                of.mean += (is - of.mean) / of.count as f64;
-                (of.min, of.max) = (of.min.min(is), of.max.max(is));
-            }
-            None if self.values.len() < MOST_VALUES => self.values.push(SaidValue {
-                name: name.into(),
-                count: 1,
-                min: is,
-                mean: is,
-                max: is,
-            }),
-            None => {}
-        }
-    }
 }
 
 fn name_of(run: &Run, line: &LoopLine) -> Option<String> {

@@ -267,7 +267,8 @@ std::int64_t origin_ns(const Stamp &stamp) {
 
 /// The end of a chain, within a cycle: what passed since its origin is a value of the cycle, in microseconds.
 /// `now_ns` is on the clock of the stamps: `wakepath::ros2::chain_ends(loop, "camera to motor", message.header.stamp,
-/// now().nanoseconds())`. Returns it in nanoseconds.
+/// now().nanoseconds())`. Where the name ends with a limit in microseconds, "camera to motor <= 20000", the run says how
+/// often it was exceeded. Returns it in nanoseconds.
 template <std::size_t Bytes, typename Stamp>
 std::int64_t chain_ends(Loop &loop, const char (&name)[Bytes], const Stamp &stamp, std::int64_t now_ns) {
     const std::int64_t passed_ns = now_ns - origin_ns(stamp);

@@ -54,22 +54,34 @@ fn values(of: &Said) -> Table {
         .column(number("count"))
         .column(number("min"))
         .column(number("mean"))
+        .column(number("p50"))
+        .column(number("p99"))
         .column(number("max"));
+    let is_limited = of.values.iter().any(|value| value.limit.is_some());
+    if is_limited {
+        table = table.column(number("above limit").unit("%"));
+    }
     table.heading(one_line(&of.thread));
     for value in &of.values {
         let shown = |number: f64| match number.abs() {
             size if size != 0.0 && !(1e-3..1e7).contains(&size) => format!("{number:.4e}"),
             _ => format!("{number:.4}"),
         };
-        table.row(
-            value.name.clone(),
-            vec![
-                value.count.to_string().into(),
-                shown(value.min).into(),
-                shown(value.mean).into(),
-                shown(value.max).into(),
-            ],
-        );
+        let quantile = |of: Option<f64>| of.map_or("–".to_owned(), shown);
+        let mut cells = vec![
+            value.count.to_string().into(),
+            shown(value.min).into(),
+            shown(value.mean).into(),
+            quantile(value.p50).into(),
+            quantile(value.p99).into(),
+            shown(value.max).into(),
+        ];
+        if is_limited {
+            let share = value.missed_share();
+            let share = share.map_or("–".to_owned(), |share| format!("{:.4}", share * 100.0));
+            cells.push(share.into());
+        }
+        table.row(value.name.clone(), cells);
     }
     table
 }

@@ -117,7 +117,24 @@ fn a_chain_of_topics_has_a_latency_from_end_to_end() {
     assert_eq!(names, ["callbacks", "camera", "detect", "drive"]);
     let found = finished.json();
     let value = &found["said"][0]["values"][0];
-    assert_eq!(value["name"], "camera to motor", "{found:#}");
+    assert_eq!(value["name"], "camera to motor <= 20000", "{found:#}");
+    let [p50, p99, max] = ["p50", "p99", "max"].map(|of| value[of].as_f64().unwrap());
+    assert!(0.0 < p50 && p50 <= p99 && p99 <= max, "{value:#}");
+    // Counted anew from the log, of which the quantiles are values.
+    let log = std::fs::read_to_string(finished.directory.join("loop-log.jsonl")).unwrap();
+    let mut all: Vec<f64> = log
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).unwrap()["value"]["is"].as_f64())
+        .collect();
+    all.sort_by(f64::total_cmp);
+    assert_eq!(value["count"], all.len(), "{value:#}");
+    assert_eq!(
+        [p50, p99],
+        [50, 99].map(|of| all[(all.len() * of).div_ceil(100) - 1])
+    );
+    let above = all.iter().filter(|&&of| of > 20_000.0).count();
+    assert_eq!(value["missed"], above, "{value:#}");
+
     // Two topics, of which one waits for the next cycle of 5 ms; the other may.
     let mean = value["mean"].as_f64().unwrap();
     assert!((1_000.0..50_000.0).contains(&mean), "{mean} µs");
