@@ -13,6 +13,7 @@ mod digest;
 mod durable;
 mod error;
 mod event;
+mod feather_trace;
 mod finish;
 mod follow;
 mod imported;
@@ -39,6 +40,10 @@ pub use event::{
     KernelLatency, KernelNoise, ModuleTimes, Obstacle, PageFaults, PlannedSegment, RunStarted,
     ScenarioText, SegmentEnded, SegmentStarted, SegmentTraced, SelfTestFound, StageLatency,
     ThreadEnd, ThreadEnded, ThreadStarted, Tool, TracingSetUp, When, run_id,
+};
+pub use feather_trace::{
+    ClockPair, FeatherBuffer, FeatherTraceFile, begin_feather_trace, end_feather_trace,
+    feather_trace_name, put_feather_records,
 };
 pub use finish::{Step, discard_in, finish, finish_in, finish_until, withdraw_in};
 pub use follow::LogFollower;

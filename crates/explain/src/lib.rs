@@ -14,6 +14,7 @@ mod cause;
 mod cpu;
 mod cycle;
 mod explainer;
+mod feather_trace;
 mod identify;
 mod idle_exit;
 mod interference;
@@ -38,6 +39,7 @@ pub use activity::Activities;
 pub use cause::{Cause, Relation, SentBy};
 pub use cycle::{Explained, Piece, Stretch, WokenBy};
 pub use explainer::{Explainer, Options};
+pub use feather_trace::{FeatherCounts, FeatherTrace};
 pub use identify::{Identifier, identify};
 pub use idle_exit::IdleExits;
 pub use interference::{

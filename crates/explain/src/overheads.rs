@@ -7,6 +7,7 @@
 
 use crate::cpu::is_ipi;
 use crate::cycle::{Explained, Stretch, WokenBy};
+use crate::feather_trace::FeatherCounts;
 use serde::{Deserialize, Serialize};
 use wakepath_statistics::{LatencyHistogram, Quantile};
 use wakepath_timeline::{Interrupt, KernelEvent, Left, What};
@@ -15,12 +16,12 @@ use wakepath_timeline::{Interrupt, KernelEvent, Left, What};
 #[derive(Debug, Default)]
 pub struct Overheads {
     cpus: Vec<PerCpu>,
-    event: LatencyHistogram,
-    release: LatencyHistogram,
-    scheduling: LatencyHistogram,
-    switch: LatencyHistogram,
-    tick: LatencyHistogram,
-    ipi: LatencyHistogram,
+    pub(crate) event: LatencyHistogram,
+    pub(crate) release: LatencyHistogram,
+    pub(crate) scheduling: LatencyHistogram,
+    pub(crate) switch: LatencyHistogram,
+    pub(crate) tick: LatencyHistogram,
+    pub(crate) ipi: LatencyHistogram,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -151,6 +152,10 @@ pub struct OverheadTable {
     /// apart.
     #[serde(default)]
     pub phases: Vec<PhaseOverheads>,
+    /// What LITMUS^RT's Feather-Trace told of its conditions, in the tracepoints' place; none where nothing was
+    /// recorded by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feather_trace: Option<FeatherCounts>,
 }
 
 /// The overheads of one phase.
@@ -200,6 +205,7 @@ impl OverheadTable {
             unit: "ns".into(),
             all: all.costs(),
             phases: phases.collect(),
+            feather_trace: None,
         }
     }
 }

@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use wakepath_archive::{Event, Obstacle, SegmentEnded, SegmentStarted, ThreadEnd, ThreadStarted};
 use wakepath_machine::{Facts, Root};
 use wakepath_measured_loop::{ThreadReady, ThreadSpec};
+use wakepath_probe::FeatherRecorder;
 use wakepath_rt::shared::SharedMemory;
 use wakepath_scenario::PluginSwitch;
 use wakepath_timeline::LoadProof;
@@ -93,6 +94,7 @@ impl UnderWay<'_, '_> {
         if self.segment.planned.traced {
             self.run.begin_trace(number)?;
         }
+        let feather_trace = self.begin_feather_trace(number)?;
         let spec = &self.segment.loop_spec;
         let outcome = match spec.program() {
             Some(_) => {
@@ -110,9 +112,33 @@ impl UnderWay<'_, '_> {
             self.run.unavailable.insert(self.key(), reason.clone());
             self.not_measured(&reason)?;
         }
+        if let Some(Err(error)) = feather_trace.map(FeatherRecorder::end) {
+            self.run.say(&no_feather_trace(&error))?;
+        }
         match self.segment.planned.traced {
             true => self.run.end_trace(self.segment),
             false => Ok(()),
+        }
+    }
+
+    /// LITMUS^RT's own tracing, where the segment is traced and its loops are on it.
+    fn begin_feather_trace(
+        &mut self,
+        number: u32,
+    ) -> Result<Option<FeatherRecorder>, MeasureError> {
+        let threads = &self.segment.loop_spec.threads;
+        let on_litmus = threads
+            .iter()
+            .any(|thread| thread.preparation.policy.of_litmus().is_some());
+        if !self.segment.planned.traced || !on_litmus {
+            return Ok(None);
+        }
+        match FeatherRecorder::start(self.run.directory, number) {
+            Ok(recorder) => Ok(recorder),
+            Err(error) => {
+                self.run.say(&no_feather_trace(&error))?;
+                Ok(None)
+            }
         }
     }
 
@@ -398,4 +424,8 @@ fn not_started(source: std::io::Error) -> MeasureError {
         which: "loop's",
         source,
     }
+}
+
+fn no_feather_trace(error: &std::io::Error) -> String {
+    format!("LITMUS^RT's own tracing (Feather-Trace) is not recorded: {error}")
 }

@@ -1,6 +1,7 @@
 //! The explanation and the overheads as files in the run directory, written once a traced run has
 //! ended, and the explanation read again. They hold nothing that can't be made again from the traces.
 
+use super::feather_trace::Recorded;
 use super::{ExplainError, ExplainedRun, Nobody, Order, explain};
 use serde::Serialize;
 use std::io;
@@ -10,7 +11,7 @@ use wakepath_directory::Directory;
 use wakepath_explain::{Explanation, OverheadTable};
 
 /// Explains a run that holds events and writes what comes out beside them; returns `None`, and
-/// writes nothing, for a run without.
+/// writes no explanation, for a run without.
 ///
 /// # Errors
 /// When the run can't be read or the files not be written.
@@ -20,6 +21,14 @@ pub fn write_beside(run: &Run, directory: &Directory) -> Result<Option<Explanati
         traced |= Trace::open_in(directory, segment.segment)?.is_some();
     }
     if !traced {
+        let recorded = Recorded::read(run)?;
+        if recorded.any() {
+            write(
+                directory,
+                OverheadTable::FILE_NAME,
+                &recorded.table(Vec::new()),
+            )?;
+        }
         return Ok(None);
     }
     let ExplainedRun {

@@ -4,6 +4,7 @@
 mod beside;
 mod covered;
 mod error;
+mod feather_trace;
 mod files;
 mod loops;
 mod order;
@@ -18,6 +19,7 @@ pub use loops::SegmentLoops;
 pub use order::Order;
 pub use under_way::{UnderWay, WorstCycle};
 
+use feather_trace::Recorded;
 use sums::Sums;
 use wakepath_archive::{Run, Trace};
 use wakepath_explain::{
@@ -78,6 +80,7 @@ pub fn explain(
     let mut overheads: Vec<(String, Overheads)> = Vec::new();
     let (mut events, mut lost, mut untold, mut traced) = (0, 0, 0, 0);
     let mut own_by_name = false;
+    let recorded = Recorded::read(run)?;
     for record in &run.manifest.segments {
         let Some(trace) = Trace::open(run.directory(), record.segment)? else {
             continue;
@@ -95,16 +98,9 @@ pub fn explain(
             .map_or(0, |end| end.cpus.iter().map(|cpu| cpu.lost).sum());
         lost += explainer.lost().max(counted);
         untold += explainer.untold_switches();
-        match overheads
-            .iter_mut()
-            .find(|(phase, _)| *phase == record.phase)
-        {
-            Some((_, known)) => known.merge(explainer.overheads()),
-            None => {
-                let mut own = Overheads::default();
-                own.merge(explainer.overheads());
-                overheads.push((record.phase.clone(), own));
-            }
+        // LITMUS^RT tells what its own work costs by itself; its scheduler has none of Linux's tracepoints.
+        if !recorded.holds(record.segment) {
+            add(&mut overheads, &record.phase, explainer.overheads());
         }
         sums.end_segment(&loops, &explainer);
     }
@@ -124,8 +120,20 @@ pub fn explain(
     beside::tell(run, &mut explanation)?;
     Ok(ExplainedRun {
         explanation,
-        overheads: OverheadTable::of(&overheads),
+        overheads: recorded.table(overheads),
     })
+}
+
+/// Adds what a segment tells to what is known of its phase.
+fn add(overheads: &mut Vec<(String, Overheads)>, phase: &str, own: &Overheads) {
+    match overheads.iter_mut().find(|(name, _)| name == phase) {
+        Some((_, known)) => known.merge(own),
+        None => {
+            let mut known = Overheads::default();
+            known.merge(own);
+            overheads.push((phase.to_owned(), known));
+        }
+    }
 }
 
 fn one_segment(
