@@ -20,6 +20,8 @@ pub struct Experiment {
     pub cpus: u16,
     /// The kernels, in the order of the published table. A board runs one at a time.
     pub guests: &'static [Guest],
+    /// Kernels of the published table that no package has: measured where one is given.
+    pub given: &'static [Given],
     /// What is drawn.
     pub drawing: Drawing,
     /// Figures that were published.
@@ -39,6 +41,29 @@ pub struct Guest {
     pub kernel: &'static str,
     /// By what a board's boot is known to be this one; `None` in the laboratory, which boots it.
     pub boot: Option<Boot>,
+}
+
+/// A kernel with a real-time core, which a user of the laboratory gives by its path. Its loops have the core's
+/// policies in the place of the scenario's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Given {
+    /// What a user calls it: `--kernel xenomai=BZIMAGE`.
+    pub key: &'static str,
+    /// Name in tables.
+    pub name: &'static str,
+    /// The line of the scenario that has the policies.
+    pub instead_of: &'static str,
+    /// What stands there for this kernel.
+    pub policies: &'static str,
+}
+
+impl Given {
+    /// The scenario of an experiment for this kernel, as TOML.
+    pub fn scenario(&self, experiment: &Experiment) -> String {
+        experiment
+            .scenario
+            .replacen(self.instead_of, self.policies, 1)
+    }
 }
 
 /// What a board has booted, as far as published tables tell kernels apart.

@@ -13,7 +13,7 @@ mod shown;
 pub use board::{guest_of, of_boards, on_a_board};
 pub use claim::{Agreement, Claim, Finding, Test, findings, findings_text};
 pub use experiment::{
-    Boot, Cell, Drawing, Experiment, Figure, Guest, OVER_POLICIES, Published, Setting,
+    Boot, Cell, Drawing, Experiment, Figure, Given, Guest, OVER_POLICIES, Published, Setting,
 };
 pub use laboratory::{all, named};
 pub use page::{Page, page};

@@ -220,8 +220,14 @@ impl Repeated {
 
     /// Each guest's first run: what is drawn, and told of single causes, is of these.
     pub fn first_runs(&self) -> impl Iterator<Item = &GuestRun> {
-        let guests = self.experiment.guests.iter();
-        guests.filter_map(|guest| self.runs_of(guest.name).next())
+        self.kernels().filter_map(|name| self.runs_of(name).next())
+    }
+
+    /// The names of all kernels of the table, those last that a user gives.
+    pub fn kernels(&self) -> impl Iterator<Item = &'static str> {
+        let given = self.experiment.given.iter().map(|given| given.name);
+        let guests = self.experiment.guests.iter().map(|guest| guest.name);
+        guests.chain(given)
     }
 
     /// A figure of a cell over all due times, in nanoseconds, with each seed or in each round.

@@ -360,6 +360,14 @@ pub enum LabError {
         /// The command.
         command: String,
     },
+    /// A kernel that no experiment takes.
+    #[error("--kernel {given}: {fault}")]
+    NoGivenKernel {
+        /// What was given.
+        given: String,
+        /// What is wrong with it, and what would be right.
+        fault: String,
+    },
     /// No experiment has that name.
     #[error(
         "{name}: no experiment; there are {}",

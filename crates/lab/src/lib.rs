@@ -88,6 +88,6 @@ pub use place::take as take_place;
 pub use rate::{BOARDS, Board, ns_per_instruction};
 pub use recorded::{CommandSaid, last_command, streams};
 pub use repetition::{
-    Repetition, chosen_experiments, guest_run, to_json as repetitions_json,
-    to_text as repetitions_text, write_page,
+    GivenGuest, GivenKernel, Repetition, chosen_experiments, guest_run,
+    to_json as repetitions_json, to_text as repetitions_text, write_page,
 };

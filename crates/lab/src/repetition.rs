@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use wakepath_archive::{GuestAdditions, Run};
 use wakepath_assess::{Assessment, Picture};
 use wakepath_experiments::{
-    Experiment, Guest, GuestRun, Page, Repeated, all, findings, findings_text, named,
+    Experiment, Given, Guest, GuestRun, Page, Repeated, all, findings, findings_text, named,
 };
 use wakepath_explain::Explanation;
 use wakepath_scenario::{KnownCpus, Scenario};
@@ -37,6 +37,62 @@ pub fn chosen_experiments(names: &[String]) -> Result<Vec<&'static Experiment>> 
     names.iter().map(find).collect()
 }
 
+/// A kernel that a user gives for an experiment's row.
+#[derive(Debug, Clone)]
+pub struct GivenKernel {
+    /// The experiment's [`Given::key`].
+    pub key: String,
+    /// Its bzImage.
+    pub kernel: String,
+}
+
+impl GivenKernel {
+    /// From `NAME=BZIMAGE`.
+    ///
+    /// # Errors
+    /// [`LabError::NoGivenKernel`] for a name that no experiment has, and for what is no file.
+    pub fn parse(text: &str) -> Result<Self> {
+        let refused = |fault: String| LabError::NoGivenKernel {
+            given: text.to_owned(),
+            fault,
+        };
+        let keys: Vec<&str> = all()
+            .iter()
+            .flat_map(|experiment| experiment.given)
+            .map(|given| given.key)
+            .collect();
+        let known = format!("give NAME=BZIMAGE, with NAME one of {}", keys.join(", "));
+        let Some((key, kernel)) = text.split_once('=') else {
+            return Err(refused(known));
+        };
+        if !keys.contains(&key) {
+            return Err(refused(format!(
+                "no experiment has a kernel {key}; {known}"
+            )));
+        }
+        if !Path::new(kernel).is_file() {
+            return Err(refused(format!("{kernel} is no file; {known}")));
+        }
+        Ok(Self {
+            key: key.to_owned(),
+            kernel: kernel.to_owned(),
+        })
+    }
+}
+
+/// A given kernel's part of a repetition.
+pub struct GivenGuest {
+    /// Which of the experiment's.
+    pub given: &'static Given,
+    /// The scenario with its policies.
+    pub scenario: Scenario,
+    /// Where its runs lie.
+    pub place: PathBuf,
+    /// Whether they are there already.
+    pub is_there: bool,
+    kernel: String,
+}
+
 /// An experiment that is to be repeated in a place.
 pub struct Repetition {
     /// The experiment.
@@ -51,6 +107,8 @@ pub struct Repetition {
     pub is_there: bool,
     /// Whether the second run of one guest is there, too.
     pub is_repeated: bool,
+    /// The kernels that were given for it.
+    pub given: Vec<GivenGuest>,
 }
 
 impl Repetition {
@@ -63,6 +121,7 @@ impl Repetition {
         cycles: Option<u64>,
         seeds: u64,
         directory: &Path,
+        kernels: &[GivenKernel],
     ) -> Result<Self> {
         let source = format!("{} (built in)", experiment.name);
         let known = KnownCpus::first(experiment.cpus);
@@ -78,7 +137,31 @@ impl Repetition {
             true => !place::is_free(&again.1)?,
             false => false,
         };
+        let given = experiment.given.iter().filter_map(|given| {
+            let found = kernels.iter().find(|kernel| kernel.key == given.key)?;
+            Some((given, found.kernel.clone()))
+        });
+        let given = given.map(|(given, kernel)| {
+            let text = given.scenario(experiment);
+            let source = format!("{}, {} (built in)", experiment.name, given.name);
+            let mut scenario = Scenario::parse(&text, &source, &known)?;
+            scenario.cycles = cycles.unwrap_or(scenario.cycles);
+            let place = place.join(given.key);
+            let runs = seeds
+                .iter()
+                .map(|&seed| place_of(&place, &kernel, seed, seeds.len()));
+            let is_there = whole(&scenario, runs, &place)?;
+            Ok(GivenGuest {
+                given,
+                scenario,
+                place,
+                is_there,
+                kernel,
+            })
+        });
+        let given = given.collect::<Result<_>>()?;
         Ok(Self {
+            given,
             is_repeated,
             experiment,
             scenario,
@@ -113,6 +196,14 @@ impl Repetition {
         }
     }
 
+    /// The guest of a kernel that was given.
+    pub fn asked_of(&self, given: &GivenGuest) -> GuestsAsked {
+        GuestsAsked {
+            kernels: vec![given.kernel.clone()],
+            ..self.asked()
+        }
+    }
+
     /// Where the second run of that guest lies.
     pub fn place_again(&self) -> PathBuf {
         self.place.join(AGAIN)
@@ -120,7 +211,7 @@ impl Repetition {
 
     fn again_of(experiment: &Experiment, place: &Path) -> (Guest, PathBuf) {
         let guest = *experiment.guests.last().unwrap_or(&experiment.guests[0]);
-        (guest, place_of(&place.join(AGAIN), &guest, 1, 1))
+        (guest, place_of(&place.join(AGAIN), guest.kernel, 1, 1))
     }
 
     /// Compares the two runs of that guest, sample by sample.
@@ -129,7 +220,7 @@ impl Repetition {
     /// [`LabError::Diverged`] where they part; when one can't be read.
     pub fn holds(&self) -> Result<()> {
         let (guest, second) = Self::again_of(self.experiment, &self.place);
-        let first = place_of(&self.place, &guest, 1, self.seeds.len());
+        let first = place_of(&self.place, guest.kernel, 1, self.seeds.len());
         match first_divergence(&streams(&first)?, &streams(&second)?) {
             None => Ok(()),
             Some(divergence) => Err(LabError::Diverged {
@@ -148,13 +239,24 @@ impl Repetition {
 
     /// The runs of its guests, of each with all seeds.
     pub fn runs(&self) -> impl Iterator<Item = (Guest, Result<Run>)> {
-        let guests = self.experiment.guests.iter();
-        guests.flat_map(|guest| {
-            self.seeds.iter().map(|&seed| {
-                let place = place_of(&self.place, guest, seed, self.seeds.len());
-                (*guest, Run::open(&place).map_err(LabError::from))
+        let packages = self.experiment.guests.iter();
+        let packages = packages.map(|guest| (*guest, &self.place, guest.kernel));
+        let given = self.given.iter().map(|one| {
+            let guest = Guest {
+                name: one.given.name,
+                kernel: one.given.key,
+                boot: None,
+            };
+            (guest, &one.place, &*one.kernel)
+        });
+        packages
+            .chain(given)
+            .flat_map(move |(guest, place, kernel)| {
+                self.seeds.iter().map(move |&seed| {
+                    let run = place_of(place, kernel, seed, self.seeds.len());
+                    (guest, Run::open(&run).map_err(LabError::from))
+                })
             })
-        })
     }
 }
 
@@ -186,8 +288,8 @@ pub fn guest_run(
 }
 
 /// Where a guest's run with one of so many seeds lies.
-fn place_of(place: &Path, guest: &Guest, seed: u64, seeds: usize) -> PathBuf {
-    let name = guests::Guest::name_with(guest.kernel, seed, seeds);
+fn place_of(place: &Path, kernel: &str, seed: u64, seeds: usize) -> PathBuf {
+    let name = guests::Guest::name_with(kernel, seed, seeds);
     place.join(guests::Guest::directory_name(&name))
 }
 
@@ -197,13 +299,21 @@ fn there(
     seeds: &[u64],
     place: &Path,
 ) -> Result<bool> {
+    let guests = experiment.guests.iter();
+    let runs = guests.flat_map(|guest| {
+        seeds
+            .iter()
+            .map(|&seed| place_of(place, guest.kernel, seed, seeds.len()))
+    });
+    whole(scenario, runs, place)
+}
+
+/// Whether these runs of a scenario are there, or nothing at all.
+fn whole(scenario: &Scenario, runs: impl Iterator<Item = PathBuf>, place: &Path) -> Result<bool> {
     if place::is_free(place)? {
         return Ok(false);
     }
-    let guests = experiment.guests.iter();
-    let wanted = guests.flat_map(|guest| seeds.iter().map(move |&seed| (guest, seed)));
-    for (guest, seed) in wanted {
-        let run = place_of(place, guest, seed, seeds.len());
+    for run in runs {
         let found = Run::open(&run).ok().filter(|found| {
             found.manifest.scenario.toml == scenario.to_toml()
                 && found.manifest.virtual_time.is_some()

@@ -18,6 +18,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     scenario: "aura-100hz",
     cpus: 0,
     guests: &[booted(KERNEL, "any kernel", ANY, None)],
+    given: &[],
     drawing: Drawing::Boxes,
     published: &[],
     claims: &[

@@ -40,6 +40,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         ),
         booted("RT_PREEMPT", "a kernel with PREEMPT_RT", REAL_TIME, None),
     ],
+    given: &[],
     drawing: Drawing::Overlay,
     published: PUBLISHED,
     claims: &[

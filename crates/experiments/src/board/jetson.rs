@@ -65,6 +65,7 @@ pub const EXPERIMENT: Experiment = Experiment {
             Some(true),
         ),
     ],
+    given: &[],
     drawing: Drawing::Overlay,
     published: &[
         published(at(RT, "idle"), Some(2.4), 22.0),

@@ -20,6 +20,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         booted(PLAIN, "a kernel without PREEMPT_RT", STANDARD, None),
         booted(RT, "a kernel with PREEMPT_RT", REAL_TIME, None),
     ],
+    given: &[],
     drawing: Drawing::Averages,
     published: PUBLISHED,
     claims: CLAIMS,

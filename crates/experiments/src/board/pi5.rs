@@ -30,6 +30,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         booted(ORDINARY, "a kernel without PREEMPT_RT", STANDARD, None),
         booted(RT, "a kernel with PREEMPT_RT", REAL_TIME, None),
     ],
+    given: &[],
     drawing: Drawing::Boxes,
     published: PUBLISHED,
     claims: &[

@@ -39,6 +39,7 @@ pub const EXPERIMENT: Experiment = Experiment {
             boot: None,
         },
     ],
+    given: &[],
     drawing: Drawing::Overlay,
     published: &[],
     claims: &[

@@ -44,6 +44,7 @@ pub const EXPERIMENT: Experiment = Experiment {
             boot: None,
         },
     ],
+    given: &[],
     drawing: Drawing::Boxes,
     published: PUBLISHED,
     claims: &[

@@ -20,23 +20,23 @@ pub fn latencies(text: &mut String, repeated: &Repeated) {
     );
     line!(text, "|---|---|---|---:|---:|---:|---:|---:|---:|---|");
     for (phase, policy) in conditions(repeated) {
-        for guest in repeated.experiment.guests {
-            let runs = repeated.runs_of(guest.name);
+        for kernel in repeated.kernels() {
+            let runs = repeated.runs_of(kernel);
             let of_each_run: Vec<&Measured> = runs
                 .filter_map(|run| run.condition(&phase, &policy))
                 .collect();
             if !of_each_run.is_empty() {
-                let published = published(repeated, guest.name, &phase, &policy);
+                let published = published(repeated, kernel, &phase, &policy);
                 line!(
                     text,
-                    "| {} | {policy} | {phase} | {} | {published} |",
-                    guest.name,
+                    "| {kernel} | {policy} | {phase} | {} | {published} |",
                     figures(&of_each_run).join(" | ")
                 );
             }
         }
     }
     over_policies(text, repeated);
+    not_given(text, repeated);
     line!(
         text,
         "\nOurs from the due time to the loop's first instruction, over all {}: of p99 and max the \
@@ -44,6 +44,23 @@ pub fn latencies(text: &mut String, repeated: &Repeated) {
         setting.replicates(),
         one = setting.replicate()
     );
+}
+
+/// A row for each kernel that was not given, with what was published of it.
+fn not_given(text: &mut String, repeated: &Repeated) {
+    let given = repeated.experiment.given.iter();
+    for one in given.filter(|one| repeated.runs_of(one.name).next().is_none()) {
+        let mut all = repeated.experiment.published.iter();
+        let cell = all.find(|of| of.cell.guest == one.name).map(|of| of.cell);
+        let [policy, phase] = cell.map_or(["–"; 2], |cell| [cell.policy, cell.phase]);
+        line!(
+            text,
+            "| {} | {policy} | {phase} | no such kernel was given: `--kernel {}=BZIMAGE` | | | | | | {} |",
+            one.name,
+            one.key,
+            published(repeated, one.name, phase, policy)
+        );
+    }
 }
 
 /// Published figures that are of no single policy, beside the least and the greatest of all policies.

@@ -18,6 +18,7 @@ wakepath_test_program::tests![
     what_was_not_measured_is_neither_agreement_nor_contradiction,
     what_disturbs_is_counted_where_nearly_all_is_explained,
     a_page_sets_ours_beside_the_published_and_says_that_time_is_virtual,
+    a_kernel_that_is_given_has_its_rows_and_one_that_is_not_says_so,
     an_experiment_s_name_finds_it_and_another_none,
 ];
 
@@ -84,6 +85,12 @@ fn with_seeds(
     }
 }
 
+fn policies_of(scenario: &str, experiment: &Experiment) -> Vec<String> {
+    let known = KnownCpus::new(0..experiment.cpus).unwrap();
+    let scenario = Scenario::parse(scenario, experiment.name, &known).unwrap();
+    scenario.policies.iter().map(|p| p.to_string()).collect()
+}
+
 fn scenario(experiment: &Experiment) -> Scenario {
     let known = KnownCpus::new(0..experiment.cpus).unwrap();
     Scenario::parse(experiment.scenario, experiment.name, &known).unwrap()
@@ -105,13 +112,14 @@ fn every_cell_that_is_named_is_a_condition_of_the_scenario() {
         for cell in cells {
             let words: Vec<&str> = cell.split('"').collect();
             let (guest, phase, policy) = (words[1], words[3], words[5]);
-            assert!(
-                experiment.guests.iter().any(|one| one.name == guest),
-                "{guest}"
-            );
+            let given = experiment.given.iter().find(|one| one.name == guest);
+            let is_package = experiment.guests.iter().any(|one| one.name == guest);
+            assert!(is_package || given.is_some(), "{guest}");
             assert!(phases.contains(&phase), "{}: {phase}", experiment.name);
             // The thread's name follows where each is judged by itself.
             let policy = policy.split(", ").next().unwrap();
+            let of_given = given.map(|given| policies_of(&given.scenario(experiment), experiment));
+            let policies = of_given.as_ref().unwrap_or(&policies);
             let is_one = policies.iter().any(|one| one == policy) || policy == OVER_POLICIES;
             assert!(is_one, "{policy}");
             count += 1;
@@ -127,7 +135,11 @@ fn figures_like_the_published_ones_agree_and_others_do_not() {
         _ => vec![20_000, 27_000, 91_000],
     };
     let found = findings(&repeated("beaglepilot", like, &["FIFO 99"]));
-    assert_eq!(found.len(), 5);
+    assert_eq!(found.len(), 8);
+    // Of the kernel that was not given.
+    for finding in &found[5..] {
+        assert_eq!(finding.agreement, Agreement::NotMeasured, "{finding:?}");
+    }
     for finding in &found[..4] {
         assert_eq!(finding.agreement, Agreement::Agrees, "{finding:?}");
     }
@@ -140,9 +152,9 @@ fn figures_like_the_published_ones_agree_and_others_do_not() {
     let same = |_: &str, _: &str| vec![5_000; 10];
     let found = findings(&repeated("beaglepilot", same, &["FIFO 99"]));
     let undecided = |one: &Finding| one.agreement == Agreement::Undecided;
-    assert!(found.iter().all(undecided), "{found:?}");
+    assert!(found[..5].iter().all(undecided), "{found:?}");
     let found = findings(&with_seeds("beaglepilot", 2, like, &["FIFO 99"]));
-    assert!(found.iter().all(undecided), "{found:?}");
+    assert!(found[..5].iter().all(undecided), "{found:?}");
     let why = &found[0].here;
     assert!(why.ends_with("so few seeds can't show it"), "{why}");
 }
@@ -336,6 +348,44 @@ fn a_page_sets_ours_beside_the_published_and_says_that_time_is_virtual() {
         assert!(text.contains(row), "{row}\n{text}");
     }
     assert!(!text.to_lowercase().contains("passed"), "{text}");
+}
+
+fn a_kernel_that_is_given_has_its_rows_and_one_that_is_not_says_so() {
+    let like = |guest: &str, _: &str| match guest {
+        "vanilla" => vec![14_000, 19_000, 193_000],
+        "PREEMPT" => vec![16_000, 21_000, 68_000],
+        _ => vec![20_000, 27_000, 91_000],
+    };
+    let mut run = repeated("beaglepilot", like, &["FIFO 99"]);
+    let row = "| Xenomai | COBALT FIFO 99 | stress | no such kernel was given: `--kernel xenomai=BZIMAGE` | \
+               | | | | | 15 / 23 / 630 |";
+    let text = page(std::slice::from_ref(&run)).text;
+    assert!(text.contains(row), "{text}");
+
+    let of_another = repeated(
+        "beaglepilot",
+        |_, _| vec![-500, 200, 900_000],
+        &["COBALT FIFO 99"],
+    );
+    let given = of_another.guests.into_iter();
+    run.guests.extend(given.filter_map(|mut one| {
+        let is_first = one.guest.name == "vanilla";
+        one.guest.name = "Xenomai";
+        is_first.then_some(one)
+    }));
+    let agreements: Vec<Agreement> = findings(&run)[5..]
+        .iter()
+        .map(|one| one.agreement)
+        .collect();
+    // Its largest is above vanilla's, its average of these three too.
+    let expected = [Agreement::Contradicts, Agreement::Agrees, Agreement::Agrees];
+    assert_eq!(agreements, expected);
+    let text = page(std::slice::from_ref(&run)).text;
+    assert!(!text.contains("no such kernel"), "{text}");
+    assert!(
+        text.contains("| Xenomai | COBALT FIFO 99 | stress | 15 | 0 |"),
+        "{text}"
+    );
 }
 
 fn an_experiment_s_name_finds_it_and_another_none() {

@@ -25,6 +25,10 @@ pub struct LabExperiments {
     /// Seeds, from 1: each guest runs with each. Fewer than three can't decide a claim.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub seeds: u64,
+    /// Kernel that no package has: `xenomai=BZIMAGE` with Xenomai's Cobalt for beaglepilot, `litmus=BZIMAGE` with
+    /// LITMUS^RT for litmus-16core; without it their rows say so.
+    #[arg(long, value_name = "NAME=BZIMAGE")]
+    pub kernel: Vec<String>,
     /// Directory of the runs, one for each experiment and guest [default:
     /// wakepath-runs/lab-experiments-TIME].
     #[arg(long, value_name = "DIR")]

@@ -13,9 +13,10 @@ use wakepath_assess::explanation::kept;
 use wakepath_directory::Directory;
 use wakepath_experiments::{Repeated, all, page};
 use wakepath_lab::{
-    Compared, GuestsAsked, Repetition, chosen_experiments, guest_run, repetitions_json,
-    repetitions_text, write_page,
+    Compared, GivenKernel, GuestsAsked, Repetition, chosen_experiments, guest_run,
+    repetitions_json, repetitions_text, write_page,
 };
+use wakepath_scenario::Scenario;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -32,9 +33,22 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
     if directory.exists() {
         Directory::to_write(&directory, arguments.host.trust())?;
     }
+    let kernels: Vec<GivenKernel> = arguments
+        .kernel
+        .iter()
+        .map(|text| GivenKernel::parse(text))
+        .collect::<Result<_, _>>()?;
     let wanted = chosen_experiments(&arguments.name)?.into_iter();
     let wanted: Vec<Repetition> = wanted
-        .map(|experiment| Repetition::of(experiment, arguments.cycles, arguments.seeds, &directory))
+        .map(|experiment| {
+            Repetition::of(
+                experiment,
+                arguments.cycles,
+                arguments.seeds,
+                &directory,
+                &kernels,
+            )
+        })
         .collect::<Result<_, _>>()?;
     let mut repeated = Vec::new();
     for wanted in &wanted {
@@ -43,7 +57,26 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
             tell!("{}: its runs are in {}", experiment.name, place.display());
         } else {
             tell!("{}: {}", experiment.name, experiment.title);
-            carry_out(arguments, wanted, &wanted.asked(), &wanted.seeds, place)?;
+            let scenario = &wanted.scenario;
+            carry_out(
+                arguments,
+                wanted,
+                &wanted.asked(),
+                scenario,
+                &wanted.seeds,
+                place,
+            )?;
+        }
+        for one in wanted.given.iter().filter(|one| !one.is_there) {
+            tell!("{}: {}", experiment.name, one.given.name);
+            carry_out(
+                arguments,
+                wanted,
+                &wanted.asked_of(one),
+                &one.scenario,
+                &wanted.seeds,
+                &one.place,
+            )?;
         }
         if !wanted.is_repeated {
             tell!("{}: one guest once more: it must repeat", experiment.name);
@@ -51,6 +84,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
                 arguments,
                 wanted,
                 &wanted.asked_again(),
+                &wanted.scenario,
                 &[wanted.seed_again()],
                 &wanted.place_again(),
             )?;
@@ -74,11 +108,12 @@ fn carry_out(
     arguments: &LabExperiments,
     wanted: &Repetition,
     guests: &GuestsAsked,
+    scenario: &Scenario,
     seeds: &[u64],
     place: &Path,
 ) -> Result<(), Failure> {
     let on = &arguments.host;
-    for one in measure(guests, on, &wanted.scenario, seeds, place)? {
+    for one in measure(guests, on, scenario, seeds, place)? {
         let whole = Compared::into_whole(one);
         whole.map_err(|error| format!("{}, {error}", wanted.experiment.name))?;
     }
@@ -87,7 +122,9 @@ fn carry_out(
 
 fn list() -> Outcome {
     let lines = all().iter().map(|experiment| {
-        let guests: Vec<&str> = experiment.guests.iter().map(|guest| guest.name).collect();
+        let given = experiment.given.iter().map(|given| given.name);
+        let guests = experiment.guests.iter().map(|guest| guest.name);
+        let guests: Vec<&str> = guests.chain(given).collect();
         format!(
             "{:14} {}: {}\n",
             experiment.name,

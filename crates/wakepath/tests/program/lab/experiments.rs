@@ -15,7 +15,7 @@ fn experiments_are_listed_and_wrong_ones_refused_before_anything_boots() {
     let place = Place::new("experiments-refused");
     let listed = text(&place.wakepath(&["lab", "experiments", "--list"]).stdout);
     assert!(
-        listed.contains("beaglepilot") && listed.contains("RT_PREEMPT"),
+        listed.contains("beaglepilot") && listed.contains("RT_PREEMPT / Xenomai"),
         "{listed}"
     );
     std::fs::create_dir_all(place.0.join("runs/beaglepilot")).unwrap();
@@ -27,6 +27,14 @@ fn experiments_are_listed_and_wrong_ones_refused_before_anything_boots() {
             "there are beaglepilot, pi5-250hz",
         ),
         (&["lab", "experiments", "--cycles", "1"], "20..=1000000"),
+        (
+            &["lab", "experiments", "--kernel", "cobalt=bzImage"],
+            "NAME one of xenomai, litmus",
+        ),
+        (
+            &["lab", "experiments", "--kernel", "litmus=nowhere"],
+            "nowhere is no file",
+        ),
         (&used, "remove runs/beaglepilot or give another --directory"),
     ] {
         let refused = place.wakepath(words);
