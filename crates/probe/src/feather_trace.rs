@@ -89,11 +89,7 @@ impl Drop for FeatherRecorder {
 /// All devices of this kernel, with their events on. Whoever closes them switches these off.
 fn devices() -> io::Result<Vec<(FeatherBuffer, File)>> {
     let mut found = Vec::new();
-    let kinds: [(&str, fn(u32) -> FeatherBuffer, &[usize]); 2] = [
-        ("cpu", FeatherBuffer::Cpu, &OF_A_CPU),
-        ("msg", FeatherBuffer::Messages, &MESSAGES),
-    ];
-    for (kind, buffer, events) in kinds {
+    for (kind, events) in [("cpu", &OF_A_CPU[..]), ("msg", &MESSAGES)] {
         for cpu in 0.. {
             let path = format!("/dev/litmus/ft_{kind}_trace{cpu}");
             let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -109,7 +105,11 @@ fn devices() -> io::Result<Vec<(FeatherBuffer, File)>> {
                 // that it was built without is refused, and the others are recorded.
                 let _ = unsafe { ioctl(&device, IntegerSetter::<ENABLE>::new_usize(event)) };
             }
-            found.push((buffer(cpu), device));
+            let buffer = match kind {
+                "cpu" => FeatherBuffer::Cpu(cpu),
+                _ => FeatherBuffer::Messages(cpu),
+            };
+            found.push((buffer, device));
         }
     }
     Ok(found)

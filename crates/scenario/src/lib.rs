@@ -18,6 +18,7 @@ mod model;
 mod named_file;
 mod other_sets;
 mod policy;
+mod random_tasks;
 mod read;
 mod reference;
 mod schema;
@@ -43,6 +44,7 @@ pub use model::{
 pub use named_file::NamedFileError;
 pub use other_sets::{NoSet, SetFile};
 pub use policy::parse_policy;
+pub use random_tasks::{NoRoom, RandomTasks};
 pub use read::sections as read_sections;
 pub use reference::reference;
 pub use schema::json_schema;

@@ -28,6 +28,8 @@ pub enum Scenario {
         /// A file, or the name of a built-in scenario.
         scenario: String,
     },
+    /// Print a scenario with a random task set of LITMUS^RT, by plugin and utilization.
+    Tasks(super::random_tasks::RandomTasks),
     /// Print the JSON Schema of scenario files, for editors.
     #[command(after_help = "Example:\n  wakepath scenario schema > scenario.schema.json")]
     Schema,

@@ -9,6 +9,7 @@ mod internal;
 mod laboratory;
 mod machine;
 mod measuring;
+mod random_tasks;
 mod recordings;
 mod sweep;
 mod tuning;

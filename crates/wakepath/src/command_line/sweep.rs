@@ -101,7 +101,7 @@ pub enum DistributionWord {
     Medium,
 }
 
-fn thousandths(text: &str) -> Result<u32, String> {
+pub(super) fn thousandths(text: &str) -> Result<u32, String> {
     match text.trim().parse::<f64>() {
         Ok(percent) if (0.1..=100.0).contains(&percent) && (percent * 10.0).fract() == 0.0 => {
             Ok((percent * 10.0) as u32)
@@ -110,7 +110,7 @@ fn thousandths(text: &str) -> Result<u32, String> {
     }
 }
 
-fn nanoseconds(text: &str) -> Result<u64, String> {
+pub(super) fn nanoseconds(text: &str) -> Result<u64, String> {
     let time = humantime::parse_duration(text).ok();
     let ns = time.and_then(|time| u64::try_from(time.as_nanos()).ok());
     // Shorter ones are no periods of threads; longer ones add nothing but digits.

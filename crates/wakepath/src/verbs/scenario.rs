@@ -14,6 +14,10 @@ pub fn run(verb: &Scenario) -> Outcome {
         Scenario::List => list(),
         Scenario::Show { name } => show(name),
         Scenario::Check { scenario } => check(scenario),
+        Scenario::Tasks(wanted) => {
+            print_whole(&wanted.wanted()?.to_toml()?)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Scenario::Schema => {
             print_whole(&format!("{:#}\n", json_schema()))?;
             Ok(ExitCode::SUCCESS)

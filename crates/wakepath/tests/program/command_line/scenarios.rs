@@ -10,6 +10,7 @@ wakepath_test_program::tests![
     every_scenario_that_is_listed_can_be_shown_and_what_is_shown_can_be_checked,
     an_unknown_scenario_is_answered_with_those_that_there_are,
     the_schema_is_json,
+    a_random_task_set_is_the_same_again_and_wrong_words_are_refused,
 ];
 
 fn check_file(text: &str) -> Finished {
@@ -105,4 +106,33 @@ fn the_schema_is_json() {
     finished.assert_code(0);
     let schema = finished.json();
     assert!(schema["properties"]["rate"].is_object(), "{schema:#}");
+}
+
+fn a_random_task_set_is_the_same_again_and_wrong_words_are_refused() {
+    let tasks = |words: &str| {
+        let words: Vec<&str> = "scenario tasks --plugin psn-edf"
+            .split(' ')
+            .chain(words.split(' ').filter(|word| !word.is_empty()))
+            .collect();
+        Start::command(&words).finish()
+    };
+    let (first, again, other) = (tasks(""), tasks(""), tasks("--seed 2"));
+    first.assert_code(0);
+    assert!(
+        first.output.contains("\"LITMUS PSN-EDF, budget "),
+        "{}",
+        first.output
+    );
+    assert_eq!(first.output, again.output);
+    assert_ne!(first.output, other.output);
+    for (words, expected) in [
+        ("--utilization 100", "fits on none of 2 CPUs"),
+        (
+            "--shortest-period 20ms --longest-period 10ms",
+            "shorter than --shortest-period 20 ms",
+        ),
+        ("--utilization 0", "percent from 0.1 to 100"),
+    ] {
+        tasks(words).assert_refused(1, &[expected]);
+    }
 }

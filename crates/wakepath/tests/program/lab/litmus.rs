@@ -13,6 +13,8 @@ wakepath_test_program::tests![
     jobs_of_each_plugin_are_released_at_the_due_times,
     a_budget_that_is_enforced_holds_a_job_back_and_a_loop_that_never_waits_is_stopped,
     a_run_that_is_killed_leaves_no_task_and_its_plugin_is_put_back,
+    what_the_core_itself_costs_is_recorded_with_the_trace,
+    a_random_task_set_is_released_together_and_each_task_judged,
 ];
 
 const SCENARIO: &str = r#"
@@ -177,5 +179,51 @@ fn a_run_that_is_killed_leaves_no_task_and_its_plugin_is_put_back() {
         "real-time tasks = 0",
     ] {
         assert!(printed.contains(line), "{line}: {printed}");
+    }
+}
+
+fn what_the_core_itself_costs_is_recorded_with_the_trace() {
+    let place = place("litmus-costs", "policies = [\"LITMUS PSN-EDF\"]\n[trace]");
+    let output = guest(&place, "out", &[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let table = run_of(&place, "out").join("overheads.json");
+    let table: Value = serde_json::from_slice(&std::fs::read(table).unwrap()).unwrap();
+    let told = &table["feather_trace"];
+    assert!(told["pairs"].as_u64() > Some(400), "{told}");
+    assert_eq!(told["lost"], 0);
+    // Two hundred jobs: each is released, decided upon and switched to.
+    for cost in ["timer_lateness", "release", "scheduling", "context_switch"] {
+        let cost = &table[cost];
+        assert!(cost["count"].as_u64() >= Some(190), "{table}");
+        let median = cost["median"].as_i64();
+        assert!(median > Some(0) && median < Some(20_000), "{table}");
+    }
+}
+
+fn a_random_task_set_is_released_together_and_each_task_judged() {
+    let place = Place::new("litmus-set");
+    let words = "scenario tasks --plugin PSN-EDF --cpus 2 --utilization 50 --longest-period 10ms";
+    let printed = place.wakepath(&words.split(' ').collect::<Vec<_>>());
+    let set = text(&printed.stdout).replace("10 s", "100 ms");
+    // One phase is enough to see it run.
+    let (tasks, rest) = set.split_once("\n[[phases]]").unwrap();
+    let criterion = rest.split_once("[criterion]").unwrap().1;
+    let short = format!("{tasks}\n[[phases]]\nname = \"idle\"\n[criterion]{criterion}");
+    std::fs::write(place.0.join("scenario.toml"), short).unwrap();
+    let output = guest(&place, "out", &["--cpus", "2"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let shown = shown(&place, "out");
+    let conditions = shown["conditions"].as_array().unwrap();
+    assert_eq!(
+        conditions.len(),
+        tasks.matches("[[tasks]]").count(),
+        "{shown}"
+    );
+    for condition in conditions {
+        assert_eq!(condition["outcome"], "virtual-time", "{condition}");
+        assert!(
+            condition["cycles"]["executed"].as_u64() > Some(5),
+            "{condition}"
+        );
     }
 }
