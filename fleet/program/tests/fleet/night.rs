@@ -1,11 +1,14 @@
 //! A night scaled down: boards, links cut at random, controllers killed, a disk that fills. Every run
-//! that ended is here once, whole; every other one has a line with its reason.
+//! that ended is in the archive once, whole; every other one has a line with its reason.
 
-use crate::world::{Like, World, stand_in};
+use crate::world::{Like, World, ended, open_to_all, stand_in};
 use std::collections::BTreeMap;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use wakepath_fleet_made_up::MadeUp;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_wakepath-fleet");
 
 wakepath_test_program::tests![
     ;
@@ -14,7 +17,7 @@ wakepath_test_program::tests![
 ];
 
 fn a_short_night_is_accounted_for() {
-    night(6, 5, 4);
+    night(6, 5, 2);
 }
 
 fn a_night_of_500_runs_is_accounted_for() {
@@ -33,13 +36,14 @@ impl Random {
     }
 }
 
-/// `jobs` jobs on `count` boards, the last of which has a disk for few runs.
+/// `jobs` jobs on `count` boards, the last of which has a disk for few runs; at least `kills` controllers
+/// are killed. All ends in one archive.
 fn night(count: usize, jobs: usize, kills: usize) {
     let sealed = std::env::var_os("WAKEPATH_BINARY");
     let mut kinds = vec![
         Like {
             before: "",
-            behaviour: "bytes 3000000"
+            behaviour: "bytes 1000000"
         };
         count
     ];
@@ -49,18 +53,26 @@ fn night(count: usize, jobs: usize, kills: usize) {
     };
     let world = World::of(&kinds);
     let program = stand_in().to_str().unwrap();
+    for job in 0..jobs {
+        for number in 1..=world.count {
+            let run = world.home(number).join(format!("fixture/job{job}"));
+            made_up(job, number).write(&run);
+            open_to_all(&run);
+        }
+    }
     let (code, out, err) = world.told(&["push", "--on", "all", "--program", program]);
     assert_eq!(code, 0, "{out}{err}");
     if let Some(program) = &sealed {
         trust(&world, program);
     }
+    let is_sealed = sealed.is_some();
 
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let over = AtomicBool::new(false);
-    let mut killed = 0;
+    let (mut killed, mut cuts) = (0, 0);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut random = Random(7);
+        let cutter = scope.spawn(|| {
+            let (mut random, mut cuts) = (Random(7), 0);
             while !over.load(Ordering::Relaxed) {
                 let up = 1 + random.below(count as u64);
                 let (cut, between) = (500 + random.below(1500), 300 + random.below(1500));
@@ -68,26 +80,36 @@ fn night(count: usize, jobs: usize, kills: usize) {
                 std::thread::sleep(Duration::from_millis(cut));
                 world.shell(&format!("ip link set up{up} up"));
                 std::thread::sleep(Duration::from_millis(between));
+                cuts += 1;
             }
+            cuts
         });
         for job in 0..jobs {
             let name = format!("job{job}");
             let run = ["run", "aura-logging", "--on", "all", "--job", &name];
-            let kill = killed < kills && random.below(jobs as u64) < kills as u64;
-            killed += usize::from(kill) * 2;
-            once(&world, &run, kill.then(|| 100 + random.below(600)));
+            // One controller is killed in each job, each time at other work.
+            let mut kill = |at: usize, within: u64| {
+                let is_meant = job % 3 == at;
+                is_meant.then(|| 20 + random.below(within))
+            };
+            let after = kill(0, 600);
+            let hit = once(world.fleet(&run), &world, after);
             // A night's timer comes again where boards were not reached.
             for _ in 0..2 {
-                once(&world, &run, None);
+                once(world.fleet(&run), &world, None);
             }
-            once(&world, &["status", &name, "--ask"], None);
-            once(
-                &world,
-                &fetch(&name, sealed.is_some()),
-                kill.then(|| 100 + random.below(600)),
-            );
+            once(world.fleet(&["status", &name, "--ask"]), &world, None);
+            let after = kill(1, 600);
+            let fetched = once(world.fleet(&fetch(&name, is_sealed)), &world, after);
+            let after = kill(2, 300);
+            // Two at once.
+            let mut beside = adding(&world, &name, is_sealed).spawn().unwrap();
+            let added = once(adding(&world, &name, is_sealed), &world, after);
+            beside.wait().unwrap();
+            killed += hit + fetched + added;
         }
         over.store(true, Ordering::Relaxed);
+        cuts = cutter.join().unwrap();
     });
     for number in 1..=count {
         world.shell(&format!("ip link set up{number} up"));
@@ -95,11 +117,15 @@ fn night(count: usize, jobs: usize, kills: usize) {
     std::thread::sleep(Duration::from_secs(3));
 
     let (mut here, mut listed) = (0, BTreeMap::<String, usize>::new());
+    let mut passed = BTreeMap::new();
     for job in 0..jobs {
         let name = format!("job{job}");
         for _ in 0..3 {
             world.told(&["status", &name, "--ask"]);
-            world.told(&fetch(&name, sealed.is_some()));
+            let (_, out, _) = world.told(&fetch(&name, is_sealed));
+            if !out.contains("unreachable") && !out.contains("not fetched") {
+                break;
+            }
         }
         let (_, out, err) = world.told(&["status", &name, "--offline", "--json"]);
         let told: serde_json::Value =
@@ -112,11 +138,11 @@ fn night(count: usize, jobs: usize, kills: usize) {
                 .unwrap();
             let place = world.path(&format!("wakepath-fleet/runs/{name}/board{number}"));
             let remote = format!("home{number}/.wakepath-fleet/spool/{name}/exit");
-            let ended = world.shell(&format!(
+            let has_ended = world.shell(&format!(
                 "ssh -F ssh_config board{number} 'test -e .wakepath-fleet/spool/{name}/exit && echo ended' || true"
             ));
             let state = board["state"].as_str().unwrap();
-            match ended.contains("ended") {
+            match has_ended.contains("ended") {
                 true => {
                     assert!(
                         place.join("output").is_file(),
@@ -128,6 +154,7 @@ fn night(count: usize, jobs: usize, kills: usize) {
             }
             if state == "passed" {
                 assert!(place.join("run/manifest.json").is_file(), "{board}");
+                passed.insert(made_up(job, number).run_id, format!("board{number}"));
             } else {
                 let reason = board["reason"]
                     .as_str()
@@ -139,11 +166,35 @@ fn night(count: usize, jobs: usize, kills: usize) {
                 "{name}: a part is left of board{number}"
             );
         }
+        adding(&world, &name, is_sealed).status().unwrap();
     }
+    assert_eq!(
+        archived(&world),
+        passed,
+        "the archive holds each run that ended well, once, and no other"
+    );
+    let trust: &[&str] = if is_sealed {
+        &["--trust", "trust"]
+    } else {
+        &[]
+    };
+    let check = [&["check", "--archive", "archive"], trust].concat();
+    let output = world.command(PROGRAM).args(check).output().unwrap();
+    let (code, out, err) = ended(output);
+    let count_of = passed.len();
+    let expected = match is_sealed {
+        true => format!(
+            "{count_of} runs: all there and as they were; {count_of} count by their seals\n"
+        ),
+        false => format!("{count_of} runs: all there and as they were\n"),
+    };
+    assert_eq!((code, &*out), (0, &*expected), "{out}{err}");
     let all = count * jobs;
+    assert_eq!(count_of + listed.values().sum::<usize>(), all);
     println!(
-        "{all} runs on {count} boards, {killed} controllers killed: {here} ended and are here{}; listed: {listed:?}",
-        if sealed.is_some() {
+        "{all} runs on {count} boards, {cuts} links cut, {killed} controllers killed: {here} ended and are here, \
+         {count_of} in the archive{}; the others by reason: {listed:?}",
+        if is_sealed {
             ", sealed and verified"
         } else {
             ""
@@ -151,7 +202,7 @@ fn night(count: usize, jobs: usize, kills: usize) {
     );
     // All but the last board had room, and were reached in the end.
     assert!(here >= (count - 1) * jobs * 9 / 10, "{here} of {all}");
-    assert!(killed >= kills.min(jobs), "{killed} kills");
+    assert!(killed >= kills, "{killed} kills");
 }
 
 fn fetch(job: &str, sealed: bool) -> Vec<&str> {
@@ -159,19 +210,55 @@ fn fetch(job: &str, sealed: bool) -> Vec<&str> {
     [&["fetch", job], trust].concat()
 }
 
-/// Calls the controller, and kills it after so many milliseconds.
-fn once(world: &World, arguments: &[&str], kill_after: Option<u64>) {
-    let mut controller = world
-        .fleet(arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+/// The run of a job on a board: each is another.
+fn made_up(job: usize, number: u32) -> MadeUp {
+    MadeUp::number(job as u64 * 100 + u64::from(number))
+}
+
+/// A line of shell that adds what was fetched of a job, as a night's own would.
+fn adding(world: &World, job: &str, sealed: bool) -> Command {
+    let trust = if sealed { "--trust trust" } else { "" };
+    let mut command = world.command("sh");
+    command.arg("-c").arg(format!(
+        "for run in wakepath-fleet/runs/{job}/*/run; do board=${{run%/run}}; board=${{board##*/}}; \
+         [ -e \"$run/manifest.json\" ] && {PROGRAM} add --archive archive {trust} --board \"$board\" \"$run\"; \
+         done >/dev/null 2>&1; true"
+    ));
+    command
+}
+
+/// The runs of the archive, each with its board, from its records.
+fn archived(world: &World) -> BTreeMap<String, String> {
+    let records = std::fs::read_dir(world.path("archive/runs")).unwrap();
+    let records = records.map(|entry| entry.unwrap().path());
+    let records = records.filter(|path| path.extension().is_some_and(|of| of == "json"));
+    let read = |path: std::path::PathBuf| {
+        let bytes = std::fs::read(&path).unwrap();
+        let record: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        let text = |name: &str| record[name].as_str().unwrap().to_owned();
+        (text("run_id"), text("board"))
+    };
+    let all: Vec<_> = records.map(read).collect();
+    let count = all.len();
+    let by_run: BTreeMap<_, _> = all.into_iter().collect();
+    assert_eq!(by_run.len(), count, "a run is there twice");
+    by_run
+}
+
+/// Calls the controller, and kills those that run after so many milliseconds; how many that were.
+fn once(mut command: Command, world: &World, kill_after: Option<u64>) -> usize {
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut controller = command.spawn().unwrap();
+    let mut hit = 0;
     if let Some(after) = kill_after {
         std::thread::sleep(Duration::from_millis(after));
-        world.shell("kill -9 $(pidof wakepath-fleet) || true");
+        let killed = world.shell(
+            "for process in $(pidof wakepath-fleet); do kill -9 $process && echo killed; done; true",
+        );
+        hit = killed.matches("killed").count();
     }
     controller.wait().unwrap();
+    hit
 }
 
 /// A key for each board, a real program to seal with, and a file that trusts the keys.

@@ -1,6 +1,7 @@
 /* Stands in for wakepath on a board, to end in ways that a real run can't be told to. What it does stands in
  * $HOME/behaviour, a word and a number each: "sleep S", "bytes N" more in the run, "code N", "hang 1". What it leaves
- * is a real run, copied from $HOME/fixture; a seal is made by the real program, where $HOME/wakepath is one. */
+ * is a real run, copied from $HOME/fixture/JOB where there is one, else from $HOME/fixture; a seal is made by the real
+ * program, where $HOME/wakepath is one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,9 @@
 static int copied(const char *name) {
     char from[512], to[512], piece[65536];
     size_t length;
-    snprintf(from, sizeof from, "%s/fixture/%s", getenv("HOME"), name);
+    if (!getcwd(to, sizeof to)) return 0;
+    snprintf(from, sizeof from, "%s/fixture/%s/%s", getenv("HOME"), strrchr(to, '/') + 1, name);
+    if (access(from, R_OK)) snprintf(from, sizeof from, "%s/fixture/%s", getenv("HOME"), name);
     snprintf(to, sizeof to, "run/%s", name);
     FILE *source = fopen(from, "r"), *target = fopen(to, "w");
     if (!source || !target) return 0;

@@ -297,6 +297,6 @@ fn is_root() -> bool {
     own.is_ok_and(|user| user == 0)
 }
 
-fn open_to_all(path: &Path) {
+pub fn open_to_all(path: &Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
