@@ -1,16 +1,20 @@
 //! Pages over HTTP/1.1, for a look from this machine: one request to a connection, GET and HEAD alone. It
-//! knows nothing of what the pages are.
+//! knows nothing of what the pages are. A library would be longer to bind here than this is, and those that
+//! are small know no moment by which a request must have come.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Longest head of a request.
 const LONGEST: u64 = 16 << 10;
 
-/// The longest that a reader may take over a part of a page.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest that a reader may take over all of a request's head.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The longest that a reader may take over a page.
+const READING: Duration = Duration::from_secs(60);
 
 /// Readers at once.
 const MOST: usize = 32;
@@ -54,9 +58,44 @@ pub fn serve(listener: &TcpListener, page: impl Fn(&str) -> Page + Sync) -> io::
     Ok(())
 }
 
-fn answer(mut stream: TcpStream, at: SocketAddr, page: impl Fn(&str) -> Page) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+/// A stream that ends at a moment, however little comes at a time.
+struct Timed {
+    stream: TcpStream,
+    end: Instant,
+}
+
+impl Timed {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        match self.end.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(io::ErrorKind::TimedOut.into()),
+            left => Ok(Some(left)),
+        }
+    }
+}
+
+impl Read for Timed {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(into)
+    }
+}
+
+impl Write for Timed {
+    fn write(&mut self, some: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(some)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+fn answer(stream: TcpStream, at: SocketAddr, page: impl Fn(&str) -> Page) -> io::Result<()> {
+    let mut stream = Timed {
+        stream,
+        end: Instant::now() + PATIENCE,
+    };
     let head = head(&mut stream)?;
     let (status, body, with_body) = match Request::read(&head) {
         None => (400, b"no request of HTTP/1.1\n".to_vec(), true),
@@ -94,6 +133,7 @@ fn answer(mut stream: TcpStream, at: SocketAddr, page: impl Fn(&str) -> Page) ->
         },
         body.len()
     );
+    stream.end = Instant::now() + READING;
     stream.write_all(head.as_bytes())?;
     if with_body {
         stream.write_all(&body)?;
@@ -101,7 +141,7 @@ fn answer(mut stream: TcpStream, at: SocketAddr, page: impl Fn(&str) -> Page) ->
     stream.flush()
 }
 
-fn head(stream: &mut TcpStream) -> io::Result<String> {
+fn head(stream: &mut Timed) -> io::Result<String> {
     let mut head = Vec::new();
     let mut some = [0; 2048];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {

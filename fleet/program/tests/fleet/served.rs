@@ -4,12 +4,14 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 use wakepath_fleet_made_up::MadeUp;
 use wakepath_test_program::not_run;
 
 wakepath_test_program::tests![
     pages_are_served_here_and_nothing_else_is,
     a_run_leads_to_its_report,
+    readers_that_are_slow_or_hostile_keep_no_other_out_for_long,
 ];
 
 /// A server that ends with the test.
@@ -107,6 +109,55 @@ fn pages_are_served_here_and_nothing_else_is() {
     assert_eq!(server.asked("nonsense\r\n\r\n").0, 400);
     let head = server.asked("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert!(head.0 == 200 && head.1.ends_with("\r\n\r\n"), "{}", head.1);
+}
+
+fn readers_that_are_slow_or_hostile_keep_no_other_out_for_long() {
+    let scratch = tempfile::tempdir().unwrap();
+    archive(scratch.path());
+    let mut server = Server::of(scratch.path(), &["--program", "nowhere/wakepath"]);
+    // As many as are served at once, each with a byte now and then of a head that never ends.
+    let slow: Vec<TcpStream> = (0..32)
+        .map(|_| TcpStream::connect(&server.address).unwrap())
+        .collect();
+    let began = Instant::now();
+    let end = Duration::from_secs(30);
+    let mut refused = 0;
+    let host = server.address.clone();
+    let page = loop {
+        for mut stream in &slow {
+            let _ = stream.write_all(b"G");
+        }
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        let request = format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        let mut answer = String::new();
+        let asked = stream.write_all(request.as_bytes());
+        let read = asked.and_then(|()| stream.read_to_string(&mut answer));
+        if read.is_ok() && answer.starts_with("HTTP/1.1 200") {
+            break answer;
+        }
+        refused += 1;
+        assert!(began.elapsed() < end, "they keep the others out");
+        std::thread::sleep(Duration::from_millis(300));
+    };
+    assert!(refused > 0, "they were not in the way");
+    assert!(page.contains("1 run on 1 board"), "{page}");
+    // Heads without end, and readers that leave: nobody answers, nothing ends.
+    for _ in 0..100 {
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        let _ = stream.write_all(&[b'x'; 20 << 10]);
+    }
+    for bytes in [
+        &b"\xff\xfe\r\n\r\n"[..],
+        b"GET\0 / HTTP/1.1\r\n\r\n",
+        b"\r\n\r\n",
+    ] {
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        let _ = stream.write_all(bytes);
+    }
+    drop(slow);
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(server.get("/board/pi5-07.html").0, 200);
+    assert!(server.process.try_wait().unwrap().is_none());
 }
 
 fn a_run_leads_to_its_report() {
