@@ -3,10 +3,13 @@
 use crate::divisive::{DivisiveTerms, change_points};
 use crate::run::{Figure, History, RunFigures};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs of a history that are looked at: the last of more.
 const MOST_RUNS: usize = 1000;
+
+/// Runs on each side of a change whose settings are compared.
+const AROUND: usize = 5;
 
 /// A fact whose values before a change are all others than after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,6 +37,9 @@ pub struct Change {
     pub p: f64,
     /// What was otherwise on the board. None: nothing that is recorded.
     pub differences: Vec<Difference>,
+    /// The last runs before it and the first after it, by name: those whose settings are compared.
+    #[serde(skip)]
+    pub around: (Vec<String>, Vec<String>),
 }
 
 /// The changes of a figure in a history, oldest first.
@@ -58,10 +64,44 @@ pub fn changes(history: &History, figure: Figure, terms: &DivisiveTerms) -> Vec<
             after_ns: middle(&after, figure),
             p: point.p,
             differences: differences(&before, &after),
+            around: (names(before.iter().rev()), names(after.iter())),
         });
         from = point.at;
     }
     all
+}
+
+fn names<'a>(runs: impl Iterator<Item = &'a &'a RunFigures>) -> Vec<String> {
+    runs.take(AROUND).map(|run| run.run_id.clone()).collect()
+}
+
+/// The settings that had one value in all runs before, and another in all runs after. What varies from run to
+/// run explains nothing.
+pub fn settings_between(
+    before: &[BTreeMap<String, String>],
+    after: &[BTreeMap<String, String>],
+) -> Vec<Difference> {
+    let mut names: BTreeSet<&String> = before
+        .iter()
+        .chain(after)
+        .flat_map(BTreeMap::keys)
+        .collect();
+    let absent = String::new();
+    let one = |side: &[BTreeMap<String, String>], name: &String| {
+        let mut values = side.iter().map(|run| run.get(name).unwrap_or(&absent));
+        let first = values.next()?;
+        values.all(|value| value == first).then(|| first.clone())
+    };
+    names.retain(|name| !name.is_empty());
+    let difference = |name: &String| {
+        let (before, after) = (one(before, name)?, one(after, name)?);
+        (before != after).then(|| Difference {
+            fact: name.clone(),
+            before,
+            after,
+        })
+    };
+    names.into_iter().filter_map(difference).collect()
 }
 
 fn middle(runs: &[&RunFigures], figure: Figure) -> i64 {
@@ -100,7 +140,31 @@ fn differences(before: &[&RunFigures], after: &[&RunFigures]) -> Vec<Difference>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_setting_counts_where_it_is_steady_on_both_sides_and_another() {
+        let run = |hz: &str, boot: &str, more: &[(&str, &str)]| {
+            let mut all = BTreeMap::from([
+                ("HZ".to_owned(), hz.to_owned()),
+                ("boot".to_owned(), boot.to_owned()),
+                ("model".to_owned(), "Pi 5".to_owned()),
+            ]);
+            all.extend(more.iter().map(|(k, v)| (k.to_string(), v.to_string())));
+            all
+        };
+        let before = [run("250", "a", &[]), run("250", "b", &[])];
+        let after = [
+            run("1000", "c", &[("nohz", "on")]),
+            run("1000", "d", &[("nohz", "on")]),
+        ];
+        let found = settings_between(&before, &after);
+        let found: Vec<_> = found
+            .iter()
+            .map(|d| (&*d.fact, &*d.before, &*d.after))
+            .collect();
+        assert_eq!(found, [("HZ", "250", "1000"), ("nohz", "", "on")]);
+        assert!(settings_between(&before, &[]).is_empty());
+    }
 
     #[test]
     fn a_step_is_dated_and_named_by_what_changed_with_it_and_by_nothing_else() {
@@ -143,6 +207,8 @@ mod tests {
             after: "6.12".to_owned(),
         };
         assert_eq!(found[0].differences, [expected]);
+        assert_eq!(found[0].around.0, ["r19", "r18", "r17", "r16", "r15"]);
+        assert_eq!(found[0].around.1, ["r20", "r21", "r22", "r23", "r24"]);
         assert!(changes(&history, Figure::Max, &DivisiveTerms::default()).is_empty());
     }
 }

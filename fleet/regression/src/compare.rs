@@ -1,6 +1,7 @@
 //! Runs of one kind against runs of another, board by board: exact rank tests over runs, by how much
 //! with an interval, whether within the margin that was declared, and what many tests at once are worth.
 
+use crate::blocked::{Blocks, exchanged};
 use crate::run::{Figure, History, RunFigures};
 use serde::Serialize;
 use wakepath_statistics::{
@@ -11,12 +12,14 @@ use wakepath_statistics::{
 const MOST_RUNS: usize = 50;
 
 /// What is held to be a difference.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Terms {
     /// Factor less one by which a figure may be higher without being worse: 0.1 for 10 %.
     pub margin: f64,
     /// Share of false findings among what is called regressed, over all boards and figures.
     pub false_findings: f64,
+    /// Within what runs are compared; all with all where nothing is said.
+    pub blocks: Option<Blocks>,
 }
 
 impl Default for Terms {
@@ -24,6 +27,7 @@ impl Default for Terms {
         Self {
             margin: 0.1,
             false_findings: 0.05,
+            blocks: None,
         }
     }
 }
@@ -77,7 +81,7 @@ pub struct Compared {
     /// Its interval at 1 − 2 · `false_findings`, where there are runs enough for one.
     pub interval: Option<(f64, f64)>,
     /// Probability of a difference as large or larger if nothing differed, over all that was compared
-    /// (Mann and Whitney, exact; Benjamini and Hochberg).
+    /// (Mann and Whitney, exact, or exchanges within blocks; Benjamini and Hochberg).
     pub p: Option<f64>,
     /// Probability of what was seen if the sides differed by the margin or more (two one-sided tests),
     /// adjusted alike.
@@ -134,6 +138,24 @@ fn one(
     if a.len() + b.len() + a_out + b_out == 0 {
         return None;
     }
+    if let Some(blocks) = &terms.blocks {
+        let mut runs = Vec::new();
+        for &(run, value) in &usable {
+            let kind = first(run)
+                .then_some(false)
+                .or_else(|| second(run).then_some(true));
+            runs.extend(kind.map(|kind| (run, kind, value)));
+        }
+        let last = runs.len().saturating_sub(2 * MOST_RUNS);
+        return Some(within(
+            history,
+            figure,
+            blocks,
+            &runs[last..],
+            (a_out, b_out),
+            terms,
+        ));
+    }
     let shift = shift_between(&a, &b, 1.0 - 2.0 * terms.false_findings);
     let interval = shift.and_then(|s| Some((s.lower?.exp(), s.upper?.exp())));
     Some(Compared {
@@ -149,6 +171,41 @@ fn one(
         p_equivalent: equivalence_p(&a, &b, terms.margin.ln_1p()),
         least_p: shift.map(|_| 2.0 * least_rank_sum_p(a.len() as u64, b.len() as u64)),
     })
+}
+
+/// As [`one`], within blocks: runs in a block without the other kind are left out.
+fn within(
+    history: &History,
+    figure: Figure,
+    blocks: &Blocks,
+    runs: &[(&RunFigures, bool, f64)],
+    (mut a_out, mut b_out): (usize, usize),
+    terms: &Terms,
+) -> Compared {
+    let in_blocks = blocks.of(runs);
+    let count = |kind: bool| in_blocks.iter().filter(|run| run.is_second == kind).count();
+    let there = |kind: bool| runs.iter().filter(|run| run.1 == kind).count();
+    a_out += there(false) - count(false);
+    b_out += there(true) - count(true);
+    let found = exchanged(&in_blocks);
+    let found = found.as_ref();
+    let margin = terms.margin.ln_1p();
+    Compared {
+        board: history.board.clone(),
+        condition: history.condition.clone(),
+        figure,
+        outcome: Outcome::Inconclusive,
+        runs: (count(false), count(true)),
+        left_out: (a_out, b_out),
+        factor: found.and_then(|found| Some(found.estimate()?.exp())),
+        interval: found.and_then(|found| {
+            let (lower, upper) = found.interval(terms.false_findings)?;
+            Some((lower.exp(), upper.exp()))
+        }),
+        p: found.map(|found| found.p_two_sided()),
+        p_equivalent: found.map(|found| found.p_below(margin).max(found.p_above(-margin))),
+        least_p: found.map(|found| found.least_p()),
+    }
 }
 
 fn adjust(all: &mut [Compared], p: impl Fn(&mut Compared) -> &mut Option<f64>) {
@@ -261,6 +318,42 @@ mod tests {
             one.factor
         );
         assert!((one.least_p.unwrap() - 2.0 / 924.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn within_blocks_a_drift_that_hides_a_difference_hides_it_no_more() {
+        // The room warms up: each pair is later than the one before by far more than the kernels differ.
+        let drift: Vec<i64> = (0..10).map(|day| 10_000 + 3_000 * day).collect();
+        let slower: Vec<i64> = drift.iter().map(|value| value * 125 / 100).collect();
+        let history = history("x", &drift, &slower);
+        let by = |blocks: Option<Blocks>| {
+            let terms = Terms {
+                blocks,
+                ..Terms::default()
+            };
+            let history = std::slice::from_ref(&history);
+            compare(
+                history,
+                &[Figure::P999],
+                &kernel("old"),
+                &kernel("new"),
+                &terms,
+            )
+            .remove(0)
+        };
+        assert_eq!(by(None).outcome, Outcome::Inconclusive);
+        // Runs of one number began on one day.
+        let within = by(Some(Blocks::Day));
+        assert_eq!(within.outcome, Outcome::Regressed, "{within:?}");
+        assert!((within.factor.unwrap() - 1.25).abs() < 1e-3, "{within:?}");
+        assert!(
+            (within.p.unwrap() - 2.0 / 1024.0).abs() < 1e-12,
+            "{within:?}"
+        );
+        assert_eq!((within.runs, within.left_out), ((10, 10), (0, 0)));
+        // A fact that never is the same for both kinds.
+        let none = by(Some(Blocks::Fact("kernel".to_owned())));
+        assert_eq!((none.outcome, none.left_out), (Outcome::Invalid, (10, 10)));
     }
 
     #[test]

@@ -146,9 +146,9 @@ pub(crate) fn sentence(seen: &SeenChange, to_board: &str) -> String {
         escaped(&change.started),
     );
     if change.differences.is_empty() {
-        return text + "; no recorded fact changed with it.";
+        return text + "; no recorded setting changed with it.";
     }
-    for difference in &change.differences {
+    for difference in change.differences.iter().take(12) {
         text += &format!(
             "; {}: {} → {}",
             escaped(&difference.fact.replace('_', " ")),
