@@ -30,6 +30,8 @@ Usage: cargo xtask <command>
         [--duration TIME]  the run's own length, as in `wakepath check --duration`
   bench flight             controller, plant and replay, beside RotorPy's same law
         [--without-rotorpy]
+  bench fleet              exact quantiles of a fleet's samples, beside DuckDB and numpy
+        [--samples N]...   by default a million, ten millions, a hundred millions
   bench recording          what logging and recording cost a loop whose disk or recorder fails, beside spdlog
         [--seconds S] [--program PATH]
   bench probe              what tracing costs a loop, beside plain tracefs and perf
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
             Some("rate") => bench::rate::run(arguments),
             Some("first-verdict") => bench::first_verdict::run(arguments),
             Some("flight") => bench::flight::run(arguments),
+            Some("fleet") => bench::fleet::run(arguments),
             Some("probe") => bench::probe::run(arguments),
             Some("recording") => bench::recording::run(arguments),
             _ => Err(USAGE.into()),

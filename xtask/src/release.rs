@@ -1,10 +1,11 @@
 //! What a release publishes: static programs (how each is built; linkers stand in .cargo/config.toml),
 //! proof that they are static, and what is packed from them: archives, packages, wheels, the installer,
-//! check sums. Each kind of package has a file beside.
+//! check sums; and the program for a fleet. Each kind of package has a file beside.
 
 mod archive;
 mod build;
 mod deb;
+pub mod fleet;
 mod host;
 mod installer;
 mod library;
@@ -95,6 +96,16 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
         &directory,
         &scratch,
     )?);
+    // After the installer, which offers every archive that it finds.
+    if !is_given {
+        rows.extend(fleet::artefacts(
+            &builds,
+            &version,
+            compression,
+            &directory,
+            &scratch,
+        )?);
+    }
     let _ = fs::remove_dir_all(&scratch);
     check_sums(&directory)?;
     print!("{}", table::aligned(&rows, &[]));

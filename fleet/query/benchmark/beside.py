@@ -1,11 +1,15 @@
-"""The quantiles of each run from the samples of an archive, by DuckDB and by numpy: a benchmark's other
-engines. `beside.py ARCHIVE duckdb|numpy`; prints CPU seconds, the largest memory and a digest of the answer."""
+"""The quantiles of each run from the samples of an archive, by wakepath-fleet, DuckDB and numpy: a benchmark.
+`beside.py ARCHIVE wakepath|duckdb|numpy|histograms [PROGRAM]`; prints CPU seconds, the largest memory in MB, seconds
+and a digest of the answer. `histograms` asks the program what a fleet asks, of histograms."""
 
+import csv
 import glob
 import hashlib
 import json
 import resource
+import subprocess
 import sys
+import time
 
 QUESTION = """
 WITH bins AS (
@@ -60,12 +64,34 @@ def by_numpy(paths):
     return sorted(rows)
 
 
-def main(archive, engine):
-    paths = list(files(archive))
-    answer = {"duckdb": by_duckdb, "numpy": by_numpy}[engine](paths)
-    used = resource.getrusage(resource.RUSAGE_SELF)
+def by_program(archive, program, question):
+    words = [program, "query", question, "--csv", "--archive", archive]
+    said = subprocess.run(words, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return list(csv.DictReader(said.stdout.splitlines()))
+
+
+def by_wakepath(archive, program):
+    names = ["p50_ns", "p999_ns", "p99999_ns", "max_ns"]
+    rows = by_program(archive, program, "sample-quantiles")
+    return sorted(tuple(int(row[name]) for name in names) for row in rows)
+
+
+def main(archive, engine, program=None):
+    began = time.monotonic()
+    who = resource.RUSAGE_SELF
+    if engine in ("wakepath", "histograms"):
+        who = resource.RUSAGE_CHILDREN
+    if engine == "wakepath":
+        answer = by_wakepath(archive, program)
+    elif engine == "histograms":
+        answer = by_program(archive, program, "quantiles")
+    else:
+        paths = list(files(archive))
+        answer = {"duckdb": by_duckdb, "numpy": by_numpy}[engine](paths)
+    took = time.monotonic() - began
+    used = resource.getrusage(who)
     digest = hashlib.sha256(repr(answer).encode()).hexdigest()[:16]
-    print(f"{engine}: {used.ru_utime + used.ru_stime:.2f} CPU-s, {used.ru_maxrss / 1024:.0f} MB, answer {digest}")
+    print(f"{used.ru_utime + used.ru_stime:.2f} {used.ru_maxrss / 1024:.0f} {took:.1f} {digest}")
 
 
 if __name__ == "__main__":

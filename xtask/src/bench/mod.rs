@@ -1,7 +1,8 @@
 //! The benchmarks: wakepath beside its peer, the highest rate, the time to a first verdict, the
-//! controller beside RotorPy's, what tracing costs.
+//! controller beside RotorPy's, what tracing costs, a fleet's questions beside other engines.
 
 pub mod first_verdict;
+pub mod fleet;
 pub mod flight;
 mod measured;
 pub mod peer;

@@ -18,19 +18,29 @@ pub(super) fn make(
     let tree = empty(scratch, &name)?;
     parts.lay_out(&tree, Manner::Plain)?;
     let archive = directory.join(format!("{name}.tar.gz"));
+    packed(scratch, &name, &archive, parts.compression)?;
+    row(parts.build.triple, &archive)
+}
+
+/// Packs the directory of that name in `scratch`.
+pub(super) fn packed(
+    scratch: &Path,
+    name: &str,
+    archive: &Path,
+    compression: Compression,
+) -> Result<(), String> {
     let command = "tar --create --format=gnu --sort=name --owner=0 --group=0 --numeric-owner \
                    --mode=u+rw,go+r-w --mtime=@\"$1\" --directory=\"$2\" \"$3\" > \"$4.tar\" && \
                    gzip \"$5\" --no-name < \"$4.tar\" > \"$4\" && rm \"$4.tar\"";
     succeed(
         Command::new("sh")
             .args(["-ec", command, "sh", &epoch()])
-            .args([scratch, Path::new(&name), &archive])
-            .arg(match parts.compression {
+            .args([scratch, Path::new(name), archive])
+            .arg(match compression {
                 Compression::Best => "-9",
                 Compression::Quick => "-1",
             }),
-    )?;
-    row(parts.build.triple, &archive)
+    )
 }
 
 /// The row of a file that was made for a kind of machine.

@@ -36,6 +36,15 @@ pub(super) fn write_for(triple: &str, file: &Path) -> Result<(), String> {
     write(file, &page(&crates, &libraries))
 }
 
+/// Writes them for `wakepath-fleet` on one target.
+pub(super) fn write_of_fleet(triple: &str, file: &Path) -> Result<(), String> {
+    let crates = linked(&metadata("fleet/Cargo.toml", triple)?, &["wakepath-fleet"])?;
+    let libraries = place::root().join("packaging/licences-of-libraries.txt");
+    let libraries = fs::read_to_string(&libraries)
+        .map_err(|error| format!("{}: {error}", libraries.display()))?;
+    write(file, &page(&crates, &libraries))
+}
+
 /// What cargo says of the packages of a manifest.
 fn metadata(manifest: &str, triple: &str) -> Result<Value, String> {
     let output = cargo(&["metadata", "--format-version=1", "--locked"])

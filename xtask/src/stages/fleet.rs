@@ -4,8 +4,8 @@
 use super::outcome::Outcome;
 use crate::bench::released_program;
 use crate::job::Job;
-use crate::place;
 use crate::tools::{cargo, wait_for_set_up};
+use crate::{place, release};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -25,7 +25,7 @@ pub fn workspace(job: &Job) -> Outcome {
     tests(job, &[]).and(Outcome::of(lints.failure))
 }
 
-/// 500 runs on 20 boards, links cut, controllers killed.
+/// 500 runs on 20 boards, links cut, controllers killed; all that ended in one archive, sealed.
 pub fn night(job: &Job) -> Outcome {
     tests(job, &["night::", "--ignored"])
 }
@@ -42,6 +42,9 @@ fn tests(job: &Job, arguments: &[&str]) -> Outcome {
     // KernelCI's own reader of what is exported for it.
     let kcidb = environment(job, "kcidb", "kcidb-io==141", "bin/jsonschema");
     command.env("WAKEPATH_KCIDB", kcidb.join("bin/python"));
+    // A server of buckets.
+    let moto = environment(job, "moto", "moto[server]==5.*", "bin/moto_server");
+    command.env("WAKEPATH_MOTO", moto.join("bin/moto_server"));
     // Unpacked, where it is not installed: `./test` sees to that.
     let unpacked = place::target().join("openssh");
     let sshd = unpacked.join("usr/sbin/sshd");
@@ -96,6 +99,6 @@ fn environment(job: &Job, name: &str, package: &str, holds: &str) -> PathBuf {
 fn of(verb: &str) -> Command {
     let mut command = cargo(&[verb, "--locked"]);
     command.args(["--manifest-path", "fleet/Cargo.toml", "--target-dir"]);
-    command.arg(place::target().join("fleet"));
+    command.arg(release::fleet::target());
     command
 }

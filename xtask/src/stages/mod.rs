@@ -101,7 +101,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "fuzz", about: "random scenarios, recordings, seals, imports, journals and kernel files, led by coverage, for 34 minutes", place: Deep, limit: minutes(50), run: fuzzing::fuzz },
     Stage { name: "released-arm", about: "static programs for Arm as released: started, under 15 MB", place: Deep, limit: minutes(30), run: static_builds::released_arm },
     Stage { name: "packages", about: "packages, wheel and installer, tried in a clean root; every crate packed", place: Deep, limit: minutes(20), run: packages::of_this_machine },
-    Stage { name: "released-packages", about: "what a release publishes, for three machines, Arm by the emulator", place: Deep, limit: minutes(60), run: packages::as_released },
+    Stage { name: "released-packages", about: "what a release publishes, for three machines, Arm by the emulator", place: Deep, limit: minutes(150), run: packages::as_released },
 ];
 
 /// Lists the stages.
