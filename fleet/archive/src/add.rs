@@ -77,7 +77,8 @@ pub fn add(store: &dyn Store, directory: &Path, board: &Board, terms: &SealTerms
         && !imported.histograms.is_empty()
     {
         return Err(refused(format!(
-            "it was imported ({}) and holds bins of another tool's, no samples",
+            "it was imported ({}) and holds another tool's bins, no samples; answers here are exact, and bins \
+             have no sums",
             imported.form
         )));
     }

@@ -132,25 +132,33 @@ impl Catalogue {
     }
 
     /// The objects with histograms, one for each run.
-    pub fn histograms(&self, store: &dyn Store) -> Vec<PathBuf> {
-        let object = |record: &RunRecord| store.path_of(&object_name(&record.histograms));
+    ///
+    /// # Errors
+    /// [`FleetArchiveError::Damaged`] where one can't be brought; the system's.
+    pub fn histograms(&self, store: &dyn Store) -> Result<Vec<PathBuf>> {
+        let object = |record: &RunRecord| store.bring(&object_name(&record.histograms));
         self.records.iter().map(object).collect()
     }
 
     /// The objects with samples, of those runs whose samples are kept.
-    pub fn samples(&self, store: &dyn Store) -> Vec<SamplesFile> {
+    ///
+    /// # Errors
+    /// As [`Self::histograms`].
+    pub fn samples(&self, store: &dyn Store) -> Result<Vec<SamplesFile>> {
         let mut files = Vec::new();
         for record in &self.records {
             if self.retired.contains(&record.run_id) {
                 continue;
             }
             let samples = record.files.iter().filter(|f| f.role == Role::Samples);
-            files.extend(samples.map(|file| SamplesFile {
-                run: run_number(&record.run_id),
-                path: store.path_of(&object_name(&file.sha256)),
-            }));
+            for file in samples {
+                files.push(SamplesFile {
+                    run: run_number(&record.run_id),
+                    path: store.bring(&object_name(&file.sha256))?,
+                });
+            }
         }
-        files
+        Ok(files)
     }
 
     /// The latencies of one run: segment and thread to value and count, over the cycles that ran.

@@ -69,10 +69,18 @@ pub enum FleetArchiveError {
         day: String,
     },
     /// It is no archive of a fleet.
-    #[error("{}: is no archive of a fleet: it has no folder `runs`; `wakepath-fleet add` makes one", path.display())]
+    #[error("{}: is no archive of a fleet: no run is in it; `wakepath-fleet add` begins one", path.display())]
     NotAnArchive {
         /// Where.
         path: PathBuf,
+    },
+    /// A bucket that can't be an archive.
+    #[error("{url}: {why}")]
+    Bucket {
+        /// As it was given.
+        url: String,
+        /// What is wrong with it, and what would be right.
+        why: String,
     },
     /// Something in the archive is not as it was written.
     #[error("{}: {why}", path.display())]
@@ -86,7 +94,7 @@ pub enum FleetArchiveError {
 
 impl FleetArchiveError {
     /// An error of the system's, with what was tried where.
-    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::Io { what, path, source }
     }

@@ -1,4 +1,4 @@
-//! The archive of a fleet: a directory to which many controllers add runs at once, and from which
+//! The archive of a fleet: a directory or a bucket to which many controllers add runs at once, and from which
 //! anybody asks. A run is there whole or not at all, and once. It judges nothing of its own: what a run
 //! means is asked of `wakepath-assess` when it is added.
 //!
@@ -20,6 +20,7 @@ mod restore;
 mod retention;
 mod rows;
 mod seals;
+mod settings;
 mod store;
 mod table;
 
@@ -33,5 +34,5 @@ pub use record::{ConditionRow, Kept, Outlier, Role, RunRecord, ThreadRow};
 pub use restore::restore;
 pub use retention::{Retention, Swept, sweep};
 pub use seals::{SealTerms, Standing};
-pub use store::{DirectoryStore, Hold, Placed, Store};
+pub use store::{BucketStore, DirectoryStore, Held, Hold, Placed, Store};
 pub use table::Kind;

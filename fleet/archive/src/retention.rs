@@ -54,7 +54,7 @@ pub struct Swept {
 /// [`FleetArchiveError::Damaged`] for a record that can't be read: what it needs is not known, and
 /// nothing is removed; the system's.
 pub fn sweep(store: &dyn Store, retention: &Retention, dry: bool) -> Result<Swept> {
-    let _held = store.hold(if dry { Hold::Together } else { Hold::Alone })?;
+    let _held = store.hold(if dry { Hold::Reading } else { Hold::Alone })?;
     let mut swept = Swept::default();
     let mut catalogue = catalogue(store)?;
     if let Some(day) = &retention.samples_before {
@@ -102,13 +102,7 @@ pub fn sweep(store: &dyn Store, retention: &Retention, dry: bool) -> Result<Swep
                     "is no object of an archive",
                 ));
             }
-            if let Some(file) = store.open(&object)? {
-                let found = file.metadata();
-                let path = store.path_of(&object);
-                swept.bytes += found
-                    .map_err(FleetArchiveError::io("look at", &path))?
-                    .len();
-            }
+            swept.bytes += store.length(&object)?.unwrap_or(0);
             swept.objects += 1;
             if !dry {
                 store.remove(&object)?;

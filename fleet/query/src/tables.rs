@@ -1,6 +1,7 @@
 //! The tables that a question may ask, and which files hold each: the same for every engine.
 
 use crate::error::Result;
+use crate::text::Text;
 use serde::Serialize;
 use std::path::PathBuf;
 use wakepath_fleet_archive::{Catalogue, Kind, Store};
@@ -38,13 +39,13 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The tables of an archive as it is now.
+    /// The tables of an archive as it is now that a question asks. Histograms and samples that it does not
+    /// ask for are not brought.
     ///
     /// # Errors
     /// The archive's.
-    pub fn of(store: &dyn Store, catalogue: &Catalogue) -> Result<Self> {
+    pub fn of(store: &dyn Store, catalogue: &Catalogue, asked: &Text) -> Result<Self> {
         let made = catalogue.place_tables(store)?;
-        let integers = |names: &[&'static str]| names.iter().map(|n| (*n, Kind::Integer)).collect();
         let mut all = Vec::new();
         for table in made {
             all.push(Table {
@@ -56,43 +57,59 @@ impl Tables {
                 }],
             });
         }
-        let whole = |path| TableFile { path, run: None };
-        let mut columns: Vec<_> = integers(&["run", "segment", "thread", "minute"]);
-        columns.extend([("metric", Kind::Text), ("exact", Kind::Flag)]);
-        columns.extend::<Vec<_>>(integers(&["upper_ns", "samples", "sum_ns"]));
-        all.push(Table {
-            name: "hist",
-            columns,
-            files: catalogue.histograms(store).into_iter().map(whole).collect(),
-        });
-        let samples = catalogue.samples(store).into_iter();
-        all.push(Table {
-            name: "samples",
-            columns: integers(&[
-                "segment",
-                "thread",
-                "cycle",
-                "latency_ns",
-                "execution_ns",
-                "work_ns",
-                "cpu_time_ns",
-                "involuntary_switches",
-                "cpu",
-                "flags",
-                "run",
-            ]),
-            files: samples
-                .map(|file| TableFile {
-                    path: file.path,
-                    run: Some(file.run),
-                })
-                .collect(),
-        });
+        if asked.asks("hist") {
+            all.push(histograms(store, catalogue)?);
+        }
+        if asked.asks("samples") {
+            all.push(samples(store, catalogue)?);
+        }
         Ok(Self {
             all,
             totals: totals(catalogue),
         })
     }
+}
+
+fn integers(names: &[&'static str]) -> Vec<(&'static str, Kind)> {
+    names.iter().map(|name| (*name, Kind::Integer)).collect()
+}
+
+fn histograms(store: &dyn Store, catalogue: &Catalogue) -> Result<Table> {
+    let mut columns = integers(&["run", "segment", "thread", "minute"]);
+    columns.extend([("metric", Kind::Text), ("exact", Kind::Flag)]);
+    columns.extend(integers(&["upper_ns", "samples", "sum_ns"]));
+    let files = catalogue.histograms(store)?.into_iter();
+    Ok(Table {
+        name: "hist",
+        columns,
+        files: files.map(|path| TableFile { path, run: None }).collect(),
+    })
+}
+
+fn samples(store: &dyn Store, catalogue: &Catalogue) -> Result<Table> {
+    let files = catalogue.samples(store)?.into_iter();
+    Ok(Table {
+        name: "samples",
+        columns: integers(&[
+            "segment",
+            "thread",
+            "cycle",
+            "latency_ns",
+            "execution_ns",
+            "work_ns",
+            "cpu_time_ns",
+            "involuntary_switches",
+            "cpu",
+            "flags",
+            "run",
+        ]),
+        files: files
+            .map(|file| TableFile {
+                path: file.path,
+                run: Some(file.run),
+            })
+            .collect(),
+    })
 }
 
 fn totals(catalogue: &Catalogue) -> TotalCounts {

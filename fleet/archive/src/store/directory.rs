@@ -2,7 +2,7 @@
 //! its real name by a link, which the system refuses where that name is taken: so of two writers one
 //! places it, and neither writes over the other.
 
-use super::{Hold, Placed, Store};
+use super::{Held, Hold, Placed, Store};
 use crate::error::{FleetArchiveError, Result};
 use std::collections::HashMap;
 use std::fs::File;
@@ -94,7 +94,7 @@ impl DirectoryStore {
 }
 
 /// A name that no other writer has: its process, when it began, a count.
-fn own_name() -> String {
+pub(crate) fn own_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -153,6 +153,19 @@ impl Store for DirectoryStore {
         }
     }
 
+    fn bring(&self, name: &str) -> Result<PathBuf> {
+        Ok(self.path_of(name))
+    }
+
+    fn length(&self, name: &str) -> Result<Option<u64>> {
+        let Some(file) = self.open(name)? else {
+            return Ok(None);
+        };
+        let found = file.metadata();
+        let found = found.map_err(FleetArchiveError::io("look at", &self.path_of(name)))?;
+        Ok(Some(found.len()))
+    }
+
     fn names(&self, folder: &str) -> Result<Vec<String>> {
         let mut names = self.read_names(folder)?;
         names.retain(|name| !name.starts_with('.'));
@@ -172,17 +185,17 @@ impl Store for DirectoryStore {
         Ok(partial.map(|name| format!("{folder}/{name}")).collect())
     }
 
-    fn hold(&self, hold: Hold) -> Result<File> {
+    fn hold(&self, hold: Hold) -> Result<Box<dyn Held>> {
         let path = self.top.join("runs").join(LOCK);
         let mut options = File::options();
         let lock = options.create(true).truncate(false).write(true).open(&path);
         let lock = lock.map_err(FleetArchiveError::io("open", &path))?;
         let held = match hold {
-            Hold::Together => lock.lock_shared(),
+            Hold::Together | Hold::Reading => lock.lock_shared(),
             Hold::Alone => lock.lock(),
         };
         held.map_err(FleetArchiveError::io("lock", &path))?;
-        Ok(lock)
+        Ok(Box::new(lock))
     }
 
     fn path_of(&self, name: &str) -> PathBuf {

@@ -1,9 +1,12 @@
 //! Where an archive's files are: what it needs of a place, which is little enough for a bucket. Names
 //! are `folder/file` or `folder/folder/file`; the names themselves are checked by whoever makes them.
 
+mod bucket;
 mod directory;
 
+pub use bucket::BucketStore;
 pub use directory::DirectoryStore;
+pub(crate) use directory::own_name;
 
 use crate::Result;
 use std::fs::File;
@@ -25,10 +28,17 @@ pub enum Hold {
     Together,
     /// By one that removes.
     Alone,
+    /// By many that read, and need what is there to stay.
+    Reading,
 }
 
+/// A hold on a place, which ends with it.
+pub trait Held {}
+
+impl Held for File {}
+
 /// A place of files that are written once and never changed.
-pub trait Store {
+pub trait Store: Send + Sync {
     /// Puts a whole file in place in one step, unless one of its name is there: then nothing happens.
     /// Afterwards it outlasts a power cut. Stopped anywhere, a reader sees all of it or nothing.
     ///
@@ -41,6 +51,18 @@ pub trait Store {
     /// # Errors
     /// The system's.
     fn open(&self, name: &str) -> Result<Option<File>>;
+
+    /// Sees to it that a file can be read by its path, and says that.
+    ///
+    /// # Errors
+    /// [`crate::FleetArchiveError::Damaged`] where it is not there or was altered on its way.
+    fn bring(&self, name: &str) -> Result<PathBuf>;
+
+    /// A file's length in bytes; `None` where there is none.
+    ///
+    /// # Errors
+    /// The system's.
+    fn length(&self, name: &str) -> Result<Option<u64>>;
 
     /// The files in a folder, by name, without what is still being written.
     ///
@@ -65,8 +87,8 @@ pub trait Store {
     ///
     /// # Errors
     /// The system's.
-    fn hold(&self, hold: Hold) -> Result<File>;
+    fn hold(&self, hold: Hold) -> Result<Box<dyn Held>>;
 
-    /// A file's place, for engines and messages.
+    /// A file's place, for messages.
     fn path_of(&self, name: &str) -> PathBuf;
 }

@@ -162,7 +162,7 @@ fn a_long_runs_histograms_are_kept_by_the_minute() {
     let read = all.latencies(&store, &all.records[0]).unwrap();
     let count: i64 = read[&(0, 0)].iter().map(|(_, samples)| samples).sum();
     assert_eq!(count, all.records[0].threads[0].executed);
-    let file = std::fs::File::open(&all.histograms(&store)[0]).unwrap();
+    let file = std::fs::File::open(&all.histograms(&store).unwrap()[0]).unwrap();
     use parquet::file::reader::{FileReader, SerializedFileReader};
     let table = SerializedFileReader::new(file).unwrap();
     let (mut counted, mut sum, mut minutes) = (0, 0, std::collections::BTreeSet::new());

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 /// Which archive.
 #[derive(Debug, Args)]
 pub struct Archive {
-    /// The archive: a directory; made where there is none by `add` alone.
-    #[arg(long, short, value_name = "DIRECTORY", default_value = "fleet-archive")]
-    pub archive: PathBuf,
+    /// The archive: a directory or s3://BUCKET/PREFIX; made where there is none by `add` alone.
+    #[arg(long, short, value_name = "PLACE", default_value = "fleet-archive")]
+    pub archive: String,
     /// As root: write in a directory that others may change, too.
     #[arg(long)]
     pub trust_directory: bool,
@@ -21,6 +21,17 @@ pub struct Seals {
     /// the archive, where there is one.
     #[arg(long, value_name = "FILE")]
     pub trust: Option<PathBuf>,
+}
+
+/// An archive, and what counts in it.
+#[derive(Debug, Args)]
+pub struct Looked {
+    /// Whose seals are trusted.
+    #[command(flatten)]
+    pub seals: Seals,
+    /// Which archive.
+    #[command(flatten)]
+    pub of: Archive,
 }
 
 /// Add runs.
@@ -40,12 +51,9 @@ pub struct Add {
     /// The board that they were measured on.
     #[arg(long, value_name = "NAME")]
     pub board: String,
-    /// Whose seals are trusted.
+    /// Where to, and what counts there.
     #[command(flatten)]
-    pub seals: Seals,
-    /// Where to.
-    #[command(flatten)]
-    pub to: Archive,
+    pub to: Looked,
 }
 
 /// Remove what need not be kept.
@@ -79,10 +87,7 @@ pub struct Gc {
                         wakepath-fleet check --trust boards.trust"
 )]
 pub struct Check {
-    /// Whose seals are trusted.
-    #[command(flatten)]
-    pub seals: Seals,
     /// Which.
     #[command(flatten)]
-    pub of: Archive,
+    pub at: Looked,
 }

@@ -1,6 +1,6 @@
 //! Arguments of the verbs that look through an archive.
 
-use super::{Archive, Seals};
+use super::Looked;
 use clap::{Args, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,7 +11,8 @@ use std::path::PathBuf;
     after_help = "Exit codes: 0 nothing regressed, 2 something did, 3 something could not be told, 1 error.\n\n\
                         Examples:\n  \
                         wakepath-fleet regressions --first kernel=6.6.31-rt --second kernel=6.12.9-rt\n  \
-                        wakepath-fleet regressions --first governor=schedutil --second governor=performance --margin 5"
+                        wakepath-fleet regressions --first governor=schedutil --second governor=performance --margin 5\n  \
+                        wakepath-fleet regressions --first kernel=6.6.31-rt --second kernel=6.12.9-rt --blocks turns"
 )]
 pub struct Regressions {
     /// Runs of the first side: a fact and its value.
@@ -23,15 +24,15 @@ pub struct Regressions {
     /// Factor that is no difference yet, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 10.0)]
     pub margin: f64,
+    /// Compare within blocks alone: `turns` in which the two kinds were measured, a `day`, or a fact by name.
+    #[arg(long, value_name = "turns|day|FACT")]
+    pub blocks: Option<String>,
     /// JSON.
     #[arg(long)]
     pub json: bool,
-    /// Whose seals are trusted.
+    /// Which archive, and what counts in it.
     #[command(flatten)]
-    pub seals: Seals,
-    /// Which archive.
-    #[command(flatten)]
-    pub of: Archive,
+    pub at: Looked,
 }
 
 /// Find changes in histories.
@@ -43,12 +44,9 @@ pub struct Changes {
     /// JSON.
     #[arg(long)]
     pub json: bool,
-    /// Whose seals are trusted.
+    /// Which archive, and what counts in it.
     #[command(flatten)]
-    pub seals: Seals,
-    /// Which archive.
-    #[command(flatten)]
-    pub of: Archive,
+    pub at: Looked,
 }
 
 /// Write the site.
@@ -70,12 +68,9 @@ pub struct Site {
     /// The wakepath that writes reports; without it the one on the PATH.
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
-    /// Whose seals are trusted.
+    /// Which archive, and what counts in it.
     #[command(flatten)]
-    pub seals: Seals,
-    /// Which archive.
-    #[command(flatten)]
-    pub of: Archive,
+    pub at: Looked,
 }
 
 /// Show the site.
@@ -94,12 +89,9 @@ pub struct Serve {
     /// The wakepath that writes reports; without it the one on the PATH.
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
-    /// Whose seals are trusted.
+    /// Which archive, and what counts in it.
     #[command(flatten)]
-    pub seals: Seals,
-    /// Which archive.
-    #[command(flatten)]
-    pub of: Archive,
+    pub at: Looked,
 }
 
 /// Write what other systems read.
@@ -114,12 +106,9 @@ pub struct Export {
     /// Who submits, for KCIDB.
     #[arg(long, value_name = "NAME", default_value = "wakepath")]
     pub origin: String,
-    /// Whose seals are trusted.
+    /// Which archive, and what counts in it.
     #[command(flatten)]
-    pub seals: Seals,
-    /// Which archive.
-    #[command(flatten)]
-    pub of: Archive,
+    pub at: Looked,
 }
 
 /// A form of other systems.

@@ -1,6 +1,6 @@
 //! Arguments of the verb that asks in SQL.
 
-use super::{Archive, Seals};
+use super::Looked;
 use clap::{Args, ValueEnum};
 
 /// Ask in SQL.
@@ -37,12 +37,9 @@ pub struct Query {
     /// Answer as JSON: a list of objects.
     #[arg(long)]
     pub json: bool,
-    /// Whose seals are trusted.
+    /// Which archive, and what counts in it.
     #[command(flatten)]
-    pub seals: Seals,
-    /// Which archive.
-    #[command(flatten)]
-    pub of: Archive,
+    pub at: Looked,
 }
 
 /// An engine.

@@ -9,11 +9,11 @@ use wakepath_fleet_archive::{Board, Standing, add};
 /// Adds them one by one; one that is refused keeps no other out.
 pub fn run(arguments: &Add) -> Outcome {
     let board = Board::new(&arguments.board)?;
-    let terms = standings::terms(&arguments.to, &arguments.seals)?;
-    let store = archive::make(&arguments.to)?;
+    let store = archive::make(&arguments.to.of)?;
+    let terms = standings::terms(&*store, &arguments.to.seals)?;
     let mut code = ExitCode::SUCCESS;
     for run in &arguments.runs {
-        match add(&store, run, &board, &terms) {
+        match add(&*store, run, &board, &terms) {
             Ok(added) => {
                 let what = if added.is_new { "added" } else { "was there" };
                 // Nobody asks for seals where nobody is trusted.

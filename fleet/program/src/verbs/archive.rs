@@ -1,8 +1,94 @@
-//! Opens the archive that a verb names.
+//! Opens the archive that a verb names, and says what in it counts.
 
-use crate::command_line::Archive;
+use super::standings::LeftOut;
+use crate::command_line::{Archive, Looked};
+use std::path::{Path, PathBuf};
 use wakepath_directory::Trust;
-use wakepath_fleet_archive::{DirectoryStore, Result};
+use wakepath_fleet_archive::{
+    BucketStore, Catalogue, DirectoryStore, FleetArchiveError, Store, catalogue,
+};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// An archive as it was when it was opened.
+pub struct Opened {
+    /// Where it is.
+    pub store: Box<dyn Store>,
+    /// All that is in it.
+    pub all: Catalogue,
+    /// What of that does not count.
+    pub left_out: LeftOut,
+}
+
+impl Opened {
+    /// Reads all records of an archive.
+    pub fn of(store: Box<dyn Store>, at: &Looked) -> Result<Self> {
+        let all = catalogue(&*store)?;
+        let left_out = LeftOut::of(&*store, &all, &at.seals)?;
+        Ok(Self {
+            store,
+            all,
+            left_out,
+        })
+    }
+}
+
+/// One that is there, and on standard error what does not count in it.
+pub fn look(at: &Looked) -> Result<Opened> {
+    let opened = Opened::of(open(&at.of)?, at)?;
+    opened.left_out.tell();
+    Ok(opened)
+}
+
+/// One that is there.
+pub fn open(archive: &Archive) -> Result<Box<dyn Store>> {
+    Ok(match is_bucket(archive) {
+        true => boxed(BucketStore::open(
+            &archive.archive,
+            &cache()?,
+            trust(archive),
+        )?),
+        false => boxed(DirectoryStore::open(
+            Path::new(&archive.archive),
+            trust(archive),
+        )?),
+    })
+}
+
+/// One that is there, of which nothing is believed that was read before; `scratch` is an empty directory.
+pub fn open_anew(archive: &Archive, scratch: &Path) -> Result<Box<dyn Store>> {
+    Ok(match is_bucket(archive) {
+        true => boxed(BucketStore::open(
+            &archive.archive,
+            scratch,
+            trust(archive),
+        )?),
+        false => open(archive)?,
+    })
+}
+
+/// One that is there, or a new one.
+pub fn make(archive: &Archive) -> Result<Box<dyn Store>> {
+    Ok(match is_bucket(archive) {
+        true => boxed(BucketStore::make(
+            &archive.archive,
+            &cache()?,
+            trust(archive),
+        )?),
+        false => boxed(DirectoryStore::make(
+            Path::new(&archive.archive),
+            trust(archive),
+        )?),
+    })
+}
+
+fn boxed(store: impl Store + 'static) -> Box<dyn Store> {
+    Box::new(store)
+}
+
+fn is_bucket(archive: &Archive) -> bool {
+    archive.archive.starts_with("s3://")
+}
 
 fn trust(archive: &Archive) -> Trust {
     match archive.trust_directory {
@@ -11,12 +97,20 @@ fn trust(archive: &Archive) -> Trust {
     }
 }
 
-/// One that is there.
-pub fn open(archive: &Archive) -> Result<DirectoryStore> {
-    DirectoryStore::open(&archive.archive, trust(archive))
-}
-
-/// One that is there, or a new one.
-pub fn make(archive: &Archive) -> Result<DirectoryStore> {
-    DirectoryStore::make(&archive.archive, trust(archive))
+/// Where what was read of buckets is kept.
+fn cache() -> Result<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let absolute = |path: &PathBuf| path.is_absolute();
+    let home = || set("HOME").map(|home| home.join(".cache"));
+    let caches = set("XDG_CACHE_HOME").filter(absolute).or_else(home);
+    let caches = caches
+        .ok_or("neither XDG_CACHE_HOME nor HOME is set: no place for what is read of a bucket")?;
+    let cache = caches.join("wakepath-fleet");
+    let made = std::fs::create_dir_all(&cache);
+    made.map_err(|error| FleetArchiveError::Io {
+        what: "make",
+        path: cache.clone(),
+        source: error,
+    })?;
+    Ok(cache)
 }

@@ -1,23 +1,28 @@
 //! `wakepath-fleet changes`: where the p99.9 of a board's history changes, and what changed with it.
 
+use super::Outcome;
+use super::archive::{Opened, look};
 use super::standings::LeftOut;
-use super::{Outcome, archive};
 use crate::command_line::Changes;
 use crate::histories::histories;
 use crate::terminal::print;
 use std::process::ExitCode;
-use wakepath_fleet_archive::{Catalogue, catalogue};
-use wakepath_fleet_regression::{DivisiveTerms, Figure, changes};
+use wakepath_fleet_archive::{Catalogue, FleetArchiveError, Store};
+use wakepath_fleet_regression::{Difference, DivisiveTerms, Figure, changes, settings_between};
 use wakepath_fleet_site::SeenChange;
 use wakepath_timeline::duration::rounded;
 
+/// Settings that are named in a line.
+const MOST_NAMED: usize = 12;
+
 /// Finds them.
 pub fn run(arguments: &Changes) -> Outcome {
-    let store = archive::open(&arguments.of)?;
-    let all = catalogue(&store)?;
-    let left_out = LeftOut::of(&store, &all, &arguments.of, &arguments.seals)?;
-    left_out.tell();
-    let found = found(&all, &left_out);
+    let Opened {
+        store,
+        all,
+        left_out,
+    } = look(&arguments.at)?;
+    let found = found(&*store, &all, &left_out)?;
     if arguments.json {
         print(&(serde_json::to_string(&found)? + "\n"))?;
         return Ok(ExitCode::SUCCESS);
@@ -35,14 +40,16 @@ pub fn run(arguments: &Changes) -> Outcome {
             change.started,
             change.p
         );
-        for difference in &change.differences {
+        for difference in change.differences.iter().take(MOST_NAMED) {
             line += &format!(
                 "; {}: {:?} → {:?}",
                 difference.fact, difference.before, difference.after
             );
         }
-        if change.differences.is_empty() {
-            line += "; no recorded fact changed with it";
+        match change.differences.len().checked_sub(MOST_NAMED) {
+            Some(more @ 1..) => line += &format!("; {more} more with --json"),
+            _ if change.differences.is_empty() => line += "; no recorded setting changed with it",
+            _ => {}
         }
         text += &(line + "\n");
     }
@@ -53,20 +60,37 @@ pub fn run(arguments: &Changes) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// All of them, board by board.
-pub fn found(catalogue: &Catalogue, left_out: &LeftOut) -> Vec<SeenChange> {
+/// All of them, board by board, each with the facts and settings that changed with it.
+pub fn found(
+    store: &dyn Store,
+    catalogue: &Catalogue,
+    left_out: &LeftOut,
+) -> Result<Vec<SeenChange>, FleetArchiveError> {
+    let settings = |runs: &[String]| {
+        let records = catalogue.records.iter();
+        let records = records.filter(|record| runs.contains(&record.run_id));
+        let read = |record| catalogue.settings(store, record);
+        records.map(read).collect::<Result<Vec<_>, _>>()
+    };
     let mut all = Vec::new();
     for history in histories(catalogue, left_out) {
         let terms = DivisiveTerms::default();
-        all.extend(
-            changes(&history, Figure::P999, &terms)
-                .into_iter()
-                .map(|change| SeenChange {
-                    board: history.board.clone(),
-                    condition: history.condition.clone(),
-                    change,
-                }),
-        );
+        for mut change in changes(&history, Figure::P999, &terms) {
+            let (before, after) = (&change.around.0, &change.around.1);
+            let more = settings_between(&settings(before)?, &settings(after)?);
+            // Most facts are settings under a shorter name.
+            let is_told = |one: &Difference| {
+                let mut told = change.differences.iter();
+                told.any(|known| (&known.before, &known.after) == (&one.before, &one.after))
+            };
+            let more: Vec<_> = more.into_iter().filter(|one| !is_told(one)).collect();
+            change.differences.extend(more);
+            all.push(SeenChange {
+                board: history.board.clone(),
+                condition: history.condition.clone(),
+                change,
+            });
+        }
     }
-    all
+    Ok(all)
 }

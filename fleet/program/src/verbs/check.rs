@@ -10,12 +10,13 @@ use wakepath_timeline::count::counted;
 
 /// Says what is missing or altered.
 pub fn run(arguments: &Check) -> Outcome {
-    let store = archive::open(&arguments.of)?;
-    let all = catalogue(&store)?;
-    let problems = check(&store, &all)?;
+    let scratch = tempfile::tempdir()?;
+    let store = archive::open_anew(&arguments.at.of, scratch.path())?;
+    let all = catalogue(&*store)?;
+    let problems = check(&*store, &all)?;
     let runs = counted(all.records.len() as u64, "run", "runs");
-    let terms = terms(&arguments.of, &arguments.seals)?;
-    let standings = all.standings(&store, &terms)?;
+    let terms = terms(&*store, &arguments.at.seals)?;
+    let standings = all.standings(&*store, &terms)?;
     let mut verified = 0_u64;
     let mut wrong = 0_u64;
     for (run, standing) in &standings {

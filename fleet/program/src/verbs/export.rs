@@ -1,11 +1,10 @@
 //! `wakepath-fleet export`: the archive as other systems read it.
 
-use super::standings::LeftOut;
-use super::{Outcome, archive, site};
+use super::archive::{Opened, look};
+use super::{Outcome, site};
 use crate::command_line::{Export, ExportForm};
 use crate::terminal::print;
 use std::process::ExitCode;
-use wakepath_fleet_archive::catalogue;
 use wakepath_fleet_site::{kcidb, open_metrics};
 
 /// Prints it.
@@ -15,11 +14,12 @@ pub fn run(arguments: &Export) -> Outcome {
         let origin = &arguments.origin;
         return Err(format!("--origin {origin:?}: small letters, digits and `_` alone").into());
     }
-    let store = archive::open(&arguments.of)?;
-    let all = catalogue(&store)?;
-    let left_out = LeftOut::of(&store, &all, &arguments.of, &arguments.seals)?;
-    left_out.tell();
-    let seen = site::seen(&all, &left_out);
+    let Opened {
+        store,
+        all,
+        left_out,
+    } = look(&arguments.at)?;
+    let seen = site::seen(&*store, &all, &left_out)?;
     print(&match arguments.form {
         ExportForm::Openmetrics => open_metrics(&seen),
         ExportForm::Kcidb => kcidb(&seen, &arguments.origin).to_string() + "\n",

@@ -11,7 +11,7 @@ use wakepath_timeline::count::counted;
 pub fn run(arguments: &Gc) -> Outcome {
     let retention = Retention::new(arguments.samples_before.as_deref())?;
     let store = archive::open(&arguments.of)?;
-    let swept = sweep(&store, &retention, arguments.dry_run)?;
+    let swept = sweep(&*store, &retention, arguments.dry_run)?;
     let mut text = String::new();
     for run in &swept.kept_for_seal {
         text += &format!("{run}: keeps its samples for its seal\n");

@@ -1,11 +1,11 @@
 //! `wakepath-fleet query`: a question in SQL.
 
-use super::standings::LeftOut;
+use super::archive::Opened;
 use super::{Outcome, archive};
 use crate::command_line::{EngineName, Query};
 use crate::terminal::{print, tell_line};
 use std::process::ExitCode;
-use wakepath_fleet_archive::{Hold, Store, catalogue};
+use wakepath_fleet_archive::Hold;
 use wakepath_fleet_query::{Cluster, Engine, NAMED, Tables, Text, ask, named};
 
 /// Longest file that is read.
@@ -32,12 +32,16 @@ pub fn run(arguments: &Query) -> Outcome {
             arguments.settings.clone(),
         )?),
     };
-    let store = archive::open(&arguments.of)?;
+    let store = archive::open(&arguments.at.of)?;
     // Nobody sweeps while it is read.
-    let _held = store.hold(Hold::Together)?;
-    let all = catalogue(&store)?;
-    let left_out = LeftOut::of(&store, &all, &arguments.of, &arguments.seals)?;
-    let tables = Tables::of(&store, &all.without(|run| left_out.why.contains_key(run)))?;
+    let _held = store.hold(Hold::Reading)?;
+    let Opened {
+        store,
+        all,
+        left_out,
+    } = Opened::of(store, &arguments.at)?;
+    let counting = all.without(|run| left_out.why.contains_key(run));
+    let tables = Tables::of(&*store, &counting, &text)?;
     let answered = ask(&tables, &text, &engine)?;
     let answer = &answered.answer;
     print(&match (arguments.json, arguments.csv) {

@@ -1,13 +1,14 @@
 //! `wakepath-fleet regressions`: runs of one kind against runs of another, on every board.
 
-use super::standings::LeftOut;
-use super::{Outcome, archive};
+use super::Outcome;
+use super::archive::{Opened, look};
 use crate::command_line::Regressions;
 use crate::histories::histories;
 use crate::terminal::print;
 use std::process::ExitCode;
-use wakepath_fleet_archive::catalogue;
-use wakepath_fleet_regression::{Compared, Figure, Outcome as Found, RunFigures, Terms, compare};
+use wakepath_fleet_regression::{
+    Blocks, Compared, Figure, Outcome as Found, RunFigures, Terms, compare,
+};
 
 /// Compares them.
 pub fn run(arguments: &Regressions) -> Outcome {
@@ -20,11 +21,8 @@ pub fn run(arguments: &Regressions) -> Outcome {
     if !(arguments.margin > 0.0 && arguments.margin <= 1000.0) {
         return Err(format!("--margin {} is no percentage above 0", arguments.margin).into());
     }
-    let store = archive::open(&arguments.of)?;
-    let records = catalogue(&store)?;
-    let left_out = LeftOut::of(&store, &records, &arguments.of, &arguments.seals)?;
-    let histories = histories(&records, &left_out);
-    left_out.tell();
+    let Opened { all, left_out, .. } = look(&arguments.at)?;
+    let histories = histories(&all, &left_out);
     for (fact, value) in [first, second] {
         let runs = histories.iter().flat_map(|history| &history.runs);
         let mut known = runs.filter_map(|run| run.facts.get(fact));
@@ -46,6 +44,7 @@ pub fn run(arguments: &Regressions) -> Outcome {
     }
     let terms = Terms {
         margin: arguments.margin / 100.0,
+        blocks: arguments.blocks.as_deref().map(blocks),
         ..Terms::default()
     };
     let all = compare(&histories, &Figure::ALL, &is_first, &is_second, &terms);
@@ -59,6 +58,14 @@ pub fn run(arguments: &Regressions) -> Outcome {
         () if any(&[Found::Inconclusive, Found::Invalid]) => ExitCode::from(3),
         () => ExitCode::SUCCESS,
     })
+}
+
+fn blocks(text: &str) -> Blocks {
+    match text {
+        "turns" => Blocks::Turns,
+        "day" => Blocks::Day,
+        fact => Blocks::Fact(fact.to_owned()),
+    }
 }
 
 fn shown(all: &[Compared], terms: &Terms) -> String {
@@ -85,8 +92,13 @@ fn shown(all: &[Compared], terms: &Terms) -> String {
         );
         if one.left_out != (0, 0) {
             line += &format!(
-                "; left out as invalid: {} and {}",
-                one.left_out.0, one.left_out.1
+                "; left out{}: {} and {}",
+                match terms.blocks {
+                    None => " as invalid",
+                    Some(_) => " as invalid, or alone in their block",
+                },
+                one.left_out.0,
+                one.left_out.1
             );
         }
         if one
@@ -97,9 +109,12 @@ fn shown(all: &[Compared], terms: &Terms) -> String {
         }
         text += &(line + "\n");
     }
+    let test = match terms.blocks {
+        None => "exact rank tests over runs, Hodges–Lehmann factor",
+        Some(_) => "runs exchanged within their blocks, the factor in the middle of all exchanges",
+    };
     text + &format!(
-        "The run is the replicate: exact rank tests over runs, Hodges–Lehmann factor, Benjamini–Hochberg at {} % over \
-         all lines, margin {} %.\n",
+        "The run is the replicate: {test}, Benjamini–Hochberg at {} % over all lines, margin {} %.\n",
         100.0 * terms.false_findings,
         100.0 * terms.margin
     )

@@ -1,29 +1,30 @@
 //! `wakepath-fleet serve`: the pages of the archive for a look, each made when it is asked for, and the
 //! report of every run whose samples are kept.
 
+use super::Outcome;
+use super::archive::{Opened, look};
 use super::site::{curves, newest, seen};
-use super::standings::LeftOut;
-use super::{Outcome, archive};
 use crate::command_line::Serve;
 use crate::reports::Reporter;
 use crate::served::{Page, serve};
 use crate::terminal::{print, tell_line};
 use std::net::TcpListener;
 use std::process::ExitCode;
-use wakepath_fleet_archive::{Catalogue, DirectoryStore, catalogue, is_plain};
+use wakepath_fleet_archive::{Catalogue, Store, is_plain};
 use wakepath_fleet_site::{Seen, board_page, front_page};
 
 /// Serves until it is ended. Runs that are added meanwhile are not in it.
 pub fn run(arguments: &Serve) -> Outcome {
-    let store = archive::open(&arguments.of)?;
-    let all = catalogue(&store)?;
-    let left_out = LeftOut::of(&store, &all, &arguments.of, &arguments.seals)?;
-    left_out.tell();
+    let Opened {
+        store,
+        all,
+        left_out,
+    } = look(&arguments.at)?;
     let reporter = Reporter::found(arguments.program.as_deref());
     if reporter.is_none() {
         tell_line("no reports: wakepath is not on the PATH; --program names it");
     }
-    let mut seen = seen(&all, &left_out);
+    let mut seen = seen(&*store, &all, &left_out)?;
     for run in &mut seen.runs {
         run.has_report = reporter.is_some() && !all.retired.contains(&run.run_id);
     }
@@ -43,7 +44,7 @@ pub fn run(arguments: &Serve) -> Outcome {
 }
 
 struct Pages {
-    store: DirectoryStore,
+    store: Box<dyn Store>,
     all: Catalogue,
     seen: Seen,
     front: Vec<u8>,
@@ -68,7 +69,7 @@ impl Pages {
             return Page::Unknown;
         }
         let newest = newest(&self.seen, board);
-        let drawn = newest.map(|run| Ok((run, curves(&self.store, &self.all, &run.run_id)?)));
+        let drawn = newest.map(|run| Ok((run, curves(&*self.store, &self.all, &run.run_id)?)));
         let drawn: Result<_, Box<dyn std::error::Error>> = drawn.transpose();
         match drawn {
             Ok(drawn) => {
@@ -85,10 +86,12 @@ impl Pages {
         let mut records = self.all.records.iter();
         let found = records.find(|record| record.run_id == run);
         match (found, &self.reporter) {
-            (Some(record), Some(reporter)) => match reporter.page(&self.store, &self.all, record) {
-                Ok(page) => Page::Html(page),
-                Err(why) => Page::Wrong(why),
-            },
+            (Some(record), Some(reporter)) => {
+                match reporter.page(&*self.store, &self.all, record) {
+                    Ok(page) => Page::Html(page),
+                    Err(why) => Page::Wrong(why),
+                }
+            }
             _ => Page::Unknown,
         }
     }

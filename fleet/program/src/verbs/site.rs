@@ -1,7 +1,8 @@
 //! `wakepath-fleet site`: the archive as pages.
 
+use super::archive::{Opened, look};
 use super::standings::LeftOut;
-use super::{Outcome, archive, changes};
+use super::{Outcome, changes};
 use crate::command_line::Site;
 use crate::reports::Reporter;
 use crate::terminal::{print, tell_line};
@@ -9,18 +10,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_directory::{Directory, Trust};
-use wakepath_fleet_archive::{Catalogue, DirectoryStore, RunRecord, catalogue};
+use wakepath_fleet_archive::{Catalogue, FleetArchiveError, RunRecord, Store};
 use wakepath_fleet_site::{Curve, Seal, Seen, SeenRun, board_page, front_page};
 use wakepath_timeline::count::counted;
 
 /// Writes them; a page is replaced whole.
 pub fn run(arguments: &Site) -> Outcome {
-    let store = archive::open(&arguments.of)?;
-    let all = catalogue(&store)?;
-    let left_out = LeftOut::of(&store, &all, &arguments.of, &arguments.seals)?;
-    left_out.tell();
-    let mut seen = seen(&all, &left_out);
-    let trust = match arguments.of.trust_directory {
+    let Opened {
+        store,
+        all,
+        left_out,
+    } = look(&arguments.at)?;
+    let mut seen = seen(&*store, &all, &left_out)?;
+    let trust = match arguments.at.of.trust_directory {
         true => Trust::Any,
         false => Trust::Own,
     };
@@ -33,7 +35,7 @@ pub fn run(arguments: &Site) -> Outcome {
     };
     if arguments.reports > 0 {
         let reports = Directory::make(&arguments.output.join("report"), trust)?;
-        for run in written(&store, &all, &seen, arguments, &reports)? {
+        for run in written(&*store, &all, &seen, arguments, &reports)? {
             seen.runs[run].has_report = true;
         }
     }
@@ -41,7 +43,7 @@ pub fn run(arguments: &Site) -> Outcome {
     for board in &names {
         let newest = newest(&seen, board);
         let curves = match newest {
-            Some(run) => curves(&store, &all, &run.run_id)?,
+            Some(run) => curves(&*store, &all, &run.run_id)?,
             None => Vec::new(),
         };
         let newest = newest.map(|run| (&*run.run_id, &*curves));
@@ -64,7 +66,7 @@ pub fn run(arguments: &Site) -> Outcome {
 
 /// Writes the reports that are asked for; which runs have one.
 fn written(
-    store: &DirectoryStore,
+    store: &dyn Store,
     all: &Catalogue,
     seen: &Seen,
     arguments: &Site,
@@ -98,7 +100,11 @@ fn written(
 }
 
 /// What the pages show.
-pub fn seen(all: &Catalogue, left_out: &LeftOut) -> Seen {
+pub fn seen(
+    store: &dyn Store,
+    all: &Catalogue,
+    left_out: &LeftOut,
+) -> Result<Seen, FleetArchiveError> {
     let run = |record: &RunRecord| {
         let seal = match left_out.why.get(&record.run_id) {
             Some(why) => Seal::Wrong(why.clone()),
@@ -109,7 +115,7 @@ pub fn seen(all: &Catalogue, left_out: &LeftOut) -> Seen {
         SeenRun::of(record, seal)
     };
     let runs = all.records.iter().map(run).collect();
-    Seen::new(runs, changes::found(all, left_out))
+    Ok(Seen::new(runs, changes::found(store, all, left_out)?))
 }
 
 /// A board's newest run that can be trusted.
@@ -120,7 +126,7 @@ pub fn newest<'a>(seen: &'a Seen, board: &str) -> Option<&'a SeenRun> {
 
 /// How often each microsecond was seen, by thread. A latency of 1.001 µs is in the bar of 1 µs.
 pub fn curves(
-    store: &DirectoryStore,
+    store: &dyn Store,
     all: &Catalogue,
     run: &str,
 ) -> Result<Vec<Curve>, Box<dyn std::error::Error>> {

@@ -1,7 +1,7 @@
 //! Which runs count, by the seals that a verb is to trust: each that does not is a line with its reason.
 
 use super::now;
-use crate::command_line::{Archive, Seals};
+use crate::command_line::Seals;
 use crate::terminal::tell_line;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -25,24 +25,28 @@ type Wrong = Box<dyn std::error::Error>;
 
 /// Reads a trust file.
 pub fn trust(path: &Path) -> Result<Trust, String> {
+    let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    read(file, path)
+}
+
+fn read(file: File, path: &Path) -> Result<Trust, String> {
     let name = path.display();
     let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+    let read = file.take(LONGEST).read_to_string(&mut text);
     read.map_err(|error| format!("{name}: {error}"))?;
     Trust::parse(&text).map_err(|error| format!("{name}: {error}"))
 }
 
 /// Who is trusted: by the command line, else by the archive.
-pub fn terms(of: &Archive, seals: &Seals) -> Result<SealTerms, Wrong> {
-    let own = of.archive.join(OF_ARCHIVE);
-    let file = match &seals.trust {
-        Some(given) => Some(given),
-        None => own.exists().then_some(&own),
+pub fn terms(store: &dyn Store, seals: &Seals) -> Result<SealTerms, Wrong> {
+    let trust = match &seals.trust {
+        Some(given) => Some(trust(given)?),
+        None => match store.open(OF_ARCHIVE)? {
+            Some(file) => Some(read(file, &store.path_of(OF_ARCHIVE))?),
+            None => None,
+        },
     };
-    Ok(SealTerms {
-        trust: file.map(|file| trust(file)).transpose()?,
-        now: now(),
-    })
+    Ok(SealTerms { trust, now: now() })
 }
 
 /// Runs that do not count, each with the reason; none where nobody says whose seals are trusted.
@@ -55,13 +59,8 @@ pub struct LeftOut {
 
 impl LeftOut {
     /// Looks at every run.
-    pub fn of(
-        store: &dyn Store,
-        all: &Catalogue,
-        of: &Archive,
-        seals: &Seals,
-    ) -> Result<Self, Wrong> {
-        let terms = terms(of, seals)?;
+    pub fn of(store: &dyn Store, all: &Catalogue, seals: &Seals) -> Result<Self, Wrong> {
+        let terms = terms(store, seals)?;
         if terms.trust.is_none() {
             return Ok(Self {
                 why: BTreeMap::new(),

@@ -3,6 +3,7 @@
 mod archived;
 mod boards;
 mod booted;
+mod bucket;
 mod failing;
 mod interrupted;
 mod night;
@@ -15,6 +16,7 @@ wakepath_test_program::program![
     archived::TESTS,
     boards::TESTS,
     booted::TESTS,
+    bucket::TESTS,
     failing::TESTS,
     interrupted::TESTS,
     night::TESTS,

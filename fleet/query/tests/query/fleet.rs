@@ -56,13 +56,14 @@ impl Fleet {
         DirectoryStore::make(&self.path().join("archive"), Trust::Any).unwrap()
     }
 
-    pub fn tables(&self) -> Tables {
+    pub fn tables(&self, text: &Text) -> Tables {
         let store = self.store();
-        Tables::of(&store, &catalogue(&store).unwrap()).unwrap()
+        Tables::of(&store, &catalogue(&store).unwrap(), text).unwrap()
     }
 
     pub fn ask(&self, sql: &str) -> Answered {
-        ask(&self.tables(), &Text::new(sql).unwrap(), &Engine::Embedded).unwrap()
+        let text = Text::new(sql).unwrap();
+        ask(&self.tables(&text), &text, &Engine::Embedded).unwrap()
     }
 
     /// All latencies of a board under a kernel, what skipped due times suffered included, ascending.

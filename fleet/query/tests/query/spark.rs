@@ -115,7 +115,8 @@ fn free_port() -> u16 {
 }
 
 fn both(fleet: &Fleet, sql: &str, engine: &Engine) -> [Answered; 2] {
-    let (tables, text) = (fleet.tables(), Text::new(sql).unwrap());
+    let text = Text::new(sql).unwrap();
+    let tables = fleet.tables(&text);
     [&Engine::Embedded, engine].map(|engine| ask(&tables, &text, engine).unwrap())
 }
 
@@ -163,7 +164,7 @@ fn an_executor_killed_in_the_middle_changes_no_byte() {
     let spark = Spark::start(fleet.path());
     let engine = spark.engine(&[]);
     let text = Text::new(named("sample-quantiles").unwrap().sql).unwrap();
-    let tables = fleet.tables();
+    let tables = fleet.tables(&text);
     let here = ask(&tables, &text, &Engine::Embedded).unwrap();
     let (there, killed) = std::thread::scope(|scope| {
         let asked = scope.spawn(|| ask(&tables, &text, &engine));
@@ -190,7 +191,7 @@ fn what_a_cluster_can_not_answer_is_one_line() {
     let fleet = Fleet::new();
     let spark = Spark::start(fleet.path());
     let text = Text::new("SELECT nothing FROM runs").unwrap();
-    let said = ask(&fleet.tables(), &text, &spark.engine(&[]))
+    let said = ask(&fleet.tables(&text), &text, &spark.engine(&[]))
         .unwrap_err()
         .to_string();
     assert!(

@@ -14,7 +14,8 @@ wakepath_test_program::tests![
 ];
 
 fn said(fleet: &Fleet, sql: &str) -> String {
-    let error = ask(&fleet.tables(), &Text::new(sql).unwrap(), &Engine::Embedded).unwrap_err();
+    let text = Text::new(sql).unwrap();
+    let error = ask(&fleet.tables(&text), &text, &Engine::Embedded).unwrap_err();
     let said = error.to_string();
     assert!(!said.contains('\n'), "{said}");
     said
@@ -23,7 +24,7 @@ fn said(fleet: &Fleet, sql: &str) -> String {
 /// The first run's object with histograms, and the second's.
 fn histograms(fleet: &Fleet) -> [PathBuf; 2] {
     let store = fleet.store();
-    let all = catalogue(&store).unwrap().histograms(&store);
+    let all = catalogue(&store).unwrap().histograms(&store).unwrap();
     [all[0].clone(), all[1].clone()]
 }
 
