@@ -28,12 +28,12 @@ static std::uint64_t now() {
     return static_cast<std::uint64_t>(t.tv_sec) * 1000000000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-// The median, the 99.99th percentile, the largest.
+// The median, the 99.9th and the 99.99th percentile, the largest.
 static void told(FILE *to, std::vector<std::uint64_t> &all) {
     std::sort(all.begin(), all.end());
     const auto at = [&](double share) { return all[static_cast<std::size_t>(static_cast<double>(all.size() - 1) * share)]; };
-    std::fprintf(to, " %llu %llu %llu", static_cast<unsigned long long>(at(0.5)),
-                 static_cast<unsigned long long>(at(0.9999)), static_cast<unsigned long long>(all.back()));
+    std::fprintf(to, " %llu %llu %llu %llu", static_cast<unsigned long long>(at(0.5)),
+                 static_cast<unsigned long long>(at(0.999)), static_cast<unsigned long long>(at(0.9999)), static_cast<unsigned long long>(all.back()));
 }
 
 int main(int count, char **arguments) {

@@ -72,9 +72,11 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
             "cycles",
             "skipped",
             "call: median",
+            "p99.9",
             "p99.99",
             "max",
             "latency: median",
+            "p99.9",
             "p99.99",
             "max",
         ]
@@ -109,7 +111,10 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
             });
         }
     }
-    print!("{}", table::aligned(&rows, &[2, 3, 4, 5, 6, 7, 8, 9]));
+    print!(
+        "{}",
+        table::aligned(&rows, &[2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+    );
     println!(
         "cactus-rt: neither its documentation nor its source has a figure of what a span or a line costs"
     );
