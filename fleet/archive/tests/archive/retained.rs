@@ -34,7 +34,7 @@ fn old_samples_go_but_for_those_that_a_seal_needs_and_a_dry_look_changes_nothing
     assert_eq!(swept, dry);
     let all = catalogue(&store).unwrap();
     assert_eq!(all.records.len(), 3, "records are kept for ever");
-    assert_eq!(all.samples(&store).len(), 2);
+    assert_eq!(all.samples(&store).unwrap().len(), 2);
     assert_eq!(check(&store, &all).unwrap(), Vec::<String>::new());
     let again = sweep(&store, &before("2026-11-02"), false).unwrap();
     assert_eq!((again.runs.len(), again.objects), (0, 0));
@@ -47,7 +47,7 @@ fn a_sweep_that_stopped_after_its_mark_is_completed_by_the_next() {
     std::fs::create_dir(scratch.path().join("archive/retired")).unwrap();
     std::fs::write(scratch.path().join("archive/retired/2026-00000000"), "").unwrap();
     let all = catalogue(&store).unwrap();
-    assert_eq!(all.samples(&store).len(), 2, "a mark counts at once");
+    assert_eq!(all.samples(&store).unwrap().len(), 2, "a mark counts at once");
     let swept = sweep(&store, &Retention::default(), false).unwrap();
     assert_eq!((swept.runs.len(), swept.objects), (0, 1));
 }
@@ -57,13 +57,13 @@ fn a_seal_that_comes_after_its_run_brings_the_samples_back_and_keeps_them() {
     let scratch = three();
     let store = scratch.store();
     sweep(&store, &before("2026-11-03"), false).unwrap();
-    assert_eq!(catalogue(&store).unwrap().samples(&store).len(), 1);
+    assert_eq!(catalogue(&store).unwrap().samples(&store).unwrap().len(), 1);
     let run = scratch.path().join("2026-00000000");
     seal_run(&run, "pi5-07");
     add(&store, &run, &board(), &nobody()).unwrap();
     sweep(&store, &before("2026-11-03"), false).unwrap();
     let all = catalogue(&store).unwrap();
-    assert_eq!(all.samples(&store).len(), 2);
+    assert_eq!(all.samples(&store).unwrap().len(), 2);
     assert_eq!(check(&store, &all).unwrap(), Vec::<String>::new());
 }
 
