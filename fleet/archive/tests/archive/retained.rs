@@ -47,7 +47,11 @@ fn a_sweep_that_stopped_after_its_mark_is_completed_by_the_next() {
     std::fs::create_dir(scratch.path().join("archive/retired")).unwrap();
     std::fs::write(scratch.path().join("archive/retired/2026-00000000"), "").unwrap();
     let all = catalogue(&store).unwrap();
-    assert_eq!(all.samples(&store).unwrap().len(), 2, "a mark counts at once");
+    assert_eq!(
+        all.samples(&store).unwrap().len(),
+        2,
+        "a mark counts at once"
+    );
     let swept = sweep(&store, &Retention::default(), false).unwrap();
     assert_eq!((swept.runs.len(), swept.objects), (0, 1));
 }

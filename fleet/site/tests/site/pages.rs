@@ -47,6 +47,7 @@ fn change(board: &str) -> SeenChange {
         board: board.to_owned(),
         condition: "idle, FIFO 80".to_owned(),
         change: Change {
+            around: Default::default(),
             run_id: "r2".to_owned(),
             started: "2026-11-02T00:00:00Z".to_owned(),
             before_ns: 10_000,
