@@ -34,5 +34,7 @@ pub use record::{ConditionRow, Kept, Outlier, Role, RunRecord, ThreadRow};
 pub use restore::restore;
 pub use retention::{Retention, Swept, sweep};
 pub use seals::{SealTerms, Standing};
-pub use store::{BucketStore, DirectoryStore, Held, Hold, Placed, Store};
+#[cfg(feature = "buckets")]
+pub use store::BucketStore;
+pub use store::{DirectoryStore, Held, Hold, Placed, Store};
 pub use table::Kind;

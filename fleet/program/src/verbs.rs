@@ -5,6 +5,7 @@ pub mod add;
 mod archive;
 pub mod authorize;
 pub mod boards;
+mod bucket;
 pub mod changes;
 pub mod check;
 pub mod export;

@@ -9,7 +9,8 @@ use crate::{place, release};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// All but the engine of questions, whose dependencies take six minutes of a CPU to compile.
+/// All but the engine of questions and archives in buckets, whose dependencies take six minutes and two of a CPU to
+/// compile.
 const WITHOUT_ENGINE: [&str; 4] = [
     "--workspace",
     "--exclude",
@@ -42,9 +43,6 @@ fn tests(job: &Job, arguments: &[&str]) -> Outcome {
     // KernelCI's own reader of what is exported for it.
     let kcidb = environment(job, "kcidb", "kcidb-io==141", "bin/jsonschema");
     command.env("WAKEPATH_KCIDB", kcidb.join("bin/python"));
-    // A server of buckets.
-    let moto = environment(job, "moto", "moto[server]==5.*", "bin/moto_server");
-    command.env("WAKEPATH_MOTO", moto.join("bin/moto_server"));
     // Unpacked, where it is not installed: `./test` sees to that.
     let unpacked = place::target().join("openssh");
     let sshd = unpacked.join("usr/sbin/sshd");
@@ -57,7 +55,7 @@ fn tests(job: &Job, arguments: &[&str]) -> Outcome {
     Outcome::of_tests(&job.run(command.args(arguments)))
 }
 
-/// The engine of questions, here and on a Spark cluster on loopback, and the program with it.
+/// The engine of questions, here and on a Spark cluster on loopback, archives in buckets, and the program with both.
 pub fn questions(job: &Job) -> Outcome {
     let spark = spark(job);
     let mut tests = of("test");
@@ -68,10 +66,25 @@ pub fn questions(job: &Job) -> Outcome {
         tests.env("WAKEPATH_SPARK", home);
     }
     let tests = job.run(&mut tests);
+    let mut buckets = of("test");
+    buckets.args([
+        "--package",
+        "wakepath-fleet",
+        "--package",
+        "wakepath-fleet-archive",
+        "--no-fail-fast",
+        "--",
+    ]);
+    buckets.args(["--show-output", "bucket::"]);
+    // A server of buckets.
+    let moto = environment(job, "moto", "moto[server]==5.*", "bin/moto_server");
+    buckets.env("WAKEPATH_MOTO", moto.join("bin/moto_server"));
+    let buckets = job.run(&mut buckets);
     let mut lints = of("clippy");
     lints.args(["--workspace", "--all-targets"]);
     let lints = job.run(lints.args(["--", "-D", "warnings"]));
-    Outcome::of_tests(&tests).and(Outcome::of(lints.failure))
+    let tests = Outcome::of_tests(&tests).and(Outcome::of_tests(&buckets));
+    tests.and(Outcome::of(lints.failure))
 }
 
 /// Spark's own home in an environment of Python's, fetched where it is missing.

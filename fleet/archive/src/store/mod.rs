@@ -1,11 +1,14 @@
 //! Where an archive's files are: what it needs of a place, which is little enough for a bucket. Names
 //! are `folder/file` or `folder/folder/file`; the names themselves are checked by whoever makes them.
 
+#[cfg(feature = "buckets")]
 mod bucket;
 mod directory;
 
+#[cfg(feature = "buckets")]
 pub use bucket::BucketStore;
 pub use directory::DirectoryStore;
+#[cfg(feature = "buckets")]
 pub(crate) use directory::own_name;
 
 use crate::Result;

@@ -1,12 +1,11 @@
 //! Opens the archive that a verb names, and says what in it counts.
 
+use super::bucket;
 use super::standings::LeftOut;
 use crate::command_line::{Archive, Looked};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use wakepath_directory::Trust;
-use wakepath_fleet_archive::{
-    BucketStore, Catalogue, DirectoryStore, FleetArchiveError, Store, catalogue,
-};
+use wakepath_fleet_archive::{Catalogue, DirectoryStore, Store, catalogue};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -42,44 +41,28 @@ pub fn look(at: &Looked) -> Result<Opened> {
 
 /// One that is there.
 pub fn open(archive: &Archive) -> Result<Box<dyn Store>> {
-    Ok(match is_bucket(archive) {
-        true => boxed(BucketStore::open(
-            &archive.archive,
-            &cache()?,
-            trust(archive),
-        )?),
-        false => boxed(DirectoryStore::open(
-            Path::new(&archive.archive),
-            trust(archive),
-        )?),
-    })
+    let (at, trust) = (&archive.archive, trust(archive));
+    match is_bucket(archive) {
+        true => bucket::open(at, &bucket::cache()?, trust),
+        false => Ok(boxed(DirectoryStore::open(Path::new(at), trust)?)),
+    }
 }
 
 /// One that is there, of which nothing is believed that was read before; `scratch` is an empty directory.
 pub fn open_anew(archive: &Archive, scratch: &Path) -> Result<Box<dyn Store>> {
-    Ok(match is_bucket(archive) {
-        true => boxed(BucketStore::open(
-            &archive.archive,
-            scratch,
-            trust(archive),
-        )?),
-        false => open(archive)?,
-    })
+    match is_bucket(archive) {
+        true => bucket::open(&archive.archive, scratch, trust(archive)),
+        false => open(archive),
+    }
 }
 
 /// One that is there, or a new one.
 pub fn make(archive: &Archive) -> Result<Box<dyn Store>> {
-    Ok(match is_bucket(archive) {
-        true => boxed(BucketStore::make(
-            &archive.archive,
-            &cache()?,
-            trust(archive),
-        )?),
-        false => boxed(DirectoryStore::make(
-            Path::new(&archive.archive),
-            trust(archive),
-        )?),
-    })
+    let (at, trust) = (&archive.archive, trust(archive));
+    match is_bucket(archive) {
+        true => bucket::make(at, &bucket::cache()?, trust),
+        false => Ok(boxed(DirectoryStore::make(Path::new(at), trust)?)),
+    }
 }
 
 fn boxed(store: impl Store + 'static) -> Box<dyn Store> {
@@ -95,22 +78,4 @@ fn trust(archive: &Archive) -> Trust {
         true => Trust::Any,
         false => Trust::Own,
     }
-}
-
-/// Where what was read of buckets is kept.
-fn cache() -> Result<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let absolute = |path: &PathBuf| path.is_absolute();
-    let home = || set("HOME").map(|home| home.join(".cache"));
-    let caches = set("XDG_CACHE_HOME").filter(absolute).or_else(home);
-    let caches = caches
-        .ok_or("neither XDG_CACHE_HOME nor HOME is set: no place for what is read of a bucket")?;
-    let cache = caches.join("wakepath-fleet");
-    let made = std::fs::create_dir_all(&cache);
-    made.map_err(|error| FleetArchiveError::Io {
-        what: "make",
-        path: cache.clone(),
-        source: error,
-    })?;
-    Ok(cache)
 }

@@ -19,6 +19,13 @@ wakepath_test_program::tests![
 
 const ARCHIVE: &str = "s3://fleet/night";
 
+/// The short stage leaves out what a bucket takes: a client of HTTP and TLS.
+fn built_with_buckets() {
+    if !cfg!(feature = "buckets") {
+        not_run("archives in buckets: built without them; the stage fleet-questions has them");
+    }
+}
+
 /// A server of buckets on loopback, with one that is empty.
 struct Served {
     process: Child,
@@ -28,6 +35,7 @@ struct Served {
 
 impl Served {
     fn start() -> Self {
+        built_with_buckets();
         let moto = std::env::var_os("WAKEPATH_MOTO").map(PathBuf::from);
         let moto = moto.filter(|moto| moto.is_file());
         let moto = moto.unwrap_or_else(|| not_run("moto_server: not installed (WAKEPATH_MOTO)"));
@@ -303,6 +311,7 @@ fn a_server_that_writes_over_what_is_there_is_refused() {
 }
 
 fn a_bucket_that_can_not_be_reached_or_named_is_one_line() {
+    built_with_buckets();
     let scratch = tempfile::tempdir().unwrap();
     let with = |archive: &str, endpoint: &str, allow: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wakepath-fleet"));
