@@ -15,7 +15,6 @@ use rustix::fd::BorrowedFd;
 use rustix::io::FdFlags;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use wakepath_timeline::Overrun;
 
 /// Its side of the recorder's memory.
 pub(super) struct Recorded {
@@ -185,11 +184,7 @@ pub(super) fn begin(
         period_ns,
         timer_slack_ns: crate::timer_slack::current_ns().unwrap_or(0),
         foreign_clock: wakes == Wakes::ByAnother,
-        overrun: match wakes {
-            Wakes::ByItself(overrun) => overrun,
-            // It passes over what its clock has passed.
-            Wakes::ByAnother => Overrun::Skip,
-        },
+        overrun: wakes.overrun(),
     });
     while words.go.load(Ordering::Acquire) == 0
         && words.stop.load(Ordering::Acquire) == 0

@@ -62,6 +62,16 @@ enum Wakes {
     ByAnother,
 }
 
+impl Wakes {
+    /// One that another's clock drives passes over what that clock has passed.
+    fn overrun(self) -> Overrun {
+        match self {
+            Self::ByItself(overrun) => overrun,
+            Self::ByAnother => Overrun::Skip,
+        }
+    }
+}
+
 /// What a loop has that somebody else's clock drives.
 struct Driven {
     clock: ForeignClock,
@@ -175,10 +185,7 @@ impl Loop {
         let cycles = Cycles::with(
             due,
             WakeUp::default(),
-            match wakes {
-                Wakes::ByItself(overrun) => overrun,
-                Wakes::ByAnother => Overrun::Skip,
-            },
+            wakes.overrun(),
             Accounting::default(),
             first_judged,
         );
