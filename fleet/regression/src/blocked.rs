@@ -33,7 +33,7 @@ pub(crate) struct InBlock {
 
 impl Blocks {
     /// Puts runs into blocks, in the order in which they began; `true` is of the second kind. Blocks with one
-    /// kind alone say nothing and are left out.
+    /// kind alone say nothing and are left out, and so are runs without the fact.
     pub(crate) fn of(&self, runs: &[(&RunFigures, bool, f64)]) -> Vec<InBlock> {
         let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
         let mut turn = (0, Vec::new());
@@ -54,7 +54,11 @@ impl Blocks {
                     number.to_string()
                 }
                 Self::Day => run.started.get(..10).unwrap_or(&run.started).to_owned(),
-                Self::Fact(name) => run.facts.get(name).cloned().unwrap_or_default(),
+                Self::Fact(name) => match run.facts.get(name) {
+                    Some(value) => value.clone(),
+                    // Who knows which of the others it would stand with.
+                    None => continue,
+                },
             };
             let next = numbers.len();
             all.push(InBlock {
@@ -369,5 +373,6 @@ mod tests {
         assert_eq!(blocks(Blocks::Turns), [0, 0, 0, 1, 1]);
         assert_eq!(blocks(Blocks::Day), [0, 0, 2, 2]);
         assert_eq!(blocks(Blocks::Fact("room".to_owned())), [0, 1, 0, 1]);
+        assert!(blocks(Blocks::Fact("floor".to_owned())).is_empty());
     }
 }

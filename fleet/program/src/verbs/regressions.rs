@@ -21,6 +21,7 @@ pub fn run(arguments: &Regressions) -> Outcome {
     if !(arguments.margin > 0.0 && arguments.margin <= 1000.0) {
         return Err(format!("--margin {} is no percentage above 0", arguments.margin).into());
     }
+    let blocks = arguments.blocks.as_deref().map(blocks);
     let Opened { all, left_out, .. } = look(&arguments.at)?;
     let histories = histories(&all, &left_out);
     for (fact, value) in [first, second] {
@@ -42,9 +43,17 @@ pub fn run(arguments: &Regressions) -> Outcome {
             format!("run {run} is on both sides; the sides must exclude each other").into(),
         );
     }
+    if let Some(Blocks::Fact(fact)) = &blocks {
+        let mut runs = histories.iter().flat_map(|history| &history.runs);
+        if !runs.any(|run| run.facts.contains_key(fact)) {
+            return Err(
+                format!("--blocks {fact}: no run has such a fact; give turns, day or one").into(),
+            );
+        }
+    }
     let terms = Terms {
         margin: arguments.margin / 100.0,
-        blocks: arguments.blocks.as_deref().map(blocks),
+        blocks,
         ..Terms::default()
     };
     let all = compare(&histories, &Figure::ALL, &is_first, &is_second, &terms);
