@@ -90,21 +90,24 @@ impl Drop for FeatherRecorder {
 fn devices() -> io::Result<Vec<(FeatherBuffer, File)>> {
     let mut found = Vec::new();
     for (kind, events) in [("cpu", &OF_A_CPU[..]), ("msg", &MESSAGES)] {
+        let mut is_on = false;
         for cpu in 0.. {
             let path = format!("/dev/litmus/ft_{kind}_trace{cpu}");
             let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let device = match rustix::fs::open(&path, flags, Mode::empty()) {
                 Ok(device) => File::from(device),
                 // Of a CPU that is not online there is a file and no device.
-                Err(rustix::io::Errno::NOENT | rustix::io::Errno::NODEV) => break,
+                Err(rustix::io::Errno::NODEV) => continue,
+                Err(rustix::io::Errno::NOENT) => break,
                 Err(error) => return Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
             };
             // On is on for all CPUs.
-            for &event in events.iter().filter(|_| cpu == 0) {
+            for &event in events.iter().filter(|_| !is_on) {
                 // SAFETY: the request takes a number, and the kernel touches no memory of this process. An event
                 // that it was built without is refused, and the others are recorded.
                 let _ = unsafe { ioctl(&device, IntegerSetter::<ENABLE>::new_usize(event)) };
             }
+            is_on = true;
             let buffer = match kind {
                 "cpu" => FeatherBuffer::Cpu(cpu),
                 _ => FeatherBuffer::Messages(cpu),

@@ -44,7 +44,7 @@ pub use model::{
 pub use named_file::NamedFileError;
 pub use other_sets::{NoSet, SetFile};
 pub use policy::parse_policy;
-pub use random_tasks::{NoRoom, RandomTasks};
+pub use random_tasks::RandomTasks;
 pub use read::sections as read_sections;
 pub use reference::reference;
 pub use schema::json_schema;

@@ -5,8 +5,8 @@
 //! Multiprocessor Real-Time Operating Systems", 2011, chapter 4).
 
 use std::fmt::Write;
-use wakepath_schedulability::Fit;
 use wakepath_schedulability::sweep::{Distribution, Generator, Random, RandomTask};
+use wakepath_schedulability::{Fit, Method, NotPlaced, Question, Task, place};
 use wakepath_timeline::LitmusPlugin;
 use wakepath_timeline::duration::exact_ascii;
 
@@ -31,24 +31,12 @@ pub struct RandomTasks {
     pub seed: u64,
 }
 
-/// A task that fits on no CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "task {task} of {tasks} fits on none of {cpus} CPUs beside those placed before it; give another seed, a lower \
-     utilization or more CPUs"
-)]
-pub struct NoRoom {
-    task: usize,
-    tasks: usize,
-    cpus: u16,
-}
-
 impl RandomTasks {
     /// The scenario's file.
     ///
     /// # Errors
-    /// [`NoRoom`], under a plugin that keeps each task on one CPU.
-    pub fn to_toml(&self) -> Result<String, NoRoom> {
+    /// [`NotPlaced`], under a plugin that keeps each task on one CPU.
+    pub fn to_toml(&self) -> Result<String, NotPlaced> {
         let tasks = self.drawn();
         let cpus = self.placed(&tasks)?;
         let plugin = self.plugin.name();
@@ -124,32 +112,24 @@ impl RandomTasks {
         set
     }
 
-    /// The CPU of each; where the plugin moves them, the one that they begin on.
-    fn placed(&self, tasks: &[RandomTask]) -> Result<Vec<u16>, NoRoom> {
+    /// The CPU of each; where the plugin moves them, the one that they begin on. By utilization under every plugin,
+    /// so that one set can be measured under each.
+    fn placed(&self, tasks: &[RandomTask]) -> Result<Vec<u16>, NotPlaced> {
         if self.plugin.migrates() {
             return Ok((0..self.cpus).cycle().take(tasks.len()).collect());
         }
-        let mut used = vec![0.0; usize::from(self.cpus)];
-        let mut placed = Vec::new();
-        for (number, task) in tasks.iter().enumerate() {
-            let share = task.execution_ns as f64 / task.period_ns as f64;
-            let with_room = (0..used.len()).filter(|&cpu| used[cpu] + share <= 1.0);
-            let by_use = |a: &usize, b: &usize| f64::total_cmp(&used[*a], &used[*b]);
-            let mut with_room = with_room;
-            let cpu = match self.fit {
-                Fit::First => with_room.next(),
-                Fit::Worst => with_room.min_by(by_use),
-                Fit::Best => with_room.max_by(by_use),
-            };
-            let cpu = cpu.ok_or(NoRoom {
-                task: number + 1,
-                tasks: tasks.len(),
-                cpus: self.cpus,
-            })?;
-            used[cpu] += share;
-            placed.push(cpu as u16);
-        }
-        Ok(placed)
+        let named = (1..).zip(tasks);
+        let tasks = named.map(|(number, task)| {
+            Task::new(format!("task-{number}"), task.execution_ns, task.period_ns)
+        });
+        let question = Question {
+            tasks: &tasks.collect::<Vec<_>>(),
+            method: Method::PartitionedEdf,
+            cpus: self.cpus,
+            overheads: None,
+        };
+        let placed = place(&question, self.fit, 1)?;
+        Ok(placed.iter().filter_map(|task| task.cpu).collect())
     }
 }
 
@@ -252,6 +232,6 @@ mod tests {
             ..wanted(LitmusPlugin::PsnEdf, Fit::Worst)
         };
         let refused = full.to_toml().unwrap_err().to_string();
-        assert!(refused.contains("fits on none of 2 CPUs"), "{refused}");
+        assert!(refused.contains("fits on no CPU beside"), "{refused}");
     }
 }

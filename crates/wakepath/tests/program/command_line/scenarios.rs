@@ -126,7 +126,10 @@ fn a_random_task_set_is_the_same_again_and_wrong_words_are_refused() {
     assert_eq!(first.output, again.output);
     assert_ne!(first.output, other.output);
     for (words, expected) in [
-        ("--utilization 100", "fits on none of 2 CPUs"),
+        (
+            "--utilization 100",
+            "fits on no CPU beside the tasks placed before it",
+        ),
         (
             "--shortest-period 20ms --longest-period 10ms",
             "shorter than --shortest-period 20 ms",
