@@ -1,0 +1,70 @@
+//! Why a device can't be had, or stopped to work.
+
+use crate::device::Interface;
+
+/// One line each.
+#[derive(Debug, thiserror::Error)]
+pub enum GpuError {
+    /// The library of an interface is not here, or refuses.
+    #[error("{}: {why}", interface.name())]
+    NoInterface {
+        /// Which.
+        interface: Interface,
+        /// In its loader's words.
+        why: String,
+    },
+    /// It has no device of this number.
+    #[error("{}: there is no device {wanted}; {there} here", interface.name())]
+    NoDevice {
+        /// Which interface.
+        interface: Interface,
+        /// The number asked for.
+        wanted: usize,
+        /// How many there are.
+        there: String,
+    },
+    /// No interface has a device.
+    #[error("no GPU can be used: {}", .0.join("; "))]
+    Nothing(Vec<String>),
+    /// A call of the interface failed.
+    #[error("{}: {action}: {why}", interface.name())]
+    Call {
+        /// Of which.
+        interface: Interface,
+        /// What was to be done.
+        action: &'static str,
+        /// In its words.
+        why: String,
+    },
+    /// It computes wrongly.
+    #[error("{}: the product is wrong: row {row}, column {column} is {found} and should be {right}", interface.name())]
+    Wrong {
+        /// By which interface.
+        interface: Interface,
+        /// Where.
+        row: usize,
+        /// Where.
+        column: usize,
+        /// What the device has there.
+        found: f32,
+        /// What should be there.
+        right: f32,
+    },
+    /// The command line.
+    #[error("{0}")]
+    Usage(String),
+}
+
+impl GpuError {
+    /// A call that failed.
+    pub fn call<E: std::fmt::Display>(
+        interface: Interface,
+        action: &'static str,
+    ) -> impl Fn(E) -> Self + Copy {
+        move |why| Self::Call {
+            interface,
+            action,
+            why: why.to_string(),
+        }
+    }
+}
