@@ -81,12 +81,20 @@ impl Arguments {
                     return Ok(own);
                 }
                 Value(word) if verb.is_none() => verb = Some(word),
-                Long("interface") => own.interface = Some(interface(parser.value().map_err(usage)?)?),
+                Long("interface") => {
+                    own.interface = Some(interface(parser.value().map_err(usage)?)?)
+                }
                 Long("device") => {
-                    own.device = parser.value().and_then(|text| text.parse()).map_err(usage)?;
+                    own.device = parser
+                        .value()
+                        .and_then(|text| text.parse())
+                        .map_err(usage)?;
                 }
                 Long("for") => {
-                    let seconds: f64 = parser.value().and_then(|text| text.parse()).map_err(usage)?;
+                    let seconds: f64 = parser
+                        .value()
+                        .and_then(|text| text.parse())
+                        .map_err(usage)?;
                     let length = Duration::try_from_secs_f64(seconds)
                         .map_err(|error| GpuError::Usage(format!("--for {seconds}: {error}")))?;
                     own.length = Some(length);
@@ -140,7 +148,16 @@ mod tests {
 
     #[test]
     fn a_run_has_its_options_and_others_are_refused() {
-        let own = read(&["run", "--work", "transfer", "--interface=opencl", "--device", "1", "--for", "0.5"]);
+        let own = read(&[
+            "run",
+            "--work",
+            "transfer",
+            "--interface=opencl",
+            "--device",
+            "1",
+            "--for",
+            "0.5",
+        ]);
         let right = Arguments {
             verb: Verb::Run(Work::Transfer),
             interface: Some(Interface::Opencl),
@@ -148,14 +165,26 @@ mod tests {
             length: Some(Duration::from_millis(500)),
         };
         assert_eq!(own, Ok(right));
-        assert_eq!(read(&["run"]).map(|own| own.verb), Ok(Verb::Run(Work::Compute)));
+        assert_eq!(
+            read(&["run"]).map(|own| own.verb),
+            Ok(Verb::Run(Work::Compute))
+        );
         assert_eq!(read(&[]).map(|own| own.verb), Ok(Verb::Help));
         for (words, says) in [
             (&["dance"][..], "\"dance\" is not known: list, which or run"),
-            (&["run", "--interface", "metal"], "--interface \"metal\" is not known: cuda, vulkan or opencl"),
+            (
+                &["run", "--interface", "metal"],
+                "--interface \"metal\" is not known: cuda, vulkan or opencl",
+            ),
             (&["run", "--for", "-1"], "--for -1: "),
-            (&["list", "--for", "1"], "--work and --for are options of `run`"),
-            (&["which", "--work", "compute"], "--work and --for are options of `run`"),
+            (
+                &["list", "--for", "1"],
+                "--work and --for are options of `run`",
+            ),
+            (
+                &["which", "--work", "compute"],
+                "--work and --for are options of `run`",
+            ),
             (&["run", "--device", "x"], "\"x\""),
         ] {
             let said = read(words).unwrap_err();

@@ -57,7 +57,10 @@ fn list() -> ExitCode {
                         false => "",
                     };
                     let (word, name) = (interface.word(), &about.name);
-                    say(&format!("{word} {number}: {name} ({}{kind})\n", about.driver));
+                    say(&format!(
+                        "{word} {number}: {name} ({}{kind})\n",
+                        about.driver
+                    ));
                 }
                 Err(GpuError::NoDevice { .. }) if number > 0 => break,
                 Err(error) => {

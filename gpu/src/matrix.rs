@@ -48,15 +48,17 @@ mod tests {
         let mut product = vec![0.0; ELEMENTS];
         for row in 0..SIZE {
             for column in 0..SIZE {
-                let term = |k: usize| {
-                    (left[row * SIZE + k] as i64) * (right[k * SIZE + column] as i64)
-                };
+                let term =
+                    |k: usize| (left[row * SIZE + k] as i64) * (right[k * SIZE + column] as i64);
                 product[row * SIZE + column] = (0..SIZE).map(term).sum::<i64>() as f32;
             }
         }
         assert_eq!(first_fault(&product), None);
         product[510 * SIZE + 3] += 1.0;
-        assert_eq!(first_fault(&product).map(|fault| (fault.0, fault.1)), Some((510, 3)));
+        assert_eq!(
+            first_fault(&product).map(|fault| (fault.0, fault.1)),
+            Some((510, 3))
+        );
         assert!(first_fault(&[]).is_some());
     }
 }

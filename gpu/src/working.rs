@@ -22,7 +22,11 @@ const BATCH: Duration = Duration::from_millis(50);
 const MOST: u32 = 4096;
 
 /// Works for `length`, or for ever.
-pub fn until(device: &mut dyn Device, work: Work, length: Option<Duration>) -> Result<(), GpuError> {
+pub fn until(
+    device: &mut dyn Device,
+    work: Work,
+    length: Option<Duration>,
+) -> Result<(), GpuError> {
     let began = Instant::now();
     let (mut times, mut count, mut busy) = (1, 0_u64, Duration::ZERO);
     let mut is_checked = work == Work::Transfer;

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 use wakepath_archive::SegmentRecord;
+use wakepath_timeline::DeviceAtWork;
 use wakepath_verdict::Reason;
 
 /// A load over all segments of a phase.
@@ -22,6 +23,8 @@ pub struct LoadSummary {
     pub working: bool,
     /// Where it differs from what was asked, and why it did not work.
     pub notes: Vec<String>,
+    #[serde(skip)]
+    device: Option<DeviceAtWork>,
     #[serde(skip)]
     work_done: f64,
     #[serde(skip)]
@@ -75,9 +78,12 @@ pub(crate) fn summarise(segments: &[SegmentRecord]) -> Vec<LoadSummary> {
     // What is shown is the load beside the judged cycles.
     for segment in segments.iter().filter(|segment| !segment.traced) {
         for proof in &segment.loads {
-            let known = summaries
-                .iter_mut()
-                .position(|known| known.phase == segment.phase && known.load == proof.name);
+            let known = summaries.iter_mut().position(|known| {
+                let same = (&known.phase, &known.load, &known.unit)
+                    == (&segment.phase, &proof.name, &proof.unit);
+                let device = |of: &DeviceAtWork| (of.interface.clone(), of.name.clone());
+                same && known.device.as_ref().map(device) == proof.device.as_ref().map(device)
+            });
             let index = known.unwrap_or_else(|| {
                 summaries.push(LoadSummary {
                     phase: segment.phase.clone(),
@@ -87,6 +93,7 @@ pub(crate) fn summarise(segments: &[SegmentRecord]) -> Vec<LoadSummary> {
                     unit: proof.unit.clone(),
                     working: true,
                     notes: Vec::new(),
+                    device: None,
                     work_done: 0.0,
                     seconds: 0.0,
                 });
@@ -98,6 +105,12 @@ pub(crate) fn summarise(segments: &[SegmentRecord]) -> Vec<LoadSummary> {
             if summary.seconds > 0.0 {
                 summary.per_second = summary.work_done / summary.seconds;
             }
+            if let Some(device) = &proof.device {
+                match &mut summary.device {
+                    Some(known) => known.busy_seconds += device.busy_seconds,
+                    none => *none = Some(device.clone()),
+                }
+            }
             summary.working &= proof.working;
             for note in proof.notes.iter().chain(&proof.reason) {
                 if !summary.notes.contains(note) {
@@ -106,5 +119,25 @@ pub(crate) fn summarise(segments: &[SegmentRecord]) -> Vec<LoadSummary> {
             }
         }
     }
+    for summary in &mut summaries {
+        if let Some(device) = &summary.device {
+            summary.notes.insert(0, described(device, summary.seconds));
+        }
+    }
     summaries
+}
+
+/// The device, and the share of `seconds` that it was at work.
+fn described(device: &DeviceAtWork, seconds: f64) -> String {
+    let share = match seconds > 0.0 {
+        // Batches end a little before or after the readings do.
+        true => (device.busy_seconds / seconds).min(1.0),
+        false => 0.0,
+    };
+    format!(
+        "{}, {}: busy {:.0} % of the time by its own clock",
+        device.name,
+        device.driver,
+        share * 100.0
+    )
 }

@@ -299,8 +299,8 @@ pub enum LabError {
         complaint: Complaint,
     },
     /// A load that no guest can carry.
-    #[error("load glmark2: a guest has no graphics; leave it out")]
-    NoGraphics,
+    #[error("load {0}: a guest has no graphics; leave it out")]
+    NoGraphics(&'static str),
     /// Names of two guests that differ only in what a directory's name can't hold.
     #[error("two guests would be called {}", directory.display())]
     SameName {

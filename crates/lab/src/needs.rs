@@ -19,8 +19,8 @@ pub(crate) fn programs(scenario: &Scenario) -> Result<Vec<(String, &'static str)
             LoadKind::Bonnie { .. } => ("bonnie++", "bonnie++"),
             LoadKind::Iperf3 { .. } => ("iperf3", "iperf3"),
             LoadKind::Wget => ("wget", "wget"),
-            LoadKind::Glmark2 { .. } => {
-                return Err(LabError::NoGraphics);
+            LoadKind::Glmark2 { .. } | LoadKind::Gpu { .. } => {
+                return Err(LabError::NoGraphics(load.kind.name()));
             }
             LoadKind::Command { command } => {
                 let program = command.first().map_or("", String::as_str);

@@ -9,6 +9,7 @@ pub(crate) mod ethercat;
 pub(crate) mod files;
 pub(crate) mod fio;
 pub(crate) mod glmark2;
+pub(crate) mod gpu;
 pub(crate) mod hackbench;
 pub(crate) mod http_server;
 pub(crate) mod iperf3;

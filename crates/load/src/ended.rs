@@ -43,6 +43,8 @@ pub(crate) enum Ended {
     Bus(#[from] wakepath_ethercat::EthercatError),
     #[error("{0}")]
     Ethercat(String),
+    #[error("{0}")]
+    Gpu(String),
     #[error("{limit} open files are allowed, which is too few")]
     FewFiles { limit: u32 },
     #[error("the program that does nothing ended with {status}")]

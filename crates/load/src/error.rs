@@ -24,6 +24,9 @@ pub enum LoadError {
         /// Where it is, and why it is not taken.
         found: wakepath_programs::NotFound,
     },
+    /// No GPU can be used: why each interface has none.
+    #[error("load gpu: {0}")]
+    NoDevice(String),
     /// A command load without a program.
     #[error("load command: the command is empty; give a program and its arguments")]
     EmptyCommand,

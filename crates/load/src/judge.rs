@@ -1,10 +1,10 @@
 //! Decides from two readings of the counters whether a load did its work in between. Pure: no
 //! clock, no processes.
 
-use crate::LoadProof;
 use crate::control::LoadReport;
 use crate::plan::{PlannedLoad, Work};
 use crate::proof::LoadCounts;
+use crate::{DeviceAtWork, LoadProof};
 use wakepath_timeline::CpuSet;
 
 /// A program works when it used at least this share of one CPU, in thousandths: one that was busy
@@ -55,6 +55,13 @@ pub(crate) fn judge(
         cpu_seconds: after.cpu_us.saturating_sub(before.cpu_us) as f64 / 1e6,
         io_bytes: after.io_bytes.saturating_sub(before.io_bytes),
         working_set_bytes: load.working_set_bytes,
+        device: load.device.as_ref().map(|device| DeviceAtWork {
+            name: device.name.clone(),
+            interface: device.interface.clone(),
+            driver: device.driver.clone(),
+            is_software: device.is_software,
+            busy_seconds: after.device_ns.saturating_sub(before.device_ns) as f64 / 1e9,
+        }),
         program: program.map(|program| program.path.display().to_string()),
         version: report.version.clone(),
         command_line: program.map(|program| {
@@ -165,6 +172,7 @@ mod tests {
             work: Work::BuiltIn(Job::Memory { bytes: 4096 }),
             notes: vec![],
             working_set_bytes: Some(4096),
+            device: None,
         }
     }
 
@@ -200,6 +208,7 @@ mod tests {
             workers,
             cpu_us,
             io_bytes,
+            device_ns: 0,
             restarts: 0,
             ended: false,
         }

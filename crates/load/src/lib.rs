@@ -59,4 +59,4 @@ pub use offered::{Offered, offered};
 pub use options::{Cache, Caches, StartOptions};
 pub use orphans::{OWN_ENVIRONMENT_VARIABLE, reap_orphans};
 pub use proof::Snapshot;
-pub use wakepath_timeline::{Disturbance, LoadProof, Reported};
+pub use wakepath_timeline::{DeviceAtWork, Disturbance, LoadProof, Reported};

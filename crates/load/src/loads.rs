@@ -251,7 +251,9 @@ impl Loads {
         let mut snapshot = self.zero();
         for (index, (load, counts)) in self.plan.loads.iter().zip(&mut snapshot.loads).enumerate() {
             for (worker, count) in counts.workers.iter_mut().enumerate() {
-                *count = read(&running.counters.slot(load.first_slot + worker as u32).work);
+                let slot = running.counters.slot(load.first_slot + worker as u32);
+                *count = read(&slot.work);
+                counts.device_ns += read(&slot.device_ns);
             }
             let slot = running.counters.slot(index as u32);
             counts.cpu_us = read(&slot.cpu_us);
@@ -342,6 +344,7 @@ impl Loads {
             },
             cpu_us: 0,
             io_bytes: 0,
+            device_ns: 0,
             restarts: 0,
             ended: false,
         });

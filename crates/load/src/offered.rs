@@ -94,13 +94,14 @@ pub fn offered(directory: &Path) -> Result<Vec<Offered>, LoadError> {
 
 /// Of a program that may be missing. `None`: it is built in, or its arguments decide.
 fn disturbs_of(name: &str) -> Option<&'static [Disturbance]> {
-    use crate::disturbance::{bonnie, fio, glmark2, hackbench, iperf3, wget};
+    use crate::disturbance::{bonnie, fio, glmark2, gpu, hackbench, iperf3, wget};
     Some(match name {
         "fio" => fio::DISTURBS,
         "hackbench" => hackbench::DISTURBS,
         "bonnie" => bonnie::DISTURBS,
         "iperf3" => iperf3::DISTURBS,
         "wget" => wget::DISTURBS,
+        "gpu" => gpu::DISTURBS,
         "glmark2" => glmark2::DISTURBS,
         _ => return None,
     })

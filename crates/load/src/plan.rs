@@ -58,6 +58,17 @@ pub(crate) struct PlannedLoad {
     /// What differs from what was asked.
     pub(crate) notes: Vec<String>,
     pub(crate) working_set_bytes: Option<u64>,
+    /// The device that does the work, for a GPU's.
+    pub(crate) device: Option<Device>,
+}
+
+/// A GPU, as `wakepath-gpu` describes it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Device {
+    pub(crate) interface: String,
+    pub(crate) name: String,
+    pub(crate) driver: String,
+    pub(crate) is_software: bool,
 }
 
 /// What a load counts.
@@ -149,6 +160,11 @@ pub(crate) enum Job {
         period: Duration,
         bus: wakepath_ethercat::Bus,
     },
+    /// Has `wakepath-gpu` work.
+    Gpu {
+        path: PathBuf,
+        arguments: Vec<String>,
+    },
     HttpServer,
     /// Becomes another program. With counters it first adds the CPU time that it used itself to its
     /// slot, so that the program is not credited with it.
@@ -211,6 +227,7 @@ mod tests {
             work: Work::BuiltIn(Job::Cpu),
             notes: Vec::new(),
             working_set_bytes: None,
+            device: None,
         };
         Plan {
             loads: vec![load(2), load(1)],

@@ -28,6 +28,8 @@ pub(crate) struct LoadCounts {
     pub(crate) workers: Vec<u64>,
     pub(crate) cpu_us: u64,
     pub(crate) io_bytes: u64,
+    /// How long the workers' devices were at it.
+    pub(crate) device_ns: u64,
     pub(crate) restarts: u64,
     pub(crate) ended: bool,
 }

@@ -2,8 +2,8 @@
 //! It starts nothing.
 
 use crate::disturbance::{
-    address_spaces, bonnie, command, cpu, ethercat, files, fio, glmark2, hackbench, iperf3, memory,
-    messages, network, processes, rcu_storm, storm, stress_ng, timer_storm, timers, wget,
+    address_spaces, bonnie, command, cpu, ethercat, files, fio, glmark2, gpu, hackbench, iperf3,
+    memory, messages, network, processes, rcu_storm, storm, stress_ng, timer_storm, timers, wget,
 };
 use crate::plan::{Job, Plan, PlannedLoad, Unit, Work};
 use crate::{Disturbance, LoadError, StartOptions, memory_budget};
@@ -70,12 +70,13 @@ fn resolve_one(
     };
     let one_each = u32::try_from(cpus.len()).unwrap_or(1).max(1);
     let built_in_workers = match (&spec.kind, spec.workers) {
-        // A bus has one master.
-        (LoadKind::Ethercat { .. }, _) => 1,
+        // A bus has one master, and a device one program to keep it busy.
+        (LoadKind::Ethercat { .. } | LoadKind::Gpu { .. }, _) => 1,
         (_, 0) => one_each,
         (_, workers) => workers,
     };
     let mut working_set_bytes = None;
+    let (mut device, mut notes) = (None, Vec::new());
     let built_in = |disturbs: &[Disturbance], unit, steps, job| {
         (disturbs.to_vec(), unit, steps, Work::BuiltIn(job))
     };
@@ -141,6 +142,16 @@ fn resolve_one(
         }
         LoadKind::Iperf3 { arguments } => package(iperf3::DISTURBS, iperf3::program(arguments)?),
         LoadKind::Wget => package(wget::DISTURBS, wget::program(first_slot)?),
+        &LoadKind::Gpu {
+            work,
+            interface,
+            device: number,
+        } => {
+            let planned = gpu::plan(work, interface, number)?;
+            (device, notes) = (planned.device, planned.notes);
+            let (unit, steps) = planned.unit;
+            (planned.disturbs, unit, steps, planned.work)
+        }
         LoadKind::Glmark2 { arguments } => package(glmark2::DISTURBS, glmark2::program(arguments)?),
         LoadKind::Command { command } => package(command::DISTURBS, command::program(command)?),
     };
@@ -153,7 +164,6 @@ fn resolve_one(
         name: unit.into(),
         steps,
     };
-    let notes = Vec::new();
     Ok(PlannedLoad {
         name,
         disturbs,
@@ -164,6 +174,7 @@ fn resolve_one(
         work,
         notes,
         working_set_bytes,
+        device,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::counters::Counters;
 use crate::disturbance::{
-    address_spaces, cpu, ethercat, files, http_server, memory, messages, network, processes,
+    address_spaces, cpu, ethercat, files, gpu, http_server, memory, messages, network, processes,
     rcu_storm, timer_storm, timers,
 };
 use crate::ended::{self, Ended};
@@ -86,6 +86,9 @@ fn run(argument: &str) -> Result<Infallible, Ended> {
         &Job::RcuStorm { files } => rcu_storm::run(&counters, &assignment, slot, files),
         &Job::AddressSpaces { bytes } => address_spaces::run(counter, bytes),
         Job::Ethercat { period, bus } => ethercat::run(counter, bus, opened, *period),
+        Job::Gpu { path, arguments } => {
+            gpu::run(counter, &assignment, path.clone(), arguments.clone())
+        }
         Job::HttpServer => http_server::run(counter),
         Job::Program { .. } => unreachable!("replaced by exec above"),
     }

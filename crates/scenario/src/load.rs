@@ -81,6 +81,15 @@ pub enum LoadKind {
     },
     /// wget against a local HTTP server that wakepath starts.
     Wget,
+    /// A GPU kept at work by the program `wakepath-gpu`.
+    Gpu {
+        /// What the device does.
+        work: GpuWork,
+        /// By what it is driven; `None`: by the first that has a device.
+        interface: Option<GpuInterface>,
+        /// Its number there.
+        device: u32,
+    },
     /// glmark2, started again when it ends.
     Glmark2 {
         /// Arguments, as on its command line.
@@ -114,6 +123,7 @@ impl LoadKind {
             Self::Bonnie { .. } => "bonnie",
             Self::Iperf3 { .. } => "iperf3",
             Self::Wget => "wget",
+            Self::Gpu { .. } => "gpu",
             Self::Glmark2 { .. } => "glmark2",
             Self::Command { .. } => "command",
         }
@@ -144,6 +154,49 @@ impl LoadKind {
                 name => simple_kind(name, Vec::new()),
             },
         })
+    }
+}
+
+/// What a GPU load does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GpuWork {
+    /// Multiplies matrices in the device's memory.
+    Compute,
+    /// Copies between the host's memory and the device's.
+    Transfer,
+}
+
+impl GpuWork {
+    /// As scenario files write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::Transfer => "transfer",
+        }
+    }
+}
+
+/// By what a GPU is driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GpuInterface {
+    /// NVIDIA's driver.
+    Cuda,
+    /// Vulkan.
+    Vulkan,
+    /// OpenCL.
+    Opencl,
+}
+
+impl GpuInterface {
+    /// As scenario files write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Cuda => "cuda",
+            Self::Vulkan => "vulkan",
+            Self::Opencl => "opencl",
+        }
     }
 }
 

@@ -7,8 +7,8 @@ mod work;
 
 use crate::units::format_size;
 use crate::{
-    Criterion, FlightTerms, FlightVehicle, LoadKind, LoadSpec, Phase, PluginSwitch, Scenario, Task,
-    TimerSlack, Trace, Word, WorkingSet,
+    Criterion, FlightTerms, FlightVehicle, GpuInterface, LoadKind, LoadSpec, Phase, PluginSwitch,
+    Scenario, Task, TimerSlack, Trace, Word, WorkingSet,
 };
 use entries::{Entries, word};
 use toml::Value;
@@ -189,6 +189,19 @@ fn load(load: &LoadSpec) -> Value {
                 .with("period", time(*period_ns))
                 .and(ethercat::bus(bus))
                 .maybe("cpus", cpus)
+                .into();
+        }
+        LoadKind::Gpu {
+            work,
+            interface,
+            device,
+        } => {
+            return Entries::new()
+                .with("kind", "gpu")
+                .with("work", work.word())
+                .maybe("interface", interface.map(GpuInterface::word))
+                .with("device", *device)
+                .maybe("cpus", load.cpus.as_ref().map(ToString::to_string))
                 .into();
         }
         // Its other kinds are written as they are called: a kind, and its words.

@@ -32,7 +32,7 @@ pub use label::condition_label;
 pub use lack::Lack;
 pub use line::{is_unprintable, one_line, quoted, shortened};
 pub use litmus::{Enforcement, JobRelease, LitmusPlugin, LitmusTask};
-pub use load_proof::{LoadProof, Reported};
+pub use load_proof::{DeviceAtWork, LoadProof, Reported};
 pub use policy::{Overrun, Policy, WakeUp};
 pub use sample::{Sample, SampleFlags};
 pub use thread::ThreadName;

@@ -65,6 +65,9 @@ pub struct LoadProof {
     /// The last exit of one of its processes, such as "exit status 0" or "signal 9".
     #[cfg_attr(feature = "serde", serde(default))]
     pub exit: Option<String>,
+    /// The device that did the work, for loads of a GPU.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub device: Option<DeviceAtWork>,
     /// What the program itself reported at its end; empty before the loads are stopped.
     #[cfg_attr(feature = "serde", serde(default))]
     pub reported: Vec<Reported>,
@@ -93,6 +96,23 @@ impl LoadProof {
         let why = self.reason.as_deref();
         (!self.working).then(|| why.unwrap_or("it says nothing of its work"))
     }
+}
+
+/// A GPU that worked.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
+pub struct DeviceAtWork {
+    /// Its name.
+    pub name: String,
+    /// By what it was driven: "cuda", "vulkan" or "opencl".
+    pub interface: String,
+    /// The driver and its version.
+    pub driver: String,
+    /// Whether it is a program on the CPU.
+    pub is_software: bool,
+    /// How long it was at work within the stretch, in seconds, by its own clock.
+    pub busy_seconds: f64,
 }
 
 /// One figure that a program reported about itself.

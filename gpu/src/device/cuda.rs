@@ -1,7 +1,10 @@
 //! NVIDIA's devices, by the driver's own library: no toolkit is needed. The kernel is PTX text, which the
 //! driver compiles for the device.
 
-#![allow(unsafe_code, reason = "kernels are launched, and pinned memory is had, by calls that can't be checked")]
+#![allow(
+    unsafe_code,
+    reason = "kernels are launched, and pinned memory is had, by calls that can't be checked"
+)]
 
 use super::{About, COPY, Device, Interface};
 use crate::error::GpuError;
@@ -44,7 +47,9 @@ impl Cuda {
         };
         // SAFETY: it opens the driver's library, whose initialization is as safe as the driver.
         if !unsafe { sys::is_culib_present() } {
-            return Err(refused("libcuda.so is not here: NVIDIA's driver brings it".into()));
+            return Err(refused(
+                "libcuda.so is not here: NVIDIA's driver brings it".into(),
+            ));
         }
         result::init().map_err(|error| refused(error.to_string()))?;
         let there = CudaContext::device_count().map_err(|error| refused(error.to_string()))?;
@@ -75,7 +80,8 @@ impl Cuda {
             .map_err(failed("cannot find the kernel"))?;
         let memory = failed("cannot have memory");
         // SAFETY: it is written below, before anything reads it.
-        let mut on_host = unsafe { context.alloc_pinned_with_flags::<u8>(COPY, 0) }.map_err(memory)?;
+        let mut on_host =
+            unsafe { context.alloc_pinned_with_flags::<u8>(COPY, 0) }.map_err(memory)?;
         on_host.as_mut_slice().map_err(memory)?.fill(0x5a);
         Ok(Self {
             about,
@@ -95,9 +101,15 @@ impl Cuda {
         work: impl FnOnce(&mut Self) -> Result<(), DriverError>,
     ) -> Result<Duration, GpuError> {
         let ended = failed("the device stopped to work");
-        let begin = self.stream.record_event(Some(CU_EVENT_DEFAULT)).map_err(ended)?;
+        let begin = self
+            .stream
+            .record_event(Some(CU_EVENT_DEFAULT))
+            .map_err(ended)?;
         work(self).map_err(ended)?;
-        let end = self.stream.record_event(Some(CU_EVENT_DEFAULT)).map_err(ended)?;
+        let end = self
+            .stream
+            .record_event(Some(CU_EVENT_DEFAULT))
+            .map_err(ended)?;
         let milliseconds = begin.elapsed_ms(&end).map_err(ended)?;
         Ok(Duration::from_secs_f32(milliseconds.max(0.0) / 1e3))
     }

@@ -1,6 +1,9 @@
 //! Devices by OpenCL 1.2. The kernel is source text, which the driver compiles.
 
-#![allow(unsafe_code, reason = "commands are queued by calls that can't be checked")]
+#![allow(
+    unsafe_code,
+    reason = "commands are queued by calls that can't be checked"
+)]
 
 use super::{About, COPY, Device, Interface};
 use crate::error::GpuError;
@@ -45,7 +48,9 @@ impl OpenCl {
             why,
         };
         if !cl3::is_opencl_runtime_available() {
-            return Err(refused("libOpenCL.so is not here: package ocl-icd-libopencl1, and a driver".into()));
+            return Err(refused(
+                "libOpenCL.so is not here: package ocl-icd-libopencl1, and a driver".into(),
+            ));
         }
         let mut devices: Vec<Chosen> = get_all_devices(CL_DEVICE_TYPE_ALL)
             .map_err(|error| refused(error.to_string()))?
@@ -77,10 +82,13 @@ impl OpenCl {
         let context = Context::from_device(&device).map_err(opened)?;
         // Deprecated with OpenCL 2.0, and the one call that all drivers have.
         #[allow(deprecated)]
-        let queue = CommandQueue::create_default(&context, CL_QUEUE_PROFILING_ENABLE).map_err(opened)?;
-        let program = Program::create_and_build_from_source(&context, KERNEL, "")
-            .map_err(GpuError::call(Interface::Opencl, "cannot compile the kernel"))?;
-        let kernel = Kernel::create(&program, "multiply").map_err(failed("cannot find the kernel"))?;
+        let queue =
+            CommandQueue::create_default(&context, CL_QUEUE_PROFILING_ENABLE).map_err(opened)?;
+        let program = Program::create_and_build_from_source(&context, KERNEL, "").map_err(
+            GpuError::call(Interface::Opencl, "cannot compile the kernel"),
+        )?;
+        let kernel =
+            Kernel::create(&program, "multiply").map_err(failed("cannot find the kernel"))?;
         let memory = failed("cannot have memory");
         let floats = |flags| {
             // SAFETY: without a host's memory there is nothing that could be too short.
@@ -172,10 +180,14 @@ impl Device for OpenCl {
             // is touched.
             unsafe {
                 let to = &mut self.on_device;
-                let wrote = self.queue.enqueue_write_buffer(to, CL_NON_BLOCKING, 0, &self.on_host, &[]);
+                let wrote =
+                    self.queue
+                        .enqueue_write_buffer(to, CL_NON_BLOCKING, 0, &self.on_host, &[]);
                 events.push(wrote.map_err(copied)?);
                 let to = &mut self.on_host;
-                let read = self.queue.enqueue_read_buffer(&self.on_device, CL_NON_BLOCKING, 0, to, &[]);
+                let read =
+                    self.queue
+                        .enqueue_read_buffer(&self.on_device, CL_NON_BLOCKING, 0, to, &[]);
                 events.push(read.map_err(copied)?);
             }
         }

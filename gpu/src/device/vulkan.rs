@@ -85,20 +85,28 @@ impl Vulkan {
                 .map_err(ready)?;
             let layouts = [bindings];
             let described = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
-            let layout = device.create_pipeline_layout(&described, None).map_err(ready)?;
+            let layout = device
+                .create_pipeline_layout(&described, None)
+                .map_err(ready)?;
             let stage = vk::PipelineShaderStageCreateInfo::default()
                 .stage(vk::ShaderStageFlags::COMPUTE)
                 .module(shader)
                 .name(c"multiply");
-            let described = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
+            let described = vk::ComputePipelineCreateInfo::default()
+                .stage(stage)
+                .layout(layout);
             let pipeline = device
                 .create_compute_pipelines(vk::PipelineCache::null(), &[described], None)
                 .map_err(|(_, error)| ready(error))?[0];
             let sizes = [vk::DescriptorPoolSize::default()
                 .ty(vk::DescriptorType::STORAGE_BUFFER)
                 .descriptor_count(3)];
-            let described = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
-            let sets = device.create_descriptor_pool(&described, None).map_err(ready)?;
+            let described = vk::DescriptorPoolCreateInfo::default()
+                .max_sets(1)
+                .pool_sizes(&sizes);
+            let sets = device
+                .create_descriptor_pool(&described, None)
+                .map_err(ready)?;
             let described = vk::DescriptorSetAllocateInfo::default()
                 .descriptor_pool(sets)
                 .set_layouts(&layouts);
@@ -117,7 +125,9 @@ impl Vulkan {
             let described = vk::CommandPoolCreateInfo::default()
                 .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER)
                 .queue_family_index(chosen.family);
-            let pool = device.create_command_pool(&described, None).map_err(ready)?;
+            let pool = device
+                .create_command_pool(&described, None)
+                .map_err(ready)?;
             let described = vk::CommandBufferAllocateInfo::default()
                 .command_pool(pool)
                 .command_buffer_count(1);
@@ -189,7 +199,9 @@ impl Vulkan {
     /// What comes after sees what came before.
     fn in_order(&self) {
         let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-        let barrier = vk::MemoryBarrier::default().src_access_mask(all).dst_access_mask(all);
+        let barrier = vk::MemoryBarrier::default()
+            .src_access_mask(all)
+            .dst_access_mask(all);
         let stage = vk::PipelineStageFlags::ALL_COMMANDS;
         // SAFETY: called while the command buffer is recorded.
         unsafe {
@@ -212,7 +224,14 @@ impl Device for Vulkan {
             // SAFETY: called while the command buffer is recorded; the set is that of the layout.
             unsafe {
                 device.cmd_bind_pipeline(own.commands, point, own.pipeline);
-                device.cmd_bind_descriptor_sets(own.commands, point, own.layout, 0, &[own.set], &[]);
+                device.cmd_bind_descriptor_sets(
+                    own.commands,
+                    point,
+                    own.layout,
+                    0,
+                    &[own.set],
+                    &[],
+                );
             }
             let groups = matrix::SIZE as u32 / GROUP;
             for _ in 0..times {

@@ -7,7 +7,7 @@ use crate::tools::cargo;
 /// rustfmt changes nothing, beside the workspace neither.
 pub fn format(job: &Job) -> Outcome {
     let workspace = job.run(&mut cargo(&["fmt", "--all", "--check"]));
-    let beside = ["fleet/Cargo.toml", "fuzz/Cargo.toml", "python/Cargo.toml"];
+    let beside = ["fleet", "fuzz", "gpu", "python"].map(|of| format!("{of}/Cargo.toml"));
     let format = ["fmt", "--all", "--check", "--manifest-path"];
     let beside = beside.map(|of| job.run(cargo(&format).arg(of)));
     let beside = beside.into_iter().map(|of| Outcome::of(of.failure));

@@ -8,6 +8,7 @@ mod crates;
 mod documents;
 mod fleet;
 mod fuzzing;
+mod gpu;
 mod lints;
 mod outcome;
 mod packages;
@@ -81,12 +82,14 @@ const STAGES: &[Stage] = &[
     Stage { name: "loom", about: "the ring, under every order of its memory accesses", place: Either, limit: minutes(15), run: concurrency::loom },
     Stage { name: "python", about: "the Python package, by pytest on each Python that is here", place: Either, limit: minutes(15), run: python::package },
     Stage { name: "fleet", about: "tests and lints of wakepath-fleet, a workspace of its own, without engine and buckets", place: Either, limit: minutes(20), run: fleet::workspace },
+    Stage { name: "gpu", about: "tests and lints of wakepath-gpu, a workspace of its own", place: Either, limit: minutes(10), run: gpu::workspace },
     Stage { name: "commands", about: "the released program's command line, and users' controllers", place: Waiting, limit: minutes(30), run: suites::commands },
     Stage { name: "system", about: "the released program, as its users start it", place: Waiting, limit: minutes(30), run: suites::system },
     Stage { name: "static-aarch64", about: "static program for 64-bit Arm, started", place: Filling, limit: minutes(30), run: static_builds::aarch64 },
     Stage { name: "static-armv7", about: "static program for 32-bit Arm, started", place: Filling, limit: minutes(30), run: static_builds::armv7 },
     Stage { name: "32-bit", about: "what only computes passes on 32 bits, the loop's library too", place: Filling, limit: minutes(30), run: suites::narrow },
     Stage { name: "machine", about: "rooms whose tests run real loops, loads and tracers", place: Alone, limit: minutes(30), run: suites::machine },
+    Stage { name: "gpu-load", about: "the load of a GPU, on devices that are programs where there is no other", place: Alone, limit: minutes(5), run: gpu::load },
     Stage { name: "alone", about: "tests that need the machine's memory for themselves", place: Alone, limit: minutes(10), run: suites::alone },
     Stage { name: "peer", about: "wakepath beside cyclictest, in short", place: Alone, limit: minutes(5), run: peer::smoke },
     Stage { name: "kills", about: "some 200 kills of processes of runs, watches and tunings, counted", place: Deep, limit: minutes(40), run: suites::kills },

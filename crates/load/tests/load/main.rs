@@ -2,7 +2,8 @@
 
 mod built_in;
 mod death;
+mod gpu;
 mod programs;
 mod running;
 
-wakepath_test_program::program![built_in::TESTS, death::TESTS, programs::TESTS,];
+wakepath_test_program::program![built_in::TESTS, death::TESTS, gpu::TESTS, programs::TESTS,];

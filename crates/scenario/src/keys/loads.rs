@@ -49,11 +49,12 @@ const fn program(name: &'static str, about: &'static str) -> Variant {
 pub(crate) static LOAD: Variants = Variants {
     title: "load",
     about: "One disturbance. A load that needs no more can be written as its kind alone: \
-            `\"cpu\"`, `\"files\"`; a memory load also as `\"memory l2\"` or `\"memory 4 MiB\"`.",
+            `\"cpu\"`, `\"files\"`; a memory load also as `\"memory l2\"` or `\"memory 4 MiB\"`, one of a GPU as \
+            `\"gpu transfer\"`.",
     tag: "kind",
     short: (
         "^(cpu|memory( (l1|l2|l3|dram|[0-9].*))?|messages|processes|files|network|timers|\
-         timer-storm|rcu-storm|address-spaces|ethercat|stress-ng|fio|hackbench|bonnie|iperf3|wget|glmark2)$",
+         timer-storm|rcu-storm|address-spaces|ethercat|stress-ng|fio|hackbench|bonnie|iperf3|wget|gpu( (compute|transfer))?|glmark2)$",
         "the kind alone, such as `\"cpu\"`",
     ),
     variants: &[
@@ -132,6 +133,33 @@ pub(crate) static LOAD: Variants = Variants {
             "wget",
             "wget against a local HTTP server that wakepath starts.",
         ),
+        Variant {
+            name: "gpu",
+            about: "A GPU kept at work by the program wakepath-gpu, through CUDA, Vulkan or OpenCL. Where none of \
+                    them has a device, glmark2 off screen.",
+            keys: &[
+                optional(
+                    "work",
+                    Form::Choice(&["compute", "transfer"]),
+                    "\"compute\"",
+                    "Multiply matrices in the device's memory, or copy between the host's memory and the device's.",
+                ),
+                optional(
+                    "interface",
+                    Form::Choice(&["cuda", "vulkan", "opencl"]),
+                    "the first of them that has a device, one of silicon before a program on the CPU",
+                    "By what the device is driven; then nothing else will do.",
+                ),
+                optional(
+                    "device",
+                    Form::Integer(0, 255),
+                    "0",
+                    "Its number, as `wakepath-gpu list` has it.",
+                ),
+                CPU,
+                CPUS,
+            ],
+        },
         program("glmark2", "glmark2, started again when it ends."),
         Variant {
             name: "command",

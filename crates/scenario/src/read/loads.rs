@@ -6,7 +6,7 @@ use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
 use crate::keys::{self, suggestion};
 use crate::units::{Complaint, parse_duration, parse_rate, parse_size};
-use crate::{EthercatBus, KnownCpus, LoadKind, LoadSpec, WorkingSet};
+use crate::{EthercatBus, GpuInterface, GpuWork, KnownCpus, LoadKind, LoadSpec, WorkingSet};
 
 const REMEDY: &str =
     "give a load such as \"cpu\", \"memory dram\" or { kind = \"stress-ng\", arguments = [] }";
@@ -75,6 +75,10 @@ fn short_form(text: &str) -> Result<LoadKind, Complaint> {
             working_set: working_set(size)?,
         });
     }
+    if let Some(work) = text.strip_prefix("gpu ") {
+        let complaint = || Complaint::new("names no work of a GPU", "give compute or transfer");
+        return Ok(gpu(gpu_work(work).ok_or_else(complaint)?));
+    }
     if text == "command" {
         let remedy = "give { kind = \"command\", command = [\"program\", \"argument\"] }";
         return Err(Complaint::new("does not say which command", remedy));
@@ -126,6 +130,7 @@ fn read_kind(name: &str, section: &Section<'_>) -> Result<LoadKind, Finding> {
             };
             Ok(LoadKind::Memory { working_set })
         }
+        "gpu" => read_gpu(section),
         "command" => {
             let remedy = "give a list such as [\"program\", \"argument\"]";
             let node = section.need("command", remedy)?;
@@ -170,9 +175,58 @@ pub(crate) fn simple_kind(name: &str, arguments: Vec<String>) -> Option<LoadKind
         "bonnie" => LoadKind::Bonnie { arguments },
         "iperf3" => LoadKind::Iperf3 { arguments },
         "wget" => LoadKind::Wget,
+        "gpu" => gpu(GpuWork::Compute),
         "glmark2" => LoadKind::Glmark2 { arguments },
         _ => return None,
     })
+}
+
+fn read_gpu(section: &Section<'_>) -> Result<LoadKind, Finding> {
+    let work = match section.get("work") {
+        None => GpuWork::Compute,
+        Some(node) => {
+            let remedy = "give \"compute\" or \"transfer\"";
+            gpu_work(node.text(remedy)?)
+                .ok_or_else(|| node.refuse("is no work of a GPU", remedy))?
+        }
+    };
+    let interface = match section.get("interface") {
+        None => None,
+        Some(node) => {
+            let remedy = "give \"cuda\", \"vulkan\" or \"opencl\"";
+            let text = node.text(remedy)?;
+            let all = [
+                GpuInterface::Cuda,
+                GpuInterface::Vulkan,
+                GpuInterface::Opencl,
+            ];
+            let known = all.into_iter().find(|interface| interface.word() == text);
+            Some(known.ok_or_else(|| node.refuse("is no interface to a GPU", remedy))?)
+        }
+    };
+    let device = match section.get("device") {
+        None => 0,
+        Some(node) => node.integer(0..=255)? as u32,
+    };
+    Ok(LoadKind::Gpu {
+        work,
+        interface,
+        device,
+    })
+}
+
+/// The kind that its work alone stands for.
+fn gpu(work: GpuWork) -> LoadKind {
+    LoadKind::Gpu {
+        work,
+        interface: None,
+        device: 0,
+    }
+}
+
+fn gpu_work(text: &str) -> Option<GpuWork> {
+    let all = [GpuWork::Compute, GpuWork::Transfer];
+    all.into_iter().find(|work| work.word() == text)
 }
 
 fn working_set(text: &str) -> Result<WorkingSet, Complaint> {

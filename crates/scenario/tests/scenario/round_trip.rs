@@ -143,6 +143,20 @@ fn flown() -> impl Strategy<Value = Flight> {
     })
 }
 
+fn gpu() -> impl Strategy<Value = LoadKind> {
+    let work = prop_oneof![Just(GpuWork::Compute), Just(GpuWork::Transfer)];
+    let interface = proptest::option::of(prop_oneof![
+        Just(GpuInterface::Cuda),
+        Just(GpuInterface::Vulkan),
+        Just(GpuInterface::Opencl),
+    ]);
+    (work, interface, 0_u32..=255).prop_map(|(work, interface, device)| LoadKind::Gpu {
+        work,
+        interface,
+        device,
+    })
+}
+
 fn load() -> impl Strategy<Value = LoadSpec> {
     let texts = |least| {
         proptest::collection::vec(any::<String>(), least..4).prop_map(
@@ -181,13 +195,14 @@ fn load() -> impl Strategy<Value = LoadSpec> {
         texts(0).prop_map(|arguments| LoadKind::Hackbench { arguments }),
         texts(0).prop_map(|arguments| LoadKind::Bonnie { arguments }),
         texts(0).prop_map(|arguments| LoadKind::Iperf3 { arguments }),
+        gpu(),
         texts(0).prop_map(|arguments| LoadKind::Glmark2 { arguments }),
         texts(1).prop_map(|command| LoadKind::Command { command }),
     ];
     (kind, 0_u32..=1024, proptest::option::of(cpu_set())).prop_map(|(kind, workers, cpus)| {
-        // A bus has one master.
+        // A bus has one master, and a device one program.
         let workers = match kind {
-            LoadKind::Ethercat { .. } => 0,
+            LoadKind::Ethercat { .. } | LoadKind::Gpu { .. } => 0,
             _ => workers,
         };
         LoadSpec {

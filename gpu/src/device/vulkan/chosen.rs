@@ -37,19 +37,21 @@ impl Chosen {
             .api_version(vk::API_VERSION_1_1);
         let described = vk::InstanceCreateInfo::default().application_info(&application);
         // SAFETY: the description lives until the call returns; the library outlives the instance.
-        let instance = unsafe { entry.create_instance(&described, None) }.map_err(|error| {
-            match error {
-                vk::Result::ERROR_INCOMPATIBLE_DRIVER => refused("no driver for it is installed".into()),
+        let instance =
+            unsafe { entry.create_instance(&described, None) }.map_err(|error| match error {
+                vk::Result::ERROR_INCOMPATIBLE_DRIVER => {
+                    refused("no driver for it is installed".into())
+                }
                 other => refused(other.to_string()),
-            }
-        })?;
+            })?;
         match opened(&instance, number) {
             Ok((device, found)) => {
                 let about = about(number, &found);
                 // SAFETY: the queue was asked for when the device was opened.
                 let queue = unsafe { device.get_device_queue(found.family, 0) };
                 // SAFETY: the device is of this instance.
-                let memory = unsafe { instance.get_physical_device_memory_properties(found.device) };
+                let memory =
+                    unsafe { instance.get_physical_device_memory_properties(found.device) };
                 let own = Self {
                     queue,
                     family: found.family,
@@ -103,10 +105,10 @@ fn opened(instance: &Instance, number: usize) -> Result<(Device, Found), GpuErro
         .into_iter()
         .filter_map(|device| {
             // SAFETY: the device is of this instance.
-            let families =
-                unsafe { instance.get_physical_device_queue_family_properties(device) };
+            let families = unsafe { instance.get_physical_device_queue_family_properties(device) };
             let (family, of) = (0..).zip(families).find(|(_, family)| {
-                family.queue_flags.contains(vk::QueueFlags::COMPUTE) && family.timestamp_valid_bits > 0
+                family.queue_flags.contains(vk::QueueFlags::COMPUTE)
+                    && family.timestamp_valid_bits > 0
             })?;
             // SAFETY: as above.
             let properties = unsafe { instance.get_physical_device_properties(device) };
@@ -143,7 +145,9 @@ fn opened(instance: &Instance, number: usize) -> Result<(Device, Found), GpuErro
 
 fn about(number: usize, found: &Found) -> About {
     let properties = &found.properties;
-    let name = properties.device_name_as_c_str().unwrap_or(c"without a name");
+    let name = properties
+        .device_name_as_c_str()
+        .unwrap_or(c"without a name");
     let (version, driver) = (properties.api_version, properties.driver_version);
     About {
         interface: Interface::Vulkan,

@@ -56,8 +56,9 @@ impl Buffer {
                 .memory_type_index(kind)
         };
         // SAFETY: as above.
-        let memory = memory
-            .and_then(|kind| unsafe { device.allocate_memory(&described(kind), None) }.map_err(had));
+        let memory = memory.and_then(|kind| {
+            unsafe { device.allocate_memory(&described(kind), None) }.map_err(had)
+        });
         match memory {
             Ok(memory) => {
                 // SAFETY: both are of this device and new.

@@ -1,0 +1,191 @@
+//! A GPU kept at work by the program `wakepath-gpu`, which drivers' libraries can be loaded into: this one
+//! is static. Which device it would take is asked before anything starts; what it did comes line by line.
+
+use crate::LoadError;
+use crate::counters::Slot;
+use crate::disturbance::glmark2;
+use crate::ended::Ended;
+use crate::plan::{Assignment, Device, Job, Program, Work};
+use crate::{launch, programs};
+use rustix::process::getpid;
+use std::convert::Infallible;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
+use wakepath_scenario::{GpuInterface, GpuWork};
+use wakepath_timeline::Disturbance;
+
+pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Gpu, Disturbance::MemoryBandwidth];
+
+const PROGRAM: &str = "wakepath-gpu";
+/// Longest line that is read of it.
+const LONGEST: u64 = 4096;
+
+/// How the load is carried out here.
+pub(crate) struct Planned {
+    pub(crate) work: Work,
+    /// `None` where glmark2 does it.
+    pub(crate) device: Option<Device>,
+    pub(crate) unit: (&'static str, u64),
+    pub(crate) disturbs: Vec<Disturbance>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// What is there for `work`: a device, or glmark2 off screen where none is and none was asked for by its
+/// interface.
+pub(crate) fn plan(
+    work: GpuWork,
+    interface: Option<GpuInterface>,
+    number: u32,
+) -> Result<Planned, LoadError> {
+    let path = programs::find("gpu", PROGRAM, None).map_err(|error| match error {
+        LoadError::MissingProgram { load, program, .. } => LoadError::MissingProgram {
+            load,
+            program,
+            remedy: "it is a file of wakepath's release for glibc; put it in /usr/local/bin".into(),
+        },
+        other => other,
+    })?;
+    let mut arguments = vec!["--device".into(), number.to_string()];
+    if let Some(interface) = interface {
+        arguments.extend(["--interface".into(), interface.word().into()]);
+    }
+    let device = match which(&path, &arguments) {
+        Ok(device) => device,
+        Err(why) => {
+            let refused = LoadError::NoDevice(why.clone());
+            if interface.is_some() || number != 0 {
+                return Err(refused);
+            }
+            return off_screen(&why).ok_or(refused);
+        }
+    };
+    let asked = ["--interface", &device.interface, "--work", work.word()];
+    let mut all = vec!["run".to_owned(), "--device".into(), number.to_string()];
+    all.extend(asked.map(str::to_owned));
+    let mut disturbs = DISTURBS.to_vec();
+    let mut notes = Vec::new();
+    if device.is_software {
+        disturbs.push(Disturbance::Cpu);
+        notes.push(format!("{} is a program on the CPU, no GPU", device.name));
+    }
+    Ok(Planned {
+        work: Work::BuiltIn(Job::Gpu {
+            path,
+            arguments: all,
+        }),
+        device: Some(device),
+        // It counts millions of operations, and bytes.
+        unit: match work {
+            GpuWork::Compute => ("GFLOP", 1000),
+            GpuWork::Transfer => ("MiB", 1 << 20),
+        },
+        disturbs,
+        notes,
+    })
+}
+
+/// The device that the program would take, or why there is none.
+fn which(path: &PathBuf, arguments: &[String]) -> Result<Device, String> {
+    let mut command = Command::new(path);
+    command.arg("which").args(arguments).stdin(Stdio::null());
+    let output = command
+        .output()
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    if output.status.success() {
+        return serde_json::from_slice(&output.stdout)
+            .map_err(|error| format!("{} which: {error}", path.display()));
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let line = said.lines().rev().find(|line| !line.trim().is_empty());
+    Err(match line {
+        Some(line) => without_name(line).to_owned(),
+        None => format!("{} ended with {}", path.display(), output.status),
+    })
+}
+
+fn without_name(line: &str) -> &str {
+    let line = line.trim();
+    let rest = line
+        .strip_prefix(PROGRAM)
+        .and_then(|rest| rest.strip_prefix(": "));
+    rest.unwrap_or(line)
+}
+
+fn off_screen(why: &str) -> Option<Planned> {
+    let program: Program = glmark2::program(&["--off-screen".to_owned()]).ok()?;
+    Some(Planned {
+        work: Work::Program(program),
+        device: None,
+        unit: ("CPU seconds", 1_000_000),
+        disturbs: glmark2::DISTURBS.to_vec(),
+        notes: vec![format!("glmark2 off screen, since {why}")],
+    })
+}
+
+/// Has the program work until this process is killed, and counts.
+pub(crate) fn run(
+    counter: &Slot,
+    assignment: &Assignment,
+    path: PathBuf,
+    arguments: Vec<String>,
+) -> Result<Infallible, Ended> {
+    let child = Assignment {
+        parent: getpid().as_raw_pid(),
+        slot: None,
+        cpus: assignment.cpus.clone(),
+        job: Job::Program {
+            path,
+            arguments,
+            directory: None,
+        },
+    };
+    let (said, errors) = io::pipe().map_err(Ended::system("cannot listen to the program"))?;
+    let mut child = launch::worker(&child, Stdio::null(), Stdio::piped(), errors.into())
+        .map_err(Ended::system("cannot start the program"))?;
+    let output = child.stdout.take().map(|output| BufReader::new(output));
+    let mut last = [0; 2];
+    for line in output
+        .into_iter()
+        .flat_map(BufRead::lines)
+        .map_while(Result::ok)
+    {
+        let Some(now) = read(&line) else {
+            return Err(Ended::Gpu(format!("{PROGRAM} said {line:?}")));
+        };
+        counter.add(now[0].saturating_sub(last[0]));
+        let busy_ns = now[1].saturating_sub(last[1]);
+        counter.device_ns.fetch_add(busy_ns, Ordering::Relaxed);
+        last = now;
+    }
+    let status = child
+        .wait()
+        .map_err(Ended::system("cannot wait for the program"))?;
+    let mut text = String::new();
+    let _ = said.take(LONGEST).read_to_string(&mut text);
+    let line = text.lines().rev().find(|line| !line.trim().is_empty());
+    Err(Ended::Gpu(match line {
+        Some(line) => without_name(line).to_owned(),
+        None => format!("{PROGRAM} ended with {status}"),
+    }))
+}
+
+/// Work done, and nanoseconds that the device was at it.
+fn read(line: &str) -> Option<[u64; 2]> {
+    let (done, busy_ns) = line.split_once(' ')?;
+    Some([done.parse().ok()?, busy_ns.parse().ok()?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_two_numbers_is_read_and_no_other() {
+        assert_eq!(read("1342 1369954445"), Some([1342, 1_369_954_445]));
+        for line in ["", "1342", "1342 x", "-1 2", "1 2 3"] {
+            assert_eq!(read(line), None, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! A GPU at work, by whatever device is here: a program on the CPU does as well. Started by name alone, with the
+//! directory of `wakepath-gpu` in PATH.
+
+use crate::running::{PATIENCE, Scratch, assert_nobody_left, mark, options, segment, spec};
+use std::time::{Duration, Instant};
+use wakepath_load::{LoadError, LoadProof, Loads};
+use wakepath_scenario::{GpuInterface, GpuWork, LoadKind};
+use wakepath_test_program::not_run;
+
+wakepath_test_program::tests![;
+    vulkan_multiplies_and_says_how_long_the_device_was_at_it,
+    vulkan_copies_to_the_device_and_back,
+    opencl_multiplies,
+    two_devices_of_one_phase_are_told_apart,
+    a_program_that_is_killed_ends_its_load_and_says_so,
+    a_device_that_is_not_there_is_named,
+];
+
+fn kind(work: GpuWork, interface: GpuInterface) -> LoadKind {
+    LoadKind::Gpu {
+        work,
+        interface: Some(interface),
+        device: 0,
+    }
+}
+
+fn start(kinds: &[LoadKind], scratch: &Scratch) -> Loads {
+    let specs: Vec<_> = kinds
+        .iter()
+        .map(|kind| spec(kind.clone(), 0, None))
+        .collect();
+    match Loads::start(&specs, &options(scratch)) {
+        Ok(loads) => loads,
+        Err(error @ (LoadError::MissingProgram { .. } | LoadError::NoDevice(_))) => not_run(error),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn prove(work: GpuWork, interface: GpuInterface) -> LoadProof {
+    let scratch = Scratch::new();
+    let mut loads = start(&[kind(work, interface)], &scratch);
+    loads.wait_until_working(PATIENCE).unwrap();
+    let mark = mark(&loads);
+    // A product may take a program on a busy CPU longer than the whole segment.
+    let deadline = Instant::now() + PATIENCE;
+    let mut proof = segment(&mut loads).remove(0);
+    while !proof.working && Instant::now() < deadline {
+        proof = segment(&mut loads).remove(0);
+    }
+    drop(loads.stop());
+    assert_nobody_left(&mark);
+    assert!(proof.working && !proof.died_early, "{proof:?}");
+    assert!(proof.work_done > 0.0, "{proof:?}");
+    let device = proof.device.as_ref().expect("a device");
+    assert_eq!(device.interface, interface.word());
+    assert!(
+        !device.name.is_empty() && !device.driver.is_empty(),
+        "{device:?}"
+    );
+    // Readings fall between batches, of which one may be longer than what was measured.
+    let share = device.busy_seconds / proof.seconds;
+    assert!((0.05..3.0).contains(&share), "{share}: {proof:?}");
+    proof
+}
+
+fn vulkan_multiplies_and_says_how_long_the_device_was_at_it() {
+    let proof = prove(GpuWork::Compute, GpuInterface::Vulkan);
+    assert_eq!(proof.unit, "GFLOP");
+}
+
+fn vulkan_copies_to_the_device_and_back() {
+    let proof = prove(GpuWork::Transfer, GpuInterface::Vulkan);
+    assert_eq!(proof.unit, "MiB");
+    assert!(
+        proof.work_done >= 32.0,
+        "no copy in both directions: {proof:?}"
+    );
+}
+
+fn opencl_multiplies() {
+    let proof = prove(GpuWork::Compute, GpuInterface::Opencl);
+    assert_eq!(proof.unit, "GFLOP");
+}
+
+fn two_devices_of_one_phase_are_told_apart() {
+    let scratch = Scratch::new();
+    let kinds = [
+        kind(GpuWork::Transfer, GpuInterface::Vulkan),
+        kind(GpuWork::Transfer, GpuInterface::Opencl),
+    ];
+    let mut loads = start(&kinds, &scratch);
+    loads.wait_until_working(PATIENCE).unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    let proofs = segment(&mut loads);
+    let interfaces = proofs.iter().map(|proof| proof.device.as_ref().unwrap());
+    let interfaces: Vec<&str> = interfaces.map(|device| device.interface.as_str()).collect();
+    assert_eq!(interfaces, ["vulkan", "opencl"]);
+    assert!(
+        proofs.iter().all(|proof| proof.work_done > 0.0),
+        "{proofs:?}"
+    );
+}
+
+fn pids_of(name: &str) -> Vec<i32> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid: &i32| {
+        let comm = std::fs::read_to_string(format!("/proc/{pid}/comm"));
+        comm.is_ok_and(|comm| comm.trim() == name)
+    })
+    .collect()
+}
+
+fn a_program_that_is_killed_ends_its_load_and_says_so() {
+    let scratch = Scratch::new();
+    let before = pids_of("wakepath-gpu");
+    let mut loads = start(&[kind(GpuWork::Transfer, GpuInterface::Vulkan)], &scratch);
+    loads.wait_until_working(PATIENCE).unwrap();
+    let new = pids_of("wakepath-gpu")
+        .into_iter()
+        .filter(|pid| !before.contains(pid));
+    for pid in new {
+        let pid = rustix::process::Pid::from_raw(pid).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    }
+    let deadline = Instant::now() + PATIENCE;
+    let mut proof = segment(&mut loads).remove(0);
+    while !proof.died_early {
+        assert!(Instant::now() < deadline, "{proof:?}");
+        proof = segment(&mut loads).remove(0);
+    }
+    assert!(!proof.working);
+    let why = proof.reason.unwrap();
+    assert!(why.contains("wakepath-gpu ended with signal: 9"), "{why}");
+}
+
+fn a_device_that_is_not_there_is_named() {
+    let scratch = Scratch::new();
+    let missing = LoadKind::Gpu {
+        work: GpuWork::Compute,
+        interface: Some(GpuInterface::Vulkan),
+        device: 200,
+    };
+    match Loads::start(&[spec(missing, 0, None)], &options(&scratch)) {
+        Err(LoadError::NoDevice(why)) if why.contains("libvulkan") => not_run(why),
+        Err(error @ LoadError::NoDevice(_)) => {
+            let said = error.to_string();
+            assert!(
+                said.starts_with("load gpu: Vulkan: there is no device 200; "),
+                "{said}"
+            );
+        }
+        Err(error) => not_run(error),
+        Ok(_) => panic!("there is a device 200"),
+    }
+}
