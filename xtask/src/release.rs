@@ -1,11 +1,12 @@
 //! What a release publishes: static programs (how each is built; linkers stand in .cargo/config.toml),
 //! proof that they are static, and what is packed from them: archives, packages, wheels, the installer,
-//! check sums; and the program for a fleet. Each kind of package has a file beside.
+//! check sums; and the programs for a fleet and for a GPU. Each kind of package has a file beside.
 
 mod archive;
 mod build;
 mod deb;
 pub mod fleet;
+mod gpu;
 mod host;
 mod installer;
 mod library;
@@ -98,13 +99,9 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     )?);
     // After the installer, which offers every archive that it finds.
     if !is_given {
-        rows.extend(fleet::artefacts(
-            &builds,
-            &version,
-            compression,
-            &directory,
-            &scratch,
-        )?);
+        for of in [gpu::artefacts, fleet::artefacts] {
+            rows.extend(of(&builds, &version, compression, &directory, &scratch)?);
+        }
     }
     let _ = fs::remove_dir_all(&scratch);
     check_sums(&directory)?;

@@ -11,7 +11,7 @@ use crate::matrix;
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, Device as Chosen, get_all_devices};
-use opencl3::error_codes::ClError;
+use opencl3::error_codes::{CL_PLATFORM_NOT_FOUND_KHR, ClError};
 use opencl3::event::Event;
 use opencl3::kernel::{ExecuteKernel, Kernel};
 use opencl3::memory::{Buffer, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE};
@@ -53,7 +53,10 @@ impl OpenCl {
             ));
         }
         let mut devices: Vec<Chosen> = get_all_devices(CL_DEVICE_TYPE_ALL)
-            .map_err(|error| refused(error.to_string()))?
+            .map_err(|error| match error.0 {
+                CL_PLATFORM_NOT_FOUND_KHR => refused("no driver for it is installed".into()),
+                _ => refused(error.to_string()),
+            })?
             .into_iter()
             .map(Chosen::new)
             .collect();

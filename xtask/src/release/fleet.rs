@@ -85,7 +85,12 @@ fn archive(
         let to = documents.join(file.file_name().unwrap_or_default());
         put(&file, &to, 0o644)?;
     }
-    licences::write_of_fleet(triple, &documents.join("LICENCES-OF-OTHERS"))?;
+    licences::write_beside(
+        "fleet",
+        "wakepath-fleet",
+        triple,
+        &documents.join("LICENCES-OF-OTHERS"),
+    )?;
     let archive = directory.join(format!("{name}.tar.gz"));
     packed(scratch, &name, &archive, compression)?;
     row(&format!("fleet, {triple}"), &archive)

@@ -36,9 +36,15 @@ pub(super) fn write_for(triple: &str, file: &Path) -> Result<(), String> {
     write(file, &page(&crates, &libraries))
 }
 
-/// Writes them for `wakepath-fleet` on one target.
-pub(super) fn write_of_fleet(triple: &str, file: &Path) -> Result<(), String> {
-    let crates = linked(&metadata("fleet/Cargo.toml", triple)?, &["wakepath-fleet"])?;
+/// Writes them for a program of a workspace of its own, on one target.
+pub(super) fn write_beside(
+    workspace: &str,
+    program: &str,
+    triple: &str,
+    file: &Path,
+) -> Result<(), String> {
+    let manifest = format!("{workspace}/Cargo.toml");
+    let crates = linked(&metadata(&manifest, triple)?, &[program])?;
     let libraries = place::root().join("packaging/licences-of-libraries.txt");
     let libraries = fs::read_to_string(&libraries)
         .map_err(|error| format!("{}: {error}", libraries.display()))?;

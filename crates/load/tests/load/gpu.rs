@@ -1,8 +1,8 @@
 //! A GPU at work, by whatever device is here: a program on the CPU does as well. Started by name alone, with the
 //! directory of `wakepath-gpu` in PATH.
 
-use crate::running::{PATIENCE, Scratch, assert_nobody_left, mark, options, segment, spec};
-use std::time::{Duration, Instant};
+use crate::running::{PATIENCE, Scratch, assert_nobody_left, mark, marked, options, segment, spec};
+use std::time::Instant;
 use wakepath_load::{LoadError, LoadProof, Loads};
 use wakepath_scenario::{GpuInterface, GpuWork, LoadKind};
 use wakepath_test_program::not_run;
@@ -90,7 +90,6 @@ fn two_devices_of_one_phase_are_told_apart() {
     ];
     let mut loads = start(&kinds, &scratch);
     loads.wait_until_working(PATIENCE).unwrap();
-    std::thread::sleep(Duration::from_millis(500));
     let proofs = segment(&mut loads);
     let interfaces = proofs.iter().map(|proof| proof.device.as_ref().unwrap());
     let interfaces: Vec<&str> = interfaces.map(|device| device.interface.as_str()).collect();
@@ -101,27 +100,16 @@ fn two_devices_of_one_phase_are_told_apart() {
     );
 }
 
-fn pids_of(name: &str) -> Vec<i32> {
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid: &i32| {
-        let comm = std::fs::read_to_string(format!("/proc/{pid}/comm"));
-        comm.is_ok_and(|comm| comm.trim() == name)
-    })
-    .collect()
-}
-
 fn a_program_that_is_killed_ends_its_load_and_says_so() {
     let scratch = Scratch::new();
-    let before = pids_of("wakepath-gpu");
     let mut loads = start(&[kind(GpuWork::Transfer, GpuInterface::Vulkan)], &scratch);
     loads.wait_until_working(PATIENCE).unwrap();
-    let new = pids_of("wakepath-gpu")
-        .into_iter()
-        .filter(|pid| !before.contains(pid));
-    for pid in new {
-        let pid = rustix::process::Pid::from_raw(pid).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    for (pid, _) in marked(&mark(&loads)) {
+        let comm = std::fs::read_to_string(format!("/proc/{pid}/comm"));
+        if comm.is_ok_and(|comm| comm.trim() == "wakepath-gpu") {
+            let pid = rustix::process::Pid::from_raw(pid.try_into().unwrap()).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        }
     }
     let deadline = Instant::now() + PATIENCE;
     let mut proof = segment(&mut loads).remove(0);

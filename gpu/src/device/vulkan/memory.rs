@@ -55,8 +55,8 @@ impl Buffer {
                 .allocation_size(needs.size)
                 .memory_type_index(kind)
         };
-        // SAFETY: as above.
         let memory = memory.and_then(|kind| {
+            // SAFETY: as above.
             unsafe { device.allocate_memory(&described(kind), None) }.map_err(had)
         });
         match memory {
