@@ -19,6 +19,7 @@ use crate::picture::Picture;
 use crate::probe_effect::{ProbeEffect, probe_effect};
 use crate::run_outcome::run_outcome;
 use crate::said::{self, BusClock, Said};
+use crate::stretch::{Stretched, stretches};
 use crate::variants::{Variant, variants};
 use serde::Serialize;
 use wakepath_archive::{Run, VirtualTime};
@@ -58,6 +59,9 @@ pub struct Assessment {
     pub variants: Vec<Variant>,
     /// How much longer the work takes under load than idle.
     pub inflation: Vec<Inflation>,
+    /// What stretches a controller, where it was measured beside loads that compute and loads that use memory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stretch: Vec<Stretched>,
     /// The controllers of the user's own that were at work.
     pub controllers: Vec<ControllerFile>,
     /// Hardware counters of the loop's cycles, where they were asked for.
@@ -192,6 +196,7 @@ impl Assessment {
             bounds,
             variants: variants(&scenario),
             inflation: inflations(&scenario, &conditions),
+            stretch: stretches(run, &scenario)?,
             run: identity(run),
             outcome,
             virtual_time: manifest.virtual_time.clone(),

@@ -29,6 +29,7 @@ mod run_times;
 mod said;
 mod schedulability;
 mod sections;
+mod stretch;
 mod tiers;
 mod trial;
 mod values;
@@ -73,6 +74,7 @@ pub use schedulability::{
     SweptPlan, SweptPoint, SweptShare, Taken, Which, measured_execution, refused_words, set_of_run,
 };
 pub use sections::Spread;
+pub use stretch::{REPETITIONS_FOR_AN_INTERVAL, Share, StretchShares, Stretched};
 pub use tiers::{PolicyInTier, ReachedTier, Tiers};
 pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep};
 pub use values::SaidValue;

@@ -23,6 +23,7 @@ mod rank_sum;
 #[cfg(test)]
 #[path = "../fixtures/scipy_figures.rs"]
 mod scipy_figures;
+mod shares;
 mod shift;
 mod signed_rank;
 mod special;
@@ -42,6 +43,7 @@ pub use histogram::LatencyHistogram;
 pub use order_statistics::{RankInterval, ValueInterval, quantile_rank_interval};
 pub use quantile::Quantile;
 pub use rank_sum::{RankTest, least_rank_sum_p, rank_sum_test};
+pub use shares::{Moments, VarianceShares, variance_shares};
 pub use shift::{Shift, equivalence_p, equivalence_p_of_pairs, shift_between, shift_of_pairs};
 pub use signed_rank::{least_signed_rank_p, signed_rank_test};
 pub use split_mix::SplitMix;

@@ -78,7 +78,7 @@ pub const EXPERIMENT: Experiment = Experiment {
             published: "what jitter remains comes from memory contention",
             test: Test::NotVisible(
                 "this stress contends for memory, for the CPU and for its frequency at once; `wakepath run \
-                 contention` varies the memory alone",
+                 contention` varies the memory alone, and tells its share",
             ),
         },
     ],

@@ -16,6 +16,7 @@ mod probe_effect;
 mod rows;
 mod said;
 mod schedulability;
+mod stretch;
 mod sweep;
 mod tiers;
 mod variants;
@@ -27,6 +28,9 @@ use crate::table::Tone;
 pub(crate) use exchanges::table as exchanges_table;
 pub(crate) use modules::tables as module_tables;
 use std::fmt::Write;
+pub(crate) use stretch::{
+    WHAT_IT_IS as WHAT_STRETCH_IS, sentence as stretch_sentence, table as stretch_table,
+};
 use verdict::write_verdict;
 use wakepath_assess::{Assessment, Bounds, Comparison, Flights, LoadSummary, NotMeasured};
 use wakepath_timeline::columns::folded;
@@ -95,6 +99,7 @@ fn write_all(assessment: &Assessment, text: &mut String, style: Style) -> std::f
     writeln!(text)?;
     text.push_str(&bounds::to_text(&assessment.bounds, style));
     text.push_str(&inflation::to_text(&assessment.inflation, style));
+    text.push_str(&stretch::to_text(&assessment.stretch, style));
     text.push_str(&counters::to_text(&assessment.counters, style));
     text.push_str(&cache_delays::to_text(&assessment.cache_delays, style));
     text.push_str(&exchanges::to_text(&assessment.exchanges, style));

@@ -3,7 +3,10 @@
 use super::nothing;
 use crate::markup::Markup;
 use crate::page::Reported;
-use crate::text::{bounds_table, cache_delays_table, conditions_table, exchanges_table};
+use crate::text::{
+    WHAT_STRETCH_IS, bounds_table, cache_delays_table, conditions_table, exchanges_table,
+    stretch_sentence, stretch_table,
+};
 
 /// Writes the table.
 pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
@@ -26,6 +29,14 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     }
     if let Some(exchanges) = exchanges_table(&run.assessment.exchanges) {
         exchanges.write_html(markup, "Exchanges with the bus");
+    }
+    let stretches = &run.assessment.stretch;
+    if !stretches.is_empty() {
+        let table = stretch_table(stretches).caption(WHAT_STRETCH_IS);
+        table.write_html(markup, "What stretches the controller");
+        for sentence in stretches.iter().filter_map(stretch_sentence) {
+            markup.element("p", &[], &sentence);
+        }
     }
     let delays = &run.assessment.cache_delays;
     if !delays.is_empty() {
