@@ -5,7 +5,7 @@
 use crate::said::{MOST_FORMATS, SharedFormat, Style};
 use crate::sections::{self, SectionTimes, SharedSection};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use wakepath_timeline::Overrun;
+use wakepath_timeline::{Overrun, Policy};
 
 /// Bytes of a loop's name that are kept.
 pub const NAME_BYTES: usize = 32;
@@ -78,6 +78,8 @@ pub struct Announcement {
     pub(crate) formats_beyond: AtomicU32,
     /// Not 0: a clock that is not ours says when its cycles are due.
     foreign_clock: AtomicU32,
+    /// Its policy on a real-time core. Where nothing lay before: a library that says nothing of it is on none.
+    core: AtomicU32,
     pub(crate) formats: SharedFormats,
 }
 
@@ -107,6 +109,8 @@ pub struct Announced {
     pub foreign_clock: bool,
     /// What it does when its work runs into the next due time.
     pub overrun: Overrun,
+    /// The policy that its thread has on EVL or Cobalt, which Linux does not know.
+    pub on_a_core: Option<Policy>,
 }
 
 fn number_of(overrun: Overrun) -> u32 {
@@ -123,6 +127,28 @@ fn overrun_of(number: u32) -> Overrun {
         2 => Overrun::Stop,
         // And a number that nobody writes.
         _ => Overrun::Skip,
+    }
+}
+
+/// A priority there has eight bits.
+const EVL: u32 = 1 << 8;
+const COBALT: u32 = 2 << 8;
+
+fn number_of_a_core(policy: Option<Policy>) -> u32 {
+    match policy {
+        Some(Policy::EvlFifo { priority }) => EVL | u32::from(priority),
+        Some(Policy::CobaltFifo { priority }) => COBALT | u32::from(priority),
+        // LITMUS^RT's tell Linux themselves that they are there.
+        _ => 0,
+    }
+}
+
+fn policy_on_a_core(number: u32) -> Option<Policy> {
+    let priority = number.to_le_bytes()[0];
+    match number & !0xff {
+        EVL => Some(Policy::EvlFifo { priority }),
+        COBALT => Some(Policy::CobaltFifo { priority }),
+        _ => None,
     }
 }
 
@@ -155,6 +181,8 @@ impl Announcement {
             .store(announced.foreign_clock.into(), Ordering::Relaxed);
         self.overrun
             .store(number_of(announced.overrun), Ordering::Relaxed);
+        self.core
+            .store(number_of_a_core(announced.on_a_core), Ordering::Relaxed);
         self.state.store(State::Ready as u32, Ordering::Release);
     }
 
@@ -181,6 +209,7 @@ impl Announcement {
             period_ns: self.period_ns.load(Ordering::Relaxed),
             foreign_clock: self.foreign_clock.load(Ordering::Relaxed) != 0,
             overrun: overrun_of(self.overrun.load(Ordering::Relaxed)),
+            on_a_core: policy_on_a_core(self.core.load(Ordering::Relaxed)),
         })
     }
 
@@ -273,6 +302,7 @@ impl Announcement {
             &self.formats_beyond,
             &self.foreign_clock,
             &self.overrun,
+            &self.core,
         ] {
             count.store(0, Ordering::Relaxed);
         }
@@ -322,6 +352,7 @@ mod tests {
             timer_slack_ns: 1,
             foreign_clock: false,
             overrun: Overrun::CatchUp,
+            on_a_core: Some(Policy::CobaltFifo { priority: 80 }),
         }
     }
 
@@ -369,11 +400,15 @@ mod tests {
         assert_eq!(announcement.announced().unwrap().overrun, Overrun::Skip);
     }
 
-    /// Programs that were linked before it was there find all else in its place.
+    /// Programs that were linked before they were there find all else in its place.
     #[test]
-    fn the_overrun_lies_where_nothing_lay_before() {
+    fn what_came_later_lies_where_nothing_lay_before() {
         use std::mem::offset_of;
         assert_eq!(offset_of!(Announcement, overrun), 12);
         assert_eq!(offset_of!(Announcement, period_ns), 16);
+        let behind_the_clock = offset_of!(Announcement, foreign_clock) + size_of::<AtomicU32>();
+        assert_eq!(offset_of!(Announcement, core), behind_the_clock);
+        assert_eq!((align_of::<SharedFormats>(), behind_the_clock % 8), (8, 4));
+        assert_eq!(offset_of!(Announcement, formats), behind_the_clock + 4);
     }
 }

@@ -3,7 +3,12 @@
 use crate::cobalt::{self, CobaltError};
 use crate::evl::{self, EvlError};
 use crate::litmus::{self, LitmusError};
+use std::cell::Cell;
 use wakepath_timeline::Policy;
+
+thread_local! {
+    static POLICY: Cell<Option<Policy>> = const { Cell::new(None) };
+}
 
 /// Why a thread can't run on the core that its policy is of.
 #[derive(Debug, thiserror::Error)]
@@ -19,9 +24,15 @@ pub enum CoreError {
 
 /// Takes the calling thread off the core that it is on.
 pub(crate) fn leave() {
+    POLICY.set(None);
     evl::leave();
     cobalt::leave();
     litmus::leave();
+}
+
+/// The policy that the calling thread has on the core that it is on, as the core told it. Linux has another of it.
+pub(crate) fn policy_of_this_thread() -> Option<Policy> {
+    POLICY.get()
 }
 
 /// Puts the calling thread on the core that the policy is of: the policy in effect there. `None` for Linux's own.
@@ -29,7 +40,7 @@ pub(crate) fn leave() {
 /// # Errors
 /// What is missing, or what the core refused.
 pub(crate) fn enter(policy: Policy, memory_locked: bool) -> Result<Option<Policy>, CoreError> {
-    Ok(match policy {
+    let entered = match policy {
         Policy::EvlFifo { priority } => Some(Policy::EvlFifo {
             priority: evl::enter(priority, memory_locked)?,
         }),
@@ -46,5 +57,7 @@ pub(crate) fn enter(policy: Policy, memory_locked: bool) -> Result<Option<Policy
         | Policy::Fifo { .. }
         | Policy::RoundRobin { .. }
         | Policy::Deadline { .. } => None,
-    })
+    };
+    POLICY.set(entered);
+    Ok(entered)
 }

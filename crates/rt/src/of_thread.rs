@@ -1,6 +1,7 @@
 //! What is in effect for a thread of another program, and setting it from outside. The thread itself
 //! prepares with [`crate::Preparation`].
 
+use crate::announcement::Announced;
 use crate::attributes;
 use crate::prepare::Effective;
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
@@ -29,6 +30,21 @@ pub fn effective(tid: u32, timer_slack_ns: u64) -> io::Result<Effective> {
             false => slack_of(tid).unwrap_or(timer_slack_ns),
         },
     })
+}
+
+/// What is in effect for a loop's thread: what the kernel says, and of one on EVL or Cobalt, the policy that it has
+/// there. Linux knows its own half of it, and tells by another one that the thread has left.
+///
+/// # Errors
+/// As [`effective`].
+pub fn effective_of(announced: &Announced) -> io::Result<Effective> {
+    let mut is = effective(announced.thread_id, announced.timer_slack_ns)?;
+    if let Some(policy) = announced.on_a_core
+        && policy.in_linux() == is.policy
+    {
+        is.policy = policy;
+    }
+    Ok(is)
 }
 
 /// Puts the thread `tid` on these CPUs and under this policy, with this timer slack where the policy has

@@ -108,6 +108,7 @@ fn recorded(cycles: u64) {
             timer_slack_ns: 0,
             foreign_clock: false,
             overrun: Default::default(),
+            on_a_core: None,
         };
         assert!(memory.announcement(0).stand_in(&announced));
         #[allow(unsafe_code)]

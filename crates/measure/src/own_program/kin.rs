@@ -135,6 +135,7 @@ mod tests {
             timer_slack_ns: 0,
             foreign_clock: false,
             overrun: Default::default(),
+            on_a_core: None,
         };
         // Within this process: a thread that began earlier than what is found under its number later.
         let own = std::process::id();

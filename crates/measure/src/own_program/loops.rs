@@ -199,7 +199,7 @@ fn read(program: &str, announced: &[Announced]) -> Result<Vec<AnnouncedLoop>, No
             let program = program.to_owned();
             return Err(NoLoops::Twice { program, name });
         }
-        let effective = of_thread::effective(one.thread_id, one.timer_slack_ns);
+        let effective = of_thread::effective_of(one);
         let effective = effective.map_err(|source| NoLoops::Thread {
             program: program.to_owned(),
             name: name.clone(),

@@ -53,7 +53,7 @@ pub(super) fn placed(wanted: &ThreadSpec, found: &Announced) -> Result<ThreadRea
     }
     let thread_id = found.thread_id;
     let effective = || {
-        of_thread::effective(thread_id, found.timer_slack_ns).map_err(|error| {
+        of_thread::effective_of(found).map_err(|error| {
             let reason = format!("the thread of the loop `{name}` can't be read: {error}");
             Refused(Obstacle::Other, reason)
         })

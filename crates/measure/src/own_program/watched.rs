@@ -39,7 +39,7 @@ impl Watched {
             return;
         }
         let (began, of) = (&self.began, &self.announced);
-        let Ok(is) = of_thread::effective(of.thread_id, of.timer_slack_ns) else {
+        let Ok(is) = of_thread::effective_of(of) else {
             return;
         };
         let name = one_line(&of.name);

@@ -185,6 +185,7 @@ pub(super) fn begin(
         timer_slack_ns: crate::timer_slack::current_ns().unwrap_or(0),
         foreign_clock: wakes == Wakes::ByAnother,
         overrun: wakes.overrun(),
+        on_a_core: crate::cores::policy_of_this_thread(),
     });
     while words.go.load(Ordering::Acquire) == 0
         && words.stop.load(Ordering::Acquire) == 0

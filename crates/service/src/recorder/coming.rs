@@ -24,7 +24,7 @@ impl<'a> Recorder<'a> {
         }
         // Not before: the recorder was started first, and then what started it became the program.
         self.image = self.image.or_else(|| Image::of(self.program));
-        let effective = of_thread::effective(announced.thread_id, announced.timer_slack_ns);
+        let effective = of_thread::effective_of(&announced);
         let mut details = serde_json::to_value(effective.as_ref().ok()).unwrap_or_default();
         if let Some(details) = details.as_object_mut() {
             details.insert("thread_id".into(), announced.thread_id.into());
