@@ -19,14 +19,14 @@ wakepath_test_program::tests![
 ];
 
 /// What the tests of one core need of it.
-struct Core {
+pub struct Core {
     /// Its kernel's file.
     kernel: &'static str,
     /// What is to be looked for where it is missing.
     needs: &'static str,
-    policy: &'static str,
+    pub policy: &'static str,
     /// The policy's name in JSON.
-    tag: &'static str,
+    pub tag: &'static str,
     /// Command of a script that lists its threads, and what it prints without any.
     threads: &'static str,
     no_threads: &'static str,
@@ -36,7 +36,7 @@ struct Core {
     closed: &'static str,
 }
 
-const EVL: Core = Core {
+pub const EVL: Core = Core {
     kernel: "evl.bzImage",
     needs: "Linux 5.10 or later with CONFIG_EVL (ABI 32 or 43)",
     policy: "EVL FIFO 80",
@@ -47,7 +47,7 @@ const EVL: Core = Core {
     closed: "may not open /dev/evl/control",
 };
 
-const COBALT: Core = Core {
+pub const COBALT: Core = Core {
     kernel: "cobalt.bzImage",
     needs: "Linux 5.10 with Dovetail and CONFIG_XENOMAI of Xenomai 3.2",
     policy: "COBALT FIFO 80",
@@ -108,11 +108,11 @@ exit 0
 ";
 
 impl Core {
-    fn kernel(&self) -> PathBuf {
+    pub fn kernel(&self) -> PathBuf {
         core_kernel(self.kernel, self.needs)
     }
 
-    fn scenario(&self, work: &str) -> String {
+    pub fn scenario(&self, work: &str) -> String {
         let scenario = SCENARIO.replace("POLICY", self.policy);
         scenario.replace("WORK", work)
     }
@@ -128,7 +128,7 @@ impl Core {
         self.runs(place, more).swap_remove(0)
     }
 
-    fn runs(&self, place: &Place, more: &[&str]) -> Vec<PathBuf> {
+    pub fn runs(&self, place: &Place, more: &[&str]) -> Vec<PathBuf> {
         let kernel = self.kernel();
         let kernel = kernel.to_str().unwrap();
         let mut arguments = vec!["--kernel", kernel];
@@ -247,7 +247,7 @@ impl Core {
     }
 }
 
-fn shown(run: &Path) -> Value {
+pub fn shown(run: &Path) -> Value {
     let show = Command::new(binary())
         .arg("show")
         .arg(run)
