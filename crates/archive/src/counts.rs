@@ -115,6 +115,7 @@ mod tests {
             page_faults: None,
             modules: Vec::new(),
             counters: None,
+            on_a_core: None,
             ended: Some(ThreadEnd::AllCycles),
         }
     }

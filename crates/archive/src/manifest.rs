@@ -14,8 +14,9 @@ use crate::digest::{sha256_of_bytes, sha256_of_open};
 use crate::durable::{open, to_read};
 use crate::error::{ArchiveError, Result};
 use crate::event::{
-    CountersRead, Effective, Ending, FactsTaken, KernelLatency, KernelNoise, ModuleTimes,
-    PageFaults, PlannedSegment, ScenarioText, SegmentTraced, ThreadEnd, Tool, TracingSetUp,
+    CoreCounts, CountersRead, Effective, Ending, FactsTaken, KernelLatency, KernelNoise,
+    ModuleTimes, PageFaults, PlannedSegment, ScenarioText, SegmentTraced, ThreadEnd, Tool,
+    TracingSetUp,
 };
 use crate::imported::Imported;
 use crate::log::Damage;
@@ -140,6 +141,9 @@ pub struct ThreadRecord {
     /// Hardware counters of the loop's cycles, where they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<CountersRead>,
+    /// What the real-time core that it was on counted of it, after its warm-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_a_core: Option<CoreCounts>,
     /// Why the thread ended.
     pub ended: Option<ThreadEnd>,
 }

@@ -262,6 +262,7 @@ impl Surveyor {
             record.page_faults = thread.page_faults;
             record.modules = thread.modules;
             record.counters = thread.counters;
+            record.on_a_core = thread.on_a_core;
             record.ended = Some(thread.ended);
         }
         Ok(())
@@ -382,6 +383,7 @@ fn record(thread: ThreadStarted) -> ThreadRecord {
         page_faults: None,
         modules: Vec::new(),
         counters: None,
+        on_a_core: None,
         ended: None,
     }
 }

@@ -15,6 +15,7 @@ use crate::judged::{JudgedConditions, judged_conditions};
 use crate::loads::{self, LoadSummary, summarise};
 use crate::modules::{self, ModuleFigures};
 use crate::next_step::{NextStep, next_steps};
+use crate::on_a_core::{self, OnACore};
 use crate::picture::Picture;
 use crate::probe_effect::{ProbeEffect, probe_effect};
 use crate::run_outcome::run_outcome;
@@ -66,6 +67,9 @@ pub struct Assessment {
     pub controllers: Vec<ControllerFile>,
     /// Hardware counters of the loop's cycles, where they were asked for.
     pub counters: Vec<CounterFigures>,
+    /// What a real-time core counted of the loop's threads, where they were on one that counts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on_a_core: Vec<OnACore>,
     /// The parts of a controller that timed themselves.
     pub modules: Vec<ModuleFigures>,
     /// What recorded loops said in their log.
@@ -188,6 +192,7 @@ impl Assessment {
         let assessment = Self {
             controllers,
             counters: counters::figures(&segments),
+            on_a_core: on_a_core::of_all(&segments),
             modules: modules::figures(run, &segments)?,
             said: said::said(run)?,
             bus_clocks: said::bus_clocks(run)?,

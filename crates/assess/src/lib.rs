@@ -22,6 +22,7 @@ mod judged;
 mod loads;
 mod modules;
 mod next_step;
+mod on_a_core;
 mod picture;
 mod probe_effect;
 mod run_outcome;
@@ -61,6 +62,7 @@ pub use judged::window_end;
 pub use loads::LoadSummary;
 pub use modules::ModuleFigures;
 pub use next_step::NextStep;
+pub use on_a_core::OnACore;
 pub use picture::{
     Bucket, CpuCounts, HistogramBin, LateCycle, Level, Measure, Picture, Pyramid, Shape,
     SkippedCycles, Stretch, Tail, Violations, WorstCycle,

@@ -1,7 +1,7 @@
 //! What the log says of a segment's threads: their terms at the start, their counts at the end.
 
 use wakepath_archive::{
-    CountersRead, Effective, PageFaults, ThreadEnd, ThreadEnded, ThreadStarted,
+    CoreCounts, CountersRead, Effective, PageFaults, ThreadEnd, ThreadEnded, ThreadStarted,
 };
 use wakepath_measured_loop::{LoopSpec, ThreadEndReport, ThreadReady};
 use wakepath_rt::shared::SharedMemory;
@@ -74,16 +74,18 @@ pub(super) fn ended_threads(
                 Some(report.page_faults),
                 modules,
                 counted,
+                report.on_a_core.map(core_counts),
             )
         }),
-        LoopEnd::Of(end) => Some((end.clone(), None, Vec::new(), None)),
+        LoopEnd::Of(end) => Some((end.clone(), None, Vec::new(), None, None)),
     };
     (0..spec.threads.len())
         .map(|thread| {
-            let (ended, page_faults, modules, counted) = ended(thread).unwrap_or((
+            let (ended, page_faults, modules, counted, on_a_core) = ended(thread).unwrap_or((
                 ThreadEnd::failed("the loop said nothing of this thread"),
                 None,
                 Vec::new(),
+                None,
                 None,
             ));
             let missing = no_counters.get(thread).cloned().flatten();
@@ -102,6 +104,7 @@ pub(super) fn ended_threads(
                 skipped: can_be.then_some(skipped),
                 modules: if can_be { modules } else { Vec::new() },
                 counters: counted.or(missing),
+                on_a_core,
                 ended: match can_be {
                     true => ended,
                     false => ThreadEnd::failed(
@@ -115,4 +118,15 @@ pub(super) fn ended_threads(
             }
         })
         .collect()
+}
+
+fn core_counts(of: wakepath_rt::CoreCounts) -> CoreCounts {
+    CoreCounts {
+        mode_switches: of.mode_switches,
+        context_switches: of.context_switches,
+        calls: of.calls,
+        remote_wake_ups: of.remote_wake_ups,
+        page_faults: of.page_faults,
+        run_time_ns: of.run_time_ns,
+    }
 }

@@ -13,7 +13,7 @@ use wakepath_archive::{Obstacle, ThreadEnd};
 use wakepath_rt::counters::Counters;
 use wakepath_rt::ring::Writer;
 use wakepath_rt::shared::SharedMemory;
-use wakepath_rt::{Cycles, PageFaults, Preparation, clock, guard};
+use wakepath_rt::{CoreCounts, Cycles, PageFaults, Preparation, clock, guard};
 use wakepath_timeline::DueTimes;
 
 /// Runs what the first line of `input` says and reports to `output`.
@@ -112,6 +112,7 @@ impl Started {
             why: ThreadEnd::failed("the loop's thread panicked"),
             page_faults: PageFaults::default(),
             counted: None,
+            on_a_core: None,
             modules: Vec::new(),
         })
     }
@@ -131,6 +132,7 @@ fn loop_thread(
         why,
         page_faults: PageFaults::default(),
         counted: None,
+        on_a_core: None,
         modules: Vec::new(),
     };
     let refuse = |refusal: Refusal| {
@@ -220,6 +222,7 @@ fn measure(
     stop: &AtomicU32,
 ) -> ThreadEndReport {
     let mut faults_before = PageFaults::of_this_thread();
+    let mut on_a_core_before = CoreCounts::of_this_thread();
     let mut counted = Counted::default();
     let mut warming_up = spec.first_judged_cycle > 0;
     let why = loop {
@@ -261,12 +264,19 @@ fn measure(
             work.end_warm_up();
             faults_before = PageFaults::of_this_thread();
             cycles.pass_over_mode_switches();
+            // Behind what was asked of Linux, which is a switch of its own.
+            on_a_core_before = CoreCounts::of_this_thread();
         }
     };
+    // Before Linux is asked for anything.
+    let on_a_core = CoreCounts::of_this_thread();
     ThreadEndReport {
         why,
         page_faults: PageFaults::of_this_thread().since(faults_before),
         counted: (counted.cycles > 0).then_some(counted),
+        on_a_core: on_a_core
+            .zip(on_a_core_before)
+            .map(|(now, before)| now.since(before)),
         modules: work.modules(),
     }
 }

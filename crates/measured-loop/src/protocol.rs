@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wakepath_archive::{CountersRead, ModuleTimes, Obstacle, ThreadEnd};
 use wakepath_flight::Trajectory;
 use wakepath_rt::counters::Counts;
-use wakepath_rt::{Accounting, Effective, PageFaults, Preparation, Shortfall};
+use wakepath_rt::{Accounting, CoreCounts, Effective, PageFaults, Preparation, Shortfall};
 use wakepath_timeline::{Overrun, WakeUp};
 
 /// Version of wakepath, which both sides must have.
@@ -293,6 +293,8 @@ pub struct ThreadEndReport {
     pub page_faults: PageFaults,
     /// Hardware counts of the work after the warm-up, where they were asked for and are there.
     pub counted: Option<Counted>,
+    /// What the real-time core that it was on counted of it after the warm-up.
+    pub on_a_core: Option<CoreCounts>,
     /// Parts of the work that timed themselves, after the warm-up.
     pub modules: Vec<ModuleTimes>,
 }

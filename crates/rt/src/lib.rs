@@ -66,6 +66,7 @@ pub mod announcement;
 pub mod attributes;
 pub mod clock;
 mod cobalt;
+mod core_counts;
 mod cores;
 pub mod counters;
 mod cycles;
@@ -91,6 +92,7 @@ pub mod timer_slack;
 mod wait;
 
 pub use cobalt::{CobaltAnswer, CobaltError, ask_cobalt};
+pub use core_counts::CoreCounts;
 pub use cores::CoreError;
 pub use cycles::{Accounting, Activation, Cycles, WorkOutcome};
 pub use driven::Due;

@@ -197,6 +197,7 @@ impl Segment {
                 page_faults: None,
                 modules: Vec::new(),
                 counters: None,
+                on_a_core: None,
                 ended,
             }],
             loads: Vec::new(),

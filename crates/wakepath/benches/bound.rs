@@ -145,6 +145,7 @@ fn write(directory: &Path, drift_ns: u64) -> Result<(), Failure> {
             page_faults: None,
             modules: Vec::new(),
             counters: None,
+            on_a_core: None,
             ended: ThreadEnd::AllCycles,
         }],
         loads: Vec::new(),

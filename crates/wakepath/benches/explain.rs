@@ -201,6 +201,7 @@ fn ended(segment: &SegmentRecord, thread: &ThreadRecord, recorded: u64) -> Event
             page_faults: thread.page_faults,
             modules: Vec::new(),
             counters: None,
+            on_a_core: None,
             ended: ThreadEnd::AllCycles,
         }],
         loads: segment.loads.clone(),

@@ -12,8 +12,8 @@ pub use kernel::{
 };
 pub use modules::{BusExchanges, CacheRuns, CacheState, ModuleTimes};
 pub use segment::{
-    CountersRead, Effective, Obstacle, PageFaults, SegmentEnded, SegmentStarted, ThreadEnd,
-    ThreadEnded, ThreadStarted,
+    CoreCounts, CountersRead, Effective, Obstacle, PageFaults, SegmentEnded, SegmentStarted,
+    ThreadEnd, ThreadEnded, ThreadStarted,
 };
 pub use start::{PlannedSegment, RunStarted, ScenarioText, Tool, run_id};
 

@@ -89,6 +89,9 @@ pub struct ThreadEnded {
     /// Hardware counters of the loop's cycles, where they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<CountersRead>,
+    /// What the real-time core that it was on counted of it, after its warm-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_a_core: Option<CoreCounts>,
     /// Why the thread ended.
     pub ended: ThreadEnd,
 }
@@ -113,6 +116,25 @@ pub enum CountersRead {
         /// One line for a person.
         reason: String,
     },
+}
+
+/// What EVL or Cobalt counted of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CoreCounts {
+    /// Switches into Linux.
+    pub mode_switches: u64,
+    /// Switches of the core's scheduler to the thread.
+    pub context_switches: u64,
+    /// Calls of the core.
+    pub calls: u64,
+    /// Wake-ups by another CPU, which EVL alone counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote_wake_ups: Option<u64>,
+    /// Page faults on the core, which Cobalt alone counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_faults: Option<u64>,
+    /// CPU time on the core, ns.
+    pub run_time_ns: u64,
 }
 
 /// Page faults of a thread.

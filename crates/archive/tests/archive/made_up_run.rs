@@ -109,6 +109,7 @@ pub fn segment_ended(segment: u32, threads: &[u16], cycles: u64) -> Event {
         page_faults: None,
         modules: Vec::new(),
         counters: None,
+        on_a_core: None,
         ended: ThreadEnd::AllCycles,
     };
     Event::SegmentEnded(SegmentEnded {

@@ -130,6 +130,7 @@ fn write_said(directory: &Path, samples: &[Sample], said: Said, limit: &str) -> 
             page_faults: None,
             modules: Vec::new(),
             counters: None,
+            on_a_core: None,
             ended: ThreadEnd::AllCycles,
         }],
         loads: Vec::new(),

@@ -138,6 +138,7 @@ impl MadeUp {
             page_faults: None,
             modules: Vec::new(),
             counters: None,
+            on_a_core: None,
             ended: ThreadEnd::AllCycles,
         };
         let ended = SegmentEnded {

@@ -127,6 +127,7 @@ fn write(directory: &Path, scenario: &str, segments: &[(Policy, Timing, u64)]) -
                 page_faults: None,
                 modules: Vec::new(),
                 counters: None,
+                on_a_core: None,
                 ended: ThreadEnd::AllCycles,
             }],
             loads: vec![],

@@ -196,6 +196,7 @@ pub(super) fn write_cycles(
                 page_faults: None,
                 modules: Vec::new(),
                 counters: None,
+                on_a_core: None,
                 ended: segment.ended.clone(),
             }],
             loads: if segment.phase == "stress" && !never_started {

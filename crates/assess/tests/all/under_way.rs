@@ -85,6 +85,7 @@ fn record(log: &mut LogWriter, directory: &Path, segment: u32) {
             page_faults: None,
             modules: Vec::new(),
             counters: None,
+            on_a_core: None,
             ended: ThreadEnd::AllCycles,
         }],
         loads: Vec::new(),

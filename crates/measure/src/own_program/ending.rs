@@ -42,6 +42,7 @@ impl OwnProgram {
                     why: ThreadEnd::failed(format!("{why}{within}")),
                     page_faults: PageFaults::default(),
                     counted: None,
+                    on_a_core: None,
                     modules: modules(announcement.sections()),
                 };
             };
@@ -60,6 +61,7 @@ impl OwnProgram {
                 },
                 page_faults,
                 counted: None,
+                on_a_core: None,
                 modules,
             }
         };

@@ -118,6 +118,7 @@ fn segment_ended(segment: u32, recorded: u64) -> Event {
             page_faults: None,
             modules: Vec::new(),
             counters: None,
+            on_a_core: None,
             ended: ThreadEnd::AllCycles,
         }],
         loads: Vec::new(),

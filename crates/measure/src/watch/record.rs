@@ -135,6 +135,7 @@ fn thread_ended(number: u16, of: &Watched) -> ThreadEnded {
         page_faults: None,
         modules: of.sections.iter().map(WatchedSection::module).collect(),
         counters: None,
+        on_a_core: None,
         ended: ThreadEnd::AllCycles,
     }
 }

@@ -12,6 +12,7 @@ mod imported;
 mod inflation;
 mod kernel_measures;
 mod modules;
+mod on_a_core;
 mod probe_effect;
 mod rows;
 mod said;
@@ -101,6 +102,7 @@ fn write_all(assessment: &Assessment, text: &mut String, style: Style) -> std::f
     text.push_str(&inflation::to_text(&assessment.inflation, style));
     text.push_str(&stretch::to_text(&assessment.stretch, style));
     text.push_str(&counters::to_text(&assessment.counters, style));
+    text.push_str(&on_a_core::to_text(&assessment.on_a_core, style));
     text.push_str(&cache_delays::to_text(&assessment.cache_delays, style));
     text.push_str(&exchanges::to_text(&assessment.exchanges, style));
     text.push_str(&modules::to_text(&assessment.modules, style));

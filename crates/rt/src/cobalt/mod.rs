@@ -7,6 +7,7 @@ mod calls;
 pub(crate) use calls::Timer;
 
 use crate::clock::monotonic_ns;
+use crate::core_counts::CoreCounts;
 use abi::BindRequest;
 use std::cell::RefCell;
 use std::ffi::c_long;
@@ -195,6 +196,19 @@ impl OnCobalt {
     #[inline]
     pub(crate) fn mode_switches(&self) -> io::Result<u64> {
         calls::statistics().map(|counted| counted.mode_switches)
+    }
+
+    /// What the core counts of the thread.
+    pub(crate) fn counts(&self) -> io::Result<CoreCounts> {
+        let counted = calls::statistics()?;
+        Ok(CoreCounts {
+            mode_switches: counted.mode_switches,
+            context_switches: counted.context_switches,
+            calls: counted.calls,
+            remote_wake_ups: None,
+            page_faults: Some(counted.page_faults.into()),
+            run_time_ns: counted.run_time_ns,
+        })
     }
 }
 

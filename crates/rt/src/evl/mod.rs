@@ -4,6 +4,7 @@
 mod abi;
 mod calls;
 
+use crate::core_counts::CoreCounts;
 use abi::{Attributes, SetTimer, ThreadState, Time, TimerSetting, Way};
 use rustix::fd::OwnedFd;
 use std::cell::RefCell;
@@ -165,6 +166,19 @@ impl OnEvl {
     #[inline]
     pub(crate) fn in_band_switches(&self) -> io::Result<u32> {
         self.state().map(|state| state.in_band_switches)
+    }
+
+    /// What the core counts of the thread.
+    pub(crate) fn counts(&self) -> io::Result<CoreCounts> {
+        let state = self.state()?;
+        Ok(CoreCounts {
+            mode_switches: state.in_band_switches.into(),
+            context_switches: state.context_switches.into(),
+            calls: state.calls.into(),
+            remote_wake_ups: Some(state.remote_wake_ups.into()),
+            page_faults: None,
+            run_time_ns: state.run_time_ns,
+        })
     }
 
     fn state(&self) -> io::Result<ThreadState> {

@@ -358,6 +358,8 @@ impl Loop {
             recorded.writer.push(sample);
             if sample.cycle < recorded.first_judged_cycle && next >= recorded.first_judged_cycle {
                 recorded.end_the_warm_up();
+                // It has asked Linux for the page faults until here.
+                self.cycles.pass_over_mode_switches();
             }
         }
     }

@@ -172,6 +172,7 @@ impl MadeUp {
                         page_faults: None,
                         modules: Vec::new(),
                         counters: None,
+                        on_a_core: None,
                         ended: ThreadEnd::AllCycles,
                     })
                     .collect(),

@@ -157,6 +157,7 @@ fn write_segment(
             lost,
             skipped: None,
             counters: None,
+            on_a_core: None,
             page_faults: None,
             modules: Vec::new(),
             ended: ThreadEnd::AllCycles,
