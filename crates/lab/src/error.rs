@@ -343,6 +343,22 @@ pub enum LabError {
         /// Its second run.
         second: PathBuf,
     },
+    /// A guest that parts from its first run while it is still under way.
+    #[error(
+        "it does not repeat: after segment {segment} its canary is {now}, and was {before} in {}; it was stopped there. \
+         The emulator did not keep its promise: please report it with both consoles",
+        first.display()
+    )]
+    Parted {
+        /// Number of the segment, from 1.
+        segment: usize,
+        /// The canary of the first run.
+        before: String,
+        /// Its own.
+        now: String,
+        /// The console of the first run.
+        first: PathBuf,
+    },
     /// A guest whose run there is not.
     #[error("{guest}: {source}")]
     NoRun {

@@ -1,10 +1,11 @@
 //! Which guests a laboratory run is made of, and carrying them out side by side.
 
-use crate::emulation::{Emulation, Watcher};
+use crate::canary::{AsBefore, Parted, is_canary};
+use crate::emulation::{Emulation, Home, Watcher};
 use crate::host::Host;
 use crate::initramfs::{INITRAMFS, Packed};
 use crate::kernel::Kernel;
-use crate::machine::Machine;
+use crate::machine::{CONSOLE, Machine};
 use crate::qemu::Qemu;
 use crate::{LabError, Result};
 use std::collections::HashMap;
@@ -31,6 +32,8 @@ pub struct Guest {
     pub before: Vec<String>,
     /// What else it is given, likewise.
     pub added: GuestAdditions,
+    /// The directory of its first run, which it must repeat.
+    pub repeats: Option<PathBuf>,
 }
 
 impl Guest {
@@ -42,6 +45,11 @@ impl Guest {
         let kernel = &self.kernel.started;
         let kernel = std::path::absolute(kernel).map_err(|e| LabError::io("find", kernel, e))?;
         self.machine.arguments(&kernel, Path::new(INITRAMFS))
+    }
+
+    /// The console of its first run, where it has one to repeat.
+    fn first_console(&self) -> Option<PathBuf> {
+        Some(self.repeats.as_ref()?.join(CONSOLE))
     }
 
     /// The name of a guest with one of so many seeds.
@@ -135,6 +143,7 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Limit, host: &Host, stopped: Stopped<'
         added: guest.added.clone(),
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
     };
+    let mut follower = Follower::new(guest, host, stopped)?;
     let home = Emulation {
         qemu,
         arguments: &arguments,
@@ -145,11 +154,8 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Limit, host: &Host, stopped: Stopped<'
         cpu_limit: limit.cpu_time,
         input: None,
     }
-    .run(&mut Follower {
-        guest,
-        host,
-        stopped,
-    })?;
+    .run(&mut follower);
+    let home = follower.as_before(home)?;
     write(
         &directory.join(EMULATOR_NAME),
         &serde_json::to_vec_pretty(&emulator).expect("plain data is JSON"),
@@ -177,23 +183,66 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     std::fs::write(path, bytes).map_err(|error| LabError::io("write", path, error))
 }
 
-/// Passes the guest's lines on.
+/// Passes the guest's lines on, and holds its canary against that of its first run.
 pub(crate) struct Follower<'a> {
-    /// Whose.
-    pub guest: &'a Guest,
-    /// Who hears them.
-    pub host: &'a Host,
-    /// What stops it.
-    pub stopped: Stopped<'a>,
+    guest: &'a Guest,
+    host: &'a Host,
+    stopped: Stopped<'a>,
+    before: Option<AsBefore>,
+    parted: Option<Parted>,
+}
+
+impl<'a> Follower<'a> {
+    /// Of a guest.
+    ///
+    /// # Errors
+    /// Where the console of its first run can't be read.
+    pub(crate) fn new(guest: &'a Guest, host: &'a Host, stopped: Stopped<'a>) -> Result<Self> {
+        let before = match guest.first_console() {
+            None => None,
+            Some(console) => {
+                let text = std::fs::read(&console);
+                let text = text.map_err(|error| LabError::io("read", &console, error))?;
+                AsBefore::of(&String::from_utf8_lossy(&text))
+            }
+        };
+        Ok(Self {
+            guest,
+            host,
+            stopped,
+            before,
+            parted: None,
+        })
+    }
+
+    /// What came home, unless the guest was stopped for parting from its first run.
+    fn as_before(self, home: Result<Home>) -> Result<Home> {
+        match (self.parted, self.guest.first_console()) {
+            (Some(parted), Some(first)) => Err(LabError::Parted {
+                segment: parted.segment,
+                before: parted.before,
+                now: parted.now,
+                first,
+            }),
+            _ => home,
+        }
+    }
 }
 
 impl Watcher for Follower<'_> {
     fn line(&mut self, line: &str) {
-        (self.host.tell)(&format!("{}: {line}", self.guest.name));
+        if let Some(before) = &mut self.before
+            && self.parted.is_none()
+        {
+            self.parted = before.hear(line).err();
+        }
+        if !is_canary(line) {
+            (self.host.tell)(&format!("{}: {line}", self.guest.name));
+        }
     }
 
     fn stopped(&self) -> bool {
-        (self.stopped)()
+        self.parted.is_some() || (self.stopped)()
     }
 }
 

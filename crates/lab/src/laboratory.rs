@@ -172,6 +172,7 @@ impl<'a> Laboratory<'a> {
                 initramfs: packed[planned.kernel].clone(),
                 before: self.asked.before.clone(),
                 added: self.asked.added.clone(),
+                repeats: None,
             }));
         }
         Ok(guests)

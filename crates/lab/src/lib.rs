@@ -13,6 +13,7 @@ mod baseline;
 mod bisection;
 mod brought;
 mod cache;
+mod canary;
 mod checked;
 mod comparison;
 mod configuration;
@@ -72,6 +73,7 @@ pub use bisection::{
     Bisection, Next, Step, Turn, WatchedCount, found_text, parted, parted_text, step_text,
 };
 pub use brought::BroughtFault;
+pub use canary::Canary;
 pub use checked::{to_json as changes_json, to_text as changes_text};
 pub use comparison::{Compared, Whole, to_json as comparison_json, to_text as comparison_text};
 pub use counted::{baseline, order as baseline_order, read_baseline, write_baseline};

@@ -50,6 +50,14 @@ impl<'a> Measuring<'a> {
         })
     }
 
+    /// Has its one guest repeat the run in that directory: it is stopped at the first segment that differs.
+    pub fn repeating(mut self, first: PathBuf) -> Self {
+        for guest in &mut self.guests {
+            guest.repeats = Some(first.clone());
+        }
+        self
+    }
+
     /// What a person is told before a wait.
     pub fn announcement(&self) -> String {
         format!(

@@ -209,6 +209,17 @@ impl Repetition {
         self.place.join(AGAIN)
     }
 
+    /// The first run of that guest.
+    pub fn first_run(&self) -> PathBuf {
+        let (guest, _) = Self::again_of(self.experiment, &self.place);
+        place_of(
+            &self.place,
+            guest.kernel,
+            self.seed_again(),
+            self.seeds.len(),
+        )
+    }
+
     fn again_of(experiment: &Experiment, place: &Path) -> (Guest, PathBuf) {
         let guest = *experiment.guests.last().unwrap_or(&experiment.guests[0]);
         (guest, place_of(&place.join(AGAIN), guest.kernel, 1, 1))
@@ -220,7 +231,7 @@ impl Repetition {
     /// [`LabError::Diverged`] where they part; when one can't be read.
     pub fn holds(&self) -> Result<()> {
         let (guest, second) = Self::again_of(self.experiment, &self.place);
-        let first = place_of(&self.place, guest.kernel, 1, self.seeds.len());
+        let first = self.first_run();
         match first_divergence(&streams(&first)?, &streams(&second)?) {
             None => Ok(()),
             Some(divergence) => Err(LabError::Diverged {

@@ -134,6 +134,7 @@ pub(super) fn once_more(
         "{}: once more, noting what is executed",
         guest.name
     ));
+    let mut follower = guests::Follower::new(guest, host, stopped)?;
     let (home, attended) = std::thread::scope(|scope| {
         let attending = scope.spawn(|| attend(ours, noting, listener));
         let home = Emulation {
@@ -146,11 +147,7 @@ pub(super) fn once_more(
             cpu_limit: again.limit.cpu_time,
             input: Some(&theirs),
         }
-        .run(&mut guests::Follower {
-            guest,
-            host,
-            stopped,
-        });
+        .run(&mut follower);
         // The other end is closed with this one: the emulator is gone.
         drop(theirs);
         (home, attending.join())

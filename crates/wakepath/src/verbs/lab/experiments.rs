@@ -1,12 +1,12 @@
 //! `wakepath lab experiments`: repeats published experiments and writes the page that sets our figures
 //! beside the published ones.
 
-use super::run::measure;
+use super::run::measure_as;
 use crate::command_line::LabExperiments;
 use crate::terminal::tell;
 use crate::verbs::progress::assessed;
 use crate::verbs::{Outcome, place, print_result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_assess::explanation::kept;
@@ -65,6 +65,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
                 scenario,
                 &wanted.seeds,
                 place,
+                None,
             )?;
         }
         for one in wanted.given.iter().filter(|one| !one.is_there) {
@@ -76,6 +77,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
                 &one.scenario,
                 &wanted.seeds,
                 &one.place,
+                None,
             )?;
         }
         if !wanted.is_repeated {
@@ -87,6 +89,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
                 &wanted.scenario,
                 &[wanted.seed_again()],
                 &wanted.place_again(),
+                Some(wanted.first_run()),
             )?;
         }
         wanted.holds()?;
@@ -111,9 +114,10 @@ fn carry_out(
     scenario: &Scenario,
     seeds: &[u64],
     place: &Path,
+    first: Option<PathBuf>,
 ) -> Result<(), Failure> {
     let on = &arguments.host;
-    for one in measure(guests, on, scenario, seeds, place)? {
+    for one in measure_as(guests, on, scenario, seeds, place, first)? {
         let whole = Compared::into_whole(one);
         whole.map_err(|error| format!("{}, {error}", wanted.experiment.name))?;
     }

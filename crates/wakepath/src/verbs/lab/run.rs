@@ -107,9 +107,25 @@ pub fn measure(
     seeds: &[u64],
     directory: &Path,
 ) -> Result<Vec<Compared>, Failure> {
+    measure_as(guests, on, scenario, seeds, directory, None)
+}
+
+/// The same; a guest that is to repeat a `first` run is stopped where it parts from it.
+pub fn measure_as(
+    guests: &GuestsAsked,
+    on: &LabHost,
+    scenario: &Scenario,
+    seeds: &[u64],
+    directory: &Path,
+    first: Option<PathBuf>,
+) -> Result<Vec<Compared>, Failure> {
     let (host, asked) = (host(), on.asked());
     let laboratory = Laboratory::new(guests, &asked, &host)?;
     let measuring = Measuring::prepare(&laboratory, scenario, seeds, directory)?;
+    let measuring = match first {
+        Some(first) => measuring.repeating(first),
+        None => measuring,
+    };
     let interrupt = Interrupt::listen()?;
     tell!("{}", measuring.announcement());
     let recorded = measuring.carry_out(&|| interrupt.requested());

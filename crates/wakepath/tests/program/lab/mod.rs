@@ -55,7 +55,7 @@ impl Place {
         command
     }
 
-    fn wakepath(&self, arguments: &[&str]) -> Output {
+    pub fn wakepath(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(binary());
         command
             .current_dir(&self.0)

@@ -1,8 +1,11 @@
 //! The measurement in a guest: as any run, in the first process of the machine.
 
+mod canary;
+
 use crate::beginning::run_started;
 use crate::verbs::measured;
 use crate::view::{Course, Follower, Part};
+use canary::WithCanary;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 use wakepath_archive::VirtualTime;
@@ -49,7 +52,8 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
         turn_ns: order.turn_ns,
         emulator: None,
     });
-    let mut observer = Follower::new(&scenario.name, Course::default(), Part::default(), true);
+    let observer = Follower::new(&scenario.name, Course::default(), Part::default(), true);
+    let mut observer = WithCanary::new(observer, directory);
     Measurement {
         scenario: &scenario,
         plan: &plan,

@@ -1,0 +1,128 @@
+//! A guest's canary: after each segment a line on its console with a digest of all that it has recorded until then.
+//! Guests that are to be the same part at the first line that differs, before either has ended. Pure. Whether their
+//! samples are the same to the end is for `divergence` to say.
+
+use sha2::{Digest, Sha256};
+
+/// What such a line begins with.
+const CANARY: &str = "wakepath-lab: canary ";
+
+/// In the guest: what it records, hashed as it goes.
+#[derive(Debug, Clone, Default)]
+pub struct Canary {
+    hashed: Sha256,
+    segments: u32,
+}
+
+impl Canary {
+    /// The line after a segment; `recorded` is what came since the line before.
+    pub fn after_a_segment(&mut self, recorded: &[u8]) -> String {
+        self.hashed.update(recorded);
+        self.segments += 1;
+        let digest = self.hashed.clone().finalize();
+        let digest: String = digest[..8].iter().map(|b| format!("{b:02x}")).collect();
+        format!("{CANARY}{} {digest}", self.segments)
+    }
+}
+
+/// Whether a line of a console is a canary's.
+pub(crate) fn is_canary(line: &str) -> bool {
+    line.starts_with(CANARY)
+}
+
+/// On the host: the lines of a guest that was carried out before, held against those of the same guest as they come.
+#[derive(Debug, Clone)]
+pub(crate) struct AsBefore {
+    lines: Vec<String>,
+    heard: usize,
+}
+
+/// A canary that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Parted {
+    /// Number of the segment after which it came, from 1.
+    pub segment: usize,
+    /// What it was before, or that there was none.
+    pub before: String,
+    /// What it is now.
+    pub now: String,
+}
+
+impl AsBefore {
+    /// The canary of this console, where it has one: a wakepath older than canaries left none.
+    pub fn of(console: &str) -> Option<Self> {
+        let lines = console.lines().map(str::trim_end);
+        let lines: Vec<String> = lines
+            .filter(|line| is_canary(line))
+            .map(str::to_owned)
+            .collect();
+        (!lines.is_empty()).then_some(Self { lines, heard: 0 })
+    }
+
+    /// Takes in a line of the console of now.
+    ///
+    /// # Errors
+    /// [`Parted`] where it is a canary's, and another than before.
+    pub fn hear(&mut self, line: &str) -> Result<(), Parted> {
+        if !is_canary(line) {
+            return Ok(());
+        }
+        let before = self.lines.get(self.heard).map_or("", String::as_str);
+        self.heard += 1;
+        if before == line {
+            return Ok(());
+        }
+        let digest = |line: &str| match line.rsplit_once(' ') {
+            Some((_, digest)) => digest.to_owned(),
+            None => "none".to_owned(),
+        };
+        Err(Parted {
+            segment: self.heard,
+            before: digest(before),
+            now: digest(line),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_canary_is_of_all_that_was_recorded_however_it_came() {
+        let (mut one, mut other) = (Canary::default(), Canary::default());
+        let first = one.after_a_segment(b"abc");
+        // FIPS 180-2, appendix B.1: the first eight bytes.
+        assert_eq!(first, "wakepath-lab: canary 1 ba7816bf8f01cfea");
+        other.after_a_segment(b"a");
+        assert_eq!(
+            other.after_a_segment(b"bc"),
+            "wakepath-lab: canary 2 ba7816bf8f01cfea"
+        );
+        assert_ne!(one.after_a_segment(b""), other.after_a_segment(b"\0"));
+    }
+
+    #[test]
+    fn the_same_guest_is_heard_to_its_end_and_another_parts_at_its_segment() {
+        let mut canary = Canary::default();
+        let lines: Vec<String> = [b"a", b"b", b"c"]
+            .iter()
+            .map(|recorded| canary.after_a_segment(*recorded))
+            .collect();
+        // As a serial console writes them, among others.
+        let console = format!("booting\r\n{}\r\n[ 1.0] reboot\r\n", lines.join("\r\n"));
+        assert!(AsBefore::of("booting\r\n").is_none());
+        let before = AsBefore::of(&console).unwrap();
+        let mut same = before.clone();
+        for line in [&["another".to_owned()], &lines[..]].concat() {
+            assert_eq!(same.hear(&line), Ok(()));
+        }
+        let longer = same.hear(&lines[2]).unwrap_err();
+        assert_eq!((longer.segment, &*longer.before), (4, "none"));
+        let mut other = before;
+        other.hear(&lines[0]).unwrap();
+        let parted = other.hear(&lines[2]).unwrap_err();
+        assert_eq!(parted.segment, 2);
+        assert!(lines[1].ends_with(&parted.before) && lines[2].ends_with(&parted.now));
+    }
+}

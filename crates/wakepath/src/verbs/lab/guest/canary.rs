@@ -1,0 +1,80 @@
+//! Tells a guest's canary while it measures: all that came into its log, after each segment. Whatever else is told of a
+//! run is passed on.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use wakepath_archive::LOG_NAME;
+use wakepath_lab::Canary;
+use wakepath_measure::{LiveFigures, Observer, Plan, Segment};
+
+/// An observer with a canary.
+pub struct WithCanary<O> {
+    observer: O,
+    canary: Canary,
+    log: PathBuf,
+    read: u64,
+}
+
+impl<O> WithCanary<O> {
+    /// Of a run in that directory.
+    pub fn new(observer: O, directory: &Path) -> Self {
+        Self {
+            observer,
+            canary: Canary::default(),
+            log: directory.join(LOG_NAME),
+            read: 0,
+        }
+    }
+
+    /// What came into the log since.
+    fn recorded(&mut self) -> io::Result<Vec<u8>> {
+        let mut new = Vec::new();
+        let mut log = File::open(&self.log)?;
+        log.seek(SeekFrom::Start(self.read))?;
+        self.read += log.read_to_end(&mut new)? as u64;
+        Ok(new)
+    }
+}
+
+impl<O: Observer> Observer for WithCanary<O> {
+    fn begun(&mut self, plan: &Plan, planned_ns: u64, directory: &Path) {
+        self.observer.begun(plan, planned_ns, directory);
+    }
+
+    fn phase(&mut self, name: &str, repetition: u32, loads: &[String]) {
+        self.observer.phase(name, repetition, loads);
+    }
+
+    fn segment_begun(&mut self, segment: &Segment) {
+        self.observer.segment_begun(segment);
+    }
+
+    fn live(&mut self, figures: &LiveFigures) {
+        self.observer.live(figures);
+    }
+
+    fn segment_ended(&mut self, segment: &Segment, problem: Option<&str>) {
+        self.observer.segment_ended(segment, problem);
+        match self.recorded() {
+            Ok(recorded) => println!("{}", self.canary.after_a_segment(&recorded)),
+            Err(error) => println!("warning: {}: {error}", self.log.display()),
+        }
+    }
+
+    fn traced(&mut self, segment: &Segment, directory: &Path) {
+        self.observer.traced(segment, directory);
+    }
+
+    fn note(&mut self, text: &str) {
+        self.observer.note(text);
+    }
+
+    fn tick(&mut self) {
+        self.observer.tick();
+    }
+
+    fn finishing(&mut self) {
+        self.observer.finishing();
+    }
+}
