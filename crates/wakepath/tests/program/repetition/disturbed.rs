@@ -20,6 +20,7 @@ impl Busy {
 
     pub fn start(programs: usize) -> Self {
         let lowest = getpriority_process(None).unwrap() + Self::LOWER;
+        let campaign = std::process::id().to_string();
         let start = |_| {
             // A campaign at a low priority itself has none below it but that of the idle.
             let mut lower = match lowest > Self::LOWEST {
@@ -30,8 +31,9 @@ impl Busy {
                 true => lower.args(["--idle", "0"]),
                 false => lower.arg("-n").arg(Self::LOWER.to_string()),
             };
-            let loops = ["sh", "-c", "while :; do :; done"];
-            lower.args(loops).spawn().unwrap()
+            // Asks for the campaign each time round: one that is killed leaves no busy program behind.
+            let loops = ["sh", "-c", "while [ -e /proc/$0 ]; do :; done"];
+            lower.args(loops).arg(&campaign).spawn().unwrap()
         };
         Self((0..programs).map(start).collect())
     }

@@ -37,7 +37,7 @@ rate = "1 kHz"
 cycles = 150
 warm-up = "20 ms"
 repetitions = 1
-policies = ["OTHER", "FIFO 80"]
+policies = ["FIFO 80"]
 [[phases]]
 name = "idle"
 [[phases]]
