@@ -7,7 +7,7 @@ use rustix::mm::{MapFlags, ProtFlags};
 use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
 use std::io::Error;
-use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
 /// Makes the children that this thread creates from now on live in a new PID namespace.
 ///
@@ -112,6 +112,32 @@ pub(crate) fn fork_a_child_that_exits() -> Result<Pid, Error> {
             unsafe { libc::_exit(0) }
         }
         child => Pid::from_raw(child.max(0)).ok_or_else(Error::last_os_error),
+    }
+}
+
+/// How many packets a socket's full queue turned away.
+///
+/// # Errors
+/// Kernels before 4.12 don't say.
+pub(crate) fn dropped(socket: BorrowedFd<'_>) -> Result<u32, Error> {
+    /// Place and number of the fields in `linux/sock_diag.h`: `SK_MEMINFO_DROPS` and `SK_MEMINFO_VARS`.
+    const DROPS: usize = 8;
+    let mut fields = [0_u32; DROPS + 1];
+    let mut bytes = size_of_val(&fields) as libc::socklen_t;
+    // SAFETY: the kernel writes `bytes` at most where `fields` has as many, and how many it wrote.
+    let answer = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            fields.as_mut_ptr().cast(),
+            &raw mut bytes,
+        )
+    };
+    match answer {
+        0 if bytes as usize == size_of_val(&fields) => Ok(fields[DROPS]),
+        0 => Err(Error::from_raw_os_error(libc::ENOPROTOOPT)),
+        _ => Err(Error::last_os_error()),
     }
 }
 

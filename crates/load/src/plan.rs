@@ -149,9 +149,9 @@ pub(crate) enum Job {
     TimerStorm {
         timers: u32,
     },
-    /// So many files, likewise.
+    /// So many sockets.
     RcuStorm {
-        files: u32,
+        sockets: u32,
     },
     AddressSpaces {
         bytes: u64,

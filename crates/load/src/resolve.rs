@@ -115,8 +115,9 @@ fn resolve_one(
             built_in(timer_storm::DISTURBS, "timers", 1, job)
         }
         LoadKind::RcuStorm => {
-            let files = storm::at_once(built_in_workers, rcu_storm::ALONE);
-            built_in(rcu_storm::DISTURBS, "files", 1, Job::RcuStorm { files })
+            let sockets = rcu_storm::sockets(built_in_workers, room.memory_bytes)?;
+            let job = Job::RcuStorm { sockets };
+            built_in(rcu_storm::DISTURBS, "packets", 1, job)
         }
         LoadKind::AddressSpaces => {
             let bytes = address_spaces::bytes(built_in_workers, room.memory_bytes)?;

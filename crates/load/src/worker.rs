@@ -83,7 +83,7 @@ fn run(argument: &str) -> Result<Infallible, Ended> {
         Job::Network => network::run(counter),
         Job::Timers => timers::run(counter),
         &Job::TimerStorm { timers } => timer_storm::run(&counters, &assignment, slot, timers),
-        &Job::RcuStorm { files } => rcu_storm::run(&counters, &assignment, slot, files),
+        &Job::RcuStorm { sockets } => rcu_storm::run(counter, sockets),
         &Job::AddressSpaces { bytes } => address_spaces::run(counter, bytes),
         Job::Ethercat { period, bus } => ethercat::run(counter, bus, opened, *period),
         Job::Gpu { path, arguments } => {

@@ -1,57 +1,116 @@
-//! Thousands of files closed at one instant: none is freed at once, all are after the same grace period
-//! (RCU), in a SoftIRQ that on a stock kernel comes before every thread.
+//! Sockets with full queues closed at one instant: each is freed after a grace period (RCU) with all that it holds, by
+//! callbacks of which a stock kernel makes at least ten in a row in a SoftIRQ, whoever waits. PREEMPT_RT has a thread
+//! for them. Loopback only: no packet leaves the machine.
 
-use crate::counters::Counters;
-use crate::disturbance::storm::{Storm, next_after, now, sleep_until};
+use crate::counters::Slot;
+use crate::disturbance::storm::{next_after, now, sleep_until};
 use crate::ended::Ended;
-use crate::kernel;
-use crate::plan::{Assignment, Job};
-use rustix::event::{EventfdFlags, eventfd};
-use rustix::fd::OwnedFd;
+use crate::{LoadError, kernel, memory_budget};
+use rustix::net::sockopt::set_socket_recv_buffer_size;
 use std::convert::Infallible;
+use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 use wakepath_timeline::Disturbance;
 
-pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Rcu, Disturbance::SystemCalls];
+pub(crate) const DISTURBS: &[Disturbance] = &[
+    Disturbance::Rcu,
+    Disturbance::SystemCalls,
+    Disturbance::Network,
+];
 
-/// Files of one worker. Where more than 10 000 wait for one grace period, a kernel frees thousands in one go
-/// (`qhimark` in kernel/rcu/tree.c); a quick one has freed many before the last is closed.
-pub(crate) const ALONE: u32 = 65_536;
+/// Sockets of one worker: more than a kernel frees in a row before it looks who waits (`blimit` in
+/// kernel/rcu/tree.c).
+const ALONE: u32 = 16;
+/// What is asked for as a queue: what every user may have by default (`net.core.rmem_max`). The kernel doubles it.
+const QUEUE_BYTES: usize = 212_992;
+/// Of all workers together.
+const OF_ALL_BYTES: u64 = 256 << 20;
 /// Between two instants.
 const EVERY: Duration = Duration::from_millis(50);
+/// Packets that are sent before the queue is looked at.
+const AT_ONCE: usize = 32;
 
-/// Runs until it is killed; counts files that it closed.
-pub(crate) fn run(
-    counters: &Counters,
-    assignment: &Assignment,
-    slot: u32,
-    files: u32,
-) -> Result<Infallible, Ended> {
-    let job = |files| Job::RcuStorm { files };
-    let mut storm = Storm::begin(counters, assignment, files, job)?;
-    let counter = counters.slot(slot);
+/// How many sockets each of `workers` has.
+pub(crate) fn sockets(workers: u32, budget: u64) -> Result<u32, LoadError> {
+    let each = 2 * QUEUE_BYTES as u64;
+    let wanted = u64::from(ALONE) * each;
+    let share = memory_budget::share(wanted, workers, budget.min(OF_ALL_BYTES));
+    match u32::try_from(share / each) {
+        Ok(sockets @ 1..) => Ok(sockets),
+        _ => Err(LoadError::TooLittleRoom {
+            load: "rcu-storm".into(),
+            resource: "a quarter of the available memory",
+            available: budget,
+            needed: each * u64::from(workers),
+        }),
+    }
+}
+
+/// Runs until it is killed; counts packets that lay in queues that it closed.
+pub(crate) fn run(counter: &Slot, sockets: u32) -> Result<Infallible, Ended> {
+    let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(Ended::system("loopback"))?;
     loop {
-        storm.is_whole()?;
-        let open = |_| eventfd(0, EventfdFlags::CLOEXEC);
-        let files: Result<Vec<OwnedFd>, _> = (0..storm.files).map(open).collect();
-        let files = files.map_err(Ended::system("eventfd"))?;
-        let closed = files.len() as u64;
-        // A process that is not ready by then closes its files at the next instant.
+        let full = (0..sockets).map(|_| full(&sender));
+        let full: io::Result<Vec<(OwnedFd, u64)>> = full.collect();
+        let full = full.map_err(Ended::system("loopback"))?;
+        let packets: u64 = full.iter().map(|(_, packets)| packets).sum();
+        let sockets = full.into_iter().map(|(socket, _)| socket).collect();
+        // A process that is not ready by then closes its sockets at the next instant.
         sleep_until(next_after(now(), EVERY))?;
-        kernel::close_at_once(files);
-        counter.add(closed);
+        kernel::close_at_once(sockets);
+        counter.add(packets);
+    }
+}
+
+/// A socket whose queue takes no more, and how many packets lie in it.
+fn full(sender: &UdpSocket) -> io::Result<(OwnedFd, u64)> {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    set_socket_recv_buffer_size(&socket, QUEUE_BYTES)?;
+    let place = socket.local_addr()?;
+    let mut sent = 0;
+    loop {
+        for _ in 0..AT_ONCE {
+            sender.send_to(&[0], place)?;
+            sent += 1;
+        }
+        match kernel::dropped(socket.as_fd())? {
+            0 => {}
+            dropped => return Ok((socket.into(), sent - u64::from(dropped))),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::fd::AsRawFd;
     use rustix::io::fcntl_getfd;
+    use std::os::fd::AsRawFd;
 
     #[test]
-    fn files_are_closed_all_and_no_other() {
-        let open = || eventfd(0, EventfdFlags::CLOEXEC).unwrap();
+    fn a_full_queue_holds_as_many_packets_as_are_counted() {
+        let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let (socket, packets) = full(&sender).unwrap();
+        let socket = UdpSocket::from(socket);
+        socket.set_nonblocking(true).unwrap();
+        let held = (0..).take_while(|_| socket.recv(&mut [0; 2]).is_ok());
+        assert_eq!(held.count() as u64, packets);
+        assert!(packets > 50, "{packets}");
+    }
+
+    #[test]
+    fn workers_share_what_there_is_and_too_little_is_refused() {
+        assert_eq!(sockets(1, 1 << 30).unwrap(), 16);
+        assert_eq!(sockets(64, 1 << 40).unwrap(), 9);
+        assert_eq!(sockets(4, 4 << 20).unwrap(), 2);
+        let error = sockets(4, 1 << 20).unwrap_err();
+        assert!(matches!(error, LoadError::TooLittleRoom { .. }), "{error}");
+    }
+
+    #[test]
+    fn sockets_are_closed_all_and_nothing_else() {
+        let open = || OwnedFd::from(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
         let (first, between, last) = (open(), open(), open());
         let numbers = [first.as_raw_fd(), last.as_raw_fd()];
         kernel::close_at_once(vec![last, first]);
@@ -59,7 +118,7 @@ mod tests {
         // Another test may have opened a file meanwhile that has taken the number.
         let ours = |number: &i32| {
             let link = std::fs::read_link(format!("/proc/self/fd/{number}"));
-            link.is_ok_and(|link| link.to_string_lossy().contains("eventfd"))
+            link.is_ok_and(|link| link.to_string_lossy().contains("socket"))
         };
         assert!(!numbers.iter().any(ours), "{numbers:?}");
     }

@@ -89,7 +89,7 @@ pub(crate) static LOAD: Variants = Variants {
         ),
         plain(
             "rcu-storm",
-            "Thousands of files closed at once, which the kernel frees later (RCU).",
+            "Sockets with full queues closed at once, which the kernel frees later (RCU).",
         ),
         plain(
             "address-spaces",
