@@ -41,6 +41,8 @@ pub struct GuestRun {
     pub explanation: Option<Explanation>,
     /// What the guest's kernel measured itself, where it could.
     pub kernel_latency: Vec<KernelLatency>,
+    /// SHA-256 of the file with all its samples; `None` on a board, where no run is made again.
+    pub samples_sha256: Option<String>,
 }
 
 /// One condition's figures.
@@ -94,6 +96,7 @@ impl GuestRun {
             pictures,
             explanation,
             kernel_latency,
+            samples_sha256: None,
         }
     }
 

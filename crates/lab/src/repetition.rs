@@ -10,7 +10,7 @@ use crate::whole_file::whole_or_not;
 use crate::{LabError, Result, guests, place};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use wakepath_archive::{GuestAdditions, Run};
+use wakepath_archive::{GuestAdditions, PARQUET_NAME, Run};
 use wakepath_assess::{Assessment, Picture};
 use wakepath_experiments::{
     Experiment, Given, Guest, GuestRun, Page, Repeated, all, findings, findings_text, named,
@@ -289,13 +289,12 @@ pub fn guest_run(
         });
     }
     let by_kernel = run.manifest.kernel_latency.clone();
-    Ok(GuestRun::of(
-        guest,
-        assessment,
-        pictures,
-        explanation,
-        by_kernel,
-    ))
+    let mut files = run.manifest.files.iter();
+    let samples = files.find(|file| file.name == PARQUET_NAME);
+    Ok(GuestRun {
+        samples_sha256: samples.map(|file| file.sha256.clone()),
+        ..GuestRun::of(guest, assessment, pictures, explanation, by_kernel)
+    })
 }
 
 /// Where a guest's run with one of so many seeds lies.

@@ -3,6 +3,7 @@
 
 use super::line;
 use crate::{GuestRun, Repeated};
+use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use wakepath_archive::Emulator;
 
@@ -60,6 +61,34 @@ pub fn write(text: &mut String, experiments: &[Repeated]) {
     if !seeds.is_empty() {
         line!(text, "- seeds {}", seeds.join(", "));
     }
+    for repeated in experiments {
+        if let Some((runs, digest)) = all_samples(repeated) {
+            let name = repeated.experiment.name;
+            line!(
+                text,
+                "- every nanosecond of the {runs} runs of {name}: SHA-256 `{digest}` (of the SHA-256 of each run's \
+                 `samples.parquet`, a line each, in the order of the table)"
+            );
+        }
+    }
+}
+
+/// How many runs an experiment has, and one digest of all their samples: a repetition that parts in a single
+/// nanosecond has another, though no figure of the page shows it.
+fn all_samples(repeated: &Repeated) -> Option<(usize, String)> {
+    let digests = repeated.kernels().flat_map(|name| repeated.runs_of(name));
+    let digests: Option<Vec<&str>> = digests.map(|run| run.samples_sha256.as_deref()).collect();
+    let digests = digests.filter(|digests| !digests.is_empty())?;
+    let mut hashed = Sha256::new();
+    for digest in &digests {
+        hashed.update(digest);
+        hashed.update("\n");
+    }
+    let digest = hashed.finalize();
+    Some((
+        digests.len(),
+        digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+    ))
 }
 
 /// The machine of an experiment's figures, in a few words.

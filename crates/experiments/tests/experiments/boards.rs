@@ -94,6 +94,7 @@ fn rounds(name: &str, guest: &str, latencies: &[i64]) -> Repeated {
             figures: Figures::default(),
             explanation: None,
             kernel_latency: Vec::new(),
+            samples_sha256: None,
         }
     });
     Repeated {

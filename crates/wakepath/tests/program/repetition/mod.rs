@@ -196,7 +196,9 @@ impl Campaign {
         let run = self.begun.fetch_add(1, Ordering::Relaxed);
         let directory = format!("run-{run}");
         let kernels = KERNELS.map(|kernel| ["--kernel", kernel]);
-        let kernels = [kernels.as_flattened(), &["--timeout", "60min"]].concat();
+        // Four nanoseconds an instruction: as many meetings of the emulator's threads by fewer instructions between.
+        let more = ["--ns-per-instruction", "4", "--timeout", "60min"];
+        let kernels = [kernels.as_flattened(), &more].concat();
         let output = self.place.lab_run(&directory, &kernels).output().unwrap();
         if let Some(why) = lacking(&output) {
             wakepath_test_program::not_run(why);
