@@ -114,9 +114,9 @@ pub const EXPERIMENT: Experiment = Experiment {
     differs: &[
         "Debian's Linux 6.1 on one emulated x86-64 CPU instead of a Raspberry Pi 5 with four; 250 due \
          times of each condition instead of 10 000.",
-        "Every ten seconds a kernel joins small pages to large ones (khugepaged). A stock kernel copies \
-         them in code that can't be preempted: a cycle that falls on it, idle or not, is as late as that \
-         takes (0.59 ms where events were recorded).",
+        "Every ten seconds a stock kernel joins small pages to large ones (khugepaged), in code that gives way to \
+         nobody: a cycle that falls on it, idle or not, is as late as that takes, up to 2.13 ms \
+         (docs/concepts/virtual-time.md). Debian's PREEMPT_RT kernel has no such pages.",
         "The published worst cases are not told by policy: they stand beside the worst over all policies.",
         "The stress's arguments are not published; all built-in loads take its place, storms of timers and \
          of freed files and forks of a large process among them.",

@@ -124,6 +124,13 @@ fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
     else {
         panic!("one guest was carried out twice");
     };
+    // Held against its first run while it was under way: a line for each of its two segments.
+    let [before, now] = [place.0.join("runs/beaglepilot/debian-rt"), second.path()].map(|run| {
+        let console = std::fs::read_to_string(run.join("console.log")).unwrap();
+        let canary = console.lines().filter(|line| line.contains(": canary "));
+        canary.map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert_eq!((before.len(), &before), (2, &now));
     let other_guest = place.0.join("runs/beaglepilot/debian-stock-preempt=none");
     assert_ne!(second.path().file_name(), other_guest.file_name());
     std::fs::remove_dir_all(second.path()).unwrap();

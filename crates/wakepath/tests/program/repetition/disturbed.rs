@@ -54,7 +54,7 @@ impl Drop for Busy {
 pub fn disturb(place: &Path, ended: &AtomicBool, stops: &AtomicU64) {
     let mut moments = Moments::new(15);
     while !ended.load(Ordering::Relaxed) {
-        std::thread::sleep(moments.next(Duration::from_millis(500)));
+        std::thread::sleep(moments.next(Duration::from_secs(2)));
         for emulator in emulators_of(place) {
             let Some(pid) = Pid::from_raw(emulator) else {
                 continue;

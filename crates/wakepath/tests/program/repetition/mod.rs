@@ -29,6 +29,8 @@ const RUNS: usize = 200;
 /// Programs that keep the host busy.
 const BUSY: usize = 16;
 const KERNELS: [&str; 2] = ["debian:stock", "debian:rt"];
+/// As many meetings of the emulator's threads, with fewer instructions between them.
+const FEW_INSTRUCTIONS: [&str; 2] = ["--ns-per-instruction", "4"];
 /// Sleeps and wakes often, which is where an emulator's threads meet; idle and beside loads. Short: a boot
 /// has most of the meetings.
 const SCENARIO: &str = r#"
@@ -109,29 +111,33 @@ fn twenty_seeds_are_twenty_samples_and_each_repeats() {
     std::fs::write(place.0.join("scenario.toml"), SCENARIO).unwrap();
     let seeds: Vec<String> = (1..=SEEDS).map(|seed| seed.to_string()).collect();
     let seeds = seeds.iter().flat_map(|seed| ["--seed", seed]);
-    let guests: Vec<&str> = ["--kernel", "debian:stock"]
-        .into_iter()
-        .chain(seeds)
-        .collect();
+    let kernels = KERNELS.map(|kernel| ["--kernel", kernel]);
+    let guests = kernels.as_flattened().iter().copied().chain(seeds);
+    let guests: Vec<&str> = guests.chain(FEW_INSTRUCTIONS).collect();
     let [once, again] = ["once", "again"].map(|directory| {
         let output = place.lab_run(directory, &guests).output().unwrap();
         if let Some(why) = lacking(&output) {
             wakepath_test_program::not_run(why);
         }
         assert!(output.status.success(), "{}", text(&output.stderr));
-        let digest = |seed| {
-            let guest = format!("{directory}/debian-stock-seed-{seed}");
-            digest_of(&place.0.join(guest).join("samples.parquet"))
-        };
-        (1..=SEEDS).map(digest).collect::<Vec<_>>()
+        KERNELS.map(|kernel| {
+            let kernel = kernel.replace(':', "-");
+            let digest = |seed| {
+                let guest = format!("{directory}/{kernel}-seed-{seed}");
+                digest_of(&place.0.join(guest).join("samples.parquet"))
+            };
+            (1..=SEEDS).map(digest).collect::<Vec<_>>()
+        })
     });
     assert_eq!(once, again);
-    let different: BTreeSet<&String> = once.iter().collect();
-    println!(
-        "repetition: {SEEDS} seeds, {} digests, each twice the same",
-        different.len()
-    );
-    assert_eq!(different.len(), SEEDS);
+    for (kernel, digests) in KERNELS.iter().zip(&once) {
+        let different: BTreeSet<&String> = digests.iter().collect();
+        println!(
+            "repetition: {kernel}: {SEEDS} seeds, {} digests, each twice the same",
+            different.len()
+        );
+        assert_eq!(different.len(), SEEDS, "{kernel}");
+    }
 }
 
 fn digest_of(file: &Path) -> String {
@@ -196,9 +202,12 @@ impl Campaign {
         let run = self.begun.fetch_add(1, Ordering::Relaxed);
         let directory = format!("run-{run}");
         let kernels = KERNELS.map(|kernel| ["--kernel", kernel]);
-        // Four nanoseconds an instruction: as many meetings of the emulator's threads by fewer instructions between.
-        let more = ["--ns-per-instruction", "4", "--timeout", "60min"];
-        let kernels = [kernels.as_flattened(), &more].concat();
+        let kernels = [
+            kernels.as_flattened(),
+            &FEW_INSTRUCTIONS,
+            &["--timeout", "60min"],
+        ]
+        .concat();
         let output = self.place.lab_run(&directory, &kernels).output().unwrap();
         if let Some(why) = lacking(&output) {
             wakepath_test_program::not_run(why);
