@@ -8,6 +8,7 @@ use crate::job::Job;
 use crate::place;
 use crate::tools::{cargo, missing_target, wait_for_set_up};
 use std::path::Path;
+use std::process::Command;
 
 /// All rooms but those whose tests measure time, and but the command.
 pub fn tests(job: &Job) -> Outcome {
@@ -152,10 +153,17 @@ pub fn experiments(job: &Job) -> Outcome {
     released(job, &["system::experiments::", "--ignored", ONE_AT_A_TIME])
 }
 
-/// The same guests again and again on a busy host, with their counts.
+/// The same guests again and again on a busy host, with their counts. What was counted stays in the target directory: a
+/// campaign that was cut off goes on there.
 pub fn repetition(job: &Job) -> Outcome {
     let arguments = ["repetition::", "--ignored", ONE_AT_A_TIME, "--nocapture"];
-    noting_counts(job, released(job, &arguments), "repetition: ")
+    let kept = place::target().join("repetition");
+    let outcome = released_with(job, &arguments, |tests| {
+        tests.env("WAKEPATH_REPETITION_DIRECTORY", &kept);
+        // The stage's own end would come without a word of how many there were.
+        tests.env("WAKEPATH_REPETITION_MINUTES", "200");
+    });
+    noting_counts(job, outcome, "repetition: ")
 }
 
 /// Repeats the counts that a campaign printed.
@@ -185,6 +193,11 @@ const TUNING: &str = "killed::this_machine_is_as_before_after_a_kill_at_every_st
 /// Runs tests that start the program, with the released one. A static program can't load a user's
 /// library: the controller host beside the tests does.
 fn released(job: &Job, arguments: &[&str]) -> Outcome {
+    released_with(job, arguments, |_| ())
+}
+
+/// The same, with what else the tests are told.
+fn released_with(job: &Job, arguments: &[&str], told: impl FnOnce(&mut Command)) -> Outcome {
     if let Some(why) = missing_target(&place::static_target()) {
         return Outcome::not_run(why);
     }
@@ -211,6 +224,7 @@ fn released(job: &Job, arguments: &[&str]) -> Outcome {
             "PATH",
             place::path_with(host.parent().unwrap_or(Path::new("/"))),
         );
+    told(&mut command);
     tests.outcome(job, &mut command).of_some()
 }
 

@@ -7,6 +7,8 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+const NAME: &str = "guests.jsonl";
+
 /// A guest that ended.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
@@ -32,7 +34,7 @@ impl Ledger {
     /// Opens the ledger of a directory, which is made where it is not there.
     pub fn open(directory: &Path) -> Self {
         std::fs::create_dir_all(directory).unwrap();
-        let path = directory.join("guests.jsonl");
+        let path = directory.join(NAME);
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         // A kill may have cut the last line off: that guest is made anew, and the next line begins on its own.
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
@@ -52,6 +54,12 @@ impl Ledger {
         let line = json!({"kernel": entry.kernel, "guest": entry.guest, "digest": entry.digest, "stops": entry.stops});
         self.file.write_all(format!("{line}\n").as_bytes()).unwrap();
         self.entries.push(entry);
+    }
+
+    /// Sets the count aside: the next campaign begins its own.
+    pub fn set_aside(self) {
+        let done = self.directory.join("guests-done.jsonl");
+        std::fs::rename(self.directory.join(NAME), done).unwrap();
     }
 
     /// How often each digest of a guest came.
