@@ -144,7 +144,7 @@ pub(crate) fn run(
     let (said, errors) = io::pipe().map_err(Ended::system("cannot listen to the program"))?;
     let mut child = launch::worker(&child, Stdio::null(), Stdio::piped(), errors.into())
         .map_err(Ended::system("cannot start the program"))?;
-    let output = child.stdout.take().map(|output| BufReader::new(output));
+    let output = child.stdout.take().map(BufReader::new);
     let mut last = [0; 2];
     for line in output
         .into_iter()
