@@ -155,7 +155,7 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Limit, host: &Host, stopped: Stopped<'
         input: None,
     }
     .run(&mut follower);
-    let home = follower.as_before(home)?;
+    let home = follower.held_to_before(home)?;
     write(
         &directory.join(EMULATOR_NAME),
         &serde_json::to_vec_pretty(&emulator).expect("plain data is JSON"),
@@ -216,7 +216,7 @@ impl<'a> Follower<'a> {
     }
 
     /// What came home, unless the guest was stopped for parting from its first run.
-    fn as_before(self, home: Result<Home>) -> Result<Home> {
+    fn held_to_before(self, home: Result<Home>) -> Result<Home> {
         match (self.parted, self.guest.first_console()) {
             (Some(parted), Some(first)) => Err(LabError::Parted {
                 segment: parted.segment,

@@ -2,7 +2,7 @@
 //! run is passed on.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use wakepath_archive::LOG_NAME;
 use wakepath_lab::Canary;
@@ -56,10 +56,12 @@ impl<O: Observer> Observer for WithCanary<O> {
 
     fn segment_ended(&mut self, segment: &Segment, problem: Option<&str>) {
         self.observer.segment_ended(segment, problem);
-        match self.recorded() {
-            Ok(recorded) => println!("{}", self.canary.after_a_segment(&recorded)),
-            Err(error) => println!("warning: {}: {error}", self.log.display()),
-        }
+        let line = match self.recorded() {
+            Ok(recorded) => self.canary.after_a_segment(&recorded).to_string(),
+            Err(error) => format!("warning: {}: {error}", self.log.display()),
+        };
+        // A console that is gone ends no measurement.
+        let _ = writeln!(io::stdout(), "{line}");
     }
 
     fn traced(&mut self, segment: &Segment, directory: &Path) {
