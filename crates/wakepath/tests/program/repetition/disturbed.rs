@@ -59,7 +59,7 @@ pub fn disturb(place: &Path, ended: &AtomicBool, stops: &AtomicU64) {
             let Some(pid) = Pid::from_raw(emulator) else {
                 continue;
             };
-            let main = stops.load(Ordering::Relaxed) % 2 == 0;
+            let main = stops.load(Ordering::Relaxed).is_multiple_of(2);
             schedule(emulator, main, "--idle");
             std::thread::sleep(moments.next(Duration::from_millis(50)));
             if kill_process(pid, Signal::STOP).is_ok() {
