@@ -119,6 +119,24 @@ fn what_is_cut_short_or_of_another_kind_is_refused_by_name() {
     assert!(endless.contains("packet 1"), "{endless}");
 }
 
+#[test]
+fn a_version_that_is_a_piece_of_the_text_is_one_line() {
+    let mut parts = parts();
+    // The semicolon that ends the number is gone: it goes on to the next line.
+    let whole = b"major = 1;";
+    let found = parts.iter_mut().find_map(|part| {
+        let at = part
+            .bytes
+            .windows(whole.len())
+            .position(|some| some == whole)?;
+        Some(&mut part.bytes[at + whole.len() - 1])
+    });
+    *found.unwrap() = b' ';
+    let said = read(&parts).unwrap_err().to_string();
+    assert!(said.contains("1.8 is known"), "{said}");
+    assert!(!said.contains('\n'), "{said}");
+}
+
 proptest! {
     #[test]
     fn changed_traces_are_read_or_refused(

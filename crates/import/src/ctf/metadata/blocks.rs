@@ -86,7 +86,12 @@ impl<'a> Blocks<'a> {
         }
         match (&*major, &*minor) {
             ("1", "8") => Ok(()),
-            _ => Err(BrokenMetadata::Version(format!("{major}.{minor}"))),
+            _ => {
+                let version = format!("{major}.{minor}");
+                Err(BrokenMetadata::Version(
+                    wakepath_timeline::one_line(&version).into(),
+                ))
+            }
         }
     }
 
