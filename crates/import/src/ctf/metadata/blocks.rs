@@ -88,9 +88,9 @@ impl<'a> Blocks<'a> {
             ("1", "8") => Ok(()),
             _ => {
                 let version = format!("{major}.{minor}");
-                Err(BrokenMetadata::Version(
-                    wakepath_timeline::one_line(&version).into(),
-                ))
+                Err(BrokenMetadata::Version(wakepath_timeline::one_line(
+                    &version,
+                )))
             }
         }
     }
