@@ -105,7 +105,12 @@ pub(crate) fn add(files: &mut BTreeMap<String, Entry>, path: &Path, inside: &Pat
     };
     // Its word is the program's, not the user's.
     may_run(Path::new(&interpreter))?;
-    let listed = Command::new(&interpreter).arg("--list").arg(path).output();
+    // A name without a slash would be looked for among the libraries.
+    let placed = Path::new(".").join(path);
+    let listed = Command::new(&interpreter)
+        .arg("--list")
+        .arg(placed)
+        .output();
     let listed = listed.map_err(|e| LabError::io("start", Path::new(&interpreter), e))?;
     if !listed.status.success() {
         return Err(LabError::Command {
