@@ -116,9 +116,14 @@ fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Re
     for differs in experiment.differs {
         line!(text, "- {differs}");
     }
+    let given = experiment.given.iter();
+    let given = given.filter(|one| repeated.runs_of(one.name).next().is_some());
+    let given: String = given
+        .map(|one| format!(" --kernel {}=BZIMAGE", one.key))
+        .collect();
     line!(
         text,
-        "\n```sh\n{} {}\n```\n",
+        "\n```sh\n{} {}{given}\n```\n",
         experiment.setting.command(),
         experiment.name
     );

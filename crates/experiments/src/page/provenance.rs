@@ -28,14 +28,12 @@ pub fn write(text: &mut String, experiments: &[Repeated]) {
     if !emulators.is_empty() {
         line!(text, "- {}", emulators.join(", "));
     }
-    let kernels = guests.iter().filter_map(|guest| emulator(guest));
-    let kernels = kernels.map(|emulator| {
-        let package = emulator.kernel_package.as_deref();
-        format!(
-            "{}, SHA-256 `{}`",
-            package.unwrap_or(&emulator.kernel),
-            emulator.kernel_sha256
-        )
+    let kernels = guests.iter().filter_map(|guest| {
+        let emulator = emulator(guest)?;
+        let package = emulator.kernel_package.clone();
+        // Where it lay tells of a host, and its seed is told below.
+        let kernel = package.unwrap_or_else(|| format!("a given kernel of {}", guest.guest.name));
+        Some(format!("{kernel}, SHA-256 `{}`", emulator.kernel_sha256))
     });
     for kernel in distinct(kernels) {
         line!(text, "- {kernel}");
