@@ -39,7 +39,7 @@ int main(void) {
 
 /// The script of the guest; its own shell is brought with it.
 const RECORDS: &str = "#!/bin/sh
-exec /bin/wakepath record --idle --no-tui --json --duration 1s --directory /run/recorded -- /bin/control
+exec /bin/wakepath record --idle --no-tui --json --duration 2s --directory /run/recorded -- /bin/control
 ";
 
 impl Core {
