@@ -74,6 +74,7 @@ wakepath_test_program::program![
     own_loop::service::within::TESTS,
     own_loop::versions::TESTS,
     repetition::TESTS,
+    repetition::devices::TESTS,
     sweeps::TESTS,
     system::death::TESTS,
     system::ethercat::TESTS,

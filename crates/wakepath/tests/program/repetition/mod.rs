@@ -3,6 +3,7 @@
 //! `./test --deep` runs it and reports the counts; on two CPUs it takes hours. One that is cut off goes on where
 //! it was if `WAKEPATH_REPETITION_DIRECTORY` names a directory to keep its count in.
 
+pub mod devices;
 mod disturbed;
 mod ledger;
 
