@@ -110,7 +110,9 @@ fn guests_repeat_on_a_host_that_does_its_worst() {
 fn twenty_seeds_are_twenty_samples_and_each_repeats() {
     const SEEDS: usize = 20;
     let place = Place::new("seeds");
-    std::fs::write(place.0.join("scenario.toml"), SCENARIO).unwrap();
+    // With some seeds no file is written in so short a segment.
+    let scenario = SCENARIO.replace("\"files\", ", "");
+    std::fs::write(place.0.join("scenario.toml"), scenario).unwrap();
     let seeds: Vec<String> = (1..=SEEDS).map(|seed| seed.to_string()).collect();
     let seeds = seeds.iter().flat_map(|seed| ["--seed", seed]);
     let kernels = KERNELS.map(|kernel| ["--kernel", kernel]);
