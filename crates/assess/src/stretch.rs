@@ -4,6 +4,7 @@
 
 use crate::error::AssessmentError;
 use crate::judged::window_end;
+use crate::median;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wakepath_archive::{Run, SegmentRecord, ThreadRecord};
@@ -51,7 +52,7 @@ pub struct StretchShares {
 /// A share over repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Share {
-    /// The median of the repetitions' own.
+    /// The median of the repetitions' own; between two of them the lower one.
     pub median: f64,
     /// Where that of all repetitions lies, with at least 95 %, by ranks; `None` with fewer than
     /// [`REPETITIONS_FOR_AN_INTERVAL`].
@@ -62,11 +63,10 @@ impl Share {
     fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
         let count = values.len();
-        let middle = values.get(count / 2).copied()?;
-        let median = match count % 2 {
-            0 => (values[count / 2 - 1] + middle) / 2.0,
-            _ => middle,
-        };
+        if count == 0 {
+            return None;
+        }
+        let median = median(&values);
         let interval = (count >= REPETITIONS_FOR_AN_INTERVAL).then(|| {
             let ranks = quantile_rank_interval(count as u64, Quantile::P50, 0.95);
             let at = |rank: Option<u64>, otherwise: usize| {

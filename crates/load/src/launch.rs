@@ -6,10 +6,11 @@ use crate::plan::Assignment;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// The running program, even when its file was replaced or removed meanwhile.
-const THIS_PROGRAM: &str = "/proc/self/exe";
+pub(crate) const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// The hidden verb of workers.
 const WORKER: [&str; 2] = ["internal", "load-worker"];
@@ -17,8 +18,8 @@ const WORKER: [&str; 2] = ["internal", "load-worker"];
 /// In place of an assignment: exit at once with success.
 pub(crate) const NOTHING: &str = "nothing";
 
-fn worker_command(argument: &str) -> Command {
-    let mut command = Command::new(THIS_PROGRAM);
+fn worker_command(program: &Path, argument: &str) -> Command {
+    let mut command = Command::new(program);
     command.arg0("wakepath").args(WORKER).arg(argument);
     command
 }
@@ -31,8 +32,19 @@ pub(crate) fn worker(
     output: Stdio,
     errors: OwnedFd,
 ) -> io::Result<Child> {
+    worker_of(Path::new(THIS_PROGRAM), assignment, input, output, errors)
+}
+
+/// As [`worker`], by the program that answers that verb; the calling one need not be it.
+pub(crate) fn worker_of(
+    program: &Path,
+    assignment: &Assignment,
+    input: Stdio,
+    output: Stdio,
+    errors: OwnedFd,
+) -> io::Result<Child> {
     let text = serde_json::to_string(assignment).map_err(io::Error::other)?;
-    let mut command = worker_command(&text);
+    let mut command = worker_command(program, &text);
     command
         .stdin(input)
         .stdout(output)
@@ -48,7 +60,7 @@ pub(crate) fn worker_of_a_worker(
 ) -> io::Result<Child> {
     let text = serde_json::to_string(assignment).map_err(io::Error::other)?;
     let output = counters.as_fd().try_clone_to_owned()?;
-    worker_command(&text)
+    worker_command(Path::new(THIS_PROGRAM), &text)
         .stdin(Stdio::null())
         .stdout(output)
         .spawn()
@@ -56,7 +68,7 @@ pub(crate) fn worker_of_a_worker(
 
 /// Executes this program to do nothing, and waits for it.
 pub(crate) fn nothing() -> io::Result<ExitStatus> {
-    worker_command(NOTHING)
+    worker_command(Path::new(THIS_PROGRAM), NOTHING)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .status()

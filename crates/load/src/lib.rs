@@ -29,6 +29,8 @@
 // A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
+mod asked;
+mod capture;
 mod control;
 mod counters;
 mod cpus;

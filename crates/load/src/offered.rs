@@ -1,14 +1,13 @@
 //! Which loads there are, what each disturbs, and whether it could run here and now. It starts none of
 //! them; of `ethercat` it makes the link and takes it away again.
 
+use crate::launch::THIS_PROGRAM;
 use crate::resolve::{Room, resolve};
 use crate::{Cache, Caches, Disturbance, LoadError, StartOptions, cpus, memory_budget};
 use serde::Serialize;
 use std::path::Path;
 use wakepath_ethercat::{Ring, RingOptions};
 use wakepath_scenario::{LoadKind, LoadSpec};
-
-const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// One load.
 #[derive(Debug, Clone, PartialEq, Serialize)]

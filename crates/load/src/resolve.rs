@@ -148,7 +148,7 @@ fn resolve_one(
             interface,
             device: number,
         } => {
-            let planned = gpu::plan(work, interface, number)?;
+            let planned = gpu::plan(work, interface, number, &cpus, &options.executable)?;
             (device, notes) = (planned.device, planned.notes);
             let (unit, steps) = planned.unit;
             (planned.disturbs, unit, steps, planned.work)

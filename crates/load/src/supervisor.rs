@@ -3,23 +3,23 @@
 //! or when the measuring process is gone.
 
 mod account;
-mod capture;
 mod instance;
 mod servers;
 mod surroundings;
-mod version;
 
+use crate::capture::Capture;
 use crate::control::{Answer, Control, LoadReport, order};
 use crate::counters::Counters;
 use crate::disturbance::stress_ng;
 use crate::ended::{self, Ended};
-use crate::plan::{Companion, Plan, Work};
+use crate::launch::THIS_PROGRAM;
+use crate::plan::{Companion, Plan, Program, Work};
 use crate::worker::take_counters;
-use crate::{inherited, process_tree};
+use crate::{asked, inherited, process_tree};
 use account::Account;
-use capture::Capture;
 use instance::{Instance, Role};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -31,6 +31,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const LOOK_EVERY_WITHOUT_PIDFD: Duration = Duration::from_millis(200);
 /// Shortest time from one start of a program to the next.
 const RESTART_AFTER: Duration = Duration::from_millis(100);
+/// How long a program may take to tell its version.
+const VERSION_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a program may take to end in order ...
 const END_PATIENCE: Duration = Duration::from_millis(1500);
 /// ... and one that writes a report.
@@ -72,6 +74,25 @@ fn run() -> Result<(), Ended> {
     }
     supervisor.kill_all();
     Ok(())
+}
+
+/// The first line that the program prints about itself; `None` when it has no such option or takes too long.
+fn version(program: &Program, cpus: &[u16]) -> Option<String> {
+    let argument = [program.version_argument.clone()?];
+    let directory = program.directory.as_deref();
+    let said = asked::ask(
+        Path::new(THIS_PROGRAM),
+        &program.path,
+        &argument,
+        directory,
+        cpus,
+        VERSION_PATIENCE,
+    )
+    .ok()??;
+    // Some say it on the one, some on the other.
+    said.output
+        .first_line()
+        .or_else(|| said.errors.first_line())
 }
 
 /// What is known of one load beside its plan.
@@ -124,7 +145,7 @@ impl Supervisor {
             let Work::Program(program) = self.plan.loads[load].work.clone() else {
                 continue;
             };
-            self.running[load].report.version = version::ask(&program, &self.plan.loads[load].cpus);
+            self.running[load].report.version = version(&program, &self.plan.loads[load].cpus);
             if let Some(companion) = &program.companion {
                 let port = self.start_companion(load, &program.path, companion)?;
                 self.running[load].port = Some(port);
@@ -164,7 +185,7 @@ impl Supervisor {
     fn start_companion(
         &mut self,
         load: usize,
-        path: &std::path::Path,
+        path: &Path,
         companion: &Companion,
     ) -> Result<u16, Ended> {
         let name = self.plan.loads[load].name.clone();

@@ -30,16 +30,18 @@ impl CoreCounts {
         cobalt::of_this_thread()?.counts().ok()
     }
 
-    /// What came since an earlier reading; 0 where a count of EVL's, of 32 bits, has gone round in between.
+    /// What came since an earlier reading. EVL's counts have 32 bits and go round; less than before means that they did.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
-        let counted = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
+        let more = |now: u64, then: u64| match now.checked_sub(then) {
+            Some(more) => more,
+            None => now.saturating_add(1 << 32).saturating_sub(then),
+        };
+        let counted = |now: Option<u64>, then: Option<u64>| Some(more(now?, then?));
         Self {
-            mode_switches: self.mode_switches.saturating_sub(before.mode_switches),
-            context_switches: self
-                .context_switches
-                .saturating_sub(before.context_switches),
-            calls: self.calls.saturating_sub(before.calls),
+            mode_switches: more(self.mode_switches, before.mode_switches),
+            context_switches: more(self.context_switches, before.context_switches),
+            calls: more(self.calls, before.calls),
             remote_wake_ups: counted(self.remote_wake_ups, before.remote_wake_ups),
             page_faults: counted(self.page_faults, before.page_faults),
             run_time_ns: self.run_time_ns.saturating_sub(before.run_time_ns),
@@ -73,5 +75,11 @@ mod tests {
         let since = now.since(before);
         assert_eq!((since.calls, since.run_time_ns), (7, 4_000));
         assert_eq!((since.page_faults, since.remote_wake_ups), (Some(0), None));
+        let round = CoreCounts { calls: 3, ..before };
+        let full = CoreCounts {
+            calls: u64::from(u32::MAX) - 1,
+            ..before
+        };
+        assert_eq!(round.since(full).calls, 5);
     }
 }

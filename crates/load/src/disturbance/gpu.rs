@@ -1,26 +1,27 @@
 //! A GPU kept at work by the program `wakepath-gpu`, which drivers' libraries can be loaded into: this one
 //! is static. Which device it would take is asked before anything starts; what it did comes line by line.
 
-use crate::LoadError;
+use crate::capture::Capture;
 use crate::counters::Slot;
 use crate::disturbance::glmark2;
 use crate::ended::Ended;
 use crate::plan::{Assignment, Device, Job, Program, Work};
-use crate::{launch, programs};
+use crate::{LoadError, asked, launch, programs};
 use rustix::process::getpid;
 use std::convert::Infallible;
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use wakepath_scenario::{GpuInterface, GpuWork};
 use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Gpu, Disturbance::MemoryBandwidth];
 
 const PROGRAM: &str = "wakepath-gpu";
-/// Longest line that is read of it.
-const LONGEST: u64 = 4096;
+/// How long drivers may take to say what they have.
+const DRIVERS_PATIENCE: Duration = Duration::from_secs(20);
 
 /// How the load is carried out here.
 pub(crate) struct Planned {
@@ -38,6 +39,8 @@ pub(crate) fn plan(
     work: GpuWork,
     interface: Option<GpuInterface>,
     number: u32,
+    cpus: &[u16],
+    launcher: &Path,
 ) -> Result<Planned, LoadError> {
     let path = programs::find("gpu", PROGRAM, None).map_err(|error| match error {
         LoadError::MissingProgram { load, program, .. } => LoadError::MissingProgram {
@@ -51,7 +54,7 @@ pub(crate) fn plan(
     if let Some(interface) = interface {
         arguments.extend(["--interface".into(), interface.word().into()]);
     }
-    let device = match which(&path, &arguments) {
+    let device = match which(launcher, &path, &arguments, cpus) {
         Ok(device) => device,
         Err(why) => {
             let refused = LoadError::NoDevice(why.clone());
@@ -87,22 +90,36 @@ pub(crate) fn plan(
 }
 
 /// The device that the program would take, or why there is none.
-fn which(path: &PathBuf, arguments: &[String]) -> Result<Device, String> {
-    let mut command = Command::new(path);
-    command.arg("which").args(arguments).stdin(Stdio::null());
-    let output = command
-        .output()
-        .map_err(|error| format!("{}: {error}", path.display()))?;
-    if output.status.success() {
-        return serde_json::from_slice(&output.stdout)
+fn which(
+    launcher: &Path,
+    path: &Path,
+    arguments: &[String],
+    cpus: &[u16],
+) -> Result<Device, String> {
+    let question = [&["which".to_owned()], arguments].concat();
+    let asked = asked::ask(launcher, path, &question, None, cpus, DRIVERS_PATIENCE);
+    let said = asked
+        .map_err(|error| format!("{}: {error}", path.display()))?
+        .ok_or_else(|| {
+            let seconds = DRIVERS_PATIENCE.as_secs();
+            format!(
+                "{} got no answer of the drivers within {seconds} s",
+                path.display()
+            )
+        })?;
+    if said.status.success() {
+        return serde_json::from_str(&said.output.text())
             .map_err(|error| format!("{} which: {error}", path.display()));
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let line = said.lines().rev().find(|line| !line.trim().is_empty());
-    Err(match line {
-        Some(line) => without_name(line).to_owned(),
-        None => format!("{} ended with {}", path.display(), output.status),
-    })
+    Err(why_it_ended(&said.errors, &said.status.to_string()))
+}
+
+/// The last line that the program said of itself.
+fn why_it_ended(errors: &Capture, status: &str) -> String {
+    match errors.last_line() {
+        Some(line) => without_name(&line).to_owned(),
+        None => format!("{PROGRAM} ended with {status}"),
+    }
 }
 
 fn without_name(line: &str) -> &str {
@@ -141,8 +158,10 @@ pub(crate) fn run(
             directory: None,
         },
     };
-    let (said, errors) = io::pipe().map_err(Ended::system("cannot listen to the program"))?;
-    let mut child = launch::worker(&child, Stdio::null(), Stdio::piped(), errors.into())
+    // A driver that complains without end must not hold the program up.
+    let complaints = Capture::new().and_then(|one| Ok((one.descriptor()?, one)));
+    let (errors, complaints) = complaints.map_err(Ended::system("cannot listen to the program"))?;
+    let mut child = launch::worker(&child, Stdio::null(), Stdio::piped(), errors)
         .map_err(Ended::system("cannot start the program"))?;
     let output = child.stdout.take().map(BufReader::new);
     let mut last = [0; 2];
@@ -158,17 +177,12 @@ pub(crate) fn run(
         let busy_ns = now[1].saturating_sub(last[1]);
         counter.device_ns.fetch_add(busy_ns, Ordering::Relaxed);
         last = now;
+        complaints.keep_short();
     }
     let status = child
         .wait()
         .map_err(Ended::system("cannot wait for the program"))?;
-    let mut text = String::new();
-    let _ = said.take(LONGEST).read_to_string(&mut text);
-    let line = text.lines().rev().find(|line| !line.trim().is_empty());
-    Err(Ended::Gpu(match line {
-        Some(line) => without_name(line).to_owned(),
-        None => format!("{PROGRAM} ended with {status}"),
-    }))
+    Err(Ended::Gpu(why_it_ended(&complaints, &status.to_string())))
 }
 
 /// Work done, and nanoseconds that the device was at it.

@@ -1,6 +1,6 @@
 //! One running process of a load: how it is started, signalled and found to have ended.
 
-use super::capture::Capture;
+use crate::capture::Capture;
 use crate::counters::Counters;
 use crate::disturbance::iperf3;
 use crate::plan::{Assignment, Job, PORT, PlannedLoad, Work};

@@ -10,10 +10,10 @@ use std::os::unix::fs::FileExt;
 /// Beyond this the text is thrown away, to bound memory.
 const LONGEST: u64 = 64 << 10;
 
-pub(super) struct Capture(File);
+pub(crate) struct Capture(File);
 
 impl Capture {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let file = memfd_create("wakepath-load-output", MemfdFlags::CLOEXEC)?;
         // Appending, so that throwing away the beginning does not leave a hole.
         fcntl_setfl(&file, OFlags::APPEND)?;
@@ -21,12 +21,12 @@ impl Capture {
     }
 
     /// A descriptor for a child.
-    pub(super) fn descriptor(&self) -> io::Result<OwnedFd> {
+    pub(crate) fn descriptor(&self) -> io::Result<OwnedFd> {
         Ok(self.0.try_clone()?.into())
     }
 
     /// All that is there, up to the longest kept.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut bytes = vec![0; LONGEST as usize];
         let length = fstat(&self.0).map_or(0, |data| u64::try_from(data.st_size).unwrap_or(0));
         let count = self
@@ -37,17 +37,17 @@ impl Capture {
     }
 
     /// The first line that is not blank.
-    pub(super) fn first_line(&self) -> Option<String> {
+    pub(crate) fn first_line(&self) -> Option<String> {
         self.text().lines().find_map(tidy)
     }
 
     /// The last line that is not blank.
-    pub(super) fn last_line(&self) -> Option<String> {
+    pub(crate) fn last_line(&self) -> Option<String> {
         self.text().lines().rev().find_map(tidy)
     }
 
     /// Throws the text away when it has grown too long.
-    pub(super) fn keep_short(&self) {
+    pub(crate) fn keep_short(&self) {
         if fstat(&self.0).is_ok_and(|data| data.st_size > LONGEST as i64) {
             let _ = ftruncate(&self.0, 0);
         }
