@@ -180,20 +180,52 @@ impl Minute {
 
     /// Adds its latencies up; smallest and largest stay exact.
     pub fn add_to(&self, histogram: &mut LatencyHistogram) {
-        let mut low = 0_i64;
+        let mut edge = 0_i64;
         let pairs = self.bins.as_chunks::<2>().0;
         for (number, [step, count]) in pairs.iter().enumerate() {
-            low = low.saturating_add(*step);
+            edge = edge.saturating_add(*step);
             let mut count = count.max(&0).cast_unsigned();
-            if number == 0 && count > 0 {
-                histogram.record(self.min_ns);
-                count -= 1;
-            }
+            // The least value lies in the first bin, and no other of that bin below it.
+            let value = match number {
+                0 => edge.max(self.min_ns),
+                _ => edge,
+            };
             if number + 1 == pairs.len() && count > 0 {
                 histogram.record(self.max_ns);
                 count -= 1;
             }
-            histogram.record_many(low, count);
+            histogram.record_many(value, count);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn smallest_and_largest_stay_exact_where_their_bins_hold_more_than_one() {
+        // Bins have 64 ns here, and 15 592 is no edge of one.
+        for values in [
+            &[15_592, 15_593, 15_600, 40_000, 80_001, 80_003][..],
+            &[15_592, 15_593],
+            &[15_592],
+            &[-5, -5, 3],
+            &[-90_000, -80_000, 7],
+        ] {
+            let mut before = LatencyHistogram::new();
+            values.iter().for_each(|&value| before.record(value));
+            let mut minute = Minute::default();
+            minute.put(&before);
+            let mut after = LatencyHistogram::new();
+            minute.add_to(&mut after);
+            assert_eq!(
+                (after.min(), after.max()),
+                (before.min(), before.max()),
+                "{values:?}"
+            );
+            let counts = |of: &LatencyHistogram| of.occupied().collect::<Vec<_>>();
+            assert_eq!(counts(&after), counts(&before), "{values:?}");
         }
     }
 }
