@@ -4,7 +4,6 @@
 
 use crate::error::AssessmentError;
 use crate::judged::window_end;
-use crate::median;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wakepath_archive::{Run, SegmentRecord, ThreadRecord};
@@ -52,7 +51,7 @@ pub struct StretchShares {
 /// A share over repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Share {
-    /// The median of the repetitions' own; between two of them the lower one.
+    /// The median of the repetitions' own; between two of them their mean.
     pub median: f64,
     /// Where that of all repetitions lies, with at least 95 %, by ranks; `None` with fewer than
     /// [`REPETITIONS_FOR_AN_INTERVAL`].
@@ -66,7 +65,7 @@ impl Share {
         if count == 0 {
             return None;
         }
-        let median = median(&values);
+        let median = (values[(count - 1) / 2] + values[count / 2]) / 2.0;
         let interval = (count >= REPETITIONS_FOR_AN_INTERVAL).then(|| {
             let ranks = quantile_rank_interval(count as u64, Quantile::P50, 0.95);
             let at = |rank: Option<u64>, otherwise: usize| {

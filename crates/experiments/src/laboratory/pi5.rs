@@ -119,6 +119,6 @@ pub const EXPERIMENT: Experiment = Experiment {
          (docs/concepts/virtual-time.md). Debian's PREEMPT_RT kernel has no such pages.",
         "The published worst cases are not told by policy: they stand beside the worst over all policies.",
         "The stress's arguments are not published; all built-in loads take its place, storms of timers and \
-         of freed files and forks of a large process among them.",
+         of sockets closed with full queues and forks of a large process among them.",
     ],
 };

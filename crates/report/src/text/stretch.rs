@@ -42,7 +42,7 @@ pub(crate) fn table(stretches: &[Stretched]) -> Table {
         );
     for of in stretches {
         let shares = of.shares.as_ref();
-        let share = |share: Option<&Share>| Cell::from(share.map(shown));
+        let share = |share: Option<&Share>| Cell::from(share.map(|share| shown(share, "")));
         let mut cells: Vec<Cell> = vec![
             size(of.working_set_bytes).into(),
             micros(of.alone_ns).into(),
@@ -81,8 +81,8 @@ pub(crate) fn sentence(of: &Stretched) -> Option<String> {
     Some(match (sure, shares.memory.interval) {
         (Some((share, what)), _) => {
             format!(
-                "{name}: most of what its time varies by is {what}, {} %",
-                shown(share)
+                "{name}: most of what its time varies by is {what}: {}",
+                shown(share, " %")
             )
         }
         (None, Some(_)) => {
@@ -97,18 +97,18 @@ pub(crate) fn sentence(of: &Stretched) -> Option<String> {
     })
 }
 
-fn shown(share: &Share) -> String {
-    let percent = |share: f64| format!("{:.0}", share * 100.0).replace("-0", "0");
+/// Its median, with the unit, and its interval.
+fn shown(share: &Share, unit: &str) -> String {
+    // Rounded first: no share is −0.
+    let percent = |share: f64| {
+        ((share * 100.0).round() as i64)
+            .to_string()
+            .replace('-', "−")
+    };
+    let median = percent(share.median);
     match share.interval {
-        Some((low, high)) => {
-            format!(
-                "{} ({} … {})",
-                percent(share.median),
-                percent(low),
-                percent(high)
-            )
-        }
-        None => percent(share.median),
+        Some((low, high)) => format!("{median}{unit} ({} … {})", percent(low), percent(high)),
+        None => format!("{median}{unit}"),
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
         let sure = sentence(&stretched(share(0.51))).unwrap();
         assert_eq!(
             sure,
-            "FIFO 80, 4 MiB: most of what its time varies by is contention for caches and memory, 80 (51 … 90) %"
+            "FIFO 80, 4 MiB: most of what its time varies by is contention for caches and memory: 80 % (51 … 90)"
         );
         let unsure = sentence(&stretched(share(0.49))).unwrap();
         assert!(
