@@ -50,11 +50,11 @@ pub(crate) static LOAD: Variants = Variants {
     title: "load",
     about: "One disturbance. A load that needs no more can be written as its kind alone: \
             `\"cpu\"`, `\"files\"`; a memory load also as `\"memory l2\"` or `\"memory 4 MiB\"`, one of a GPU as \
-            `\"gpu transfer\"`.",
+            `\"gpu transfer\"`, one of storage as `\"fio direct\"`.",
     tag: "kind",
     short: (
         "^(cpu|memory( (l1|l2|l3|dram|[0-9].*))?|messages|processes|files|network|timers|\
-         timer-storm|rcu-storm|address-spaces|ethercat|stress-ng|fio|hackbench|bonnie|iperf3|wget|gpu( (compute|transfer))?|glmark2)$",
+         timer-storm|rcu-storm|address-spaces|ethercat|stress-ng|fio( (direct|buffered))?|hackbench|bonnie|iperf3|wget|gpu( (compute|transfer))?|glmark2)$",
         "the kind alone, such as `\"cpu\"`",
     ),
     variants: &[
@@ -122,7 +122,24 @@ pub(crate) static LOAD: Variants = Variants {
             ],
         },
         program("stress-ng", "stress-ng from its package."),
-        program("fio", "fio from its package."),
+        Variant {
+            name: "fio",
+            about: "fio from its package, with a job of a profile or of your own. Without either it has no job.",
+            keys: &[
+                optional(
+                    "profile",
+                    Form::Choice(&["direct", "buffered"]),
+                    "none: the arguments say all",
+                    "`direct`: four processes read and write 4 KiB anywhere in 256 MiB each, past the page cache. \
+                     `buffered`: two write 256 MiB each in a row into the page cache, and have it written to the disk \
+                     at the end. The run records the arguments that this stands for; `arguments` come after them.",
+                ),
+                ARGUMENTS,
+                WORKERS,
+                CPU,
+                CPUS,
+            ],
+        },
         program("hackbench", "hackbench from rt-tests."),
         program("bonnie", "bonnie++ from its package."),
         program(

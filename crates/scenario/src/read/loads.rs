@@ -2,6 +2,7 @@
 
 use super::ethercat::read_bus;
 use super::placement::read_placement;
+use super::storage;
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
 use crate::keys::{self, suggestion};
@@ -79,6 +80,10 @@ fn short_form(text: &str) -> Result<LoadKind, Complaint> {
         let complaint = || Complaint::new("names no work of a GPU", "give compute or transfer");
         return Ok(gpu(gpu_work(work).ok_or_else(complaint)?));
     }
+    if let Some(profile) = text.strip_prefix("fio ") {
+        let complaint = || Complaint::new("names no profile of fio", "give direct or buffered");
+        return storage::named(profile).ok_or_else(complaint);
+    }
     if text == "command" {
         let remedy = "give { kind = \"command\", command = [\"program\", \"argument\"] }";
         return Err(Complaint::new("does not say which command", remedy));
@@ -131,6 +136,7 @@ fn read_kind(name: &str, section: &Section<'_>) -> Result<LoadKind, Finding> {
             Ok(LoadKind::Memory { working_set })
         }
         "gpu" => read_gpu(section),
+        "fio" => storage::read(section),
         "command" => {
             let remedy = "give a list such as [\"program\", \"argument\"]";
             let node = section.need("command", remedy)?;

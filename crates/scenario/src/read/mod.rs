@@ -9,6 +9,7 @@ mod loads;
 mod placement;
 mod sections;
 mod settings;
+mod storage;
 mod task_set;
 mod task_table;
 mod tasks;

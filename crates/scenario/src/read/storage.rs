@@ -1,0 +1,91 @@
+//! fio jobs by name: what each stands for, word by word. A run records the arguments and not the name, so
+//! that nobody has to know which wakepath it was. It starts nothing.
+
+use super::loads::read_arguments;
+use crate::LoadKind;
+use crate::document::Section;
+use crate::error::Finding;
+
+/// The names, and the arguments that each stands for.
+const PROFILES: [(&str, &[&str]); 2] = [
+    // Past the page cache: each request waits for the device and its interrupt.
+    (
+        "direct",
+        &[
+            "--name=direct",
+            "--rw=randrw",
+            "--bs=4k",
+            "--size=256M",
+            "--ioengine=psync",
+            "--direct=1",
+            "--numjobs=4",
+        ],
+    ),
+    // Into the page cache, as fast as it takes them: the kernel's own threads write them back.
+    (
+        "buffered",
+        &[
+            "--name=buffered",
+            "--rw=write",
+            "--bs=1M",
+            "--size=256M",
+            "--ioengine=psync",
+            "--direct=0",
+            "--numjobs=2",
+            "--end_fsync=1",
+        ],
+    ),
+];
+
+/// The job of this name.
+pub(super) fn named(name: &str) -> Option<LoadKind> {
+    let arguments = arguments(name)?;
+    Some(LoadKind::Fio { arguments })
+}
+
+/// fio with a profile, with arguments, or with a profile and more arguments.
+pub(super) fn read(section: &Section<'_>) -> Result<LoadKind, Finding> {
+    let mut all = match section.get("profile") {
+        None => Vec::new(),
+        Some(node) => {
+            let remedy = "give \"direct\" or \"buffered\"";
+            let name = node.text(remedy)?;
+            arguments(name).ok_or_else(|| node.refuse("is no profile of fio", remedy))?
+        }
+    };
+    if let Some(node) = section.get("arguments") {
+        all.extend(read_arguments(&node)?);
+    }
+    Ok(LoadKind::Fio { arguments: all })
+}
+
+fn arguments(name: &str) -> Option<Vec<String>> {
+    let mut all = PROFILES.iter();
+    let (_, words) = all.find(|(known, _)| *known == name)?;
+    Some(words.iter().map(|&word| word.to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{KnownCpus, LoadKind, Scenario};
+
+    #[test]
+    fn a_profile_stands_for_its_arguments_and_others_come_after_them() {
+        let text = "name = \"storage\"\nperiod = \"1 ms\"\ncycles = 1000\npolicies = [\"FIFO 80\"]\n\
+                    phases = [{ name = \"storage\", loads = [\"fio buffered\", { kind = \"fio\", \
+                    profile = \"direct\", arguments = [\"--size=1M\"] }] }]\n\
+                    criterion = { latency = \"1 ms\" }\n";
+        let read =
+            |text: &str| Scenario::parse(text, "storage.toml", &KnownCpus::first(2)).unwrap();
+        let scenario = read(text);
+        let arguments = |load: usize| match &scenario.phases[0].loads[load].kind {
+            LoadKind::Fio { arguments } => arguments.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert!(arguments(0).contains(&"--direct=0".to_owned()));
+        assert_eq!(arguments(1).first().unwrap(), "--name=direct");
+        assert_eq!(arguments(1).last().unwrap(), "--size=1M");
+        // What a run keeps reads back the same, whatever a later wakepath calls a profile.
+        assert_eq!(read(&scenario.to_toml()), scenario);
+    }
+}
