@@ -1,6 +1,7 @@
 //! What an experiment is made of. The experiments themselves are in `laboratory` and `board`.
 
 use super::Claim;
+use super::published::{Published, rows};
 use wakepath_machine::PreemptionModel;
 
 /// A published experiment and how it is repeated.
@@ -24,12 +25,19 @@ pub struct Experiment {
     pub given: &'static [Given],
     /// What is drawn.
     pub drawing: Drawing,
-    /// Figures that were published.
-    pub published: &'static [Published],
+    /// Its table of published figures.
+    pub(crate) table: &'static str,
     /// What was published as a finding, each with the test that our figures are put to.
     pub claims: &'static [Claim],
     /// How the repetition differs from what was published, each in a sentence.
     pub differs: &'static [&'static str],
+}
+
+impl Experiment {
+    /// Figures that were published; of kernels that are none of its guests too.
+    pub fn published(&self) -> impl Iterator<Item = Published> {
+        rows(self.table)
+    }
 }
 
 /// A kernel with its parameters, under the name that the published table has for it.
@@ -142,19 +150,6 @@ pub struct Cell<'a> {
 
 /// In a policy's place: all policies of that phase. Its smallest and its largest are those of any of them.
 pub const OVER_POLICIES: &str = "all policies";
-
-/// Published wake-up latencies of one condition, in microseconds on the machine that they are of.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Published {
-    /// Which.
-    pub cell: Cell<'static>,
-    /// Smallest.
-    pub min: Option<f64>,
-    /// Average.
-    pub mean: Option<f64>,
-    /// Largest.
-    pub max: Option<f64>,
-}
 
 /// Which figure of a condition: of its wake-up latencies, where nothing else is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

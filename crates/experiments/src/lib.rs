@@ -7,14 +7,16 @@ mod claim;
 mod experiment;
 mod laboratory;
 mod page;
+mod published;
 mod repeated;
 mod shown;
 
 pub use board::{guest_of, of_boards, on_a_board};
 pub use claim::{Agreement, Claim, Finding, Test, findings, findings_text};
 pub use experiment::{
-    Boot, Cell, Drawing, Experiment, Figure, Given, Guest, OVER_POLICIES, Published, Setting,
+    Boot, Cell, Drawing, Experiment, Figure, Given, Guest, OVER_POLICIES, Setting,
 };
 pub use laboratory::{all, named};
 pub use page::{Page, page};
+pub use published::Published;
 pub use repeated::{GuestRun, Measured, Repeated, Unlike};

@@ -1,7 +1,7 @@
 //! AuraUAS: a loop of 100 Hz beside a log that is written with fsync.
 
 use super::{ANY, booted, cell};
-use crate::{Claim, Drawing, Experiment, Figure, Setting, Test};
+use crate::{Claim, Drawing, Experiment, Figure, Setting, Test, published};
 
 const KERNEL: &str = "this kernel";
 const WRITING: &str = "log-writes";
@@ -20,7 +20,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     guests: &[booted(KERNEL, "any kernel", ANY, None)],
     given: &[],
     drawing: Drawing::Boxes,
-    published: &[],
+    table: published::NONE,
     claims: &[
         Claim {
             published: "under SCHED_FIFO 99, with the log in another process, each frame ends within its 10 ms",

@@ -1,8 +1,7 @@
 //! BeaglePilot on a board: its kernels one after the other, a boot each.
 
 use super::{REAL_TIME, booted, cell};
-use crate::laboratory::beaglepilot::PUBLISHED;
-use crate::{Claim, Drawing, Experiment, Figure, Setting, Test};
+use crate::{Claim, Drawing, Experiment, Figure, Setting, Test, published};
 use wakepath_machine::PreemptionModel::{Full, Lazy, None as NoPreemption, Voluntary};
 
 const POLICY: &str = "FIFO 99";
@@ -42,7 +41,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     given: &[],
     drawing: Drawing::Overlay,
-    published: PUBLISHED,
+    table: published::BEAGLEPILOT,
     claims: &[
         Claim {
             published: "PREEMPT's largest latency lies below vanilla's (68 against 193 µs)",

@@ -1,8 +1,8 @@
 //! OSPERT 2013 on a board: a thread on each CPU beside three backgrounds.
 
 use super::{REAL_TIME, STANDARD, booted};
-use crate::laboratory::litmus::{CLAIMS, PUBLISHED};
-use crate::{Drawing, Experiment, Setting};
+use crate::laboratory::litmus::CLAIMS;
+use crate::{Drawing, Experiment, Setting, published};
 
 const PLAIN: &str = "plain Linux";
 const RT: &str = "PREEMPT_RT";
@@ -22,7 +22,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     given: &[],
     drawing: Drawing::Averages,
-    published: PUBLISHED,
+    table: published::LITMUS,
     claims: CLAIMS,
     differs: &[
         "As many threads as this board has CPUs, each judged by itself; the published figures are over sixteen, and \

@@ -1,8 +1,7 @@
 //! arXiv 2604.19275 on a board: eight policies on a standard and a real-time kernel.
 
 use super::{REAL_TIME, STANDARD, booted, cell};
-use crate::laboratory::pi5::PUBLISHED;
-use crate::{Claim, Drawing, Experiment, Figure, OVER_POLICIES, Setting, Test};
+use crate::{Claim, Drawing, Experiment, Figure, OVER_POLICIES, Setting, Test, published};
 
 const ORDINARY: &str = "standard";
 const RT: &str = "PREEMPT_RT";
@@ -32,7 +31,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     given: &[],
     drawing: Drawing::Boxes,
-    published: PUBLISHED,
+    table: published::PI5,
     claims: &[
         Claim {
             published: "under stress the real-time kernel's worst case is nearly 88 % lower",

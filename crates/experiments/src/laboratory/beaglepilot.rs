@@ -1,41 +1,12 @@
 //! BeaglePilot's four kernels, of which three can be had as packages and one is given.
 
 use super::cell;
-use crate::{Claim, Drawing, Experiment, Figure, Given, Guest, Published, Setting, Test};
+use crate::{Claim, Drawing, Experiment, Figure, Given, Guest, Setting, Test, published};
 
 const POLICY: &str = "FIFO 99";
 const ALL_LOADS: &str = "all loads";
 const XENOMAI: &str = "Xenomai";
 const ON_COBALT: &str = "COBALT FIFO 99";
-
-const fn published(guest: &'static str, min: f64, mean: f64, max: f64) -> Published {
-    Published {
-        cell: cell(guest, "stress", POLICY),
-        min: Some(min),
-        mean: Some(mean),
-        max: Some(max),
-    }
-}
-
-/// What was published, on a board as in the laboratory.
-pub(crate) const PUBLISHED: &[Published] = &[
-    published("vanilla", 14.0, 19.0, 193.0),
-    published("PREEMPT", 16.0, 21.0, 68.0),
-    published("RT_PREEMPT", 20.0, 27.0, 91.0),
-];
-
-/// With the kernel that only the laboratory can be given.
-const ALL_PUBLISHED: &[Published] = &[
-    PUBLISHED[0],
-    PUBLISHED[1],
-    PUBLISHED[2],
-    Published {
-        cell: cell(XENOMAI, "stress", ON_COBALT),
-        min: Some(15.0),
-        mean: Some(23.0),
-        max: Some(630.0),
-    },
-];
 
 pub const EXPERIMENT: Experiment = Experiment {
     setting: Setting::Laboratory,
@@ -69,7 +40,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         policies: "policies = [\"COBALT FIFO 99\"]",
     }],
     drawing: Drawing::Overlay,
-    published: ALL_PUBLISHED,
+    table: published::BEAGLEPILOT,
     claims: &[
         Claim {
             published: "PREEMPT's largest latency lies below vanilla's (68 against 193 µs)",

@@ -1,7 +1,7 @@
 //! What isolation does for a loop, after the qualification of a Jetson Orin.
 
 use super::cell;
-use crate::{Claim, Drawing, Experiment, Figure, Guest, Setting, Test};
+use crate::{Claim, Drawing, Experiment, Figure, Guest, Setting, Test, published};
 
 const POLICY: &str = "FIFO 80";
 const STRESS: &str = "stress";
@@ -41,7 +41,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     given: &[],
     drawing: Drawing::Overlay,
-    published: &[],
+    table: published::NONE,
     claims: &[
         Claim {
             published: "isolation lowers the largest latency of a real-time kernel under load (159 to \

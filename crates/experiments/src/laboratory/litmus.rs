@@ -1,30 +1,14 @@
 //! OSPERT 2013: loads of three kinds, one measuring thread on each CPU.
 
 use super::cell;
-use crate::{Claim, Drawing, Experiment, Figure, Given, Guest, Published, Setting, Test};
+use crate::{Claim, Drawing, Experiment, Figure, Given, Guest, Setting, Test, published};
 
 const PLAIN: &str = "plain Linux";
 const RT: &str = "PREEMPT_RT";
 /// The thread with the shorter period; the other one is in the table.
 const POLICY: &str = "FIFO 99, cpu0";
 
-/// What was published, on a board as in the laboratory.
-pub(crate) const PUBLISHED: &[Published] = &[
-    Published {
-        cell: cell(PLAIN, "none", POLICY),
-        min: None,
-        mean: Some(2.89),
-        max: Some(19.73),
-    },
-    Published {
-        cell: cell(RT, "none", POLICY),
-        min: None,
-        mean: Some(2.74),
-        max: Some(11.20),
-    },
-];
-
-/// What was found, likewise.
+/// What was found, on a board as in the laboratory.
 pub(crate) const CLAIMS: &[Claim] = &[
     Claim {
         published: "without load PREEMPT_RT's largest latency is lower (11.20 against 19.73 µs)",
@@ -102,7 +86,7 @@ pub const EXPERIMENT: Experiment = Experiment {
                    policies = [\"LITMUS P-FP 1\", \"LITMUS PSN-EDF\", \"LITMUS GSN-EDF\", \"FIFO 99\"]",
     }],
     drawing: Drawing::Averages,
-    published: PUBLISHED,
+    table: published::LITMUS,
     claims: CLAIMS,
     differs: &[
         "Debian's Linux 6.1 on two emulated CPUs, with threads of 1000 and 1500 µs, instead of sixteen \

@@ -1,28 +1,12 @@
 //! arXiv 2604.19275: eight policies on a standard and a real-time kernel.
 
 use super::cell;
-use crate::{Claim, Drawing, Experiment, Figure, Guest, OVER_POLICIES, Published, Setting, Test};
+use crate::{Claim, Drawing, Experiment, Figure, Guest, OVER_POLICIES, Setting, Test, published};
 
 const STANDARD: &str = "standard";
 const RT: &str = "PREEMPT_RT";
 const STRESS: &str = "stress";
 const FIFO: &str = "FIFO 99";
-
-/// What was published, on a board as in the laboratory.
-pub(crate) const PUBLISHED: &[Published] = &[
-    Published {
-        cell: cell(STANDARD, STRESS, OVER_POLICIES),
-        min: None,
-        mean: None,
-        max: Some(9_000.0),
-    },
-    Published {
-        cell: cell(RT, STRESS, OVER_POLICIES),
-        min: None,
-        mean: None,
-        max: Some(225.0),
-    },
-];
 
 pub const EXPERIMENT: Experiment = Experiment {
     setting: Setting::Laboratory,
@@ -46,7 +30,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     given: &[],
     drawing: Drawing::Boxes,
-    published: PUBLISHED,
+    table: published::PI5,
     claims: &[
         Claim {
             published: "under stress the real-time kernel's worst case is nearly 88 % lower",

@@ -50,7 +50,7 @@ pub fn latencies(text: &mut String, repeated: &Repeated) {
 fn not_given(text: &mut String, repeated: &Repeated) {
     let given = repeated.experiment.given.iter();
     for one in given.filter(|one| repeated.runs_of(one.name).next().is_none()) {
-        let mut all = repeated.experiment.published.iter();
+        let mut all = repeated.experiment.published();
         let cell = all.find(|of| of.cell.guest == one.name).map(|of| of.cell);
         let [policy, phase] = cell.map_or(["–"; 2], |cell| [cell.policy, cell.phase]);
         line!(
@@ -65,7 +65,7 @@ fn not_given(text: &mut String, repeated: &Repeated) {
 
 /// Published figures that are of no single policy, beside the least and the greatest of all policies.
 fn over_policies(text: &mut String, repeated: &Repeated) {
-    let published = repeated.experiment.published.iter();
+    let published = repeated.experiment.published();
     for one in published.filter(|one| one.cell.policy == OVER_POLICIES) {
         let of = |figure| repeated.figures(one.cell, figure).unwrap_or_default();
         let least = of(Figure::Min).into_iter().min_by(f64::total_cmp);
@@ -137,11 +137,11 @@ fn micros(ns: Option<f64>) -> String {
 
 fn published(repeated: &Repeated, guest: &str, phase: &str, policy: &str) -> String {
     let is_it = |cell: Cell| cell.guest == guest && cell.phase == phase && cell.policy == policy;
-    let mut all = repeated.experiment.published.iter();
+    let mut all = repeated.experiment.published();
     let Some(Published { min, mean, max, .. }) = all.find(|one| is_it(one.cell)) else {
         return String::new();
     };
-    let shown = |value: &Option<f64>| value.map_or("–".to_owned(), |value| value.to_string());
+    let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| value.to_string());
     [min, mean, max].map(shown).join(" / ")
 }
 

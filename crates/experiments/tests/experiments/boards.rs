@@ -1,8 +1,8 @@
 //! The experiments of a board: each names conditions that its scenario has, and knows a boot by what it is.
 
 use wakepath_experiments::{
-    Agreement, Experiment, GuestRun, Measured, OVER_POLICIES, Repeated, Unlike, findings, guest_of,
-    of_boards, on_a_board, page,
+    Agreement, Experiment, GuestRun, Measured, OVER_POLICIES, Published, Repeated, Unlike,
+    findings, guest_of, of_boards, on_a_board, page,
 };
 use wakepath_machine::PreemptionModel::{self, Full, Lazy, RealTime, Unknown, Voluntary};
 use wakepath_report::Figures;
@@ -27,7 +27,13 @@ fn every_cell_that_is_named_is_a_condition_of_the_built_in_scenario() {
         let scenario = scenario(experiment);
         let phases: Vec<&str> = scenario.phases.iter().map(|phase| &*phase.name).collect();
         let policies: Vec<String> = scenario.policies.iter().map(|p| p.to_string()).collect();
-        let said = format!("{:?} {:?}", experiment.claims, experiment.published);
+        // Of kernels that a board can't boot (Xenomai's), the rows are the laboratory's.
+        let is_booted = |one: &Published| {
+            let mut guests = experiment.guests.iter();
+            guests.any(|guest| guest.name == one.cell.guest)
+        };
+        let published: Vec<Published> = experiment.published().filter(is_booted).collect();
+        let said = format!("{:?} {published:?}", experiment.claims);
         let mut count = 0;
         for cell in said.split("Cell { guest: ").skip(1) {
             let words: Vec<&str> = cell.split('"').collect();

@@ -107,7 +107,8 @@ fn every_cell_that_is_named_is_a_condition_of_the_scenario() {
         let scenario = scenario(experiment);
         let phases: Vec<&str> = scenario.phases.iter().map(|phase| &*phase.name).collect();
         let policies: Vec<String> = scenario.policies.iter().map(|p| p.to_string()).collect();
-        let said = format!("{:?} {:?}", experiment.claims, experiment.published);
+        let published: Vec<_> = experiment.published().collect();
+        let said = format!("{:?} {published:?}", experiment.claims);
         let cells = said.split("Cell { guest: ").skip(1);
         let mut count = 0;
         for cell in cells {
