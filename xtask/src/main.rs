@@ -5,6 +5,7 @@ mod arguments;
 mod bench;
 mod descendants;
 mod documents;
+mod experiments;
 mod job;
 mod place;
 mod python;
@@ -37,6 +38,8 @@ Usage: cargo xtask <command>
   bench probe              what tracing costs a loop, beside plain tracefs and perf
         [--rounds N] [--seconds S] [--cpu C] [--program PATH]
   docs [--check]           write the generated documents, or fail where they drifted
+  experiments [--check]    write the page of published experiments anew, or hold the committed one against it
+        [--program PATH]   takes an hour of CPU time, and goes on where it was cut off
   release                  static programs, archives, packages, wheels, installer, check sums
         [--only TARGET]... [--into DIRECTORY]
         [--program PATH] [--host PATH]   packed as they are, instead of built
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
             _ => Err(USAGE.into()),
         },
         Some("docs") => documents::run(arguments),
+        Some("experiments") => experiments::run(arguments),
         Some("release") => release::run(arguments),
         _ => Err(USAGE.into()),
     };
