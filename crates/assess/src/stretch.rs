@@ -7,7 +7,7 @@ use crate::judged::window_end;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wakepath_archive::{Run, SegmentRecord, ThreadRecord};
-use wakepath_scenario::{LoadKind, Phase, Scenario, Work, WorkingSet};
+use wakepath_scenario::{LoadKind, MemoryAccess, Phase, Scenario, Work, WorkingSet};
 use wakepath_statistics::{
     Moments, Quantile, VarianceShares, quantile_rank_interval, variance_shares,
 };
@@ -93,7 +93,13 @@ impl Beside {
         for load in &phase.loads {
             match &load.kind {
                 LoadKind::Cpu => {}
-                LoadKind::Memory { working_set } => names.push(level(*working_set)),
+                LoadKind::Memory {
+                    working_set,
+                    access,
+                } => names.push(match access {
+                    MemoryAccess::Stream => level(*working_set),
+                    MemoryAccess::Chase => format!("{}, chased", level(*working_set)),
+                }),
                 _ => return None,
             }
         }

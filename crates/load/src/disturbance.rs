@@ -3,6 +3,7 @@
 
 pub(crate) mod address_spaces;
 pub(crate) mod bonnie;
+pub(crate) mod chase;
 pub(crate) mod command;
 pub(crate) mod cpu;
 pub(crate) mod ethercat;

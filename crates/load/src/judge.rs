@@ -169,7 +169,10 @@ mod tests {
             cpus: vec![0, 1],
             workers: 2,
             first_slot: 1,
-            work: Work::BuiltIn(Job::Memory { bytes: 4096 }),
+            work: Work::BuiltIn(Job::Memory {
+                bytes: 4096,
+                chases: false,
+            }),
             notes: vec![],
             working_set_bytes: Some(4096),
             device: None,

@@ -130,6 +130,7 @@ pub(crate) enum Job {
     Cpu,
     Memory {
         bytes: u64,
+        chases: bool,
     },
     Messages,
     MessageSender {

@@ -9,7 +9,7 @@ use crate::plan::{Job, Plan, PlannedLoad, Unit, Work};
 use crate::{Disturbance, LoadError, StartOptions, memory_budget};
 use std::path::Path;
 use std::time::Duration;
-use wakepath_scenario::{LoadKind, LoadSpec};
+use wakepath_scenario::{LoadKind, LoadSpec, MemoryAccess};
 use wakepath_timeline::CpuSet;
 
 /// What the plan needs to know of this machine at this moment.
@@ -90,11 +90,19 @@ fn resolve_one(
     };
     let (disturbs, unit, steps, work) = match &spec.kind {
         LoadKind::Cpu => built_in(cpu::DISTURBS, "rounds", 1, Job::Cpu),
-        LoadKind::Memory { working_set } => {
+        LoadKind::Memory {
+            working_set,
+            access,
+        } => {
             let bytes = memory::bytes(*working_set, built_in_workers, &options.caches)?;
             working_set_bytes = Some(bytes);
             let disturbs = memory::disturbs(bytes, built_in_workers, &options.caches);
-            built_in(&disturbs, "MiB", 1 << 20, Job::Memory { bytes })
+            let (unit, steps) = match access {
+                MemoryAccess::Stream => ("MiB", 1 << 20),
+                MemoryAccess::Chase => ("accesses", 1),
+            };
+            let chases = *access == MemoryAccess::Chase;
+            built_in(&disturbs, unit, steps, Job::Memory { bytes, chases })
         }
         LoadKind::Messages => built_in(messages::DISTURBS, "messages", 1, Job::Messages),
         LoadKind::Processes => built_in(processes::DISTURBS, "rounds", 1, Job::Processes),
@@ -204,7 +212,7 @@ fn share_memory(
         return Ok(());
     }
     for load in loads.iter_mut().filter(is_memory) {
-        let Work::BuiltIn(Job::Memory { bytes }) = &mut load.work else {
+        let Work::BuiltIn(Job::Memory { bytes, .. }) = &mut load.work else {
             continue;
         };
         let share = memory_budget::share(*bytes, workers, room.memory_bytes) / 8 * 8;
@@ -316,6 +324,7 @@ mod tests {
     fn memory_loads_shrink_to_the_budget_and_say_so() {
         let kind = LoadKind::Memory {
             working_set: WorkingSet::Bytes(1 << 20),
+            access: MemoryAccess::Stream,
         };
         let (plan, _) = plan(&[spec(kind, 4, None)], 2 << 20).unwrap();
         assert_eq!(plan.loads[0].working_set_bytes, Some(512 << 10));

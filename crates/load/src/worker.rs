@@ -2,8 +2,8 @@
 
 use crate::counters::Counters;
 use crate::disturbance::{
-    address_spaces, cpu, ethercat, files, gpu, http_server, memory, messages, network, processes,
-    rcu_storm, timer_storm, timers,
+    address_spaces, chase, cpu, ethercat, files, gpu, http_server, memory, messages, network,
+    processes, rcu_storm, timer_storm, timers,
 };
 use crate::ended::{self, Ended};
 use crate::launch::NOTHING;
@@ -71,7 +71,10 @@ fn run(argument: &str) -> Result<Infallible, Ended> {
     let counter = counters.slot(slot);
     match &assignment.job {
         Job::Cpu => cpu::run(counter),
-        Job::Memory { bytes } => memory::run(counter, *bytes),
+        &Job::Memory { bytes, chases } => match chases {
+            true => chase::run(counter, bytes),
+            false => memory::run(counter, bytes),
+        },
         Job::Messages => {
             let unique = std::env::var(OWN_ENVIRONMENT_VARIABLE).unwrap_or_default();
             messages::run(&counters, &assignment, slot, &unique)

@@ -37,7 +37,7 @@ pub use estimate::{LOAD_START_NS, SEGMENT_SET_UP_NS, TooShort};
 pub use ethercat::{EthercatBus, SimulatedRing};
 pub use flight::{Course, FlightCriterion, FlightTerms, FlightVehicle, Losses, Word};
 pub use known_cpus::KnownCpus;
-pub use load::{GpuInterface, GpuWork, LoadKind, LoadSpec, OfferedLoad, WorkingSet};
+pub use load::{GpuInterface, GpuWork, LoadKind, LoadSpec, MemoryAccess, OfferedLoad, WorkingSet};
 pub use model::{
     Accounting, Phase, PluginSwitch, Scenario, Task, TimerSlack, Trace, TraceBackend, TraceBuffer,
 };

@@ -30,6 +30,8 @@ pub enum LoadKind {
         /// that level) or "dram" (four times the last-level cache) by the machine's topology when
         /// the load starts.
         working_set: WorkingSet,
+        /// How it goes through it.
+        access: MemoryAccess,
     },
     /// Groups of processes that pass messages through sockets, in the way of hackbench.
     Messages,
@@ -150,6 +152,7 @@ impl LoadKind {
             kind: match variant.name {
                 "memory" => Some(Self::Memory {
                     working_set: WorkingSet::Dram,
+                    access: MemoryAccess::Stream,
                 }),
                 name => simple_kind(name, Vec::new()),
             },
@@ -196,6 +199,27 @@ impl GpuInterface {
             Self::Cuda => "cuda",
             Self::Vulkan => "vulkan",
             Self::Opencl => "opencl",
+        }
+    }
+}
+
+/// How a memory load goes through its working set: IsolBench's two ways (Valsan, Yun and Farshchi, RTAS 2016).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemoryAccess {
+    /// Reads, changes and writes back from end to end: as many bytes as the memory takes.
+    Stream,
+    /// Reads one line after another in an order that none can foresee, each address from the line before: one
+    /// access at a time, as long as the memory takes for one.
+    Chase,
+}
+
+impl MemoryAccess {
+    /// As scenario files write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Stream => "stream",
+            Self::Chase => "chase",
         }
     }
 }

@@ -172,16 +172,20 @@ fn vehicle(vehicle: &FlightVehicle) -> Entries {
 
 fn load(load: &LoadSpec) -> Value {
     let kind = match &load.kind {
-        LoadKind::Memory { working_set } => Entries::new().with("kind", "memory").with(
-            "working-set",
-            match working_set {
+        LoadKind::Memory {
+            working_set,
+            access,
+        } => {
+            let size = match working_set {
                 WorkingSet::Bytes(bytes) => format_size(*bytes),
                 WorkingSet::L1 => "l1".to_owned(),
                 WorkingSet::L2 => "l2".to_owned(),
                 WorkingSet::L3 => "l3".to_owned(),
                 WorkingSet::Dram => "dram".to_owned(),
-            },
-        ),
+            };
+            let all = Entries::new().with("kind", "memory");
+            all.with("working-set", size).with("access", access.word())
+        }
         LoadKind::Ethercat { period_ns, bus } => {
             let cpus = load.cpus.as_ref().map(ToString::to_string);
             return Entries::new()

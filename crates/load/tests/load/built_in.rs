@@ -6,11 +6,12 @@ use crate::running::{
 use std::process::Command;
 use std::time::{Duration, Instant};
 use wakepath_load::{Disturbance, LoadError, LoadProof, Loads};
-use wakepath_scenario::{EthercatBus, LoadKind, LoadSpec, SimulatedRing, WorkingSet};
+use wakepath_scenario::{EthercatBus, LoadKind, LoadSpec, MemoryAccess, SimulatedRing, WorkingSet};
 
 wakepath_test_program::tests![
     the_cpu_load_computes_and_uses_cpu_time,
     the_memory_load_has_the_working_set_that_was_asked_for,
+    a_chase_beyond_the_caches_takes_longer_for_each_access_than_one_within,
     the_message_load_passes_messages_between_processes,
     the_process_load_creates_processes,
     the_file_load_writes_to_storage,
@@ -79,7 +80,10 @@ fn the_memory_load_has_the_working_set_that_was_asked_for() {
         (WorkingSet::Dram, 4 << 20),
         (WorkingSet::Bytes(48 << 20), 48 << 20),
     ] {
-        let kind = LoadKind::Memory { working_set };
+        let kind = LoadKind::Memory {
+            working_set,
+            access: MemoryAccess::Stream,
+        };
         let mut loads = Loads::start(&[spec(kind, 1, None)], &options(&scratch)).unwrap();
         loads.wait_until_working(PATIENCE).unwrap();
         std::thread::sleep(Duration::from_millis(100));
@@ -99,6 +103,24 @@ fn the_memory_load_has_the_working_set_that_was_asked_for() {
         let range = bytes / 1024..=bytes / 1024 + 2048;
         assert!(range.contains(&resident), "{resident} kB for {bytes} bytes");
     }
+}
+
+fn a_chase_beyond_the_caches_takes_longer_for_each_access_than_one_within() {
+    let chased = |bytes| {
+        prove(LoadKind::Memory {
+            working_set: WorkingSet::Bytes(bytes),
+            access: MemoryAccess::Chase,
+        })
+    };
+    let (within, beyond) = (chased(16 << 10), chased(128 << 20));
+    assert_eq!(within.unit, "accesses");
+    // Counted in ticks of 10 ms.
+    let per_cpu_second = |proof: &LoadProof| proof.work_done / proof.cpu_seconds.max(0.01);
+    // Some 1 ns against some 100 ns: neighbours change that by no such factor.
+    assert!(
+        per_cpu_second(&within) > 4.0 * per_cpu_second(&beyond),
+        "{within:?} {beyond:?}"
+    );
 }
 
 fn the_message_load_passes_messages_between_processes() {
@@ -238,6 +260,7 @@ fn all_loads_together_run_as_ordinary_processes_of_ordinary_priority() {
     let scratch = Scratch::new();
     let memory = LoadKind::Memory {
         working_set: WorkingSet::L2,
+        access: MemoryAccess::Stream,
     };
     let specs: Vec<LoadSpec> = [LoadKind::Cpu, memory, LoadKind::Messages, LoadKind::Timers]
         .into_iter()

@@ -49,11 +49,11 @@ const fn program(name: &'static str, about: &'static str) -> Variant {
 pub(crate) static LOAD: Variants = Variants {
     title: "load",
     about: "One disturbance. A load that needs no more can be written as its kind alone: \
-            `\"cpu\"`, `\"files\"`; a memory load also as `\"memory l2\"` or `\"memory 4 MiB\"`, one of a GPU as \
+            `\"cpu\"`, `\"files\"`; a memory load also as `\"memory l2\"`, `\"memory 4 MiB\"` or `\"memory dram chase\"`, one of a GPU as \
             `\"gpu transfer\"`, one of storage as `\"fio direct\"`.",
     tag: "kind",
     short: (
-        "^(cpu|memory( (l1|l2|l3|dram|[0-9].*))?|messages|processes|files|network|timers|\
+        "^(cpu|memory( (l1|l2|l3|dram|[0-9].*)( chase)?)?|messages|processes|files|network|timers|\
          timer-storm|rcu-storm|address-spaces|ethercat|stress-ng|fio( (direct|buffered))?|hackbench|bonnie|iperf3|wget|gpu( (compute|transfer))?|glmark2)$",
         "the kind alone, such as `\"cpu\"`",
     ),
@@ -61,7 +61,7 @@ pub(crate) static LOAD: Variants = Variants {
         plain("cpu", "Arithmetic without memory traffic."),
         Variant {
             name: "memory",
-            about: "Reads and writes a working set in each worker.",
+            about: "Goes through a working set in each worker.",
             keys: &[
                 optional(
                     "working-set",
@@ -69,6 +69,14 @@ pub(crate) static LOAD: Variants = Variants {
                     "\"dram\"",
                     "Half of the cache of that level, four times the last-level cache (\"dram\"), \
                      or a size, for each worker.",
+                ),
+                optional(
+                    "access",
+                    Form::Choice(&["stream", "chase"]),
+                    "\"stream\"",
+                    "`stream`: reads, changes and writes back from end to end, as many bytes as the memory takes. \
+                     `chase`: reads one cache line after another in an unforeseeable order, each address from the \
+                     line before; its accesses per second tell how long one takes.",
                 ),
                 WORKERS,
                 CPU,

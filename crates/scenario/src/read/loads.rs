@@ -7,7 +7,9 @@ use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
 use crate::keys::{self, suggestion};
 use crate::units::{Complaint, parse_duration, parse_rate, parse_size};
-use crate::{EthercatBus, GpuInterface, GpuWork, KnownCpus, LoadKind, LoadSpec, WorkingSet};
+use crate::{
+    EthercatBus, GpuInterface, GpuWork, KnownCpus, LoadKind, LoadSpec, MemoryAccess, WorkingSet,
+};
 
 const REMEDY: &str =
     "give a load such as \"cpu\", \"memory dram\" or { kind = \"stress-ng\", arguments = [] }";
@@ -72,8 +74,13 @@ fn read_load(node: &Node<'_>, known: &KnownCpus, findings: &mut Findings) -> Opt
 /// Reads the kind alone: "cpu", "memory l2".
 fn short_form(text: &str) -> Result<LoadKind, Complaint> {
     if let Some(size) = text.strip_prefix("memory ") {
+        let (size, access) = match size.strip_suffix(" chase") {
+            Some(size) => (size, MemoryAccess::Chase),
+            None => (size, MemoryAccess::Stream),
+        };
         return Ok(LoadKind::Memory {
             working_set: working_set(size)?,
+            access,
         });
     }
     if let Some(work) = text.strip_prefix("gpu ") {
@@ -133,7 +140,20 @@ fn read_kind(name: &str, section: &Section<'_>) -> Result<LoadKind, Finding> {
                     working_set,
                 )?,
             };
-            Ok(LoadKind::Memory { working_set })
+            let access = match section.get("access") {
+                None => MemoryAccess::Stream,
+                Some(node) => {
+                    let remedy = "give \"stream\" or \"chase\"";
+                    let all = [MemoryAccess::Stream, MemoryAccess::Chase];
+                    let text = node.text(remedy)?;
+                    let known = all.into_iter().find(|access| access.word() == text);
+                    known.ok_or_else(|| node.refuse("is no way through memory", remedy))?
+                }
+            };
+            Ok(LoadKind::Memory {
+                working_set,
+                access,
+            })
         }
         "gpu" => read_gpu(section),
         "fio" => storage::read(section),
@@ -162,6 +182,7 @@ pub(crate) fn simple_kind(name: &str, arguments: Vec<String>) -> Option<LoadKind
         "cpu" => LoadKind::Cpu,
         "memory" => LoadKind::Memory {
             working_set: WorkingSet::Dram,
+            access: MemoryAccess::Stream,
         },
         "messages" => LoadKind::Messages,
         "processes" => LoadKind::Processes,

@@ -1,6 +1,6 @@
 //! The built-in scenarios say what they claim.
 
-use wakepath_scenario::{KnownCpus, LoadKind, Scenario, WorkingSet, builtin};
+use wakepath_scenario::{KnownCpus, LoadKind, MemoryAccess, Scenario, WorkingSet, builtin};
 use wakepath_timeline::Policy;
 
 fn read(name: &str, cpus: u16) -> Scenario {
@@ -73,7 +73,8 @@ fn check_compares_eight_policies_idle_and_under_every_builtin_load_within_100_s(
         [
             &LoadKind::Cpu,
             &LoadKind::Memory {
-                working_set: WorkingSet::Dram
+                working_set: WorkingSet::Dram,
+                access: MemoryAccess::Stream,
             },
             &LoadKind::Messages,
             &LoadKind::Processes,

@@ -176,7 +176,13 @@ fn load() -> impl Strategy<Value = LoadSpec> {
     ];
     let kind = prop_oneof![
         Just(LoadKind::Cpu),
-        working_set.prop_map(|working_set| LoadKind::Memory { working_set }),
+        (working_set, any::<bool>()).prop_map(|(working_set, chases)| LoadKind::Memory {
+            working_set,
+            access: match chases {
+                true => MemoryAccess::Chase,
+                false => MemoryAccess::Stream,
+            },
+        }),
         prop_oneof![
             Just(LoadKind::Messages),
             Just(LoadKind::Processes),
