@@ -17,6 +17,12 @@ const KERNEL: &str = "vmlinuz";
 const DIGEST: &str = "kernel.sha256";
 /// What it keeps of a kernel that was packed in another.
 const UNPACKED: &str = "vmlinux";
+/// Debian divides its newer kernels (7.3 is one): the image's own package is empty, and these hold it.
+const DIVIDED: Divided = Divided {
+    binary: "linux-binary-",
+    base: "linux-base-",
+    modules: "linux-modules-",
+};
 /// What it keeps of an unpacked tree.
 const SUMS: &str = "files.sha256";
 
@@ -32,12 +38,26 @@ pub(crate) fn kernel(
         Some(image) => client.described(&image, None)?,
         None => described,
     };
-    let package = Package::read(&described, package)?;
+    let part = |beginning: &str| {
+        let name = field(&described, "Depends").and_then(|all| named_so(all, beginning));
+        let described = name.map(|name| client.described(&name, None).map(|it| (name, it)));
+        described.transpose()
+    };
+    let (package, base) = match (part(DIVIDED.binary)?, part(DIVIDED.base)?) {
+        (Some((name, binary)), Some((called, base))) => (
+            Package::read(&binary, &name)?,
+            Some(Package::read(&base, &called)?),
+        ),
+        _ => (Package::read(&described, package)?, None),
+    };
     let place = cache.directory(&package.place(), is_sealed, |partial| {
-        cache.tell(&format!("package {}", package.full()));
-        let file = package.download(client, partial)?;
-        unpack(&file, partial, &package.full())?;
-        fs::remove_file(&file).map_err(|e| LabError::io("remove", &file, e))?;
+        for one in [Some(&package), base.as_ref()].into_iter().flatten() {
+            cache.tell(&format!("package {}", one.full()));
+            let file = one.download(client, partial)?;
+            unpack(&file, partial, base.is_some(), &one.full())?;
+            fs::remove_file(&file).map_err(|e| LabError::io("remove", &file, e))?;
+        }
+        finish(partial, &package.full())?;
         seal(partial)
     })?;
     let (digest, path) = (place.join(DIGEST), place.join(KERNEL));
@@ -48,7 +68,7 @@ pub(crate) fn kernel(
         started: place.join(KERNEL),
         sha256: fs::read_to_string(&digest).map_err(|e| LabError::io("read", &digest, e))?,
         package: Some(package.full()),
-        config: named(&place, "config-"),
+        config: named(&place, "config"),
     })
 }
 
@@ -106,6 +126,7 @@ pub(crate) fn with_dependencies(package: &str, client: &Client, cache: &Cache) -
 /// they are unpacked where some are asked for.
 pub(crate) fn modules(full_name: &str, client: &Client, cache: &Cache) -> Result<PathBuf> {
     let (name, version) = full_name.split_once(' ').unwrap_or((full_name, ""));
+    let name = &of_its_modules(name);
     let described = client.described(name, Some(version).filter(|version| !version.is_empty()))?;
     let package = Package::read(&described, name)?;
     let place = format!("modules-{}", package.place());
@@ -256,18 +277,42 @@ fn named(directory: &Path, beginning: &str) -> Option<PathBuf> {
     })
 }
 
+/// How the names of the packages begin that a divided kernel lies in.
+struct Divided {
+    binary: &'static str,
+    base: &'static str,
+    modules: &'static str,
+}
+
+/// The package with the modules of a kernel that came out of the package `name`.
+fn of_its_modules(name: &str) -> String {
+    match name.strip_prefix(DIVIDED.binary) {
+        Some(release) => format!("{}{release}", DIVIDED.modules),
+        None => name.to_owned(),
+    }
+}
+
 /// The kernel image that a package without one of its own depends on.
 fn image(depends: &str) -> Option<String> {
+    named_so(depends, "linux-image-")
+}
+
+/// The first package that is depended on whose name begins so.
+fn named_so(depends: &str, beginning: &str) -> Option<String> {
     depends
         .split(',')
         .map(|one| one.split_whitespace().next().unwrap_or(""))
-        .find(|name| name.starts_with("linux-image-"))
+        .find(|name| name.starts_with(beginning))
         .map(str::to_owned)
 }
 
-/// Takes what lies in `/boot` out of the package, and nothing else: its modules are a hundred times
-/// as much.
-fn unpack(package: &Path, directory: &Path, full: &str) -> Result<()> {
+/// Takes what belongs to the kernel itself out of a package, and nothing else: its modules are a hundred
+/// times as much. That lies in `/boot`, and of a divided kernel beside its modules.
+fn unpack(package: &Path, directory: &Path, divided: bool, full: &str) -> Result<()> {
+    let wanted: &[&str] = match divided {
+        true => &["--strip-components=5", "./usr/lib/modules/*/*"],
+        false => &["--strip-components=2", "./boot/*"],
+    };
     let mut unpacker = command("dpkg-deb")?;
     unpacker.arg("--fsys-tarfile").arg(package);
     let mut unpacker = unpacker
@@ -277,11 +322,12 @@ fn unpack(package: &Path, directory: &Path, full: &str) -> Result<()> {
         .spawn()
         .map_err(|e| LabError::io("start", Path::new("dpkg-deb"), e))?;
     let output = unpacker.stdout.take().expect("it was asked for");
+    let before = fs::read_dir(directory).map(Iterator::count).unwrap_or(0);
     let taken = run(command("tar")?
-        .args(["--extract", "--wildcards", "--strip-components=2"])
+        .args(["--extract", "--wildcards", "--no-wildcards-match-slash"])
         .arg("--directory")
         .arg(directory)
-        .arg("./boot/*")
+        .args(wanted)
         .stdin(Stdio::from(output)));
     let ended = unpacker.wait();
     let none = || LabError::NoKernelInPackage {
@@ -290,13 +336,19 @@ fn unpack(package: &Path, directory: &Path, full: &str) -> Result<()> {
     if !ended.is_ok_and(|status| status.success()) {
         return Err(none());
     }
-    // Where nothing lies in /boot, tar calls that an error.
+    // Where nothing of the kind lies in it, tar calls that an error.
     let entries = fs::read_dir(directory).map_err(|e| LabError::io("list", directory, e))?;
-    if entries.count() <= 1 {
+    if entries.count() <= before {
         return Err(none());
     }
-    taken?;
-    let kernel = named(directory, "vmlinuz").ok_or_else(none)?;
+    taken
+}
+
+/// Gives the unpacked kernel the name that it is kept under, and its digest.
+fn finish(directory: &Path, full: &str) -> Result<()> {
+    let kernel = named(directory, "vmlinuz").ok_or_else(|| LabError::NoKernelInPackage {
+        package: full.to_owned(),
+    })?;
     let place = directory.join(KERNEL);
     fs::rename(&kernel, &place).map_err(|e| LabError::io("rename", &kernel, e))?;
     let bytes = fs::read(&place).map_err(|e| LabError::io("read", &place, e))?;
@@ -342,5 +394,17 @@ mod tests {
         );
         let own = "kmod, linux-base (>= 4.3~), initramfs-tools | linux-initramfs-tool";
         assert_eq!(image(own), None);
+        assert_eq!(named_so(own, DIVIDED.base), None);
+        assert_eq!(of_its_modules("linux-image-6.1"), "linux-image-6.1");
+    }
+
+    #[test]
+    fn a_divided_kernel_is_found_in_its_packages() {
+        let depends = "dracut | linux-initramfs-tool, linux-base-7.3.4-amd64 (= 7.3.4-1), \
+                       linux-binary-7.3.4-amd64 (= 7.3.4-1), linux-modules-7.3.4-amd64 (= 7.3.4-1)";
+        let of = |beginning| named_so(depends, beginning);
+        assert_eq!(of(DIVIDED.base).as_deref(), Some("linux-base-7.3.4-amd64"));
+        let binary = of(DIVIDED.binary).unwrap();
+        assert_eq!(of(DIVIDED.modules), Some(of_its_modules(&binary)));
     }
 }
