@@ -83,6 +83,23 @@ impl Tier {
 mod tests {
     use super::*;
     use crate::keys::TIER_NAMES;
+    use crate::{KnownCpus, Scenario};
+
+    #[test]
+    fn a_scenario_with_any_tier_is_read_again_as_it_was_written() {
+        for (name, rate) in TIER_NAMES
+            .iter()
+            .flat_map(|name| ["1 kHz", "250 Hz", "1 Hz"].map(|rate| (name, rate)))
+        {
+            let text = format!(
+                "name = \"a\"\nrate = \"{rate}\"\ncycles = 10\npolicies = [\"OTHER\"]\ncriterion = \"{name}\""
+            );
+            let cpus = KnownCpus::first(1);
+            let read = Scenario::parse(&text, "a.toml", &cpus).unwrap();
+            let again = Scenario::parse(&read.to_toml(), "again", &cpus);
+            assert_eq!(again.unwrap(), read, "{name}, {rate}");
+        }
+    }
 
     #[test]
     fn every_tier_within_reach_is_a_criterion_by_its_name_and_no_other_is() {

@@ -30,11 +30,16 @@ pub(super) fn read_criterion(
     };
     if let Some(name) = node.as_text() {
         return match Tier::named(name) {
-            // A loop that is due more often has that much less time for its work.
-            Some(tier) => Some(Criterion {
-                deadline_ns: tier.period_ns.min(period_ns),
-                ..tier.criterion()
-            }),
+            // A loop that is due more often has that much less time for its work, and to wake up for it.
+            Some(tier) => {
+                let criterion = tier.criterion();
+                let deadline_ns = tier.period_ns.min(period_ns);
+                Some(Criterion {
+                    latency_ns: criterion.latency_ns.map(|latency| latency.min(deadline_ns)),
+                    deadline_ns,
+                    ..criterion
+                })
+            }
             None => {
                 let remedy = format!("give a table, or one of {}", keys::listed(keys::TIER_NAMES));
                 findings.push(node.refuse("is no criterion that is known", remedy));
