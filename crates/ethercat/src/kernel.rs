@@ -53,3 +53,35 @@ pub(crate) fn set_fifo(priority: libc::c_int) -> Result<(), Error> {
         _ => Err(Error::last_os_error()),
     }
 }
+
+/// What the interface that a packet socket is bound to is like: `IFF_UP` and the like. By the socket, not by a
+/// name in /sys: the interface may be in another network namespace than the caller.
+pub(crate) fn interface_flags(socket: BorrowedFd<'_>) -> Result<libc::c_int, Error> {
+    // SAFETY: all bytes zero are a valid address, which the kernel fills in.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    let mut length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: the address outlives the call and its length is its own.
+    let answer = unsafe {
+        libc::getsockname(
+            socket.as_raw_fd(),
+            std::ptr::from_mut(&mut address).cast(),
+            &raw mut length,
+        )
+    };
+    if answer != 0 {
+        return Err(Error::last_os_error());
+    }
+    // SAFETY: all bytes zero are a valid request.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    request.ifr_ifru.ifru_ifindex = address.sll_ifindex;
+    for question in [libc::SIOCGIFNAME, libc::SIOCGIFFLAGS] {
+        // SAFETY: the kernel reads and writes one ifreq, which outlives the call: first the name of that
+        // index, then the flags of that name.
+        let answer = unsafe { libc::ioctl(socket.as_raw_fd(), question as _, &raw mut request) };
+        if answer != 0 {
+            return Err(Error::last_os_error());
+        }
+    }
+    // SAFETY: the kernel has just written this part of the union.
+    Ok(unsafe { request.ifr_ifru.ifru_flags }.into())
+}

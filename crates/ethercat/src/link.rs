@@ -68,6 +68,15 @@ impl Link {
         &self.name
     }
 
+    /// Why no frame can pass at this moment, in a few words; `None` where the link stands or can't be asked.
+    pub fn is_down(&self) -> Option<&'static str> {
+        let flags = kernel::interface_flags(self.socket.as_fd()).ok()?;
+        if flags & libc::IFF_UP == 0 {
+            return Some("the interface was switched off");
+        }
+        (flags & libc::IFF_RUNNING == 0).then_some("nothing is at the other end of the cable")
+    }
+
     /// Sends a frame.
     pub(crate) fn send(&self, frame: &[u8]) -> io::Result<usize> {
         loop {

@@ -216,9 +216,14 @@ impl Master {
         Some(register & 0x7fff_ffff)
     }
 
-    /// One line: what has become of the bus, by the last exchange without a right answer.
+    /// One line: what has become of the bus, by the last exchange without a right answer. A link that is down
+    /// at this moment is the cause, whether frames could not be sent or were lost on their way.
     pub fn describe(&self, exchanged: Exchange) -> String {
         let (bus, expected) = (self.bus(), self.expected);
+        let silent = matches!(exchanged, Exchange::Unanswered | Exchange::NotSent);
+        if let Some(why) = self.wire.link.is_down().filter(|_| silent) {
+            return format!("the link of {bus} went down: {why}");
+        }
         match exchanged {
             Exchange::Right { .. } => format!("all devices on {bus} take part"),
             Exchange::WrongCounter { counted } => format!(

@@ -11,6 +11,7 @@ wakepath_test_program::tests![
     every_exchange_of_ten_seconds_is_accounted_for,
     frames_that_a_ring_loses_are_misses_and_are_named,
     a_device_that_stops_taking_part_makes_the_condition_invalid,
+    a_link_that_goes_down_in_mid_run_is_named,
     an_interface_that_is_not_there_is_named_and_nothing_is_measured,
     an_ordinary_user_has_a_ring_or_one_line_that_says_why_not,
     nothing_is_left_of_a_ring_when_all_is_killed;
@@ -104,6 +105,37 @@ fn a_device_that_stops_taking_part_makes_the_condition_invalid() {
         ),
         "{said}"
     );
+}
+
+fn a_link_that_goes_down_in_mid_run_is_named() {
+    if !crate::started::is_root() {
+        wakepath_test_program::not_run(
+            "only root may enter a network namespace of another process",
+        );
+    }
+    // Each end by itself: the loop's own, and the devices', as where a cable is pulled out.
+    for (end, why) in [
+        ("master", "the interface was switched off"),
+        ("devices", "nothing is at the other end of the cable"),
+    ] {
+        let text = scenario(60_000, "OTHER", "\"ethercat\"", "");
+        let running = Start::scenario(&text).start();
+        running.wait_until_recorded(0, 100);
+        let rings = running.all_of(Role::EthercatRing);
+        let namespace = format!("--net=/proc/{}/ns/net", rings[0]);
+        let mut switch = std::process::Command::new("nsenter");
+        switch.args([&namespace, "ip", "link", "set", "dev", end, "down"]);
+        match switch.output() {
+            Ok(output) if output.status.success() => {}
+            other => wakepath_test_program::not_run(format!("nsenter and ip: {other:?}")),
+        }
+        let finished = running.finish();
+        finished.assert_code(1);
+        let json = finished.json();
+        let said = condition_in(&json, "bus")["reasons"].to_string();
+        let expected = format!("the link of the simulated ring went down: {why}");
+        assert!(said.contains(&expected), "{said}");
+    }
 }
 
 fn an_interface_that_is_not_there_is_named_and_nothing_is_measured() {
