@@ -5,7 +5,7 @@ use crate::MeasureError;
 use crate::cache_allocation::{CacheAllocation, CacheError, Places};
 use crate::course::{Course, END_PATIENCE, Noticed, READY_PATIENCE, Step};
 use crate::litmus_plugin::{self, Switched};
-use crate::load_proofs::{PhaseLoads, proofs, snapshot};
+use crate::load_proofs::{PhaseLoads, Readings};
 use crate::loop_process::LoopProcess;
 use crate::measurement::Running;
 use crate::own_group::{self, GroupClosed};
@@ -63,6 +63,14 @@ enum Outcome {
     Measured,
     /// It was not, and the same condition need not be tried again.
     Not(NotMeasured),
+}
+
+/// How long a segment of these threads is to last.
+fn lasting(threads: &[ThreadSpec]) -> Duration {
+    let each = threads
+        .iter()
+        .map(|thread| thread.period_ns.saturating_mul(thread.end_cycle));
+    Duration::from_nanos(each.max().unwrap_or(0))
 }
 
 /// A segment under way.
@@ -222,6 +230,7 @@ impl UnderWay<'_, '_> {
         let told = Instant::now();
         let mut course = Course::new(spec);
         let mut begun = None;
+        let mut readings = Readings::default();
         let end = loop {
             let heard = child.hear(TICK);
             self.run.observer.tick();
@@ -235,11 +244,16 @@ impl UnderWay<'_, '_> {
                 guard_tripped: words.guard_tripped.load(Ordering::Acquire) != 0,
             });
             match step {
-                Step::Wait => {}
+                Step::Wait => {
+                    if let Some((at, _)) = &begun {
+                        readings.go_on(self.loads, Instant::elapsed(at));
+                    }
+                }
                 Step::Stop => words.stop.store(1, Ordering::Release),
                 Step::Begin(start_ns, ready) => {
                     self.begin_cycles(start_ns, &ready)?;
-                    begun = Some((ready, snapshot(self.loads)));
+                    readings = Readings::begin(self.loads, lasting(&spec.threads));
+                    begun = Some((Instant::now(), ready));
                 }
                 Step::Refused(obstacle, reason) => {
                     return Ok(Outcome::Not(NotMeasured::Refused(obstacle, reason)));
@@ -265,8 +279,8 @@ impl UnderWay<'_, '_> {
         for remark in child.remarks() {
             self.run.say_once(remark)?;
         }
-        let (ready, before) = begun.unwrap_or_default();
-        let proofs = proofs(self.loads, before);
+        let ready = begun.map_or_else(Vec::new, |(_, ready)| ready);
+        let proofs = readings.proofs(self.loads);
         let (recorded, remarks) = self.run.recording.take_rest(self.run.observer)?;
         for remark in remarks {
             self.run.say(&remark)?;

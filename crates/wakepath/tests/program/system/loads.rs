@@ -11,6 +11,7 @@ wakepath_test_program::tests![
     a_phase_that_was_never_measured_shows_no_misses,
     a_load_that_does_nothing_invalidates_its_phase,
     a_load_that_stops_working_after_its_start_invalidates_what_follows,
+    a_load_that_slows_to_nothing_in_the_middle_is_known_by_when_it_did,
     a_load_killed_from_outside_invalidates_its_phase,
     working_loads_say_what_they_did,
 ];
@@ -95,6 +96,27 @@ fn a_load_that_stops_working_after_its_start_invalidates_what_follows() {
     });
     assert_eq!(second.unwrap()["outcome"], "invalid", "{}", finished.said());
     assert!(reasons(second.unwrap()).contains(&"load-not-proven"));
+}
+
+fn a_load_that_slows_to_nothing_in_the_middle_is_known_by_when_it_did() {
+    // So much in the first second that the whole segment looks well worked in.
+    let busy_then_idle = "timeout 1 sh -c 'while :; do :; done'; exec sleep 100";
+    let load = format!(
+        "{{ kind = \"command\", command = [\"sh\", \"-c\", \"{busy_then_idle}\"], workers = 1 }}"
+    );
+    let text = scenario(&load)
+        .replace("cycles = 400", "cycles = 840")
+        .replace("{ name = \"idle\" }, ", "");
+    let finished = Start::scenario(&text).finish();
+    finished.assert_code(1);
+    let json = finished.json();
+    let loaded = condition_in(&json, "loaded");
+    assert!(reasons(loaded).contains(&"load-not-proven"), "{loaded:#}");
+    let said = loaded["reasons"].to_string();
+    assert!(
+        said.contains("it fell silent between 2.") && said.contains("CPU time"),
+        "{said}"
+    );
 }
 
 fn a_load_killed_from_outside_invalidates_its_phase() {
