@@ -39,6 +39,10 @@ pub fn run(process: Internal) -> ExitCode {
         } => probe_process(parent, &directory),
         Internal::LoadSupervisor => return wakepath_load::supervisor::main(),
         Internal::EthercatRing { options } => return wakepath_ethercat::ring_main([options]),
+        Internal::Pin { parent } => match wakepath_measured_loop::die_with(parent) {
+            true => wakepath_gpio::run_as_child(std::io::stdin().lock(), std::io::stdout()),
+            false => Err("the measuring process is gone".into()),
+        },
         Internal::LabGuest => return crate::verbs::lab::guest_main(),
         Internal::OwnProgram {
             parent,

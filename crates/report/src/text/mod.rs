@@ -13,6 +13,7 @@ mod inflation;
 mod kernel_measures;
 mod modules;
 mod on_a_core;
+mod pin;
 mod probe_effect;
 mod rows;
 mod said;

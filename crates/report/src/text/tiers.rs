@@ -57,7 +57,11 @@ fn write_all(tiers: &Tiers, text: &mut String, style: Style) -> std::fmt::Result
          tenth of it and done within it, but for 0.5 % of the due times, 95 % confidence",
         one_line(&tiers.run.directory),
         one_line(&tiers.run.started)
-    )
+    )?;
+    match &tiers.pin {
+        Some(pin) => write!(text, "\n{}", pin.to_text(style)),
+        None => Ok(()),
+    }
 }
 
 fn table(tiers: &Tiers) -> Table {

@@ -43,6 +43,11 @@ pub enum Internal {
         /// What it is like, as JSON.
         options: std::ffi::OsString,
     },
+    /// What drives a GPIO line.
+    Pin {
+        /// Process that it dies with.
+        parent: i32,
+    },
     /// The first process of a laboratory's guest.
     LabGuest,
     /// A program of the user's own whose loops are recorded.

@@ -51,14 +51,41 @@ pub struct Loads {
 /// the due times, with 95 % confidence.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 every tier that a thread may reach is reached, 1 error, 2 one is not, 3 undecided.\n\n\
+    after_help = "With --drive and --read, a loop drives a GPIO line at half periods from 10 ms to 10 µs, and the \
+                        kernel dates the edges on a second line that you have wired to it. The line is low at first \
+                        and at last; let nothing else hang on it. What is found is kept beside the run (pin.json), \
+                        and shown with its tiers from then on.\n\n\
+                        Exit codes: 0 every tier that a thread may reach is reached, 1 error, 2 one is not, 3 undecided.\n\n\
                         Examples:\n  \
                         wakepath check --rate 1kHz && wakepath tiers\n  \
-                        wakepath tiers 3 --json"
+                        wakepath tiers 3 --json\n  \
+                        wakepath tiers --drive gpiochip0:17 --read gpiochip0:27\n  \
+                        wakepath tiers --drive gpiochip0:17 --read gpiochip0:27 --policy 'FIFO 80' --cpu 3"
 )]
 pub struct Tiers {
     /// The run: its directory, its number or a part of its name [default: the latest].
     pub run: Option<PathBuf>,
+    /// GPIO line to drive, as `gpiochip0:17`.
+    #[arg(long, value_name = "CHIP:LINE")]
+    pub drive: Option<String>,
+    /// GPIO line that it is wired to, as `gpiochip0:27`: there the edges are seen.
+    #[arg(long, value_name = "CHIP:LINE")]
+    pub read: Option<String>,
+    /// Policy that the line is driven under, such as 'FIFO 80' [default: the run's that serves the tier of
+    /// 1 ms best].
+    #[arg(long, value_name = "POLICY", requires = "drive")]
+    pub policy: Option<String>,
+    /// CPU that it is driven on [default: the run's loop's].
+    #[arg(long, value_name = "CPU", requires = "drive", value_parser = super::one_cpu)]
+    pub cpu: Option<u16>,
+    /// Edges of each half period; 598 on time are the least that reach a tier, and beyond 1024 some may be
+    /// dropped.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000, requires = "drive",
+        value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    pub edges: u32,
+    /// As root, write in a directory that somebody else owns or may write in.
+    #[arg(long, requires = "drive")]
+    pub trust_directory: bool,
     /// Print it as JSON.
     #[arg(long)]
     pub json: bool,

@@ -48,6 +48,7 @@ wakepath_test_program::program![
     lab::core_sets::TESTS,
     lab::cores::TESTS,
     lab::litmus::TESTS,
+    lab::pins::TESTS,
     lab::experiments::TESTS,
     lab::given::TESTS,
     lab::guests::TESTS,

@@ -1,13 +1,15 @@
 //! `wakepath tiers` and the tiers as criteria; `wakepath loads`. What decides a tier has its tests where that
 //! is.
 
-use crate::started::{Start, loop_cpu};
-use serde_json::Value;
+use crate::started::{Finished, Start, loop_cpu};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 wakepath_test_program::tests![
     a_run_at_1_khz_is_evidence_for_every_tier_that_a_thread_may_reach,
     a_run_that_was_due_more_seldom_says_what_to_measure,
+    a_pin_can_not_be_driven_without_lines_that_are_here,
+    a_pin_that_was_driven_is_shown_with_the_run_and_decides_with_it,
     the_loads_are_listed_with_what_each_disturbs_and_what_is_missing,
 ];
 
@@ -76,6 +78,131 @@ fn a_run_that_was_due_more_seldom_says_what_to_measure() {
         "{}",
         shown.output
     );
+}
+
+fn measured_at_1_khz() -> Finished {
+    let text = format!(
+        "rate = \"1 kHz\"\ncycles = 700\npolicies = [\"OTHER\"]\ncpu = {}\ncriterion = \"200 ms tier\"\n\
+         phases = [{{ name = \"idle\" }}]\n",
+        loop_cpu()
+    );
+    Start::scenario(&text).finish()
+}
+
+fn a_pin_can_not_be_driven_without_lines_that_are_here() {
+    let measured = measured_at_1_khz();
+    let own = measured.directory.to_str().unwrap();
+    let elsewhere = recorded();
+    let pair = ["--drive", "gpiochip0:17", "--read", "gpiochip0:27"];
+    let none = ["--drive", "none:0", "--read", "none:1"];
+    for (run, more, why) in [
+        (
+            own,
+            &pair[..2],
+            "--drive gpiochip0:17: a line that is only driven shows nothing",
+        ),
+        (
+            own,
+            &pair[2..],
+            "--read gpiochip0:27: on a line that nothing drives",
+        ),
+        (
+            own,
+            &["--drive", "17", "--read", "18"],
+            "--drive 17: give CHIP:LINE, such as gpiochip0:17",
+        ),
+        (own, &none, "GPIO chip"),
+        (
+            own,
+            &[&pair[..], &["--policy", "DEADLINE 1ms/2ms/2ms"]].concat(),
+            "a reservation has one period",
+        ),
+        (
+            own,
+            &[&pair[..], &["--policy", "EVL FIFO 80"]].concat(),
+            "leaves its real-time core",
+        ),
+        (
+            own,
+            &[&pair[..], &["--cpu", "4000"]].concat(),
+            "--cpu 4000: CPUs ",
+        ),
+        (
+            elsewhere.to_str().unwrap(),
+            &pair,
+            "was measured on another machine or under another kernel",
+        ),
+    ] {
+        let refused = Start::command(&["tiers", run]).with(more).finish();
+        refused.assert_code(1);
+        let said = refused.errors();
+        assert!(
+            said.len() == 1 && said[0].contains(why),
+            "{more:?}: {said:?}"
+        );
+    }
+    assert!(!measured.directory.join("pin.json").exists());
+}
+
+fn a_pin_that_was_driven_is_shown_with_the_run_and_decides_with_it() {
+    let measured = measured_at_1_khz();
+    let file = measured.directory.join("pin.json");
+    // 1000 edges of each half period, each 30 µs late: within a tenth of 1 ms and not of 200 µs.
+    let step = |half: u64| {
+        let due = |cycle: u64| 1_000_000 + cycle * half;
+        let driven =
+            (0..1000).map(|cycle| json!([cycle, due(cycle) + 10_000, due(cycle) + 11_000]));
+        let edges = (0..1000).map(|cycle| json!([due(cycle) + 30_000, cycle + 3]));
+        json!({
+            "half_period_ns": half, "due": 1000, "start_ns": 1_000_000, "before": 2,
+            "driven": driven.collect::<Value>(), "edges": edges.collect::<Value>(),
+        })
+    };
+    let record = json!({
+        "drive": "gpiochip0:17", "read": "gpiochip0:27", "policy": "FIFO 80", "cpus": [0],
+        "started": "2026-01-01T00:00:00Z", "kernel": "6.12", "wakepath": "0",
+        "steps": [step(1_000_000), step(200_000)],
+    });
+    std::fs::write(&file, record.to_string()).unwrap();
+    let shown = Start::command(&["tiers"])
+        .with(&[&measured.directory])
+        .finish();
+    for part in [
+        "The pin gpiochip0:17 keeps its edges down to 1 ms from one to the next.",
+        "200 µs: failed: 1000 of 1000 due times were served too late",
+        "tiers by this pin: 1 ms yes, 20 ms yes, 200 ms yes",
+        "driven under FIFO 80 on CPU 0",
+    ] {
+        assert!(shown.output.contains(part), "{part}\n{}", shown.output);
+    }
+    let json = Start::command(&["tiers", "--json"])
+        .with(&[&measured.directory])
+        .finish()
+        .json();
+    assert_eq!(json["pin"]["finest_kept_ns"], 1_000_000);
+    let late = record
+        .to_string()
+        .replace("[[0,1010000,1011000]", "[[1,1010000,1011000]");
+    std::fs::write(&file, late).unwrap();
+    let refused = Start::command(&["tiers"])
+        .with(&[&measured.directory])
+        .finish();
+    refused.assert_code(1);
+    assert!(
+        refused.errors()[0].contains("its times contradict each other"),
+        "{:?}",
+        refused.errors()
+    );
+    // Edges that were due and never came: the pin alone makes it a no.
+    std::fs::write(
+        &file,
+        record.to_string().replace("\"due\":1000", "\"due\":100000"),
+    )
+    .unwrap();
+    Start::command(&["tiers"])
+        .with(&[&measured.directory])
+        .finish()
+        .assert_code(2);
 }
 
 fn the_loads_are_listed_with_what_each_disturbs_and_what_is_missing() {

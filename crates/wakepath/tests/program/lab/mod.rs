@@ -8,6 +8,7 @@ pub mod experiments;
 pub mod given;
 pub mod guests;
 pub mod litmus;
+pub mod pins;
 pub mod refused;
 pub mod repeated;
 pub mod tuned;

@@ -1,4 +1,7 @@
-//! `wakepath tiers`: which timing tiers this machine's policies reach, by the evidence of a run.
+//! `wakepath tiers`: which timing tiers this machine's policies reach, by the evidence of a run, and how finely
+//! a pin can be driven, by that of a second line.
+
+mod pin;
 
 use super::{Outcome, opened, print_result};
 use crate::command_line::Tiers;
@@ -6,9 +9,13 @@ use crate::runs;
 use std::process::ExitCode;
 use wakepath_report::{Style, ToText, to_json};
 
-/// Judges a run by each tier.
+/// Judges a run by each tier; drives a pin first where one is given.
 pub fn run(arguments: &Tiers) -> Outcome {
+    let lines = pin::lines(arguments)?;
     let run = opened(&runs::find(arguments.run.as_deref())?, arguments.json)?;
+    if let Some(lines) = lines {
+        pin::drive(arguments, lines, &run)?;
+    }
     let tiers = wakepath_assess::Tiers::of(&run)?;
     let text = match arguments.json {
         true => to_json(&tiers),

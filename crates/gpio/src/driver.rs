@@ -1,0 +1,104 @@
+//! The side of the measuring process: starts the one that drives, tells it what, and hears what came of it.
+
+use crate::protocol::{Order, Reply};
+use crate::record::PinStep;
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use wakepath_rt::Effective;
+
+/// Why a pin was not driven.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// The process that drives can't be started or spoken to.
+    #[error("the process that drives the pin: {0}")]
+    Process(#[from] io::Error),
+    /// It said something else than expected.
+    #[error("the process that drives the pin said what is not understood: {0}")]
+    Words(#[from] serde_json::Error),
+    /// It ended before it had said all.
+    #[error("the process that drives the pin ended early ({0})")]
+    Ended(String),
+    /// What it says of itself, one line.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// A pin that was driven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Driven {
+    /// What was in effect for the loop.
+    pub effective: Effective,
+    /// One line for each thing that was not as asked for.
+    pub shortfalls: Vec<String>,
+    /// As they were asked for.
+    pub steps: Vec<PinStep>,
+}
+
+/// Has `command`, which must end in [`crate::run_as_child`], drive what `order` says. `told` hears of each
+/// wave before it is driven.
+///
+/// # Errors
+/// One line: what stands in the way.
+pub fn drive(
+    mut command: Command,
+    order: &Order,
+    mut told: impl FnMut(u64),
+) -> Result<Driven, DriveError> {
+    let process = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut process = Ending(process);
+    let mut input = process.0.stdin.take().expect("it was asked for");
+    writeln!(input, "{}", serde_json::to_string(order)?)?;
+    let output = process.0.stdout.take().expect("it was asked for");
+    let mut lines = BufReader::new(output).lines();
+    let mut hear = || -> Result<Option<Reply>, DriveError> {
+        match lines.next() {
+            None => Ok(None),
+            Some(line) => Ok(Some(serde_json::from_str(&line?)?)),
+        }
+    };
+    let (effective, shortfalls) = match hear()? {
+        Some(Reply::Ready {
+            effective,
+            shortfalls,
+        }) => (effective, shortfalls),
+        Some(Reply::Failed { reason }) => return Err(DriveError::Refused(reason)),
+        Some(Reply::Step(_)) | None => return Err(process.early()),
+    };
+    let mut steps = Vec::with_capacity(order.steps.len());
+    for step in &order.steps {
+        told(step.half_period_ns);
+        match hear()? {
+            Some(Reply::Step(step)) => steps.push(step),
+            Some(Reply::Failed { reason }) => return Err(DriveError::Refused(reason)),
+            Some(Reply::Ready { .. }) | None => return Err(process.early()),
+        }
+    }
+    match hear()? {
+        Some(Reply::Failed { reason }) => Err(DriveError::Refused(reason)),
+        _ => Ok(Driven {
+            effective,
+            shortfalls,
+            steps,
+        }),
+    }
+}
+
+/// A process that is not left behind.
+struct Ending(Child);
+
+impl Ending {
+    fn early(&mut self) -> DriveError {
+        let status = self.0.wait();
+        DriveError::Ended(status.map_or_else(|error| error.to_string(), |it| it.to_string()))
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

@@ -1,0 +1,115 @@
+//! What can be wrong with a line, one sentence each: what, where, and what would be right.
+
+use crate::LineName;
+use std::io;
+
+/// Why a line can't be had or used.
+#[derive(Debug, thiserror::Error)]
+pub enum GpioError {
+    /// Nothing to choose from.
+    #[error(
+        "this machine has no GPIO chip for programs (/dev/gpiochip*); a kernel driver for one makes it"
+    )]
+    NoChips,
+    /// No chip has that name.
+    #[error("there is no GPIO chip {chip}; there are {others}")]
+    NoSuchChip {
+        /// As asked for.
+        chip: String,
+        /// Those that there are.
+        others: String,
+    },
+    /// The chip's file is not this user's to open.
+    #[error("/dev/{chip} may not be opened; be root, or in the group that its file belongs to")]
+    NotAllowed {
+        /// Its file's name.
+        chip: String,
+    },
+    /// A file, but no chip's.
+    #[error("/dev/{chip} is no GPIO chip; there are {others}")]
+    NoChip {
+        /// Its file's name.
+        chip: String,
+        /// Those that there are.
+        others: String,
+    },
+    /// The chip has fewer lines.
+    #[error(
+        "there is no line {line}: {chip} ({label}) has lines 0 to {last}",
+        chip = line.chip,
+        last = lines.saturating_sub(1)
+    )]
+    NoSuchLine {
+        /// As asked for.
+        line: LineName,
+        /// What the chip is.
+        label: String,
+        /// How many it has.
+        lines: u32,
+    },
+    /// Somebody has it.
+    #[error("line {line}{called} is in use by {consumer}; free it there, or give another")]
+    InUse {
+        /// As asked for.
+        line: LineName,
+        /// Its name on the board in brackets, if it has one.
+        called: String,
+        /// Who has it.
+        consumer: String,
+    },
+    /// It can't be driven.
+    #[error("line {line}{called} can't be driven: as an output it is refused ({source})")]
+    NoOutput {
+        /// As asked for.
+        line: LineName,
+        /// Its name on the board in brackets, if it has one.
+        called: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It can't tell edges.
+    #[error(
+        "line {line}{called} can't be read back: its edges are refused ({source}); a line whose chip has \
+         interrupts can tell them"
+    )]
+    NoEdges {
+        /// As asked for.
+        line: LineName,
+        /// Its name on the board in brackets, if it has one.
+        called: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// One line can't be both.
+    #[error("{line} can't be driven and read back at once: give a second line, and wire the two")]
+    SameLine {
+        /// As asked for.
+        line: LineName,
+    },
+    /// The two lines have nothing to do with each other.
+    #[error("no edge came on {read} when {driven} was driven: wire line {driven} to line {read}")]
+    NotWired {
+        /// The line that is driven.
+        driven: LineName,
+        /// The line that is read.
+        read: LineName,
+    },
+    /// A system call failed.
+    #[error("line {line}: {action}: {source}")]
+    System {
+        /// Which line.
+        line: LineName,
+        /// What was tried.
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// The library's error as the system's.
+pub(crate) fn system(error: gpiocdev_uapi::Error) -> io::Error {
+    match error {
+        gpiocdev_uapi::Error::Os(number) => io::Error::from_raw_os_error(number.0),
+        other => io::Error::other(other.to_string()),
+    }
+}

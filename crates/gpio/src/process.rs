@@ -1,0 +1,60 @@
+//! The process that drives: has the lines, drives one wave after the other, says what came of each. It is
+//! told once, and ends with its input's sender.
+
+use crate::protocol::{Order, Reply};
+use crate::steps::{Pair, StepError};
+use std::io::{BufRead, Write};
+use wakepath_rt::{Prepared, guard};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Drives what the first line of `input` says, and answers on `output`. That the process dies with the one
+/// that started it is the caller's to see to.
+///
+/// # Errors
+/// When it isn't told what to drive, or nobody reads what it says.
+pub fn run_as_child(mut input: impl BufRead, mut output: impl Write) -> Result<(), Failure> {
+    let mut line = String::new();
+    input.read_line(&mut line)?;
+    let order: Order = serde_json::from_str(&line)?;
+    let mut say = |reply: &Reply| -> Result<(), Failure> {
+        writeln!(output, "{}", serde_json::to_string(reply)?)?;
+        Ok(output.flush()?)
+    };
+    let failed = |error: StepError| Reply::Failed {
+        reason: error.to_string(),
+    };
+    let (mut pair, prepared) = match ready(&order) {
+        Ok(ready) => ready,
+        Err(error) => return say(&failed(error)),
+    };
+    say(&Reply::Ready {
+        effective: prepared.effective,
+        shortfalls: prepared
+            .shortfalls
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+    })?;
+    for &step in &order.steps {
+        match pair.step(&order, step) {
+            Ok(step) => say(&Reply::Step(step))?,
+            Err(error) => return say(&failed(error)),
+        }
+    }
+    match pair.end() {
+        Ok(()) => Ok(()),
+        Err(error) => say(&failed(error.into())),
+    }
+}
+
+/// Both lines, and what the loop's thread will have: a thread of its own tries it.
+fn ready(order: &Order) -> Result<(Pair, Prepared), StepError> {
+    guard::set(order.guard_us, None)?;
+    let pair = Pair::request(order)?;
+    let tried = std::thread::scope(|scope| {
+        let tried = scope.spawn(|| order.preparation.apply());
+        tried.join().map_err(|_| StepError::Panicked)
+    });
+    Ok((pair, tried??))
+}
