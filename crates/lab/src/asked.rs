@@ -1,6 +1,7 @@
 //! What a person asks the laboratory for: which guests, and what of this host carries them out.
 
 use crate::architecture::Architecture;
+use crate::topology::Topology;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use wakepath_archive::GuestAdditions;
@@ -18,6 +19,9 @@ pub struct GuestsAsked {
     pub architecture: String,
     /// CPUs of each guest.
     pub cpus: u16,
+    /// How they lie, where that was asked for; before version 4 of a baseline it could not be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<Topology>,
     /// Commands that run first; a dash before one lets it fail.
     pub before: Vec<String>,
     /// Virtual nanoseconds that pass with each instruction.

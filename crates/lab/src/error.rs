@@ -24,6 +24,9 @@ pub type Result<T> = std::result::Result<T, LabError>;
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
+    /// CPUs that can't lie so.
+    #[error(transparent)]
+    Topology(#[from] crate::TopologyError),
     /// The system refused something about a file.
     #[error("can't {action} {}: {source}", path.display())]
     Io {

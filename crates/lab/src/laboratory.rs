@@ -14,6 +14,7 @@ use crate::needs::{self, THAT_HOLDS_IT};
 use crate::order::{Order, OrderedCommand};
 use crate::programs::Wanted;
 use crate::qemu::Qemu;
+use crate::topology::TopologyError;
 use crate::words::{WordsError, words};
 use crate::{LabError, Result, foreign, own_program};
 use std::num::NonZeroUsize;
@@ -71,6 +72,12 @@ impl<'a> Laboratory<'a> {
             Architecture::parse(given).ok_or_else(|| LabError::ArchitectureName {
                 name: given.clone(),
             })?;
+        if let Some(topology) = asked.topology {
+            topology.fits(asked.cpus, asked.memory_mib)?;
+            if architecture != Architecture::X86_64 {
+                return Err(TopologyError::Architecture { topology }.into());
+            }
+        }
         let own = std::fs::canonicalize(&host.program)
             .map_err(|error| LabError::io("find", &host.program, error))?;
         let program = own_program::find(on.program.as_deref(), &own, architecture)?;
@@ -258,6 +265,7 @@ impl<'a> Laboratory<'a> {
             ns_per_instruction: self.asked.ns_per_instruction,
             seed,
             cpus: self.asked.cpus,
+            topology: self.asked.topology,
             memory_mib: self.asked.memory_mib,
             parameters: parameters(text)?,
         })

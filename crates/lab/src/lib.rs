@@ -52,6 +52,7 @@ mod repetition;
 mod said;
 pub mod sections;
 mod sending;
+mod topology;
 mod unpacked;
 mod whole_file;
 pub mod window;
@@ -93,3 +94,4 @@ pub use repetition::{
     GivenGuest, GivenKernel, Repetition, chosen_experiments, guest_run,
     to_json as repetitions_json, to_text as repetitions_text, write_page,
 };
+pub use topology::{Topology, TopologyError};

@@ -4,6 +4,7 @@
 use crate::architecture::Architecture;
 use crate::order::PROGRAM_PATH;
 use crate::sending::SEND_PORT;
+use crate::topology::Topology;
 use crate::{LabError, Result};
 use std::path::Path;
 
@@ -18,6 +19,8 @@ pub struct Machine {
     pub seed: u64,
     /// CPUs.
     pub cpus: u16,
+    /// How they lie, where that was asked for.
+    pub topology: Option<Topology>,
     /// Memory in MiB.
     pub memory_mib: u32,
     /// Further parameters of the kernel, such as `preempt=full`.
@@ -92,7 +95,8 @@ impl Machine {
     /// As [`shift_of`].
     pub fn arguments(&self, kernel: &Path, initramfs: &Path) -> Result<Vec<String>> {
         let shift = shift_of(self.ns_per_instruction)?;
-        let cpus = self.cpus.to_string();
+        let mut cpus = self.cpus.to_string();
+        cpus += &self.topology.map(Topology::of_smp).unwrap_or_default();
         let one_at_a_time = if self.cpus == 1 { ONE_AT_A_TIME } else { "" };
         let turns = format!("none,id=turns,timer-period={TURN_US}");
         let port = format!("isa-debugcon,iobase={SEND_PORT:#x},chardev=sent");
@@ -159,7 +163,9 @@ impl Machine {
             &line,
         ];
         let all = arguments.iter().chain(of_machine.iter().flatten());
-        Ok(all.map(|&argument| argument.to_owned()).collect())
+        let nodes = self.topology.map(|it| it.nodes(self.memory_mib));
+        let all = all.map(|&argument| argument.to_owned());
+        Ok(all.chain(nodes.unwrap_or_default()).collect())
     }
 }
 
@@ -195,6 +201,7 @@ mod tests {
             ns_per_instruction: 2,
             seed: 7,
             cpus: 1,
+            topology: None,
             memory_mib: 512,
             parameters: vec!["preempt=full".into(), "threadirqs".into()],
         };
@@ -209,6 +216,16 @@ mod tests {
         assert!(
             two.contains("-smp 2") && two.contains("timer-period=2") && !two.contains("rr="),
             "{two}"
+        );
+        let nodes = line(&Machine {
+            cpus: 4,
+            topology: "sockets=2,cores=2".parse().ok(),
+            ..machine.clone()
+        });
+        assert!(
+            nodes.contains("-smp 4,sockets=2,cores=2,threads=1")
+                && nodes.ends_with("-numa node,nodeid=1,cpus=2-3,memdev=node1"),
+            "{nodes}"
         );
         let arm = line(&Machine {
             architecture: Architecture::Aarch64,

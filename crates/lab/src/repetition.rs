@@ -179,6 +179,7 @@ impl Repetition {
             variants: Vec::new(),
             architecture: Architecture::X86_64.to_string(),
             cpus: self.experiment.cpus,
+            topology: None,
             before: Vec::new(),
             ns_per_instruction: 1,
             memory_mib: 1024,

@@ -213,6 +213,7 @@ fn asked(
         variants: Vec::new(),
         architecture: architecture(emulator).to_string(),
         cpus: 1,
+        topology: None,
         before: emulator.before.clone(),
         ns_per_instruction: time.ns_per_instruction,
         memory_mib,

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the file's format; older files can be read. Since 2 the architecture
-/// is in it, since 3 what the guests are given beside kernels and programs.
-pub const BASELINE_VERSION: u32 = 3;
+/// is in it, since 3 what the guests are given beside kernels and programs, since 4 how their CPUs lie.
+pub const BASELINE_VERSION: u32 = 4;
 /// The oldest that can be read.
 const OLDEST_BASELINE: u32 = 1;
 
@@ -164,6 +164,7 @@ pub(super) mod tests {
                     variants: Vec::new(),
                     architecture: "x86-64".into(),
                     cpus: 1,
+                    topology: None,
                     before: Vec::new(),
                     ns_per_instruction: 1,
                     memory_mib: 1024,

@@ -176,6 +176,7 @@ mod tests {
                 variants: Vec::new(),
                 architecture: "x86-64".into(),
                 cpus: 1,
+                topology: None,
                 before: Vec::new(),
                 ns_per_instruction: 1,
                 memory_mib: 1024,

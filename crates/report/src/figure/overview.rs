@@ -2,7 +2,7 @@
 //! to the largest, against the criterion. The one figure of the first page.
 
 use super::Figure;
-use super::plot::{NARROW, Plot, room, shortened};
+use super::plot::{NARROW, Plot, room, shortened_within};
 use super::scale::Log;
 use crate::answer::{self, Class, Figures};
 use wakepath_assess::Assessment;
@@ -11,8 +11,8 @@ use wakepath_verdict::duration;
 /// Height of a policy, and how far its lines stand apart.
 const ROW: f64 = 26.0;
 const APART: f64 = 9.0;
-/// More policies or tasks than these are left to the chapters.
-const MOST: usize = 24;
+/// More policies or tasks than these are left to the chapters: two policies on each of 16 CPUs are shown.
+const MOST: usize = 32;
 
 /// Median, 99.9 % quantile where it is known, largest.
 type Reach = (i64, Option<i64>, i64);
@@ -29,6 +29,7 @@ pub(super) fn draw(assessment: &Assessment) -> Option<Figure> {
         })
         .collect();
     lines.retain(|(_, each)| each.iter().any(Option::is_some));
+    let left_out = lines.len().saturating_sub(MOST);
     lines.truncate(MOST);
     lines.first()?;
     let limit = assessment.criterion.latency_ns.map(u64::cast_signed);
@@ -39,7 +40,7 @@ pub(super) fn draw(assessment: &Assessment) -> Option<Figure> {
     );
 
     let labels = lines.iter().map(|(label, _)| room(label));
-    let widest = labels.fold(60.0, f64::max).min(NARROW / 3.0);
+    let widest = labels.fold(60.0, f64::max).min(NARROW * 0.4);
     let height = 24.0 + lines.len() as f64 * ROW + 44.0;
     let mut plot = Plot::new(NARROW, height, widest + 14.0, 14.0);
     let axis = axis.between(plot.left, plot.right);
@@ -54,7 +55,7 @@ pub(super) fn draw(assessment: &Assessment) -> Option<Figure> {
     let mut told = Vec::new();
     for (row, (label, each)) in lines.iter().enumerate() {
         let middle = plot.top + (row as f64 + 0.5) * ROW;
-        let name = shortened(label, widest);
+        let name = shortened_within(label, widest);
         plot.text("end", plot.left - 8.0, middle + 4.0, &name);
         let first = middle - APART * (each.len() as f64 - 1.0) / 2.0;
         for (place, (class, line)) in classes.iter().zip(each).enumerate() {
@@ -92,12 +93,17 @@ pub(super) fn draw(assessment: &Assessment) -> Option<Figure> {
               reaches"
         }
     };
+    let others = match left_out {
+        0 => String::new(),
+        1 => " One more is in the chapters.".into(),
+        more => format!(" {more} more are in the chapters."),
+    };
     Some(plot.done(
         "overview-latency",
         "How late the loop woke",
         format!(
             "{which} from the median (thick stroke) to the largest observed (dot); the thin stroke \
-             is the 99.9 % quantile. A largest value is no bound."
+             is the 99.9 % quantile. A largest value is no bound.{others}"
         ),
         format!("How late the loop woke. {}.", told.join("; ")),
     ))

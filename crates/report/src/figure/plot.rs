@@ -50,6 +50,17 @@ pub(super) fn shortened(text: &str, most: f64) -> String {
     format!("{}…", short.trim_end())
 }
 
+/// The same for a policy and its task, which keep what tells them apart: the name behind the last comma.
+pub(super) fn shortened_within(text: &str, most: f64) -> String {
+    match text.rsplit_once(", ") {
+        Some((policy, task)) if room(text) > most && room(task) < most / 2.0 => {
+            let left = most - room(", ") - room(task);
+            format!("{}, {task}", shortened(policy, left))
+        }
+        _ => shortened(text, most),
+    }
+}
+
 /// Room that a text takes.
 pub(super) fn room(text: &str) -> f64 {
     let width = |character: char| match character.is_uppercase() {
@@ -347,6 +358,19 @@ pub(super) fn slug(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::slug;
+
+    #[test]
+    fn what_tells_rows_apart_is_not_what_is_left_out() {
+        let long = "OTHER nice 0, budget 400 µs, loop12";
+        let short = shortened_within(long, 140.0);
+        assert!(
+            short.starts_with("OTHER") && short.ends_with("…, loop12"),
+            "{short}"
+        );
+        assert!(room(&short) <= 140.0, "{short}");
+        assert_eq!(shortened_within("FIFO 80, loop0", 140.0), "FIFO 80, loop0");
+        assert!(shortened_within("a policy of a very long name", 100.0).ends_with('…'));
+    }
 
     #[test]
     fn file_names_are_plain_whatever_a_scenario_is_called() {

@@ -4,6 +4,7 @@ use super::experiments::LabExperiments;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
+use wakepath_lab::Topology;
 use wakepath_lab::cost::MODELS;
 
 /// The cores whose costs can be told.
@@ -50,8 +51,12 @@ pub struct LabGuests {
     #[arg(long, value_name = "NAME", default_value = "x86-64")]
     pub architecture: String,
     /// CPUs of each guest. Several take turns: docs/concepts/virtual-time.md says what that costs.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub cpus: u16,
+    /// How they lie, such as `sockets=2,cores=8` or `sockets=1,cores=4,threads=2` (x86-64 alone): each socket
+    /// is a NUMA node with its share of the memory.
+    #[arg(long, value_name = "TOPOLOGY")]
+    pub topology: Option<Topology>,
     /// Wakepath command that each guest runs first, such as `tune apply --yes`, or a program or script
     /// of this host by its path; it must end with 0 unless you put a dash in front; may be given more
     /// than once.

@@ -19,6 +19,7 @@ pub use stopping::{Stopped, Stopping};
 
 use std::io::IsTerminal;
 use wakepath_measure::Plan;
+use wakepath_timeline::CpuSet;
 
 /// Whether a live view fits: on a terminal that can move its cursor, unless plain lines are asked
 /// for.
@@ -30,10 +31,7 @@ pub fn is_wanted(plain_wanted: bool) -> bool {
 /// What is measured, in one line.
 fn headline(plan: &Plan) -> String {
     let segments = plan.segments().count();
-    let cpus: Vec<String> = plan.loop_cpus.iter().map(u16::to_string).collect();
+    let cpus = CpuSet::from(&plan.loop_cpus[..]);
     let plural = if segments == 1 { "" } else { "s" };
-    format!(
-        "{segments} segment{plural}, loop on CPU {}",
-        cpus.join(", ")
-    )
+    format!("{segments} segment{plural}, loop on CPU {cpus}")
 }

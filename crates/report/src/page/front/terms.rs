@@ -47,27 +47,61 @@ fn before_brackets(text: &str) -> &str {
     text.split(" (").next().unwrap_or(text)
 }
 
+/// More periods or sets of CPUs than these are told from the first to the last.
+const MOST_NAMED: usize = 3;
+
+/// How often the threads are due.
+fn rates(periods: &[u64]) -> String {
+    let mut periods: Vec<u64> = periods
+        .iter()
+        .copied()
+        .filter(|&period| period > 0)
+        .collect();
+    let hertz = |period: u64| {
+        let hertz = format!("{:.3}", 1e9 / period as f64);
+        hertz.trim_end_matches('0').trim_end_matches('.').to_owned()
+    };
+    let every = |period: u64| rounded(period.cast_signed());
+    if periods.len() > MOST_NAMED {
+        periods.sort_unstable();
+        let (shortest, longest) = (periods[0], periods[periods.len() - 1]);
+        return format!(
+            "{} to {} Hz, due every {} to {}",
+            hertz(shortest),
+            hertz(longest),
+            every(shortest),
+            every(longest)
+        );
+    }
+    let each = periods
+        .iter()
+        .map(|&period| format!("{} Hz, due every {}", hertz(period), every(period)));
+    each.collect::<Vec<_>>().join(" and ")
+}
+
 /// Rate, threads and CPUs.
 pub(super) fn the_loop(run: &Reported<'_>) -> String {
     let segments = &run.manifest.segments;
     let threads = || segments.iter().flat_map(|segment| &segment.threads);
     let periods = distinct(threads().map(|thread| thread.due.period_ns));
-    let rates: Vec<String> = periods
-        .iter()
-        .filter(|period| **period > 0)
-        .map(|period| {
-            let hertz = format!("{:.3}", 1e9 / *period as f64);
-            let hertz = hertz.trim_end_matches('0').trim_end_matches('.');
-            format!("{hertz} Hz, due every {}", rounded(period.cast_signed()))
-        })
-        .collect();
+    let rates = rates(&periods);
     let most = segments.iter().map(|segment| segment.threads.len()).max();
     let many = most.filter(|most| *most > 1);
     let cpus = distinct(threads().map(|thread| CpuSet::from(&thread.cpus[..])));
-    let cpus = cpus.iter().filter(|cpus| !cpus.is_empty());
-    let cpus: Vec<String> = cpus.map(|cpus| format!("CPU {cpus}")).collect();
+    let cpus: Vec<&CpuSet> = cpus.iter().filter(|cpus| !cpus.is_empty()).collect();
+    let cpus: Vec<String> = match cpus.len() > MOST_NAMED {
+        // A thread on each.
+        true => vec![format!(
+            "CPU {}",
+            cpus.iter()
+                .flat_map(|cpus| cpus.numbers())
+                .copied()
+                .collect::<CpuSet>()
+        )],
+        false => cpus.iter().map(|cpus| format!("CPU {cpus}")).collect(),
+    };
     let parts = [
-        (!rates.is_empty()).then(|| rates.join(" and ")),
+        (!rates.is_empty()).then_some(rates),
         many.map(|most| counted(most as u64, "thread", "threads")),
         (!cpus.is_empty()).then(|| format!("on {}", cpus.join(" or "))),
     ];
@@ -134,7 +168,22 @@ const MONTHS: [&str; 12] = [
 
 #[cfg(test)]
 mod tests {
-    use super::{date, with_whole_ranges};
+    use super::{date, rates, with_whole_ranges};
+
+    #[test]
+    fn many_periods_are_told_from_the_first_to_the_last() {
+        assert_eq!(rates(&[4_000_000, 0]), "250 Hz, due every 4 ms");
+        let two = "1000 Hz, due every 1 ms and 250 Hz, due every 4 ms";
+        assert_eq!(rates(&[1_000_000, 4_000_000]), two);
+        let stepped: Vec<u64> = (0..16)
+            .map(|step| 1_000_000 + step * 500_000)
+            .rev()
+            .collect();
+        assert_eq!(
+            rates(&stepped),
+            "1000 to 117.647 Hz, due every 1 ms to 8.5 ms"
+        );
+    }
 
     #[test]
     fn a_range_of_cpus_stays_in_one_line_and_other_words_are_as_they_were() {

@@ -101,6 +101,7 @@ fn asked(arguments: &LabBisect) -> Result<GuestsAsked, Failure> {
         variants: Vec::new(),
         architecture: "x86-64".into(),
         cpus: 1,
+        topology: None,
         before: arguments.before.clone(),
         ns_per_instruction: arguments.ns_per_instruction,
         memory_mib: arguments.memory,

@@ -53,6 +53,7 @@ impl LabGuests {
             variants: self.variant.clone(),
             architecture: self.architecture.clone(),
             cpus: self.cpus,
+            topology: self.topology,
             before: self.before.clone(),
             ns_per_instruction: self.ns_per_instruction,
             memory_mib: self.memory,
