@@ -18,7 +18,7 @@ pub mod overheads;
 mod placement;
 pub mod reservation;
 pub mod sched_deadline;
-mod sections;
+pub mod sections;
 mod sensitivity;
 pub mod simulate;
 pub mod sweep;

@@ -4,7 +4,7 @@
 //! are of 64 bits, in the host's order.
 
 use crate::cost::{Parameters, Spent};
-use crate::sections::{Transition, Watched};
+use crate::sections::{Transition, Watched, of_words};
 use crate::window::{Block, Counted, Flow, Mark};
 use std::io::{self, Read, Write};
 
@@ -151,7 +151,7 @@ fn transitions(line: &mut impl Read) -> io::Result<Vec<Transition>> {
     let long = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("8 bytes"));
     let read = bytes.chunks_exact(TRANSITION_BYTES).map(|bytes| {
         let words = [long(&bytes[..8]), long(&bytes[8..])];
-        Transition::of_words(words).ok_or_else(not_understood)
+        of_words(words).ok_or_else(not_understood)
     });
     read.collect()
 }

@@ -1,12 +1,11 @@
 //! What the stretches of a condition come to: the longest of each kind, the wait of a wake-up due at any
 //! instant, the composed bound, and whether what was sampled lies below the sweep, and that below the bound.
 
-use super::interference::Interference;
 use super::ledger::Ledger;
-use super::stretch::{Kind, Stretch};
 use super::sweep::Sweep;
-use super::wake_up::WakeUp;
-use wakepath_schedulability::{Interrupting, Sections};
+use wakepath_schedulability::sections::{
+    Composition, Interference, Kind, Sections, Variable, WakeUp,
+};
 
 /// Part of a run in which a loop ran under one policy beside one set of loads. Times in instructions.
 #[derive(Debug, Clone, Default)]
@@ -21,44 +20,6 @@ pub struct Span {
     pub wake_ups: Vec<WakeUp>,
     /// Latencies of all cycles that count, in their order.
     pub latencies: Vec<u64>,
-}
-
-/// The stretches of one kind.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Variable {
-    /// The longest, interrupts left out.
-    pub longest: Option<Stretch>,
-    /// How many there were.
-    pub count: u64,
-    /// What they took in all, interrupts left out.
-    pub total: u64,
-}
-
-impl Variable {
-    fn of<'a>(stretches: impl Iterator<Item = &'a Stretch>) -> Self {
-        let mut found = Self::default();
-        for stretch in stretches {
-            found.add(stretch);
-        }
-        found
-    }
-
-    /// With one more.
-    pub fn add(&mut self, stretch: &Stretch) {
-        self.count += 1;
-        self.total += stretch.net();
-        if self
-            .longest
-            .is_none_or(|longest| longest.net() < stretch.net())
-        {
-            self.longest = Some(*stretch);
-        }
-    }
-
-    /// What the longest took; 0 where there was none.
-    pub fn most(&self) -> u64 {
-        self.longest.map_or(0, |stretch| stretch.net())
-    }
 }
 
 /// The figures of a condition. Times in instructions.
@@ -124,13 +85,9 @@ impl Figures {
         };
         let interrupts = all(Kind::Interrupt).map(|one| (one.from, one.to));
         let interference = Interference::new(interrupts.collect());
-        let own = found.off.most().max(found.switch.most())
-            + found.before_scheduler.most()
-            + found.scheduler.most()
-            + found.own_interrupt
-            + found.back;
-        found.bound = interference.bound(own);
-        found.interference = found.bound - own;
+        let composed = found.composition().among(&interference);
+        found.interference = composed.interference;
+        found.bound = composed.bound();
         let near = found.largest() - found.largest() / 10;
         found.within_tenth = latencies().position(|one| *one >= near).map(|at| at + 1);
         found
@@ -150,22 +107,18 @@ impl Figures {
 
     /// What `wakepath bound --sections` composes to the same bound.
     pub fn sections(&self, ns_per_instruction: u64) -> Sections {
-        let ns = |instructions: u64| instructions * ns_per_instruction;
-        let once = |name: &str, instructions| Interrupting {
-            name: name.into(),
-            longest_ns: ns(instructions),
-            distance_ns: None,
-        };
-        Sections {
-            preemption_off_ns: ns(self.off.most()),
-            before_scheduler_ns: ns(self.before_scheduler.most()),
-            scheduler_ns: ns(self.scheduler.most()),
-            switch_ns: ns(self.switch.most()),
-            after_scheduler_ns: ns(self.back),
-            interrupts: vec![
-                once("the wake-up's own", self.own_interrupt),
-                once("the most in any window of the bound", self.interference),
-            ],
+        self.composition().sections(ns_per_instruction)
+    }
+
+    fn composition(&self) -> Composition {
+        Composition {
+            off: self.off.most(),
+            before_scheduler: self.before_scheduler.most(),
+            scheduler: self.scheduler.most(),
+            switch: self.switch.most(),
+            own_interrupt: self.own_interrupt,
+            back: self.back,
+            interference: self.interference,
         }
     }
 
@@ -226,6 +179,7 @@ fn sweep(ledger: &Ledger, spans: &[Span]) -> Sweep {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wakepath_schedulability::sections::Stretch;
 
     fn stretch(kind: Kind, from: u64, length: u64, interrupts: u64) -> Stretch {
         Stretch {

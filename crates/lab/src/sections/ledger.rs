@@ -1,8 +1,8 @@
 //! The stretches of a run, kept: all of what interrupts, the scheduler and the switch took, of the rest the
 //! longest, and for a while everything, so that what a wake-up consisted of can be told.
 
-use super::stretch::{Kind, Stretch};
 use std::collections::VecDeque;
+use wakepath_schedulability::sections::{Kind, Stretch};
 
 /// Stretches with something off that are kept for good; where there are more, the shortest go.
 const MOST: usize = 1 << 21;

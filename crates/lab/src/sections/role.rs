@@ -2,25 +2,7 @@
 //! By the kernel's own names (x86-64).
 
 use crate::window::{Place, Symbols};
-
-/// What there is at an address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// An interrupt comes in, a non-maskable one included.
-    Interrupt,
-    /// An exception or a system call does.
-    Exception,
-    /// The scheduler itself begins.
-    Scheduler,
-    /// Code that puts preemption off to call it.
-    CallsScheduler,
-    /// The idle thread begins its way to halt.
-    Idle,
-    /// Code that gives way where the kernel is not preempted by itself.
-    Point,
-    /// Nothing that matters.
-    Other,
-}
+use wakepath_schedulability::sections::Role;
 
 /// A place to be told of: its first address, the one behind its last, and whether the CPU comes there by
 /// an interrupt, an exception or a system call.

@@ -1,4 +1,4 @@
-//! What a wake-up's latency consisted of, in instructions: what kept the thread waiting, and the way that
+//! What a wake-up's latency consisted of, in parts: what kept the thread waiting, and the way that
 //! every wake-up goes.
 
 use super::stretch::{Kind, Stretch};
@@ -6,7 +6,7 @@ use super::stretch::{Kind, Stretch};
 /// The parts of a wake-up. They add up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WakeUp {
-    /// Instructions executed when it was due, and when the thread went on.
+    /// When it was due, and when the thread went on.
     pub due: u64,
     /// See `due`.
     pub woken: u64,
@@ -23,7 +23,7 @@ pub struct WakeUp {
     pub back: u64,
     /// Before the scheduler's call, with nothing off, and other interrupts since that call.
     pub between: u64,
-    /// The rest: the timer's own delay, and what was executed before its interrupt.
+    /// The rest: the timer's own delay, and what ran before its interrupt.
     pub rest: u64,
 }
 

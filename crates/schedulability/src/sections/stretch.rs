@@ -1,5 +1,4 @@
-//! A stretch of code in which something keeps a woken thread from running, from one number of executed
-//! instructions to another.
+//! A stretch of code in which something keeps a woken thread from running, from one time to another.
 
 /// What a stretch is; the letters are those of de Oliveira and others, "Demystifying the real-time Linux
 /// scheduling latency" (ECRTS 2020).
@@ -22,20 +21,20 @@ pub enum Kind {
 pub struct Stretch {
     /// What it is.
     pub kind: Kind,
-    /// Instructions executed when it began.
+    /// When it began.
     pub from: u64,
     /// And when it had ended.
     pub to: u64,
-    /// Instructions of interrupts in it; of an interrupt, of those that came in the middle of it.
+    /// What interrupts took in it; of an interrupt, those that came in the middle of it.
     pub interrupts: u64,
-    /// The instruction that it began with.
+    /// The address of the instruction that it began with.
     pub began: u64,
     /// And that which ended it.
     pub ended: u64,
 }
 
 impl Stretch {
-    /// All instructions in it.
+    /// How long it took, interrupts included.
     pub fn length(&self) -> u64 {
         self.to - self.from
     }
@@ -45,7 +44,7 @@ impl Stretch {
         self.length().saturating_sub(self.interrupts)
     }
 
-    /// How much of it lies between two numbers of instructions.
+    /// How much of it lies between two times.
     pub fn within(&self, from: u64, to: u64) -> u64 {
         self.to.min(to).saturating_sub(self.from.max(from))
     }

@@ -1,6 +1,6 @@
 //! The most that interrupts took in any window of a length: a window slid over those that came.
 
-/// Interrupts of a run: each with the instructions executed when it began and what it took.
+/// Interrupts of a run: each with when it began and what it took.
 #[derive(Debug, Clone, Default)]
 pub struct Interference {
     /// When each begins and ends, in their order.
@@ -10,7 +10,7 @@ pub struct Interference {
 }
 
 impl Interference {
-    /// Of spans from one number of instructions to another, none within another.
+    /// Of spans from one time to another, none within another.
     pub fn new(mut spans: Vec<(u64, u64)>) -> Self {
         spans.sort_unstable();
         let mut taken = 0;
@@ -25,7 +25,7 @@ impl Interference {
         }
     }
 
-    /// The most in any window of so many instructions. A window that holds most begins with one of them, or
+    /// The most in any window of this length. A window that holds most begins with one of them, or
     /// ends with one.
     pub fn most_in(&self, window: u64) -> u64 {
         let starts = self.spans.iter().map(|(from, _)| *from);

@@ -1,6 +1,6 @@
 //! Follows transitions, and tells the stretches in which a woken thread could not have run. A stretch
-//! ends where at least two instructions are executed with nothing against preemption: where interrupts
-//! go on, one that has waited comes before the next instruction, or (after STI) the one behind it.
+//! ends where more than a unit of time passes with nothing against preemption (instructions: two are executed):
+//! where interrupts go on, one that has waited comes before the next instruction, or (after STI) the one behind it.
 
 use super::role::Role;
 use super::stretch::{Kind, Stretch};
@@ -15,14 +15,15 @@ pub enum Preemption {
     Voluntary,
 }
 
-/// Instructions with nothing against preemption that end no stretch.
+/// A unit of time with nothing against preemption ends no stretch: where interrupts go on, the instruction
+/// behind is executed before any comes.
 const SHADOW: u64 = 1;
 
 #[derive(Debug, Clone, Copy)]
 struct Begun {
     from: u64,
     at: u64,
-    /// Instructions of interrupts until then.
+    /// What interrupts had taken until then.
     interrupts: u64,
 }
 
@@ -47,6 +48,8 @@ enum Now {
 #[derive(Debug)]
 pub struct Course {
     preemption: Preemption,
+    /// An interrupt that comes so soon after a stretch has waited for its end.
+    pending: u64,
     now: Now,
     off: bool,
     user: bool,
@@ -59,7 +62,7 @@ pub struct Course {
     /// The same, when what is under way began.
     needed_before: Option<u64>,
     spans: Vec<Span>,
-    /// Instructions of interrupts so far.
+    /// What interrupts have taken so far.
     interrupts: u64,
     /// A stretch that has ended, unless it goes on at once.
     ended: Option<Stretch>,
@@ -68,6 +71,12 @@ pub struct Course {
 impl Course {
     /// Of a kernel with this kind of preemption.
     pub fn new(preemption: Preemption) -> Self {
+        Self::with_pending(preemption, SHADOW)
+    }
+
+    /// Where the end of a stretch is told early: an interrupt that comes within `pending` of it has waited,
+    /// and what it begins is the same stretch still.
+    pub fn with_pending(preemption: Preemption, pending: u64) -> Self {
         let nothing = Begun {
             from: u64::MAX,
             at: 0,
@@ -75,6 +84,7 @@ impl Course {
         };
         Self {
             preemption,
+            pending: pending.max(SHADOW),
             now: Now::Free,
             off: false,
             user: false,
@@ -140,7 +150,7 @@ impl Course {
                 match role(there) {
                     Role::Interrupt => {
                         (self.off, self.user) = (true, false);
-                        self.settle(count, there, told);
+                        self.settle_within(self.pending, count, there, told);
                         self.enter(count, there, true);
                     }
                     Role::Exception => {
@@ -155,6 +165,11 @@ impl Course {
             }
         }
         self.settle(count, at, told);
+    }
+
+    /// Nothing more is known: a stretch that has ended is told, one under way is not.
+    pub fn finish(mut self, told: &mut Vec<Stretch>) {
+        told.extend(self.ended.take());
     }
 
     fn begun(&self, from: u64, at: u64) -> Begun {
@@ -183,6 +198,11 @@ impl Course {
 
     /// Begins and ends what begins and ends with the state as it is.
     fn settle(&mut self, count: u64, at: u64, told: &mut Vec<Stretch>) {
+        self.settle_within(SHADOW, count, at, told);
+    }
+
+    /// Likewise; what begins within `gap` of the last end goes on.
+    fn settle_within(&mut self, gap: u64, count: u64, at: u64, told: &mut Vec<Stretch>) {
         let free = self.is_free();
         if free {
             self.counted_since.from = u64::MAX;
@@ -193,7 +213,7 @@ impl Course {
             Now::Free if !free => {
                 let mut begun = self.begun(count, at);
                 match self.ended.take() {
-                    Some(ended) if count - ended.to <= SHADOW => {
+                    Some(ended) if count - ended.to <= gap => {
                         begun = Begun {
                             from: ended.from,
                             at: ended.began,
