@@ -15,8 +15,8 @@ use crate::durable::{open, to_read};
 use crate::error::{ArchiveError, Result};
 use crate::event::{
     CoreCounts, CountersRead, Effective, Ending, FactsTaken, KernelLatency, KernelNoise,
-    ModuleTimes, PageFaults, PlannedSegment, ScenarioText, SegmentTraced, ThreadEnd, Tool,
-    TracingSetUp,
+    KernelSections, ModuleTimes, PageFaults, PlannedSegment, ScenarioText, SegmentTraced,
+    ThreadEnd, Tool, TracingSetUp,
 };
 use crate::imported::Imported;
 use crate::log::Damage;
@@ -67,6 +67,9 @@ pub struct Manifest {
     /// What the kernel measured of the time that it takes away, by phase and repetition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernel_noise: Vec<KernelNoise>,
+    /// What the kernel told of the sections that keep threads from running, by phase and repetition.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernel_sections: Vec<KernelSections>,
     /// Segments that were started, in order.
     pub segments: Vec<SegmentRecord>,
     /// The machine before, during and after.

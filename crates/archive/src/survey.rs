@@ -103,6 +103,7 @@ pub(crate) struct Surveyor {
     tracing: Option<crate::TracingSetUp>,
     kernel_latency: Vec<crate::KernelLatency>,
     kernel_noise: Vec<crate::KernelNoise>,
+    kernel_sections: Vec<crate::KernelSections>,
     imported: Option<crate::Imported>,
     ending: Option<Ending>,
     blocks: BTreeMap<(u32, u16), Vec<u64>>,
@@ -177,6 +178,7 @@ impl Surveyor {
             Event::TracingSetUp(tracing) => self.tracing = Some(tracing),
             Event::KernelLatency(latency) => self.kernel_latency.push(latency),
             Event::KernelNoise(noise) => self.kernel_noise.push(noise),
+            Event::KernelSections(sections) => self.kernel_sections.push(*sections),
             Event::SegmentTraced(trace) => {
                 let mut segments = self.segments.iter_mut();
                 // A segment whose start lies in a hole has no record to hold it.
@@ -357,6 +359,7 @@ impl Surveyor {
             tracing: self.tracing,
             kernel_latency: self.kernel_latency,
             kernel_noise: self.kernel_noise,
+            kernel_sections: self.kernel_sections,
             segments: self.segments,
             facts: self.facts,
             notes: notes.into_iter().chain(self.notes).collect(),

@@ -227,7 +227,16 @@ impl Running<'_> {
         let osnoise = terms
             .osnoise_ns
             .map(|for_ns| (for_ns, Command::Osnoise { for_ns }));
-        for (for_ns, command) in [timerlat, osnoise].into_iter().flatten() {
+        let cpus = self.plan.loop_cpus.clone();
+        let sections = terms.sections_ns.map(|for_ns| {
+            let sections = Command::Sections {
+                cpus,
+                period_ns,
+                for_ns,
+            };
+            (for_ns, sections)
+        });
+        for (for_ns, command) in [timerlat, osnoise, sections].into_iter().flatten() {
             let Some(tracing) = &mut self.tracing else {
                 return Ok(());
             };
@@ -244,6 +253,13 @@ impl Running<'_> {
                     for mut noise in noises {
                         noise.phase = phase.to_owned();
                         self.recording.append(Event::KernelNoise(noise))?;
+                    }
+                }
+                Ok(Reply::Sections(found)) => {
+                    for mut sections in found {
+                        sections.phase = phase.to_owned();
+                        let event = Event::KernelSections(Box::new(sections));
+                        self.recording.append(event)?;
                     }
                 }
                 Ok(_) => self.give_up_tracing(&NotTraced::Misunderstood)?,

@@ -121,6 +121,24 @@ pub(crate) enum KernelMeasureError {
     /// The tracer wrote no line that counts.
     #[error("the {0} tracer measured nothing")]
     Nothing(&'static str),
+    /// It was built without events or tracer of sections.
+    #[error(
+        "this kernel has no {0} (CONFIG_PREEMPTIRQ_TRACEPOINTS, by CONFIG_PREEMPT_TRACER and CONFIG_IRQSOFF_TRACER) and no preemptirqsoff tracer"
+    )]
+    NoSections(String),
+    /// Addresses are hidden, and where the scheduler is.
+    #[error(
+        "this kernel hides its addresses: let root write 0 into /proc/sys/kernel/kptr_restrict"
+    )]
+    NoAddresses,
+    /// The thread beside can't have its place or priority.
+    #[error("the thread beside the events can't have CPU {cpu} and FIFO 95: {source}")]
+    NoThreadBeside {
+        /// Its CPU.
+        cpu: u16,
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// The tracer's own thread can't be found.
     #[error("the thread {0} of the osnoise tracer is not there")]
     NoThread(String),

@@ -144,7 +144,7 @@ impl Instance {
 }
 
 /// Whether no event is switched on anywhere in the kernel's tracer.
-fn nobody_records(root: &Path) -> bool {
+pub(crate) fn nobody_records(root: &Path) -> bool {
     let instances = fs::read_dir(root.join("instances")).into_iter().flatten();
     let places = instances.flatten().map(|entry| entry.path());
     let mut places = places.chain([root.to_owned()]);
@@ -227,7 +227,7 @@ impl Drop for Instance {
 }
 
 /// Reads `per_cpu/cpuN/stats`.
-fn statistics(text: &str) -> CpuStatistics {
+pub(crate) fn statistics(text: &str) -> CpuStatistics {
     let of = |key: &str| {
         let value = text.lines().find_map(|line| line.strip_prefix(key));
         value
@@ -244,7 +244,7 @@ fn statistics(text: &str) -> CpuStatistics {
 
 /// Bytes of a page: the head and the 4080 or so bytes behind it, or a larger sub-buffer where the
 /// kernel has them.
-fn page_bytes(root: &Path, format: &PageFormat) -> usize {
+pub(crate) fn page_bytes(root: &Path, format: &PageFormat) -> usize {
     let larger = fs::read_to_string(root.join("buffer_subbuf_size_kb"))
         .ok()
         .and_then(|size| size.trim().parse::<usize>().ok())
@@ -255,7 +255,7 @@ fn page_bytes(root: &Path, format: &PageFormat) -> usize {
 }
 
 /// CPUs as the kernel's masks are written: 32 bits a word, highest first.
-fn mask(cpus: &[u16]) -> String {
+pub(crate) fn mask(cpus: &[u16]) -> String {
     let highest = cpus.iter().copied().max().unwrap_or(0);
     let mut words = vec![0_u32; usize::from(highest / 32) + 1];
     for cpu in cpus {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::borrowed::Borrowed;
 use crate::error::{KernelMeasureError, ProbeError};
+use crate::instance::mask;
 use crate::orphans;
 use crate::owner::Owner;
 use crate::tracefs::{Tracefs, read_text};
@@ -30,12 +31,24 @@ impl KernelTracer {
         settings: &[(&str, String)],
     ) -> Result<Self, KernelMeasureError> {
         let root = tracefs.root();
-        let tracers = root.join("available_tracers");
-        let tracers = read_text(&tracers).map_err(ProbeError::io("read", &tracers))?;
-        if !tracers.split_whitespace().any(|tracer| tracer == name) {
-            return Err(KernelMeasureError::NoTracer(name));
-        }
+        refuse_unknown(root, name)?;
         Ok(Self::begin(root, name, cpu, settings)?)
+    }
+
+    /// Starts a tracer that has no settings on one CPU.
+    pub(crate) fn start_bare(
+        tracefs: &Tracefs,
+        name: &'static str,
+        cpu: u16,
+    ) -> Result<Self, KernelMeasureError> {
+        let root = tracefs.root();
+        refuse_unknown(root, name)?;
+        let tracer = Self::make(root)?;
+        tracer.write("tracing_cpumask", &mask(&[cpu]))?;
+        tracer.write("tracing_max_latency", "0")?;
+        tracer.write("current_tracer", name)?;
+        tracer.write("tracing_on", "1")?;
+        Ok(tracer)
     }
 
     fn begin(
@@ -44,24 +57,28 @@ impl KernelTracer {
         cpu: u16,
         settings: &[(&str, String)],
     ) -> crate::Result<Self> {
-        let owner = Owner::this_process().ok_or(ProbeError::NoEvents {
-            events: "/proc/self/stat".into(),
-        })?;
+        let owner = owner()?;
+        let mut tracer = Self::make(root)?;
+        let cpus = [("osnoise/cpus", cpu.to_string())];
+        let settings = [&cpus, settings].concat();
+        tracer.borrowed = Some(Borrowed::set(root, &owner.second_name(), &settings)?);
+        tracer.write("current_tracer", name)?;
+        tracer.write("tracing_on", "1")?;
+        Ok(tracer)
+    }
+
+    fn make(root: &Path) -> crate::Result<Self> {
+        let owner = owner()?;
         // The probe's own instance has the plain name; both are known as this process's.
         let instance = root.join("instances").join(owner.second_name());
         fs::create_dir(&instance).map_err(ProbeError::io("make", &instance))?;
-        let mut tracer = Self {
+        let tracer = Self {
             instance,
             borrowed: None,
         };
         tracer.write("tracing_on", "0")?;
         tracer.write("trace_clock", "mono")?;
         tracer.write("buffer_size_kb", &BUFFER_KIB.to_string())?;
-        let cpus = [("osnoise/cpus", cpu.to_string())];
-        let settings = [&cpus, settings].concat();
-        tracer.borrowed = Some(Borrowed::set(root, &owner.second_name(), &settings)?);
-        tracer.write("current_tracer", name)?;
-        tracer.write("tracing_on", "1")?;
         Ok(tracer)
     }
 
@@ -71,6 +88,16 @@ impl KernelTracer {
         self.write("tracing_on", "0")?;
         let trace = self.instance.join("trace");
         read_text(&trace).map_err(ProbeError::io("read", &trace))
+    }
+
+    /// Stops it; the largest that it kept, in microseconds, and what it wrote of that.
+    pub(crate) fn stop_with_largest(self) -> crate::Result<(String, String)> {
+        self.write("tracing_on", "0")?;
+        let [largest, trace] =
+            ["tracing_max_latency", "trace"].map(|name| self.instance.join(name));
+        let largest = read_text(&largest).map_err(ProbeError::io("read", &largest))?;
+        let trace = read_text(&trace).map_err(ProbeError::io("read", &trace))?;
+        Ok((largest, trace))
     }
 
     fn write(&self, name: &str, value: &str) -> crate::Result<()> {
@@ -85,6 +112,21 @@ impl Drop for KernelTracer {
         let _ = self.write("current_tracer", "nop");
         self.borrowed = None;
         orphans::remove(&self.instance);
+    }
+}
+
+fn owner() -> crate::Result<Owner> {
+    Owner::this_process().ok_or(ProbeError::NoEvents {
+        events: "/proc/self/stat".into(),
+    })
+}
+
+fn refuse_unknown(root: &Path, name: &'static str) -> Result<(), KernelMeasureError> {
+    let tracers = root.join("available_tracers");
+    let tracers = read_text(&tracers).map_err(ProbeError::io("read", &tracers))?;
+    match tracers.split_whitespace().any(|tracer| tracer == name) {
+        true => Ok(()),
+        false => Err(KernelMeasureError::NoTracer(name)),
     }
 }
 

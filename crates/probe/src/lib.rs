@@ -29,6 +29,7 @@ mod perf;
 mod politeness;
 mod process;
 mod protocol;
+mod sections;
 mod self_test;
 mod source;
 pub mod stream;

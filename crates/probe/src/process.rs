@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use wakepath_archive::{
-    Kept, KernelLatency, KernelNoise, LogFollower, SegmentTraced, SelfTestFound, TraceDescription,
-    TraceEnd, TraceMode, TraceWriter, TracingSetUp,
+    Kept, KernelLatency, KernelNoise, KernelSections, LogFollower, SegmentTraced, SelfTestFound,
+    TraceDescription, TraceEnd, TraceMode, TraceWriter, TracingSetUp,
 };
 use wakepath_directory::Directory;
 use wakepath_rt::clock;
@@ -20,12 +20,13 @@ use crate::buffers::{BufferChoice, BufferWish, available_memory, choose};
 use crate::choice::Chosen;
 use crate::collect::{Collector, merged};
 use crate::cost::EventCost;
-use crate::error::{ProbeError, Result};
+use crate::error::{KernelMeasureError, ProbeError, Result};
 use crate::late::late_windows;
 use crate::orphans;
 use crate::osnoise;
 use crate::politeness;
 use crate::protocol::{Command, Ready, Reply, Setting};
+use crate::sections;
 use crate::self_test::SelfTest;
 use crate::source::EventSource;
 use crate::stream::Decoder;
@@ -80,6 +81,14 @@ pub fn run<C: Read + AsFd>(
             }
             Next::Command(Command::Osnoise { for_ns }) => {
                 let reply = Reply::Osnoise(probe.osnoise(for_ns));
+                say(&mut replies, &reply)?;
+            }
+            Next::Command(Command::Sections {
+                cpus,
+                period_ns,
+                for_ns,
+            }) => {
+                let reply = Reply::Sections(probe.sections(&cpus, period_ns, for_ns));
                 say(&mut replies, &reply)?;
             }
             Next::Command(Command::End) => {
@@ -249,6 +258,21 @@ impl Probe {
             })
         };
         self.setting.cpus.iter().map(measured).collect()
+    }
+
+    /// Looks at the sections of kernel code, one CPU after the other.
+    fn sections(&self, cpus: &[u16], period_ns: u64, for_ns: u64) -> Vec<KernelSections> {
+        let told = |&cpu: &u16| {
+            let look = || Ok(sections::measure(&self.tracefs, cpu, period_ns, for_ns));
+            let found = apart::on(self.setting.apart.as_ref(), cpu, look);
+            let found = found.map_err(KernelMeasureError::from).flatten();
+            found.unwrap_or_else(|reason| KernelSections {
+                cpu,
+                not_available: Some(reason.to_string()),
+                ..KernelSections::default()
+            })
+        };
+        cpus.iter().map(told).collect()
     }
 
     /// Empties a drained buffer, or a part of it: whether there may be more.

@@ -3,7 +3,9 @@
 use crate::Apart;
 use crate::usdt::Mark;
 use serde::{Deserialize, Serialize};
-use wakepath_archive::{KernelLatency, KernelNoise, SegmentTraced, TraceMode, TracingSetUp};
+use wakepath_archive::{
+    KernelLatency, KernelNoise, KernelSections, SegmentTraced, TraceMode, TracingSetUp,
+};
 
 /// What to trace: the first line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +64,16 @@ pub enum Command {
         /// How long on each CPU, in nanoseconds.
         for_ns: u64,
     },
+    /// Look at the sections of kernel code that keep threads from running; answered by
+    /// [`Reply::Sections`].
+    Sections {
+        /// CPUs, one after the other.
+        cpus: Vec<u16>,
+        /// Period of a thread beside, in nanoseconds.
+        period_ns: u64,
+        /// How long on each CPU, in nanoseconds.
+        for_ns: u64,
+    },
     /// Stop, write the trace; answered by [`Reply::Ended`]. The segment's samples are in the log.
     End,
 }
@@ -81,6 +93,8 @@ pub enum Reply {
     Timerlat(Vec<KernelLatency>),
     /// Likewise.
     Osnoise(Vec<KernelNoise>),
+    /// Likewise.
+    Sections(Vec<KernelSections>),
     /// Recording.
     Begun,
     /// The segment's trace is written, or could not be.

@@ -31,6 +31,12 @@ impl Symbols {
         }
     }
 
+    /// Where a function begins; `None` where there is none of this name.
+    pub fn address(&self, name: &str) -> Option<u64> {
+        let of_name = |(_, known): &&(u64, Arc<str>)| &**known == name;
+        self.functions.iter().find(of_name).map(|(at, _)| *at)
+    }
+
     /// Whether no function has a name.
     pub fn is_empty(&self) -> bool {
         self.functions.is_empty()

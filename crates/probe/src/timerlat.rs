@@ -55,7 +55,7 @@ fn parse(text: &str) -> KernelLatency {
 }
 
 /// Quantiles by rank: the smallest value that so many are at most.
-fn stage(mut latencies: Vec<i64>) -> StageLatency {
+pub(crate) fn stage(mut latencies: Vec<i64>) -> StageLatency {
     latencies.sort_unstable();
     let rank = |percent: usize| {
         let rank = (latencies.len() * percent).div_ceil(100).max(1) - 1;

@@ -77,9 +77,7 @@ impl Scenario {
             .iter()
             .filter(|phase| !phase.loads.is_empty())
             .count() as u64;
-        let by_kernel =
-            |trace: crate::Trace| trace.timerlat_ns.unwrap_or(0) + trace.osnoise_ns.unwrap_or(0);
-        let by_kernel_ns = self.trace.map_or(0, by_kernel);
+        let by_kernel_ns = self.trace.map_or(0, |trace| trace.by_kernel_ns());
         let segments = self.conditions() * repetitions * self.passages();
         segments
             .saturating_mul(self.warm_up_ns + SEGMENT_SET_UP_NS)

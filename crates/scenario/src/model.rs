@@ -148,6 +148,16 @@ pub struct Trace {
     /// How long the kernel looks in each phase for what takes a CPU away, in nanoseconds; `None`: not
     /// at all.
     pub osnoise_ns: Option<u64>,
+    /// How long in each phase the kernel's sections are looked at, in nanoseconds; `None`: not at all.
+    pub sections_ns: Option<u64>,
+}
+
+impl Trace {
+    /// What each phase takes beside its cycles, for each CPU of the loop, in nanoseconds.
+    pub fn by_kernel_ns(&self) -> u64 {
+        let all = [self.timerlat_ns, self.osnoise_ns, self.sections_ns];
+        all.into_iter().flatten().sum()
+    }
 }
 
 /// What records kernel events.

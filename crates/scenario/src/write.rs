@@ -119,7 +119,8 @@ fn trace(terms: &Trace) -> Value {
         .maybe("buffer", terms.buffer_bytes.map(format_size))
         .maybe("keep-above", terms.keep_above_ns.map(time))
         .maybe("timerlat", terms.timerlat_ns.map(time))
-        .maybe("osnoise", terms.osnoise_ns.map(time));
+        .maybe("osnoise", terms.osnoise_ns.map(time))
+        .maybe("sections", terms.sections_ns.map(time));
     match keys.is_empty() {
         true => true.into(),
         false => keys.into(),

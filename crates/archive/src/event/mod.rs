@@ -4,6 +4,7 @@
 mod kernel;
 mod modules;
 mod read;
+mod sections;
 mod segment;
 mod start;
 
@@ -11,6 +12,7 @@ pub use kernel::{
     KernelLatency, KernelNoise, SegmentTraced, SelfTestFound, StageLatency, TracingSetUp,
 };
 pub use modules::{BusExchanges, CacheRuns, CacheState, ModuleTimes};
+pub use sections::{KernelSections, SectionFound, SectionInterrupt, SectionKind, SectionsEffect};
 pub use segment::{
     CoreCounts, CountersRead, Effective, Obstacle, PageFaults, SegmentEnded, SegmentStarted,
     ThreadEnd, ThreadEnded, ThreadStarted,
@@ -42,6 +44,8 @@ pub enum Event {
     KernelLatency(KernelLatency),
     /// The kernel measured what takes a CPU away, under a phase's loads.
     KernelNoise(KernelNoise),
+    /// The kernel told the sections that keep threads from running, under a phase's loads.
+    KernelSections(Box<KernelSections>),
     /// Another tool measured; its histograms come with it.
     Imported(Box<Imported>),
     /// Something a reader of the run should know.

@@ -44,6 +44,7 @@ fn read(json: &[u8]) -> serde_json::Result<Event> {
         "segment-traced" => of(json, Event::SegmentTraced),
         "kernel-latency" => of(json, Event::KernelLatency),
         "kernel-noise" => of(json, Event::KernelNoise),
+        "kernel-sections" => of(json, |sections| Event::KernelSections(Box::new(sections))),
         "imported" => of(json, Event::Imported),
         "note" => of(json, |Noted { text }| Event::Note { text }),
         "run-ended" => of(json, |Ended { ending }| Event::RunEnded { ending }),

@@ -9,6 +9,6 @@ mod reading;
 mod wanted;
 
 pub use decode::Decoder;
-pub use format::{EventFormat, FormatError, PageFormat};
+pub use format::{EventFormat, Field, FormatError, PageFormat};
 pub use page::{Missed, Page, Record, Records};
 pub use wanted::{Tracepoint, Wanted};

@@ -333,6 +333,16 @@ pub(crate) static TRACE: Table = Table {
              CONFIG_OSNOISE_TRACER). It takes half of each half second on that CPU.",
         ),
         optional(
+            "sections",
+            Form::Duration,
+            "the kernel is not asked",
+            "How long the sections of kernel code that keep threads from running are looked at, likewise, \
+             half of it with the kernel's events preemptirq:* (CONFIG_PREEMPTIRQ_TRACEPOINTS) and half without, \
+             in turns: `wakepath bound` composes the longest to a bound, and tells what the events did to \
+             wake-ups. Where a kernel has no such events, its tracer preemptirqsoff \
+             (CONFIG_PREEMPT_TRACER) gives the longest alone.",
+        ),
+        optional(
             "keep-above",
             Form::Duration,
             "everything is kept",

@@ -14,6 +14,8 @@ const BUFFER: (u64, u64) = (1 << 20, 16 << 30);
 const TIMERLAT_NS: (u64, u64) = (100_000_000, 60_000_000_000);
 /// The same of what takes the CPU away: it is told each half second.
 const OSNOISE_NS: (u64, u64) = (1_000_000_000, 60_000_000_000);
+/// The same of sections: half of it is without their events, in turns.
+const SECTIONS_NS: (u64, u64) = (500_000_000, 60_000_000_000);
 
 pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<Option<Trace>> {
     let Some(node) = root.get("trace") else {
@@ -59,6 +61,9 @@ pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<
     let osnoise_ns = findings.optional(section.get("osnoise"), None, |node| {
         by_kernel(node, OSNOISE_NS, "give \"1 s\" to \"60 s\"")
     });
+    let sections_ns = findings.optional(section.get("sections"), None, |node| {
+        by_kernel(node, SECTIONS_NS, "give \"500 ms\" to \"60 s\"")
+    });
     let (backend, mode, keep_above_ns) = (backend?, mode?, keep_above_ns?);
     if let (Some(TraceBuffer::Drained), Some(_), Some(node)) =
         (mode, keep_above_ns, section.get("keep-above"))
@@ -76,6 +81,7 @@ pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<
         keep_above_ns,
         timerlat_ns: timerlat_ns?,
         osnoise_ns: osnoise_ns?,
+        sections_ns: sections_ns?,
     }))
 }
 

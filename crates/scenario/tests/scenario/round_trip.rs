@@ -364,6 +364,7 @@ fn trace() -> impl Strategy<Value = Trace> {
         keep_above_ns: kept.filter(|_| mode != 2),
         timerlat_ns: kept.map(|ns| 100_000_000 + ns),
         osnoise_ns: kept.map(|ns| 1_000_000_000 + ns),
+        sections_ns: kept.map(|ns| 500_000_000 + ns),
     })
 }
 

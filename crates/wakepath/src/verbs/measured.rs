@@ -236,8 +236,7 @@ pub fn measure_after(
 /// What each phase takes beside its cycles: the kernel's own measurements, CPU after CPU.
 fn kernel_measures(scenario: &Scenario, plan: &Plan) -> Duration {
     let trace = scenario.trace.as_ref();
-    let terms = trace.map_or([None, None], |of| [of.timerlat_ns, of.osnoise_ns]);
-    let each_ns: u64 = terms.into_iter().flatten().sum();
+    let each_ns = trace.map_or(0, |terms| terms.by_kernel_ns());
     Duration::from_nanos(each_ns) * plan.loop_cpus.len().max(1) as u32
 }
 
