@@ -83,5 +83,5 @@ pub use values::SaidValue;
 pub use variants::Variant;
 pub use worst_case::{
     BoundMetric, BoundOrder, Bounded, Bounds, BoundsError, Composed, ComposedError, Exceed,
-    ExceedError,
+    ExceedError, RecordedSections,
 };

@@ -3,7 +3,9 @@
 
 use crate::loads::unproven;
 use serde::Serialize;
-use wakepath_archive::{KernelLatency, KernelNoise, Run, SegmentRecord, TracingSetUp};
+use wakepath_archive::{
+    KernelLatency, KernelNoise, KernelSections, Run, SegmentRecord, TracingSetUp,
+};
 use wakepath_statistics::{Distribution, Quantile};
 
 /// How a run was traced, and what that did to the loop.
@@ -19,6 +21,9 @@ pub struct ProbeEffect {
     /// What takes the CPUs away, as the kernel measured it, where the scenario asks for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernel_noise: Vec<KernelNoise>,
+    /// The sections that keep threads from running, as the kernel told them, where the scenario asks for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kernel_sections: Vec<KernelSections>,
 }
 
 /// A condition traced and untraced. Times are nanoseconds, over the judged cycles that ran.
@@ -99,6 +104,7 @@ pub(crate) fn probe_effect(run: &Run) -> wakepath_archive::Result<Option<ProbeEf
         conditions,
         kernel_latency: run.manifest.kernel_latency.clone(),
         kernel_noise: run.manifest.kernel_noise.clone(),
+        kernel_sections: run.manifest.kernel_sections.clone(),
     }))
 }
 

@@ -47,45 +47,56 @@ impl Bounds {
         if self.metric != BoundMetric::Latency {
             return Err(ComposedError::NotLatency(self.metric.words()));
         }
-        let found = sections
-            .latency_bound()
-            .map_err(|error| ComposedError::NoBound {
-                source_name: source_name.into(),
-                error,
-            })?;
-        let waited = match sections.switch_ns > sections.preemption_off_ns {
-            true => "the tail of a switch",
-            false => "preemption or interrupts off",
-        };
-        let mut made_of = vec![
-            (waited.to_owned(), found.waited_ns),
-            (
-                "on the way to the scheduler".to_owned(),
-                found.before_scheduler_ns,
-            ),
-            ("the scheduler".to_owned(), found.scheduler_ns),
-        ];
-        if found.after_scheduler_ns > 0 {
-            made_of.push((
-                "from there to the loop".to_owned(),
-                found.after_scheduler_ns,
-            ));
-        }
-        let interrupts = sections.interrupts.iter().zip(&found.interrupts);
-        made_of.extend(interrupts.map(|(one, (count, ns))| match count {
-            1 => (one.name.clone(), *ns),
-            _ => (format!("{} ({count} times)", one.name), *ns),
-        }));
         let largest = self
             .largest()
             .map_or(0, |one| one.examined.observed.largest);
-        let largest = u64::try_from(largest).unwrap_or(0);
-        self.composed = Some(Composed {
-            source: source_name.into(),
-            latency_ns: found.latency_ns,
-            made_of,
-            contradicted_by_ns: (largest > found.latency_ns).then_some(largest),
-        });
+        self.composed = Some(compose(sections, source_name, largest)?);
+        // What a file says is instead of what the run says.
+        self.recorded.clear();
         Ok(self)
     }
+}
+
+/// The bound composed of sections that come from `source_name`, held against the largest latency observed.
+pub(super) fn compose(
+    sections: &Sections,
+    source_name: &str,
+    largest: i64,
+) -> Result<Composed, ComposedError> {
+    let found = sections
+        .latency_bound()
+        .map_err(|error| ComposedError::NoBound {
+            source_name: source_name.into(),
+            error,
+        })?;
+    let waited = match sections.switch_ns > sections.preemption_off_ns {
+        true => "the tail of a switch",
+        false => "preemption or interrupts off",
+    };
+    let mut made_of = vec![
+        (waited.to_owned(), found.waited_ns),
+        (
+            "on the way to the scheduler".to_owned(),
+            found.before_scheduler_ns,
+        ),
+        ("the scheduler".to_owned(), found.scheduler_ns),
+    ];
+    if found.after_scheduler_ns > 0 {
+        made_of.push((
+            "from there to the loop".to_owned(),
+            found.after_scheduler_ns,
+        ));
+    }
+    let interrupts = sections.interrupts.iter().zip(&found.interrupts);
+    made_of.extend(interrupts.map(|(one, (count, ns))| match count {
+        1 => (one.name.clone(), *ns),
+        _ => (format!("{} ({count} times)", one.name), *ns),
+    }));
+    let largest = u64::try_from(largest).unwrap_or(0);
+    Ok(Composed {
+        source: source_name.into(),
+        latency_ns: found.latency_ns,
+        made_of,
+        contradicted_by_ns: (largest > found.latency_ns).then_some(largest),
+    })
 }

@@ -5,10 +5,12 @@
 mod composed;
 mod order;
 mod provenance;
+mod recorded;
 mod series;
 
 pub use composed::{Composed, ComposedError};
 pub use order::{BoundMetric, BoundOrder, Exceed, ExceedError};
+pub use recorded::RecordedSections;
 
 use crate::conditions::{ConditionSegments, group};
 use crate::error::AssessmentError;
@@ -74,8 +76,11 @@ pub struct Bounds {
     /// Each condition, thread by thread.
     pub conditions: Vec<Bounded>,
     /// The bound composed of the longest sections of code that keep the loop from running; `None`:
-    /// they were not given, and no run holds them.
+    /// they were not given.
     pub composed: Option<Composed>,
+    /// The bounds composed of sections that the run itself holds, where none were given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recorded: Vec<RecordedSections>,
 }
 
 /// What may be said of one thread in one condition. Times in nanoseconds.
@@ -87,6 +92,9 @@ pub struct Bounded {
     pub label: String,
     /// The thread, where several ran side by side.
     pub thread: Option<String>,
+    /// Whether it ran under a real-time policy.
+    #[serde(skip)]
+    pub real_time: bool,
     /// The loop's period.
     pub period_ns: u64,
     /// The probability asked for, for each cycle.
@@ -165,7 +173,7 @@ impl Bounds {
                 directory: directory(),
             });
         }
-        Ok(Self {
+        let bounds = Self {
             version: 1,
             run: identity(run),
             metric: order.metric,
@@ -173,16 +181,19 @@ impl Bounds {
             confidence: scenario.criterion.confidence,
             conditions,
             composed: None,
-        })
+            recorded: Vec::new(),
+        };
+        Ok(bounds.with_recorded(run, order))
     }
 
     /// Exit code of the command: 2 where a bound is above what the criterion allows or a composed one
     /// below what was observed, 3 where an estimate was refused, else 0.
     pub fn exit_code(&self) -> u8 {
         let refused = |one: &Bounded| one.examined.answer == Answer::Refused;
-        let composed = self.composed.as_ref();
+        let recorded = self.recorded.iter().filter_map(|one| one.composed.as_ref());
+        let mut composed = self.composed.iter().chain(recorded);
         match () {
-            () if composed.is_some_and(|composed| composed.contradicted_by_ns.is_some()) => 2,
+            () if composed.any(|composed| composed.contradicted_by_ns.is_some()) => 2,
             () if self.conditions.iter().any(Bounded::is_above_limit) => 2,
             () if self.conditions.iter().any(refused) => 3,
             () => 0,
@@ -250,6 +261,10 @@ fn bound_condition(
             phase: condition.phase.clone(),
             label: condition_label(condition.policy.as_ref(), condition.task.as_deref()),
             thread: (threads.len() > 1).then(|| thread.name.clone()),
+            real_time: condition
+                .policy
+                .as_ref()
+                .is_some_and(|policy| policy.is_real_time()),
             period_ns,
             exceed_per_cycle: exceed,
             cycles_per_hour: 3.6e12 / period_ns.max(1) as f64,

@@ -1,7 +1,7 @@
 //! What the kernel's own tracers measured, as tables beside the loop's figures. No part of a verdict.
 
-use crate::table::{Cell, Table, number};
-use wakepath_archive::{KernelLatency, KernelNoise, StageLatency};
+use crate::table::{Cell, Table, number, words};
+use wakepath_archive::{KernelLatency, KernelNoise, KernelSections, SectionKind, StageLatency};
 
 /// What timerlat measured; why it did not, where it did not.
 pub(crate) fn latencies_table(all: &[KernelLatency]) -> Table {
@@ -60,6 +60,87 @@ pub(crate) fn noises_table(all: &[KernelNoise]) -> Table {
         cells.extend(counts.map(each_second));
         cells.push(format!("{seconds:.2}").into());
         table.row(place, cells);
+    }
+    table
+}
+
+/// The sections that keep threads from running: the longest of each kind, and what recording them did to the
+/// wake-ups of a thread beside.
+pub(crate) fn sections_table(all: &[KernelSections]) -> Table {
+    let longest = ["off", "before", "scheduler", "switch", "interrupt"].map(number);
+    let turns = ["median", "max"].map(number);
+    let mut table = Table::of("sections of kernel code (preemptirq:*)")
+        .class("measured")
+        .caption(
+            "Sections of kernel code that keep threads from running, told by the kernel's events preemptirq:*, \
+             interrupts left out: preemption or interrupts off; both on, before the scheduler's call; that \
+             call; the switch in it. Beside it the wake-ups of a thread of FIFO 95, without and with the events",
+        )
+        .group("longest", "µs", &longest)
+        .group("woke without", "µs", &turns)
+        .group("woke with", "µs", &turns)
+        .column(number("sections"))
+        .column(number("lost"));
+    for one in all {
+        let place = format!("{}, CPU {}", one.phase, one.cpu);
+        if let Some(why) = &one.not_available {
+            table.instead(place, not_available(why));
+            continue;
+        }
+        let micros = |ns: u64| format!("{:.1}", ns as f64 / 1e3);
+        let kind = |kind: Option<SectionKind>| kind.map(|kind| micros(kind.longest_ns)).into();
+        let interrupt = one.interrupts.first();
+        let mut cells: Vec<Cell> = vec![
+            kind(Some(one.preemption_off)),
+            kind(one.before_scheduler),
+            kind(one.scheduler),
+            kind(one.switch),
+            interrupt.map(|first| micros(first.longest_ns)).into(),
+        ];
+        for stage in [&one.effect.without, &one.effect.with] {
+            let both = [stage.median_ns, stage.largest_ns];
+            cells.extend(both.map(|ns| Cell::Text(micros(ns.unsigned_abs()))));
+        }
+        cells.push(Cell::of(one.preemption_off.count));
+        cells.push(Cell::of(one.lost));
+        table.row(place, cells);
+    }
+    table
+}
+
+/// Where the longest of them lie, and the interrupts.
+pub(crate) fn places_table(all: &[KernelSections]) -> Table {
+    let mut table = Table::of("longest sections and interrupts")
+        .class("measured")
+        .caption("The longest sections by the function that they begin in, and the interrupts")
+        .column(number("longest").unit("µs"))
+        .column(number("apart ≥").unit("µs"))
+        .column(number("times"))
+        .column(words("to").leading());
+    let micros = |ns: u64| format!("{:.1}", ns as f64 / 1e3);
+    for one in all {
+        if one.longest.is_empty() && one.interrupts.is_empty() {
+            continue;
+        }
+        table.heading(format!("{}, CPU {}", one.phase, one.cpu));
+        for section in &one.longest {
+            let cells = vec![
+                micros(section.longest_ns).into(),
+                None::<String>.into(),
+                Cell::of(section.count),
+                section.ended.clone().into(),
+            ];
+            table.row(section.began.clone(), cells);
+        }
+        for interrupt in &one.interrupts {
+            let cells = vec![
+                micros(interrupt.longest_ns).into(),
+                interrupt.shortest_distance_ns.map(micros).into(),
+                Cell::of(interrupt.count),
+                None::<String>.into(),
+            ];
+            table.row(format!("interrupt {}", interrupt.name), cells);
+        }
     }
     table
 }

@@ -49,7 +49,7 @@ pub use cycle_text::{cycle_text, cycle_text_of};
 pub use explanation::{explanation_text, late_text};
 pub(crate) use flights::{fate_of, flights_table, headline};
 pub(crate) use imported::source;
-pub(crate) use kernel_measures::{latencies_table, noises_table};
+pub(crate) use kernel_measures::{latencies_table, noises_table, places_table, sections_table};
 pub(crate) use rows::{Counts, conditions_table, quantile, short_table};
 pub(crate) use schedulability::{sums as response_sums, table as schedulability_table};
 pub(crate) use sweep::{sweep_headline, sweep_remarks, sweep_table};

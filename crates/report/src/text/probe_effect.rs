@@ -1,6 +1,6 @@
 //! What tracing cost, as a table, and how it was traced.
 
-use super::kernel_measures::{latencies_table, noises_table};
+use super::kernel_measures::{latencies_table, noises_table, places_table, sections_table};
 use crate::Style;
 use crate::table::{Cell, Table, number};
 use std::fmt::Write;
@@ -86,6 +86,9 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
     }
     text.push_str(&latencies_table(&effect.kernel_latency).to_terminal(style.columns));
     text.push_str(&noises_table(&effect.kernel_noise).to_terminal(style.columns));
+    for table in [sections_table, places_table] {
+        text.push_str(&table(&effect.kernel_sections).to_terminal(style.columns));
+    }
     text.push('\n');
     text
 }

@@ -6,7 +6,8 @@ use super::comparison::p_value;
 use crate::Style;
 use crate::table::{Cell, Table, Tone, number, words};
 use std::fmt::Write;
-use wakepath_assess::{BoundMetric, Bounded, Bounds, Composed};
+use wakepath_archive::SectionsEffect;
+use wakepath_assess::{BoundMetric, Bounded, Bounds, Composed, RecordedSections};
 use wakepath_extremes::{Answer, Gate, GateName};
 use wakepath_timeline::columns::folded;
 use wakepath_timeline::{duration, one_line};
@@ -57,18 +58,94 @@ fn write_below(bounds: &Bounds, prose: &mut String) -> std::fmt::Result {
     write_needed(bounds, prose)?;
     match &bounds.composed {
         Some(composed) => write_composed(composed, prose)?,
+        None if !bounds.recorded.is_empty() => {
+            for recorded in &bounds.recorded {
+                write_recorded(recorded, prose)?;
+            }
+            write_refused(&bounds.recorded, prose)?;
+        }
         // Sections bound latencies alone.
         None if bounds.metric != BoundMetric::Latency => {}
         None => writeln!(
             prose,
-            "bound composed of sections of kernel code: refused, because a run does not record them; remedy: \
-             `wakepath lab sections` finds them in virtual time; or trace them on a kernel built with \
-             CONFIG_PREEMPTIRQ_TRACEPOINTS (events preemptirq:*) and give the longest with --sections FILE"
+            "bound composed of sections of kernel code: refused, because this run did not record them; remedy: \
+             measure with trace = {{ sections = \"2 s\" }} on a kernel built with \
+             CONFIG_PREEMPTIRQ_TRACEPOINTS; or `wakepath lab sections` finds them in virtual time; or give \
+             the longest with --sections FILE"
         )?,
     }
     writeln!(
         prose,
         "extreme value theory knows only what ran: what never happened in the run is in no bound"
+    )
+}
+
+/// What a phase's own sections compose, and how far it is the recording's own.
+fn write_recorded(recorded: &RecordedSections, text: &mut String) -> std::fmt::Result {
+    let Some(composed) = &recorded.composed else {
+        return Ok(());
+    };
+    write_composed(composed, text)?;
+    if recorded.effect.with.samples > 0 {
+        writeln!(
+            text,
+            "{}",
+            effect_line(recorded.observed_ns, &recorded.effect)
+        )?;
+    }
+    if recorded.lost > 0 {
+        writeln!(
+            text,
+            "{} events were lost: a section across them is in no figure",
+            count(recorded.lost)
+        )?;
+    }
+    Ok(())
+}
+
+/// Each reason once, with the places that it is of.
+fn write_refused(all: &[RecordedSections], text: &mut String) -> std::fmt::Result {
+    let mut told: Vec<(&str, Vec<String>)> = Vec::new();
+    for one in all {
+        let Some(why) = &one.refused else { continue };
+        let place = format!("{}, CPU {}", one_line(&one.phase), one.cpu);
+        match told.iter_mut().find(|(known, _)| known == why) {
+            Some((_, places)) => places.push(place),
+            None => told.push((why, vec![place])),
+        }
+    }
+    for (why, places) in told {
+        writeln!(
+            text,
+            "bound composed of sections of kernel code ({}): refused: {}",
+            places.join("; "),
+            one_line(why)
+        )?;
+    }
+    Ok(())
+}
+
+/// What recording sections does to wake-ups.
+fn effect_line(observed_ns: u64, effect: &SectionsEffect) -> String {
+    let times = |with: i64, without: i64| match without {
+        1.. => format!(" ({:.1} times)", with as f64 / without as f64),
+        _ => String::new(),
+    };
+    let of = |with: i64, without: i64| {
+        format!(
+            "{} instead of {}{}",
+            duration::rounded(with),
+            duration::rounded(without),
+            times(with, without)
+        )
+    };
+    let (with, without) = (&effect.with, &effect.without);
+    format!(
+        "probe effect: while these events were recorded ({}), a thread of FIFO 95 woke after {} in the median, \
+         after {} at most; the sections hold the recording too, and so does the bound",
+        duration::rounded(observed_ns as i64),
+        of(with.median_ns, without.median_ns),
+        of(with.largest_ns, without.largest_ns)
     )
 }
 

@@ -4,8 +4,8 @@
 use crate::markup::Markup;
 use crate::page::Reported;
 use crate::table::{Cell, Table, number, words};
-use crate::text::{latencies_table, noises_table};
-use wakepath_archive::{KernelLatency, KernelNoise};
+use crate::text::{latencies_table, noises_table, places_table, sections_table};
+use wakepath_archive::{KernelLatency, KernelNoise, KernelSections};
 use wakepath_explain::Explanation;
 use wakepath_timeline::duration::thousandths;
 
@@ -21,6 +21,19 @@ pub(super) fn write(markup: &mut Markup, run: &Reported<'_>) {
         return;
     };
     kernel(markup, &effect.kernel_latency, &effect.kernel_noise);
+    kernel_sections(markup, &effect.kernel_sections);
+}
+
+/// The sections that the kernel's own events told.
+fn kernel_sections(markup: &mut Markup, sections: &[KernelSections]) {
+    for (table, name) in [
+        (sections_table(sections), "Told by the kernel's events"),
+        (places_table(sections), "Section or interrupt"),
+    ] {
+        if !table.is_empty() {
+            table.write_html(markup, name);
+        }
+    }
 }
 
 /// What the kernel's own tracers measured.
