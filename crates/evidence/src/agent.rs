@@ -1,7 +1,7 @@
 //! What is said to ssh-agent so that it signs, and what it answers (draft-ietf-sshm-ssh-agent). The
 //! socket is somebody else's business.
 
-use crate::key::{ED25519, PublicKey};
+use crate::key::PublicKey;
 use crate::wire::{Wire, put};
 
 /// A longer answer is none.
@@ -27,13 +27,11 @@ pub fn request(key: &PublicKey, message: &[u8]) -> Option<Vec<u8>> {
     Some(request)
 }
 
-/// The signature in an answer, without the length before it; `None` where the agent refused.
-pub fn signature(answer: &[u8]) -> Option<Vec<u8>> {
+/// The key's signature in an answer, without the length before it; `None` where the agent refused.
+pub fn signature(key: &PublicKey, answer: &[u8]) -> Option<Vec<u8>> {
     let mut wire = Wire(answer);
     if wire.bytes(1)? != [SIGN_RESPONSE] {
         return None;
     }
-    let mut signature = Wire(wire.string()?);
-    (signature.text()? == ED25519).then_some(())?;
-    Some(signature.string()?.to_vec())
+    key.signature(&mut Wire(wire.string()?))
 }

@@ -1,13 +1,17 @@
-//! A certificate of OpenSSH over an Ed25519 key: whose key it is, from when until when, as an
+//! A certificate of OpenSSH over a key that seals: whose key it is, from when until when, as an
 //! authority vouches for. Whether the authority is trusted is for `trust` to say.
 
-use crate::key::{ED25519, PublicKey};
+use crate::key::{ED25519, P256, PublicKey};
 use crate::wire::Wire;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use wakepath_timeline::shortened;
 
-const KIND: &str = "ssh-ed25519-cert-v01@openssh.com";
+/// OpenSSH's names of the kinds, each with that of the key that it is about.
+const KINDS: [(&str, &str); 2] = [
+    ("ssh-ed25519-cert-v01@openssh.com", ED25519),
+    ("ecdsa-sha2-nistp256-cert-v01@openssh.com", P256),
+];
 
 /// More names than this in a certificate are an accident.
 const MOST_PRINCIPALS: usize = 256;
@@ -31,13 +35,15 @@ pub struct Certificate {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CertificateError {
     /// Not of its form.
-    #[error("no certificate of an Ed25519 key (one line, {KIND} AAAA…)")]
+    #[error("no certificate of a key that seals (one line, {} AAAA…)", KINDS[0].0)]
     Form,
     /// Cut short, or with more than belongs there.
     #[error("a damaged certificate")]
     Damaged,
     /// An authority with another kind of key.
-    #[error("a certificate whose authority's key is no Ed25519 key")]
+    #[error(
+        "a certificate whose authority's key is of another kind than Ed25519 and ECDSA on P-256"
+    )]
     OtherAuthority,
     /// An option that must be understood, and is not.
     #[error("a certificate with the critical option {0:?}, which says nothing about a seal")]
@@ -54,24 +60,27 @@ impl Certificate {
     /// What is no such certificate, and one that its authority did not sign.
     pub fn from_line(line: &str) -> Result<Self, CertificateError> {
         let mut words = line.split_ascii_whitespace();
-        let (Some(KIND), Some(encoded)) = (words.next(), words.next()) else {
+        let (Some(kind), Some(encoded)) = (words.next(), words.next()) else {
+            return Err(CertificateError::Form);
+        };
+        let Some(&(kind, of)) = KINDS.iter().find(|(name, _)| *name == kind) else {
             return Err(CertificateError::Form);
         };
         let blob = STANDARD
             .decode(encoded)
             .map_err(|_| CertificateError::Damaged)?;
-        read(&blob).unwrap_or(Err(CertificateError::Damaged))
+        read(&blob, kind, of).unwrap_or(Err(CertificateError::Damaged))
     }
 }
 
 /// Nothing where too little is left to read.
-fn read(blob: &[u8]) -> Option<Result<Certificate, CertificateError>> {
+fn read(blob: &[u8], kind: &str, of: &str) -> Option<Result<Certificate, CertificateError>> {
     let mut wire = Wire(blob);
-    if wire.text()? != KIND {
+    if wire.text()? != kind {
         return None;
     }
     let _nonce = wire.string()?;
-    let key = PublicKey(wire.string()?.try_into().ok()?);
+    let key = PublicKey::of(of, &mut wire).ok()?;
     let _serial = wire.u64()?;
     let _user_or_host = wire.u32()?;
     let _identity = wire.string()?;
@@ -95,9 +104,9 @@ fn read(blob: &[u8]) -> Option<Result<Certificate, CertificateError>> {
         return Some(Err(CertificateError::OtherAuthority));
     };
     let mut signature = Wire(signature);
-    let is_ed25519 = signature.text()? == ED25519;
-    let bytes = signature.string()?;
-    if !is_ed25519 || !signature.is_empty() || !authority.signed(signed, bytes) {
+    let bytes = authority.signature(&mut signature);
+    let is_good = |bytes: Vec<u8>| signature.is_empty() && authority.signed(signed, &bytes);
+    if !bytes.is_some_and(is_good) {
         return Some(Err(CertificateError::NotSigned));
     }
     Some(Ok(Certificate {

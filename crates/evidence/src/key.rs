@@ -1,13 +1,18 @@
-//! Ed25519 keys as OpenSSH has them. It asks for no passphrase and speaks to no agent.
+//! Keys as OpenSSH has them: Ed25519, and of ECDSA on P-256 the public half. It asks for no passphrase and
+//! speaks to no agent.
 
+mod p256;
 mod private;
 mod public;
 
 pub use private::PrivateKey;
 pub use public::PublicKey;
 
-/// OpenSSH's name of the one kind of key that is used.
+/// OpenSSH's name of the kind of key that signs here.
 pub(crate) const ED25519: &str = "ssh-ed25519";
+
+/// OpenSSH's name of the kind of key that agents sign with, for TPMs and tokens.
+pub(crate) const P256: &str = "ecdsa-sha2-nistp256";
 
 /// Why a text is no key that can be used here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,18 +28,27 @@ pub enum KeyError {
     )]
     Public,
     /// No public key at all.
-    #[error("no public key of OpenSSH: one line, ssh-ed25519 AAAA…")]
+    #[error("no public key of OpenSSH: one line, ssh-ed25519 AAAA… or ecdsa-sha2-nistp256 AAAA…")]
     NotPublic,
     /// Encrypted.
     #[error(
         "this key is protected by a passphrase: add it to ssh-agent (`ssh-add FILE`) and give its public key, FILE.pub, as --key"
     )]
     Protected,
+    /// A private key that only an agent signs with.
+    #[error(
+        "an ECDSA key, which signs through ssh-agent alone: add it (`ssh-add FILE`) and give its public key, FILE.pub, as --key"
+    )]
+    AgentAlone,
     /// Another kind of key.
-    #[error("a key of the kind {0}: seals are signed by Ed25519 alone (`ssh-keygen -t ed25519`)")]
+    #[error(
+        "a key of the kind {0}: seals are signed by Ed25519 (`ssh-keygen -t ed25519`), or by ECDSA on P-256 through ssh-agent"
+    )]
     OtherKind(String),
     /// A key in a TPM.
-    #[error("a key in a TPM: not supported; give a key of OpenSSH (`ssh-keygen -t ed25519`)")]
+    #[error(
+        "a key in a TPM, as a file for its own tools: add it to ssh-agent by the TPM's PKCS#11 library (`ssh-add -s LIBRARY`) and give its public key (`ssh-add -L`) as --key"
+    )]
     Tpm,
     /// A key that contradicts itself.
     #[error("a damaged key: {0}")]

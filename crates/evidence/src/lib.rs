@@ -1,5 +1,5 @@
 //! A run sealed by a signature: an in-toto statement that names its files by SHA-256, in a DSSE
-//! envelope signed with an Ed25519 key of OpenSSH; whom a trust file trusts; and what is found when a
+//! envelope signed with a key of OpenSSH (Ed25519, or ECDSA on P-256 by an agent); whom a trust file trusts; and what is found when a
 //! seal is looked at again. Pure: it is told which files there are, which time it is, and the text of
 //! keys. It judges no run, and knows no disk.
 

@@ -14,7 +14,7 @@ pub(crate) const NAMESPACE: &str = "wakepath";
 /// A trust file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trust {
-    /// Its Ed25519 keys, in the order of the file.
+    /// Its keys that can have sealed, in the order of the file.
     pub trusted: Vec<Trusted>,
 }
 
@@ -51,13 +51,13 @@ pub enum TrustWrong {
     Line(#[from] LineError),
     /// No line could be about a seal.
     #[error(
-        "the file names no Ed25519 key for the namespace wakepath; a line is: BOARD ssh-ed25519 AAAA…"
+        "the file names no key of Ed25519 or ECDSA on P-256 for the namespace wakepath; a line is: BOARD ssh-ed25519 AAAA…"
     )]
     NoKeyAtAll,
 }
 
 impl Trust {
-    /// Reads the text of a file. Keys of other kinds than Ed25519 can't have sealed anything and are
+    /// Reads the text of a file. Keys of other kinds than Ed25519 and ECDSA on P-256 can't have sealed anything and are
     /// passed over.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! A private key, from the file that `ssh-keygen` writes (openssh-key-v1). A protected one is
 //! refused: its passphrase is the agent's business.
 
-use super::{ED25519, KeyError, PublicKey};
+use super::{ED25519, KeyError, P256, PublicKey};
 use crate::wire::Wire;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -44,7 +44,7 @@ impl PrivateKey {
 
     /// The half that may be shown.
     pub fn public(&self) -> PublicKey {
-        PublicKey(*self.pair.pk)
+        PublicKey::Ed25519(*self.pair.pk)
     }
 
     /// Signs.
@@ -61,7 +61,9 @@ fn of(wire: &mut Wire) -> Result<PrivateKey, KeyError> {
     let keys = wire.u32().ok_or(SHORT)?;
     let public = wire.string().ok_or(SHORT)?;
     // The public half tells of another kind even where the private one is protected.
-    let public = PublicKey::from_blob(public)?;
+    let PublicKey::Ed25519(public) = PublicKey::from_blob(public)? else {
+        return Err(KeyError::AgentAlone);
+    };
     if cipher != "none" {
         return Err(KeyError::Protected);
     }
@@ -75,7 +77,10 @@ fn of(wire: &mut Wire) -> Result<PrivateKey, KeyError> {
     }
     let kind = wire.text().ok_or(SHORT)?;
     if kind != ED25519 {
-        return Err(KeyError::OtherKind(shortened(kind, 60)));
+        return Err(match kind {
+            P256 => KeyError::AgentAlone,
+            _ => KeyError::OtherKind(shortened(kind, 60)),
+        });
     }
     let again = wire.string().ok_or(SHORT)?;
     let secret: &[u8; 64] = wire
@@ -84,7 +89,7 @@ fn of(wire: &mut Wire) -> Result<PrivateKey, KeyError> {
         .ok_or(KeyError::Damaged("not 64 bytes"))?;
     let seed = Seed::from_slice(&secret[..32]).map_err(|_| SHORT)?;
     let pair = KeyPair::from_seed(seed);
-    match *pair.pk == public.0 && again == public.0 && secret[32..] == public.0 {
+    match *pair.pk == public && again == public && secret[32..] == public {
         true => Ok(PrivateKey { pair }),
         false => Err(KeyError::Damaged("its two halves don't belong together")),
     }
@@ -101,7 +106,7 @@ fn instead(text: &str) -> KeyError {
     let forms = [
         ("TSS2 PRIVATE KEY", KeyError::Tpm),
         ("RSA PRIVATE KEY", KeyError::OtherKind("RSA".into())),
-        ("EC PRIVATE KEY", KeyError::OtherKind("ECDSA".into())),
+        ("EC PRIVATE KEY", KeyError::AgentAlone),
     ];
     let begins = |form: &str| text.contains(&format!("-----BEGIN {form}-----"));
     let found = forms.into_iter().find(|(form, _)| begins(form));

@@ -1,19 +1,27 @@
 //! A public key: as OpenSSH writes it in a line, its fingerprint, its PEM for other programs, and
 //! whether a signature is its own.
 
-use super::{ED25519, KeyError, is_kind};
+use super::{ED25519, KeyError, P256, is_kind, p256};
 use crate::wire::{Wire, put};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use sha2::{Digest, Sha256};
 use wakepath_timeline::shortened;
 
+/// OpenSSH's name of the curve.
+const CURVE: &str = "nistp256";
+
 /// What stands before the 32 bytes in a SubjectPublicKeyInfo (RFC 8410, section 4).
 const PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 3, 0x21, 0];
 
-/// An Ed25519 public key.
+/// A public key of a kind that seals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PublicKey(pub [u8; 32]);
+pub enum PublicKey {
+    /// Ed25519.
+    Ed25519([u8; 32]),
+    /// ECDSA on P-256: the point, which is not compressed.
+    P256([u8; p256::POINT]),
+}
 
 impl PublicKey {
     /// Reads `ssh-ed25519 AAAA… comment`.
@@ -25,46 +33,76 @@ impl PublicKey {
         let (Some(kind), Some(encoded)) = (words.next(), words.next()) else {
             return Err(KeyError::NotPublic);
         };
-        Self::from_words(kind, encoded)
-    }
-
-    /// Reads the kind and what stands behind it.
-    pub(crate) fn from_words(kind: &str, encoded: &str) -> Result<Self, KeyError> {
-        if kind != ED25519 {
+        if ![ED25519, P256].contains(&kind) {
             return Err(match is_kind(kind) {
                 true => KeyError::OtherKind(shortened(kind, 60)),
                 false => KeyError::NotPublic,
             });
         }
         let blob = STANDARD.decode(encoded);
-        Self::from_blob(&blob.map_err(|_| KeyError::Damaged("no base64"))?)
+        let key = Self::from_blob(&blob.map_err(|_| KeyError::Damaged("no base64"))?)?;
+        match key.kind() == kind {
+            true => Ok(key),
+            false => Err(KeyError::Damaged("of another kind than its line says")),
+        }
     }
 
     /// Reads the binary form.
     pub(crate) fn from_blob(blob: &[u8]) -> Result<Self, KeyError> {
         let mut wire = Wire(blob);
         let kind = wire.text().ok_or(KeyError::Damaged("cut short"))?;
-        if kind != ED25519 {
-            return Err(KeyError::OtherKind(shortened(kind, 60)));
+        let key = Self::of(kind, &mut wire)?;
+        match wire.is_empty() {
+            true => Ok(key),
+            false => Err(KeyError::Damaged("more than a key")),
         }
-        let key = wire.string().and_then(|key| key.try_into().ok());
-        match key {
-            Some(key) if wire.is_empty() => Ok(Self(key)),
-            _ => Err(KeyError::Damaged("not 32 bytes")),
+    }
+
+    /// Reads what stands behind the kind, in a key and in a certificate.
+    pub(crate) fn of(kind: &str, wire: &mut Wire) -> Result<Self, KeyError> {
+        match kind {
+            ED25519 => {
+                let key = wire.string().and_then(|key| key.try_into().ok());
+                key.map(Self::Ed25519)
+                    .ok_or(KeyError::Damaged("not 32 bytes"))
+            }
+            P256 => {
+                let is_curve = wire.text() == Some(CURVE);
+                let point = wire.string().and_then(p256::point);
+                let point = point.filter(|_| is_curve);
+                point
+                    .map(Self::P256)
+                    .ok_or(KeyError::Damaged("no point of P-256"))
+            }
+            other => Err(KeyError::OtherKind(shortened(other, 60))),
+        }
+    }
+
+    /// OpenSSH's name of its kind.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Ed25519(_) => ED25519,
+            Self::P256(_) => P256,
         }
     }
 
     /// The binary form.
     pub fn blob(&self) -> Vec<u8> {
-        let mut blob = Vec::with_capacity(51);
-        put(&mut blob, ED25519.as_bytes());
-        put(&mut blob, &self.0);
+        let mut blob = Vec::with_capacity(104);
+        put(&mut blob, self.kind().as_bytes());
+        match self {
+            Self::Ed25519(key) => put(&mut blob, key),
+            Self::P256(point) => {
+                put(&mut blob, CURVE.as_bytes());
+                put(&mut blob, point);
+            }
+        }
         blob
     }
 
     /// As in a line of OpenSSH, without a comment.
     pub fn line(&self) -> String {
-        format!("{ED25519} {}", STANDARD.encode(self.blob()))
+        format!("{} {}", self.kind(), STANDARD.encode(self.blob()))
     }
 
     /// As `ssh-keygen -l` prints it: `SHA256:…`.
@@ -75,16 +113,40 @@ impl PublicKey {
 
     /// As PEM, which openssl and cosign read.
     pub fn pem(&self) -> String {
-        let mut der = PREFIX.to_vec();
-        der.extend(self.0);
+        let der = match self {
+            Self::Ed25519(key) => [&PREFIX[..], key].concat(),
+            Self::P256(point) => [&p256::PREFIX[..], point].concat(),
+        };
         let encoded = STANDARD.encode(der);
-        format!("-----BEGIN PUBLIC KEY-----\n{encoded}\n-----END PUBLIC KEY-----\n")
+        // A line of PEM has 64 characters (RFC 7468, section 2).
+        let lines = encoded.as_bytes().chunks(64).map(String::from_utf8_lossy);
+        let lines: Vec<_> = lines.collect();
+        format!(
+            "-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n",
+            lines.join("\n")
+        )
     }
 
-    /// Whether this key's owner signed `message`.
+    /// Whether this key's owner signed `message`: 64 bytes of Ed25519 (RFC 8032), or DER of ECDSA with SHA-256.
     pub fn signed(&self, message: &[u8], signature: &[u8]) -> bool {
-        let key = ed25519_compact::PublicKey::new(self.0);
-        ed25519_compact::Signature::from_slice(signature)
-            .is_ok_and(|signature| key.verify(message, &signature).is_ok())
+        match self {
+            Self::Ed25519(key) => {
+                let key = ed25519_compact::PublicKey::new(*key);
+                ed25519_compact::Signature::from_slice(signature)
+                    .is_ok_and(|signature| key.verify(message, &signature).is_ok())
+            }
+            Self::P256(point) => p256::signed(point, message, signature),
+        }
+    }
+
+    /// What OpenSSH writes as a signature, in the form that [`Self::signed`] takes; nothing where it is of
+    /// another kind of key.
+    pub(crate) fn signature(&self, wire: &mut Wire) -> Option<Vec<u8>> {
+        (wire.text()? == self.kind()).then_some(())?;
+        let bytes = wire.string()?;
+        match self {
+            Self::Ed25519(_) => Some(bytes.to_vec()),
+            Self::P256(_) => p256::from_openssh(bytes),
+        }
     }
 }

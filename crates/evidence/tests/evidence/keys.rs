@@ -1,6 +1,8 @@
 //! Keys as OpenSSH writes them, whole and broken.
 
 use super::{private, seed};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use wakepath_evidence::{KeyError, PrivateKey, PublicKey};
 
 wakepath_test_program::tests![
@@ -9,6 +11,7 @@ wakepath_test_program::tests![
     what_is_no_usable_key_is_called_by_its_name,
     a_key_that_is_cut_or_mixed_is_refused,
     a_signature_holds_for_its_message_alone,
+    a_signature_of_ecdsa_is_checked_as_rfc_6979_has_it,
 ];
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -111,5 +114,50 @@ fn a_signature_holds_for_its_message_alone() {
     neutral[0] = 1;
     let mut forged = neutral.to_vec();
     forged.extend([0; 32]);
-    assert!(!PublicKey(neutral).signed(b"anything", &forged));
+    assert!(!PublicKey::Ed25519(neutral).signed(b"anything", &forged));
+}
+
+fn bytes(hexadecimal: &str) -> Vec<u8> {
+    let pairs = (0..hexadecimal.len()).step_by(2);
+    let byte = |at: usize| u8::from_str_radix(&hexadecimal[at..at + 2], 16).unwrap();
+    pairs.map(byte).collect()
+}
+
+fn a_signature_of_ecdsa_is_checked_as_rfc_6979_has_it() {
+    // Appendix A.2.5: the key, and its signature over "sample" with SHA-256.
+    let point = bytes(
+        "0460fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f29fb6\
+         7903fe1008b8bc99a41ae9e95628bc64f2f1b20c2d7e9f5177a3c294d4462299",
+    );
+    let r = bytes("efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716");
+    let s = bytes("f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8");
+    let key = PublicKey::P256(point.try_into().unwrap());
+    // Both numbers begin with a bit that is one, so a zero stands before each.
+    let der = [&[0x30, 70, 2, 33, 0], &r[..], &[2, 33, 0], &s[..]].concat();
+    assert!(key.signed(b"sample", &der));
+    assert!(!key.signed(b"test", &der));
+    for place in 0..der.len() {
+        let mut changed = der.clone();
+        changed[place] ^= 1;
+        assert!(!key.signed(b"sample", &changed), "{place}");
+    }
+    assert!(!key.signed(b"sample", &[&r[..], &s].concat()));
+    assert!(!key.signed(b"sample", &[0x30, 6, 2, 1, 0, 2, 1, 0]));
+    assert_eq!(PublicKey::from_line(&key.line()), Ok(key));
+    let blob = key.blob();
+    let line = |blob: &[u8]| format!("ecdsa-sha2-nistp256 {}", STANDARD.encode(blob));
+    for (end, why) in [(blob.len() - 1, "cut short"), (20, "without a point")] {
+        assert!(PublicKey::from_line(&line(&blob[..end])).is_err(), "{why}");
+    }
+    let mut beside = blob;
+    *beside.last_mut().unwrap() ^= 1;
+    assert_eq!(
+        PublicKey::from_line(&line(&beside)),
+        Err(KeyError::Damaged("no point of P-256"))
+    );
+    let other = line(&private("board").public().blob());
+    assert_eq!(
+        PublicKey::from_line(&other),
+        Err(KeyError::Damaged("of another kind than its line says"))
+    );
 }

@@ -3,12 +3,14 @@
 use super::seals::statement;
 use std::path::Path;
 use std::process::{Command, Output};
-use wakepath_evidence::{KeyError, PrivateKey, PublicKey, message, seal};
+use wakepath_evidence::{Certificate, KeyError, PrivateKey, PublicKey, message, seal};
 use wakepath_test_program::not_run;
 
 wakepath_test_program::tests![
     a_key_of_ssh_keygen_seals_and_openssl_verifies_it,
     a_signature_of_openssl_seals,
+    an_ecdsa_signature_of_openssl_seals,
+    certificates_of_ecdsa_keys_are_those_of_ssh_keygen,
     a_protected_key_and_an_rsa_key_are_called_so,
 ];
 
@@ -97,7 +99,7 @@ fn a_signature_of_openssl_seals() {
         place,
     );
     let der = std::fs::read(place.join("public")).unwrap();
-    let key = PublicKey(der[der.len() - 32..].try_into().unwrap());
+    let key = PublicKey::Ed25519(der[der.len() - 32..].try_into().unwrap());
     made(
         "openssl",
         &["pkey", "-in", "key", "-pubout", "-out", "pem"],
@@ -113,6 +115,54 @@ fn a_signature_of_openssl_seals() {
     made("openssl", &sign.split(' ').collect::<Vec<_>>(), place);
     let signature = std::fs::read(place.join("signature")).unwrap();
     assert!(seal(sealed, &key, signature, None).is_some());
+}
+
+fn an_ecdsa_signature_of_openssl_seals() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let openssl = |line: &str| made("openssl", &line.split(' ').collect::<Vec<_>>(), place);
+    openssl("ecparam -name prime256v1 -genkey -noout -out key");
+    openssl("pkey -in key -pubout -out pem");
+    openssl("pkey -in key -pubout -outform DER -out public");
+    let der = std::fs::read(place.join("public")).unwrap();
+    let key = PublicKey::P256(der[der.len() - 65..].try_into().unwrap());
+    let pem = std::fs::read_to_string(place.join("pem")).unwrap();
+    assert_eq!(pem, key.pem());
+    let line = made("ssh-keygen", &["-i", "-m", "PKCS8", "-f", "pem"], place);
+    assert_eq!(PublicKey::from_line(&line), Ok(key));
+    let sealed = message(&statement("pi5-1", "2026-11-24T12:10:00Z"));
+    std::fs::write(place.join("message"), sealed.message()).unwrap();
+    openssl("dgst -sha256 -sign key -out signature message");
+    let signature = std::fs::read(place.join("signature")).unwrap();
+    let envelope = seal(sealed, &key, signature, None).unwrap();
+    assert_eq!(envelope.signatures[0].key, key.fingerprint());
+}
+
+fn certificates_of_ecdsa_keys_are_those_of_ssh_keygen() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    for (name, kind) in [
+        ("authority", "ecdsa"),
+        ("board", "ecdsa"),
+        ("other", "ed25519"),
+    ] {
+        let words = ["-q", "-t", kind, "-N", "", "-C", "", "-f", name];
+        made("ssh-keygen", &words, place);
+    }
+    let key = |name: &str| {
+        let line = std::fs::read_to_string(place.join(format!("{name}.pub"))).unwrap();
+        PublicKey::from_line(&line).unwrap()
+    };
+    for name in ["board", "other"] {
+        let file = format!("{name}.pub");
+        let words = ["-q", "-s", "authority", "-I", "rack", "-n", "pi5-1", &file];
+        made("ssh-keygen", &words, place);
+        let line = std::fs::read_to_string(place.join(format!("{name}-cert.pub"))).unwrap();
+        let certificate = Certificate::from_line(&line).unwrap();
+        assert_eq!(certificate.key, key(name));
+        assert_eq!(certificate.authority, key("authority"));
+        assert_eq!(certificate.principals, ["pi5-1"]);
+    }
 }
 
 fn a_protected_key_and_an_rsa_key_are_called_so() {
@@ -133,8 +183,5 @@ fn a_protected_key_and_an_rsa_key_are_called_so() {
         &["-q", "-t", "ecdsa", "-N", "", "-f", "ecdsa"],
         place,
     );
-    assert_eq!(
-        refused("ecdsa"),
-        KeyError::OtherKind("ecdsa-sha2-nistp256".into())
-    );
+    assert_eq!(refused("ecdsa"), KeyError::AgentAlone);
 }

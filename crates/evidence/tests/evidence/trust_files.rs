@@ -63,9 +63,9 @@ fn a_wrong_line_is_named_with_what_would_be_right() {
         ),
         (
             format!("a namespaces=\"git\" {key}"),
-            "names no Ed25519 key",
+            "names no key of Ed25519",
         ),
-        (String::new(), "line 1: the file names no Ed25519 key"),
+        (String::new(), "line 1: the file names no key of Ed25519"),
     ];
     for (text, expected) in cases {
         let said = Trust::parse(&text).unwrap_err().to_string();

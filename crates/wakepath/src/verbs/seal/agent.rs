@@ -21,7 +21,7 @@ pub fn sign(key: &PublicKey, message: &[u8]) -> Result<Vec<u8>, String> {
     let request = request(key, message)
         .ok_or("the run has too many files for ssh-agent, which signs 255 KiB at most")?;
     let answer = asked(&request).map_err(|error| format!("ssh-agent (SSH_AUTH_SOCK): {error}"))?;
-    signature(&answer).ok_or_else(|| {
+    signature(key, &answer).ok_or_else(|| {
         "ssh-agent does not sign with this key: `ssh-add -l` lists those it has".to_owned()
     })
 }

@@ -10,10 +10,12 @@ wakepath_test_program::tests![
     a_sealed_run_is_verified_until_something_of_it_changes,
     what_can_not_be_sealed_is_one_line_and_nothing_is_written,
     an_agent_seals_for_a_protected_key,
+    an_agent_seals_for_a_key_that_only_it_signs_with,
+    an_agent_seals_by_the_library_of_a_token,
 ];
 
 /// A run, a key of ssh-keygen's, and a file that trusts it.
-fn prepared(place: &Place, phrase: &str) -> PathBuf {
+fn prepared(place: &Place, kind: &str, phrase: &str) -> PathBuf {
     let run = place.path().join("run");
     fs::create_dir(&run).unwrap();
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/format-1");
@@ -21,7 +23,7 @@ fn prepared(place: &Place, phrase: &str) -> PathBuf {
         fs::copy(format!("{fixture}/{name}"), run.join(name)).unwrap();
     }
     let mut made = Command::new("ssh-keygen");
-    made.args(["-q", "-t", "ed25519", "-N", phrase, "-f", "key"])
+    made.args(["-q", "-t", kind, "-N", phrase, "-f", "key"])
         .current_dir(place.path());
     match made.status() {
         Ok(status) => assert!(status.success()),
@@ -46,7 +48,7 @@ fn verify(place: &Place, run: &Path, more: &[&str]) -> Finished {
 
 fn a_sealed_run_is_verified_until_something_of_it_changes() {
     let place = Place::new();
-    let run = prepared(&place, "");
+    let run = prepared(&place, "ed25519", "");
     seal(&place, &run).assert_code(0);
     let good = verify(&place, &run, &["--board", "pi5-1"]);
     good.assert_code(0);
@@ -87,7 +89,7 @@ fn a_sealed_run_is_verified_until_something_of_it_changes() {
 
 fn what_can_not_be_sealed_is_one_line_and_nothing_is_written() {
     let place = Place::new();
-    let run = prepared(&place, "");
+    let run = prepared(&place, "ed25519", "");
     let refused = |finished: Finished, why: &str| {
         finished.assert_refused(1, &[why]);
     };
@@ -121,20 +123,68 @@ fn what_can_not_be_sealed_is_one_line_and_nothing_is_written() {
 
 fn an_agent_seals_for_a_protected_key() {
     let place = Place::new();
-    let run = prepared(&place, "a phrase");
+    let run = prepared(&place, "ed25519", "a phrase");
     let refused = seal(&place, &run);
     refused.assert_refused(1, &["protected by a passphrase"]);
+    by_agent(&place, "ssh-add -q key", &[]);
+    verify(&place, &run, &[]).assert_code(0);
+}
+
+fn an_agent_seals_for_a_key_that_only_it_signs_with() {
+    let place = Place::new();
+    let run = prepared(&place, "ecdsa", "");
+    seal(&place, &run).assert_refused(1, &["signs through ssh-agent alone"]);
+    by_agent(&place, "ssh-add -q key", &[]);
+    verify(&place, &run, &[]).assert_code(0);
+    fs::write(run.join("report.html"), "late").unwrap();
+    verify(&place, &run, &[]).assert_code(2);
+}
+
+/// A TPM's key, and a token's, is reached by a library of PKCS#11. SoftHSM has one without a device.
+fn an_agent_seals_by_the_library_of_a_token() {
+    let place = Place::new();
+    let run = prepared(&place, "ed25519", "");
+    let found = |paths: &[&str]| paths.iter().map(PathBuf::from).find(|path| path.is_file());
+    let library = found(&[
+        "/usr/lib/softhsm/libsofthsm2.so",
+        "/usr/lib64/pkcs11/libsofthsm2.so",
+    ]);
+    let tools = ["/usr/bin/softhsm2-util", "/usr/bin/openssl"].map(|tool| found(&[tool]));
+    let (Some(library), [Some(_), Some(_)]) = (library, tools) else {
+        not_run("softhsm2: not installed");
+    };
+    let library = library.display();
+    let prepare = "mkdir tokens && echo \"directories.tokendir = $PWD/tokens\" > softhsm2.conf && \
+         softhsm2-util --init-token --free --label board --pin 1234 --so-pin 1234 >&2 && \
+         openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out token.pem 2>&1 && \
+         softhsm2-util --import token.pem --token board --label board --id 01 --pin 1234 >&2 && rm token.pem";
+    let add = format!(
+        "{prepare} && ssh-add -q -s {library} >&2 && ssh-add -L > key.pub && \
+         printf 'pi5-1 %s\\n' \"$(cut -d' ' -f1,2 key.pub)\" > trust"
+    );
+    let configuration = place.path().join("softhsm2.conf");
+    by_agent(&place, &add, &[("SOFTHSM2_CONF", &configuration)]);
+    verify(&place, &run, &[]).assert_code(0);
+}
+
+/// Has an agent that was given a key seal the run by its public half.
+fn by_agent(place: &Place, add: &str, environment: &[(&str, &Path)]) {
     let program = binary();
     let program = program.display();
     // The agent ends with the command that it is started for.
     let ask = place.path().join("ask");
-    fs::write(&ask, "#!/bin/sh\necho 'a phrase'\n").unwrap();
-    let line = format!(
-        "chmod 700 ask && ssh-add -q key && exec {program} seal run --key key.pub --board pi5-1"
-    );
+    fs::write(&ask, "#!/bin/sh\ncat secret\n").unwrap();
+    let pin = environment.iter().any(|(name, _)| *name == "SOFTHSM2_CONF");
+    let secret = if pin { "1234\n" } else { "a phrase\n" };
+    fs::write(place.path().join("secret"), secret).unwrap();
+    let line =
+        format!("chmod 700 ask && {add} && exec {program} seal run --key key.pub --board pi5-1");
     let mut agent = Command::new("ssh-agent");
+    // Libraries elsewhere than where Debian looks are allowed by name.
+    agent.args(["-P", "/usr/lib/*,/usr/lib64/*,/usr/local/lib/*"]);
     agent.args(["sh", "-c", &line]).current_dir(place.path());
     agent
+        .envs(environment.iter().copied())
         .env("SSH_ASKPASS", &ask)
         .env("SSH_ASKPASS_REQUIRE", "force");
     let output = match agent.output() {
@@ -143,8 +193,8 @@ fn an_agent_seals_for_a_protected_key() {
     };
     assert!(
         output.status.success(),
-        "{}",
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
-    verify(&place, &run, &[]).assert_code(0);
 }
