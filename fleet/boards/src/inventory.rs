@@ -1,10 +1,12 @@
-//! The inventory of a fleet: its boards by name, address and tags, read from TOML. It holds no
+//! The inventory of a fleet: its boards by name, address and tags, and its schedules, read from TOML. It holds no
 //! secret and refuses what looks like one.
 
 mod read;
+mod schedules;
 
 pub(crate) use read::is_name;
 
+use crate::schedule::Schedule;
 use std::path::PathBuf;
 
 /// One board.
@@ -29,6 +31,8 @@ pub struct Board {
 pub struct Inventory {
     /// The boards.
     pub boards: Vec<Board>,
+    /// What is run by itself, in the order of the file.
+    pub schedules: Vec<Schedule>,
 }
 
 /// What is wrong with an inventory.

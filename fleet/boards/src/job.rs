@@ -24,6 +24,9 @@ pub struct Record {
     pub planned: u64,
     /// Seconds that the scenario takes.
     pub takes: u64,
+    /// Whether the board's place in labgrid was acquired for it, and is to be released.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub holds_place: bool,
     /// How far it is.
     pub stage: Stage,
 }

@@ -3,9 +3,9 @@
 
 use crate::answer::Hello;
 use crate::inventory::Board;
+use crate::place;
 use crate::push::hello;
 use crate::ssh::{CallError, Ssh};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// What came of it.
@@ -52,7 +52,7 @@ pub fn reboot(ssh: &Ssh, board: &Board, boot: &Boot) -> Result<Rebooted, CallErr
         Ok(found) => Ok(Rebooted::FellBack(found)),
         Err(last) => match &board.place {
             // The entry was for one boot: what starts now is the usual one.
-            Some(place) => match power(place) {
+            Some(name) => match place::cycle(name) {
                 Ok(()) => Ok(match back(ssh, board, before, boot.patience) {
                     Ok(found) => Rebooted::AfterPower(found),
                     Err(last) => {
@@ -79,24 +79,5 @@ fn back(ssh: &Ssh, board: &Board, before: &str, patience: Duration) -> Result<He
             return Err(last);
         }
         std::thread::sleep(ROUND);
-    }
-}
-
-/// Switches a place's power off and on, by labgrid.
-fn power(place: &str) -> Result<(), String> {
-    let mut command = Command::new("labgrid-client");
-    command
-        .args(["-p", place, "power", "cycle"])
-        .stdin(Stdio::null());
-    match command.output() {
-        Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            Err(format!(
-                "labgrid-client: {}",
-                said.trim().lines().last().unwrap_or("failed")
-            ))
-        }
-        Err(error) => Err(format!("labgrid-client: {error}")),
     }
 }

@@ -45,6 +45,8 @@ pub enum Verb {
     Push(Push),
     /// Begin a scenario on boards.
     Run(Run),
+    /// Do what the schedules ask for now: begin, fetch, add to the archive.
+    Schedule(Schedule),
     /// Say how a job is on each board.
     Status(Status),
     /// Bring ended runs here.

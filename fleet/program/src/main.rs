@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Verb::Check(arguments) => verbs::check::run(&arguments),
         Verb::Push(arguments) => verbs::push::run(&arguments),
         Verb::Run(arguments) => verbs::run::run(&arguments),
+        Verb::Schedule(arguments) => verbs::schedule::run(&arguments),
         Verb::Status(arguments) => verbs::status::run(&arguments),
         Verb::Fetch(arguments) => verbs::fetch::run(&arguments),
         Verb::Tune(arguments) => verbs::tune::run(&arguments),

@@ -18,6 +18,7 @@ pub mod query;
 pub mod reboot;
 pub mod regressions;
 pub mod run;
+pub mod schedule;
 pub mod serve;
 pub mod site;
 pub mod standings;
@@ -25,9 +26,10 @@ pub mod status;
 pub mod tune;
 
 use crate::command_line::{Boards, Reached};
+use crate::terminal::tell_line;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use wakepath_fleet_boards::{Board, Inventory, Selection, Ssh};
+use wakepath_fleet_boards::{Board, Inventory, Record, Selection, Ssh, place};
 
 /// What a verb ends with.
 pub type Outcome = Result<ExitCode, Box<dyn std::error::Error>>;
@@ -47,6 +49,18 @@ fn ssh(reached: &Reached) -> Ssh {
     Ssh {
         config: reached.ssh_config.clone(),
         patience: Duration::from_secs(reached.patience.get()),
+    }
+}
+
+/// Releases the place of a board whose run is over, where it was acquired for the run. What can't be released
+/// changes nothing about the run, and is said.
+fn let_go(board: &Board, record: &mut Record) {
+    let Some(name) = board.place.as_deref().filter(|_| record.holds_place) else {
+        return;
+    };
+    record.holds_place = false;
+    if let Err(why) = place::release(name) {
+        tell_line(&format!("wakepath-fleet: {}: {why}", board.name));
     }
 }
 

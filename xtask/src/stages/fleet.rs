@@ -26,10 +26,15 @@ pub fn workspace(job: &Job) -> Outcome {
     tests(job, &[]).and(Outcome::of(lints.failure))
 }
 
-/// 500 runs on 20 boards, links cut, controllers killed; all that ended in one archive, sealed.
+/// 500 runs on 20 boards, links cut, controllers killed; all that ended in one archive, sealed. And a board with a place in
+/// labgrid, as it is itself.
 pub fn night(job: &Job) -> Outcome {
-    tests(job, &["night::", "--ignored"])
+    environment(job, LABGRID, "labgrid==26.*", "bin/labgrid-client");
+    tests(job, &["--ignored"])
 }
+
+/// Its environment of Python's.
+const LABGRID: &str = "labgrid";
 
 fn tests(job: &Job, arguments: &[&str]) -> Outcome {
     wait_for_set_up();
@@ -43,6 +48,7 @@ fn tests(job: &Job, arguments: &[&str]) -> Outcome {
     // KernelCI's own reader of what is exported for it.
     let kcidb = environment(job, "kcidb", "kcidb-io==141", "bin/jsonschema");
     command.env("WAKEPATH_KCIDB", kcidb.join("bin/python"));
+    command.env("WAKEPATH_LABGRID", place::target().join(LABGRID));
     // Unpacked, where it is not installed: `./test` sees to that.
     let unpacked = place::target().join("openssh");
     let sshd = unpacked.join("usr/sbin/sshd");

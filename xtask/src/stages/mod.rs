@@ -100,7 +100,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "sweeps", about: "what is accepted of a million random task sets, played; a sweep on a Dask cluster", place: Deep, limit: minutes(20), run: suites::sweeps },
     Stage { name: "fleet-questions", about: "wakepath-fleet with its engine and buckets, and a Spark cluster with an executor killed", place: Deep, limit: minutes(60), run: fleet::questions },
     Stage { name: "service", about: "100 million cycles of a service, a day of 1 kHz, in bounded memory and room", place: Deep, limit: minutes(20), run: suites::service },
-    Stage { name: "fleet-night", about: "500 runs on 20 boards in namespaces, links cut, controllers killed; each accounted for", place: Deep, limit: minutes(60), run: fleet::night },
+    Stage { name: "fleet-night", about: "500 runs on 20 boards in namespaces, links cut, controllers killed; each accounted for; a place in labgrid", place: Deep, limit: minutes(60), run: fleet::night },
     Stage { name: "fuzz", about: "random scenarios, recordings, seals, imports, journals and kernel files, led by coverage, for 34 minutes", place: Deep, limit: minutes(50), run: fuzzing::fuzz },
     Stage { name: "released-arm", about: "static programs for Arm as released: started, under 15 MB", place: Deep, limit: minutes(30), run: static_builds::released_arm },
     Stage { name: "packages", about: "packages, wheel and installer, tried in a clean root; every crate packed", place: Deep, limit: minutes(20), run: packages::of_this_machine },

@@ -1,6 +1,7 @@
 //! TOML to an inventory. Every fault is one line with the file, the line and what would be right.
 
 use super::{Board, Inventory, InventoryError};
+use crate::schedule::Schedule;
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -22,6 +23,8 @@ const MOST_BYTES: u64 = 16 << 20;
 struct File {
     #[serde(default)]
     boards: Vec<Spanned<Entry>>,
+    #[serde(default)]
+    schedules: Vec<super::schedules::Entry>,
 }
 
 #[derive(Deserialize)]
@@ -79,11 +82,22 @@ impl Inventory {
             }
             boards.push(board.0);
         }
-        Ok(Self { boards })
+        let mut schedules: Vec<Schedule> = Vec::with_capacity(file.schedules.len());
+        for entry in file.schedules {
+            let at = entry.name.span();
+            let schedule =
+                super::schedules::checked(entry).map_err(|(at, what)| wrong(at, what))?;
+            if schedules.iter().any(|other| other.name == schedule.name) {
+                let what = format!("a second schedule is called {}", quoted(&schedule.name));
+                return Err(wrong(at, what));
+            }
+            schedules.push(schedule);
+        }
+        Ok(Self { boards, schedules })
     }
 }
 
-type Fault = (Range<usize>, String);
+pub(super) type Fault = (Range<usize>, String);
 
 fn checked(entry: Entry) -> Result<(Board, Range<usize>), Fault> {
     let at = entry.name.span();
@@ -128,7 +142,7 @@ fn checked(entry: Entry) -> Result<(Board, Range<usize>), Fault> {
     Ok((board, at))
 }
 
-fn taken(
+pub(super) fn taken(
     text: Spanned<String>,
     is_right: fn(&str) -> bool,
     right: impl Fn(&str) -> String,

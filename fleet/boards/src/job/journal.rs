@@ -111,6 +111,42 @@ impl Journal {
         }
     }
 
+    /// Keeps other passes over the schedules away, until the file is closed or its holder dies; nothing where
+    /// one is under way.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn alone(&self) -> Result<Option<File>, JournalError> {
+        let io = |error| JournalError::Io(self.directory.clone(), error);
+        fs::create_dir_all(&self.directory).map_err(io)?;
+        let file = File::create(self.directory.join("schedule.lock")).map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(io(error)),
+        }
+    }
+
+    fn archived(&self, record: &Record) -> PathBuf {
+        self.job(&record.job)
+            .join(format!("{}.archived", record.board))
+    }
+
+    /// Whether a run was noted as added to the archive of its schedule.
+    pub fn is_archived(&self, record: &Record) -> bool {
+        self.archived(record).exists()
+    }
+
+    /// Notes that it was. Without the note it is added again, which changes nothing.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn mark_archived(&self, record: &Record) -> Result<(), JournalError> {
+        let path = self.archived(record);
+        File::create(&path).map_err(|error| JournalError::Io(path.clone(), error))?;
+        Ok(())
+    }
+
     /// All records of a job, by the boards' names.
     ///
     /// # Errors

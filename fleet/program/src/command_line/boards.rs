@@ -16,7 +16,7 @@ pub struct Boards {
 }
 
 /// How boards are reached.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Reached {
     /// OpenSSH configuration instead of the user's own.
     #[arg(long, value_name = "FILE")]
@@ -71,6 +71,40 @@ pub struct Run {
     /// Where jobs and runs are kept here.
     #[arg(long, value_name = "DIR", default_value = "wakepath-fleet")]
     pub directory: PathBuf,
+    /// How they are reached.
+    #[command(flatten)]
+    pub reached: Reached,
+}
+
+/// Do what the inventory's schedules ask for now, and end: begin jobs that are due, fetch runs that have ended, and
+/// add them to the archive. For a timer that calls it again and again.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A job is begun once, and fetched and added once, however often this is called or killed. It says \
+                        what is new, and else nothing.\n\nExit codes: 0 all done that is due, 1 error, or not begun, fetched \
+                        or added somewhere.\n\nExamples:\n  \
+                        */5 * * * *  cd /srv/fleet && wakepath-fleet schedule     # crontab -e\n  \
+                        wakepath-fleet schedule --show"
+)]
+pub struct Schedule {
+    /// Inventory of the fleet, with its schedules.
+    #[arg(long, value_name = "FILE", default_value = "fleet.toml")]
+    pub inventory: PathBuf,
+    /// Where jobs and runs are kept here.
+    #[arg(long, value_name = "DIR", default_value = "wakepath-fleet")]
+    pub directory: PathBuf,
+    /// Do nothing; say when each is next, how its latest job is, and which times were missed.
+    #[arg(long)]
+    pub show: bool,
+    /// Print that as JSON.
+    #[arg(long, requires = "show")]
+    pub json: bool,
+    /// Remove what is here from the boards.
+    #[arg(long)]
+    pub remove: bool,
+    /// The largest run that is taken, MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    pub most_mib: u64,
     /// How they are reached.
     #[command(flatten)]
     pub reached: Reached,

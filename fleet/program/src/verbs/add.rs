@@ -3,8 +3,9 @@
 use super::{Outcome, archive, standings};
 use crate::command_line::Add;
 use crate::terminal::{print, tell_line};
+use std::path::Path;
 use std::process::ExitCode;
-use wakepath_fleet_archive::{Board, Standing, add};
+use wakepath_fleet_archive::{Board, FleetArchiveError, SealTerms, Standing, Store, add};
 
 /// Adds them one by one; one that is refused keeps no other out.
 pub fn run(arguments: &Add) -> Outcome {
@@ -13,17 +14,8 @@ pub fn run(arguments: &Add) -> Outcome {
     let terms = standings::terms(&*store, &arguments.to.seals)?;
     let mut code = ExitCode::SUCCESS;
     for run in &arguments.runs {
-        match add(&*store, run, &board, &terms) {
-            Ok(added) => {
-                let what = if added.is_new { "added" } else { "was there" };
-                // Nobody asks for seals where nobody is trusted.
-                let stands = match &added.standing {
-                    _ if terms.trust.is_none() => String::new(),
-                    Standing::Verified => ", verified".to_owned(),
-                    other => format!("; it does not count: {other}"),
-                };
-                print(&format!("{}: {what}{stands}\n", added.run_id))?;
-            }
+        match one(&*store, run, &board, &terms) {
+            Ok(line) => print(&format!("{line}\n"))?,
             Err(error) => {
                 tell_line(&format!("wakepath-fleet: {error}"));
                 code = ExitCode::from(1);
@@ -31,4 +23,22 @@ pub fn run(arguments: &Add) -> Outcome {
         }
     }
     Ok(code)
+}
+
+/// Adds a run; a line that says what came of it.
+pub fn one(
+    store: &dyn Store,
+    run: &Path,
+    board: &Board,
+    terms: &SealTerms,
+) -> Result<String, FleetArchiveError> {
+    let added = add(store, run, board, terms)?;
+    let what = if added.is_new { "added" } else { "was there" };
+    // Nobody asks for seals where nobody is trusted.
+    let stands = match &added.standing {
+        _ if terms.trust.is_none() => String::new(),
+        Standing::Verified => ", verified".to_owned(),
+        other => format!("; it does not count: {other}"),
+    };
+    Ok(format!("{}: {what}{stands}", added.run_id))
 }

@@ -2,7 +2,7 @@
 
 use super::standings::trust;
 use super::status::noted;
-use super::{Outcome, known, now, ssh};
+use super::{Outcome, known, let_go, now, ssh};
 use crate::command_line::Fetch;
 use crate::terminal::print;
 use std::path::Path;
@@ -16,6 +16,16 @@ const ROUND: Duration = Duration::from_secs(5);
 
 /// Fetches.
 pub fn run(arguments: &Fetch) -> Outcome {
+    let (job, records) = fetched(arguments)?;
+    print(&match arguments.json {
+        true => known::json(&job, &records),
+        false => known::text(&job, &records),
+    })?;
+    Ok(known::code(&records))
+}
+
+/// The job, and what is known of it then.
+pub fn fetched(arguments: &Fetch) -> Result<(String, Vec<Record>), Box<dyn std::error::Error>> {
     let journal = Journal::of(&arguments.directory);
     let job = journal.find(arguments.job.as_deref())?;
     let inventory = Inventory::read(&arguments.inventory)?;
@@ -34,7 +44,10 @@ pub fn run(arguments: &Fetch) -> Outcome {
             .iter()
             .find(|board| board.name == record.board)
         {
-            Some(board) => one(&ssh, board, record, &journal, &terms),
+            Some(board) => {
+                let came = one(&ssh, board, record, &journal, &terms)?;
+                released(board, came, &journal)
+            }
             None => Ok(record.clone()),
         });
         let records: Vec<Record> = came.into_iter().collect::<Result<_, _>>()?;
@@ -43,11 +56,16 @@ pub fn run(arguments: &Fetch) -> Outcome {
         }
         std::thread::sleep(ROUND.min(until_due(&records)));
     };
-    print(&match arguments.json {
-        true => known::json(&job, &records),
-        false => known::text(&job, &records),
-    })?;
-    Ok(known::code(&records))
+    Ok((job, records))
+}
+
+/// What is over needs its place no more.
+fn released(board: &Board, mut record: Record, journal: &Journal) -> Result<Record, JournalError> {
+    if record.holds_place && matches!(record.stage, Stage::Over { .. }) {
+        let_go(board, &mut record);
+        journal.put(&record)?;
+    }
+    Ok(record)
 }
 
 /// Asks for the one, and fetches it where it has ended.

@@ -33,22 +33,34 @@ pub fn text(job: &str, records: &[Record]) -> String {
         .max()
         .unwrap_or(0);
     let mut text = String::new();
-    let mut counts: Vec<(&str, usize)> = Vec::new();
     for record in records {
         let (word, why) = said(record);
         let why = why.map_or(String::new(), |why| shortened(&why, 300));
         text += format!("{:<width$}  {word:<9}  {why}", record.board).trim_end();
         text.push('\n');
+    }
+    text + &format!("{job}: {}\n", counts(records))
+}
+
+/// One board's word, and why.
+pub fn line(record: &Record) -> String {
+    let (word, why) = said(record);
+    let why = why.map_or(String::new(), |why| format!(": {}", shortened(&why, 300)));
+    format!("{}: {word}{why}", record.board)
+}
+
+/// How many boards there are for each word.
+pub fn counts(records: &[Record]) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for record in records {
+        let (word, _) = said(record);
         match counts.iter_mut().find(|(of, _)| *of == word) {
             Some((_, count)) => *count += 1,
             None => counts.push((word, 1)),
         }
     }
-    let counts: Vec<String> = counts
-        .iter()
-        .map(|(word, count)| format!("{count} {word}"))
-        .collect();
-    text + &format!("{job}: {}\n", counts.join(", "))
+    let counts = counts.iter().map(|(word, count)| format!("{count} {word}"));
+    counts.collect::<Vec<_>>().join(", ")
 }
 
 /// The records, with the word for each.

@@ -1,13 +1,15 @@
 //! `wakepath-fleet run`: a scenario begun on boards, each noted before and after.
 
-use super::{Outcome, meant, now, ssh};
+use super::{Outcome, let_go, meant, now, ssh};
 use crate::command_line::Run;
 use crate::terminal::print;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_evidence::compact;
-use wakepath_fleet_boards::{Board, Journal, JournalError, Record, Scenario, Stage, each, start};
+use wakepath_fleet_boards::{
+    Board, Journal, JournalError, Record, Scenario, Ssh, Stage, each, place, start,
+};
 use wakepath_scenario::{KnownCpus, builtin};
 
 /// A scenario is text that somebody typed.
@@ -21,8 +23,47 @@ struct Planned {
     takes: u64,
 }
 
-/// Begins.
+/// What was begun.
+pub struct Begun {
+    /// The job.
+    pub job: String,
+    /// What is known of it on the boards that are meant.
+    pub records: Vec<Record>,
+    takes: u64,
+}
+
+/// Begins, and tells.
 pub fn run(arguments: &Run) -> Outcome {
+    let Begun {
+        job,
+        records,
+        takes,
+    } = begin(arguments)?;
+    let width = records.iter().map(|record| record.board.len()).max();
+    let width = width.unwrap_or(0);
+    let (mut text, mut missing) = (String::new(), 0);
+    for record in &records {
+        let said = match &record.stage {
+            Stage::Planned { why } => {
+                missing += 1;
+                format!("not begun: {}", why.as_deref().unwrap_or("not tried"))
+            }
+            Stage::Started { .. } => "measuring".into(),
+            _ => "ended already".into(),
+        };
+        text += &format!("{:<width$}  {said}\n", record.board);
+    }
+    text += &format!("job: {job}, {takes} s on each board\n");
+    if missing > 0 {
+        text += &format!("again where it was not begun: the same command with --job {job}\n");
+    }
+    text += &format!("next: wakepath-fleet fetch {job} --wait\n");
+    print(&text)?;
+    Ok(ExitCode::from(u8::from(missing > 0)))
+}
+
+/// Begins where it has not begun.
+pub fn begin(arguments: &Run) -> Result<Begun, Box<dyn std::error::Error>> {
     let boards = meant(&arguments.boards)?;
     let planned = planned(arguments)?;
     let job = match &arguments.job {
@@ -57,40 +98,39 @@ pub fn run(arguments: &Run) -> Outcome {
             return Ok(record);
         }
         journal.put(&record)?;
-        record.stage = match start(&ssh, board, &record, &planned.scenario, now) {
+        record.stage = match on_one(&ssh, &journal, board, &mut record, &planned.scenario)? {
             Ok(stage) => stage,
-            Err(error) => Stage::Planned {
-                why: Some(error.to_string()),
-            },
+            Err(why) => {
+                let_go(board, &mut record);
+                Stage::Planned { why: Some(why) }
+            }
         };
         journal.put(&record)?;
         Ok::<_, JournalError>(record)
     });
-    let width = boards
-        .iter()
-        .map(|board| board.name.len())
-        .max()
-        .unwrap_or(0);
-    let (mut text, mut missing) = (String::new(), 0);
-    for record in begun {
-        let record = record?;
-        let said = match &record.stage {
-            Stage::Planned { why } => {
-                missing += 1;
-                format!("not begun: {}", why.as_deref().unwrap_or("not tried"))
-            }
-            Stage::Started { .. } => "measuring".into(),
-            _ => "ended already".into(),
-        };
-        text += &format!("{:<width$}  {said}\n", record.board);
+    Ok(Begun {
+        job,
+        records: begun.into_iter().collect::<Result<_, _>>()?,
+        takes: planned.takes,
+    })
+}
+
+/// Begins on one board; in the inner error, why it does not.
+fn on_one(
+    ssh: &Ssh,
+    journal: &Journal,
+    board: &Board,
+    record: &mut Record,
+    scenario: &Scenario,
+) -> Result<Result<Stage, String>, JournalError> {
+    if let Some(name) = board.place.as_deref().filter(|_| !record.holds_place) {
+        match place::acquire(name) {
+            Ok(is_new) => record.holds_place = is_new,
+            Err(why) => return Ok(Err(why)),
+        }
+        journal.put(record)?;
     }
-    text += &format!("job: {job}, {} s on each board\n", planned.takes);
-    if missing > 0 {
-        text += &format!("again where it was not begun: the same command with --job {job}\n");
-    }
-    text += &format!("next: wakepath-fleet fetch {job} --wait\n");
-    print(&text)?;
-    Ok(ExitCode::from(u8::from(missing > 0)))
+    Ok(start(ssh, board, record, scenario, now).map_err(|error| error.to_string()))
 }
 
 fn new(job: &str, board: &Board, planned: &Planned) -> Record {
@@ -101,6 +141,7 @@ fn new(job: &str, board: &Board, planned: &Planned) -> Record {
         scenario_sha256: planned.sha256.clone(),
         planned: now(),
         takes: planned.takes,
+        holds_place: false,
         stage: Stage::Planned { why: None },
     }
 }

@@ -7,7 +7,9 @@ mod bucket;
 mod failing;
 mod interrupted;
 mod night;
+mod places;
 mod restricted;
+mod scheduled;
 mod served;
 mod usage;
 mod world;
@@ -20,7 +22,9 @@ wakepath_test_program::program![
     failing::TESTS,
     interrupted::TESTS,
     night::TESTS,
+    places::TESTS,
     restricted::TESTS,
+    scheduled::TESTS,
     served::TESTS,
     usage::TESTS,
 ];

@@ -15,7 +15,7 @@ fn what_is_wrong_is_one_line_and_nothing_is_written() {
     .unwrap();
     std::fs::write(place.join("wrong.toml"), "rate = \"400\"\n").unwrap();
     let own = env!("CARGO_BIN_EXE_wakepath-fleet");
-    let cases: [(&[&str], &str); 15] = [
+    let cases: [(&[&str], &str); 17] = [
         (
             &["boards", "--inventory", "none.toml"],
             "none.toml: No such file",
@@ -42,6 +42,11 @@ fn what_is_wrong_is_one_line_and_nothing_is_written() {
             "--job",
         ),
         (&["status"], "no job here"),
+        (
+            &["schedule"],
+            "fleet.toml: no schedule; each is [[schedules]]",
+        ),
+        (&["schedule", "--json"], "--show"),
         (
             &["tune", "--on", "all", "--", "trial"],
             "plan, apply, revert or status",
