@@ -23,6 +23,8 @@ const MOST: usize = 32;
 pub enum Page {
     /// It is there.
     Html(Vec<u8>),
+    /// A feed of news.
+    Atom(Vec<u8>),
     /// There is none of this name.
     Unknown,
     /// There should be one, and this is wrong.
@@ -97,6 +99,7 @@ fn answer(stream: TcpStream, at: SocketAddr, page: impl Fn(&str) -> Page) -> io:
         end: Instant::now() + PATIENCE,
     };
     let head = head(&mut stream)?;
+    let mut kind = "text/html";
     let (status, body, with_body) = match Request::read(&head) {
         None => (400, b"no request of HTTP/1.1\n".to_vec(), true),
         // A page from elsewhere that has its name lead here must not read this.
@@ -109,16 +112,19 @@ fn answer(stream: TcpStream, at: SocketAddr, page: impl Fn(&str) -> Page) -> io:
         Some(asked) => {
             let (status, body) = match page(asked.path) {
                 Page::Html(bytes) => (200, bytes),
+                Page::Atom(bytes) => {
+                    kind = "application/atom+xml";
+                    (200, bytes)
+                }
                 Page::Unknown => (404, b"no such page\n".to_vec()),
                 Page::Wrong(why) => (500, (why + "\n").into_bytes()),
             };
             (status, body, asked.method == "GET")
         }
     };
-    let kind = match status {
-        200 => "text/html",
-        _ => "text/plain",
-    };
+    if status != 200 {
+        kind = "text/plain";
+    }
     let head = format!(
         "HTTP/1.1 {status} {}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\n\
          Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\

@@ -37,7 +37,7 @@ pub fn front_page(seen: &Seen) -> String {
     body += "<div class=\"tools\">\
              <label>Show <input type=\"radio\" name=\"what\" value=\"p999\" checked> p99.9 of the latency</label>\
              <label><input type=\"radio\" name=\"what\" value=\"misses\"> missed due times</label>\
-             <input type=\"search\" id=\"search\" placeholder=\"find a board\" aria-label=\"find a board\">\
+             <input type=\"search\" id=\"search\" placeholder=\"find a board or kernel\" aria-label=\"find a board or kernel\">\
              <span id=\"count\" class=\"soft\"></span></div>\n";
     body += &legend();
     body += "<p id=\"said\" role=\"status\"></p>\n\
@@ -117,7 +117,7 @@ fn feed(changes: &[SeenChange]) -> String {
     if changes.is_empty() {
         return text + "<p>No history shows a change of its p99.9.</p>\n";
     }
-    text += "<ul class=\"feed\">\n";
+    text += "<p class=\"soft\"><a href=\"feed.xml\">What got later, as a feed</a></p>\n<ul class=\"feed\">\n";
     for seen in changes.iter().take(MOST_CHANGES) {
         text += &format!("<li>{}</li>\n", sentence(seen, "board/"));
     }
@@ -133,35 +133,40 @@ fn feed(changes: &[SeenChange]) -> String {
 
 /// A change in one sentence.
 pub(crate) fn sentence(seen: &SeenChange, to_board: &str) -> String {
+    let board = escaped(&seen.board);
+    let rest = told(seen, escaped);
+    format!("<a href=\"{to_board}{board}.html\">{board}</a>, {rest}")
+}
+
+/// The sentence without its board; `safe` makes foreign text fit to stand in it.
+pub(crate) fn told(seen: &SeenChange, safe: impl Fn(&str) -> String) -> String {
     let change = &seen.change;
-    let worse = change.after_ns > change.before_ns;
     let mut text = format!(
-        "<a href=\"{to_board}{0}.html\">{0}</a>, {1}: p99.9 {2} from {3} to {4} with run {5} of {6}",
-        escaped(&seen.board),
-        escaped(&seen.condition),
-        if worse { "rose" } else { "fell" },
+        "{}: p99.9 {} from {} to {} with run {} of {}",
+        safe(&seen.condition),
+        match change.after_ns > change.before_ns {
+            true => "rose",
+            false => "fell",
+        },
         rounded(change.before_ns),
         rounded(change.after_ns),
-        escaped(&change.run_id),
-        escaped(&change.started),
+        safe(&change.run_id),
+        safe(&change.started),
     );
     if change.differences.is_empty() {
         return text + "; no recorded setting changed with it.";
     }
+    let shown = |value: &str| match value.is_empty() {
+        true => "unknown".to_owned(),
+        false => safe(value),
+    };
     for difference in change.differences.iter().take(12) {
         text += &format!(
             "; {}: {} → {}",
-            escaped(&difference.fact.replace('_', " ")),
+            safe(&difference.fact.replace('_', " ")),
             shown(&difference.before),
             shown(&difference.after)
         );
     }
     text + "."
-}
-
-fn shown(value: &str) -> String {
-    match value.is_empty() {
-        true => "unknown".to_owned(),
-        false => escaped(value),
-    }
 }

@@ -3,6 +3,7 @@
 
 mod board;
 mod export;
+mod feed;
 mod front;
 mod heat;
 mod markup;
@@ -12,5 +13,6 @@ mod seen;
 
 pub use board::board_page;
 pub use export::{kcidb, open_metrics};
+pub use feed::feed;
 pub use front::front_page;
 pub use seen::{Cell, Curve, Seal, Seen, SeenChange, SeenRun};

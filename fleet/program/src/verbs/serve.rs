@@ -11,7 +11,7 @@ use crate::terminal::{print, tell_line};
 use std::net::TcpListener;
 use std::process::ExitCode;
 use wakepath_fleet_archive::{Catalogue, Store, is_plain};
-use wakepath_fleet_site::{Seen, board_page, front_page};
+use wakepath_fleet_site::{Seen, board_page, feed, front_page};
 
 /// Serves until it is ended. Runs that are added meanwhile are not in it.
 pub fn run(arguments: &Serve) -> Outcome {
@@ -55,6 +55,9 @@ impl Pages {
     fn page(&self, path: &str) -> Page {
         if matches!(path, "/" | "/index.html") {
             return Page::Html(self.front.clone());
+        }
+        if path == "/feed.xml" {
+            return Page::Atom(feed(&self.seen).into_bytes());
         }
         let parts = path.strip_suffix(".html").unwrap_or_default();
         match parts.rsplit_once('/') {

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use wakepath_directory::{Directory, Trust};
 use wakepath_fleet_archive::{Catalogue, FleetArchiveError, RunRecord, Store};
-use wakepath_fleet_site::{Curve, Seal, Seen, SeenRun, board_page, front_page};
+use wakepath_fleet_site::{Curve, Seal, Seen, SeenRun, board_page, feed, front_page};
 use wakepath_timeline::count::counted;
 
 /// Writes them; a page is replaced whole.
@@ -53,6 +53,7 @@ pub fn run(arguments: &Site) -> Outcome {
             &board_page(&seen, board, newest),
         )?;
     }
+    put(&output, "feed.xml", &feed(&seen))?;
     // Last: it leads to all others.
     put(&output, "index.html", &front_page(&seen))?;
     let index = Path::new(&arguments.output).join("index.html");

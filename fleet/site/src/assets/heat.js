@@ -63,9 +63,13 @@ canvas.addEventListener("click", e => {
 });
 search.addEventListener("input", () => {
   const words = search.value.toLowerCase().split(/\s+/).filter(w => w);
-  shown = fleet.boards.map((_, i) => i).filter(i => words.every(w => fleet.boards[i].toLowerCase().includes(w)));
+  const kernels = fleet.kernels.map(k => k.toLowerCase());
+  const under = (i, word) => [...cells[i].keys()].some(k => kernels[k].includes(word));
+  const meant = i => words.every(w => fleet.boards[i].toLowerCase().includes(w) || under(i, w));
+  shown = fleet.boards.map((_, i) => i).filter(meant);
+  const names = new Set(shown.map(i => fleet.boards[i]));
   document.getElementById("count").textContent = shown.length + " of " + fleet.boards.length + " boards";
-  document.querySelectorAll("#list a").forEach(a => { a.parentElement.hidden = !words.every(w => a.textContent.toLowerCase().includes(w)); });
+  document.querySelectorAll("#list a").forEach(a => { a.parentElement.hidden = !names.has(a.textContent); });
   draw();
 });
 document.querySelectorAll("input[name=what]").forEach(i => i.addEventListener("change", draw));

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use wakepath_fleet_regression::{Change, Difference};
 use wakepath_fleet_site::{
-    Curve, Seal, Seen, SeenChange, SeenRun, board_page, front_page, kcidb, open_metrics,
+    Curve, Seal, Seen, SeenChange, SeenRun, board_page, feed, front_page, kcidb, open_metrics,
 };
 
 wakepath_test_program::tests![
@@ -13,6 +13,7 @@ wakepath_test_program::tests![
     not_measured_and_invalid_are_told_from_each_other_and_from_figures,
     kernelci_gets_no_pass_for_what_is_none,
     a_changed_history_is_told_with_what_changed,
+    what_got_later_is_a_feed_and_what_got_better_is_not,
 ];
 
 fn run(board: usize, number: usize) -> SeenRun {
@@ -204,4 +205,51 @@ fn a_changed_history_is_told_with_what_changed() {
     let sentence = "p99.9 rose from 10 µs to 15.5 µs with run r2 of 2026-11-02T00:00:00Z; kernel: 6.6 → \
                     &lt;script&gt;alert(1)&lt;/script&gt;.";
     assert!(page.contains(sentence), "{page}");
+}
+
+fn what_got_later_is_a_feed_and_what_got_better_is_not() {
+    let mut better = change("board-0002");
+    better.change.after_ns = 5_000;
+    let mut odd = change("board-0003");
+    odd.change.started = "yesterday".to_owned();
+    odd.condition = "a\u{ffff}&<b>".to_owned();
+    let seen = Seen::new(vec![run(1, 1)], vec![change("board-0001"), better, odd]);
+    let text = feed(&seen);
+    assert_eq!(text.matches("<entry>").count(), 2, "{text}");
+    assert!(
+        !text.contains("board-0002") && !text.contains("<script>"),
+        "{text}"
+    );
+    for part in [
+        "<title>board-0001, idle, FIFO 80: p99.9 rose</title>",
+        "<updated>2026-11-02T00:00:00Z</updated>\n<link href=\"board/board-0001.html\"/>",
+        "<content type=\"text\">board-0001, idle, FIFO 80: p99.9 rose from 10 µs to 15.5 µs with run r2 of \
+         2026-11-02T00:00:00Z; kernel: 6.6 → &lt;script&gt;",
+        "a\u{fffd}&amp;&lt;b&gt;",
+        "<updated>1970-01-01T00:00:00Z</updated>",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(text, feed(&seen));
+    // Another program's word for whether it is XML, where there is one.
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("feed.xml");
+    std::fs::write(&file, &text).unwrap();
+    let read = "import sys, xml.etree.ElementTree as t; print(len(t.parse(sys.argv[1]).getroot().findall('{*}entry')))";
+    let parsed = std::process::Command::new("python3")
+        .args(["-c", read])
+        .arg(&file)
+        .output();
+    if let Ok(output) = parsed {
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout).trim(),
+            "2",
+            "{output:?}"
+        );
+    }
+    let quiet = feed(&Seen::new(vec![run(1, 1)], Vec::new()));
+    assert!(
+        !quiet.contains("<entry>") && quiet.contains("<updated>2026-"),
+        "{quiet}"
+    );
 }
