@@ -3,6 +3,7 @@
 //! one of a container that this process can't look into.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 
 const PREFIX: &str = "wakepath-";
@@ -65,7 +66,12 @@ impl Owner {
 }
 
 fn namespace() -> Option<u64> {
-    Some(fs::metadata("/proc/self/ns/pid").ok()?.ino())
+    match fs::metadata("/proc/self/ns/pid") {
+        Ok(found) => Some(found.ino()),
+        // A kernel without PID namespaces has one.
+        Err(error) if error.kind() == ErrorKind::NotFound => Some(0),
+        Err(_) => None,
+    }
 }
 
 /// Field 22 of `/proc/PID/stat`, counted behind the name, which may hold anything.

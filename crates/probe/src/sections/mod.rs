@@ -83,3 +83,28 @@ pub(crate) fn measure(
         ..told::told(&fold, &mut symbols, &readings)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands there for tracefs is what a kernel without the events has of it.
+    #[test]
+    fn a_kernel_without_events_and_tracer_is_refused_by_name() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(place.path().join("events/preemptirq/irq_disable")).unwrap();
+        std::fs::create_dir_all(place.path().join("events/preemptirq/irq_enable")).unwrap();
+        std::fs::write(place.path().join("available_tracers"), "irqsoff nop\n").unwrap();
+        let tracefs = Tracefs {
+            root: place.path().to_owned(),
+        };
+        let refused = measure(&tracefs, 0, 1_000_000, 1_000_000_000).unwrap_err();
+        let said = refused.to_string();
+        assert!(
+            said.starts_with("this kernel has no preemptirq:preempt_disable event"),
+            "{said}"
+        );
+        assert!(said.contains("CONFIG_PREEMPT_TRACER"), "{said}");
+        assert!(!said.contains('\n'), "{said}");
+    }
+}

@@ -49,6 +49,7 @@ wakepath_test_program::program![
     lab::cores::TESTS,
     lab::litmus::TESTS,
     lab::pins::TESTS,
+    lab::sections::TESTS,
     lab::experiments::TESTS,
     lab::given::TESTS,
     lab::guests::TESTS,

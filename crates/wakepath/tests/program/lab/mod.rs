@@ -11,6 +11,7 @@ pub mod litmus;
 pub mod pins;
 pub mod refused;
 pub mod repeated;
+pub mod sections;
 pub mod tuned;
 
 use crate::started::binary;
