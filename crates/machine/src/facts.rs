@@ -36,7 +36,7 @@ pub use cgroup::{Cgroup, CgroupLayout, CpuThrottling, GroupBudget, GroupQuota};
 pub use clock_source::ClockSource;
 pub use command_line::CommandLine;
 pub use cooling::{Cooling, CoolingDevice, HeatThrottling, ThermalZone, UnderVoltage};
-pub use cores::{CobaltCore, EvlCore, LitmusCore, RealTimeCores};
+pub use cores::{CobaltCore, EvlCore, LitmusCore, RealTimeCores, TimerGravity};
 pub use cpu_model::CpuModel;
 pub use cpu_time::{CpuTicks, CpuTime, TICK_NS};
 pub use debug_files::DebugFiles;

@@ -67,6 +67,7 @@ pub mod attributes;
 pub mod clock;
 mod cobalt;
 mod core_counts;
+pub mod core_latency;
 mod cores;
 pub mod counters;
 mod cycles;

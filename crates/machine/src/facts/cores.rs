@@ -3,8 +3,10 @@
 //! opened or asked that would enter a core.
 
 mod cobalt;
+mod gravity;
 
 pub use cobalt::CobaltCore;
+pub use gravity::TimerGravity;
 
 use crate::{Misread, Reading, Root};
 use rustix::fs::{Access, access};
@@ -75,7 +77,9 @@ impl RealTimeCores {
                 abi: root.number(&format!("{EVL_SETTINGS}/abi")),
                 state: root.text(&format!("{EVL_SETTINGS}/state")),
                 cpus: root.cpus(&format!("{EVL_SETTINGS}/cpus")),
-                gravity_ns: root.parsed(EVL_GRAVITY, evl_gravity),
+                gravity_ns: root.parsed(EVL_GRAVITY, |text| {
+                    TimerGravity::of_evl(text).map(|of| of.program_ns)
+                }),
                 access: accessible(root, EVL_CONTROL),
             }),
             cobalt: CobaltCore::read(root),
@@ -249,25 +253,7 @@ fn accessible(root: &Root, path: &str) -> Reading<bool> {
     }
 }
 
-/// `0i 2000k 3449u`: for interrupts, kernel threads, programs (`gravity_show` in kernel/evl/clock.c).
-fn evl_gravity(text: &str) -> Result<i64, Misread> {
-    let mut words = text.split_whitespace();
-    let user = words.find_map(|word| word.strip_suffix('u'));
-    number(user)
-}
-
 fn number(word: Option<&str>) -> Result<i64, Misread> {
     word.and_then(|word| word.parse().ok())
         .ok_or(Misread::NotANumber)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_gravity_is_the_one_for_programs() {
-        assert_eq!(evl_gravity("0i 2000k 3449u").ok(), Some(3_449));
-        assert!(evl_gravity("0i 2000k").is_err());
-    }
 }

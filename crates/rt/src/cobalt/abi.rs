@@ -1,6 +1,6 @@
 //! Cobalt's interface as its kernel headers give it (include/cobalt/uapi of Xenomai 3: syscall, thread, sched,
 //! asm-generic/syscall, asm-generic/features; each architecture's asm/xenomai/uapi), for the revisions that are
-//! known here. Numbers and layouts alone.
+//! known here; of its testing device, include/rtdm/uapi/testing.h, the same in all of them. Numbers and layouts alone.
 //!
 //! Revision 18 (Xenomai 3.2) has run in the laboratory on x86-64 (Linux 5.10 with Dovetail). The others are written
 //! by the documents: of all that is used here, they differ in the size of the scheduling parameters alone.
@@ -25,7 +25,9 @@ pub(super) const CLOCK_GETTIME: c_long = 23;
 pub(super) const CLOCK_NANOSLEEP: c_long = 25;
 pub(super) const TIMERFD_CREATE: c_long = 57;
 pub(super) const TIMERFD_SETTIME: c_long = 58;
+pub(super) const OPEN: c_long = 77;
 pub(super) const CLOSE: c_long = 79;
+pub(super) const IOCTL: c_long = 80;
 pub(super) const READ: c_long = 81;
 pub(super) const MIGRATE: c_long = 88;
 
@@ -156,6 +158,51 @@ pub(super) struct TimerSetting {
     pub value: Time,
 }
 
+/// The device that measures the core's own latencies (CONFIG_XENO_DRIVERS_TIMERBENCH).
+pub(super) const TIMERBENCH: &str = "/dev/rtdm/timerbench";
+/// What it measures (`RTTST_TMBENCH_TASK`, `RTTST_TMBENCH_HANDLER`).
+pub(super) const BENCH_TASK: c_int = 0;
+pub(super) const BENCH_HANDLER: c_int = 1;
+
+/// `struct rttst_tmbench_config`.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub(super) struct BenchOrder {
+    pub mode: c_int,
+    pub priority: c_int,
+    pub period_ns: u64,
+    /// Passages of a second each that don't count; with 0 there is no end of them.
+    pub warm_up_passages: c_int,
+    pub histogram_size: c_int,
+    pub histogram_bucket_size: c_int,
+    pub freeze_largest: c_int,
+}
+
+/// `struct rttst_overall_bench_res`, with `struct rttst_bench_res` first. Times are ns.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub(super) struct BenchResult {
+    pub mean_ns: i32,
+    pub smallest_ns: i32,
+    pub largest_ns: i32,
+    pub overruns: i32,
+    /// One more than the passages that counted.
+    pub passages: i32,
+    /// Addresses, of which none is looked at where no histogram was ordered.
+    pub histograms: [usize; 3],
+}
+
+/// What `smallest_ns` and `largest_ns` are before the first passage that counts.
+pub(super) const NOTHING_COUNTED: (i32, i32) = (10_000_000, -10_000_000);
+
+/// A request of the class of testing devices (`RTDM_CLASS_TESTING`) as asm-generic/ioctl.h puts it together.
+const fn testing(direction: u32, number: u8, bytes: usize) -> u32 {
+    const CLASS: u32 = 6;
+    direction << 30 | (bytes as u32) << 16 | CLASS << 8 | number as u32
+}
+pub(super) const BENCH_START: u32 = testing(1, 0x10, size_of::<BenchOrder>());
+pub(super) const BENCH_STOP: u32 = testing(3, 0x11, size_of::<BenchResult>());
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,6 +234,26 @@ mod tests {
         let time = Time::at(1_999_999_999);
         assert_eq!((time.seconds, time.nanoseconds), (1, 999_999_999));
         assert_eq!(time.ns(), 1_999_999_999);
+    }
+
+    /// As C lays them out: the result ends with three addresses.
+    #[test]
+    fn the_testing_devices_structures_and_requests_have_the_kernels_sizes() {
+        assert_eq!(size_of::<BenchOrder>(), 32);
+        assert_eq!(offset_of!(BenchOrder, period_ns), 8);
+        assert_eq!(offset_of!(BenchOrder, warm_up_passages), 16);
+        assert_eq!(offset_of!(BenchResult, passages), 16);
+        assert_eq!(BENCH_START, 0x4020_0610);
+        match size_of::<usize>() {
+            8 => {
+                assert_eq!(offset_of!(BenchResult, histograms), 24);
+                assert_eq!(BENCH_STOP, 0xc030_0611);
+            }
+            _ => {
+                assert_eq!(offset_of!(BenchResult, histograms), 20);
+                assert_eq!(BENCH_STOP, 0xc020_0611);
+            }
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)] // None of these has a wrapper in libc or rustix.
 
 use super::abi::{self, BindRequest, Scheduling, Statistics, Time, TimerSetting};
-use std::ffi::{c_int, c_long};
+use std::ffi::{CStr, c_int, c_long};
 use std::io;
 use std::ptr;
 
@@ -138,6 +138,35 @@ impl Timer {
 impl Drop for Timer {
     fn drop(&mut self) {
         // SAFETY: there is no address among the arguments, and the descriptor is this timer's own.
+        let _ = unsafe { call(abi::CLOSE, [self.0, 0, 0, 0, 0]) };
+    }
+}
+
+/// A device of the core, open for this process alone.
+#[derive(Debug)]
+pub(super) struct Device(c_long);
+
+impl Device {
+    /// The core opens its devices itself; Linux's `open` knows nothing of them.
+    pub(super) fn open(path: &CStr) -> io::Result<Self> {
+        let name = path.as_ptr().expose_provenance() as c_long;
+        // SAFETY: the core reads the path up to its end.
+        unsafe { call(abi::OPEN, [name, libc::O_RDWR.into(), 0, 0, 0]) }.map(Self)
+    }
+
+    /// A request about `value`, which has the size that the request's number tells.
+    pub(super) fn request<T>(&self, request: u32, value: &mut T) -> io::Result<()> {
+        debug_assert_eq!((request >> 16 & 0x3fff) as usize, size_of::<T>());
+        let arguments = [self.0, request as c_long, address(value), 0, 0];
+        // SAFETY: the core reads and writes as many bytes as the request says, which are those of `value`; no address
+        // in it is looked at, since no histogram is ever ordered.
+        unsafe { call(abi::IOCTL, arguments) }.map(drop)
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        // SAFETY: there is no address among the arguments, and the descriptor is this device's own.
         let _ = unsafe { call(abi::CLOSE, [self.0, 0, 0, 0, 0]) };
     }
 }

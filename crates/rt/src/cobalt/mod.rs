@@ -3,8 +3,10 @@
 
 mod abi;
 mod calls;
+mod own_latency;
 
 pub(crate) use calls::Timer;
+pub(crate) use own_latency::measure;
 
 use crate::clock::monotonic_ns;
 use crate::core_counts::CoreCounts;
@@ -118,14 +120,11 @@ pub(crate) fn leave() {
 /// What is missing, or what the core refused.
 pub(crate) fn enter(priority: u8, memory_locked: bool) -> Result<u8, CobaltError> {
     leave();
-    let answer = ask_cobalt()?;
-    if !answer.is_known {
-        return Err(CobaltError::UnknownRevision(answer.revision));
-    }
+    let revision = known_revision()?;
     if !memory_locked {
         return Err(CobaltError::MemoryNotLocked);
     }
-    calls::bind(&mut BindRequest::new(abi::FEATURES, answer.revision))
+    calls::bind(&mut BindRequest::new(abi::FEATURES, revision))
         .map_err(refused("bind the process"))?;
     let place = Arc::new(OnCobalt {
         // One of a kind in the process, and the same when it comes back.
@@ -139,6 +138,15 @@ pub(crate) fn enter(priority: u8, memory_locked: bool) -> Result<u8, CobaltError
     match calls::scheduling(place.thread).map_err(refused("tell the thread's policy"))? {
         (abi::FIFO, priority) => Ok(u8::try_from(priority).unwrap_or(0)),
         _ => Ok(0),
+    }
+}
+
+/// The core's revision, if it is one that is known here.
+fn known_revision() -> Result<u32, CobaltError> {
+    let answer = ask_cobalt()?;
+    match answer.is_known {
+        true => Ok(answer.revision),
+        false => Err(CobaltError::UnknownRevision(answer.revision)),
     }
 }
 

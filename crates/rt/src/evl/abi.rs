@@ -1,5 +1,5 @@
 //! EVL's interface as its kernel headers give it (include/uapi/evl of linux-evl: control, thread, clock,
-//! factory, sched, types, syscall), for the ABI levels that are known here. Numbers and layouts alone.
+//! factory, sched, types, syscall, xbuf, devices/latmus), for the ABI levels that are known here. Numbers and layouts alone.
 //!
 //! Level 32 has run in the laboratory (Linux 5.10); level 43 is written by the documents: the same
 //! structures, and calls by `prctl` alone.
@@ -7,7 +7,7 @@
 /// Where a process enters the core.
 pub(super) const CONTROL: &str = "/dev/evl/control";
 /// Where a thread enters it.
-pub(super) const CLONE: &str = "/dev/evl/thread/clone";
+pub(super) const CLONE_THREAD: &str = "/dev/evl/thread/clone";
 /// Its monotonic clock, which is Linux's `CLOCK_MONOTONIC`.
 pub(super) const CLOCK: &str = "/dev/evl/clock/monotonic";
 
@@ -120,6 +120,64 @@ pub(super) struct SetTimer {
     pub old_value: u64,
 }
 
+/// The device that measures the core's own latencies (CONFIG_EVL_LATMUS); what it takes was read and run at level 32.
+pub(super) const LATMUS: &str = "/dev/latmus";
+pub(super) const LATMUS_LEVEL: u32 = 32;
+/// Where a buffer between the core and a program is made, by which the device tells its figures.
+pub(super) const CLONE_BUFFER: &str = "/dev/evl/xbuf/clone";
+/// What it measures (`EVL_LAT_IRQ`, `EVL_LAT_KERN`).
+pub(super) const LATENCY_OF_HANDLER: u32 = 0;
+pub(super) const LATENCY_OF_THREAD: u32 = 1;
+
+/// `struct evl_xbuf_attrs`: bytes that come from the core, and that go to it.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub(super) struct BufferSizes {
+    pub from_the_core: u32,
+    pub to_the_core: u32,
+}
+
+/// `struct latmus_setup`, with the part of its union that is for measuring.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub(super) struct LatmusSetup {
+    pub kind: u32,
+    pub period_ns: u64,
+    pub priority: i32,
+    pub cpu: u32,
+    pub buffer: u32,
+    pub histogram_cells: u32,
+}
+
+/// `struct latmus_measurement`: one second's whole periods. Times are ns.
+#[repr(C)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LatmusSecond {
+    pub sum_ns: i64,
+    pub smallest_ns: i32,
+    pub largest_ns: i32,
+    pub overruns: u32,
+    pub samples: u32,
+}
+
+/// `struct latmus_measurement_result`: addresses of what has been measured since the last whole second, and of a
+/// histogram.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub(super) struct LatmusRest {
+    pub last: u64,
+    pub histogram: u64,
+    pub histogram_bytes: u32,
+}
+
+/// `struct latmus_result`: the address and size of the former.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub(super) struct LatmusRun {
+    pub rest: u64,
+    pub bytes: u32,
+}
+
 /// A request of `ioctl` as asm-generic/ioctl.h puts it together.
 const fn request(direction: u32, group: u8, number: u8, bytes: usize) -> u32 {
     direction << 30 | (bytes as u32) << 16 | (group as u32) << 8 | number as u32
@@ -130,13 +188,15 @@ const READ_BACK: u32 = 2;
 const BOTH: u32 = 3;
 
 pub(super) const GET_CORE_INFO: u32 = request(READ_BACK, b'C', 0, size_of::<CoreInfo>());
-pub(super) const CLONE_THREAD: u32 = request(BOTH, b'f', 0, size_of::<CloneRequest>());
+pub(super) const CLONE: u32 = request(BOTH, b'f', 0, size_of::<CloneRequest>());
 pub(super) const SET_ATTRIBUTES: u32 = request(WRITE, b'T', 1, size_of::<Attributes>());
 pub(super) const GET_STATE: u32 = request(READ_BACK, b'T', 4, size_of::<ThreadState>());
 pub(super) const LEAVE: u32 = request(NOTHING, b'T', 7, 0);
 pub(super) const SLEEP: u32 = request(WRITE, b'c', 0, size_of::<Time>());
 pub(super) const NEW_TIMER: u32 = request(NOTHING, b'c', 5, 0);
 pub(super) const SET_TIMER: u32 = request(BOTH, b't', 0, size_of::<SetTimer>());
+pub(super) const LATMUS_MEASURE: u32 = request(BOTH, b'L', 1, size_of::<LatmusSetup>());
+pub(super) const LATMUS_RUN: u32 = request(READ_BACK, b'L', 2, size_of::<LatmusRun>());
 
 #[cfg(test)]
 mod tests {
@@ -160,6 +220,12 @@ mod tests {
         assert_eq!(offset_of!(ThreadState, run_time_ns), 48);
         assert_eq!((size_of::<Time>(), size_of::<SetTimer>()), (16, 16));
         assert_eq!(size_of::<TimerSetting>(), 32);
+        assert_eq!(size_of::<LatmusSetup>(), 32);
+        assert_eq!(offset_of!(LatmusSetup, period_ns), 8);
+        assert_eq!(offset_of!(LatmusSetup, buffer), 24);
+        assert_eq!(size_of::<LatmusSecond>(), 24);
+        assert_eq!(size_of::<LatmusRest>(), 24);
+        assert_eq!(size_of::<LatmusRun>(), 16);
     }
 
     /// Against the numbers that programs were seen to use on a booted kernel.
@@ -167,13 +233,15 @@ mod tests {
     #[cfg(not(target_arch = "x86"))]
     fn requests_have_the_numbers_that_were_seen() {
         assert_eq!(GET_CORE_INFO, 0x8018_4300);
-        assert_eq!(CLONE_THREAD, 0xc028_6600);
+        assert_eq!(CLONE, 0xc028_6600);
         assert_eq!(SET_ATTRIBUTES, 0x4018_5401);
         assert_eq!(GET_STATE, 0x8038_5404);
         assert_eq!(LEAVE, 0x5407);
         assert_eq!(SLEEP, 0x4010_6300);
         assert_eq!(NEW_TIMER, 0x6305);
         assert_eq!(SET_TIMER, 0xc010_7400);
+        assert_eq!(LATMUS_MEASURE, 0xc020_4c01);
+        assert_eq!(LATMUS_RUN, 0x8010_4c02);
     }
 
     #[test]

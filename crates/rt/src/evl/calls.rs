@@ -67,8 +67,25 @@ pub(super) fn core_read(way: Way, timer: impl AsFd) -> io::Result<()> {
 
 /// The calling thread as a thread of the core: its descriptor. The core gives it a name.
 pub(super) fn clone_this_thread(factory: impl AsFd) -> io::Result<OwnedFd> {
-    let mut request = abi::CloneRequest::default();
-    ioctl(factory, abi::CLONE_THREAD, &mut request)?;
+    clone_element(factory, abi::CloneRequest::default())
+}
+
+/// A buffer that the core writes into and this process reads.
+pub(super) fn new_buffer(factory: impl AsFd, bytes: u32) -> io::Result<OwnedFd> {
+    let sizes = abi::BufferSizes {
+        from_the_core: bytes,
+        to_the_core: 0,
+    };
+    let request = abi::CloneRequest {
+        attributes: (&raw const sizes).expose_provenance() as u64,
+        ..abi::CloneRequest::default()
+    };
+    clone_element(factory, request)
+}
+
+fn clone_element(factory: impl AsFd, mut request: abi::CloneRequest) -> io::Result<OwnedFd> {
+    // All factories take the same request.
+    ioctl(factory, abi::CLONE, &mut request)?;
     // SAFETY: the kernel has just made this descriptor for this process, and nobody else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(request.descriptor.cast_signed()) })
 }

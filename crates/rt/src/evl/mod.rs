@@ -2,7 +2,11 @@
 //! counted when it switches into Linux. Only a thread that [`crate::Preparation`] has prepared for it is there.
 
 mod abi;
+mod alarm;
 mod calls;
+mod own_latency;
+
+pub(crate) use own_latency::measure;
 
 use crate::core_counts::CoreCounts;
 use abi::{Attributes, SetTimer, ThreadState, Time, TimerSetting, Way};
@@ -89,8 +93,7 @@ pub(crate) fn leave() {
 pub(crate) fn enter(priority: u8, memory_locked: bool) -> Result<u8, EvlError> {
     leave();
     let control = opened(abi::CONTROL)?;
-    let mut info = abi::CoreInfo::default();
-    calls::ioctl(&control, abi::GET_CORE_INFO, &mut info).map_err(refused("tell its ABI"))?;
+    let info = told_by(&control)?;
     let way = abi::way(info.abi_current).ok_or(EvlError::UnknownAbi {
         base: info.abi_base,
         current: info.abi_current,
@@ -98,7 +101,7 @@ pub(crate) fn enter(priority: u8, memory_locked: bool) -> Result<u8, EvlError> {
     if !memory_locked {
         return Err(EvlError::MemoryNotLocked);
     }
-    let factory = opened(abi::CLONE)?;
+    let factory = opened(abi::CLONE_THREAD)?;
     let clock = opened(abi::CLOCK)?;
     let thread = calls::clone_this_thread(&factory).map_err(refused("attach the thread"))?;
     let place = Arc::new(OnEvl {
@@ -120,6 +123,13 @@ pub(crate) fn enter(priority: u8, memory_locked: bool) -> Result<u8, EvlError> {
         abi::FIFO => Ok(u8::try_from(state.attributes.priority).unwrap_or(0)),
         _ => Ok(0),
     }
+}
+
+/// What the core says of its interface.
+fn told_by(control: &File) -> Result<abi::CoreInfo, EvlError> {
+    let mut info = abi::CoreInfo::default();
+    calls::ioctl(control, abi::GET_CORE_INFO, &mut info).map_err(refused("tell its ABI"))?;
+    Ok(info)
 }
 
 impl OnEvl {

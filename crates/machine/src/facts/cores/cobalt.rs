@@ -1,13 +1,13 @@
 //! Cobalt, the core of Xenomai 3, by its files; its ABI revision and whether it runs are in none of them, so the
 //! running machine's core is asked by a request that it refuses.
 
+use super::gravity::{COBALT_CLOCK, TimerGravity};
 use crate::{Misread, Reading, Root};
 use serde::{Deserialize, Serialize};
 use wakepath_rt::CobaltError;
 use wakepath_timeline::Policy;
 
 const VERSION: &str = "/proc/xenomai/version";
-const CLOCK: &str = "/proc/xenomai/clock/coreclk";
 const STATUS: &str = "/proc/self/status";
 const GROUP: &str = "/sys/module/xenomai/parameters/allowed_group";
 const RUNNING: &str = "running";
@@ -42,10 +42,12 @@ impl CobaltCore {
             // follows a pointer that is not there).
             let gravity_ns = match root.is_host() && state.known().is_none_or(|of| of != RUNNING) {
                 true => Reading::Skipped {
-                    path: CLOCK.to_owned(),
+                    path: COBALT_CLOCK.to_owned(),
                     why: "the core does not run".to_owned(),
                 },
-                false => root.parsed(CLOCK, gravity),
+                false => root.parsed(COBALT_CLOCK, |text| {
+                    TimerGravity::of_cobalt(text).map(|of| of.program_ns)
+                }),
             };
             Self {
                 version: root.text(VERSION),
@@ -143,25 +145,9 @@ fn may_enter(status: &str, group: Option<i64>) -> Result<bool, Misread> {
     Ok(mask & CAP_SYS_NICE != 0 || is_in_it)
 }
 
-/// `gravity: irq=50 kernel=1020 user=1020` among other lines (kernel/cobalt/clock.c).
-fn gravity(text: &str) -> Result<i64, Misread> {
-    let line = text
-        .lines()
-        .find(|line| line.trim_start().starts_with("gravity:"));
-    let mut words = line.unwrap_or_default().split_whitespace();
-    super::number(words.find_map(|word| word.strip_prefix("user=")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_gravity_is_the_one_for_programs() {
-        let clock = "gravity: irq=50 kernel=1020 user=1021\n devices: timer=lapic\n";
-        assert_eq!(gravity(clock).ok(), Some(1_021));
-        assert!(gravity("devices: timer=lapic").is_err());
-    }
 
     #[test]
     fn the_capability_or_the_group_opens_the_core() {

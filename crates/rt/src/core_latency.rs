@@ -1,0 +1,187 @@
+//! How late a real-time core's own timer is, as the core measures it by its testing device: at the timer's handler, and
+//! in a thread of the kernel's own that the core schedules. Neither goes through user space. It runs no loop.
+
+use crate::cobalt::{self, CobaltError};
+use crate::evl::{self, EvlError};
+use crate::prepare::PrepareError;
+use std::io;
+use wakepath_timeline::Policy;
+
+/// Where the core looks at its clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum CoreStage {
+    /// In the timer's handler, with interrupts off.
+    Handler,
+    /// In a thread of the kernel that the handler has woken.
+    Thread,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CoreLatencyOrder {
+    /// A loop's policy: of its core, at its priority.
+    pub policy: Policy,
+    /// Where.
+    pub stage: CoreStage,
+    /// On this CPU.
+    pub cpu: u16,
+    /// The timer's period, ns: [`CoreLatencyOrder::PERIODS_NS`].
+    pub period_ns: u64,
+    /// For so many seconds' whole periods, behind one second that does not count.
+    pub seconds: u32,
+}
+
+impl CoreLatencyOrder {
+    /// The shortest leaves a small machine time for something else; the longest is the devices' own limit.
+    pub const PERIODS_NS: std::ops::RangeInclusive<u64> = 50_000..=1_000_000_000;
+
+    /// Periods in a second, as the devices count.
+    pub fn periods_in_a_second(&self) -> u64 {
+        1_000_000_000 / self.period_ns.max(1)
+    }
+
+    /// How long the measurement takes, ns, where no period is missed.
+    pub fn takes_ns(&self) -> u64 {
+        let passages = u64::from(self.seconds) + 1;
+        passages * self.periods_in_a_second() * self.period_ns + SLACK_NS
+    }
+}
+
+/// From the order to the timer's first period and from the last one to its result, ns.
+const SLACK_NS: u64 = 20_000_000;
+
+/// What was measured: due time to the stage, ns. Negative where the timer expires early by the core's gravity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CoreLatency {
+    /// Over how many periods.
+    pub periods: u64,
+    /// The least.
+    pub smallest_ns: i64,
+    /// The mean; on Cobalt, of the means of each second, each cut to whole ns.
+    pub mean_ns: i64,
+    /// The largest, which is no bound.
+    pub largest_ns: i64,
+    /// Periods that passed before the one before them was served.
+    pub overruns: u64,
+    /// The CPU that it ran on, where the core tells.
+    pub cpu: Option<u16>,
+}
+
+/// Why there is no figure.
+#[derive(Debug, thiserror::Error)]
+pub enum CoreLatencyError {
+    /// The policy is of no core that measures itself.
+    #[error("{0} is of no core that measures itself")]
+    NoSuchCore(Policy),
+    /// The core has no such device.
+    #[error("there is no {device}: build the core with {option}, or load its module")]
+    NoDevice {
+        /// Its path.
+        device: &'static str,
+        /// The option of the kernel's configuration that brings it.
+        option: &'static str,
+    },
+    /// The device is there and its interface is not known.
+    #[error("the interface of {device} is known for EVL's ABI 32 alone")]
+    UnknownInterface {
+        /// Its path.
+        device: &'static str,
+    },
+    /// The device has no timer of such a period.
+    #[error("it takes periods of 50 µs to 1 s, and the loop's is {} µs", *.0 as f64 / 1e3)]
+    Period(u64),
+    /// The core lets nobody in.
+    #[error(transparent)]
+    Cobalt(#[from] CobaltError),
+    /// The core lets nobody in.
+    #[error(transparent)]
+    Evl(#[from] EvlError),
+    /// The thread that waits could not be made ready.
+    #[error(transparent)]
+    NotPrepared(#[from] PrepareError),
+    /// A step failed.
+    #[error("it refuses to {step}: {source}")]
+    Refused {
+        /// What was asked.
+        step: &'static str,
+        /// What was answered.
+        source: io::Error,
+    },
+    /// Nothing was counted.
+    #[error("not one second of it was counted in {0} s")]
+    NothingCounted(u64),
+}
+
+/// Has the core measure, and waits for it. The calling process is bound to the core, and its thread pinned to the CPU,
+/// so that a process of its own is the place for it, without other threads.
+///
+/// # Errors
+/// Why there is no figure.
+pub fn measure(order: &CoreLatencyOrder) -> Result<CoreLatency, CoreLatencyError> {
+    if !CoreLatencyOrder::PERIODS_NS.contains(&order.period_ns) {
+        return Err(CoreLatencyError::Period(order.period_ns));
+    }
+    match order.policy {
+        Policy::CobaltFifo { priority } => cobalt::measure(order, priority),
+        Policy::EvlFifo { priority } => evl::measure(order, priority),
+        other => Err(CoreLatencyError::NoSuchCore(other)),
+    }
+}
+
+pub(crate) fn refused(step: &'static str) -> impl FnOnce(io::Error) -> CoreLatencyError {
+    move |source| CoreLatencyError::Refused { step, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(policy: Policy, period_ns: u64) -> CoreLatencyOrder {
+        CoreLatencyOrder {
+            policy,
+            stage: CoreStage::Thread,
+            cpu: 0,
+            period_ns,
+            seconds: 1,
+        }
+    }
+
+    #[test]
+    fn periods_that_the_devices_have_no_timer_for_never_reach_them() {
+        let policy = Policy::CobaltFifo { priority: 80 };
+        for period_ns in [0, 49_999, 1_000_000_001] {
+            let error = measure(&order(policy, period_ns)).unwrap_err();
+            assert!(matches!(error, CoreLatencyError::Period(_)), "{error}");
+        }
+        let linux = measure(&order(Policy::Fifo { priority: 80 }, 1_000_000)).unwrap_err();
+        assert_eq!(
+            linux.to_string(),
+            "FIFO 80 is of no core that measures itself"
+        );
+    }
+
+    #[test]
+    fn a_second_holds_whole_periods_and_one_comes_before_those_that_count() {
+        let order = order(Policy::CobaltFifo { priority: 80 }, 300_000_000);
+        assert_eq!(order.periods_in_a_second(), 3);
+        assert_eq!(order.takes_ns(), 2 * 900_000_000 + SLACK_NS);
+    }
+
+    #[test]
+    fn a_kernel_without_the_core_has_no_figure() {
+        for policy in [
+            Policy::CobaltFifo { priority: 80 },
+            Policy::EvlFifo { priority: 80 },
+        ] {
+            let error = measure(&order(policy, 1_000_000)).unwrap_err();
+            assert!(
+                error.to_string().contains("no"),
+                "a machine without cores answered: {error}"
+            );
+        }
+    }
+}
