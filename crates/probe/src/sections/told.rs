@@ -1,7 +1,7 @@
 //! What a fold has come to, in the run's own words.
 
 use wakepath_archive::{KernelSections, SectionFound, SectionInterrupt, SectionKind};
-use wakepath_schedulability::sections::{Fold, Variable, began_with_interrupt};
+use wakepath_schedulability::sections::{Fold, Variable, is_interrupt};
 
 use super::reading::Readings;
 use crate::symbols::Symbols;
@@ -16,26 +16,18 @@ pub(super) fn told(fold: &Fold, symbols: &mut Symbols, readings: &Readings) -> K
     };
     let mut name = |address: u64| match address {
         0 => "a halt".to_owned(),
+        address if is_interrupt(address) => "an interrupt".to_owned(),
         address => symbols.name(address).to_string(),
     };
     let mut longest: Vec<SectionFound> = Vec::new();
     for (variable, stretch) in fold.longest() {
-        let began = match began_with_interrupt(stretch) {
-            true => "an interrupt".to_owned(),
-            false => name(stretch.began),
-        };
+        let began = name(stretch.began);
         // A function may begin several.
         match longest.iter_mut().find(|known| known.began == began) {
             Some(known) => known.count += variable.count,
             None => longest.push(SectionFound {
-                ended: match began_with_interrupt(&wakepath_schedulability::sections::Stretch {
-                    began: stretch.ended,
-                    ..*stretch
-                }) {
-                    true => "an interrupt".to_owned(),
-                    false => name(stretch.ended),
-                },
                 began,
+                ended: name(stretch.ended),
                 longest_ns: stretch.net(),
                 count: variable.count,
             }),

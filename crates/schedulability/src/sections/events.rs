@@ -269,9 +269,9 @@ pub fn interrupt_number(stretch: &Stretch) -> Option<u16> {
         .filter(|number| *number != NAMELESS)
 }
 
-/// Whether an interrupt is what a stretch began with.
-pub fn began_with_interrupt(stretch: &Stretch) -> bool {
-    (INTERRUPT..=INTERRUPT + u64::from(NAMELESS)).contains(&stretch.began)
+/// Whether a stretch's beginning or end stands for an interrupt, and is no address.
+pub fn is_interrupt(began_or_ended: u64) -> bool {
+    (INTERRUPT..=INTERRUPT + u64::from(NAMELESS)).contains(&began_or_ended)
 }
 
 #[cfg(test)]

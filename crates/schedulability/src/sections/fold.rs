@@ -2,7 +2,7 @@
 //! and what wake-ups consisted of. It keeps no event, and of stretches a few thousand.
 
 use super::composition::Composition;
-use super::events::{KernelCourse, KernelTold, began_with_interrupt, interrupt_number};
+use super::events::{KernelCourse, KernelTold, interrupt_number, is_interrupt};
 use super::interference::Interference;
 use super::role::Role;
 use super::stretch::{Kind, Stretch};
@@ -162,7 +162,7 @@ impl Fold {
 
     fn place(&mut self, stretch: &Stretch) {
         // Whichever interrupt it was: what is behind it is the same code.
-        let began = match began_with_interrupt(stretch) {
+        let began = match is_interrupt(stretch.began) {
             true => 1,
             false => stretch.began,
         };

@@ -18,7 +18,7 @@ mod wake_up;
 pub use bound::{Interrupting, NoSectionsBound, Sections, SectionsBound};
 pub use composition::Composition;
 pub use course::{Course, Preemption};
-pub use events::{Happened, KernelCourse, KernelTold, began_with_interrupt, interrupt_number};
+pub use events::{Happened, KernelCourse, KernelTold, interrupt_number, is_interrupt};
 pub use fold::{Fold, InterruptFound, Woken};
 pub use interference::Interference;
 pub use role::Role;
