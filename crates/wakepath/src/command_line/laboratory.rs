@@ -51,7 +51,7 @@ pub struct LabGuests {
     #[arg(long, value_name = "NAME", default_value = "x86-64")]
     pub architecture: String,
     /// CPUs of each guest. Several take turns: docs/concepts/virtual-time.md says what that costs.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16))]
     pub cpus: u16,
     /// How they lie, such as `sockets=2,cores=8` or `sockets=1,cores=4,threads=2` (x86-64 alone): each socket
     /// is a NUMA node with its share of the memory.

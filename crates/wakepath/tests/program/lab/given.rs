@@ -11,6 +11,7 @@ wakepath_test_program::tests![
     what_can_not_be_given_is_refused_in_one_line_and_nothing_is_written,
     ;
     a_guest_has_its_modules_files_and_values_and_runs_a_script_from_anywhere,
+    cpus_lie_in_sockets_and_nodes_as_they_are_asked_to,
 ];
 
 fn lab_exec(place: &Place, more: &[&str]) -> std::process::Output {
@@ -67,6 +68,36 @@ fn a_guest_has_its_modules_files_and_values_and_runs_a_script_from_anywhere() {
     assert!(found.starts_with("7\ndummy "), "{found}");
 }
 
+// Ignored: the stage `lab` runs it: 15 s of a CPU.
+fn cpus_lie_in_sockets_and_nodes_as_they_are_asked_to() {
+    let place = Place::new("sockets");
+    let of_cpus = "/sys/devices/system/cpu";
+    let output = lab_exec(
+        &place,
+        &[
+            "--kernel",
+            "debian:stock",
+            "--cpus",
+            "4",
+            "--topology",
+            "sockets=2,cores=2",
+            "--ns-per-instruction",
+            "8",
+            "--",
+            "/bin/cat",
+            "/sys/devices/system/node/node1/cpulist",
+            &format!("{of_cpus}/cpu2/topology/physical_package_id"),
+            &format!("{of_cpus}/cpu1/topology/core_siblings_list"),
+        ],
+    );
+    if let Some(why) = lacking(&output) {
+        wakepath_test_program::not_run(why);
+    }
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(text(&output.stdout), "2-3\n1\n0-1\n", "{said}");
+}
+
 fn what_can_not_be_given_is_refused_in_one_line_and_nothing_is_written() {
     let place = Place::new("not-given");
     // A kernel of which nothing but its configuration is looked at.
@@ -96,6 +127,10 @@ fn what_can_not_be_given_is_refused_in_one_line_and_nothing_is_written() {
         (
             &["--init-write", "/etc/a=1"],
             "--init-write /etc/a=1: give PATH=VALUE",
+        ),
+        (
+            &["--cpus", "8", "--topology", "sockets=2,cores=8"],
+            "--topology sockets=2,cores=8: makes 16 CPUs, and the guest has 8; say --cpus 16",
         ),
         (
             &["--variant", "console=ttyS1"],
