@@ -36,11 +36,12 @@ pub use counts::CountProblem;
 pub use digest::sha256_of_file;
 pub use error::{ArchiveError, NoRoom, Result};
 pub use event::{
-    BusExchanges, CacheRuns, CacheState, CoreCounts, CountersRead, Effective, Ending, Event,
-    FactsTaken, KernelLatency, KernelNoise, KernelSections, ModuleTimes, Obstacle, PageFaults,
-    PlannedSegment, RunStarted, ScenarioText, SectionFound, SectionInterrupt, SectionKind,
-    SectionsEffect, SegmentEnded, SegmentStarted, SegmentTraced, SelfTestFound, StageLatency,
-    ThreadEnd, ThreadEnded, ThreadStarted, Tool, TracingSetUp, When, run_id,
+    BusExchanges, CacheRuns, CacheState, CoreCounts, CoreGravity, CoreLatency, CoreStageLatency,
+    CountersRead, Effective, Ending, Event, FactsTaken, KernelLatency, KernelNoise, KernelSections,
+    ModuleTimes, Obstacle, PageFaults, PlannedSegment, RunStarted, ScenarioText, SectionFound,
+    SectionInterrupt, SectionKind, SectionsEffect, SegmentEnded, SegmentStarted, SegmentTraced,
+    SelfTestFound, StageLatency, ThreadEnd, ThreadEnded, ThreadStarted, Tool, TracingSetUp, When,
+    run_id,
 };
 pub use feather_trace::{
     ClockPair, FeatherBuffer, FeatherTraceFile, begin_feather_trace, end_feather_trace,

@@ -14,9 +14,9 @@ use crate::digest::{sha256_of_bytes, sha256_of_open};
 use crate::durable::{open, to_read};
 use crate::error::{ArchiveError, Result};
 use crate::event::{
-    CoreCounts, CountersRead, Effective, Ending, FactsTaken, KernelLatency, KernelNoise,
-    KernelSections, ModuleTimes, PageFaults, PlannedSegment, ScenarioText, SegmentTraced,
-    ThreadEnd, Tool, TracingSetUp,
+    CoreCounts, CoreLatency, CountersRead, Effective, Ending, FactsTaken, KernelLatency,
+    KernelNoise, KernelSections, ModuleTimes, PageFaults, PlannedSegment, ScenarioText,
+    SegmentTraced, ThreadEnd, Tool, TracingSetUp,
 };
 use crate::imported::Imported;
 use crate::log::Damage;
@@ -70,6 +70,9 @@ pub struct Manifest {
     /// What the kernel told of the sections that keep threads from running, by phase and repetition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernel_sections: Vec<KernelSections>,
+    /// What a real-time core measured of itself, by phase and condition.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub core_latency: Vec<CoreLatency>,
     /// Segments that were started, in order.
     pub segments: Vec<SegmentRecord>,
     /// The machine before, during and after.

@@ -104,6 +104,7 @@ pub(crate) struct Surveyor {
     kernel_latency: Vec<crate::KernelLatency>,
     kernel_noise: Vec<crate::KernelNoise>,
     kernel_sections: Vec<crate::KernelSections>,
+    core_latency: Vec<crate::CoreLatency>,
     imported: Option<crate::Imported>,
     ending: Option<Ending>,
     blocks: BTreeMap<(u32, u16), Vec<u64>>,
@@ -179,6 +180,7 @@ impl Surveyor {
             Event::KernelLatency(latency) => self.kernel_latency.push(latency),
             Event::KernelNoise(noise) => self.kernel_noise.push(noise),
             Event::KernelSections(sections) => self.kernel_sections.push(*sections),
+            Event::CoreLatency(latency) => self.core_latency.push(*latency),
             Event::SegmentTraced(trace) => {
                 let mut segments = self.segments.iter_mut();
                 // A segment whose start lies in a hole has no record to hold it.
@@ -360,6 +362,7 @@ impl Surveyor {
             kernel_latency: self.kernel_latency,
             kernel_noise: self.kernel_noise,
             kernel_sections: self.kernel_sections,
+            core_latency: self.core_latency,
             segments: self.segments,
             facts: self.facts,
             notes: notes.into_iter().chain(self.notes).collect(),

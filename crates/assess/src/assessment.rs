@@ -5,6 +5,7 @@ use crate::bounds::{HeldBound, held_bounds};
 use crate::cache_delays::{CacheDelays, cache_delays};
 use crate::conditions::NotMeasured;
 use crate::controllers::{self, ControllerFile};
+use crate::core_latency::{self, BesideTheCore};
 use crate::counters::{self, CounterFigures};
 use crate::error::AssessmentError;
 use crate::exchanges::{self, Exchanges};
@@ -70,6 +71,9 @@ pub struct Assessment {
     /// What a real-time core counted of the loop's threads, where they were on one that counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_a_core: Vec<OnACore>,
+    /// What a real-time core measured of itself, beside the loop's latencies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub core_latency: Vec<BesideTheCore>,
     /// The parts of a controller that timed themselves.
     pub modules: Vec<ModuleFigures>,
     /// What recorded loops said in their log.
@@ -193,6 +197,7 @@ impl Assessment {
             controllers,
             counters: counters::figures(&segments),
             on_a_core: on_a_core::of_all(&segments),
+            core_latency: core_latency::of_all(&manifest.core_latency, &conditions),
             modules: modules::figures(run, &segments)?,
             said: said::said(run)?,
             bus_clocks: said::bus_clocks(run)?,

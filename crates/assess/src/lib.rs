@@ -10,6 +10,7 @@ mod changes;
 mod compare;
 mod conditions;
 mod controllers;
+mod core_latency;
 mod counters;
 mod error;
 mod exchanges;
@@ -48,6 +49,7 @@ pub use compare::{
 };
 pub use conditions::NotMeasured;
 pub use controllers::ControllerFile;
+pub use core_latency::{Added, BesideTheCore, LoopLatency};
 pub use counters::{CounterFigures, PerCycle};
 pub use error::AssessmentError;
 pub use exchanges::Exchanges;

@@ -11,6 +11,7 @@
 
 mod cache_allocation;
 mod controllers;
+mod core_latency;
 mod course;
 mod error;
 mod interrupt;

@@ -253,6 +253,7 @@ impl Running<'_> {
         }
         if !self.interrupt.requested() {
             self.kernel_measures(&phase.name)?;
+            self.core_latencies(run)?;
         }
         // The loads' own reports come with their end; each segment has its proof already.
         if let PhaseLoads::Working(loads) = loads {

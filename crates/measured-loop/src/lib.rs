@@ -7,6 +7,7 @@
 // A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
+mod core_latency;
 mod host;
 mod policies;
 mod process;
@@ -14,6 +15,7 @@ mod protocol;
 mod refusal;
 mod work;
 
+pub use core_latency::{CoreLatencyReply, measure_core_latency};
 pub use host::{die_with, is_child_of, run_as_child, shared_memory};
 pub use policies::keep_for;
 pub use process::run;

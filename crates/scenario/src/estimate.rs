@@ -1,6 +1,7 @@
 //! How long a scenario takes, and fitting it into a given time.
 
 use crate::{Criterion, Scenario};
+use std::collections::HashSet;
 use wakepath_timeline::duration::exact;
 
 /// Allowance for each segment beside warm-up and judged time: starting the loop, locking memory,
@@ -83,6 +84,27 @@ impl Scenario {
             .saturating_mul(self.warm_up_ns + SEGMENT_SET_UP_NS)
             .saturating_add(loaded * repetitions * LOAD_START_NS)
             .saturating_add(self.phases.len() as u64 * repetitions * by_kernel_ns)
+            .saturating_add(self.by_cores_ns())
+    }
+
+    /// Time in which real-time cores measure themselves, ns: in each phase once, for each policy of theirs, two stages,
+    /// each behind a second that does not count.
+    pub fn by_cores_ns(&self) -> u64 {
+        const UNCOUNTED_NS: u64 = 1_000_000_000;
+        let Some(for_ns) = self.core_latency_ns else {
+            return 0;
+        };
+        let own = self.tasks.iter().filter_map(|task| {
+            let policy = task.policy?;
+            Some((policy, Some(task.period_ns)))
+        });
+        let policies = self.policies.iter().map(|&policy| (policy, None));
+        let different: HashSet<_> = own
+            .chain(policies)
+            .filter(|(policy, _)| policy.is_of_a_co_kernel())
+            .collect();
+        let passes = 2 * self.phases.len() as u64 * different.len() as u64;
+        passes.saturating_mul(UNCOUNTED_NS + for_ns)
     }
 
     /// The same scenario with as many cycles as fit into `total_ns` by the estimate.
@@ -130,6 +152,7 @@ impl Criterion {
 mod tests {
     use super::*;
     use crate::{KnownCpus, PoliciesNeeded};
+    use wakepath_timeline::Policy;
 
     fn criterion(miss_fraction: f64, evidence: Option<f64>) -> Criterion {
         Criterion {
@@ -179,6 +202,24 @@ mod tests {
             scenario(2).estimated_run_ns(),
             160_000_000 + 4_000_000_000 + 2_000_000_000
         );
+    }
+
+    #[test]
+    fn a_core_that_measures_itself_takes_its_time_once_a_phase_for_each_of_its_policies() {
+        let mut of_linux = scenario(2);
+        assert_eq!(of_linux.by_cores_ns(), 0);
+        let before_ns = of_linux.estimated_run_ns();
+        of_linux.core_latency_ns = None;
+        assert_eq!(of_linux.estimated_run_ns(), before_ns);
+        let mut on_a_core = scenario(2);
+        on_a_core.policies = vec![
+            Policy::Fifo { priority: 80 },
+            Policy::CobaltFifo { priority: 80 },
+        ];
+        on_a_core.core_latency_ns = Some(3_000_000_000);
+        // The handler and the thread, 1 s and 3 s each.
+        let phases = on_a_core.phases.len() as u64;
+        assert_eq!(on_a_core.by_cores_ns(), phases * 2 * 4_000_000_000);
     }
 
     #[test]

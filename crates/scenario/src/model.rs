@@ -40,6 +40,9 @@ pub struct Scenario {
     pub cpu_dma_latency_us: Option<u32>,
     /// Whether LITMUS^RT's plugin may be switched to the one that a condition needs.
     pub litmus_plugin: PluginSwitch,
+    /// How long EVL or Cobalt measures its own latencies, for each of its policies at the end of each phase, in
+    /// nanoseconds: whole seconds. `None`: not at all.
+    pub core_latency_ns: Option<u64>,
     /// What is read at every cycle beside the clock.
     pub accounting: Accounting,
     /// Kernel events, recorded in further segments of each condition; `None`: none are.

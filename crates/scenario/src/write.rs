@@ -73,6 +73,10 @@ impl Scenario {
                     PluginSwitch::Switch => "switch",
                 },
             )
+            .with(
+                "core-latency",
+                self.core_latency_ns.map_or_else(|| "none".to_owned(), time),
+            )
             .with("accounting", accounting)
             .maybe("trace", self.trace.as_ref().map(trace))
             .with("criterion", criterion(&self.criterion))

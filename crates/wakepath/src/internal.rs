@@ -27,6 +27,10 @@ pub fn run(process: Internal) -> ExitCode {
             let (input, output) = (std::io::stdin().lock(), std::io::stdout());
             wakepath_measured_loop::keep_for(parent, input, output)
         }
+        Internal::CoreLatency { parent, shared: _ } => {
+            let (input, output) = (std::io::stdin().lock(), std::io::stdout());
+            wakepath_measured_loop::measure_core_latency(parent, input, output).map_err(Into::into)
+        }
         Internal::Recorder {
             parent,
             shared,

@@ -1,6 +1,7 @@
 //! What happens in a run besides samples, as it is written into the log. Together the events hold
 //! everything the manifest says; they judge nothing.
 
+mod core_latency;
 mod kernel;
 mod modules;
 mod read;
@@ -8,6 +9,7 @@ mod sections;
 mod segment;
 mod start;
 
+pub use core_latency::{CoreGravity, CoreLatency, CoreStageLatency};
 pub use kernel::{
     KernelLatency, KernelNoise, SegmentTraced, SelfTestFound, StageLatency, TracingSetUp,
 };
@@ -46,6 +48,8 @@ pub enum Event {
     KernelNoise(KernelNoise),
     /// The kernel told the sections that keep threads from running, under a phase's loads.
     KernelSections(Box<KernelSections>),
+    /// A real-time core measured its own latencies, under a phase's loads.
+    CoreLatency(Box<CoreLatency>),
     /// Another tool measured; its histograms come with it.
     Imported(Box<Imported>),
     /// Something a reader of the run should know.

@@ -45,6 +45,7 @@ fn read(json: &[u8]) -> serde_json::Result<Event> {
         "kernel-latency" => of(json, Event::KernelLatency),
         "kernel-noise" => of(json, Event::KernelNoise),
         "kernel-sections" => of(json, |sections| Event::KernelSections(Box::new(sections))),
+        "core-latency" => of(json, Event::CoreLatency),
         "imported" => of(json, Event::Imported),
         "note" => of(json, |Noted { text }| Event::Note { text }),
         "run-ended" => of(json, |Ended { ending }| Event::RunEnded { ending }),

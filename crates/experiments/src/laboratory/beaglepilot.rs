@@ -37,7 +37,8 @@ pub const EXPERIMENT: Experiment = Experiment {
         key: "xenomai",
         name: XENOMAI,
         instead_of: "policies = [\"FIFO 99\"]",
-        policies: "policies = [\"COBALT FIFO 99\"]",
+        policies: "core-latency = \"none\"\n\
+                   policies = [\"COBALT FIFO 99\"]",
     }],
     drawing: Drawing::Overlay,
     table: published::BEAGLEPILOT,

@@ -3,6 +3,7 @@
 mod bounds;
 mod cache_delays;
 mod comparison;
+mod core_latency;
 mod counters;
 mod cycle_text;
 mod exchanges;
@@ -45,6 +46,7 @@ pub(crate) use comparison::{
     BANNER, conclusions, differences_table, label, method, metrics_table, most_changed, reasons,
     tone as finding_tone,
 };
+pub(crate) use core_latency::core_latencies_table;
 pub use cycle_text::{cycle_text, cycle_text_of};
 pub use explanation::{explanation_text, late_text};
 pub(crate) use flights::{fate_of, flights_table, headline};
@@ -104,6 +106,10 @@ fn write_all(assessment: &Assessment, text: &mut String, style: Style) -> std::f
     text.push_str(&stretch::to_text(&assessment.stretch, style));
     text.push_str(&counters::to_text(&assessment.counters, style));
     text.push_str(&on_a_core::to_text(&assessment.on_a_core, style));
+    let by_cores = core_latencies_table(&assessment.core_latency);
+    if !by_cores.is_empty() {
+        writeln!(text, "{}", by_cores.to_terminal(style.columns))?;
+    }
     text.push_str(&cache_delays::to_text(&assessment.cache_delays, style));
     text.push_str(&exchanges::to_text(&assessment.exchanges, style));
     text.push_str(&modules::to_text(&assessment.modules, style));

@@ -162,6 +162,15 @@ pub(crate) static SCENARIO: Table = Table {
              refused; or switched to that of each condition while it is measured, and back.",
         ),
         optional(
+            "core-latency",
+            Form::Either(&[Form::Choice(&["none"]), Form::Duration]),
+            "\"1 s\"",
+            "How long EVL or Cobalt measures its own latencies, where a policy is of it: those of its timer's handler and \
+             of a thread of its own in the kernel, at the loop's priority and period, at the end of each phase of the first \
+             repetition, under its loads. Whole seconds, up to \"60 s\", each of the two behind one that does not count. \
+             The figures stand beside the loop's.",
+        ),
+        optional(
             "accounting",
             Form::Table(&ACCOUNTING),
             "nothing but the clock",

@@ -165,6 +165,11 @@ fn read_root(
         PluginSwitch::default(),
         settings::read_litmus_plugin,
     );
+    let core_latency_ns = findings.optional(
+        root.get("core-latency"),
+        Some(settings::CORE_LATENCY_NS),
+        settings::read_core_latency,
+    );
     let accounting = settings::read_accounting(root, findings);
     let trace = trace::read_trace(root, findings);
 
@@ -213,6 +218,7 @@ fn read_root(
         timer_slack: timer_slack?,
         cpu_dma_latency_us: cpu_dma_latency_us?,
         litmus_plugin: litmus_plugin?,
+        core_latency_ns: core_latency_ns?,
         accounting: accounting?,
         trace: trace?,
         criterion: criterion?,

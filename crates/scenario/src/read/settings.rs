@@ -8,6 +8,10 @@ use crate::{Accounting, PluginSwitch, TimerSlack, keys};
 use wakepath_timeline::{Overrun, WakeUp};
 
 const HOUR_NS: u64 = 3_600_000_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// How long a core measures itself where nothing else is said: as briefly as it can, in nanoseconds.
+pub(super) const CORE_LATENCY_NS: u64 = SECOND_NS;
 
 pub(super) fn read_timer_slack(node: &Node<'_>) -> Result<TimerSlack, Finding> {
     let remedy = "give \"leave\" or a time such as \"1 ns\"";
@@ -85,6 +89,20 @@ pub(super) fn read_litmus_plugin(node: &Node<'_>) -> Result<PluginSwitch, Findin
         ("switch", PluginSwitch::Switch),
     ];
     choice(node, &kinds)
+}
+
+pub(super) fn read_core_latency(node: &Node<'_>) -> Result<Option<u64>, Finding> {
+    let remedy = "give \"none\" or whole seconds from \"1 s\" to \"60 s\"";
+    if node.as_text() == Some("none") {
+        return Ok(None);
+    }
+    match node.quantity(remedy, parse_duration)? {
+        ns if ns % SECOND_NS != 0 => Err(node.refuse("is not a whole number of seconds", remedy)),
+        ns if !(SECOND_NS..=60 * SECOND_NS).contains(&ns) => {
+            Err(node.refuse("is out of range", remedy))
+        }
+        ns => Ok(Some(ns)),
+    }
 }
 
 pub(super) fn read_overrun(node: &Node<'_>) -> Result<Overrun, Finding> {

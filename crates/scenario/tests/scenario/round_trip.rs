@@ -446,6 +446,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                         true => PluginSwitch::Switch,
                         false => PluginSwitch::Leave,
                     },
+                    core_latency_ns: switched.then_some(7_000_000_000),
                     accounting: Accounting {
                         cpu_time,
                         switches,

@@ -18,6 +18,13 @@ pub enum Internal {
         /// The loop's process.
         parent: i32,
     },
+    /// What has a real-time core measure its own latency.
+    CoreLatency {
+        /// Process that it dies with.
+        parent: i32,
+        /// Descriptor of the shared memory, which it leaves alone.
+        shared: i32,
+    },
     /// The recorder.
     Recorder {
         /// Process that it works for.

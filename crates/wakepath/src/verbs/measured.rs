@@ -130,6 +130,10 @@ pub fn measure_after(
     if output.switch_plugin {
         scenario.litmus_plugin = PluginSwitch::Switch;
     }
+    if is_part {
+        // What is larger asks for verdicts, and a core's own latencies are part of none.
+        scenario.core_latency_ns = None;
+    }
     if above_ns.is_some() {
         scenario.trace.get_or_insert_default();
     }
@@ -166,7 +170,7 @@ pub fn measure_after(
     let follower = Follower::new(
         &scenario.name,
         Course {
-            beside: kernel_measures(&scenario, &plan),
+            beside: beside(&scenario, &plan),
             loaded: loaded_phases(&scenario),
         },
         Part {
@@ -233,11 +237,13 @@ pub fn measure_after(
     show(&directory, output)
 }
 
-/// What each phase takes beside its cycles: the kernel's own measurements, CPU after CPU.
-fn kernel_measures(scenario: &Scenario, plan: &Plan) -> Duration {
+/// What each phase takes beside its cycles: the kernel's own measurements, CPU after CPU, and in the mean those of cores.
+fn beside(scenario: &Scenario, plan: &Plan) -> Duration {
     let trace = scenario.trace.as_ref();
     let each_ns = trace.map_or(0, |terms| terms.by_kernel_ns());
+    let passages = plan.phases.len().max(1) as u64;
     Duration::from_nanos(each_ns) * plan.loop_cpus.len().max(1) as u32
+        + Duration::from_nanos(scenario.by_cores_ns() / passages)
 }
 
 fn loaded_phases(scenario: &Scenario) -> Vec<String> {

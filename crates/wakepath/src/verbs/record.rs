@@ -70,6 +70,8 @@ pub fn run(arguments: &Record) -> Outcome {
     if arguments.trace {
         scenario.trace.get_or_insert_default();
     }
+    // The time asked for is the program's.
+    scenario.core_latency_ns = None;
     let (scenario, warnings) = measured::fitted(&scenario, warnings, &arguments.duration)?;
     let notes = measured::told(&warnings);
     measured::measure_after(scenario, &notes, host, &arguments.output, printed)

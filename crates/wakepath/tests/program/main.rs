@@ -44,6 +44,7 @@ wakepath_test_program::program![
     kills::runs::TESTS,
     kills::tunings::TESTS,
     kills::watches::TESTS,
+    lab::core_latencies::TESTS,
     lab::core_recorded::TESTS,
     lab::core_sets::TESTS,
     lab::cores::TESTS,

@@ -1,10 +1,12 @@
-//! What else ran on the loop's CPUs while it was traced, and what the kernel's own tracers measured
+//! What else ran on the loop's CPUs while it was traced, and what the kernel's own tracers and a real-time core measured
 //! there. No part of a verdict.
 
 use crate::markup::Markup;
 use crate::page::Reported;
 use crate::table::{Cell, Table, number, words};
-use crate::text::{latencies_table, noises_table, places_table, sections_table};
+use crate::text::{
+    core_latencies_table, latencies_table, noises_table, places_table, sections_table,
+};
 use wakepath_archive::{KernelLatency, KernelNoise, KernelSections};
 use wakepath_explain::Explanation;
 use wakepath_timeline::duration::thousandths;
@@ -12,10 +14,14 @@ use wakepath_timeline::duration::thousandths;
 /// So many names of each kind are listed.
 const NAMED: usize = 4;
 
-/// Writes both, where there is anything.
+/// Writes what there is of them, where there is anything.
 pub(super) fn write(markup: &mut Markup, run: &Reported<'_>) {
     if let Some(explanation) = run.explanation {
         what_else_ran(markup, explanation);
+    }
+    let by_cores = core_latencies_table(&run.assessment.core_latency);
+    if !by_cores.is_empty() {
+        by_cores.write_html(markup, "Measured by the core");
     }
     let Some(effect) = &run.assessment.probe_effect else {
         return;

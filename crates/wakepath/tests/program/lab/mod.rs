@@ -1,6 +1,7 @@
 //! The laboratory with a real emulator and real kernels: what it promises is repetition, and that
 //! nothing is left behind. The stage `lab` runs these, because each takes minutes of a CPU.
 
+pub mod core_latencies;
 pub mod core_recorded;
 pub mod core_sets;
 pub mod cores;

@@ -1,0 +1,62 @@
+//! What a real-time core measured of itself.
+
+use serde::{Deserialize, Serialize};
+
+/// How late a real-time core's own timer was, as the core measured it by its testing device at the end of a phase, under
+/// its loads: at the priority, the period and on the CPU of a loop, which did not run meanwhile. No part of a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CoreLatency {
+    /// The phase.
+    pub phase: String,
+    /// The loop's condition.
+    pub condition: String,
+    /// The loop's policy, in words: the condition's, or in a task set its own.
+    pub policy: String,
+    /// The loop's threads that are alike in all of this, by name.
+    pub threads: Vec<String>,
+    /// The loop's CPU.
+    pub cpu: u16,
+    /// Period of the timer, in nanoseconds.
+    pub period_ns: u64,
+    /// By how much the core's timers expire early, where it tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gravity: Option<CoreGravity>,
+    /// From the due time to the timer's handler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handler: Option<CoreStageLatency>,
+    /// From the due time to a thread of the kernel's own that the core schedules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<CoreStageLatency>,
+    /// Why figures are missing, in one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_available: Option<String>,
+}
+
+/// Gravity of a core's timers, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CoreGravity {
+    /// Of those that only have a handler.
+    pub handler_ns: i64,
+    /// Of those that wake a thread of the kernel.
+    pub thread_ns: i64,
+    /// Of those that wake a program's thread, as the loop's is.
+    pub program_ns: i64,
+}
+
+/// Latencies of one stage, in nanoseconds; negative where the timer expired early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CoreStageLatency {
+    /// Over so many periods.
+    pub periods: u64,
+    /// The least.
+    pub smallest_ns: i64,
+    /// The mean.
+    pub mean_ns: i64,
+    /// The largest, which is no bound.
+    pub largest_ns: i64,
+    /// Periods that passed before the one before them was served.
+    pub overruns: u64,
+    /// The CPU that it was measured on, where the core tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<u16>,
+}
