@@ -58,6 +58,12 @@ impl<'a> Measuring<'a> {
         self
     }
 
+    /// Leaves the guests out whose runs are there.
+    pub fn without(mut self, done: &[PathBuf]) -> Self {
+        self.guests.retain(|guest| !done.contains(&guest.directory));
+        self
+    }
+
     /// What a person is told before a wait.
     pub fn announcement(&self) -> String {
         format!(

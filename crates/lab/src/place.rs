@@ -42,6 +42,33 @@ pub(crate) fn is_free(directory: &Path) -> Result<bool> {
     Ok(true)
 }
 
+/// Whether a guest's run may be put into `directory`, with what one left that was stopped in the middle removed.
+pub(crate) fn is_free_of_a_guest(directory: &Path) -> Result<bool> {
+    if !directory.exists() {
+        return Ok(true);
+    }
+    let Some(remains) = of_a_guest(directory) else {
+        return Ok(false);
+    };
+    for path in remains {
+        fs::remove_file(&path).map_err(|error| LabError::io("remove", &path, error))?;
+    }
+    fs::remove_dir(directory).map_err(|error| LabError::io("remove", directory, error))?;
+    Ok(true)
+}
+
+/// Removes what a killed laboratory left beside runs that are whole.
+pub(crate) fn sweep(directory: &Path) -> Result<()> {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_file && is_initramfs(&entry.file_name().to_string_lossy()) {
+            let path = entry.path();
+            fs::remove_file(&path).map_err(|error| LabError::io("remove", &path, error))?;
+        }
+    }
+    Ok(())
+}
+
 /// Everything in a directory, what is in a directory before the directory, if it is all remains. One
 /// that is not there has none.
 fn remains(directory: &Path) -> Option<Vec<PathBuf>> {

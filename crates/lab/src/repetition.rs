@@ -90,6 +90,8 @@ pub struct GivenGuest {
     pub place: PathBuf,
     /// Whether they are there already.
     pub is_there: bool,
+    /// Those that are.
+    pub done: Vec<PathBuf>,
     kernel: String,
 }
 
@@ -105,6 +107,8 @@ pub struct Repetition {
     pub place: PathBuf,
     /// Whether they are there already: an interrupted command goes on where it was.
     pub is_there: bool,
+    /// Those that are.
+    pub done: Vec<PathBuf>,
     /// Whether the second run of one guest is there, too.
     pub is_repeated: bool,
     /// The kernels that were given for it.
@@ -131,7 +135,12 @@ impl Repetition {
         }
         let place = directory.join(experiment.name);
         let seeds: Vec<u64> = (1..=seeds.max(1)).collect();
-        let is_there = there(experiment, &scenario, &seeds, &place)?;
+        let wanted = experiment.guests.iter().flat_map(|guest| {
+            seeds
+                .iter()
+                .map(|&seed| place_of(&place, guest.kernel, seed, seeds.len()))
+        });
+        let (is_there, done) = there(&scenario, wanted, &place)?;
         let again = Self::again_of(experiment, &place);
         let is_repeated = match is_there {
             true => !place::is_free(&again.1)?,
@@ -150,12 +159,13 @@ impl Repetition {
             let runs = seeds
                 .iter()
                 .map(|&seed| place_of(&place, &kernel, seed, seeds.len()));
-            let is_there = whole(&scenario, runs, &place)?;
+            let (is_there, done) = there(&scenario, runs, &place)?;
             Ok(GivenGuest {
                 given,
                 scenario,
                 place,
                 is_there,
+                done,
                 kernel,
             })
         });
@@ -168,6 +178,7 @@ impl Repetition {
             seeds,
             place,
             is_there,
+            done,
         })
     }
 
@@ -304,39 +315,43 @@ fn place_of(place: &Path, kernel: &str, seed: u64, seeds: usize) -> PathBuf {
     place.join(guests::Guest::directory_name(&name))
 }
 
+/// Whether all these runs of a scenario are there, and those that are. What guests left that were stopped in the middle is
+/// removed.
 fn there(
-    experiment: &Experiment,
     scenario: &Scenario,
-    seeds: &[u64],
+    runs: impl Iterator<Item = PathBuf>,
     place: &Path,
-) -> Result<bool> {
-    let guests = experiment.guests.iter();
-    let runs = guests.flat_map(|guest| {
-        seeds
-            .iter()
-            .map(|&seed| place_of(place, guest.kernel, seed, seeds.len()))
-    });
-    whole(scenario, runs, place)
-}
-
-/// Whether these runs of a scenario are there, or nothing at all.
-fn whole(scenario: &Scenario, runs: impl Iterator<Item = PathBuf>, place: &Path) -> Result<bool> {
-    if place::is_free(place)? {
-        return Ok(false);
-    }
+) -> Result<(bool, Vec<PathBuf>)> {
+    let is_free = place::is_free(place)?;
+    let (mut done, mut missing) = (Vec::new(), None);
     for run in runs {
         let found = Run::open(&run).ok().filter(|found| {
             found.manifest.scenario.toml == scenario.to_toml()
                 && found.manifest.virtual_time.is_some()
         });
-        if found.is_none() {
+        if found.is_some() {
+            done.push(run);
+        } else if is_free || place::is_free_of_a_guest(&run)? {
+            missing = Some(run);
+        } else {
             return Err(LabError::OtherRuns {
                 run,
                 place: place.to_owned(),
             });
         }
     }
-    Ok(true)
+    match missing {
+        // Something is there, and none of it is ours.
+        Some(run) if !is_free && done.is_empty() => Err(LabError::OtherRuns {
+            run,
+            place: place.to_owned(),
+        }),
+        None => Ok((true, done)),
+        Some(_) => {
+            place::sweep(place)?;
+            Ok((false, done))
+        }
+    }
 }
 
 /// Writes the page and its figures, and says where the page is.

@@ -3,7 +3,7 @@
 
 use crate::tiny_kernel::{Code, STACK, emulated};
 use wakepath_lab::cost::{CostModel, Spent};
-use wakepath_lab::sections::{Transition, of_words};
+use wakepath_lab::sections::Transition;
 use wakepath_lab::window::{Counted, Mark};
 use wakepath_lab::{Listener, Noting, Since};
 

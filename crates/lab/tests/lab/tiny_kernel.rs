@@ -4,7 +4,7 @@
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
-use wakepath_lab::sections::{Course, Kind, Preemption, Role, Stretch, Transition, of_words};
+use wakepath_lab::sections::{Course, Kind, Preemption, Role, Stretch, Transition};
 use wakepath_lab::window::{Counted, Mark};
 use wakepath_lab::{Listener, Noting, Plugin, Since, attend};
 

@@ -89,7 +89,7 @@ impl Readings {
     }
 
     /// With the kernel's `_stext`.
-    pub(super) fn from_start(&self, start: u64) -> Self {
+    pub(super) fn since(&self, start: u64) -> Self {
         Self {
             start,
             ..self.clone()
@@ -225,7 +225,7 @@ mod tests {
     fn a_record_tells_what_went_off_where_and_in_what_state() {
         let mut readings = Readings::default();
         readings.learn("irq_disable", FORMAT).unwrap();
-        let readings = readings.from_start(0xffff_ffff_8100_0000);
+        let readings = readings.since(0xffff_ffff_8100_0000);
         let mut bytes = 300_u16.to_le_bytes().to_vec();
         // The scheduler is wanted, in an interrupt; migration is off twice, preemption once.
         bytes.extend([0x0c, 0x21, 7, 0, 0, 0]);

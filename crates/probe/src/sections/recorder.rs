@@ -133,7 +133,7 @@ impl Recorder {
 
     /// How its records are read, by the kernel's `_stext`.
     pub(super) fn readings(&self, start: u64) -> Readings {
-        self.readings.from_start(start)
+        self.readings.since(start)
     }
 
     /// Records from now on, into an empty buffer.

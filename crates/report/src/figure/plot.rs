@@ -357,7 +357,7 @@ pub(super) fn slug(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::slug;
+    use super::{room, shortened_within, slug};
 
     #[test]
     fn what_tells_rows_apart_is_not_what_is_left_out() {

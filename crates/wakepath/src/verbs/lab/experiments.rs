@@ -1,17 +1,19 @@
 //! `wakepath lab experiments`: repeats published experiments and writes the page that sets our figures
 //! beside the published ones.
 
-use super::run::measure_as;
+use super::run::{Before, measure_as};
 use crate::command_line::LabExperiments;
 use crate::terminal::tell;
 use crate::verbs::progress::assessed;
-use crate::verbs::{Outcome, place, print_result};
+use crate::verbs::{Outcome, measured, place, print_result};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
+use wakepath_archive::Run;
 use wakepath_assess::explanation::kept;
-use wakepath_directory::Directory;
+use wakepath_directory::{Directory, Trust};
 use wakepath_experiments::{Repeated, all, page};
+use wakepath_explain::Explanation;
 use wakepath_lab::{
     Compared, GivenKernel, GuestsAsked, Repetition, chosen_experiments, guest_run,
     repetitions_json, repetitions_text, write_page,
@@ -65,7 +67,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
                 scenario,
                 &wanted.seeds,
                 place,
-                None,
+                &done(&wanted.done),
             )?;
         }
         for one in wanted.given.iter().filter(|one| !one.is_there) {
@@ -77,7 +79,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
                 &one.scenario,
                 &wanted.seeds,
                 &one.place,
-                None,
+                &done(&one.done),
             )?;
         }
         if !wanted.is_repeated {
@@ -89,11 +91,14 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
                 &wanted.scenario,
                 &[wanted.seed_again()],
                 &wanted.place_again(),
-                Some(wanted.first_run()),
+                &Before {
+                    first: Some(wanted.first_run()),
+                    ..Before::default()
+                },
             )?;
         }
         wanted.holds()?;
-        repeated.push(read(wanted)?);
+        repeated.push(read(wanted, arguments.host.trust())?);
     }
     let place = arguments.page.as_ref().unwrap_or(&directory);
     let path = write_page(&page(&repeated), place)?;
@@ -107,6 +112,13 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+fn done(runs: &[PathBuf]) -> Before {
+    Before {
+        done: runs.to_vec(),
+        first: None,
+    }
+}
+
 fn carry_out(
     arguments: &LabExperiments,
     wanted: &Repetition,
@@ -114,10 +126,10 @@ fn carry_out(
     scenario: &Scenario,
     seeds: &[u64],
     place: &Path,
-    first: Option<PathBuf>,
+    before: &Before,
 ) -> Result<(), Failure> {
     let on = &arguments.host;
-    for one in measure_as(guests, on, scenario, seeds, place, first)? {
+    for one in measure_as(guests, on, scenario, seeds, place, before)? {
         let whole = Compared::into_whole(one);
         whole.map_err(|error| format!("{}, {error}", wanted.experiment.name))?;
     }
@@ -140,16 +152,25 @@ fn list() -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(repetition: &Repetition) -> Result<Repeated, Failure> {
+fn read(repetition: &Repetition, trust: Trust) -> Result<Repeated, Failure> {
     let mut guests = Vec::new();
     for (guest, run) in repetition.runs() {
         let run = run?;
         let (assessment, pictures) = assessed(&run, true)?;
-        let explanation = kept(run.directory())?;
+        let explanation = match kept(run.directory())? {
+            // Its laboratory was stopped before it came to that.
+            None => explained(&run, trust)?,
+            there => there,
+        };
         guests.push(guest_run(guest, &run, &assessment, pictures, explanation)?);
     }
     Ok(Repeated {
         experiment: repetition.experiment,
         guests,
     })
+}
+
+fn explained(run: &Run, trust: Trust) -> Result<Option<Explanation>, Failure> {
+    measured::explain(&Directory::to_write(run.directory(), trust)?);
+    Ok(kept(run.directory())?)
 }

@@ -107,23 +107,33 @@ pub fn measure(
     seeds: &[u64],
     directory: &Path,
 ) -> Result<Vec<Compared>, Failure> {
-    measure_as(guests, on, scenario, seeds, directory, None)
+    measure_as(guests, on, scenario, seeds, directory, &Before::default())
 }
 
-/// The same; a guest that is to repeat a `first` run is stopped where it parts from it.
+/// What is there of a measurement already.
+#[derive(Default)]
+pub struct Before {
+    /// Runs of these guests.
+    pub done: Vec<PathBuf>,
+    /// A run that the one guest is to repeat: it is stopped where it parts from it.
+    pub first: Option<PathBuf>,
+}
+
+/// The same, beside what is there already.
 pub fn measure_as(
     guests: &GuestsAsked,
     on: &LabHost,
     scenario: &Scenario,
     seeds: &[u64],
     directory: &Path,
-    first: Option<PathBuf>,
+    before: &Before,
 ) -> Result<Vec<Compared>, Failure> {
     let (host, asked) = (host(), on.asked());
     let laboratory = Laboratory::new(guests, &asked, &host)?;
     let measuring = Measuring::prepare(&laboratory, scenario, seeds, directory)?;
-    let measuring = match first {
-        Some(first) => measuring.repeating(first),
+    let measuring = measuring.without(&before.done);
+    let measuring = match &before.first {
+        Some(first) => measuring.repeating(first.clone()),
         None => measuring,
     };
     let interrupt = Interrupt::listen()?;

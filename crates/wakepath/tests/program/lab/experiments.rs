@@ -115,6 +115,21 @@ fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
     let said = text(&again.stderr);
     assert!(said.contains("its runs are in runs/beaglepilot"), "{said}");
     assert_eq!(again.stdout, first.stdout);
+    // One guest that was killed in the middle is made anew, the others are not, and the page is the same.
+    let killed = place.0.join("runs/beaglepilot/debian-stock-preempt=none");
+    std::fs::remove_dir_all(&killed).unwrap();
+    std::fs::create_dir(&killed).unwrap();
+    std::fs::write(killed.join("console.log"), "cut off").unwrap();
+    std::fs::write(place.0.join("runs/beaglepilot/.initramfs-4711"), "left").unwrap();
+    let gone_on = place.wakepath(&words);
+    let said = text(&gone_on.stderr);
+    assert!(said.contains("1 guest of"), "{said}");
+    assert_eq!(gone_on.stdout, first.stdout);
+    assert_eq!(
+        std::fs::read_to_string(place.0.join("runs/README.md")).unwrap(),
+        page
+    );
+    assert!(!place.0.join("runs/beaglepilot/.initramfs-4711").exists());
     // A second run that is not the same: nothing is shown, and the page of before stays as it is.
     let again = place.0.join("runs/beaglepilot/again");
     let [second] = &std::fs::read_dir(&again)
