@@ -1,17 +1,25 @@
 //! Questions to an archive of a fleet beside DuckDB and numpy: the exact quantiles of each run from its
-//! samples, their CPU time and memory by size; and what the same program takes over histograms.
+//! samples, their CPU time and memory by size, in turns; and what the same program takes over histograms.
 
 use crate::arguments::Arguments;
 use crate::place;
 use crate::release::{Build, fleet};
 use crate::table;
-use crate::tools::cargo;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-/// Runs that the samples are spread over.
+/// Fewest runs that the samples are spread over.
 const RUNS: u64 = 20;
+
+/// Most samples of a run: one is made up in memory.
+const MOST_OF_RUN: u64 = 5_000_000;
+
+/// How often each engine is asked, in turns; the median counts.
+const ROUNDS: usize = 3;
+
+/// Who is asked.
+const ENGINES: [&str; 4] = ["wakepath", "duckdb", "numpy", "histograms"];
 
 /// Makes archives of these sizes up, and asks each engine.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
@@ -27,18 +35,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
         sizes = vec![1_000_000, 10_000_000, 100_000_000];
     }
     let triple = Build::of_this_machine().triple;
-    carried_out(&mut fleet::command(triple))?;
-    let mut example = cargo(&["build", "--locked", "--release", "--example", "write-runs"]);
-    example.args([
-        "--package",
-        "wakepath-fleet-made-up",
-        "--manifest-path",
-        "fleet/Cargo.toml",
-    ]);
-    example
-        .args(["--target", triple, "--target-dir"])
-        .arg(fleet::target());
-    carried_out(&mut example)?;
+    carried_out(&mut built(triple))?;
     let python = python()?;
     let mut rows = vec![
         ["samples", "what", "CPU-s", "MB", "s", "answer"]
@@ -62,6 +59,13 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     })
 }
 
+/// The released program, and beside it what makes runs up: by one command, so that the engine is compiled once.
+fn built(triple: &str) -> Command {
+    let mut command = fleet::command(triple);
+    command.args(["--package", "wakepath-fleet-made-up", "--bins"]);
+    command
+}
+
 /// One size; whether all answers are the same.
 fn one(
     size: u64,
@@ -71,16 +75,16 @@ fn one(
     rows: &mut Vec<Vec<String>>,
 ) -> Result<bool, String> {
     let program = fleet::program(triple);
-    let example = program.with_file_name("examples/write-runs");
     let runs = scratch.join("runs");
     let archive = scratch.join("archive");
-    let cycles = (size / RUNS).to_string();
+    let count = RUNS.max(size / MOST_OF_RUN);
+    let cycles = (size / count).to_string();
     let made = std::fs::create_dir_all(&runs);
     made.map_err(|error| format!("{}: {error}", runs.display()))?;
     carried_out(
-        Command::new(&example)
+        Command::new(program.with_file_name("write-runs"))
             .arg(&runs)
-            .args([&RUNS.to_string(), &cycles]),
+            .args([&count.to_string(), &cycles]),
     )?;
     let listed = std::fs::read_dir(&runs).map_err(|error| error.to_string())?;
     let mut add = Command::new(&program);
@@ -91,30 +95,68 @@ fn one(
     carried_out(add.stdout(Stdio::null()))?;
     let adding = began.elapsed().as_secs_f64();
     let _ = std::fs::remove_dir_all(&runs);
-    rows.push(vec![format!("{size}: {RUNS} runs added in {adding:.1} s")]);
-    let mut answers = Vec::new();
-    for engine in ["wakepath", "duckdb", "numpy", "histograms"] {
-        let script = place::root().join("fleet/query/benchmark/beside.py");
-        let mut ask = Command::new(python);
-        ask.arg(script).arg(&archive).arg(engine).arg(&program);
-        let output = ask.stderr(Stdio::inherit()).output();
-        let output = output.map_err(|error| format!("{}: {error}", python.display()))?;
-        if !output.status.success() {
-            return Err(format!("{engine}: {}", output.status));
+    rows.push(vec![format!("{size}: {count} runs added in {adding:.1} s")]);
+    let mut asked: [Vec<Asked>; ENGINES.len()] = Default::default();
+    for _ in 0..ROUNDS {
+        for (engine, asked) in ENGINES.iter().zip(&mut asked) {
+            asked.push(ask(engine, python, &archive, &program)?);
         }
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        let cells: Vec<&str> = said.split_whitespace().collect();
-        let [cpu, memory, time, answer] = cells[..] else {
-            return Err(format!("{engine}: {said}"));
-        };
-        // Histograms by the fleet's groups are another question.
-        if engine != "histograms" {
-            answers.push(answer.to_owned());
-        }
-        let row = [&size.to_string(), engine, cpu, memory, time, answer];
-        rows.push(row.map(str::to_owned).to_vec());
     }
-    Ok(answers.windows(2).all(|two| two[0] == two[1]))
+    for (engine, asked) in ENGINES.iter().zip(&asked) {
+        let middle = |of: fn(&Asked) -> f64, decimals: usize| {
+            let mut values: Vec<f64> = asked.iter().map(of).collect();
+            values.sort_by(f64::total_cmp);
+            format!("{:.decimals$}", values[values.len() / 2])
+        };
+        rows.push(vec![
+            size.to_string(),
+            (*engine).to_owned(),
+            middle(|one| one.cpu_s, 2),
+            middle(|one| one.megabytes, 0),
+            middle(|one| one.took_s, 1),
+            asked[0].answer.clone(),
+        ]);
+    }
+    // Histograms by the fleet's groups are another question.
+    let (of_histograms, of_samples) = asked.split_last().expect("engines");
+    Ok(is_one(of_samples.iter().flatten()) && is_one(of_histograms.iter()))
+}
+
+/// Whether all answers are the same.
+fn is_one<'a>(mut asked: impl Iterator<Item = &'a Asked>) -> bool {
+    let first = asked.next();
+    first.is_none_or(|first| asked.all(|other| other.answer == first.answer))
+}
+
+/// What one asking took, and the digest of its answer.
+struct Asked {
+    cpu_s: f64,
+    megabytes: f64,
+    took_s: f64,
+    answer: String,
+}
+
+fn ask(engine: &str, python: &Path, archive: &Path, program: &Path) -> Result<Asked, String> {
+    let script = place::root().join("fleet/query/benchmark/beside.py");
+    let mut ask = Command::new(python);
+    ask.arg(script).arg(archive).arg(engine).arg(program);
+    let output = ask.stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("{}: {error}", python.display()))?;
+    if !output.status.success() {
+        return Err(format!("{engine}: {}", output.status));
+    }
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let cells: Vec<&str> = said.split_whitespace().collect();
+    let number = |text: &str| text.parse().map_err(|_| format!("{engine}: {said}"));
+    let [cpu, memory, time, answer] = cells[..] else {
+        return Err(format!("{engine}: {said}"));
+    };
+    Ok(Asked {
+        cpu_s: number(cpu)?,
+        megabytes: number(memory)?,
+        took_s: number(time)?,
+        answer: answer.to_owned(),
+    })
 }
 
 fn carried_out(command: &mut Command) -> Result<(), String> {
@@ -132,7 +174,7 @@ fn python() -> Result<PathBuf, String> {
     let python = environment.join("bin/python");
     let has_them = || {
         let mut ask = Command::new(&python);
-        ask.args(["-c", "import duckdb, numpy"])
+        ask.args(["-c", "import duckdb, numpy, pyarrow"])
             .stderr(Stdio::null());
         ask.status().is_ok_and(|status| status.success())
     };
@@ -142,7 +184,10 @@ fn python() -> Result<PathBuf, String> {
                 .args(["-m", "venv"])
                 .arg(&environment),
         )?;
-        carried_out(Command::new(&python).args(["-m", "pip", "install", "-q", "duckdb", "numpy"]))?;
+        carried_out(
+            Command::new(&python)
+                .args(["-m", "pip", "install", "-q", "duckdb", "numpy", "pyarrow"]),
+        )?;
     }
     Ok(python)
 }
