@@ -201,7 +201,7 @@ pub(super) mod tests {
         };
         let said = newer.check().unwrap_err().to_string();
         assert!(
-            said.contains("version 4: this wakepath reads 1 to 3"),
+            said.contains("version 5: this wakepath reads 1 to 4"),
             "{said}"
         );
     }
