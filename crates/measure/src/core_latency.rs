@@ -206,10 +206,10 @@ mod tests {
     #[test]
     fn tasks_that_differ_in_period_or_policy_ask_each_for_itself() {
         let all = asked_of(
-            "name = \"a\"\ncycles = 10\ncpu = 1\n[[phases]]\nname = \"idle\"\n\
-             [[tasks]]\nname = \"fast\"\nperiod = \"1 ms\"\npolicy = \"COBALT FIFO 90\"\n\
-             [[tasks]]\nname = \"slow\"\nperiod = \"4 ms\"\npolicy = \"COBALT FIFO 80\"\n\
-             [[tasks]]\nname = \"linux\"\nperiod = \"4 ms\"\npolicy = \"FIFO 70\"\n",
+            "name = \"a\"\ncycles = 10\n[[phases]]\nname = \"idle\"\n\
+             [[tasks]]\nname = \"fast\"\ncpu = 1\nperiod = \"1 ms\"\npolicy = \"COBALT FIFO 90\"\n\
+             [[tasks]]\nname = \"slow\"\ncpu = 1\nperiod = \"4 ms\"\npolicy = \"COBALT FIFO 80\"\n\
+             [[tasks]]\nname = \"linux\"\ncpu = 1\nperiod = \"4 ms\"\npolicy = \"FIFO 70\"\n",
         );
         let threads: Vec<_> = all.iter().map(|asked| asked.threads.join(", ")).collect();
         assert_eq!(threads, ["fast", "slow"]);
