@@ -75,12 +75,11 @@ pub(crate) fn measure(
     let ran = calls::core_ioctl(way, &device, abi::LATMUS_RUN, &mut run);
     drop(alarm);
     leave();
-    match ran {
-        // The core calls every call interrupted that a signal ended; its figures are in the buffer all the same.
-        Err(error) if error.kind() != io::ErrorKind::Interrupted => {
-            return Err(refused("measure")(error));
-        }
-        _ => {}
+    // The core calls every call interrupted that a signal ended; its figures are in the buffer all the same.
+    if let Err(error) = ran
+        && error.kind() != io::ErrorKind::Interrupted
+    {
+        return Err(refused("measure")(error));
     }
     let seconds = read_all(&buffer).map_err(refused("tell its figures"))?;
     sum(order, &seconds)
