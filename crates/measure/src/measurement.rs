@@ -21,7 +21,7 @@ use wakepath_directory::Directory;
 use wakepath_load::{Caches, Loads, StartOptions};
 use wakepath_machine::{Facts, Root};
 use wakepath_probe::Ready;
-use wakepath_rt::{affinity, clock};
+use wakepath_rt::{affinity, clock, put_back_cobalt_affinity};
 use wakepath_scenario::Scenario;
 
 /// How long a load may take to do its first work: programs read files, start children, warm up.
@@ -171,6 +171,11 @@ impl Running<'_> {
             Err(reason) => {
                 self.say(&format!("a share of the cache is not given back: {reason}"))?
             }
+        }
+        if put_back_cobalt_affinity() {
+            self.say(
+                "Cobalt's CPUs for new threads are as before, which a killed run had narrowed",
+            )?;
         }
         match litmus_plugin::put_back_litmus_plugin() {
             Ok(None) => {}

@@ -92,7 +92,7 @@ pub mod shared;
 pub mod timer_slack;
 mod wait;
 
-pub use cobalt::{CobaltAnswer, CobaltError, ask_cobalt};
+pub use cobalt::{CobaltAnswer, CobaltError, ask_cobalt, put_back_cobalt_affinity};
 pub use core_counts::CoreCounts;
 pub use cores::CoreError;
 pub use cycles::{Accounting, Activation, Cycles, WorkOutcome};

@@ -3,7 +3,10 @@
 
 mod abi;
 mod calls;
+mod narrowed;
 mod own_latency;
+
+pub use narrowed::put_back_cobalt_affinity;
 
 pub(crate) use calls::Timer;
 pub(crate) use own_latency::measure;

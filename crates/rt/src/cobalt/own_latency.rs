@@ -3,6 +3,7 @@
 
 use super::abi::{self, BenchOrder, BenchResult, BindRequest};
 use super::calls::{self, Device};
+use super::narrowed::Narrowed;
 use super::{known_revision, refused as core_refused};
 use crate::affinity;
 use crate::core_latency::{CoreLatency, CoreLatencyError, CoreLatencyOrder, CoreStage, refused};
@@ -13,8 +14,6 @@ use std::thread;
 use std::time::Duration;
 
 const DEVICE_OPTION: &str = "CONFIG_XENO_DRIVERS_TIMERBENCH";
-/// CPUs that the core puts new threads on, as a mask: 0 stands for all of its own.
-const AFFINITY: &str = "/proc/xenomai/affinity";
 /// Its threads with their CPUs.
 const THREADS: &str = "/proc/xenomai/sched/threads";
 
@@ -107,32 +106,6 @@ fn cpu_of_the_task(threads: &str) -> Option<u16> {
     let (first, second) = (tasks.next()?, tasks.next());
     let cpu = first.split_whitespace().next()?.parse().ok()?;
     second.is_none().then_some(cpu)
-}
-
-/// New threads of the core have one CPU alone while it lives: the device asks for none for its task, which then stays
-/// where Linux happened to start it.
-struct Narrowed {
-    before: String,
-}
-
-impl Narrowed {
-    /// `None` where the core has one CPU, or this user may not; where the task ran is read back.
-    fn to(cpu: u16) -> Option<Self> {
-        let bit = 1_u64.checked_shl(cpu.into())?;
-        let before = fs::read_to_string(AFFINITY).ok()?;
-        let before = u64::from_str_radix(before.trim(), 16).ok()?;
-        fs::write(AFFINITY, format!("{bit:#x}")).ok()?;
-        Some(Self {
-            before: format!("{before:#x}"),
-        })
-    }
-}
-
-impl Drop for Narrowed {
-    fn drop(&mut self) {
-        // What could be narrowed can be widened.
-        let _ = fs::write(AFFINITY, &self.before);
-    }
 }
 
 #[cfg(test)]

@@ -61,6 +61,7 @@ pub fn run(arguments: &Recover) -> Outcome {
     Session::forget(&directory)?;
     let (had_scratch, reaped) = remove_loads(&directory)?;
     let plugin = wakepath_measure::put_back_litmus_plugin()?;
+    let was_narrowed = wakepath_rt::put_back_cobalt_affinity();
 
     let mut text = String::new();
     let directory = place.display();
@@ -85,6 +86,9 @@ pub fn run(arguments: &Recover) -> Outcome {
     }
     if let Some(plugin) = plugin {
         writeln!(text, "put back: {plugin}, as LITMUS^RT's active plugin")?;
+    }
+    if was_narrowed {
+        writeln!(text, "put back: Cobalt's CPUs for new threads")?;
     }
     if reaped > 0 {
         writeln!(

@@ -1,0 +1,118 @@
+//! Cobalt's CPUs for new threads, one alone for an instant, and back. The setting is the whole core's: what it was is
+//! written down first, and put back by whoever comes next where the process was killed just there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where things are; a root other than `/` in tests.
+struct Places {
+    /// CPUs that the core puts new threads on, as a mask: 0 stands for all of its own.
+    affinity: PathBuf,
+    /// What it was, while it is narrowed.
+    journal: PathBuf,
+}
+
+impl Places {
+    fn under(root: &Path) -> Self {
+        Self {
+            affinity: root.join("proc/xenomai/affinity"),
+            journal: root.join("run/wakepath-cobalt-affinity"),
+        }
+    }
+}
+
+/// New threads of the core have one CPU alone while it lives: the device asks for none for its task, which then stays
+/// where Linux happened to start it.
+pub(super) struct Narrowed {
+    places: Places,
+    before: String,
+}
+
+impl Narrowed {
+    /// `None` where the core has one CPU, or this user may not; where the task ran is read back.
+    pub(super) fn to(cpu: u16) -> Option<Self> {
+        Self::under(Path::new("/"), cpu)
+    }
+
+    fn under(root: &Path, cpu: u16) -> Option<Self> {
+        let places = Places::under(root);
+        put_back(&places);
+        let bit = 1_u64.checked_shl(cpu.into())?;
+        let before = fs::read_to_string(&places.affinity).ok()?;
+        let before = u64::from_str_radix(before.trim(), 16).ok()?;
+        let before = format!("{before:#x}");
+        fs::write(&places.journal, &before).ok()?;
+        let narrowed = Self { places, before };
+        // Where this fails, what was there is there still, and is written once more.
+        fs::write(&narrowed.places.affinity, format!("{bit:#x}")).ok()?;
+        Some(narrowed)
+    }
+}
+
+impl Drop for Narrowed {
+    fn drop(&mut self) {
+        // What could be narrowed can be widened; where not, the journal stays for the next who tries.
+        if fs::write(&self.places.affinity, &self.before).is_ok() {
+            let _ = fs::remove_file(&self.places.journal);
+        }
+    }
+}
+
+/// Puts back Cobalt's CPUs for new threads where a wakepath was killed in the instant in which it had narrowed them;
+/// whether one was.
+pub fn put_back_cobalt_affinity() -> bool {
+    put_back(&Places::under(Path::new("/")))
+}
+
+fn put_back(places: &Places) -> bool {
+    let Ok(before) = fs::read_to_string(&places.journal) else {
+        return false;
+    };
+    // An empty one: killed before it changed anything. Without the file: the kernel is another since.
+    let is_left = !before.is_empty() && places.affinity.exists();
+    if is_left && fs::write(&places.affinity, &before).is_err() {
+        return false;
+    }
+    let _ = fs::remove_file(&places.journal);
+    is_left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine() -> (tempfile::TempDir, PathBuf) {
+        let root = tempfile::tempdir().unwrap();
+        for directory in ["proc/xenomai", "run"] {
+            fs::create_dir_all(root.path().join(directory)).unwrap();
+        }
+        let affinity = root.path().join("proc/xenomai/affinity");
+        fs::write(&affinity, "00000003\n").unwrap();
+        (root, affinity)
+    }
+
+    #[test]
+    fn what_it_was_comes_back_at_the_end_and_after_a_kill() {
+        let (root, affinity) = machine();
+        let narrowed = Narrowed::under(root.path(), 1).unwrap();
+        assert_eq!(fs::read_to_string(&affinity).unwrap(), "0x2");
+        drop(narrowed);
+        assert_eq!(fs::read_to_string(&affinity).unwrap(), "0x3");
+        assert!(!put_back(&Places::under(root.path())));
+
+        fs::write(&affinity, "00000003\n").unwrap();
+        // As a kill would, it leaves everything as it is.
+        std::mem::forget(Narrowed::under(root.path(), 1).unwrap());
+        assert!(put_back(&Places::under(root.path())));
+        assert_eq!(fs::read_to_string(&affinity).unwrap(), "0x3");
+        assert!(!Places::under(root.path()).journal.exists());
+    }
+
+    #[test]
+    fn nothing_is_written_where_the_core_has_no_such_setting() {
+        let (root, affinity) = machine();
+        fs::remove_file(&affinity).unwrap();
+        assert!(Narrowed::under(root.path(), 1).is_none());
+        assert!(!Places::under(root.path()).journal.exists());
+    }
+}
