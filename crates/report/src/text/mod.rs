@@ -3,6 +3,7 @@
 mod bounds;
 mod cache_delays;
 mod comparison;
+mod composed_bound;
 mod core_latency;
 mod counters;
 mod cycle_text;

@@ -3,14 +3,14 @@
 //! statistic.
 
 use super::comparison::p_value;
+use super::composed_bound;
 use crate::Style;
 use crate::table::{Cell, Table, Tone, number, words};
 use std::fmt::Write;
-use wakepath_archive::SectionsEffect;
-use wakepath_assess::{BoundMetric, Bounded, Bounds, Composed, RecordedSections};
+use wakepath_assess::{Bounded, Bounds};
 use wakepath_extremes::{Answer, Gate, GateName};
 use wakepath_timeline::columns::folded;
-use wakepath_timeline::{duration, one_line};
+use wakepath_timeline::duration;
 use wakepath_verdict::{count, fraction, upper_fraction};
 
 /// Lines of a terminal are broken here where its width is not known.
@@ -56,121 +56,11 @@ pub(crate) fn said_below(bounds: &Bounds) -> String {
 fn write_below(bounds: &Bounds, prose: &mut String) -> std::fmt::Result {
     write_refusals(bounds, prose)?;
     write_needed(bounds, prose)?;
-    match &bounds.composed {
-        Some(composed) => write_composed(composed, prose)?,
-        None if !bounds.recorded.is_empty() => {
-            for recorded in &bounds.recorded {
-                write_recorded(recorded, prose)?;
-            }
-            write_refused(&bounds.recorded, prose)?;
-        }
-        // Sections bound latencies alone.
-        None if bounds.metric != BoundMetric::Latency => {}
-        None => writeln!(
-            prose,
-            "bound composed of sections of kernel code: refused, because this run did not record them; remedy: \
-             measure with trace = {{ sections = \"2 s\" }} on a kernel built with \
-             CONFIG_PREEMPTIRQ_TRACEPOINTS; or `wakepath lab sections` finds them in virtual time; or give \
-             the longest with --sections FILE"
-        )?,
-    }
+    composed_bound::write(bounds, prose)?;
     writeln!(
         prose,
         "extreme value theory knows only what ran: what never happened in the run is in no bound"
     )
-}
-
-/// What a phase's own sections compose, and how far it is the recording's own.
-fn write_recorded(recorded: &RecordedSections, text: &mut String) -> std::fmt::Result {
-    let Some(composed) = &recorded.composed else {
-        return Ok(());
-    };
-    write_composed(composed, text)?;
-    if recorded.effect.with.samples > 0 {
-        writeln!(
-            text,
-            "{}",
-            effect_line(recorded.observed_ns, &recorded.effect)
-        )?;
-    }
-    if recorded.lost > 0 {
-        writeln!(
-            text,
-            "{} events were lost: a section across them is in no figure",
-            count(recorded.lost)
-        )?;
-    }
-    Ok(())
-}
-
-/// Each reason once, with the places that it is of.
-fn write_refused(all: &[RecordedSections], text: &mut String) -> std::fmt::Result {
-    let mut told: Vec<(&str, Vec<String>)> = Vec::new();
-    for one in all {
-        let Some(why) = &one.refused else { continue };
-        let place = format!("{}, CPU {}", one_line(&one.phase), one.cpu);
-        match told.iter_mut().find(|(known, _)| known == why) {
-            Some((_, places)) => places.push(place),
-            None => told.push((why, vec![place])),
-        }
-    }
-    for (why, places) in told {
-        writeln!(
-            text,
-            "bound composed of sections of kernel code ({}): refused: {}",
-            places.join("; "),
-            one_line(why)
-        )?;
-    }
-    Ok(())
-}
-
-/// What recording sections does to wake-ups.
-fn effect_line(observed_ns: u64, effect: &SectionsEffect) -> String {
-    let times = |with: i64, without: i64| match without {
-        1.. => format!(" ({:.1} times)", with as f64 / without as f64),
-        _ => String::new(),
-    };
-    let of = |with: i64, without: i64| {
-        format!(
-            "{} instead of {}{}",
-            duration::rounded(with),
-            duration::rounded(without),
-            times(with, without)
-        )
-    };
-    let (with, without) = (&effect.with, &effect.without);
-    format!(
-        "probe effect: while these events were recorded ({}), a thread of FIFO 95 woke after {} in the median, \
-         after {} at most; the sections hold the recording too, and so does the bound",
-        duration::rounded(observed_ns as i64),
-        of(with.median_ns, without.median_ns),
-        of(with.largest_ns, without.largest_ns)
-    )
-}
-
-fn write_composed(composed: &Composed, text: &mut String) -> std::fmt::Result {
-    let parts = composed.made_of.iter();
-    let parts: Vec<String> = parts
-        .map(|(what, ns)| format!("{} ({})", duration::exact(*ns), one_line(what)))
-        .collect();
-    writeln!(
-        text,
-        "bound composed of sections of kernel code ({}): {} = {}; for the thread of the highest \
-         priority on its CPU, and for sections no longer than these",
-        one_line(&composed.source),
-        duration::exact(composed.latency_ns),
-        parts.join(" + ")
-    )?;
-    if let Some(ns) = composed.contradicted_by_ns {
-        writeln!(
-            text,
-            "COMPOSITION AT FAULT: {} was observed, above that bound; a section or an interrupt is \
-             longer than given, or something else than a section held the thread up",
-            duration::exact(ns)
-        )?;
-    }
-    Ok(())
 }
 
 /// The largest value of all conditions with what it proves.
