@@ -65,8 +65,11 @@ fn is(named: &Named, text: &Text) -> bool {
 /// For a text without counts: the tables that it asks are counted by the same engine.
 fn beside(tables: &Tables, text: &Text, put: impl Fn(&Text) -> Result<Answer>) -> Result<String> {
     let mut counted = Vec::new();
-    for (table, name) in [("hist", "worst"), ("samples", "sample-quantiles")] {
-        if !text.asks(table) {
+    for (table, name, is_asked) in [
+        ("hist", "worst", text.asks("hist")),
+        ("samples", "sample-quantiles", text.asks_samples()),
+    ] {
+        if !is_asked {
             continue;
         }
         let named = crate::named(name).expect("a name of ours");

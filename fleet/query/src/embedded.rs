@@ -2,6 +2,7 @@
 //! table is the files that it was told, so that what is being written is never read.
 
 use crate::answer::{Answer, Value};
+use crate::counted;
 use crate::error::{QueryError, Result};
 use crate::tables::{Table, TableFile, Tables};
 use crate::text::Text;
@@ -48,6 +49,11 @@ async fn answer(tables: &Tables, text: &Text, threads: usize) -> Result<Answer> 
         let files = Files::new(table)?;
         let registered = context.register_table(table.name, Arc::new(files));
         registered.map_err(said)?;
+        if table.name == "samples" {
+            let counted = counted::table(&table.files, threads).map_err(said)?;
+            let registered = context.register_table(counted::NAME, Arc::new(counted));
+            registered.map_err(said)?;
+        }
     }
     let options = SQLOptions::new()
         .with_allow_ddl(false)

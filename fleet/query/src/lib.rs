@@ -5,6 +5,7 @@
 mod answer;
 mod asked;
 mod checked;
+mod counted;
 mod embedded;
 mod error;
 mod named;

@@ -60,7 +60,7 @@ impl Tables {
         if asked.asks("hist") {
             all.push(histograms(store, catalogue)?);
         }
-        if asked.asks("samples") {
+        if asked.asks_samples() {
             all.push(samples(store, catalogue)?);
         }
         Ok(Self {

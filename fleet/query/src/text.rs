@@ -1,6 +1,7 @@
 //! The text of a question: one SELECT, with nothing in it that guesses or that writes. What the engines
 //! themselves refuse is not looked for.
 
+use crate::counted;
 use crate::error::{QueryError, Result};
 use datafusion::sql::sqlparser::ast::{
     Expr, ObjectNamePart, Query, Statement, visit_expressions, visit_relations,
@@ -61,6 +62,11 @@ impl Text {
     /// The SQL.
     pub fn sql(&self) -> &str {
         &self.sql
+    }
+
+    /// Whether it asks samples, one by one or counted.
+    pub(crate) fn asks_samples(&self) -> bool {
+        self.asks("samples") || self.asks(counted::NAME)
     }
 
     /// Whether it asks a table.

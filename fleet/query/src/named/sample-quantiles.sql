@@ -1,14 +1,8 @@
--- Exact quantiles of each run's latency over the cycles that ran, counted from the samples themselves by
--- grouping them to an integer histogram. Runs whose samples retention took are not in it.
-WITH bins AS (
-  SELECT run, segment, thread, latency_ns, COUNT(*) AS n
-  FROM samples
-  WHERE (COALESCE(flags, 0) & 1) = 0
-  GROUP BY run, segment, thread, latency_ns
-),
-by_run AS (
-  SELECT b.run, b.latency_ns, SUM(b.n) AS n
-  FROM bins b
+-- Exact quantiles of each run's latency over the cycles that ran, counted from the samples themselves:
+-- sample_hist is their histogram, nanosecond by nanosecond. Runs whose samples retention took are not in it.
+WITH by_run AS (
+  SELECT b.run, b.latency_ns, SUM(b.samples) AS n
+  FROM sample_hist b
   JOIN threads t ON t.run = b.run AND t.segment = b.segment AND t.thread = b.thread
   WHERE NOT t.traced
   GROUP BY b.run, b.latency_ns

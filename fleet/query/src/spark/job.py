@@ -60,6 +60,8 @@ def main(plan, answer):
     spark = SparkSession.builder.config("spark.sql.ansi.enabled", "true").getOrCreate()
     for table in plan["tables"]:
         view(spark, table)
+    for name, text in plan["views"]:
+        spark.sql(text).createOrReplaceTempView(name)
     frame = spark.sql(plan["text"])
     kinds = [kind_of(column) for column in frame.schema]
     rows = frame.collect()

@@ -2,6 +2,7 @@
 //! `spark-submit` of the user's own Spark is what starts it.
 
 use crate::answer::{Answer, Value};
+use crate::counted;
 use crate::error::{QueryError, Result};
 use crate::tables::Tables;
 use crate::text::Text;
@@ -71,7 +72,12 @@ pub(crate) fn ask(tables: &Tables, text: &Text, cluster: &Cluster) -> Result<Ans
     write(&job, JOB)?;
     write(
         &plan,
-        &json!({"text": text.sql(), "tables": absolute(tables)?}).to_string(),
+        &json!({
+            "text": text.sql(),
+            "tables": absolute(tables)?,
+            "views": views(tables),
+        })
+        .to_string(),
     )?;
     let mut command = Command::new(&cluster.submit);
     command.args(["--master", &cluster.master, "--name", "wakepath-fleet"]);
@@ -101,6 +107,13 @@ pub(crate) fn ask(tables: &Tables, text: &Text, cluster: &Cluster) -> Result<Ans
     }
     let lines = std::fs::read_to_string(&answer).map_err(QueryError::io(&answer))?;
     read(&lines)
+}
+
+/// Tables that SQL makes of others, where those are there.
+fn views(tables: &Tables) -> Vec<[&'static str; 2]> {
+    let has_samples = tables.all.iter().any(|table| table.name == "samples");
+    let all = has_samples.then_some([counted::NAME, counted::VIEW]);
+    all.into_iter().collect()
 }
 
 /// The tables with paths that hold wherever a worker starts.

@@ -11,6 +11,7 @@ wakepath_test_program::tests![
     misses_are_counted_and_bounded,
     boards_that_exceeded_are_named_with_their_first_day,
     quantiles_from_the_samples_are_those_of_the_cycles_that_ran,
+    samples_counted_by_value_are_those_of_the_view,
     samples_that_retention_took_are_not_missed,
     an_empty_archive_answers_nothing_and_is_no_error,
     a_question_of_ones_own_is_answered_and_counted_beside,
@@ -119,6 +120,32 @@ fn quantiles_from_the_samples_are_those_of_the_cycles_that_ran() {
         let p999 = row[answer.column("p999_ns").unwrap()].integer();
         assert_eq!(p999, Some(at(&latencies, 999, 1000)));
     }
+}
+
+fn samples_counted_by_value_are_those_of_the_view() {
+    let fleet = Fleet::new();
+    // What the table is, as a cluster counts it.
+    let view = "SELECT run, segment, thread, latency_ns, COUNT(*) AS samples FROM samples \
+                WHERE (COALESCE(flags, 0) & 1) = 0 GROUP BY run, segment, thread, latency_ns \
+                ORDER BY run, segment, thread, latency_ns";
+    let table = "SELECT run, segment, thread, latency_ns, samples FROM sample_hist \
+                 ORDER BY run, segment, thread, latency_ns";
+    let (view, table) = (fleet.ask(view), fleet.ask(table));
+    assert_eq!(view.answer, table.answer);
+    assert!(
+        table.answer.rows.len() > 1000,
+        "{}",
+        table.answer.rows.len()
+    );
+    assert!(
+        table.checked.contains("samples was counted"),
+        "{}",
+        table.checked
+    );
+    let some = fleet
+        .ask("SELECT COALESCE(SUM(samples), 0) AS n FROM sample_hist WHERE latency_ns > 10000");
+    let counted = fleet.ask("SELECT COUNT(*) AS n FROM samples WHERE latency_ns > 10000 AND (COALESCE(flags, 0) & 1) = 0");
+    assert_eq!(some.answer, counted.answer);
 }
 
 fn samples_that_retention_took_are_not_missed() {
