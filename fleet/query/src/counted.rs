@@ -29,7 +29,8 @@ pub(crate) const COLUMNS: [&str; 5] = ["run", "segment", "thread", "latency_ns",
 
 /// What it is, for every engine.
 pub(crate) const VIEW: &str = "SELECT run, segment, thread, latency_ns, COUNT(*) AS samples FROM samples \
-                               WHERE (COALESCE(flags, 0) & 1) = 0 GROUP BY run, segment, thread, latency_ns";
+                               WHERE (COALESCE(flags, 0) & 1) = 0 AND latency_ns IS NOT NULL \
+                               GROUP BY run, segment, thread, latency_ns";
 
 /// A sample of the warm-up.
 const WARM_UP: i64 = 1;
