@@ -42,6 +42,7 @@ Usage: cargo xtask <command>
         [--program PATH]   takes an hour of CPU time, and goes on where it was cut off
   release                  static programs, archives, packages, wheels, installer, check sums
         [--only TARGET]... [--into DIRECTORY]
+        [--alone gpu|fleet]              the program for a GPU or a fleet, and nothing else
         [--program PATH] [--host PATH]   packed as they are, instead of built
         [--version V]      another than the workspace's, to try upgrades
         [--quickly]        hardly compressed, to be tried";

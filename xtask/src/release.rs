@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Builds what can be built here into `target/release-artifacts`, or what was asked for of it, and packs
-/// it; says what can't. `--program`, `--host`, `--library` and `--module` name what is built already, to be
+/// it; says what can't. `--alone` makes the program of a fleet or of a GPU and nothing else; `--program`, `--host`, `--library` and `--module` name what is built already, to be
 /// packed as that of the one target.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let only = arguments.texts("--only")?;
@@ -39,6 +39,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
         path(arguments.texts("--module")?),
     );
     let into = path(arguments.texts("--into")?);
+    let alone = alone(&arguments.texts("--alone")?)?;
     let compression = match arguments.flag("--quickly") {
         true => tree::Compression::Quick,
         false => tree::Compression::Best,
@@ -59,7 +60,18 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     }
     fs::create_dir_all(&directory).map_err(said)?;
     let directory = fs::canonicalize(&directory).map_err(said)?;
+    let scratch = place::scratch("release")?;
     let mut rows = Vec::new();
+    if let Some(artefacts) = alone {
+        rows.extend(artefacts(
+            &builds,
+            &version,
+            compression,
+            &directory,
+            &scratch,
+        )?);
+        return finished(&rows, &directory, &scratch);
+    }
     for &build in &builds {
         let missing = missing_target(build.triple).or_else(|| missing_program(build.programs()));
         let row = match (&program, missing) {
@@ -88,7 +100,6 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
         };
         libraries.push(found);
     }
-    let scratch = place::scratch("release")?;
     rows.extend(packed(
         &builds,
         &libraries,
@@ -99,13 +110,50 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     )?);
     // After the installer, which offers every archive that it finds.
     if !is_given {
-        for of in [gpu::artefacts, fleet::artefacts] {
-            rows.extend(of(&builds, &version, compression, &directory, &scratch)?);
+        for (_, artefacts) in APART {
+            rows.extend(artefacts(
+                &builds,
+                &version,
+                compression,
+                &directory,
+                &scratch,
+            )?);
         }
     }
-    let _ = fs::remove_dir_all(&scratch);
-    check_sums(&directory)?;
-    print!("{}", table::aligned(&rows, &[]));
+    finished(&rows, &directory, &scratch)
+}
+
+/// How a program apart from the boards' is built and packed: one row for each target.
+type Artefacts = fn(
+    &[&'static Build],
+    &version::Version,
+    tree::Compression,
+    &Path,
+    &Path,
+) -> Result<Vec<Vec<String>>, String>;
+
+/// Those apart from the boards' program, by name.
+const APART: [(&str, Artefacts); 2] = [("gpu", gpu::artefacts), ("fleet", fleet::artefacts)];
+
+/// What is to be made alone, if anything is.
+fn alone(asked: &[String]) -> Result<Option<Artefacts>, String> {
+    let Some(asked) = asked.last() else {
+        return Ok(None);
+    };
+    match APART.iter().find(|(name, _)| name == asked) {
+        Some((_, artefacts)) => Ok(Some(*artefacts)),
+        None => Err(format!(
+            "--alone {asked}: there are {}",
+            APART.map(|(name, _)| name).join(" and ")
+        )),
+    }
+}
+
+/// Says what was made, with its check sums beside it.
+fn finished(rows: &[Vec<String>], directory: &Path, scratch: &Path) -> Result<ExitCode, String> {
+    let _ = fs::remove_dir_all(scratch);
+    check_sums(directory)?;
+    print!("{}", table::aligned(rows, &[]));
     println!("in {}", directory.display());
     let complete = rows.iter().flatten().all(|cell| !cell.starts_with("NOT"));
     Ok(if complete {
