@@ -82,7 +82,7 @@ pub use divergence::{Divergence, Stream, first_divergence};
 pub use error::{LabError, Result};
 pub use guests::{Guest, Limit, Stopped, carry_out};
 pub use host::Host;
-pub use inside::{InsideError, Ordered, first_process};
+pub use inside::{InsideError, Ordered, first_process, virtual_time_here};
 pub use laboratory::{Laboratory, Task};
 pub use measuring::{Measuring, Recorded};
 pub use modules::ModuleFault;

@@ -2,6 +2,7 @@
 //! afterwards. Pure.
 
 use serde::{Deserialize, Serialize};
+use wakepath_archive::VirtualTime;
 
 /// Where the guest finds its order.
 pub const ORDER_PATH: &str = "/lab/order.json";
@@ -35,6 +36,17 @@ pub struct Order {
 }
 
 impl Order {
+    /// What virtual time its guest is in. Which emulator it was, only the host can add.
+    pub fn virtual_time(&self) -> VirtualTime {
+        VirtualTime {
+            ns_per_instruction: self.ns_per_instruction,
+            seed: self.seed,
+            cpus: self.cpus,
+            turn_ns: self.turn_ns,
+            emulator: None,
+        }
+    }
+
     /// As JSON.
     pub fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec_pretty(self).expect("plain data without maps is JSON")

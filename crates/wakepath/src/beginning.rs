@@ -34,6 +34,7 @@ pub fn run_started(
         },
         clock_source,
         notes,
+        virtual_time: wakepath_lab::virtual_time_here(),
         ..RunStarted::default()
     })
 }

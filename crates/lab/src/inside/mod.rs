@@ -25,6 +25,7 @@ use std::error::Error;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use wakepath_archive::VirtualTime;
 use wakepath_machine::{Facts, Root};
 
 /// A PC's I/O ports, where its kernel gives them (CONFIG_DEVPORT). Other machines may have the file too, and
@@ -45,6 +46,17 @@ pub struct Ordered<'a> {
     pub facts: &'a Facts,
     /// What was asked of it in vain, a sentence for each.
     pub in_vain: Vec<String>,
+}
+
+/// The virtual time that this machine is in, where it is a guest of the laboratory: whatever measures in one
+/// must say so, also a command that the guest was given.
+pub fn virtual_time_here() -> Option<VirtualTime> {
+    let order = Path::new(ORDER_PATH);
+    if !order.is_file() {
+        return None;
+    }
+    let order = Order::from_bytes(&std::fs::read(order).ok()?).ok()?;
+    Some(order.virtual_time())
 }
 
 /// Carries a measurement out.

@@ -171,5 +171,6 @@ fn a_pin_is_driven_and_its_edges_are_seen_and_lines_that_can_not_be_had_are_name
     );
     assert!(of(first, "median_ns") > 0 && of(first, "largest_ns") < 10_000_000);
     assert!(of(last, "seen") < 50, "{last:#}");
-    assert_eq!(last["outcome"], "failed", "{last:#}");
+    // A guest's command says of its own accord that its time is virtual, and a pin in it is not judged.
+    assert_eq!(last["outcome"], "virtual-time", "{last:#}");
 }

@@ -8,7 +8,6 @@ use crate::view::{Course, Follower, Part};
 use canary::WithCanary;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
-use wakepath_archive::VirtualTime;
 use wakepath_directory::{Directory, Trust};
 use wakepath_lab::{Order, Ordered, first_process};
 use wakepath_load::{Cache, Caches};
@@ -45,13 +44,6 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
     let clock_source = measured::clock_source(facts);
     let mut start = run_started(&scenario, clock_source, notes.collect(), SystemTime::now())?;
     start.notes.extend(in_vain);
-    start.virtual_time = Some(VirtualTime {
-        ns_per_instruction: order.ns_per_instruction,
-        seed: order.seed,
-        cpus: order.cpus,
-        turn_ns: order.turn_ns,
-        emulator: None,
-    });
     let observer = Follower::new(&scenario.name, Course::default(), Part::default(), true);
     let mut observer = WithCanary::new(observer, directory);
     Measurement {
