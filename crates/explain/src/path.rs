@@ -9,6 +9,7 @@ use crate::cpu::{Context, Cpu, Doing, Span, is_ipi};
 use crate::cycle::{Piece, Stretch, WokenBy};
 use crate::idle_exit::IdleExits;
 use crate::track::{Happened, Interval, State, Track};
+use std::cell::Cell;
 use wakepath_timeline::{Sample, SampleFlags, Thread};
 
 /// The window that explains a cycle.
@@ -122,6 +123,16 @@ fn woken_by(from: &Context) -> WokenBy {
     }
 }
 
+/// The interrupt that woke the thread, up to an instant.
+#[derive(Clone, Copy)]
+struct LookedAt {
+    cpu: u16,
+    since_ns: u64,
+    until_ns: u64,
+    /// Whether there was nothing but interrupt and timers.
+    unbroken: bool,
+}
+
 struct Cut<'a> {
     window: &'a Window<'a>,
     sample: &'a Sample,
@@ -130,6 +141,8 @@ struct Cut<'a> {
     own_interrupt_ns: Option<u64>,
     own_expiry_ns: Option<u64>,
     own_cpu: u16,
+    /// How far it has been looked at: each stretch of a storm of timers is looked at once.
+    looked_at: Cell<Option<LookedAt>>,
     /// Where and when the timer woke the thread, and the beginning of the interrupt that brought
     /// this to another CPU.
     woken_at: Option<(u16, u64)>,
@@ -145,6 +158,7 @@ impl<'a> Cut<'a> {
             own_interrupt_ns: None,
             own_expiry_ns: None,
             own_cpu: 0,
+            looked_at: Cell::new(None),
             woken_at: None,
             sent_wake_up_ns: None,
         }
@@ -283,10 +297,22 @@ impl<'a> Cut<'a> {
         let Some(cpu) = self.window.cpus.get(usize::from(self.own_cpu)) else {
             return false;
         };
-        let mut unbroken = true;
-        cpu.between(since_ns, at_ns, |_, _, span| {
-            unbroken &= matches!(span.doing, Doing::Interrupt(..) | Doing::Timer(_));
+        let known = self.looked_at.get().filter(|known| {
+            (known.cpu, known.since_ns) == (self.own_cpu, since_ns) && known.until_ns <= at_ns
         });
+        let from_ns = known.map_or(since_ns, |known| known.until_ns);
+        let mut unbroken = known.is_none_or(|known| known.unbroken);
+        if unbroken {
+            cpu.between(from_ns, at_ns, |_, _, span| {
+                unbroken &= matches!(span.doing, Doing::Interrupt(..) | Doing::Timer(_));
+            });
+        }
+        self.looked_at.set(Some(LookedAt {
+            cpu: self.own_cpu,
+            since_ns,
+            until_ns: at_ns,
+            unbroken,
+        }));
         unbroken
     }
 

@@ -3,6 +3,7 @@
 
 use crate::cause::Cause;
 use crate::cycle::{Explained, Piece, Stretch};
+use std::collections::HashMap;
 
 /// The usual cost of the parts that every cycle has: medians, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -205,11 +206,13 @@ fn take_excess(
         return;
     }
     let mut excess = total - usual_ns;
-    while excess > 0 {
-        let matching = (0..pieces.len()).filter(|&index| which(&pieces[index]));
-        let Some(longest) = matching.max_by_key(|&index| pieces[index].ns()) else {
+    let matching = (0..pieces.len()).filter(|&index| which(&pieces[index]));
+    let mut longest_first: Vec<usize> = matching.collect();
+    longest_first.sort_unstable_by_key(|&index| std::cmp::Reverse((pieces[index].ns(), index)));
+    for longest in longest_first {
+        if excess == 0 {
             return;
-        };
+        }
         let piece = &mut pieces[longest];
         if piece.ns() <= excess {
             excess -= piece.ns();
@@ -232,14 +235,17 @@ fn take_excess(
 /// in time, or the largest one, or its own work.
 fn overrun_of(previous: &Explained, this: &wakepath_timeline::Sample) -> Cause {
     let mut sums: Vec<(&Cause, u64)> = Vec::new();
+    // Threads by the thousand may have run, each of them a cause.
+    let mut places: HashMap<&Cause, usize> = HashMap::new();
     for piece in previous.latency.iter().chain(&previous.execution) {
         if piece.cause.is_usual() {
             continue;
         }
-        match sums.iter_mut().find(|(cause, _)| *cause == &piece.cause) {
-            Some((_, ns)) => *ns += piece.ns(),
-            None => sums.push((&piece.cause, piece.ns())),
-        }
+        let place = *places.entry(&piece.cause).or_insert_with(|| {
+            sums.push((&piece.cause, 0));
+            sums.len() - 1
+        });
+        sums[place].1 += piece.ns();
     }
     let response_ns = previous
         .sample

@@ -12,6 +12,7 @@ mod laboratory;
 mod own_threads;
 mod shares;
 mod stood_still;
+mod storms;
 mod stream;
 mod timer_elsewhere;
 mod timerfd;
@@ -27,6 +28,7 @@ wakepath_test_program::program![
     own_threads::TESTS,
     shares::TESTS,
     stood_still::TESTS,
+    storms::TESTS,
     timer_elsewhere::TESTS,
     timerfd::TESTS,
 ];

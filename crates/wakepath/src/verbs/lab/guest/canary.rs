@@ -1,5 +1,5 @@
 //! Tells a guest's canary while it measures: all that came into its log, after each segment. Whatever else is told of a
-//! run is passed on.
+//! run is passed on, but for what has to be explained first.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -64,9 +64,9 @@ impl<O: Observer> Observer for WithCanary<O> {
         let _ = writeln!(io::stdout(), "{line}");
     }
 
-    fn traced(&mut self, segment: &Segment, directory: &Path) {
-        self.observer.traced(segment, directory);
-    }
+    /// Looks for no worst cycle. An emulated CPU that the loads have as well explains for a hundred virtual seconds what
+    /// the host, which has all of it afterwards, explains in one.
+    fn traced(&mut self, _: &Segment, _: &Path) {}
 
     fn note(&mut self, text: &str) {
         self.observer.note(text);

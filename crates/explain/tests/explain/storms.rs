@@ -1,0 +1,83 @@
+//! Thousands of timers or threads in one cycle: every one of them is told, and explaining takes time in proportion.
+
+use crate::stream::*;
+use std::time::{Duration, Instant};
+use wakepath_explain::Explained;
+use wakepath_timeline::{Interrupt, Left, SampleFlags, What};
+
+wakepath_test_program::tests![
+    timers_that_expire_with_the_loop_s_own_take_time_in_proportion,
+    threads_that_ran_in_the_cycle_before_take_time_in_proportion,
+];
+
+const FEW: u64 = 1_000;
+const MANY: u64 = 16 * FEW;
+/// Sixteen times as many may take four times sixteen as long, caches included; squares would take 256 times.
+const AT_MOST: u32 = 64;
+
+/// One interrupt: the loop's own timer, and so many others behind it.
+fn timers(count: u64) -> Stream {
+    let mut stream = Stream::with(hog(), fifo());
+    let from = DUE + 2 * US;
+    stream.at(from, What::InterruptEntry(Interrupt::LocalTimer));
+    stream.expiry(from + US, "hrtimer_wakeup");
+    stream.wake(from + 2 * US);
+    stream.at(from + 2 * US + 500, What::TimerExpiryExit { timer: 7 });
+    let mut at = from + 3 * US;
+    for _ in 0..count {
+        stream.expiry(at, "timerfd_tmrproc");
+        stream.at(at + 100, What::TimerExpiryExit { timer: 7 });
+        at += 200;
+    }
+    stream.at(at, What::InterruptExit(Interrupt::LocalTimer));
+    stream.run(at + 5 * US, DUE, Left::Sleeping);
+    stream.switch(at + 60 * US, hog(), Left::Sleeping);
+    stream
+}
+
+/// A cycle beside so many threads, each another one, and the next, due before that one had ended.
+fn threads(count: u64) -> Stream {
+    let mut stream = Stream::with(hog(), thread(LOOP, "loop", 120));
+    stream.timer(DUE + 2 * US);
+    let mut at = DUE + 7 * US;
+    for number in 0..count {
+        let neighbour = thread(1_000 + number as u32, "neighbour", 120);
+        stream.switch(at, neighbour, Left::Runnable);
+        at += 1_000_000 / FEW + 50;
+    }
+    stream.run(at, DUE, Left::Runnable);
+    let late = SampleFlags::DUE_ALREADY_PAST;
+    stream.flagged(DUE + MS, at + 60 * US, at + 90 * US, late);
+    stream.switch(at + 100 * US, hog(), Left::Sleeping);
+    stream
+}
+
+/// The cycles, and the shortest of three times that explaining took.
+fn timed(stream: &Stream) -> (Vec<Explained>, Duration) {
+    let once = || {
+        let begun = Instant::now();
+        (stream.explain(), begun.elapsed())
+    };
+    let all = [once(), once(), once()];
+    let shortest = all.iter().map(|(_, took)| *took).min().unwrap();
+    (all.into_iter().next().unwrap().0, shortest)
+}
+
+fn assert_in_proportion(of: fn(u64) -> Stream, kind: &str) {
+    let (few, briefly) = timed(&of(FEW));
+    let (many, took) = timed(&of(MANY));
+    assert!(took < briefly * AT_MOST, "{briefly:?}, then {took:?}");
+    for cycles in [&few, &many] {
+        cycles.iter().for_each(assert_adds_up);
+    }
+    let (few, many) = (of_kind(&few[0], kind), of_kind(&many[0], kind));
+    assert!(few > 0 && many > 15 * few, "{few} and {many} ns");
+}
+
+fn timers_that_expire_with_the_loop_s_own_take_time_in_proportion() {
+    assert_in_proportion(timers, "other-timer");
+}
+
+fn threads_that_ran_in_the_cycle_before_take_time_in_proportion() {
+    assert_in_proportion(threads, "thread");
+}
