@@ -29,7 +29,16 @@ pub fn run_as_child(parent: i32, shared: i32) -> Result<(), Failure> {
 /// In the child: make the kernel kill it when its parent dies. Returns false when the parent was
 /// dead already.
 pub fn die_with(parent: i32) -> bool {
-    let set = set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
+    hear_of_death(parent, Signal::KILL)
+}
+
+/// As [`die_with`], for a child that listens for SIGTERM and ends in order then.
+pub fn end_with(parent: i32) -> bool {
+    hear_of_death(parent, Signal::TERM)
+}
+
+fn hear_of_death(parent: i32, signal: Signal) -> bool {
+    let set = set_parent_process_death_signal(Some(signal)).is_ok();
     set && is_child_of(parent)
 }
 

@@ -16,7 +16,7 @@ mod refusal;
 mod work;
 
 pub use core_latency::{CoreLatencyReply, measure_core_latency};
-pub use host::{die_with, is_child_of, run_as_child, shared_memory};
+pub use host::{die_with, end_with, is_child_of, run_as_child, shared_memory};
 pub use policies::keep_for;
 pub use process::run;
 pub use protocol::{

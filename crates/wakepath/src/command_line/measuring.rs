@@ -300,6 +300,9 @@ pub struct Output {
     /// Milliseconds that come after this part.
     #[arg(long, hide = true, default_value_t = 0)]
     pub part_then: u64,
+    /// Process that starts this part, and whose death ends it in order.
+    #[arg(long, hide = true)]
+    pub part_of: Option<i32>,
 }
 
 /// Watch a program that was not written for wakepath, without changing it: which of its threads are

@@ -3,7 +3,11 @@
 
 use crate::terminal::tell;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use wakepath_archive::Run;
+
+/// What a round takes to end in order after the command that started it was killed, and some more.
+const ENDING: Duration = Duration::from_secs(10);
 
 /// Moves it to the first place that is free, where it is there; `what` is what it was to become. `free` gives the
 /// places by their number, from 1.
@@ -15,7 +19,7 @@ pub fn set_aside(
     if !place.exists() {
         return Ok(());
     }
-    if let Some(by) = Run::writer(place) {
+    if let Some(by) = writer_after_a_while(place) {
         return Err(format!(
             "{}: this round is still under way ({by} writes it): go on when it has ended",
             place.display()
@@ -30,4 +34,15 @@ pub fn set_aside(
         );
     }
     Ok(())
+}
+
+/// Who writes it, after a round had time to end whose command was killed just now.
+fn writer_after_a_while(place: &Path) -> Option<String> {
+    let begun = Instant::now();
+    loop {
+        match Run::writer(place) {
+            Some(_) if begun.elapsed() < ENDING => std::thread::sleep(Duration::from_millis(50)),
+            writer => return writer,
+        }
+    }
 }

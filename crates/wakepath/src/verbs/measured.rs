@@ -143,6 +143,12 @@ pub fn measure_after(
         None => plan,
     };
     let interrupt = Interrupt::listen()?;
+    if output
+        .part_of
+        .is_some_and(|parent| !wakepath_measured_loop::end_with(parent))
+    {
+        return Err("the command that this run is a part of is gone".into());
+    }
     load_controllers(&plan, &interrupt)?;
     for command in plan.segments().filter_map(|of| of.loop_spec.program()) {
         let program = command.first().map_or("", String::as_str);

@@ -1,5 +1,5 @@
 //! Runs that are parts of something larger, a search or a trial: each a process of its own, which
-//! shows the live view on the same terminal and is told what comes after it.
+//! shows the live view on the same terminal, is told what comes after it, and ends with the one that started it.
 
 use crate::view::is_wanted;
 use std::io;
@@ -49,6 +49,7 @@ impl Parts {
         };
         let begun = Instant::now();
         command
+            .args(["--part-of", &std::process::id().to_string()])
             .arg("--json")
             .stdin(Stdio::null())
             .stdout(Stdio::null());

@@ -1,7 +1,7 @@
 //! `wakepath experiment`: rounds are joined to a page, an interrupted one is set aside and measured again, and what
 //! can't be joined is refused before anything is measured.
 
-use crate::started::{Finished, Place, Start, kill, loop_cpu, marked};
+use crate::started::{Finished, Place, Start, loop_cpu, marked, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::time::Duration;
@@ -220,15 +220,11 @@ fn a_round_that_somebody_still_measures_is_left_alone() {
         .with(&words)
         .start();
     running.the(crate::started::Role::Loop);
-    running.signal(Signal::KILL);
-    let killed = running.finish();
-    // The round's own process goes on: its samples are worth having.
-    let refused = experiment(killed.place, &words);
-    let folder = refused.place.path().join("rounds").join(&kernel);
-    let names: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().collect();
-    for pid in marked(refused.place.mark()) {
-        kill(pid, Signal::KILL);
-    }
+    let rounds = running.directory().with_file_name("rounds");
+    let second = Start::command(&["experiment", "run", "beaglepilot", "--continue"]);
+    let refused = second
+        .with(&["--directory".as_ref(), rounds.as_os_str()])
+        .finish();
     refused.assert_code(1);
     assert!(
         refused
@@ -237,7 +233,21 @@ fn a_round_that_somebody_still_measures_is_left_alone() {
         "{}",
         refused.said()
     );
+    let names: Vec<_> = std::fs::read_dir(rounds.join(&kernel))
+        .unwrap()
+        .flatten()
+        .collect();
     assert_eq!(names.len(), 1, "{names:?}");
+    running.signal(Signal::KILL);
+    let killed = running.finish();
+    wait_until(
+        "the round ends with its command",
+        Duration::from_secs(10),
+        || marked(killed.place.mark()).is_empty(),
+    );
+    let round = wakepath_archive::Run::open(&rounds.join(&kernel).join("round-1"));
+    let ending = round.expect("a run in order").manifest.ending;
+    assert_eq!(ending, wakepath_archive::Ending::Interrupted);
 }
 
 fn a_round_that_is_refused_leaves_nothing_and_its_reason_is_said_once() {

@@ -1,11 +1,14 @@
 //! `wakepath rate` of a scenario: each step is a run that stays, a search that goes on measures none
 //! again, and one for something else is refused.
 
-use crate::started::{Place, Start, loop_cpu};
+use crate::started::{Place, Start, loop_cpu, wait_until};
+use rustix::process::Signal;
+use std::time::Duration;
 use wakepath_archive::Run;
 
 wakepath_test_program::tests![
     a_scenario_s_highest_rate_is_found_with_a_run_for_each_step,
+    a_step_whose_search_was_killed_is_measured_again,
     of_tasks_one_has_its_rate_searched_for_while_the_others_keep_theirs,
 ];
 
@@ -57,6 +60,41 @@ fn a_scenario_s_highest_rate_is_found_with_a_run_for_each_step() {
     );
     let other = search(again.place, &["--policy", "OTHER nice 5"]);
     other.assert_refused(1, &["holds a search for"]);
+}
+
+fn a_step_whose_search_was_killed_is_measured_again() {
+    let place = Place::new();
+    let scenario = format!(
+        "name = \"any\"\nrate = \"250 Hz\"\nduration = \"1 s\"\nwarm-up = \"50 ms\"\npolicies = [\"OTHER\"]\ncpu = {}\n\
+         phases = [{{ name = \"idle\" }}]\ncriterion = {{ miss-fraction = \"90 %\" }}\n",
+        loop_cpu()
+    );
+    std::fs::write(place.path().join("any.toml"), scenario).unwrap();
+    let words = [
+        "rate", "any.toml", "--from", "100Hz", "--to", "200Hz", "--block", "3s", "--json",
+    ];
+    let search = |place| Start::command_in(place, &words).with(&["--directory", "found"]);
+    let running = search(place).start();
+    let found = running.directory().with_file_name("found");
+    wait_until("samples", Duration::from_secs(30), || {
+        let run = Run::open(&found.join("100-hz"));
+        run.is_ok_and(|run| run.manifest.thread(0, 0).is_some_and(|of| of.recorded > 20))
+    });
+    running.signal(Signal::KILL);
+    let killed = running.finish();
+    let answered = search(killed.place).finish();
+    answered.assert_code(0);
+    let answer = answered.json();
+    assert_eq!(answer["steps"][0]["was_there"], false, "{answer:#}");
+    let recorded = |name: &str| {
+        let run = Run::open(&found.join(name)).expect("a run in order");
+        run.manifest.thread(0, 0).unwrap().recorded
+    };
+    let (cut_short, whole) = (recorded("cut-short-1-100-hz"), recorded("100-hz"));
+    assert!(
+        20 < cut_short && cut_short < whole,
+        "{cut_short} and {whole}"
+    );
 }
 
 fn of_tasks_one_has_its_rate_searched_for_while_the_others_keep_theirs() {

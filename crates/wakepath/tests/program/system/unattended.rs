@@ -1,4 +1,4 @@
-//! A scenario for hours in short: rounds killed and interrupted in the middle, gone on with, and every cycle of the
+//! A scenario for hours in short: rounds killed, interrupted and left alone in the middle, gone on with, and every cycle of the
 //! whole rounds counted once.
 
 use crate::started::{Place, Running, Start, loop_cpu, wait_until};
@@ -73,7 +73,13 @@ fn rounds_that_were_killed_and_interrupted_go_on_and_count_every_cycle_of_the_wh
         "{said}"
     );
 
-    let ended = Start::command_in(interrupted.place, &go_on)
+    // Killed alone, the command takes its round with it, which ends in order; the next one waits for that.
+    let running = Start::command_in(interrupted.place, &go_on).start();
+    in_the_round_after(&running, &directory, 3);
+    running.signal(Signal::KILL);
+    let killed = running.finish();
+
+    let ended = Start::command_in(killed.place, &go_on)
         .with(&["--json"])
         .finish();
     ended.assert_code(0);
@@ -83,7 +89,7 @@ fn rounds_that_were_killed_and_interrupted_go_on_and_count_every_cycle_of_the_wh
         service["rounds"],
         serde_json::json!({"measured": ROUNDS, "of": ROUNDS})
     );
-    assert_eq!(service["starts"], 3);
+    assert_eq!(service["starts"], 4);
     // All rounds' samples are still there: what is said of them together is theirs.
     let runs: Vec<Run> = (1..=ROUNDS)
         .map(|round| Run::open(&directory.join(format!("segments/round-{round:06}"))).unwrap())
@@ -123,7 +129,7 @@ fn rounds_that_were_killed_and_interrupted_go_on_and_count_every_cycle_of_the_wh
     let aside: Vec<_> = std::fs::read_dir(directory.join("cut-short"))
         .unwrap()
         .collect();
-    assert_eq!(aside.len(), 2, "{aside:?}");
+    assert_eq!(aside.len(), 3, "{aside:?}");
     let again = Start::command_in(ended.place, &go_on)
         .with(&["--json"])
         .finish();
