@@ -26,7 +26,7 @@ pub fn run_started(
             version: VERSION.into(),
             commit: Some(env!("WAKEPATH_COMMIT").into()),
         },
-        command: std::env::args().collect(),
+        command: without_parts(std::env::args()),
         started,
         scenario: ScenarioText {
             name: scenario.name.clone(),
@@ -37,4 +37,28 @@ pub fn run_started(
         virtual_time: wakepath_lab::virtual_time_here(),
         ..RunStarted::default()
     })
+}
+
+/// A command line as a person would type it again: without what a larger command says to its parts.
+fn without_parts(mut words: impl Iterator<Item = String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--part" | "--part-then" | "--part-of" => drop(words.next()),
+            _ => kept.push(word),
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_parts;
+
+    #[test]
+    fn a_part_s_command_can_be_typed_again() {
+        let words = "wakepath run a.toml --part-of 7 --json --part round --part-then 9 --no-tui";
+        let kept = without_parts(words.split(' ').map(str::to_owned));
+        assert_eq!(kept.join(" "), "wakepath run a.toml --json --no-tui");
+    }
 }

@@ -38,6 +38,8 @@ pub fn set_aside(
 
 /// Who writes it, after a round had time to end whose command was killed just now.
 fn writer_after_a_while(place: &Path) -> Option<String> {
+    let writer = Run::writer(place)?;
+    tell!("{}: waiting for {writer} to end", place.display());
     let begun = Instant::now();
     loop {
         match Run::writer(place) {
