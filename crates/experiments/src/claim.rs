@@ -195,6 +195,8 @@ enum Missing {
     Figures(String),
     #[error("no kernel events of {0}")]
     Events(String),
+    #[error("no kernel events of {0}, which was measured without --trace")]
+    Untraced(String),
     #[error("too little of {0} is explained")]
     Explanation(String),
 }
@@ -344,7 +346,11 @@ fn explained<'a>(
     let found = runs.map(|guest| guest.explained(cell.phase, cell.policy));
     let found = found.collect::<Option<Vec<_>>>();
     let found = found.filter(|found| !found.is_empty());
-    found.ok_or_else(|| Missing::Events(told(cell)))
+    let is_there = repeated.runs_of(cell.guest).next().is_some();
+    found.ok_or_else(|| match repeated.experiment.setting {
+        Setting::Board if is_there => Missing::Untraced(told(cell)),
+        _ => Missing::Events(told(cell)),
+    })
 }
 
 fn woken(repeated: &Repeated, cell: Cell<'_>, way: &str) -> Tried {

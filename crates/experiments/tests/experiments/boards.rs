@@ -157,6 +157,17 @@ fn a_kernel_that_was_not_booted_is_not_measured_and_the_page_says_how_to_go_on()
         assert_eq!(finding.agreement, Agreement::NotMeasured);
         assert!(finding.here.contains("PREEMPT"), "{}", finding.here);
     }
+    let untraced = findings(&rounds("pi5-250hz", "standard", &[5_000, 6_000, 7_000]));
+    let woken = untraced
+        .iter()
+        .find(|one| one.published.contains("SoftIRQ"));
+    assert!(
+        woken
+            .unwrap()
+            .here
+            .ends_with("was measured without --trace"),
+        "{woken:?}"
+    );
     let both = Repeated {
         guests: [
             vanilla.guests,
