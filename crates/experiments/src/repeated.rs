@@ -8,6 +8,7 @@ use wakepath_assess::{Assessment, Picture};
 use wakepath_explain::{ConditionExplanation, Explanation};
 use wakepath_report::Figures;
 use wakepath_statistics::DistributionSummary;
+use wakepath_verdict::{Judgement, Outcome};
 
 /// An experiment with the runs of its guests.
 #[derive(Debug)]
@@ -62,6 +63,16 @@ pub struct Measured {
     pub execution: Option<DistributionSummary>,
     /// Response time over the cycles that ran, in nanoseconds.
     pub response: Option<DistributionSummary>,
+    /// Why it is no evidence, where it is none: a load that did not prove its work, another policy than asked for.
+    /// No claim is judged by it.
+    pub invalid: Option<String>,
+}
+
+/// The gravest reason for which a condition is no evidence.
+fn invalid(judged: &Judgement) -> Option<String> {
+    let mut reasons = judged.reasons.iter();
+    let gravest = reasons.find(|reason| reason.bearing() == Outcome::Invalid);
+    gravest.map(ToString::to_string)
 }
 
 impl GuestRun {
@@ -84,6 +95,7 @@ impl GuestRun {
                 latency: judged.cycles.latency_as_scheduled.clone(),
                 execution: judged.cycles.execution.clone(),
                 response: judged.cycles.response.clone(),
+                invalid: invalid(judged),
             }
         });
         Self {
@@ -124,6 +136,11 @@ impl GuestRun {
 }
 
 impl Measured {
+    /// A figure, in nanoseconds; none of a condition that is no evidence.
+    fn evident(&self, figure: Figure) -> Option<f64> {
+        self.invalid.is_none().then(|| self.figure(figure))?
+    }
+
     /// A figure, in nanoseconds.
     pub fn figure(&self, figure: Figure) -> Option<f64> {
         Some(match figure {
@@ -145,10 +162,10 @@ impl GuestRun {
     /// the smallest or the largest.
     pub fn figure(&self, phase: &str, policy: &str, figure: Figure) -> Option<f64> {
         if policy != OVER_POLICIES {
-            return self.condition(phase, policy)?.figure(figure);
+            return self.condition(phase, policy)?.evident(figure);
         }
         let all = self.conditions.iter().filter(|one| one.phase == phase);
-        let mut all = all.map(|one| one.figure(figure));
+        let mut all = all.map(|one| one.evident(figure));
         let first = all.next()??;
         match figure {
             Figure::Min => all.try_fold(first, |least, one| Some(least.min(one?))),

@@ -44,6 +44,33 @@ pub fn latencies(text: &mut String, repeated: &Repeated) {
         setting.replicates(),
         one = setting.replicate()
     );
+    invalid(text, repeated);
+}
+
+/// What is in the table and is no evidence: once for each reason.
+fn invalid(text: &mut String, repeated: &Repeated) {
+    let mut found: Vec<(String, usize)> = Vec::new();
+    for run in &repeated.guests {
+        for one in &run.conditions {
+            let Some(why) = &one.invalid else { continue };
+            let told = format!("{}, {}, {}: {why}", run.guest.name, one.policy, one.phase);
+            match found.iter_mut().find(|(known, _)| *known == told) {
+                Some((_, runs)) => *runs += 1,
+                None => found.push((told, 1)),
+            }
+        }
+    }
+    if !found.is_empty() {
+        line!(text, "\nNo evidence, and no claim is judged by it:\n");
+    }
+    let setting = repeated.experiment.setting;
+    for (told, runs) in found {
+        let unit = match runs {
+            1 => setting.replicate(),
+            _ => setting.replicates(),
+        };
+        line!(text, "- {told} ({runs} {unit})");
+    }
 }
 
 /// A row for each kernel that was not given, with what was published of it.

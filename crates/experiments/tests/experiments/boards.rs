@@ -14,6 +14,7 @@ wakepath_test_program::tests![
     a_boot_is_known_by_its_preemption_and_its_isolation,
     a_frame_within_its_period_needs_five_rounds_to_be_shown,
     rounds_of_two_boards_or_of_two_lengths_are_not_put_together,
+    a_condition_that_is_no_evidence_is_named_with_its_reason_and_judged_by_nothing,
     a_kernel_that_was_not_booted_is_not_measured_and_the_page_says_how_to_go_on,
 ];
 
@@ -87,6 +88,7 @@ fn rounds(name: &str, guest: &str, latencies: &[i64]) -> Repeated {
                     latency: of(vec![ns, ns + 1]),
                     execution: of(vec![ns]),
                     response: of(vec![2 * ns]),
+                    invalid: None,
                 });
             }
         }
@@ -148,6 +150,31 @@ fn rounds_of_two_boards_or_of_two_lengths_are_not_put_together() {
     assert_eq!(
         put_together(|round| round.conditions[0].scheduled = 3),
         Err(Unlike::Lengths { guest: "vanilla" })
+    );
+}
+
+fn a_condition_that_is_no_evidence_is_named_with_its_reason_and_judged_by_nothing() {
+    let mut measured = rounds("aura-100hz", "this kernel", &[4_000_000; 5]);
+    let before = findings(&measured);
+    for round in &mut measured.guests {
+        for condition in &mut round.conditions {
+            condition.invalid = Some("the load files did not prove its work".into());
+        }
+    }
+    let lines = page(&[measured]).text;
+    let first = "this kernel, ";
+    let told = lines
+        .lines()
+        .find(|line| line.contains(first) && line.contains("did not prove"));
+    assert!(told.unwrap().ends_with("(5 rounds)"), "{lines}");
+    assert!(
+        lines.contains("No evidence, and no claim is judged by it:"),
+        "{lines}"
+    );
+    assert_eq!(before[0].agreement, Agreement::Agrees);
+    assert!(
+        lines.contains("- **not measured**: ") && !lines.contains("- **agrees**"),
+        "{lines}"
     );
 }
 

@@ -58,6 +58,7 @@ fn with_seeds(
                     latency: Distribution::new(values).map(|values| values.summary()),
                     execution: None,
                     response: None,
+                    invalid: None,
                 });
             }
         }
