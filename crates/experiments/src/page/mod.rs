@@ -33,7 +33,7 @@ hardware jitter are absent, and a largest value is the largest of so many, no bo
 
 One seed is one sample, and its largest value one draw. Each guest runs with several, and a claim is
 judged over them, each run as one observation: it *agrees* or *contradicts* where an exact test (Mann and
-Whitney's; of counts of runs the sign test) gives chance less than 5 % in that direction, else it is
+Whitney's; of counts of runs the sign test) gives chance at most 5 % in that direction, else it is
 *undecided*. Figures and single causes are those of the first seed.
 
 Guests of several CPUs take turns, and each of their figures may be off by a turn: a claim that this
@@ -48,7 +48,7 @@ load: what can be compared is their order. A largest value is the largest of so 
 
 One round is one sample, and its largest value one draw. Each kernel is measured in several rounds, and a claim
 is judged over them, each round as one observation: it *agrees* or *contradicts* where an exact test (Mann and
-Whitney's; of counts of rounds the sign test) gives chance less than 5 % in that direction, else it is
+Whitney's; of counts of rounds the sign test) gives chance at most 5 % in that direction, else it is
 *undecided*. What a board has not booted is *not measured*: boot that kernel and go on with `--continue`. Pictures
 and single causes are those of the first round. Rounds of one boot share what that boot drew.
 ";
