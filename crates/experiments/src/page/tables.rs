@@ -47,29 +47,30 @@ pub fn latencies(text: &mut String, repeated: &Repeated) {
     invalid(text, repeated);
 }
 
-/// What is in the table and is no evidence: once for each reason.
+/// What is in the table and is no evidence: each condition once, with the first reason.
 fn invalid(text: &mut String, repeated: &Repeated) {
-    let mut found: Vec<(String, usize)> = Vec::new();
+    let mut found: Vec<(String, &str, usize)> = Vec::new();
     for run in &repeated.guests {
         for one in &run.conditions {
             let Some(why) = &one.invalid else { continue };
-            let told = format!("{}, {}, {}: {why}", run.guest.name, one.policy, one.phase);
-            match found.iter_mut().find(|(known, _)| *known == told) {
-                Some((_, runs)) => *runs += 1,
-                None => found.push((told, 1)),
+            let condition = format!("{}, {}, {}", run.guest.name, one.policy, one.phase);
+            match found.iter_mut().find(|(known, ..)| *known == condition) {
+                Some((.., runs)) => *runs += 1,
+                None => found.push((condition, why, 1)),
             }
         }
     }
-    if !found.is_empty() {
-        line!(text, "\nNo evidence, and no claim is judged by it:\n");
+    if found.is_empty() {
+        return;
     }
+    line!(text, "\nNo evidence, and no claim is judged by it:\n");
     let setting = repeated.experiment.setting;
-    for (told, runs) in found {
+    for (condition, why, runs) in found {
         let unit = match runs {
             1 => setting.replicate(),
             _ => setting.replicates(),
         };
-        line!(text, "- {told} ({runs} {unit})");
+        line!(text, "- {condition} ({runs} {unit}): {why}");
     }
 }
 
