@@ -62,14 +62,10 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let directory = fs::canonicalize(&directory).map_err(said)?;
     let scratch = place::scratch("release")?;
     let mut rows = Vec::new();
+    let apart =
+        |artefacts: Artefacts| artefacts(&builds, &version, compression, &directory, &scratch);
     if let Some(artefacts) = alone {
-        rows.extend(artefacts(
-            &builds,
-            &version,
-            compression,
-            &directory,
-            &scratch,
-        )?);
+        rows.extend(apart(artefacts)?);
         return finished(&rows, &directory, &scratch);
     }
     for &build in &builds {
@@ -111,13 +107,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     // After the installer, which offers every archive that it finds.
     if !is_given {
         for (_, artefacts) in APART {
-            rows.extend(artefacts(
-                &builds,
-                &version,
-                compression,
-                &directory,
-                &scratch,
-            )?);
+            rows.extend(apart(artefacts)?);
         }
     }
     finished(&rows, &directory, &scratch)

@@ -68,6 +68,19 @@ pub struct Measured {
     pub invalid: Option<String>,
 }
 
+/// Whether each condition has as many due times in all runs in which it is evidence: one that could not run has none.
+fn are_of_one_length(runs: &[&GuestRun]) -> bool {
+    let conditions = |run: &GuestRun| run.conditions.len();
+    let most = runs.iter().map(|run| conditions(run)).max().unwrap_or(0);
+    let of = |at: usize| {
+        let all = runs.iter().map(move |run| &run.conditions[at]);
+        all.filter(|one| one.invalid.is_none())
+            .map(|one| one.scheduled)
+    };
+    runs.iter().all(|run| conditions(run) == most)
+        && (0..most).all(|at| of(at).min() == of(at).max())
+}
+
 /// The gravest reason for which a condition is no evidence.
 fn invalid(judged: &Judgement) -> Option<String> {
     let mut reasons = judged.reasons.iter();
@@ -220,13 +233,9 @@ impl Repeated {
                 other: told(other),
             });
         }
-        let lengths = |run: &GuestRun| -> Vec<u64> {
-            run.conditions.iter().map(|one| one.scheduled).collect()
-        };
         for guest in experiment.guests {
-            let mut runs = guests.iter().filter(|run| run.guest.name == guest.name);
-            let first = runs.next().map(lengths);
-            if runs.any(|run| Some(lengths(run)) != first) {
+            let runs = guests.iter().filter(|run| run.guest.name == guest.name);
+            if !are_of_one_length(&runs.collect::<Vec<_>>()) {
                 return Err(Unlike::Lengths { guest: guest.name });
             }
         }

@@ -40,7 +40,7 @@ pub fn run_started(
 }
 
 /// A command line as a person would type it again: without what a larger command says to its parts.
-fn without_parts(mut words: impl Iterator<Item = String>) -> Vec<String> {
+pub fn without_parts(mut words: impl Iterator<Item = String>) -> Vec<String> {
     let mut kept = Vec::new();
     while let Some(word) = words.next() {
         match word.as_str() {

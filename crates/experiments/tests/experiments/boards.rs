@@ -151,6 +151,13 @@ fn rounds_of_two_boards_or_of_two_lengths_are_not_put_together() {
         put_together(|round| round.conditions[0].scheduled = 3),
         Err(Unlike::Lengths { guest: "vanilla" })
     );
+    let without_a_load = put_together(|round| {
+        round.conditions[0].scheduled = 0;
+        round.conditions[0].invalid = Some("its load is not installed".into());
+    });
+    assert_eq!(without_a_load, Ok(3));
+    let less_conditions = put_together(|round| round.conditions.truncate(0));
+    assert_eq!(less_conditions, Err(Unlike::Lengths { guest: "vanilla" }));
 }
 
 fn a_condition_that_is_no_evidence_is_named_with_its_reason_and_judged_by_nothing() {

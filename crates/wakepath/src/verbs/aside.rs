@@ -21,7 +21,7 @@ pub fn set_aside(
     }
     if let Some(by) = writer_after_a_while(place) {
         return Err(format!(
-            "{}: this round is still under way ({by} writes it): go on when it has ended",
+            "{}: this run is still under way ({by} writes it): go on when it has ended",
             place.display()
         )
         .into());

@@ -1,5 +1,6 @@
 //! The answer that is kept beside a run, so that showing and listing it read no samples.
 
+use crate::beginning::without_parts;
 use crate::command_line::VERSION;
 use crate::usage::quoted;
 use std::path::Path;
@@ -48,10 +49,11 @@ fn digest(directory: &Path) -> Option<String> {
 /// another that it starts.
 pub fn what(command: &[String], scenario: &str) -> String {
     let mut words = Vec::new();
+    let command = without_parts(command.iter().cloned());
     let mut rest = command.iter().skip(1);
     while let Some(word) = rest.next() {
         match word.as_str() {
-            "--directory" | "--part" | "--part-then" => drop(rest.next()),
+            "--directory" => drop(rest.next()),
             "--json" | "--no-tui" | "--trust-directory" => {}
             word => words.push(quoted(word)),
         }

@@ -126,7 +126,8 @@ fn samples_counted_by_value_are_those_of_the_view() {
     let fleet = Fleet::new();
     // What the table is, as a cluster counts it.
     let view = "SELECT run, segment, thread, latency_ns, COUNT(*) AS samples FROM samples \
-                WHERE (COALESCE(flags, 0) & 1) = 0 GROUP BY run, segment, thread, latency_ns \
+                WHERE (COALESCE(flags, 0) & 1) = 0 AND latency_ns IS NOT NULL \
+                GROUP BY run, segment, thread, latency_ns \
                 ORDER BY run, segment, thread, latency_ns";
     let table = "SELECT run, segment, thread, latency_ns, samples FROM sample_hist \
                  ORDER BY run, segment, thread, latency_ns";

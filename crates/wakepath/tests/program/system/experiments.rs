@@ -229,7 +229,7 @@ fn a_round_that_somebody_still_measures_is_left_alone() {
     assert!(
         refused
             .said()
-            .contains("round-1: this round is still under way"),
+            .contains("round-1: this run is still under way"),
         "{}",
         refused.said()
     );

@@ -1,5 +1,5 @@
-//! A scenario for hours in short: rounds killed, interrupted and left alone in the middle, gone on with, and every cycle of the
-//! whole rounds counted once.
+//! A scenario for hours in short: rounds killed, interrupted and left alone in the middle, gone on with, and every
+//! cycle of the whole rounds counted once.
 
 use crate::started::{Place, Running, Start, loop_cpu, wait_until};
 use rustix::process::Signal;
