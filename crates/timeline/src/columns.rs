@@ -3,6 +3,9 @@
 
 use crate::quantity;
 
+/// Columns for words that a line has at least, beside what it begins with.
+const LEAST_FOR_WORDS: usize = 8;
+
 /// Columns that `text` takes: none for an escape sequence that styles and for a combining
 /// character, two for East Asian wide characters and emoji, else one.
 pub fn width(text: &str) -> usize {
@@ -87,7 +90,7 @@ fn in_lines(words: &[&str], first: &str, rest: &str, columns: usize) -> String {
     let mut line = first.to_owned();
     let mut used = width(first);
     let mut is_empty = true;
-    let least = width(first).max(width(rest)) + 8;
+    let least = width(first).max(width(rest)) + LEAST_FOR_WORDS;
     let columns = columns.max(least);
     let mut end = |line: &mut String, used: &mut usize, is_empty: &mut bool| {
         laid.push_str(line.trim_end());
@@ -135,9 +138,12 @@ pub fn folded(text: &str, columns: usize) -> String {
             continue;
         }
         let words = line.trim_start();
-        let indent = " ".repeat((line.len() - words.len()).min(columns / 2));
+        // However deep a line begins, the lines after it keep columns for words.
+        let indent = (line.len() - words.len()).min(columns * 2 / 5);
+        let head = (columns * 3 / 5).min(columns.saturating_sub(indent + LEAST_FOR_WORDS));
+        let indent = " ".repeat(indent);
         // What heads the line in columns of its own keeps its distances.
-        let (first, text) = words.split_at(head_of(words, columns * 3 / 5));
+        let (first, text) = words.split_at(head_of(words, head));
         let deeper = if first.is_empty() { 4 } else { width(first) };
         let rest = format!("{indent}{}", " ".repeat(deeper));
         laid += &wrapped(text, &format!("{indent}{first}"), &rest, columns);
@@ -268,7 +274,16 @@ mod tests {
             prop_assert!(laid.lines().all(|line| width(line) <= columns), "{laid:?}");
             prop_assert_eq!(letters(&laid), letters(&format!("> {text}")));
             prop_assert!(width(&cut(&text, columns)) <= columns);
-            prop_assert!(folded(&text, columns).lines().all(|line| width(line) <= columns));
+        }
+
+        #[test]
+        fn what_is_folded_is_no_wider_however_deep_it_begins_and_whatever_heads_it(
+            indent in " {0,30}", head in "[a-z]{0,20} {0,20}", text in "[a-z漢µ ]{0,80}",
+            columns in 20usize..100
+        ) {
+            let line = format!("{indent}{head}{text}");
+            let laid = folded(&line, columns);
+            prop_assert!(laid.lines().all(|line| width(line) <= columns), "{laid:?}");
         }
     }
 }
