@@ -85,6 +85,7 @@ impl Usual {
 pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> Explained {
     let mut cycle = raw.explained;
     let pieces = &mut cycle.latency;
+    give_timers_their_ends(pieces, TIMES_USUAL * usual.interrupt_ns);
     if let Some(index) = delivery(pieces) {
         keep_usual_at_end(pieces, index, usual.delivery_ns, Cause::TimerDelivery);
     }
@@ -136,6 +137,28 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
         }
     }
     cycle
+}
+
+/// Between the functions of two other timers the interrupt takes the one out of the queue and finds the next:
+/// that is the first one's work, and no part of this path. What takes longer than `allowed_ns` is not.
+fn give_timers_their_ends(pieces: &mut Vec<Piece>, allowed_ns: u64) {
+    let other = |piece: &Piece| matches!(piece.cause, Cause::OtherTimer(_));
+    let is_end = |before: &Piece, gap: &Piece, after: &Piece| {
+        let unbroken = before.to_ns == gap.from_ns && gap.to_ns == after.from_ns;
+        let within = before.stretch == gap.stretch && is_own(gap, after.stretch);
+        other(before) && other(after) && unbroken && within && gap.ns() <= allowed_ns
+    };
+    let mut kept: Vec<Piece> = Vec::with_capacity(pieces.len());
+    let mut all = std::mem::take(pieces).into_iter().peekable();
+    while let Some(piece) = all.next() {
+        match (kept.last_mut(), all.peek()) {
+            (Some(before), Some(after)) if is_end(before, &piece, after) => {
+                before.to_ns = piece.to_ns;
+            }
+            _ => kept.push(piece),
+        }
+    }
+    *pieces = kept;
 }
 
 fn is_own(piece: &Piece, stretch: Stretch) -> bool {

@@ -8,6 +8,8 @@ use wakepath_timeline::{Interrupt, Left, SampleFlags, What};
 wakepath_test_program::tests![
     timers_that_expire_with_the_loop_s_own_take_time_in_proportion,
     threads_that_ran_in_the_cycle_before_take_time_in_proportion,
+    what_an_interrupt_does_between_timers_is_theirs,
+    a_cpu_that_stands_still_between_timers_is_not_theirs,
 ];
 
 const FEW: u64 = 1_000;
@@ -20,19 +22,46 @@ fn timers(count: u64) -> Stream {
     let mut stream = Stream::with(hog(), fifo());
     let from = DUE + 2 * US;
     stream.at(from, What::InterruptEntry(Interrupt::LocalTimer));
-    stream.expiry(from + US, "hrtimer_wakeup");
-    stream.wake(from + 2 * US);
-    stream.at(from + 2 * US + 500, What::TimerExpiryExit { timer: 7 });
-    let mut at = from + 3 * US;
+    own_timer(&mut stream, from + US);
+    let at = other_timers(&mut stream, from + 3 * US, count);
+    stream.at(at, What::InterruptExit(Interrupt::LocalTimer));
+    stream.run(at + 5 * US, DUE, Left::Sleeping);
+    stream.switch(at + 60 * US, hog(), Left::Sleeping);
+    stream
+}
+
+fn own_timer(stream: &mut Stream, at: u64) {
+    stream.expiry(at, "hrtimer_wakeup");
+    stream.wake(at + US);
+    stream.at(at + US + 500, What::TimerExpiryExit { timer: 7 });
+}
+
+/// Half of each timer's 200 ns is its function. Returns where the last has its end.
+fn other_timers(stream: &mut Stream, from: u64, count: u64) -> u64 {
+    let mut at = from;
     for _ in 0..count {
         stream.expiry(at, "timerfd_tmrproc");
         stream.at(at + 100, What::TimerExpiryExit { timer: 7 });
         at += 200;
     }
+    at
+}
+
+/// A cycle with so many timers before the loop's own and behind it. Among those before it the CPU stands still once.
+fn timers_around(count: u64, still: u64) -> Explained {
+    let mut stream = Stream::with(hog(), fifo());
+    let from = DUE + 2 * US;
+    stream.at(from, What::InterruptEntry(Interrupt::LocalTimer));
+    let at = other_timers(&mut stream, from + US, count / 2);
+    let at = other_timers(&mut stream, at + still, count / 2);
+    own_timer(&mut stream, at);
+    let at = other_timers(&mut stream, at + 2 * US, count);
     stream.at(at, What::InterruptExit(Interrupt::LocalTimer));
     stream.run(at + 5 * US, DUE, Left::Sleeping);
     stream.switch(at + 60 * US, hog(), Left::Sleeping);
-    stream
+    let mut cycles = stream.explain();
+    cycles.iter().for_each(assert_adds_up);
+    cycles.pop().unwrap()
 }
 
 /// A cycle beside so many threads, each another one, and the next, due before that one had ended.
@@ -80,4 +109,17 @@ fn timers_that_expire_with_the_loop_s_own_take_time_in_proportion() {
 
 fn threads_that_ran_in_the_cycle_before_take_time_in_proportion() {
     assert_in_proportion(threads, "thread");
+}
+
+fn what_an_interrupt_does_between_timers_is_theirs() {
+    let late = timers_around(FEW, 0);
+    assert_eq!(of_kind(&late, "nothing-ran"), 0);
+    // The last of each lot has its end in the path.
+    assert_eq!(of_kind(&late, "other-timer"), 2 * (FEW * 200 - 100));
+}
+
+fn a_cpu_that_stands_still_between_timers_is_not_theirs() {
+    let late = timers_around(FEW, 300 * US);
+    let still = of_kind(&late, "nothing-ran");
+    assert!((299 * US..=301 * US).contains(&still), "{still}");
 }
