@@ -25,6 +25,9 @@ pub struct Options {
     pub own: Own,
     /// What leaving an idle state takes, by its driver's word.
     pub idle_exits: IdleExits,
+    /// Whether no CPU can have stood still: time passes with their instructions alone, as in a virtual-time guest
+    /// of one CPU.
+    pub never_still: bool,
 }
 
 /// Cycles over which the usual is measured.
@@ -292,6 +295,7 @@ impl Explainer {
             previous_end_ns: of.previous_end_ns.unwrap_or(sample.due_ns),
             is_own_tool: &is_own_tool,
             idle_exits: &self.options.idle_exits,
+            never_still: self.options.never_still,
         };
         let (latency, woken) = path::latency(&window, &sample);
         let execution = path::execution(&window, &sample);
@@ -304,6 +308,7 @@ impl Explainer {
         Raw {
             faulted_on_the_way: faulted(sample.due_ns, sample.wake_ns),
             faulted_in_work: faulted(sample.wake_ns, sample.end_ns),
+            never_still: self.options.never_still,
             frequency_changed: cpu.is_some_and(|cpu| cpu.changed_in(sample.wake_ns, sample.end_ns)),
             explained: Explained {
                 sample,

@@ -23,6 +23,7 @@ pub(crate) struct Window<'a> {
     /// Whether a thread that ran at an instant is wakepath's own.
     pub is_own_tool: &'a dyn Fn(&Thread, u64) -> bool,
     pub idle_exits: &'a IdleExits,
+    pub never_still: bool,
 }
 
 /// Pieces of the latency, and how the thread was woken.
@@ -281,8 +282,8 @@ impl<'a> Cut<'a> {
         let (from_ns, to_ns) = span_ns;
         let idle_exits = self.window.idle_exits;
         let leaving_ns = match idle_exits.exceeded(cpu, state, to_ns - from_ns) {
-            Some(figure_ns) => to_ns - figure_ns,
-            None => from_ns,
+            Some(figure_ns) if !self.window.never_still => to_ns - figure_ns,
+            _ => from_ns,
         };
         self.push(from_ns, leaving_ns, stretch, Cause::NothingRan);
         self.push(leaving_ns, to_ns, stretch, Cause::IdleExit { state });

@@ -32,6 +32,7 @@ pub(crate) struct Raw {
     pub faulted_on_the_way: bool,
     pub faulted_in_work: bool,
     pub frequency_changed: bool,
+    pub never_still: bool,
 }
 
 /// A path's own work that takes more than so many times the usual is not the path's any more:
@@ -100,6 +101,8 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
     ] {
         let beyond = match stretch {
             Stretch::SwitchToUser if raw.faulted_on_the_way => Cause::PageFault,
+            // Then the path's own instructions took what is beyond the usual.
+            _ if raw.never_still => continue,
             _ => Cause::NothingRan,
         };
         take_excess(

@@ -88,7 +88,12 @@ pub fn explain(
         traced += 1;
         let loops = SegmentLoops::read(run, record, &trace)?;
         along.segment(&loops)?;
-        let options = terms::options(&run.manifest.facts, record, &loops.threads());
+        let options = terms::options(
+            &run.manifest.facts,
+            run.manifest.virtual_time.as_ref(),
+            record,
+            &loops.threads(),
+        );
         own_by_name |= matches!(options.own, Own::Named(_));
         let explainer = one_segment(&loops, &trace, options, &mut sums, along)?;
         events += explainer.events();

@@ -1,16 +1,23 @@
 //! What the explainer is told of a segment beside its loops: which threads are wakepath's own, and
 //! what the drivers say of the CPUs' idle states.
 
-use wakepath_archive::{FactsTaken, OwnRole, SegmentRecord};
+use wakepath_archive::{FactsTaken, OwnRole, SegmentRecord, VirtualTime};
 use wakepath_explain::{IdleExits, Options, Own, OwnThread};
 use wakepath_machine::{Facts, IdleGroup};
 
-/// The terms of one segment of a run, on a machine of these facts.
-pub fn options(facts: &[FactsTaken], record: &SegmentRecord, loops: &[Option<u32>]) -> Options {
+/// The terms of one segment of a run, on a machine of these facts and in this time.
+pub fn options(
+    facts: &[FactsTaken],
+    virtual_time: Option<&VirtualTime>,
+    record: &SegmentRecord,
+    loops: &[Option<u32>],
+) -> Options {
     Options {
         usual: None,
         own: own(record, loops),
         idle_exits: idle_exits(facts),
+        // Several take turns, each while the others stand still.
+        never_still: virtual_time.is_some_and(|time| time.cpus == 1),
     }
 }
 

@@ -151,7 +151,10 @@ impl Cut<'_> {
             let cause = match &span.doing {
                 Doing::Thread(_) if on_ns.is_some_and(|on_ns| to <= on_ns) => Cause::NothingRan,
                 Doing::Thread(thread) => {
-                    let still_ns = stood_still_from(thread, span, from, to);
+                    let still_ns = match cut.window.never_still {
+                        true => to,
+                        false => stood_still_from(thread, span, from, to),
+                    };
                     let cause = match (cut.window.is_own_tool)(thread, from) {
                         true => Cause::OwnTool(thread.clone()),
                         false => Cause::InterruptsOff(thread.clone()),

@@ -12,6 +12,7 @@ wakepath_test_program::tests![
     a_thread_that_goes_on_writing_events_has_interrupts_off_for_as_long,
     a_wait_far_above_what_an_idle_state_takes_is_not_the_state_s,
     a_wait_that_the_driver_s_figure_may_explain_stays_the_state_s,
+    where_time_passes_with_instructions_alone_nothing_stood_still,
 ];
 
 const STILL: &str = "the CPU stood still: hypervisor, firmware or hardware";
@@ -71,13 +72,17 @@ fn a_thread_that_goes_on_writing_events_has_interrupts_off_for_as_long() {
 
 /// Idle state 1, whose driver says 1 µs, left so late.
 fn idle_for(late_us: u64) -> Explained {
+    idle_stream(late_us).explain().remove(0)
+}
+
+fn idle_stream(late_us: u64) -> Stream {
     let mut stream = Stream::with(idle(), fifo());
     stream.idle_exits = IdleExits::new([((1, 1), 1_000)]);
     stream.at(DUE - 2 * MS, What::IdleEntry { state: 1 });
     stream.timer(DUE + late_us * US);
     stream.at(DUE + (late_us + 3) * US + 500, What::IdleExit);
     stream.run(DUE + (late_us + 5) * US, DUE, Left::Runnable);
-    stream.explain().remove(0)
+    stream
 }
 
 fn a_wait_far_above_what_an_idle_state_takes_is_not_the_state_s() {
@@ -95,4 +100,21 @@ fn a_wait_that_the_driver_s_figure_may_explain_stays_the_state_s() {
     let cycle = idle_for(90);
     assert_eq!(of_kind(&cycle, "nothing-ran"), 0);
     assert_eq!(of_kind(&cycle, "idle-exit"), 90_500);
+}
+
+fn where_time_passes_with_instructions_alone_nothing_stood_still() {
+    // A thread's silence, an idle state's, and the path's own.
+    let mut slow_path = Stream::with(hog(), fifo());
+    slow_path.timer(DUE + 2 * US);
+    slow_path.run(DUE + 400 * US, DUE, Left::Runnable);
+    for (mut stream, kind) in [
+        (silent_under(hog()), "interrupts-off"),
+        (idle_stream(8_000), "idle-exit"),
+        (slow_path, "not-preemptible"),
+    ] {
+        stream.never_still = true;
+        let cycle = &stream.explain()[0];
+        assert_eq!(of_kind(cycle, "nothing-ran"), 0);
+        assert!(of_kind(cycle, kind) > 300 * US, "{kind}");
+    }
 }

@@ -52,6 +52,7 @@ pub struct Stream {
     pub cpus: Vec<u16>,
     pub own: Own,
     pub idle_exits: IdleExits,
+    pub never_still: bool,
 }
 
 impl Stream {
@@ -67,6 +68,7 @@ impl Stream {
             cpus: vec![1],
             own: Own::default(),
             idle_exits: IdleExits::default(),
+            never_still: false,
         };
         new.switch(DUE - 5 * MS, running, Left::Sleeping);
         new
@@ -185,6 +187,7 @@ impl Stream {
             usual,
             own: self.own.clone(),
             idle_exits: self.idle_exits.clone(),
+            never_still: self.never_still,
         };
         Explainer::new(vec![thread], options)
     }
