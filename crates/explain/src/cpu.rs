@@ -122,7 +122,10 @@ impl Cpu {
                 self.close(|doing| matches!(doing, Doing::SoftIrq(of, _) if of == vector));
             }
             What::TimerExpiryEntry { function, .. } => {
-                self.close(|doing| matches!(doing, Doing::Timer(_)));
+                // One that is still open in the same interrupt or SoftIRQ has lost its exit. In a SoftIRQ it may
+                // have been interrupted: then it goes on once that interrupt's own timers have expired.
+                self.frames
+                    .pop_if(|frame| matches!(frame.doing, Doing::Timer(_)));
                 self.open(at_ns, Doing::Timer(function.clone()));
             }
             What::TimerExpiryExit { .. } => self.close(|doing| matches!(doing, Doing::Timer(_))),

@@ -20,6 +20,7 @@ wakepath_test_program::tests![
     timer_slack_is_a_cause_of_its_own,
     timers_that_expire_first_in_the_same_interrupt_are_named,
     a_wake_up_from_the_timer_s_softirq_is_deferred_and_names_its_thread,
+    an_interrupt_within_another_timer_of_the_softirq_wakes_directly,
     an_ipi_is_named_with_its_sender,
     a_block_after_the_switch_in_is_not_taken_for_the_path,
     a_stopped_loop_says_so,
@@ -284,6 +285,24 @@ fn a_wake_up_from_the_timer_s_softirq_is_deferred_and_names_its_thread() {
     );
     let hog = in_stretch(Stretch::InterruptToExpiry);
     assert!(hog.contains(&("not-preemptible", 90_000)), "{hog:?}");
+}
+
+fn an_interrupt_within_another_timer_of_the_softirq_wakes_directly() {
+    let ktimers = thread(17, "ktimers/1", 98);
+    let mut stream = Stream::with(hog(), fifo());
+    stream.switch(DUE - 20 * US, ktimers.clone(), Left::Runnable);
+    stream.at(DUE - 10 * US, What::SoftIrqEntry(SoftIrq::HRTIMER));
+    stream.expiry(DUE - 5 * US, "timerfd_tmrproc");
+    stream.timer(DUE + 2 * US);
+    stream.run(DUE + 7 * US, DUE, Left::Runnable);
+    // The SoftIRQ goes on in the timer in which it was interrupted.
+    stream.switch(DUE + 60 * US, ktimers, Left::Sleeping);
+    stream.at(DUE + 61 * US, What::TimerExpiryExit { timer: 7 });
+    stream.at(DUE + 62 * US, What::SoftIrqExit(SoftIrq::HRTIMER));
+    let cycle = &stream.explain()[0];
+    assert_eq!(cycle.woken, WokenBy::Direct);
+    let during = stretches(cycle).remove(0);
+    assert_eq!(during, (Stretch::DueToInterrupt, "other-timer", 2_000));
 }
 
 fn an_ipi_is_named_with_its_sender() {
