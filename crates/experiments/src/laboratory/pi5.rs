@@ -101,7 +101,8 @@ pub const EXPERIMENT: Experiment = Experiment {
         "Every ten seconds a stock kernel joins small pages to large ones (khugepaged), in code that gives way to \
          nobody: a cycle that falls on it, idle or not, is as late as that takes, up to 2.13 ms \
          (docs/concepts/virtual-time.md). Debian's PREEMPT_RT kernel has no such pages.",
-        "The published worst cases are not told by policy: they stand beside the worst over all policies.",
+        "The published worst cases are not told by policy: they stand beside the worst over all policies. Here that is \
+         OTHER's, which shares the one CPU with eight loads on either kernel, in turns of milliseconds.",
         "The stress's arguments are not published; built-in loads take its place, storms of timers and \
          of sockets closed with full queues and forks of a large process among them. `memory` and `messages` \
          are left out: the first delays nothing here, and both take the CPU time in which storms prove their work.",
