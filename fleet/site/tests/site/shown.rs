@@ -160,10 +160,11 @@ fn boards_are_found_and_a_cell_says_what_it_is_and_leads_to_its_board() {
     );
     browser.pointer("mousePressed", at(0), at(1), "left", 1);
     browser.pointer("mouseReleased", at(0), at(1), "left", 1);
-    // Asked of the browser: what is asked of a page that is being left has no answer.
     let is_there = (0..300).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(50));
-        let history = browser.ask("Page.getNavigationHistory", json!({}));
+        let Ok(history) = browser.answer("Page.getNavigationHistory", json!({})) else {
+            return false;
+        };
         let current = history["currentIndex"].as_u64().unwrap() as usize;
         let address = &history["entries"][current]["url"];
         address

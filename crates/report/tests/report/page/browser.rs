@@ -137,6 +137,13 @@ impl Browser {
     /// Asks and waits for the answer.
     #[track_caller]
     pub fn ask(&mut self, method: &str, parameters: Value) -> Value {
+        let answer = self.answer(method, parameters);
+        answer.unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// The same, where the browser may have no answer: a page that is being left has none.
+    #[track_caller]
+    pub fn answer(&mut self, method: &str, parameters: Value) -> Result<Value, Value> {
         self.next += 1;
         let id = self.next;
         let mut message = json!({ "id": id, "method": method, "params": parameters });
@@ -148,8 +155,10 @@ impl Browser {
         loop {
             let said = self.hear();
             if said["id"] == json!(id) {
-                assert!(said.get("error").is_none(), "{method}: {said}");
-                return said["result"].clone();
+                return match said.get("error") {
+                    Some(error) => Err(error.clone()),
+                    None => Ok(said["result"].clone()),
+                };
             }
             self.events.push(said);
         }
