@@ -16,6 +16,7 @@ use crate::event::FactsTaken;
 use crate::log::LogReader;
 use crate::manifest::SegmentRecord;
 use crate::survey::Surveyor;
+use crate::virtual_time::VirtualTime;
 
 /// A log that grows. What contradicts itself is left out, as in [`crate::Run::open`].
 pub struct LogFollower<R = File> {
@@ -70,6 +71,11 @@ impl<R: Read + Seek> LogFollower<R> {
     /// has not begun.
     pub fn segment(&self, segment: u32) -> Option<&SegmentRecord> {
         self.surveyor.segment(segment)
+    }
+
+    /// The time in which it runs, where that is virtual.
+    pub fn virtual_time(&self) -> Option<&VirtualTime> {
+        self.surveyor.virtual_time()
     }
 
     /// What was read of the machine so far.

@@ -18,7 +18,7 @@ use crate::log::block::{FILE_HEADER, file_header};
 use crate::log::{Content, LogReader};
 use crate::manifest::{Contradictions, Manifest, Recovered, SegmentRecord, ThreadRecord};
 use crate::samples::Columns;
-use crate::virtual_time::emulator_of;
+use crate::virtual_time::{VirtualTime, emulator_of};
 use crate::{FORMAT_VERSION, LOG_NAME, MEASURED_FORMAT_VERSION};
 
 /// What a log holds.
@@ -143,6 +143,11 @@ impl Surveyor {
     /// What is known of a segment; `None` for one that has not begun.
     pub fn segment(&self, segment: u32) -> Option<&SegmentRecord> {
         self.segments.iter().rfind(|known| known.segment == segment)
+    }
+
+    /// The time in which it runs, where that is virtual.
+    pub fn virtual_time(&self) -> Option<&VirtualTime> {
+        self.started.as_ref()?.virtual_time.as_ref()
     }
 
     /// What was read of the machine.

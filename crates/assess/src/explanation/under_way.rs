@@ -59,8 +59,12 @@ impl UnderWay {
         let Some((number, worst, (from_ns, to_ns))) = loops.keep_around_worst(BEFORE, AFTER) else {
             return Ok(None);
         };
-        // In virtual time nobody looks at what is under way.
-        let options = options(self.log.facts(), None, &record, &loops.threads());
+        let options = options(
+            self.log.facts(),
+            self.log.virtual_time(),
+            &record,
+            &loops.threads(),
+        );
         let mut explainer = Explainer::new(loops.to_explain(), options);
         let mut found = None;
         let mut look = |of: usize, cycle: Explained| {

@@ -126,6 +126,58 @@ fn of_work(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
     timeline(condition, cycle, &bars, most_ns, titles)
 }
 
+/// What is drawn as one: bars of a row with no room for a gap between them.
+struct Mark<'a> {
+    row: usize,
+    from_ns: u64,
+    to_ns: u64,
+    /// What its bars took, without the gaps.
+    ns: u64,
+    bars: usize,
+    first: &'a str,
+}
+
+impl Mark<'_> {
+    fn hint(&self, row: &str) -> String {
+        match self.bars {
+            1 => self.first.to_owned(),
+            bars => format!("{row}: {bars} times, {} in all", length(self.ns)),
+        }
+    }
+}
+
+/// Thousands of timers may have expired in a cycle: bars that are closer than a point of the figure are one mark.
+fn joined<'a>(bars: &'a [Bar<'a>], row_of: impl Fn(&str) -> usize, point_ns: f64) -> Vec<Mark<'a>> {
+    let mut marks: Vec<Mark<'_>> = Vec::new();
+    let mut latest: Vec<Option<usize>> = Vec::new();
+    for of in bars {
+        let row = row_of(of.row);
+        latest.resize(latest.len().max(row + 1), None);
+        let before = latest[row].map(|at| &mut marks[at]);
+        let is_close =
+            |mark: &&mut Mark<'_>| (of.from_ns.saturating_sub(mark.to_ns) as f64) < point_ns;
+        match before.filter(is_close) {
+            Some(mark) => {
+                mark.to_ns = mark.to_ns.max(of.from_ns + of.ns);
+                mark.ns += of.ns;
+                mark.bars += 1;
+            }
+            None => {
+                latest[row] = Some(marks.len());
+                marks.push(Mark {
+                    row,
+                    from_ns: of.from_ns,
+                    to_ns: of.from_ns + of.ns,
+                    ns: of.ns,
+                    bars: 1,
+                    first: &of.hint,
+                });
+            }
+        }
+    }
+    marks
+}
+
 /// A row for each cause, in the order in which they come, on one axis of time.
 fn timeline(
     condition: &ConditionExplanation,
@@ -169,19 +221,16 @@ fn timeline(
         plot.text("", plot.left, y + NAME - 3.0, &named);
     }
     let mut told = Vec::new();
-    for of in bars {
-        let row = row_of(of.row);
-        let y = plot.top + row as f64 * ROW;
-        let (from, to) = (
-            of.from_ns as f64 / unit_ns,
-            (of.from_ns + of.ns) as f64 / unit_ns,
-        );
-        plot.group(row, &[]);
-        let (x, end) = (axis.at(from), axis.at(to));
+    for mark in joined(bars, row_of, most_ns / (plot.right - plot.left)) {
+        let y = plot.top + mark.row as f64 * ROW;
+        plot.group(mark.row, &[]);
+        let at = |ns: u64| axis.at(ns as f64 / unit_ns);
+        let (x, end) = (at(mark.from_ns), at(mark.to_ns));
         let size = [x, y + NAME, (end - x).max(1.0), ROW - NAME - 4.0];
-        plot.rect("body", size, &of.hint);
+        let hint = mark.hint(causes.get(mark.row).copied().unwrap_or(rest));
+        plot.rect("body", size, &hint);
         plot.ungroup();
-        told.push(of.hint.as_str());
+        told.push(hint);
     }
     for (row, cause) in causes.iter().enumerate() {
         let own = bars.iter().filter(|of| of.row == *cause);
@@ -208,4 +257,44 @@ fn timeline(
         caption,
         format!("{title}. {}.", told.join("; ")),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bar(row: &str, from_ns: u64, ns: u64) -> Bar<'_> {
+        let hint = format!("{row} at {from_ns}");
+        Bar {
+            row,
+            from_ns,
+            ns,
+            hint,
+        }
+    }
+
+    #[test]
+    fn a_storm_is_as_many_marks_as_can_be_seen_and_loses_no_time() {
+        let storm = (0..30_000).map(|at| bar(["timer", "softirq"][at as usize % 2], at * 700, 700));
+        let mut bars: Vec<Bar<'_>> = storm.collect();
+        // A millisecond later, and alone.
+        bars.push(bar("timer", 22_000_000, 5_000));
+        let marks = joined(&bars, |row| usize::from(row == "softirq"), 60_000.0);
+        assert_eq!(marks.len(), 3);
+        assert_eq!(marks.iter().map(|mark| mark.bars).sum::<usize>(), 30_001);
+        assert_eq!(marks[0].ns + marks[1].ns, 30_000 * 700);
+        assert_eq!(marks[0].hint("timer"), "timer: 15000 times, 10.5 ms in all");
+        assert_eq!(marks[2].hint("timer"), "timer at 22000000");
+    }
+
+    #[test]
+    fn bars_with_room_between_them_stay_apart() {
+        let bars = [
+            bar("a", 0, 1_000),
+            bar("b", 1_000, 500),
+            bar("a", 1_500, 700),
+        ];
+        let marks = joined(&bars, |row| usize::from(row == "b"), 100.0);
+        assert!(marks.iter().all(|mark| mark.bars == 1) && marks.len() == 3);
+    }
 }
