@@ -1,8 +1,9 @@
 //! `cyclictest -h` and `-H`: a line for each microsecond, or nanosecond with `-N`, with a count for
 //! each thread, sums below. `-H` adds a column that sums the threads up.
 
+use crate::form::{Fit, Reader};
 use crate::histogram_lines::{Columns, nanoseconds};
-use crate::{ImportError, Imported, Thread, Values};
+use crate::{Form, ImportError, Imported, Thread, Use, Values};
 use wakepath_timeline::Lack;
 
 pub(crate) const LACKS: [Lack; 7] = [
@@ -15,7 +16,18 @@ pub(crate) const LACKS: [Lack; 7] = [
     Lack::Machine,
 ];
 
-pub(crate) fn read(text: &str, unit_ns: i64) -> Result<Imported, ImportError> {
+pub(crate) const FORM: Form = Form {
+    word: "cyclictest",
+    written_by: "cyclictest -h 400",
+    uses: &[Use::Nanoseconds],
+    reader: Reader::Text(fits, |text, asked| read(text, asked.unit_ns())),
+};
+
+fn fits(text: &str) -> Fit {
+    Fit::certain_if(text.lines().any(|line| line.starts_with("# Histogram")))
+}
+
+fn read(text: &str, unit_ns: i64) -> Result<Imported, ImportError> {
     let mut columns = Columns::new(unit_ns);
     let mut totals: Option<Vec<u64>> = None;
     let mut overflows = false;

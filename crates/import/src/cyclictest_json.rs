@@ -1,7 +1,8 @@
 //! `cyclictest --json`: the histogram with the command line and the system.
 
+use crate::form::{Fit, Reader};
 use crate::json::{JsonThread, SystemInfo, in_order, parse};
-use crate::{ImportError, Imported, Thread, Values, cyclictest_histogram};
+use crate::{Form, ImportError, Imported, Thread, Values, cyclictest_histogram};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -18,7 +19,18 @@ struct File {
     thread: BTreeMap<String, JsonThread>,
 }
 
-pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
+pub(crate) const FORM: Form = Form {
+    word: "cyclictest-json",
+    written_by: "cyclictest -h 400 --json=FILE",
+    uses: &[],
+    reader: Reader::Text(fits, |text, _| read(text)),
+};
+
+fn fits(text: &str) -> Fit {
+    Fit::certain_if(text.trim_start().starts_with('{') && text.contains("\"rt_test_version"))
+}
+
+fn read(text: &str) -> Result<Imported, ImportError> {
     let file: File = parse(text)?;
     if file.file_version != 1 {
         let why = format!("file_version {}; 1 is known", file.file_version);

@@ -4,10 +4,29 @@
 //! future (`while (now > next) next += interval`) and does not count what it skipped. With the
 //! period known, a latency of k periods and more tells that k due times were skipped.
 
+use crate::form::{Fit, Reader};
 use crate::histogram_lines::{nanoseconds, whole};
-use crate::{ImportError, Imported, MOST_VALUES, Samples, Thread, Values};
+use crate::{Form, ImportError, Imported, MOST_VALUES, Samples, Thread, Use, Values};
 use std::collections::BTreeMap;
 use wakepath_timeline::Lack;
+
+pub(crate) const FORM: Form = Form {
+    word: "cyclictest-verbose",
+    written_by: "cyclictest -v",
+    uses: &[Use::Nanoseconds],
+    reader: Reader::Text(fits, |text, asked| {
+        read(text, asked.period_ns, asked.unit_ns())
+    }),
+};
+
+fn fits(text: &str) -> Fit {
+    let is_cycle = |line: &str| {
+        let mut parts = line.split(':').map(str::trim);
+        let mut number = || parts.next().is_some_and(|part| part.parse::<u64>().is_ok());
+        number() && number() && number() && parts.next().is_none()
+    };
+    Fit::certain_if(text.lines().any(is_cycle))
+}
 
 struct Growing {
     samples: Samples,
@@ -15,11 +34,7 @@ struct Growing {
     counted: u64,
 }
 
-pub(crate) fn read(
-    text: &str,
-    period_ns: Option<u64>,
-    unit_ns: i64,
-) -> Result<Imported, ImportError> {
+fn read(text: &str, period_ns: Option<u64>, unit_ns: i64) -> Result<Imported, ImportError> {
     let mut threads: BTreeMap<u16, Growing> = BTreeMap::new();
     let mut told: Option<u64> = None;
     let mut priority = None;

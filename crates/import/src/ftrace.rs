@@ -1,7 +1,8 @@
 //! ftrace's text, as the kernel's file `trace` has it: a line for each event, with microseconds.
 
+use crate::form::{self, Fit};
 use crate::kernel_events::{MOST_EVENTS, Recording, imported};
-use crate::{Asked, ImportError, Imported};
+use crate::{Asked, Form, ImportError, Imported, Use};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wakepath_timeline::{Interrupt, KernelEvent, Lack, Left, SoftIrq, Thread, ThreadName, What};
@@ -10,6 +11,17 @@ const NEEDED: &str = "the events sched_waking and sched_switch, and best hrtimer
                       hrtimer_expire_entry too";
 /// Timers' expiries told on the events' own clock are no further from their event.
 const SAME_CLOCK_NS: u64 = 1_000_000;
+
+pub(crate) const FORM: Form = Form {
+    word: "ftrace",
+    written_by: "cat /sys/kernel/tracing/trace",
+    uses: &[Use::Threads],
+    reader: form::Reader::Text(fits, read),
+};
+
+fn fits(text: &str) -> Fit {
+    Fit::certain_if(text.lines().any(|line| line.starts_with("# tracer: ")))
+}
 
 pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportError> {
     let mut reader = Reader::default();

@@ -4,8 +4,9 @@
 //! It serves due times that it missed late, one after the other, so that none is skipped. Its
 //! histogram ends at 1 ms: what is beyond is counted by the difference alone.
 
+use crate::form::{Fit, Reader};
 use crate::json::{JsonThread, SystemInfo, in_order, parse};
-use crate::{ImportError, Imported, MOST_VALUES, Samples, Thread, Values};
+use crate::{Form, ImportError, Imported, MOST_VALUES, Samples, Thread, Values};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use wakepath_timeline::Lack;
@@ -17,7 +18,37 @@ struct File {
     cpu: BTreeMap<String, JsonThread>,
 }
 
-pub(crate) fn results(text: &str) -> Result<Imported, ImportError> {
+pub(crate) const RESULTS: Form = Form {
+    word: "jitterdebugger",
+    written_by: "jitterdebugger -o DIR",
+    uses: &[],
+    reader: Reader::Text(fits_results, |text, _| results(text)),
+};
+
+pub(crate) const SAMPLES: Form = Form {
+    word: "jitterdebugger-raw",
+    written_by: "jitterdebugger -o DIR -s",
+    uses: &[],
+    reader: Reader::Bytes(fits_samples, |bytes, asked| samples(bytes, asked.period_ns)),
+};
+
+fn fits_results(text: &str) -> Fit {
+    let has = |key: &str| text.contains(key);
+    let is_json = text.trim_start().starts_with('{');
+    Fit::certain_if(is_json && has("\"sysinfo\"") && has("\"cpu\"") && !has("\"file_version\""))
+}
+
+/// Samples have no mark of their own: their times follow each other on few CPUs.
+fn fits_samples(bytes: &[u8]) -> Fit {
+    let beginning = &bytes[..bytes.len().min(RECORD * 64) / RECORD * RECORD];
+    match bytes.len().is_multiple_of(RECORD) && by_cpu(beginning).is_ok_and(|cpus| !cpus.is_empty())
+    {
+        true => Fit::Possible,
+        false => Fit::No,
+    }
+}
+
+fn results(text: &str) -> Result<Imported, ImportError> {
     let file: File = parse(text)?;
     if file.version != 3 {
         let why = format!("version {}; 3 is known", file.version);
@@ -55,7 +86,7 @@ pub(crate) fn results(text: &str) -> Result<Imported, ImportError> {
 
 const RECORD: usize = 28;
 
-pub(crate) fn samples(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported, ImportError> {
+fn samples(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported, ImportError> {
     if bytes.is_empty() || !bytes.len().is_multiple_of(RECORD) {
         let why = format!(
             "{} bytes are no whole number of samples of {RECORD} bytes: cut short, or no samples.raw",
@@ -63,32 +94,7 @@ pub(crate) fn samples(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported, 
         );
         return Err(ImportError::whole(why));
     }
-    // Wake-up and latency in nanoseconds, by CPU.
-    let mut cpus: BTreeMap<u32, Vec<(i64, i64)>> = BTreeMap::new();
-    for (number, record) in bytes.chunks_exact(RECORD).enumerate() {
-        let wide = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| record[at + i]));
-        let cpu = u32::from_le_bytes(std::array::from_fn(|i| record[i]));
-        let (second, nanosecond, us) = (wide(4), wide(12), wide(20));
-        let wake = i64::try_from(second)
-            .ok()
-            .and_then(|s| s.checked_mul(1_000_000_000));
-        let wake = wake.and_then(|ns| ns.checked_add(i64::try_from(nanosecond).ok()?));
-        let latency = i64::try_from(us).ok().and_then(|us| us.checked_mul(1_000));
-        match (wake, latency) {
-            (Some(wake), Some(latency))
-                if cpu <= u32::from(u16::MAX)
-                    && nanosecond < 1_000_000_000
-                    && latency <= wake
-                    && wake < i64::MAX / 4 =>
-            {
-                cpus.entry(cpu).or_default().push((wake, latency));
-            }
-            _ => {
-                let why = format!("sample {number} has no sensible CPU, time or latency");
-                return Err(ImportError::whole(why));
-            }
-        }
-    }
+    let cpus = by_cpu(bytes)?;
     let mut threads = Vec::new();
     let mut period = period_ns;
     for (cpu, samples) in cpus {
@@ -118,6 +124,36 @@ pub(crate) fn samples(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported, 
         threads,
         ..Imported::default()
     })
+}
+
+/// Wake-up and latency in nanoseconds, by CPU.
+fn by_cpu(bytes: &[u8]) -> Result<BTreeMap<u32, Vec<(i64, i64)>>, ImportError> {
+    let mut cpus: BTreeMap<u32, Vec<(i64, i64)>> = BTreeMap::new();
+    for (number, record) in bytes.chunks_exact(RECORD).enumerate() {
+        let wide = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| record[at + i]));
+        let cpu = u32::from_le_bytes(std::array::from_fn(|i| record[i]));
+        let (second, nanosecond, us) = (wide(4), wide(12), wide(20));
+        let wake = i64::try_from(second)
+            .ok()
+            .and_then(|s| s.checked_mul(1_000_000_000));
+        let wake = wake.and_then(|ns| ns.checked_add(i64::try_from(nanosecond).ok()?));
+        let latency = i64::try_from(us).ok().and_then(|us| us.checked_mul(1_000));
+        match (wake, latency) {
+            (Some(wake), Some(latency))
+                if cpu <= u32::from(u16::MAX)
+                    && nanosecond < 1_000_000_000
+                    && latency <= wake
+                    && wake < i64::MAX / 4 =>
+            {
+                cpus.entry(cpu).or_default().push((wake, latency));
+            }
+            _ => {
+                let why = format!("sample {number} has no sensible CPU, time or latency");
+                return Err(ImportError::whole(why));
+            }
+        }
+    }
+    Ok(cpus)
 }
 
 /// From the first to the last due time, which the wake-up and the latency give to a microsecond, by

@@ -1,7 +1,8 @@
 //! What ros2_control's controller manager publishes of itself (`~/statistics`), as
 //! `ros2 topic echo /controller_manager/statistics/full` writes it: extremes and averages alone.
 
-use crate::{Asked, Histogram, ImportError, Imported, Thread, Values};
+use crate::form::{Fit, Reader};
+use crate::{Asked, Form, Histogram, ImportError, Imported, Thread, Values};
 use std::collections::BTreeMap;
 use wakepath_timeline::Lack;
 
@@ -12,6 +13,18 @@ const MOST_CONTROLLERS: usize = 1000;
 
 /// Figures of one controller, by name.
 type Figures = BTreeMap<String, f64>;
+
+pub(crate) const FORM: Form = Form {
+    word: "ros2-control",
+    written_by: "ros2 topic echo /controller_manager/statistics/full",
+    uses: &[],
+    reader: Reader::Text(fits, read),
+};
+
+fn fits(text: &str) -> Fit {
+    let mut lines = text.lines().map(str::trim);
+    Fit::certain_if(lines.any(|line| line.starts_with("statistics:") || line.contains(PERIODICITY)))
+}
 
 pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportError> {
     let found = controllers(text)?;

@@ -1,8 +1,9 @@
 //! `rtla timerlat hist` and `rtla osnoise hist`: a line for each bin that is not empty, a column
 //! for each CPU and kind, sums below. How wide a bin is (`-b`) the file does not say.
 
+use crate::form::{Fit, Reader};
 use crate::histogram_lines::{Columns, nanoseconds, shortened};
-use crate::{ImportError, Imported, Thread, Values};
+use crate::{Form, ImportError, Imported, Thread, Values};
 use wakepath_timeline::Lack;
 use wakepath_timeline::count::counted;
 
@@ -16,13 +17,33 @@ const LACKS: [Lack; 7] = [
     Lack::Machine,
 ];
 
+pub(crate) const TIMERLAT: Form = Form {
+    word: "timerlat",
+    written_by: "rtla timerlat hist",
+    uses: &[],
+    reader: Reader::Text(
+        |text| Fit::certain_if(text.contains("# RTLA timerlat")),
+        |text, _| timerlat(text),
+    ),
+};
+
+pub(crate) const OSNOISE: Form = Form {
+    word: "osnoise",
+    written_by: "rtla osnoise hist",
+    uses: &[],
+    reader: Reader::Text(
+        |text| Fit::certain_if(text.contains("# RTLA osnoise")),
+        |text, _| osnoise(text),
+    ),
+};
+
 /// The columns `Thr-CPU`: from the due time to the thread. Those of the interrupt are left out.
-pub(crate) fn timerlat(text: &str) -> Result<Imported, ImportError> {
+fn timerlat(text: &str) -> Result<Imported, ImportError> {
     read(text, "rtla timerlat", "timer latency of the thread", "Thr-")
 }
 
 /// The columns `CPU-CPU`: time taken from a thread that wants the CPU all the time.
-pub(crate) fn osnoise(text: &str) -> Result<Imported, ImportError> {
+fn osnoise(text: &str) -> Result<Imported, ImportError> {
     read(
         text,
         "rtla osnoise",

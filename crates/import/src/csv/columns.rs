@@ -195,6 +195,11 @@ fn absent(line: usize, word: &str, name: &str, first: &[Cow<'_, str>]) -> Import
     ImportError::at(line, why)
 }
 
+/// Whether a column of this name is one that is read.
+pub(super) fn is_known(name: &str) -> bool {
+    parts(name).is_some()
+}
+
 /// What a name says: a role, and a unit where its ending tells one.
 fn parts(name: &str) -> Option<(Role, Option<Unit>)> {
     let name = name.to_ascii_lowercase().replace(['-', ' '], "_");

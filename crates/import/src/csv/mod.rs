@@ -6,7 +6,8 @@ mod number;
 mod record;
 mod rows;
 
-use crate::{Asked, ImportError, Imported, Place, Thread, Unit, Values};
+use crate::form::{self, Fit};
+use crate::{Asked, Form, ImportError, Imported, Place, Thread, Unit, Use, Values};
 use columns::{Columns, Role};
 use record::Records;
 use rows::{Growing, Line};
@@ -18,6 +19,35 @@ use wakepath_timeline::{Lack, Sample, SampleFlags};
 const MOST_LINES: usize = 50_000_000;
 /// As many threads as a recording can number.
 const MOST_THREADS: usize = 10_000;
+
+pub(crate) const FORM: Form = Form {
+    word: "csv",
+    written_by: "wakepath export --format csv",
+    uses: &[Use::Columns],
+    reader: form::Reader::Text(fits, read),
+};
+
+/// Any table: a first record of names or numbers that have a separator between them, or one name
+/// that is known.
+fn fits(text: &str) -> Fit {
+    let (mut records, mut cells) = (Records::of(text), Vec::new());
+    if !matches!(records.next(&mut cells), Ok(Some(_))) {
+        return Fit::No;
+    }
+    let (first, is_known) = (
+        cells.len(),
+        cells.iter().any(|cell| columns::is_known(cell)),
+    );
+    if !matches!(records.next(&mut cells), Ok(Some(_))) {
+        return if is_known { Fit::Possible } else { Fit::No };
+    }
+    let begins_with_digit = |cell: &Cow<'_, str>| cell.starts_with(|c: char| c.is_ascii_digit());
+    let is_table = first == cells.len() && cells.iter().any(begins_with_digit);
+    match is_table && (is_known || first > 1) {
+        true => Fit::Possible,
+        false => Fit::No,
+    }
+}
 
 pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportError> {
     let mut records = Records::of(text);

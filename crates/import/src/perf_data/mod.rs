@@ -7,8 +7,9 @@ mod sample;
 
 use crate::bytes::Bytes;
 use crate::choice::{chosen, no_period};
+use crate::form::{Fit, Reader};
 use crate::wakeups;
-use crate::{Asked, ImportError, Imported, Samples, Thread, Values};
+use crate::{Asked, Form, ImportError, Imported, Samples, Thread, Use, Values};
 use file::File;
 use sample::Layout;
 use std::collections::BTreeMap;
@@ -24,6 +25,17 @@ const AUXTRACE: u32 = 71;
 const COMPRESSED: [u32; 2] = [81, 83];
 
 const NEEDED: &str = "`perf record -e sched:sched_waking -e sched:sched_switch -a`";
+
+pub(crate) const FORM: Form = Form {
+    word: "perf",
+    written_by: "perf record -e sched:sched_waking -e sched:sched_switch -a",
+    uses: &[Use::Threads],
+    reader: Reader::Bytes(fits, read),
+};
+
+fn fits(bytes: &[u8]) -> Fit {
+    Fit::certain_if(bytes.starts_with(b"PERFILE2") || bytes.starts_with(b"2ELIFREP"))
+}
 
 pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportError> {
     let file = File::parse(bytes)?;

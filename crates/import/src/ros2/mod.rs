@@ -4,7 +4,8 @@
 mod row;
 
 use crate::ctf::{Event, Metadata, Stream};
-use crate::{ImportError, Imported, Part, Thread, Values};
+use crate::form::{Fit, Reader};
+use crate::{Form, ImportError, Imported, Part, Thread, Values};
 use row::{Cycle, row};
 use std::collections::BTreeMap;
 use wakepath_timeline::Lack;
@@ -17,6 +18,18 @@ const MOST_TIMERS: usize = 256;
 const MOST_CALLBACKS: usize = 50_000_000;
 
 const NEEDED: &str = "record with `ros2 trace -e ros2:*`";
+
+pub(crate) const FORM: Form = Form {
+    word: "ros2",
+    written_by: "ros2 trace",
+    uses: &[],
+    reader: Reader::Directory(fits, |parts, _| read(parts)),
+};
+
+fn fits(parts: &[Part]) -> Fit {
+    let is_metadata = |part: &Part| part.path == "metadata" || part.path.ends_with("/metadata");
+    Fit::certain_if(parts.iter().any(is_metadata))
+}
 
 pub(crate) fn read(parts: &[Part]) -> Result<Imported, ImportError> {
     let mut seen = Seen::default();

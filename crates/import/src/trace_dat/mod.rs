@@ -6,8 +6,9 @@ mod version_6;
 mod version_7;
 
 use crate::bytes::Bytes;
+use crate::form::{Fit, Reader};
 use crate::kernel_events::{MOST_EVENTS, Recording, imported};
-use crate::{Asked, ImportError, Imported};
+use crate::{Asked, Form, ImportError, Imported, Use};
 use contents::Contents;
 use wakepath_probe::Symbols;
 use wakepath_probe::stream::{Decoder, Page, PageFormat, Wanted};
@@ -17,6 +18,17 @@ const NEEDED: &str = "`trace-cmd record -C mono -e sched:sched_waking -e sched:s
                       timer:hrtimer_start -e timer:hrtimer_expire_entry`";
 /// Pages of the kernel, at least and at most.
 const PAGE_BYTES: std::ops::RangeInclusive<u32> = 1024..=1 << 20;
+
+pub(crate) const FORM: Form = Form {
+    word: "trace-cmd",
+    written_by: "trace-cmd record -C mono -e sched -e timer",
+    uses: &[Use::Threads],
+    reader: Reader::Bytes(fits, read),
+};
+
+fn fits(bytes: &[u8]) -> Fit {
+    Fit::certain_if(bytes.starts_with(MAGIC))
+}
 
 pub(crate) fn read(file: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportError> {
     let contents = contents(file)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
-use wakepath_import::{Form, Part};
+use wakepath_import::{Asked, Form, Part};
 
 const HEAD: &str =
     "/* CTF 1.8 */ typealias integer { size = 8; align = 8; signed = false; } := byte;\n";
@@ -12,7 +12,9 @@ fn refused(text: &str) -> String {
         path: "ust/metadata".into(),
         bytes: format!("{HEAD}{text}").into_bytes(),
     };
-    let refused = Form::Ros2.read_directory(&[part]);
+    let refused = Form::named("ros2")
+        .unwrap()
+        .read_directory(&[part], &Asked::default());
     refused.expect_err("it is no trace").to_string()
 }
 

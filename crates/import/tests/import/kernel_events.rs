@@ -9,15 +9,15 @@ const TEXT: &[u8] = include_bytes!("../fixtures/ftrace.txt");
 const VERSION_6: &[u8] = include_bytes!("../fixtures/trace-v6.dat");
 const VERSION_7: &[u8] = include_bytes!("../fixtures/trace-v7.dat");
 
-fn read(form: Form, bytes: &[u8], threads: &[&str]) -> Result<Imported, ImportError> {
+fn read(form: &str, bytes: &[u8], threads: &[&str]) -> Result<Imported, ImportError> {
     let asked = Asked {
         threads,
         ..Asked::default()
     };
-    form.read(bytes, &asked)
+    Form::named(form).unwrap().read(bytes, &asked)
 }
 
-fn servo(form: Form, bytes: &[u8]) -> (Imported, Row) {
+fn servo(form: &str, bytes: &[u8]) -> (Imported, Row) {
     let found = read(form, bytes, &["servo"]).unwrap();
     let Values::Row(row) = found.threads[0].values.clone() else {
         panic!("{:?}", found.threads);
@@ -28,9 +28,9 @@ fn servo(form: Form, bytes: &[u8]) -> (Imported, Row) {
 #[test]
 fn cycles_lie_on_the_row_that_the_timer_was_programmed_to() {
     for (form, bytes, cycles) in [
-        (Form::Ftrace, TEXT, 40),
-        (Form::TraceCmd, VERSION_6, 60),
-        (Form::TraceCmd, VERSION_7, 60),
+        ("ftrace", TEXT, 40),
+        ("trace-cmd", VERSION_6, 60),
+        ("trace-cmd", VERSION_7, 60),
     ] {
         let (found, row) = servo(form, bytes);
         assert_eq!(row.due.period_ns, 2_000_000);
@@ -65,7 +65,7 @@ fn cycles_lie_on_the_row_that_the_timer_was_programmed_to() {
 
 #[test]
 fn the_text_gives_the_latencies_that_can_be_read_in_it() {
-    let (_, row) = servo(Form::Ftrace, TEXT);
+    let (_, row) = servo("ftrace", TEXT);
     // Due at 1606.000 s by its hrtimer_start, switched in at 1606.000047 s, asleep at 1606.000136 s.
     let first = row.samples[0];
     assert_eq!(
@@ -78,9 +78,7 @@ fn the_text_gives_the_latencies_that_can_be_read_in_it() {
 
 #[test]
 fn a_thread_must_be_named_and_a_trace_without_its_timers_needs_a_period() {
-    let error = read(Form::TraceCmd, VERSION_6, &[])
-        .unwrap_err()
-        .to_string();
+    let error = read("trace-cmd", VERSION_6, &[]).unwrap_err().to_string();
     assert!(
         error.starts_with("say with --thread which thread is the loop:"),
         "{error}"
@@ -94,7 +92,7 @@ fn a_thread_must_be_named_and_a_trace_without_its_timers_needs_a_period() {
     let other_clock = text
         .replace(" now=1605", " now=9")
         .replace(" now=1606", " now=9");
-    let (found, row) = servo(Form::Ftrace, other_clock.as_bytes());
+    let (found, row) = servo("ftrace", other_clock.as_bytes());
     let told = |part: &str| found.lacks.iter().any(|lack| lack.text().contains(part));
     assert!(
         told("programmed times of servo") || told("timers of servo"),
@@ -111,7 +109,7 @@ fn a_thread_must_be_named_and_a_trace_without_its_timers_needs_a_period() {
         .filter(|line| !line.contains("hrtimer") && !line.contains("sched_waking"))
         .map(|line| format!("{line}\n"))
         .collect();
-    let error = read(Form::Ftrace, bare.as_bytes(), &["servo"])
+    let error = read("ftrace", bare.as_bytes(), &["servo"])
         .unwrap_err()
         .to_string();
     assert!(error.contains("sched_waking"), "{error}");
@@ -119,7 +117,7 @@ fn a_thread_must_be_named_and_a_trace_without_its_timers_needs_a_period() {
 
 #[test]
 fn cut_and_changed_files_say_what_is_wrong() {
-    let refused = |bytes: &[u8]| match read(Form::TraceCmd, bytes, &["servo"]) {
+    let refused = |bytes: &[u8]| match read("trace-cmd", bytes, &["servo"]) {
         Err(error) => error.to_string(),
         Ok(found) => panic!("read with {} threads", found.threads.len()),
     };

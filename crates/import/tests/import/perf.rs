@@ -14,7 +14,7 @@ fn read(bytes: &[u8], threads: &[&str]) -> Result<Imported, ImportError> {
         threads,
         ..Asked::default()
     };
-    Form::Perf.read(bytes, &asked)
+    Form::named("perf").unwrap().read(bytes, &asked)
 }
 
 #[test]
@@ -72,7 +72,11 @@ fn a_thread_must_be_named_and_the_choice_is_told() {
         threads,
         ..Asked::default()
     };
-    let error = Form::Perf.read(DATA, &asked).unwrap_err().to_string();
+    let error = Form::named("perf")
+        .unwrap()
+        .read(DATA, &asked)
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("give --period (its wake-ups are 1.997 ms"),
         "{error}"

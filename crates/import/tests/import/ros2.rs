@@ -2,7 +2,7 @@
 //! held the others up for 13 ms.
 
 use proptest::prelude::*;
-use wakepath_import::{Form, ImportError, Imported, Part, Row, Values};
+use wakepath_import::{Asked, Form, ImportError, Imported, Part, Row, Values};
 
 const METADATA: &[u8] = include_bytes!("../fixtures/ros2/ust/uid/0/64-bit/metadata");
 const FIRST: &[u8] = include_bytes!("../fixtures/ros2/ust/uid/0/64-bit/ros2ch_0");
@@ -21,7 +21,9 @@ fn parts() -> Vec<Part> {
 }
 
 fn read(parts: &[Part]) -> Result<Imported, ImportError> {
-    Form::Ros2.read_directory(parts)
+    Form::named("ros2")
+        .unwrap()
+        .read_directory(parts, &Asked::default())
 }
 
 fn row(found: &Imported, number: usize) -> &Row {

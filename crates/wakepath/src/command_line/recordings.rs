@@ -279,7 +279,8 @@ pub struct Export {
 /// compared; it may fail but never pass, for what was not recorded can't be judged.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Forms: cyclictest (text of -h or -H), cyclictest-json, cyclictest-verbose (text of -v), \
+    after_help = "The form of a file is known by its content. Forms: cyclictest (text of -h or -H), \
+                        cyclictest-json, cyclictest-verbose (text of -v), \
                         timerlat and osnoise (text of rtla … hist), jitterdebugger (results.json), \
                         jitterdebugger-raw (samples.raw), perf (perf.data of `perf record -e \
                         sched:sched_waking -e sched:sched_switch -a`), csv (a table with a line for each \
@@ -287,23 +288,25 @@ pub struct Export {
                         trace), trace-cmd (trace.dat), ros2 (the directory of `ros2 trace`), ros2-control \
                         (`ros2 topic echo /controller_manager/statistics/full`).\n\n\
                         Exit codes: 0 imported, 1 error.\n\nExamples:\n  \
-                        wakepath import cyclictest-json result.json --directory monday\n  \
-                        wakepath import cyclictest hist.txt --period 1ms --policy 'FIFO 80' \
-                        --directory monday\n  \
-                        wakepath import perf perf.data --thread my-loop --period 4ms --policy \
+                        wakepath import result.json --directory monday\n  \
+                        wakepath import hist.txt.gz --period 1ms --policy 'FIFO 80' --directory monday\n  \
+                        ssh robot cat hist.txt | wakepath import - --period 1ms --policy 'FIFO 80'\n  \
+                        wakepath import perf.data --thread my-loop --period 4ms --policy \
                         'FIFO 80' --directory monday\n  \
-                        wakepath import csv log.csv --columns due=t_ref_us,start=t_wake_us,end=t_done_us \
+                        wakepath import log.csv --columns due=t_ref_us,start=t_wake_us,end=t_done_us \
                         --policy 'FIFO 80' --directory monday"
 )]
 pub struct Import {
-    /// The form of the files.
-    pub form: String,
-    /// The files (of ros2: directories): one, or repetitions of one measurement.
+    /// The files, packed or not: one, or repetitions of one measurement. A directory stands for its
+    /// files, `-` for standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Run directory to make; must be empty or not exist.
+    /// Form of the files, if their content fits several.
+    #[arg(long, value_name = "FORM")]
+    pub form: Option<String>,
+    /// Run directory to make; must be empty or not exist [default: wakepath-runs/TOOL-TIME].
     #[arg(long, value_name = "DIR")]
-    pub directory: PathBuf,
+    pub directory: Option<PathBuf>,
     /// As root, write in a directory that somebody else owns or may write in.
     #[arg(long)]
     pub trust_directory: bool,

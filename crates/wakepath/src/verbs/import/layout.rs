@@ -3,6 +3,7 @@
 
 use super::super::given::Refused;
 use super::Failure;
+use super::sources::Sources;
 use crate::command_line::Import;
 use std::fmt::Write;
 use wakepath_import::{Imported, Thread, Values};
@@ -38,16 +39,16 @@ pub(super) struct Placed {
 /// The segments of all files: each file a repetition, unless it tells its own.
 pub(super) fn segments(
     arguments: &Import,
-    files: &[Imported],
+    sources: &Sources,
     asked_ns: Option<u64>,
 ) -> Result<Vec<Segment>, Failure> {
     let mut segments: Vec<Segment> = Vec::new();
     let mut repetitions = 0_u32;
-    for (number, file) in files.iter().enumerate() {
+    for (name, (number, file)) in sources.names.iter().zip(sources.files.iter().enumerate()) {
         let (begin, before) = (segments.len(), repetitions);
         for (at, thread) in file.threads.iter().enumerate() {
-            let due = due(arguments, number, file, thread, asked_ns)?;
-            let policy = policy(arguments, number, file, thread, due.period_ns)?;
+            let due = due(name, file, thread, asked_ns)?;
+            let policy = policy(arguments, name, file, thread, due.period_ns)?;
             let placed = Placed {
                 thread: at,
                 due,
@@ -80,8 +81,7 @@ pub(super) fn segments(
 }
 
 fn due(
-    arguments: &Import,
-    number: usize,
+    name: &str,
     file: &Imported,
     thread: &Thread,
     asked_ns: Option<u64>,
@@ -89,10 +89,9 @@ fn due(
     if let Values::Row(row) = &thread.values {
         return Ok(row.due);
     }
-    let period_ns = asked_ns.or(file.period_ns).ok_or_else(|| {
-        let shown = arguments.files[number].display();
-        format!("{shown}: does not say the period: give --period")
-    })?;
+    let period_ns = asked_ns
+        .or(file.period_ns)
+        .ok_or_else(|| format!("{name}: does not say the period: give --period"))?;
     Ok(DueTimes {
         start_ns: START_NS,
         period_ns,
@@ -102,7 +101,7 @@ fn due(
 /// As the user says, else as the file does. Never guessed: verdicts are by policy.
 fn policy(
     arguments: &Import,
-    number: usize,
+    name: &str,
     file: &Imported,
     thread: &Thread,
     period_ns: u64,
@@ -120,8 +119,7 @@ fn policy(
         Some((priority, false)) => Ok(Policy::Fifo { priority }),
         Some((priority, true)) => Ok(Policy::RoundRobin { priority }),
         None => Err(format!(
-            "{}: does not say under which policy it was measured: give --policy, such as 'FIFO 80'",
-            arguments.files[number].display()
+            "{name}: does not say under which policy it was measured: give --policy, such as 'FIFO 80'"
         )
         .into()),
     }

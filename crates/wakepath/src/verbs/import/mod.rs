@@ -6,16 +6,18 @@ mod sources;
 mod write;
 
 use super::given;
-use super::measured::trust;
+use super::place::Place;
 use super::{Outcome, print};
 use crate::command_line::Import;
 use layout::{Segment, cycles};
+use sources::Sources;
 use std::collections::HashSet;
 use std::fmt::Write;
+use std::path::Path;
 use std::process::ExitCode;
-use wakepath_archive::FileRecord;
+use std::time::SystemTime;
 use wakepath_directory::Directory;
-use wakepath_import::{Asked, Form, Imported, Unit};
+use wakepath_import::{Asked, Form, Unit, Use};
 use wakepath_scenario::Scenario;
 use wakepath_timeline::Lack;
 use wakepath_timeline::duration::length;
@@ -26,21 +28,26 @@ type Failure = Box<dyn std::error::Error>;
 /// there to be imported again.
 pub fn run(arguments: &Import) -> Outcome {
     let prepared = Prepared::of(arguments)?;
-    let directory = Directory::make(&arguments.directory, trust(arguments.trust_directory))?;
+    let name = &prepared.scenario.name;
+    let place = Place::of(
+        arguments.directory.as_deref(),
+        arguments.trust_directory,
+        name,
+        SystemTime::now(),
+    )?;
+    let directory = place.make()?;
     if let Err(error) = prepared.write(&directory) {
         // What can't be taken back, `wakepath recover` tells from a whole run.
         let _ = write::withdraw(&directory).map(|()| std::fs::remove_dir(directory.path()));
         return Err(error);
     }
-    print(&told(arguments, &prepared))?;
+    print(&told(&prepared, directory.path()))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// What was read, and how it is to be understood.
 struct Prepared {
-    form: Form,
-    files: Vec<Imported>,
-    sources: Vec<FileRecord>,
+    sources: Sources,
     lacks: Vec<Lack>,
     segments: Vec<Segment>,
     scenario: Scenario,
@@ -48,9 +55,8 @@ struct Prepared {
 
 impl Prepared {
     fn of(arguments: &Import) -> Result<Self, Failure> {
-        let form = Form::of_word(&arguments.form)?;
+        let form = arguments.form.as_deref().map(Form::named).transpose()?;
         let asked_ns = given::time("--period", arguments.period.as_deref())?;
-        refuse_useless(arguments, form)?;
         let words = |given: &Option<String>| -> Vec<String> {
             let all = given.iter().flat_map(|text| text.split(','));
             all.map(|word| word.trim().to_owned()).collect()
@@ -65,19 +71,18 @@ impl Prepared {
             columns: &columns,
             unit: arguments.unit.as_deref().map(unit).transpose()?,
         };
-        let (files, sources) = sources::read(arguments, form, &asked)?;
+        let sources = sources::read(&arguments.files, form, &asked)?;
+        refuse_useless(arguments, sources.form)?;
         let latency_ns = given::time("--latency", arguments.latency.as_deref())?;
-        let segments = layout::segments(arguments, &files, asked_ns)?;
-        let scenario = layout::scenario(arguments, &files, &segments, latency_ns)?;
+        let segments = layout::segments(arguments, &sources, asked_ns)?;
+        let scenario = layout::scenario(arguments, &sources.files, &segments, latency_ns)?;
         let mut lacks: Vec<Lack> = Vec::new();
-        for lack in files.iter().flat_map(|file| &file.lacks) {
+        for lack in sources.files.iter().flat_map(|file| &file.lacks) {
             if !lacks.contains(lack) {
                 lacks.push(lack.clone());
             }
         }
         Ok(Self {
-            form,
-            files,
             sources,
             lacks,
             segments,
@@ -94,15 +99,15 @@ impl Prepared {
 }
 
 /// An option that this form has no use for is a mistake.
-fn refuse_useless(arguments: &Import, form: Form) -> Result<(), Failure> {
+fn refuse_useless(arguments: &Import, form: &Form) -> Result<(), Failure> {
     let word = form.word();
-    let why = if !arguments.thread.is_empty() && !form.has_all_threads() {
+    let why = if !arguments.thread.is_empty() && !form.uses(Use::Threads) {
         format!("--thread: a file of {word} has the loop's threads alone")
-    } else if arguments.nanoseconds && !form.leaves_unit_open() {
+    } else if arguments.nanoseconds && !form.uses(Use::Nanoseconds) {
         format!("--nanoseconds: a file of {word} says its unit")
-    } else if arguments.columns.is_some() && form != Form::Csv {
+    } else if arguments.columns.is_some() && !form.uses(Use::Columns) {
         format!("--columns: a file of {word} is no table; csv is")
-    } else if arguments.unit.is_some() && form != Form::Csv {
+    } else if arguments.unit.is_some() && !form.uses(Use::Columns) {
         format!("--unit: a file of {word} is no table; csv is")
     } else {
         return Ok(());
@@ -117,8 +122,9 @@ fn unit(sign: &str) -> Result<Unit, Failure> {
     })
 }
 
-fn told(arguments: &Import, prepared: &Prepared) -> String {
-    let Prepared { files, lacks, .. } = prepared;
+fn told(prepared: &Prepared, directory: &Path) -> String {
+    let Prepared { sources, lacks, .. } = prepared;
+    let files = &sources.files;
     let first = &files[0];
     // A thread of an exported run comes once for each of its segments.
     let names = files.iter().zip(0..).flat_map(|(file, number)| {
@@ -148,7 +154,15 @@ fn told(arguments: &Import, prepared: &Prepared) -> String {
     for lack in lacks {
         let _ = writeln!(text, "  {lack}");
     }
-    let directory = arguments.directory.display();
+    if let Some(first) = sources.passed_over.first() {
+        let count = sources.passed_over.len() as u64;
+        let what = wakepath_verdict::counted(count, "file", "files");
+        let _ = writeln!(
+            text,
+            "passed over: {what} of no form, or of another, such as {first}"
+        );
+    }
+    let directory = directory.display();
     let _ = writeln!(text, "recording: {directory}; wakepath show {directory}");
     text
 }
@@ -174,9 +188,7 @@ mod tests {
             env!("CARGO_MANIFEST_DIR"),
             "/../import/tests/fixtures/cyclictest-v.txt"
         );
-        let words = format!(
-            "import cyclictest-verbose {path} {path} --period 1ms --directory D --policy FIFO-80"
-        );
+        let words = format!("import {path} {path} --period 1ms --directory D --policy FIFO-80");
         let mut words: Vec<String> = words.split(' ').map(str::to_owned).collect();
         words.last_mut().unwrap().replace_range(4..5, " ");
         Prepared::of(&Line::parse_from(words).import).unwrap()

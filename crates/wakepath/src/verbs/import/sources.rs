@@ -2,56 +2,165 @@
 //! `wakepath-import`'s to say.
 
 use super::Failure;
-use crate::command_line::Import;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::fmt::Write;
-use std::path::Path;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use wakepath_archive::FileRecord;
-use wakepath_import::{Asked, Form, ImportError, Imported, Part};
+use wakepath_import::{Asked, Form, ImportError, Imported, Part, unpacked};
 
 /// More bytes than any such file has.
 const MOST_BYTES: u64 = 2 << 30;
 /// Files of a directory, and how deep they lie, at most.
 const MOST_PARTS: usize = 4096;
 const DEEPEST: usize = 8;
+/// The file that is standard input.
+const STANDARD_INPUT: &str = "-";
 
-/// All files of an import.
+/// What was read, all of one form.
+pub(super) struct Sources {
+    pub(super) form: &'static Form,
+    pub(super) files: Vec<Imported>,
+    /// A name for each of `files`.
+    pub(super) names: Vec<String>,
+    pub(super) records: Vec<FileRecord>,
+    /// Files of a directory that no form fits.
+    pub(super) passed_over: Vec<String>,
+}
+
+/// All files of an import, as a form that was given, else as what they are.
 ///
 /// # Errors
 /// The first file that can't be read, or is not of the form, with its line.
 pub(super) fn read(
-    arguments: &Import,
-    form: Form,
+    paths: &[PathBuf],
+    form: Option<&'static Form>,
     asked: &Asked<'_>,
-) -> Result<(Vec<Imported>, Vec<FileRecord>), Failure> {
-    let (mut files, mut sources) = (Vec::new(), Vec::new());
-    for path in &arguments.files {
-        // The form says it in better words than the system.
-        let other = match form.is_directory() {
-            true if path.is_file() => form.read(&[], asked).err(),
-            false if path.is_dir() => form.read_directory(&[]).err(),
-            _ => None,
-        };
-        if let Some(error) = other {
-            return Err(at(path, &error).into());
+) -> Result<Sources, Failure> {
+    let mut reader = Reader {
+        form,
+        given: form,
+        asked,
+        files: Vec::new(),
+        names: Vec::new(),
+        records: Vec::new(),
+        passed_over: Vec::new(),
+    };
+    for path in paths {
+        if path.is_dir() {
+            reader.directory(path)?;
+        } else {
+            let name = match path.as_os_str() == STANDARD_INPUT {
+                true => "standard input".to_owned(),
+                false => path.display().to_string(),
+            };
+            reader.file(&name, &whole(path)?, false)?;
         }
-        if form.is_directory() {
-            let parts = parts(path)?;
-            let read = form.read_directory(&parts);
-            files.push(read.map_err(|error| at(path, &error))?);
-            sources.extend(
-                parts
-                    .iter()
-                    .map(|part| record(Path::new(&part.path), &part.bytes)),
-            );
-            continue;
-        }
-        let bytes = whole(path)?;
-        let read = form.read(&bytes, asked);
-        files.push(read.map_err(|error| at(path, &error))?);
-        sources.push(record(path, &bytes));
     }
-    Ok((files, sources))
+    let Some(form) = reader.form else {
+        return Err("no file to import".into());
+    };
+    Ok(Sources {
+        form,
+        files: reader.files,
+        names: reader.names,
+        records: reader.records,
+        passed_over: reader.passed_over,
+    })
+}
+
+struct Reader<'a> {
+    /// Of all files, as given or as the first one has it.
+    form: Option<&'static Form>,
+    given: Option<&'static Form>,
+    asked: &'a Asked<'a>,
+    files: Vec<Imported>,
+    names: Vec<String>,
+    records: Vec<FileRecord>,
+    passed_over: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn directory(&mut self, path: &Path) -> Result<(), Failure> {
+        let parts = parts(path)?;
+        let name = path.display().to_string();
+        let form = match self.given {
+            Some(given) if given.is_directory() => Some(given),
+            Some(_) => None,
+            None => Form::of_directory(&parts),
+        };
+        if let Some(form) = form {
+            self.belongs(&name, form)?;
+            let read = form.read_directory(&parts, self.asked);
+            self.files.push(read.map_err(|error| at(&name, &error))?);
+            self.names.push(name);
+            let records = parts.iter().map(|part| record(&part.path, &part.bytes));
+            self.records.extend(records);
+            return Ok(());
+        }
+        let before = self.files.len();
+        for part in &parts {
+            let name = path.join(&part.path).display().to_string();
+            self.file(&name, &part.bytes, true)?;
+        }
+        if self.files.len() == before {
+            let why = format!(
+                "{name}: holds no file that can be imported; `wakepath import --help` lists the forms"
+            );
+            return Err(why.into());
+        }
+        Ok(())
+    }
+
+    /// Takes a file. One of a directory may be something else.
+    fn file(&mut self, name: &str, packed: &[u8], is_part: bool) -> Result<(), Failure> {
+        let bytes = unpacked(packed, MOST_BYTES).map_err(|error| at(name, &error))?;
+        let known = Form::of_file(&bytes);
+        let form = match (self.given, &known) {
+            (Some(given), Ok(known)) if is_part && given != *known => {
+                self.passed_over.push(name.to_owned());
+                return Ok(());
+            }
+            (Some(given), _) => given,
+            (None, Ok(known)) => *known,
+            (None, Err(_)) if is_part => {
+                self.passed_over.push(name.to_owned());
+                return Ok(());
+            }
+            (None, Err(why)) => return Err(format!("{name}: {why}").into()),
+        };
+        self.belongs(name, form)?;
+        let read = form.read(&bytes, self.asked);
+        let file = read.map_err(|error| match known {
+            Ok(known) if known != form => format!(
+                "{name}: is not of the form {}: it is of the form {}, as `{}` writes it: leave --form out",
+                form.word(),
+                known.word(),
+                known.written_by()
+            ),
+            _ => at(name, &error),
+        })?;
+        self.files.push(file);
+        self.names.push(name.to_owned());
+        self.records.push(record(name, packed));
+        Ok(())
+    }
+
+    /// All files of a run are of one form.
+    fn belongs(&mut self, name: &str, form: &'static Form) -> Result<(), Failure> {
+        let first = *self.form.get_or_insert(form);
+        if first == form {
+            return Ok(());
+        }
+        let before = self.names.first().map_or("", String::as_str);
+        let why = format!(
+            "{name}: is of the form {}, and {before} of the form {}: import each by itself",
+            form.word(),
+            first.word()
+        );
+        Err(why.into())
+    }
 }
 
 /// All files of a directory and those below, by path. No link is followed.
@@ -92,26 +201,40 @@ fn parts(directory: &Path) -> Result<Vec<Part>, Failure> {
     Ok(parts)
 }
 
-fn at(path: &Path, error: &ImportError) -> String {
-    let shown = path.display();
+fn at(name: &str, error: &ImportError) -> String {
     match error.line {
-        Some(_) => format!("{shown}:{error}"),
-        None => format!("{shown}: {error}"),
+        Some(_) => format!("{name}:{error}"),
+        None => format!("{name}: {error}"),
     }
 }
 
 fn whole(path: &Path) -> Result<Vec<u8>, Failure> {
-    let read = std::fs::metadata(path).and_then(|about| match about.len() > MOST_BYTES {
-        true => Err(std::io::Error::other("longer than 2 GiB")),
-        false => std::fs::read(path),
-    });
+    let too_long = || std::io::Error::other("longer than 2 GiB");
+    let read = match path.as_os_str() == STANDARD_INPUT {
+        true => {
+            let mut bytes = Vec::new();
+            let mut input = std::io::stdin().lock().take(MOST_BYTES + 1);
+            input
+                .read_to_end(&mut bytes)
+                .and_then(|_| match bytes.len() as u64 > MOST_BYTES {
+                    true => Err(too_long()),
+                    false => Ok(bytes),
+                })
+        }
+        false => std::fs::metadata(path).and_then(|about| match about.len() > MOST_BYTES {
+            true => Err(too_long()),
+            false => std::fs::read(path),
+        }),
+    };
     read.map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
-fn record(path: &Path, bytes: &[u8]) -> FileRecord {
-    let name = path.file_name().unwrap_or_default();
+fn record(name: &str, bytes: &[u8]) -> FileRecord {
+    let own = Path::new(name).file_name();
     FileRecord {
-        name: name.to_string_lossy().into_owned(),
+        name: own
+            .map_or(Cow::Borrowed(name), |own| own.to_string_lossy())
+            .into_owned(),
         bytes: bytes.len() as u64,
         sha256: Sha256::digest(bytes)
             .iter()

@@ -27,13 +27,12 @@ pub(super) fn withdraw(directory: &Directory) -> Result<(), Failure> {
 /// Writes the run; finishing it is the caller's.
 pub(super) fn write(prepared: &Prepared, directory: &Directory) -> Result<(), Failure> {
     let Prepared {
-        form,
-        files,
         sources,
         lacks,
         segments,
         scenario,
     } = prepared;
+    let files = &sources.files;
     let first = &files[0];
     let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let mut random = [0; 4];
@@ -74,10 +73,10 @@ pub(super) fn write(prepared: &Prepared, directory: &Directory) -> Result<(), Fa
         histograms.extend(of_segment(number, segment, &files[segment.file]));
     }
     log.append_event(&Event::Imported(Box::new(wakepath_archive::Imported {
-        form: form.word().into(),
+        form: sources.form.word().into(),
         measures: first.measures.into(),
         lacks: lacks.clone(),
-        sources: sources.clone(),
+        sources: sources.records.clone(),
         histograms,
     })))?;
     for (number, segment) in (0..).zip(segments) {

@@ -54,7 +54,7 @@ fn an_imported_histogram_is_refused_by_name() {
         .join("../import/tests/fixtures")
         .join("cyclictest.json");
     let directory = place.path().join("run");
-    Start::command(&["import", "cyclictest-json"])
+    Start::command(&["import"])
         .with(&[file])
         .with(&["--directory"])
         .with(&[&directory])

@@ -29,7 +29,9 @@ pub(super) fn import(
     file: &Path,
     words: &[&str],
 ) -> Finished {
-    Start::command(&["import", form])
+    let form = ["--form", form];
+    Start::command(&["import"])
+        .with(if form[1].is_empty() { &[] } else { &form[..] })
         .with(&[file])
         .with(&["--directory"])
         .with(&[place.path().join(name)])
@@ -64,7 +66,7 @@ fn every_form_becomes_a_run_that_is_shown_and_does_not_pass() {
         ("ros2-control", "ros2-control-statistics.yaml", &controlled),
     ] {
         let place = Place::new();
-        import(&place, "run", form, &fixture(file), told).assert_code(0);
+        import(&place, "run", "", &fixture(file), told).assert_code(0);
         let shown = ask("show", &place.path().join("run"));
         shown.assert_code(3);
         for part in ["FIFO 80", "lacks ", "verdict: UNDECIDED", file] {
@@ -92,7 +94,7 @@ fn forms_that_tell_when_work_ended_have_response_times() {
         ("ros2", "ros2", &["--policy", "FIFO 50"]),
     ] {
         let place = Place::new();
-        import(&place, "run", form, &fixture(file), told).assert_code(0);
+        import(&place, "run", "", &fixture(file), told).assert_code(0);
         let run = place.path().join("run");
         let shown = ask("show", &run);
         assert!(
@@ -299,10 +301,10 @@ fn a_directory_of_another_kind_is_refused_and_leaves_nothing() {
         (
             "ros2",
             fixture("cyclictest-h.txt"),
-            "is a file; give the directory",
+            "is of the form cyclictest",
         ),
         ("ros2", place.path().join("gone"), "No such file"),
-        ("csv", empty, "is a directory; csv reads a file"),
+        ("csv", empty, "holds no file that can be imported"),
     ] {
         let refused = import(&place, "run", form, &path, &policy);
         refused.assert_code(1);

@@ -62,6 +62,7 @@ fn memory_that_runs_out_is_said_in_one_line() {
     file.set_len(300 << 20).unwrap();
     let import = [
         "import",
+        "--form",
         "cyclictest-json",
         "result.json",
         "--directory",

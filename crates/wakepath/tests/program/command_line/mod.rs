@@ -12,6 +12,7 @@ pub mod export;
 pub mod fly;
 pub mod hostile_runs;
 pub mod import;
+pub mod import_sources;
 pub mod import_tables;
 pub mod limits;
 pub mod links;
