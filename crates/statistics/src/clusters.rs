@@ -15,7 +15,7 @@ pub struct MissClusters {
 
 /// What was counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct MissTally {
     /// Due times.
     pub due: u64,
@@ -40,6 +40,21 @@ impl MissClusters {
             cluster: 0,
             hits_since_miss: 0,
         }
+    }
+
+    /// Counts so many due times in a row as missed, in constant time.
+    pub fn push_missed(&mut self, times: u64) {
+        let Some(further) = times.checked_sub(1) else {
+            return;
+        };
+        self.push(true);
+        let add = |to: &mut u64| *to = to.saturating_add(further);
+        [&mut self.run, &mut self.cluster].into_iter().for_each(add);
+        [&mut self.tally.due, &mut self.tally.missed]
+            .into_iter()
+            .for_each(add);
+        self.tally.longest_run = self.tally.longest_run.max(self.run);
+        self.tally.largest_cluster = self.tally.largest_cluster.max(self.cluster);
     }
 
     /// Counts the next due time of the series.
@@ -150,6 +165,22 @@ mod tests {
     fn clusters_do_not_reach_across_series() {
         let found = tally(5, &["...x", "x..."]);
         assert_eq!((found.clusters, found.longest_run), (2, 1));
+    }
+
+    #[test]
+    fn misses_pushed_together_count_as_one_by_one() {
+        for (before, times) in [("", 0), ("..x", 1), ("x.", 7), ("....", 40)] {
+            let mut together = MissClusters::new(2);
+            before.bytes().for_each(|byte| together.push(byte == b'x'));
+            let mut single = together.clone();
+            together.push_missed(times);
+            (0..times).for_each(|_| single.push(true));
+            for clusters in [&mut together, &mut single] {
+                clusters.push(false);
+                clusters.push(true);
+            }
+            assert_eq!(together.tally(), single.tally(), "{before} {times}");
+        }
     }
 
     #[test]
