@@ -5,6 +5,7 @@ use serde::Serialize;
 use wakepath_archive::{Manifest, Obstacle, SegmentRecord, ThreadEnd, ThreadRecord};
 use wakepath_scenario::{Criterion, Scenario};
 use wakepath_timeline::Policy;
+use wakepath_verdict::ConditionName;
 
 /// A condition that could not be measured: a missing privilege, as a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -79,6 +80,15 @@ pub(crate) fn group<'a>(manifest: &'a Manifest, scenario: &Scenario) -> Vec<Cond
 }
 
 impl ConditionSegments<'_> {
+    /// What it is called in a verdict.
+    pub(crate) fn name(&self) -> ConditionName {
+        ConditionName {
+            policy: self.policy,
+            phase: self.phase.clone(),
+            task: self.task.clone(),
+        }
+    }
+
     /// Why no segment of it ever started, if none did: a missing privilege, as a rule. A load that
     /// could not be started is not such a reason but makes the condition invalid.
     pub(crate) fn never_started(&self) -> Option<(Obstacle, String)> {

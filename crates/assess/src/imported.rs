@@ -10,9 +10,7 @@ use wakepath_statistics::{
     DistributionSummary, MissTally, Quantile, QuantileValue, RankInterval, ValueInterval,
     quantile_rank_interval,
 };
-use wakepath_verdict::{
-    ConditionName, CycleRecord, CycleSummary, Judgement, Margin, Outcome, Reason,
-};
+use wakepath_verdict::{DueTally, Judgement, Limits, Outcome, Reason, judged, shown_by};
 
 /// The histograms of a condition's threads, added up; `None` where it has samples.
 pub(crate) fn counted(manifest: &Manifest, condition: &ConditionSegments<'_>) -> Option<Counted> {
@@ -45,7 +43,6 @@ pub(crate) struct Counted {
     min_ns: i64,
     pub(crate) max_ns: i64,
     mean_ns: f64,
-    pub(crate) threads: u64,
 }
 
 impl Counted {
@@ -96,7 +93,6 @@ impl Counted {
             min_ns: all.iter().filter_map(|h| h.min_ns).min().unwrap_or(least),
             max_ns: all.iter().filter_map(|h| h.max_ns).max().unwrap_or(most),
             mean_ns,
-            threads: all.len() as u64,
             bins,
         }
     }
@@ -185,15 +181,13 @@ impl Counted {
 
     /// Values that were certainly late. How they cluster is not known.
     fn misses(&self, criterion: &Criterion) -> MissTally {
-        let limit = criterion
-            .latency_ns
-            .unwrap_or(u64::MAX)
-            .min(criterion.deadline_ns);
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let late = self.bins.iter().filter(|bin| bin.low_ns > limit);
-        let late: u64 = late.map(|bin| bin.count).sum();
+        let limits = Limits::of(criterion);
+        // A cycle ends no sooner than it wakes.
+        let is_late = |ns: i64| limits.are_exceeded_by(ns, ns);
+        let late = self.bins.iter().filter(|bin| is_late(bin.low_ns));
+        let late = late.fold(0_u64, |sum, bin| sum.saturating_add(bin.count));
         // A bin on the limit may hold late values; the largest one is told apart.
-        let missed = late.max(u64::from(self.max_ns > limit));
+        let missed = late.max(u64::from(is_late(self.max_ns)));
         MissTally {
             due: self.count,
             missed,
@@ -243,56 +237,26 @@ pub(crate) fn judged_by_histogram(
     let judged_ns = condition
         .threads
         .iter()
-        .map(|(_, thread)| thread.expected as f64 * thread.due.period_ns as f64)
-        .sum::<f64>();
-    let cycles = CycleSummary {
-        scheduled: counted.count,
+        .map(|(_, thread)| thread.expected.saturating_mul(thread.due.period_ns))
+        .fold(0_u64, u64::saturating_add);
+    let tally = DueTally {
         executed: counted.count,
         executed_late: misses.missed,
         misses,
-        judged_seconds: judged_ns / 1e9,
-        threads: counted.threads,
-        latency_as_executed: Some(counted.summary()),
-        latency_as_scheduled: Some(counted.summary()),
-        ..CycleRecord::new(criterion).summary()
+        window_ns: judged_ns,
+        threads: (0..).take(condition.threads.len()).collect(),
+        largest_latency_ns: Some(counted.max_ns),
+        // It is no shorter.
+        largest_response_ns: Some(counted.max_ns),
+        ..DueTally::default()
     };
-    let late = criterion.latency_ns.unwrap_or(criterion.deadline_ns).max(1) as f64;
-    let judgement = Judgement {
-        name: ConditionName {
-            policy: condition.policy,
-            phase: condition.phase.clone(),
-            task: condition.task.clone(),
-        },
-        outcome: Outcome::Undecided,
-        reasons: Vec::new(),
-        cautions: Vec::new(),
-        observations: Vec::new(),
-        more: None,
-        margin: Margin {
-            miss_fraction: misses.fraction(),
-            head_room: 1.0 - counted.max_ns as f64 / late,
-            count: counted.count,
-        },
-        cycles,
-    };
-    let at_least = misses.lower_bound(criterion.confidence);
-    let judgement = if criterion.miss_fraction <= 0.0 && misses.missed > 0 {
-        judgement.with(Reason::MissesObserved {
-            missed: misses.missed,
-            due: misses.due,
-            skipped: 0,
-        })
-    } else if at_least > criterion.miss_fraction {
-        judgement.with(Reason::MissFractionAbove {
-            missed: misses.missed,
-            due: misses.due,
-            at_least,
-            confidence: criterion.confidence,
-            criterion: criterion.miss_fraction,
-        })
-    } else {
-        judgement
-    };
+    let name = condition.name();
+    // The order of the values is not known, nor all that were late: only a failure is certain.
+    let mut reasons = shown_by(&tally, criterion);
+    reasons.retain(|reason| reason.bearing() == Outcome::Failed);
+    let mut judgement = judged(&name, &tally, reasons, criterion);
+    judgement.cycles.latency_as_executed = Some(counted.summary());
+    judgement.cycles.latency_as_scheduled = Some(counted.summary());
     Some(held_back(judgement, imported))
 }
 
@@ -355,10 +319,7 @@ mod tests {
             ..histogram()
         };
         let counted = Counted::of(&[&histogram(), &other]);
-        assert_eq!(
-            (counted.count, counted.max_ns, counted.threads),
-            (2000, 70_000, 2)
-        );
+        assert_eq!((counted.count, counted.max_ns), (2000, 70_000));
         assert_eq!(counted.mean_ns, 2_100.0);
     }
 

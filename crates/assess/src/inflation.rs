@@ -184,6 +184,7 @@ mod tests {
             first_judged_cycle: 0,
             end_cycle: count,
             thread: 0,
+            lost: 0,
         };
         record.add(window, &samples).unwrap();
         let name = ConditionName {

@@ -7,12 +7,13 @@ use crate::controllers::not_real_time;
 use crate::error::AssessmentError;
 use crate::imported;
 use crate::picture::{Gatherer, Picture, buckets_of_each};
+use std::collections::BTreeMap;
 use wakepath_archive::{Obstacle, Run, SegmentRecord, ThreadEnd, ThreadRecord};
-use wakepath_scenario::Scenario;
+use wakepath_scenario::{Criterion, Scenario};
 use wakepath_timeline::Sample;
 use wakepath_verdict::{
     Condition, ConditionName, CycleRecord, EarlyEnd, EffectivePolicy, JudgedWindow, Judgement,
-    Provenance, ServedUntil, SkippedCounts, UnprovenLoad, judge,
+    Provenance, ServedUntil, SkippedCounts, UnprovenLoad, Until, judge,
 };
 
 /// A run's conditions, each judged by its cycles alone.
@@ -104,6 +105,7 @@ pub(crate) fn judged_with(
             first_judged_cycle: thread.first_judged_cycle,
             end_cycle: window_end(thread, last),
             thread: thread.thread.into(),
+            lost: thread.lost.unwrap_or(0),
         };
         let until = served_until(thread);
         let counts = SkippedCounts::of(thread.skipped, thread.lost, until, &samples);
@@ -113,11 +115,7 @@ pub(crate) fn judged_with(
             each(segment, window, &samples);
         }
     }
-    let name = ConditionName {
-        policy: condition.policy,
-        phase: condition.phase.clone(),
-        task: condition.task.clone(),
-    };
+    let name = condition.name();
     let judgement = judge(
         Condition {
             name: &name,
@@ -135,6 +133,34 @@ pub(crate) fn judged_with(
         None if measures_caches(condition) => judgement.without_criterion(),
         None => judgement,
     })
+}
+
+/// What a thread of a segment is judged as.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedThread {
+    /// The condition that it is a part of.
+    pub condition: ConditionName,
+    /// What it must keep.
+    pub criterion: Criterion,
+    /// Where its judged due times end.
+    pub until: Until,
+}
+
+/// What each thread of a run is judged as, by its segment and its number; those that no verdict rests on are missing.
+pub fn judged_threads(run: &Run, scenario: &Scenario) -> BTreeMap<(u32, u16), JudgedThread> {
+    let conditions = group(&run.manifest, scenario);
+    let threads = conditions.iter().flat_map(|condition| {
+        let threads = condition.threads.iter();
+        threads.map(move |(segment, thread)| {
+            let judged = JudgedThread {
+                condition: condition.name(),
+                criterion: condition.criterion(&scenario.criterion),
+                until: account_end(thread),
+            };
+            ((segment.segment, thread.thread), judged)
+        })
+    });
+    threads.collect()
 }
 
 /// What is known of how a condition was measured, but for what its samples alone can tell.
@@ -177,6 +203,14 @@ pub fn window_end(thread: &ThreadRecord, last_cycle: Option<u64>) -> u64 {
             .max(thread.first_judged_cycle)
             .min(thread.expected),
         _ => thread.expected,
+    }
+}
+
+/// Where the account of a thread's due times ends, by the same rule as [`window_end`].
+pub(crate) fn account_end(thread: &ThreadRecord) -> Until {
+    match thread.ended {
+        Some(ThreadEnd::Stopped) | None => Until::LastCycle,
+        _ => Until::WindowEnd,
     }
 }
 

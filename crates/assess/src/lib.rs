@@ -60,7 +60,7 @@ pub use flight::{
 pub use identity::RunIdentity;
 pub use imported::more_may_be_late;
 pub use inflation::{Inflated, Inflation, Ratio};
-pub use judged::window_end;
+pub use judged::{JudgedThread, judged_threads, window_end};
 pub use loads::LoadSummary;
 pub use modules::ModuleFigures;
 pub use next_step::NextStep;

@@ -42,6 +42,6 @@ pub use measurement::{Measurement, SCRATCH};
 pub use observer::Observer;
 pub use own_program::{AnnouncedLoop, Discovered, NoLoops, loops_of, within};
 pub use plan::{Condition, HostCpus, PhaseRun, Plan, Segment};
-pub use recorder::{Limits, LiveFigures, LivePlace, LiveTally, WITHIN_NS};
+pub use recorder::{LiveFigures, LivePlace, LiveTally, LiveThread, WITHIN_NS};
 pub use supervisor::own_executable;
 pub use tracing::{Watching, traced_cpus};

@@ -12,7 +12,7 @@ use crate::own_group::{self, GroupClosed};
 use crate::own_program::OwnProgram;
 use crate::plan::Segment;
 use crate::program::{NoProgram, loop_program};
-use crate::recorder::{Limits, SegmentRings};
+use crate::recorder::{LiveThread, SegmentRings};
 use crate::supervisor::Child;
 use crate::thread_records::{LoopEnd, ended_threads, started_threads};
 use std::path::Path;
@@ -26,6 +26,7 @@ use wakepath_probe::FeatherRecorder;
 use wakepath_rt::shared::SharedMemory;
 use wakepath_scenario::PluginSwitch;
 use wakepath_timeline::LoadProof;
+use wakepath_verdict::Limits;
 
 /// Between two looks at the interrupt and at the recorder, for the watcher too.
 const TICK: Duration = Duration::from_millis(100);
@@ -299,7 +300,7 @@ impl UnderWay<'_, '_> {
         }
         self.run.recording.take(SegmentRings {
             segment: self.segment.planned.segment,
-            threads: spec.threads.iter().map(|of| self.limits(of)).collect(),
+            threads: spec.threads.iter().map(|of| self.live(of)).collect(),
         })?;
         self.run.observer.segment_begun(self.segment);
         if self.segment.planned.traced && self.run.tracing.is_some() {
@@ -309,18 +310,22 @@ impl UnderWay<'_, '_> {
         Ok(())
     }
 
-    /// What the live figures count as missed; the verdict counts anew, from the recording.
-    fn limits(&self, thread: &ThreadSpec) -> Limits {
+    /// What the live figures must know; the verdict counts anew, from the recording.
+    fn live(&self, thread: &ThreadSpec) -> LiveThread {
         let scenario = self.run.scenario;
         let shortest = scenario.tasks.iter().map(|task| task.period_ns).min();
         let deadline_ns = scenario.criterion.deadline_ns;
-        Limits {
-            latency_ns: scenario.criterion.latency_ns,
-            // A deadline of one period is each task's own.
-            deadline_ns: Some(match shortest == Some(deadline_ns) {
-                true => thread.period_ns,
-                false => deadline_ns,
-            }),
+        LiveThread {
+            limits: Limits {
+                latency_ns: scenario.criterion.latency_ns,
+                // A deadline of one period is each task's own.
+                deadline_ns: Some(match shortest == Some(deadline_ns) {
+                    true => thread.period_ns,
+                    false => deadline_ns,
+                }),
+            },
+            period_ns: thread.period_ns,
+            judged: Some(thread.first_judged_cycle..thread.end_cycle),
         }
     }
 

@@ -1,10 +1,10 @@
 //! What the loop tolerates, in its own terms. Judging a run by it is the verdict's work.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The criterion that a condition (one policy under one load) must meet, with the evidence asked
 /// for. All times are resolved nanoseconds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Criterion {
     /// A due time is missed when its cycle wakes later than this after it (wake-up latency), in
     /// nanoseconds.
@@ -32,7 +32,7 @@ pub struct Criterion {
 }
 
 /// Which policies must hold for the whole run to pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoliciesNeeded {
     /// One policy that holds under every load is enough: the question is which to use.

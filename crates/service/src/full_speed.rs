@@ -1,7 +1,7 @@
 //! A day of a 1 kHz loop as fast as the disk takes it: every cycle accounted for, memory and room bounded.
 
 use crate::begin::prepare;
-use crate::history::{Bears, now_ns};
+use crate::history::now_ns;
 use crate::recorder::record;
 use crate::summary::summary;
 use crate::terms::{Described, Found, Live, Refusal, Settings, Terms};
@@ -12,6 +12,7 @@ use wakepath_measure::LiveFigures;
 use wakepath_rt::announcement::Announced;
 use wakepath_rt::clock;
 use wakepath_rt::shared::SharedMemory;
+use wakepath_scenario::{Criterion, PoliciesNeeded};
 use wakepath_timeline::Sample;
 
 const PERIOD_NS: u64 = 1_000_000;
@@ -21,10 +22,17 @@ const KEEP_BYTES: u64 = 64 << 20;
 struct AnyTerms;
 
 impl Terms for AnyTerms {
-    fn bears(&self, _: &Found) -> Result<Bears, Refusal> {
-        Ok(Bears {
+    fn criterion(&self, _: &Found) -> Result<Criterion, Refusal> {
+        Ok(Criterion {
             latency_ns: Some(200_000),
-            ..Bears::default()
+            deadline_ns: PERIOD_NS,
+            miss_fraction: 0.5,
+            evidence: None,
+            confidence: 0.95,
+            consecutive_misses: None,
+            outage_ns: None,
+            mode_switches: 0.0,
+            policies: PoliciesNeeded::Any,
         })
     }
 
@@ -145,10 +153,10 @@ fn recorded(cycles: u64) {
     );
     let skipped = cycles / 10_000;
     assert_eq!(
-        (of.executed, of.skipped, of.lost),
+        (of.tally.executed, of.tally.skipped, of.lost()),
         (cycles - skipped, skipped, 0)
     );
-    assert_eq!(of.misses.missed, cycles / 1_000 + skipped);
+    assert_eq!(of.tally.misses.missed, cycles / 1_000 + skipped);
     assert_eq!(of.latencies.max(), Some(300_000));
     assert_eq!(of.latencies.count(), cycles - skipped);
     assert!(segments <= KEEP_BYTES, "{segments} bytes");

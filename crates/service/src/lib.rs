@@ -19,13 +19,12 @@
 // A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
-mod account;
 mod begin;
 #[cfg(test)]
 mod full_speed;
 mod history;
 mod incidents;
-mod judged;
+mod minutes;
 mod one_loop;
 mod program;
 mod recent;
@@ -41,11 +40,10 @@ mod traces;
 mod worst;
 
 pub use begin::{ServiceError, prepare};
-pub use history::{Bears, Entry, HistoryWriter, Minute, RoundFinding, read_history};
-pub use judged::{Judged, Outcome, judged};
+pub use history::{Entry, HistoryWriter, Minute, RoundFinding, read_history};
 pub use recorder::record;
 pub use room::{MARK, PLAN, has_rounds, is_service};
-pub use rounds::{Round, RoundError, Rounds, loop_name};
-pub use summary::{Day, Gap, LoopSummary, RoundFindings, Summary, summary};
+pub use rounds::{Round, RoundError, RoundThread, Rounds, loop_name};
+pub use summary::{Day, Gap, JudgedLoops, LoopSummary, RoundFindings, Summary, summary};
 pub use terms::{Described, Found, Live, Refusal, Settings, Terms};
 pub use worst::{Neighbour, Traced, WorstCycle, read_worst};

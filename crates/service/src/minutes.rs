@@ -1,195 +1,178 @@
-//! What the cycles of a loop come to, minute by minute. Pure: it reads no clock and writes nothing; that it gives the
-//! same whether samples come from a ring or from a segment on disk is what makes a killed recorder whole again.
+//! What the due times of a loop come to, minute by minute. Pure: it reads no clock and writes nothing; that it gives
+//! the same whether samples come from a ring or from a segment on disk is what makes a killed recorder whole again.
 
-use crate::history::{Bears, Minute};
-use wakepath_statistics::{LatencyHistogram, MissClusters};
-use wakepath_timeline::Sample;
+use crate::history::Minute;
+use wakepath_scenario::Criterion;
+use wakepath_statistics::LatencyHistogram;
+use wakepath_timeline::{DueTimes, Sample};
+use wakepath_verdict::{Account, DueTally, Fate, Inconsistency, JudgedWindow, Limits, Until};
 
 const MINUTE_NS: u64 = 60_000_000_000;
-/// Misses with at most so many due times met between them count as one event, as where a run is judged.
-const CLUSTER_GAP: u64 = 10;
-/// Due times that may lie between two cycles: a loop of 10 µs for a day. More is no loop's.
-const MOST_BETWEEN: u64 = 10_000_000_000;
-/// Misses one after the other that are counted one by one; what is beyond is as long a run as any.
-const MOST_PUSHED: u64 = 1_000_000;
-
-/// Why a sample can't be one of this loop's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Impossible;
 
 /// One loop.
 #[derive(Debug)]
-pub struct Account {
+pub struct Minutes {
     name: String,
-    bears: Bears,
+    account: Account,
+    period_ns: u64,
     /// From `CLOCK_MONOTONIC` to the time since 1970.
     offset_ns: i128,
-    clusters: MissClusters,
     histogram: LatencyHistogram,
-    minute: Minute,
+    sum_ns: u64,
     /// Number of the minute under way.
     number: Option<u64>,
-    next_cycle: Option<u64>,
-    ended_ns: Option<u64>,
-    /// Cycles that are known to be lost and not yet seen as a gap.
-    lost: u64,
-    /// What is known to be lost behind a gap of which nothing is known.
-    lost_behind: u64,
-    lost_so_far: u64,
+    /// When its first cycle was due, in nanoseconds since 1970; of an empty one, when it would begin.
+    at_ns: u64,
+    before: Before,
 }
 
-impl Account {
-    /// Of a loop that begins.
-    pub fn new(name: &str, bears: Bears, offset_ns: i128) -> Self {
+/// What is known before the first sample.
+#[derive(Debug, Clone, Copy, Default)]
+struct Before {
+    /// Samples dropped.
+    lost: u64,
+    /// The cycle from which on another recorder was there; nobody knows what came until the first sample.
+    resumes: Option<u64>,
+}
+
+impl Minutes {
+    /// Of a loop that begins. Without a criterion only skipped due times are known to be missed.
+    pub fn new(name: &str, criterion: Option<&Criterion>, period_ns: u64, offset_ns: i128) -> Self {
         Self {
             name: name.into(),
-            bears,
+            account: Account::new(criterion.map_or(Limits::default(), Limits::of)),
+            period_ns,
             offset_ns,
-            clusters: MissClusters::new(CLUSTER_GAP),
             histogram: LatencyHistogram::new(),
-            minute: Minute::default(),
+            sum_ns: 0,
             number: None,
-            next_cycle: None,
-            ended_ns: None,
-            lost: 0,
-            lost_behind: 0,
-            lost_so_far: 0,
+            at_ns: 0,
+            before: Before::default(),
         }
     }
 
-    /// The first due time that counts is that of this cycle.
-    pub fn begin_at(&mut self, cycle: u64) {
-        self.next_cycle = Some(cycle);
+    /// Its due times are those of this window.
+    pub fn begin(&mut self, window: JudgedWindow) {
+        self.at_ns = self.since_1970(window.due.due_ns(window.first_judged_cycle));
+        self.account.begin(window);
     }
 
-    /// No sample comes any more, and the last due time is that of the cycle before this one: what is missing before
-    /// it was skipped, or is lost. Nothing where no sample came: there is no minute to put it in.
-    pub fn end_before(&mut self, cycle: u64) {
-        let between = self.next_cycle.map_or(0, |next| cycle.saturating_sub(next));
-        if self.number.is_none() || self.lost == u64::MAX {
-            return;
-        }
-        let lost = between.min(self.lost);
-        let skipped = between - lost;
-        (0..skipped.min(MOST_PUSHED)).for_each(|_| self.clusters.push(true));
-        self.lost = 0;
-        self.lost_so_far += lost;
-        self.minute.lost += lost;
-        self.minute.skipped += skipped;
-        self.minute.missed += skipped;
+    /// Another recorder had all before this cycle. So many samples were dropped until now.
+    pub fn resume(&mut self, cycle: u64, dropped: u64) {
+        self.before = Before {
+            lost: dropped,
+            resumes: Some(cycle),
+        };
     }
 
-    /// Cycles that were seen to be lost.
-    pub fn lost_so_far(&self) -> u64 {
-        self.lost_so_far
-    }
-
-    /// So many cycles more were dropped.
-    pub fn lose(&mut self, cycles: u64) {
-        match self.lost {
-            u64::MAX => self.lost_behind = self.lost_behind.saturating_add(cycles),
-            lost => self.lost = lost.saturating_add(cycles),
+    /// So many samples more were dropped.
+    pub fn lose(&mut self, samples: u64) {
+        match self.account.is_open() {
+            true => self.account.lose(samples),
+            false => self.before.lost = self.before.lost.saturating_add(samples),
         }
     }
 
-    /// What lies between this cycle and the next sample is lost, whatever it was: nobody can tell any more. Where
-    /// nothing is known of before, from this cycle on.
-    /// So many were dropped until now, some of them perhaps behind that sample.
-    pub fn lose_all_until_next(&mut self, from_cycle: u64, dropped: u64) {
-        self.next_cycle = Some(from_cycle);
-        self.lost_behind = dropped;
-        self.lost = u64::MAX;
-    }
-
-    /// Takes in the next sample; returns the minute that has ended with it.
-    ///
-    /// # Errors
-    /// For a sample that no loop writes.
-    pub fn add(&mut self, sample: &Sample) -> Result<Option<Minute>, Impossible> {
-        let expected = self.next_cycle.unwrap_or(sample.cycle);
-        let between = sample.cycle.checked_sub(expected).ok_or(Impossible)?;
-        let is_whole = sample.end_ns >= sample.wake_ns && sample.latency_ns() > -1_000_000_000_000;
-        if between > MOST_BETWEEN || !is_whole || sample.cycle == u64::MAX {
-            return Err(Impossible);
+    /// Takes in the next sample; returns the minute that has ended with it, and how many cycles right before the sample
+    /// are lost, or how it contradicts itself or those before it: then it is not counted.
+    pub fn add(&mut self, sample: &Sample) -> (Option<Minute>, Result<u64, Inconsistency>) {
+        if !self.account.is_open() {
+            self.begin_at(sample);
         }
-        let at_ns = (i128::from(sample.due_ns) + self.offset_ns).max(0) as u64;
+        let at_ns = self.since_1970(sample.due_ns);
         let number = at_ns / MINUTE_NS;
-        let ended = match self.number {
-            Some(before) if before != number => self.take(),
-            _ => None,
-        };
-        if self.number.is_none() {
-            self.minute.at_ns = at_ns;
+        let is_another = self.number.is_some_and(|before| before != number);
+        let ended = is_another.then(|| self.take()).flatten();
+        let Self {
+            account,
+            histogram,
+            sum_ns,
+            ..
+        } = self;
+        let mut lost = 0;
+        let outcome = account.add(sample, |fate| match fate {
+            Fate::Ran { sample, .. } => {
+                let latency_ns = sample.latency_ns();
+                histogram.record(latency_ns);
+                *sum_ns = sum_ns.saturating_add(latency_ns.max(0).cast_unsigned());
+            }
+            Fate::Lost(gap) => lost = gap.count,
+            Fate::Skipped(_) => {}
+        });
+        if outcome.is_ok() {
+            if self.number.is_none() {
+                self.at_ns = at_ns;
+            }
+            self.number = Some(number);
         }
-        self.number = Some(number);
-        self.next_cycle = Some(sample.cycle + 1);
+        (ended, outcome.map(|()| lost))
+    }
 
-        let lost = between.min(self.lost);
-        self.lost = match self.lost {
-            u64::MAX => std::mem::take(&mut self.lost_behind),
-            more => more - lost,
-        };
-        self.lost_so_far += lost;
-        let skipped = between - lost;
-        if lost > 0 {
-            self.clusters.end_series();
-            self.ended_ns = None;
+    fn begin_at(&mut self, sample: &Sample) {
+        let Before { lost, resumes } = std::mem::take(&mut self.before);
+        self.begin(JudgedWindow {
+            due: self.due_times(sample),
+            first_judged_cycle: resumes.unwrap_or(sample.cycle),
+            end_cycle: u64::MAX,
+            thread: 0,
+            lost: 0,
+        });
+        match resumes {
+            Some(_) => self.account.lose_all_until_next(lost),
+            None => self.account.lose(lost),
         }
-        (0..skipped.min(MOST_PUSHED)).for_each(|_| self.clusters.push(true));
-        let (latency_ns, response_ns) = (sample.latency_ns(), sample.response_ns());
-        let above = |value: i64, limit: Option<u64>| {
-            limit.is_some_and(|limit| i128::from(value) > i128::from(limit))
-        };
-        let is_missed =
-            above(latency_ns, self.bears.latency_ns) || above(response_ns, self.bears.deadline_ns);
-        self.clusters.push(is_missed);
-        self.histogram.record(latency_ns);
-        let minute = &mut self.minute;
-        minute.executed += 1;
-        minute.skipped += skipped;
-        minute.missed += skipped + u64::from(is_missed);
-        minute.lost += lost;
-        minute.sum_ns = minute
-            .sum_ns
-            .saturating_add(latency_ns.max(0).cast_unsigned());
-        minute.max_response_ns = minute.max_response_ns.max(response_ns);
-        if let Some(before_ns) = self.ended_ns {
-            let outage_ns = sample.end_ns.saturating_sub(before_ns);
-            minute.outage_ns = minute.outage_ns.max(outage_ns);
+    }
+
+    fn due_times(&self, sample: &Sample) -> DueTimes {
+        let before_ns = sample.cycle.saturating_mul(self.period_ns);
+        DueTimes {
+            start_ns: sample.due_ns.saturating_sub(before_ns),
+            period_ns: self.period_ns,
         }
-        self.ended_ns = Some(sample.end_ns);
-        Ok(ended)
+    }
+
+    /// A new segment begins with this sample: its due times are those of which it is one. The clock of the day may have
+    /// been set.
+    pub fn turn(&mut self, sample: &Sample, offset_ns: i128) {
+        self.offset_ns = offset_ns;
+        let due = self.due_times(sample);
+        self.account.is_due(due);
     }
 
     /// The minute as far as it has come, where anything came; another begins.
     pub fn take(&mut self) -> Option<Minute> {
-        self.number.take()?;
-        let mut minute = std::mem::take(&mut self.minute);
-        let tally = self.clusters.tally();
-        minute.name.clone_from(&self.name);
-        (minute.longest_run, minute.largest_cluster) = (tally.longest_run, tally.largest_cluster);
+        let tally = self.account.take();
+        self.number = None;
+        if tally == DueTally::default() {
+            return None;
+        }
+        let mut minute = Minute {
+            name: self.name.clone(),
+            at_ns: self.at_ns,
+            tally,
+            sum_ns: std::mem::take(&mut self.sum_ns),
+            ..Minute::default()
+        };
         minute.put(&self.histogram);
         self.histogram = LatencyHistogram::new();
         Some(minute)
     }
 
-    /// No sample comes any more that would show what was lost last.
-    pub fn settle(&mut self) {
-        if self.number.is_some() && self.lost < u64::MAX {
-            self.minute.lost += self.lost;
-        }
-        self.lost = 0;
+    /// No sample comes any more.
+    pub fn end(&mut self, until: Until) {
+        self.account.end(until, |_| ());
     }
 
-    /// The clock of the day may have been set.
-    pub fn set_offset(&mut self, offset_ns: i128) {
-        self.offset_ns = offset_ns;
+    fn since_1970(&self, ns: u64) -> u64 {
+        (i128::from(ns) + self.offset_ns).max(0) as u64
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wakepath_scenario::PoliciesNeeded;
+    use wakepath_timeline::SampleFlags;
 
     fn sample(cycle: u64, latency_ns: u64) -> Sample {
         let due_ns = 1_000_000_000 + cycle * 1_000_000;
@@ -202,59 +185,126 @@ mod tests {
         }
     }
 
-    fn account() -> Account {
-        let bears = Bears {
+    fn minutes() -> Minutes {
+        let criterion = Criterion {
             latency_ns: Some(200_000),
-            ..Bears::default()
+            deadline_ns: 1_000_000,
+            miss_fraction: 0.0,
+            evidence: None,
+            confidence: 0.95,
+            consecutive_misses: None,
+            outage_ns: None,
+            mode_switches: 0.0,
+            policies: PoliciesNeeded::Any,
         };
-        Account::new("loop", bears, 0)
+        Minutes::new("loop", Some(&criterion), 1_000_000, 0)
+    }
+
+    fn add(minutes: &mut Minutes, cycle: u64, latency_ns: u64) -> Option<Minute> {
+        let (ended, outcome) = minutes.add(&sample(cycle, latency_ns));
+        outcome.unwrap();
+        ended
     }
 
     #[test]
     fn skipped_and_lost_cycles_are_told_apart_and_all_are_accounted_for() {
-        let mut account = account();
+        let mut minutes = minutes();
         for cycle in [0, 1, 5] {
-            account.add(&sample(cycle, 300_000)).unwrap();
+            add(&mut minutes, cycle, 300_000);
         }
-        account.lose(4);
-        account.add(&sample(10, 7_000)).unwrap();
-        account.add(&sample(12, 7_000)).unwrap();
-        let minute = account.take().unwrap();
+        minutes.lose(4);
+        add(&mut minutes, 10, 7_000);
+        add(&mut minutes, 12, 7_000);
+        let minute = minutes.take().unwrap();
+        let tally = &minute.tally;
         // Cycles 2 to 4 and 11 were skipped, 6 to 9 lost.
-        assert_eq!((minute.executed, minute.skipped, minute.lost), (5, 4, 4));
-        assert_eq!(minute.missed, 3 + 4);
-        assert_eq!(minute.executed + minute.skipped + minute.lost, 13);
-        assert_eq!(minute.longest_run, 6);
-        assert_eq!(minute.outage_ns, 4_000_000);
-        assert_eq!((minute.min_ns, minute.max_ns), (7_000, 300_000));
-        account.add(&sample(13, 7_000)).unwrap();
-        account.lose(2);
-        account.settle();
-        assert_eq!(account.take().unwrap().lost, 2, "at its end");
+        assert_eq!((tally.executed, tally.skipped, tally.lost), (5, 4, 4));
+        assert_eq!((tally.misses.due, tally.misses.missed), (9, 3 + 4));
+        assert_eq!(tally.misses.longest_run, 6);
+        assert_eq!(tally.longest_outage.unwrap().length_ns, 4_000_000);
+        assert_eq!((minute.min_ns, minute.max_ns()), (7_000, 300_000));
+        add(&mut minutes, 13, 7_000);
+        minutes.lose(2);
+        minutes.end(Until::LastCycle);
+        assert_eq!(
+            minutes.take().unwrap().tally.lost_elsewhere,
+            2,
+            "at its end"
+        );
     }
 
     #[test]
     fn a_minute_ends_where_the_next_one_s_first_cycle_is_due() {
-        let mut account = account();
-        let ended = (0..120_000).filter_map(|cycle| account.add(&sample(cycle, 5_000)).unwrap());
-        let ended: Vec<u64> = ended.map(|minute| minute.executed).collect();
+        let mut minutes = minutes();
+        let ended = (0..120_000).filter_map(|cycle| add(&mut minutes, cycle, 5_000));
+        let ended: Vec<u64> = ended.map(|minute| minute.tally.executed).collect();
         // The first due time is one second into its minute.
         assert_eq!(ended, [59_000, 60_000]);
-        assert_eq!(account.take().unwrap().executed, 1_000);
-        assert_eq!(account.take(), None);
+        assert_eq!(minutes.take().unwrap().tally.executed, 1_000);
+        assert_eq!(minutes.take(), None);
     }
 
     #[test]
-    fn samples_that_no_loop_writes_are_refused() {
-        let mut account = account();
-        account.add(&sample(9, 5_000)).unwrap();
+    fn minutes_add_up_to_one_account_of_the_whole_loop() {
+        let of = |cycle: u64| match cycle {
+            59_990..59_999 | 60_100 => None,
+            59_999..=60_003 => Some(sample(cycle, 300_000)),
+            70_000 => Some(Sample {
+                flags: SampleFlags::UNANSWERED,
+                ..sample(cycle, 5_000)
+            }),
+            80_000 => Some(Sample {
+                flags: SampleFlags::MODE_SWITCH,
+                ..sample(cycle, 5_000)
+            }),
+            _ => Some(sample(cycle, 5_000)),
+        };
+        let (mut split, mut whole) = (minutes(), minutes());
+        whole.begin_at(&sample(0, 5_000));
+        let mut merged = DueTally::default();
+        for one in (0..150_000).filter_map(of) {
+            let (ended, _) = split.add(&one);
+            ended
+                .into_iter()
+                .for_each(|minute| merged.merge(&minute.tally));
+            whole.account.add(&one, |_| ()).unwrap();
+        }
+        merged.merge(&split.take().unwrap().tally);
+        assert_eq!(merged, whole.account.tally());
+        assert_eq!(
+            (merged.misses.missed, merged.misses.longest_run),
+            (9 + 5 + 1 + 1, 14)
+        );
+        assert_eq!(merged.mode_switches, 1);
+    }
+
+    #[test]
+    fn samples_that_no_loop_writes_are_noted_and_not_counted() {
+        let mut minutes = minutes();
+        add(&mut minutes, 9, 5_000);
         let early = Sample {
             end_ns: 0,
             ..sample(10, 5_000)
         };
+        let mut tally = DueTally::default();
         for wild in [sample(9, 5_000), sample(1 << 40, 5_000), early] {
-            assert_eq!(account.add(&wild), Err(Impossible));
+            let (ended, outcome) = minutes.add(&wild);
+            assert!(outcome.is_err());
+            ended.iter().for_each(|minute| tally.merge(&minute.tally));
         }
-        assert_eq!(account.take().unwrap().executed, 1);
+        tally.merge(&minutes.take().unwrap().tally);
+        assert_eq!(tally.executed, 1);
+        assert!(tally.inconsistency.is_some());
+    }
+
+    #[test]
+    fn what_came_while_no_recorder_was_there_is_lost() {
+        let mut minutes = minutes();
+        minutes.resume(100, 7);
+        add(&mut minutes, 160, 5_000);
+        add(&mut minutes, 162, 5_000);
+        let tally = minutes.take().unwrap().tally;
+        assert_eq!((tally.executed, tally.skipped, tally.lost), (2, 0, 61));
+        assert_eq!(tally.longest_outage.map(|of| of.length_ns), None);
     }
 }

@@ -1,8 +1,8 @@
 //! One loop of the program: its ring emptied into its segments, its minutes and the worst cycles. Nothing that lies in
 //! the ring is believed; which loops there are is not known here.
 
-use crate::account::Account;
-use crate::history::{Bears, Entry, HistoryWriter, now_ns};
+use crate::history::{Entry, HistoryWriter, now_ns};
+use crate::minutes::Minutes;
 use crate::recent::{Recent, Seen};
 use crate::replay::{Left, Open};
 use crate::said::Heard;
@@ -11,11 +11,13 @@ use crate::terms::{Found, Terms};
 use crate::worst::Worst;
 use wakepath_archive::{ArchiveError, ThreadEnd};
 use wakepath_directory::Directory;
-use wakepath_measure::{Limits, LiveFigures, LiveTally};
+use wakepath_measure::{LiveFigures, LiveTally, LiveThread};
 use wakepath_rt::announcement::State;
 use wakepath_rt::ring::Reader;
 use wakepath_rt::shared::SharedMemory;
+use wakepath_scenario::Criterion;
 use wakepath_timeline::Sample;
+use wakepath_verdict::{Limits, Until};
 
 /// Samples taken at once.
 const BATCH: usize = 4096;
@@ -38,8 +40,8 @@ pub(crate) struct OneLoop<'a> {
     memory: &'a SharedMemory,
     reader: Reader<'a>,
     heard: Heard<'a>,
-    bears: Bears,
-    account: Account,
+    criterion: Option<Criterion>,
+    minutes: Minutes,
     recent: Recent,
     live: LiveTally,
     lost_seen: u64,
@@ -61,18 +63,19 @@ impl<'a> OneLoop<'a> {
         memory: &'a SharedMemory,
         ring: u32,
         found: Found,
-        bears: Bears,
+        criterion: Option<Criterion>,
         left: Option<Left>,
         offset_ns: i128,
     ) -> Self {
-        let mut account = Account::new(&found.name, bears.clone(), offset_ns);
+        let mut minutes = Minutes::new(&found.name, criterion.as_ref(), found.period_ns, offset_ns);
         let reached = left.as_ref().map(|left| left.cycle);
         if let Some(cycle) = reached {
-            account.lose_all_until_next(cycle, memory.indices(ring).lost());
+            minutes.resume(cycle, memory.indices(ring).lost());
         }
-        let limits = Limits {
-            latency_ns: bears.latency_ns,
-            deadline_ns: bears.deadline_ns,
+        let live = LiveThread {
+            limits: criterion.as_ref().map_or(Limits::default(), Limits::of),
+            period_ns: found.period_ns,
+            judged: None,
         };
         Self {
             ring,
@@ -84,9 +87,9 @@ impl<'a> OneLoop<'a> {
                 ring,
                 left.map(|left| left.doubted).unwrap_or_default(),
             ),
-            account,
+            minutes,
             recent: Recent::default(),
-            live: LiveTally::of([limits]),
+            live: LiveTally::of([live]),
             // What was dropped before is in the gap that a resumed recorder sees.
             lost_seen: reached.map_or(0, |_| memory.indices(ring).lost()),
             segment: None,
@@ -96,7 +99,7 @@ impl<'a> OneLoop<'a> {
             no_segment_before_ns: 0,
             next_cycle: reached.unwrap_or(0),
             complaint: None,
-            bears,
+            criterion,
             found,
         }
     }
@@ -106,7 +109,8 @@ impl<'a> OneLoop<'a> {
         self.segment.as_ref().map(|segment| Open {
             segment: segment.name.clone(),
             name: self.found.name.clone(),
-            bears: self.bears.clone(),
+            criterion: self.criterion.clone(),
+            period_ns: self.found.period_ns,
             offset_ns: self.offset_ns as i64,
             ring: self.ring,
             base: segment.base,
@@ -144,7 +148,9 @@ impl<'a> OneLoop<'a> {
             }
         }
         self.damaged |= self.reader.is_damaged();
-        self.account.lose(lost.saturating_sub(self.lost_seen));
+        let further = lost.saturating_sub(self.lost_seen);
+        self.minutes.lose(further);
+        self.live.lose(0, further);
         self.lost_seen = lost.max(self.lost_seen);
         turned
     }
@@ -165,18 +171,18 @@ impl<'a> OneLoop<'a> {
                 Some(segment) => (segment.name.as_str(), segment.base),
                 None => ("", 0),
             };
-            let lost_before = self.account.lost_so_far();
-            let Ok(ended) = self.account.add(sample) else {
+            let (ended, outcome) = self.minutes.add(sample);
+            if let Some(minute) = ended {
+                minute_ended(minute, name, before.saturating_sub(base), places.history);
+            }
+            let Ok(lost_before) = outcome else {
                 self.append(&batch[from..at], lost);
                 self.damaged = true;
                 return turned;
             };
             // What lies before a segment's first cycle is in none.
             if sample.cycle != base {
-                lost += self.account.lost_so_far() - lost_before;
-            }
-            if let Some(minute) = ended {
-                minute_ended(minute, name, before.saturating_sub(base), places.history);
+                lost += lost_before;
             }
             self.next_cycle = sample.cycle + 1;
             let seen = Seen {
@@ -221,7 +227,7 @@ impl<'a> OneLoop<'a> {
             return is_ended;
         }
         self.offset_ns = places.offset_ns;
-        self.account.set_offset(places.offset_ns);
+        self.minutes.turn(first, places.offset_ns);
         let cycles = (places.segment_bytes / Sample::BYTES as u64).max(1);
         let described = places.terms.describe(&self.found, cycles);
         let described = match described {
@@ -253,7 +259,7 @@ impl<'a> OneLoop<'a> {
             return false;
         };
         // Its minute does not go on in the next one: each is of one segment.
-        if let Some(minute) = self.account.take() {
+        if let Some(minute) = self.minutes.take() {
             let to = self.next_cycle.saturating_sub(segment.base);
             minute_ended(minute, &segment.name, to, places.history);
         }
@@ -289,9 +295,9 @@ impl<'a> OneLoop<'a> {
             offset_ns: self.offset_ns,
         };
         self.recent.end(&seen, places.worst, &[self.heard.last()]);
-        self.account.settle();
+        self.minutes.end(Until::LastCycle);
         if !self.end_segment(End::Early(why), places)
-            && let Some(minute) = self.account.take()
+            && let Some(minute) = self.minutes.take()
         {
             minute_ended(minute, "", self.next_cycle, places.history);
         }

@@ -1,8 +1,8 @@
 //! What a recorder that was killed, or a machine without power, left behind: the segments that were being written,
 //! read again from their logs, so that minutes and worst cycles that were only in memory are not lost.
 
-use crate::account::Account;
-use crate::history::{Bears, Entry, HistoryWriter, read_history};
+use crate::history::{Entry, HistoryWriter, read_history};
+use crate::minutes::Minutes;
 use crate::recent::{Recent, Seen};
 use crate::worst::Worst;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use std::io;
 use wakepath_archive::{Content, LogReader};
 use wakepath_directory::{Directory, Trust};
 use wakepath_measure::recorder::DoubtedDueTimes;
+use wakepath_scenario::Criterion;
 use wakepath_timeline::Sample;
 
 /// Name of the file.
@@ -21,7 +22,8 @@ const NAME: &str = "open.json";
 pub(crate) struct Open {
     pub(crate) segment: String,
     pub(crate) name: String,
-    pub(crate) bears: Bears,
+    pub(crate) criterion: Option<Criterion>,
+    pub(crate) period_ns: u64,
     pub(crate) offset_ns: i64,
     /// The ring that the loop has, and its cycle that is the segment's cycle 0: for who goes on.
     pub(crate) ring: u32,
@@ -105,7 +107,12 @@ fn one(
     history: &mut HistoryWriter,
     worst: &mut Worst,
 ) -> io::Result<u64> {
-    let mut account = Account::new(&of.name, of.bears.clone(), of.offset_ns.into());
+    let mut minutes = Minutes::new(
+        &of.name,
+        of.criterion.as_ref(),
+        of.period_ns,
+        of.offset_ns.into(),
+    );
     let mut recent = Recent::default();
     let mut next = from;
     let mut each = |sample: &Sample| -> io::Result<()> {
@@ -119,7 +126,7 @@ fn one(
         if sample.cycle < from {
             return Ok(());
         }
-        if let Ok(Some(mut minute)) = account.add(sample) {
+        if let (Some(mut minute), _) = minutes.add(sample) {
             minute.segment.clone_from(&of.segment);
             minute.to_cycle = next;
             history.append(&Entry::Minute(Box::new(minute)))?;
@@ -139,7 +146,7 @@ fn one(
             samples.iter().try_for_each(&mut each)?;
         }
     }
-    if let Some(mut minute) = account.take() {
+    if let Some(mut minute) = minutes.take() {
         minute.segment.clone_from(&of.segment);
         minute.to_cycle = next;
         history.append(&Entry::Minute(Box::new(minute)))?;

@@ -2,9 +2,9 @@
 //! round's minutes come into the history in one piece, and its samples may go then. It measures nothing; a round that
 //! was cut short never comes here.
 
-use crate::account::Account;
 use crate::begin::{self, ServiceError};
-use crate::history::{Bears, Entry, Minute, RoundFinding, last_round, now_ns, put_round};
+use crate::history::{Entry, Minute, RoundFinding, last_round, now_ns, put_round};
+use crate::minutes::Minutes;
 use crate::recent::{Recent, Seen};
 use crate::room::{self, SEGMENTS};
 use crate::worst::Worst;
@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use wakepath_archive::{ArchiveError, Run, SegmentRecord, ThreadRecord};
 use wakepath_directory::{Directory, Trust};
+use wakepath_scenario::Criterion;
+use wakepath_verdict::{ConditionName, JudgedWindow, Until};
 
 /// Rounds under way: nobody else measures into their directory.
 #[derive(Debug)]
@@ -35,14 +37,25 @@ pub struct Round<'a> {
     pub segment: &'a str,
     /// The run that it is.
     pub run: &'a Run,
-    /// What a thread bears, by the round's own scenario.
-    pub bears: &'a dyn Fn(&ThreadRecord) -> Bears,
+    /// What its threads are judged as, by segment and thread: those that are judged at all.
+    pub threads: &'a BTreeMap<(u32, u16), RoundThread>,
     /// What it shows beside its counts, by the name of the loop.
     pub findings: &'a BTreeMap<String, RoundFinding>,
     /// From `CLOCK_MONOTONIC` to the time since 1970, in nanoseconds, while it ran; `None` where that boot is over.
     pub offset_ns: Option<i64>,
     /// The command line, where this is the first round that it measured.
     pub begins: Option<&'a [String]>,
+}
+
+/// What a thread of a round is judged as, by the round's own scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoundThread {
+    /// The condition.
+    pub condition: ConditionName,
+    /// What it must keep.
+    pub criterion: Criterion,
+    /// Where its judged due times end.
+    pub until: Until,
 }
 
 /// Why a round is not in the history.
@@ -132,7 +145,15 @@ impl Rounds {
             for thread in &segment.threads {
                 let own = (!is_one).then_some(thread.name.as_str());
                 let name = loop_name(&segment.condition, &segment.phase, own);
-                self.take_thread((round, times), segment, thread, &name, &mut entries)?;
+                if let Some(judged) = round.threads.get(&(segment.segment, thread.thread)) {
+                    let of = OneThread {
+                        segment,
+                        thread,
+                        judged,
+                        name: &name,
+                    };
+                    self.take_thread((round, times), &of, &mut entries)?;
+                }
             }
         }
         entries.push(Entry::RoundEnded {
@@ -149,19 +170,23 @@ impl Rounds {
     fn take_thread(
         &mut self,
         (round, times): (&Round<'_>, Times),
-        segment: &SegmentRecord,
-        thread: &ThreadRecord,
-        name: &str,
+        of: &OneThread<'_>,
         entries: &mut Vec<Entry>,
     ) -> Result<(), RoundError> {
+        let OneThread {
+            thread,
+            judged,
+            name,
+            ..
+        } = *of;
         let began_ns = times.due_ns(thread, thread.first_judged_cycle);
-        let bears = (round.bears)(thread);
         entries.push(Entry::LoopBegan {
             at_ns: began_ns,
             name: name.into(),
             period_ns: thread.due.period_ns,
             policy: thread.requested.to_string(),
-            bears: bears.clone(),
+            condition: judged.condition.clone(),
+            criterion: Some(judged.criterion.clone()),
         });
         let finding = round.findings.get(name);
         if let Some(finding) = finding {
@@ -172,7 +197,7 @@ impl Rounds {
             });
         }
         if !matches!(finding, Some(RoundFinding::Invalid(_))) {
-            let minutes = self.minutes((round, times), segment, thread, name, bears)?;
+            let minutes = self.minutes((round, times), of)?;
             entries.extend(minutes.into_iter().map(|of| Entry::Minute(Box::new(of))));
         }
         entries.push(Entry::LoopEnded {
@@ -188,14 +213,27 @@ impl Rounds {
     fn minutes(
         &mut self,
         (round, times): (&Round<'_>, Times),
-        segment: &SegmentRecord,
-        thread: &ThreadRecord,
-        name: &str,
-        bears: Bears,
+        of: &OneThread<'_>,
     ) -> Result<Vec<Minute>, RoundError> {
-        let mut account = Account::new(name, bears, times.offset_ns.into());
-        account.begin_at(thread.first_judged_cycle);
-        account.lose(thread.lost.unwrap_or(0));
+        let OneThread {
+            segment,
+            thread,
+            judged,
+            name,
+        } = *of;
+        let mut account = Minutes::new(
+            name,
+            Some(&judged.criterion),
+            thread.due.period_ns,
+            times.offset_ns.into(),
+        );
+        account.begin(JudgedWindow {
+            due: thread.due,
+            first_judged_cycle: thread.first_judged_cycle,
+            end_cycle: thread.expected,
+            thread: thread.thread.into(),
+            lost: thread.lost.unwrap_or(0),
+        });
         let mut recent = Recent::default();
         let seen = Seen {
             name,
@@ -212,39 +250,21 @@ impl Rounds {
             minutes.push(minute);
         };
         for batch in round.run.batches(segment.segment, thread.thread)? {
-            let judged = batch?;
-            for sample in judged
-                .iter()
-                .filter(|of| of.cycle >= thread.first_judged_cycle)
-            {
-                recent.push(*sample, &seen, &mut self.worst, &[]);
-                // What no loop writes makes the condition invalid, and comes to nothing here.
-                if let Ok(Some(minute)) = account.add(sample) {
+            for sample in batch? {
+                if sample.cycle >= thread.first_judged_cycle {
+                    recent.push(sample, &seen, &mut self.worst, &[]);
+                }
+                // What contradicts itself makes the tally invalid.
+                if let (Some(minute), _) = account.add(&sample) {
                     kept(minute, to_cycle);
                 }
-                to_cycle = sample.cycle + 1;
+                to_cycle = to_cycle.max(sample.cycle + 1);
             }
         }
         recent.end(&seen, &mut self.worst, &[]);
-        account.end_before(thread.expected);
-        match account.take() {
-            Some(minute) => kept(minute, thread.expected),
-            // It woke at no due time at all.
-            None if minutes.is_empty() => {
-                let due = thread.expected.saturating_sub(thread.first_judged_cycle);
-                minutes.push(Minute {
-                    name: name.into(),
-                    at_ns: times.due_ns(thread, thread.first_judged_cycle),
-                    skipped: due,
-                    missed: due,
-                    longest_run: due,
-                    largest_cluster: due,
-                    segment: round.segment.into(),
-                    to_cycle: thread.expected,
-                    ..Minute::default()
-                });
-            }
-            None => {}
+        account.end(judged.until);
+        if let Some(minute) = account.take() {
+            kept(minute, thread.expected);
         }
         Ok(minutes)
     }
@@ -258,6 +278,15 @@ impl Rounds {
             .map(|_| ())
             .map_err(|source| self.failed(source))
     }
+}
+
+/// A thread of a segment of a round.
+#[derive(Clone, Copy)]
+struct OneThread<'a> {
+    segment: &'a SegmentRecord,
+    thread: &'a ThreadRecord,
+    judged: &'a RoundThread,
+    name: &'a str,
 }
 
 /// When a round ran, in nanoseconds since 1970.
@@ -310,6 +339,8 @@ fn has_started(thread: &ThreadRecord) -> bool {
 mod tests {
     use super::*;
     use crate::summary::summary;
+    use wakepath_scenario::PoliciesNeeded;
+    use wakepath_verdict::{Judgement, Outcome, Reason};
 
     const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/format-1");
 
@@ -322,15 +353,51 @@ mod tests {
                 of: 3,
                 segment: &format!("round-{number:06}"),
                 run: &run,
-                bears: &|_| Bears {
-                    deadline_ns: Some(1_000_000),
-                    ..Bears::default()
-                },
+                threads: &threads_of(&run),
                 findings,
                 offset_ns: Some(0),
                 begins: (number == 1).then_some(&command[..]),
             })
             .unwrap();
+    }
+
+    fn criterion() -> Criterion {
+        Criterion {
+            latency_ns: None,
+            deadline_ns: 1_000_000,
+            miss_fraction: 1.0,
+            evidence: None,
+            confidence: 0.95,
+            consecutive_misses: None,
+            outage_ns: None,
+            mode_switches: 0.0,
+            policies: PoliciesNeeded::Any,
+        }
+    }
+
+    fn threads_of(run: &Run) -> BTreeMap<(u32, u16), RoundThread> {
+        let mut all = BTreeMap::new();
+        for segment in run.manifest.segments.iter().filter(|of| !of.traced) {
+            for thread in &segment.threads {
+                let of = RoundThread {
+                    condition: ConditionName {
+                        policy: Some(thread.requested),
+                        phase: segment.phase.clone(),
+                        task: Some(thread.name.clone()),
+                    },
+                    criterion: criterion(),
+                    until: Until::WindowEnd,
+                };
+                all.insert((segment.segment, thread.thread), of);
+            }
+        }
+        all
+    }
+
+    fn judgement_of(found: &crate::Summary, name: &str) -> Judgement {
+        let mut judged = found.judged().into_iter();
+        let of = judged.find(|of| of.loops.iter().any(|own| own == name));
+        of.unwrap().judgement
     }
 
     /// Due times that are judged, by the name of the loop, and samples of them.
@@ -372,7 +439,7 @@ mod tests {
         for (name, (due, samples)) in known {
             let of = &found.loops[&name];
             assert_eq!(
-                (of.misses.due, of.executed),
+                (of.tally.scheduled(), of.tally.executed),
                 (2 * due, 2 * samples),
                 "{name}"
             );
@@ -395,32 +462,23 @@ mod tests {
         let why = RoundFinding::Invalid("a load did not prove its work".into());
         taken(&mut rounds, 1, &BTreeMap::from([(name.clone(), why)]));
         let first = summary(&path).unwrap();
-        let judged = crate::judged(&first.loops[&name], &first.loops[&name].bears);
+        let judged = judgement_of(&first, &name);
+        let nothing = "no due time is recorded yet";
         let only = "no evidence in 1 round: a load did not prove its work";
-        assert_eq!(judged.reasons, [only], "nothing is said of 0 due times");
+        let reasons: Vec<String> = judged.reasons.iter().map(ToString::to_string).collect();
+        assert_eq!(reasons, [nothing, only], "nothing is said of 0 due times");
         taken(&mut rounds, 2, &BTreeMap::new());
         let found = summary(&path).unwrap();
         let of = &found.loops[&name];
-        assert_eq!((of.misses.due, of.rounds.invalid.0), (due, 1));
-        let bears = Bears {
-            miss_fraction: 1.0,
-            ..Bears::default()
-        };
-        let judged = crate::judged(of, &bears);
-        assert_eq!(judged.outcome, crate::Outcome::Undecided);
-        let reason = judged
-            .reasons
-            .iter()
-            .find(|why| why.contains("no evidence"));
-        assert!(
-            reason.is_some_and(|why| why.contains("did not prove")),
-            "{judged:?}"
-        );
+        assert_eq!((of.tally.scheduled(), of.rounds.invalid.0), (due, 1));
+        let judged = judgement_of(&found, &name);
+        assert_eq!(judged.outcome, Outcome::Undecided);
+        let set_aside = |reason: &Reason| matches!(reason, Reason::RoundsSetAside { rounds: 1, last } if last.contains("did not prove"));
+        assert!(judged.reasons.iter().any(set_aside), "{judged:?}");
         let failed = RoundFinding::Failed("the vehicle was lost".into());
         taken(&mut rounds, 3, &BTreeMap::from([(name.clone(), failed)]));
         let found = summary(&path).unwrap();
-        let judged = crate::judged(&found.loops[&name], &bears);
-        assert_eq!(judged.outcome, crate::Outcome::Failed);
+        assert_eq!(judgement_of(&found, &name).outcome, Outcome::Failed);
         assert!(!found.is_running, "the last round is measured");
     }
 

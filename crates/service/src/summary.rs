@@ -1,11 +1,13 @@
-//! The whole history of a service in a few figures: for each loop, for each day, and what is missing. It reads, and
-//! judges nothing.
+//! The whole history of a service in a few figures: for each loop, for each day, and what is missing; and the verdict
+//! on each condition, by the same judge as a run's.
 
-use crate::history::{Bears, Entry, Minute, RoundFinding, read_history, written};
+use crate::history::{Entry, Minute, RoundFinding, read_history, written};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use wakepath_statistics::{LatencyHistogram, MissTally};
+use wakepath_scenario::Criterion;
+use wakepath_statistics::LatencyHistogram;
+use wakepath_verdict::{ConditionName, DueTally, Judgement, Reason, judge_so_far};
 
 /// Gaps that are kept one by one.
 const MOST_GAPS: usize = 1_000;
@@ -57,20 +59,12 @@ pub struct LoopSummary {
     pub period_ns: u64,
     /// The policy of its thread.
     pub policy: String,
-    /// What it bears.
-    pub bears: Bears,
-    /// Cycles that are recorded.
-    pub executed: u64,
-    /// Due times at which none ran.
-    pub skipped: u64,
-    /// Cycles that are not recorded.
-    pub lost: u64,
-    /// Misses; due times without those lost.
-    pub misses: MissTally,
-    /// Longest time from the end of a cycle to the end of the next.
-    pub outage_ns: u64,
-    /// Largest response time.
-    pub max_response_ns: i64,
+    /// The condition that it is judged as.
+    pub condition: ConditionName,
+    /// What it must keep; `None` if what was asked for does not fit it.
+    pub criterion: Option<Criterion>,
+    /// What became of its due times.
+    pub tally: DueTally,
     /// Times that it ended with its program, while it ran.
     pub died: u64,
     /// Times that the machine went down while it ran.
@@ -186,17 +180,19 @@ impl Summary {
                 name,
                 period_ns,
                 policy,
-                bears,
+                condition,
+                criterion,
             } => {
                 self.seen(at_ns);
                 let is_same = self
                     .loops
                     .get(&name)
-                    .is_some_and(|of| of.bears == bears && of.period_ns == period_ns);
+                    .is_some_and(|of| of.criterion == criterion && of.period_ns == period_ns);
                 if !is_same {
                     let before = self.loops.remove(&name);
-                    let mut fresh = LoopSummary::new(period_ns, bears);
-                    fresh.other_criterion = before.map_or(0, |of| of.other_criterion + of.executed);
+                    let mut fresh = LoopSummary::new(period_ns, condition, criterion);
+                    let cycles = |of: LoopSummary| of.other_criterion + of.tally.executed;
+                    fresh.other_criterion = before.map_or(0, cycles);
                     self.loops.insert(name.clone(), fresh);
                 }
                 if let Some(of) = self.loops.get_mut(&name) {
@@ -268,20 +264,19 @@ impl Summary {
             return;
         }
         its.last_to = this;
-        its.add(of);
+        its.tally.merge(&of.tally);
+        of.add_to(&mut its.latencies);
         let day: String = written(of.at_ns).chars().take(10).collect();
         let day = its.days.entry(day).or_default();
-        day.due += of.executed + of.skipped;
-        day.missed += of.missed;
-        day.lost += of.lost;
-        day.max_ns = day.max_ns.max(of.max_ns);
-        let due = of
-            .executed
-            .saturating_add(of.skipped)
-            .saturating_add(of.lost);
+        let lost = lost_in(&of.tally);
+        day.due = day.due.saturating_add(of.tally.scheduled());
+        day.missed = day.missed.saturating_add(of.tally.misses.missed);
+        day.lost = day.lost.saturating_add(lost);
+        day.max_ns = day.max_ns.max(of.max_ns());
+        let due = of.tally.scheduled().saturating_add(of.tally.lost);
         let lasted_ns = due.saturating_mul(its.period_ns);
-        if of.lost > 0 {
-            let what = format!("{}: {} cycles are not recorded", of.name, of.lost);
+        if lost > 0 {
+            let what = format!("{}: {lost} cycles are not recorded", of.name);
             self.gap(of.at_ns, None, what);
         }
         self.seen(of.at_ns);
@@ -307,18 +302,78 @@ impl Summary {
     }
 }
 
+/// Samples that are lost, wherever they were.
+pub(crate) fn lost_in(tally: &DueTally) -> u64 {
+    tally.lost.saturating_add(tally.lost_elsewhere)
+}
+
+/// A condition's verdict so far, and the loops that it is on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedLoops {
+    /// The verdict.
+    pub judgement: Judgement,
+    /// What it is judged by; `None` if what was asked for does not fit its loop.
+    pub criterion: Option<Criterion>,
+    /// Names of the loops.
+    pub loops: Vec<String>,
+}
+
+impl Summary {
+    /// The verdict on every condition, over all that its loops have come to.
+    pub fn judged(&self) -> Vec<JudgedLoops> {
+        let mut conditions: Vec<(&ConditionName, Vec<(&String, &LoopSummary)>)> = Vec::new();
+        for (name, of) in &self.loops {
+            let known = conditions.iter_mut().find(|(condition, loops)| {
+                **condition == of.condition && loops[0].1.criterion == of.criterion
+            });
+            match known {
+                Some((_, loops)) => loops.push((name, of)),
+                None => conditions.push((&of.condition, vec![(name, of)])),
+            }
+        }
+        let judged = |(condition, loops): (&ConditionName, Vec<(&String, &LoopSummary)>)| {
+            let names = loops.iter().map(|(name, _)| (*name).clone()).collect();
+            let loops: Vec<&LoopSummary> = loops.into_iter().map(|(_, of)| of).collect();
+            JudgedLoops {
+                judgement: judgement(condition, &loops),
+                criterion: loops[0].criterion.clone(),
+                loops: names,
+            }
+        };
+        conditions.into_iter().map(judged).collect()
+    }
+}
+
+fn judgement(condition: &ConditionName, loops: &[&LoopSummary]) -> Judgement {
+    let mut tally = DueTally::default();
+    for (thread, of) in (0..).zip(loops) {
+        let threads = [thread].into();
+        tally.merge(&DueTally {
+            threads,
+            ..of.tally.clone()
+        });
+    }
+    let further = loops.iter().flat_map(|of| of.further_reasons());
+    let mut reasons: Vec<Reason> = Vec::new();
+    for reason in further {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    match loops.iter().find_map(|of| of.criterion.as_ref()) {
+        Some(criterion) => judge_so_far(condition, &tally, criterion, reasons),
+        None => wakepath_verdict::not_fitting(condition, &tally),
+    }
+}
+
 impl LoopSummary {
-    fn new(period_ns: u64, bears: Bears) -> Self {
+    fn new(period_ns: u64, condition: ConditionName, criterion: Option<Criterion>) -> Self {
         Self {
             period_ns,
             policy: String::new(),
-            bears,
-            executed: 0,
-            skipped: 0,
-            lost: 0,
-            misses: MissTally::default(),
-            outage_ns: 0,
-            max_response_ns: 0,
+            condition,
+            criterion,
+            tally: DueTally::default(),
             died: 0,
             switched_off: 0,
             latencies: LatencyHistogram::new(),
@@ -330,23 +385,42 @@ impl LoopSummary {
         }
     }
 
-    fn add(&mut self, of: &Minute) {
-        self.executed += of.executed;
-        self.skipped = self.skipped.saturating_add(of.skipped);
-        self.lost = self.lost.saturating_add(of.lost);
-        self.misses.due = self.executed.saturating_add(self.skipped);
-        self.misses.missed = self.misses.missed.saturating_add(of.missed);
-        self.misses.longest_run = self.misses.longest_run.max(of.longest_run);
-        self.misses.largest_cluster = self.misses.largest_cluster.max(of.largest_cluster);
-        self.outage_ns = self.outage_ns.max(of.outage_ns);
-        self.max_response_ns = self.max_response_ns.max(of.max_response_ns);
-        of.add_to(&mut self.latencies);
+    /// Cycles that are not recorded.
+    pub fn lost(&self) -> u64 {
+        lost_in(&self.tally)
+    }
+
+    /// What speaks against passing, or for failing, and is in no count.
+    fn further_reasons(&self) -> Vec<Reason> {
+        let times = |times: u64, reason: fn(u64) -> Reason| (times > 0).then(|| reason(times));
+        let rounds = |(rounds, last): &(u64, String), reason: fn(u64, String) -> Reason| {
+            (*rounds > 0).then(|| reason(*rounds, last.clone()))
+        };
+        [
+            times(self.died, |times| Reason::ProgramEnded { times }),
+            times(self.switched_off, |times| Reason::MachineWentDown { times }),
+            rounds(&self.rounds.invalid, |rounds, last| {
+                Reason::RoundsSetAside { rounds, last }
+            }),
+            rounds(&self.rounds.failed, |rounds, last| Reason::RoundsFailed {
+                rounds,
+                last,
+            }),
+            rounds(&self.rounds.undecided, |rounds, last| {
+                Reason::RoundsUndecided { rounds, last }
+            }),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wakepath_scenario::PoliciesNeeded;
+    use wakepath_verdict::Outcome;
 
     #[test]
     fn a_loop_of_whose_end_nobody_was_left_to_speak_has_died() {
@@ -363,7 +437,22 @@ mod tests {
             name: "loop".into(),
             period_ns: 1_000_000,
             policy: "FIFO 80".into(),
-            bears: Bears::default(),
+            condition: ConditionName {
+                policy: None,
+                phase: "service".into(),
+                task: Some("loop".into()),
+            },
+            criterion: Some(Criterion {
+                latency_ns: None,
+                deadline_ns: 1_000_000,
+                miss_fraction: 0.5,
+                evidence: None,
+                confidence: 0.95,
+                consecutive_misses: None,
+                outage_ns: None,
+                mode_switches: 0.0,
+                policies: PoliciesNeeded::Any,
+            }),
         };
         for entry in [started(1), began.clone(), started(9), began] {
             summary.add(entry);
@@ -379,19 +468,9 @@ mod tests {
         let of = &summary.loops["loop"];
         assert_eq!((of.died, of.switched_off), (1, 1));
         assert!(summary.gaps[1].what.contains("the machine went down"));
-        let judged = crate::judged(
-            of,
-            &Bears {
-                miss_fraction: 0.5,
-                ..Bears::default()
-            },
-        );
-        assert_eq!(judged.outcome, crate::Outcome::Undecided);
-        assert!(
-            judged
-                .reasons
-                .iter()
-                .any(|of| of.contains("machine went down 1 times"))
-        );
+        let judged = &summary.judged()[0].judgement;
+        assert_eq!(judged.outcome, Outcome::Undecided);
+        let went_down = Reason::MachineWentDown { times: 1 };
+        assert!(judged.reasons.contains(&went_down), "{judged:?}");
     }
 }

@@ -1,11 +1,11 @@
 //! What a recorder is told, and whom it asks: what a loop is held against, how a segment describes itself, who is told
 //! how the loops stand.
 
-use crate::history::Bears;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wakepath_archive::RunStarted;
 use wakepath_measure::LiveFigures;
+use wakepath_scenario::Criterion;
 use wakepath_timeline::{Overrun, Policy};
 
 /// How much is kept, and what the program is.
@@ -59,11 +59,11 @@ pub type Refusal = Box<dyn std::error::Error>;
 
 /// What loops are held against, and how their segments describe themselves.
 pub trait Terms {
-    /// What this loop bears.
+    /// What this loop must keep.
     ///
     /// # Errors
     /// Why that can't be said, in one line.
-    fn bears(&self, found: &Found) -> Result<Bears, Refusal>;
+    fn criterion(&self, found: &Found) -> Result<Criterion, Refusal>;
     /// A segment of so many cycles.
     ///
     /// # Errors

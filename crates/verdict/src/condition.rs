@@ -3,12 +3,12 @@
 use crate::{
     Caution, CycleRecord, CycleSummary, MoreNeeded, Observation, Outcome, Provenance, Reason,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use wakepath_timeline::Policy;
 
 /// Which condition it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConditionName {
     /// The policy compared; `None` for a task set in which every task has its own.
     pub policy: Option<Policy>,

@@ -1,11 +1,11 @@
 //! Ways in which the samples of a segment contradict themselves, found sample by sample. Any of them
 //! makes the verdict invalid: numbers from a broken recording are worse than none.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use wakepath_timeline::{DueTimes, Sample};
 
 /// The first contradiction found in the samples of a segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Inconsistency {
     /// A cycle number occurs twice or goes backwards.
@@ -78,6 +78,11 @@ impl Consistency {
             first_judged_cycle,
             before: None,
         }
+    }
+
+    /// The due times are these from the next sample on.
+    pub(crate) fn is_due(&mut self, due: DueTimes) {
+        self.due = due;
     }
 
     /// Looks at the next sample.

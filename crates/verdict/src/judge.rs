@@ -3,8 +3,8 @@
 
 use crate::observation::observations;
 use crate::{
-    Caution, Condition, CycleRecord, EarlyEnd, FactChange, Judgement, Margin, MoreNeeded, Outcome,
-    Provenance, Reason, objections,
+    Caution, Condition, ConditionName, CycleRecord, CycleSummary, DueTally, EarlyEnd, FactChange,
+    Judgement, Margin, MoreNeeded, Outcome, Provenance, Reason, objections,
 };
 use wakepath_scenario::Criterion;
 use wakepath_statistics::{compare_halves, due_times_needed};
@@ -30,12 +30,12 @@ pub fn judge(condition: Condition<'_>, criterion: &Criterion) -> Judgement {
         record,
         provenance,
     } = condition;
-    let mut reasons = objections(&record.samples(), provenance);
-    let mut more = None;
+    let tally = record.tally();
+    let mut reasons = objections(&tally.samples_seen(), provenance);
     let interrupted = Reason::EndedEarly {
         cause: EarlyEnd::Interrupted,
     };
-    if record.scheduled() == 0 {
+    if tally.scheduled() == 0 {
         match reasons.iter().position(|reason| *reason == interrupted) {
             // The interruption is why there is nothing, and the whole of the reason.
             Some(place) => {
@@ -46,40 +46,108 @@ pub fn judge(condition: Condition<'_>, criterion: &Criterion) -> Judgement {
             None => reasons.push(Reason::NoDueTimes),
         }
     } else {
-        let miss_fraction = miss_fraction(record, criterion);
-        more = more_in(&miss_fraction);
-        reasons.push(miss_fraction);
-        reasons.extend(hard_limits(record, criterion));
+        reasons.extend(shown_by(&tally, criterion));
     }
-    let cycles = record.summary();
+    let mut judgement = judged(name, &tally, reasons, criterion);
+    judgement.cautions = cautions(&tally, provenance, &judgement.reasons);
+    judgement.cautions.extend(drift(record, criterion));
+    let why = provenance.not_real_time.clone();
+    let not_real_time = why.map(|why| Caution::NotRealTime { why });
+    judgement.cautions.extend(not_real_time);
+    judgement.cycles = record.summary();
+    judgement.observations = observations(&judgement.cycles, criterion.confidence);
+    judgement
+}
+
+/// Judges what a history has come to so far, with further reasons that no count shows. Samples are
+/// not at hand any more: distributions are missing from its figures.
+pub fn judge_so_far(
+    name: &ConditionName,
+    tally: &DueTally,
+    criterion: &Criterion,
+    further: Vec<Reason>,
+) -> Judgement {
+    let lost = tally.lost.saturating_add(tally.lost_elsewhere);
+    let provenance = Provenance {
+        written: tally.samples.saturating_add(lost),
+        recorded: tally.samples,
+        lost,
+        mode_switches_tolerated: criterion.mode_switches,
+        ..Provenance::default()
+    };
+    let mut reasons = objections(&tally.samples_seen(), &provenance);
+    match tally.scheduled() {
+        0 => reasons.push(Reason::NoDueTimesYet),
+        _ => reasons.extend(shown_by(tally, criterion)),
+    }
+    reasons.extend(further);
+    let mut judgement = judged(name, tally, reasons, criterion);
+    judgement.cautions = cautions(tally, &provenance, &judgement.reasons);
+    judgement
+}
+
+/// The verdict that follows from reasons, with the figures of a tally and without cautions.
+pub fn judged(
+    name: &ConditionName,
+    tally: &DueTally,
+    mut reasons: Vec<Reason>,
+    criterion: &Criterion,
+) -> Judgement {
     reasons.sort_by_key(Reason::rank);
     let outcome = Outcome::of_reasons(reasons.iter().map(Reason::bearing));
+    let more = reasons.iter().find_map(more_in);
     Judgement {
         name: name.clone(),
         outcome,
-        cautions: cautions(record, provenance, criterion, &reasons),
-        observations: observations(&cycles, criterion.confidence),
         reasons,
+        cautions: Vec::new(),
+        observations: Vec::new(),
         more: more.filter(|_| outcome == Outcome::Undecided),
-        margin: margin(record, criterion),
-        cycles,
+        margin: margin(tally, criterion),
+        cycles: CycleSummary::from(tally),
     }
 }
 
-fn miss_fraction(record: &CycleRecord, criterion: &Criterion) -> Reason {
-    let misses = record.misses();
+/// The figures of a history whose criterion does not fit its loop: nothing is judged.
+pub fn not_fitting(name: &ConditionName, tally: &DueTally) -> Judgement {
+    Judgement {
+        name: name.clone(),
+        outcome: Outcome::Undecided,
+        reasons: vec![Reason::CriterionUnfit],
+        cautions: Vec::new(),
+        observations: Vec::new(),
+        more: None,
+        margin: Margin {
+            miss_fraction: tally.misses.fraction(),
+            head_room: 0.0,
+            count: tally.scheduled(),
+        },
+        cycles: CycleSummary::from(tally),
+    }
+}
+
+/// What due times show of each part of a criterion. There must be some.
+pub fn shown_by(tally: &DueTally, criterion: &Criterion) -> Vec<Reason> {
+    let mut reasons = vec![miss_fraction(tally, criterion)];
+    reasons.extend(hard_limits(tally, criterion));
+    reasons
+}
+
+fn miss_fraction(tally: &DueTally, criterion: &Criterion) -> Reason {
+    let misses = tally.misses;
     let Criterion {
         confidence,
         miss_fraction,
         ..
     } = *criterion;
-    let (missed, due, parallel) = (misses.missed, misses.due, record.threads());
+    let parallel = tally.threads.len() as u64;
+    let (missed, due) = (misses.missed, misses.due);
     let at_most = misses.upper_bound(confidence, parallel);
     let more = |target: f64| {
         let unit = (misses.evidence_unit() * parallel.max(1)) as f64;
         let needed = due_times_needed(missed, due, unit, target, confidence)?;
         let due_times = needed.saturating_sub(due).max(1);
-        let mean_period_ns = record.window_ns as f64 / due as f64;
+        let mean_period_ns = tally.window_ns as f64 / due as f64;
         let seconds = due_times as f64 * mean_period_ns / 1e9 / parallel.max(1) as f64;
         Some(MoreNeeded { due_times, seconds })
     };
@@ -89,7 +157,7 @@ fn miss_fraction(record: &CycleRecord, criterion: &Criterion) -> Reason {
             Reason::MissesObserved {
                 missed,
                 due,
-                skipped: record.skipped,
+                skipped: tally.skipped,
             }
         } else if at_most <= evidence {
             Reason::NoMissesObserved {
@@ -148,11 +216,11 @@ fn more_in(reason: &Reason) -> Option<MoreNeeded> {
     }
 }
 
-fn hard_limits(record: &CycleRecord, criterion: &Criterion) -> Vec<Reason> {
-    let due = record.scheduled();
+fn hard_limits(tally: &DueTally, criterion: &Criterion) -> Vec<Reason> {
+    let due = tally.scheduled();
     let mut reasons = Vec::new();
     if let Some(limit) = criterion.consecutive_misses {
-        let longest = record.misses().longest_run;
+        let longest = tally.misses.longest_run;
         reasons.push(if longest > limit {
             Reason::ConsecutiveMissesAbove { longest, limit }
         } else {
@@ -163,7 +231,7 @@ fn hard_limits(record: &CycleRecord, criterion: &Criterion) -> Vec<Reason> {
             }
         });
     }
-    if let (Some(limit_ns), Some(outage)) = (criterion.outage_ns, record.longest_outage) {
+    if let (Some(limit_ns), Some(outage)) = (criterion.outage_ns, tally.longest_outage) {
         let longest_ns = outage.length_ns;
         reasons.push(if longest_ns > limit_ns {
             Reason::OutageAbove {
@@ -181,12 +249,7 @@ fn hard_limits(record: &CycleRecord, criterion: &Criterion) -> Vec<Reason> {
     reasons
 }
 
-fn cautions(
-    record: &CycleRecord,
-    provenance: &Provenance,
-    criterion: &Criterion,
-    reasons: &[Reason],
-) -> Vec<Caution> {
+fn cautions(tally: &DueTally, provenance: &Provenance, reasons: &[Reason]) -> Vec<Caution> {
     let changed = provenance.changes.iter().filter(|change| {
         // This one is a reason of its own.
         !matches!(change, FactChange::ClockSource { .. })
@@ -196,7 +259,7 @@ fn cautions(
             change: change.clone(),
         })
         .collect();
-    let misses = record.misses();
+    let misses = tally.misses;
     let fails = reasons
         .iter()
         .any(|reason| matches!(reason, Reason::MissFractionAbove { .. }));
@@ -215,22 +278,18 @@ fn cautions(
         });
     }
     let interrupted = provenance.early_ends.contains(&EarlyEnd::Interrupted);
-    if record.skipped_at_end > 0 && !interrupted {
+    if tally.skipped_at_end > 0 && !interrupted {
         cautions.push(Caution::UnservedAtEnd {
-            due_times: record.skipped_at_end,
+            due_times: tally.skipped_at_end,
         });
     }
-    let samples = record.samples();
     let invalid = |reason: &Reason| matches!(reason, Reason::ModeSwitches { .. });
-    if samples.mode_switches > 0 && !reasons.iter().any(invalid) {
+    if tally.mode_switches > 0 && !reasons.iter().any(invalid) {
         cautions.push(Caution::ModeSwitches {
-            switched: samples.mode_switches,
-            executed: samples.executed,
+            switched: tally.mode_switches,
+            executed: tally.executed,
         });
     }
-    cautions.extend(drift(record, criterion));
-    let why = provenance.not_real_time.clone();
-    cautions.extend(why.map(|why| Caution::NotRealTime { why }));
     cautions
 }
 
@@ -243,7 +302,7 @@ fn drift(record: &CycleRecord, criterion: &Criterion) -> Option<Caution> {
     const SHARE_OF_LIMIT: f64 = 0.05;
     const DISTANCE: f64 = 0.1;
     const P_VALUE: f64 = 0.01;
-    let found = compare_halves(&record.latency).filter(|_| record.latency.len() >= COUNT)?;
+    let found = compare_halves(record.latencies()).filter(|_| record.latencies().len() >= COUNT)?;
     let difference = found.difference;
     let limit_ns = criterion.latency_ns.unwrap_or(criterion.deadline_ns);
     let moved_ns = found.first_median.abs_diff(found.second_median);
@@ -258,18 +317,17 @@ fn drift(record: &CycleRecord, criterion: &Criterion) -> Option<Caution> {
     )
 }
 
-fn margin(record: &CycleRecord, criterion: &Criterion) -> Margin {
-    let room = |values: &[i64], limit: u64| {
-        let largest = values.iter().copied().max().unwrap_or(0);
-        1.0 - largest as f64 / limit.max(1) as f64
+fn margin(tally: &DueTally, criterion: &Criterion) -> Margin {
+    let room = |largest_ns: Option<i64>, limit_ns: u64| {
+        1.0 - largest_ns.unwrap_or(0) as f64 / limit_ns.max(1) as f64
     };
-    let response = room(&record.response, criterion.deadline_ns);
+    let response = room(tally.largest_response_ns, criterion.deadline_ns);
     let latency = criterion
         .latency_ns
-        .map(|limit| room(&record.latency, limit));
+        .map(|limit| room(tally.largest_latency_ns, limit));
     Margin {
-        miss_fraction: record.misses().fraction(),
+        miss_fraction: tally.misses.fraction(),
         head_room: latency.map_or(response, |latency| latency.min(response)),
-        count: record.scheduled(),
+        count: tally.scheduled(),
     }
 }

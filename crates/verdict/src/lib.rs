@@ -2,6 +2,7 @@
 //! counts against the criterion and refuses runs that can't be trusted. Pure: it measures
 //! nothing, reads nothing and prints nothing.
 
+mod account;
 mod advice;
 mod caution;
 mod condition;
@@ -9,6 +10,7 @@ mod cycles;
 mod flight;
 mod inconsistency;
 mod judge;
+mod limits;
 mod objections;
 mod observation;
 mod outcome;
@@ -17,15 +19,20 @@ mod provenance;
 mod reason;
 mod skips;
 mod summary;
+mod tally;
 mod wording;
 
+pub use account::{Account, Fate, Gap, JudgedWindow, Skipped, Until};
 pub use advice::Advice;
 pub use caution::Caution;
 pub use condition::{Condition, ConditionName, Judgement, Margin};
-pub use cycles::{CycleRecord, JudgedWindow, Outage, Overruns};
+pub use cycles::CycleRecord;
 pub use flight::{FlightFigures, FlightFinding, flight_findings};
 pub use inconsistency::{Consistency, Inconsistency};
-pub use judge::{CLUSTER_GAP, DEFAULT_EVIDENCE, judge};
+pub use judge::{
+    CLUSTER_GAP, DEFAULT_EVIDENCE, judge, judge_so_far, judged, not_fitting, shown_by,
+};
+pub use limits::Limits;
 pub use objections::{SamplesSeen, objections};
 pub use observation::{Observation, Observed};
 pub use outcome::Outcome;
@@ -34,4 +41,5 @@ pub use provenance::{EarlyEnd, EffectivePolicy, FactChange, Provenance, Unproven
 pub use reason::{MoreNeeded, Reason};
 pub use skips::{CyclesServed, ServedUntil, SkippedCounts};
 pub use summary::CycleSummary;
+pub use tally::{DueTally, Outage, Overruns};
 pub use wording::{count, counted, duration, fraction, upper_fraction};

@@ -1,8 +1,8 @@
 //! The figures of a condition as they are written into reports.
 
-use crate::{CycleRecord, Outage, Overruns};
+use crate::{DueTally, Outage, Overruns};
 use serde::Serialize;
-use wakepath_statistics::{Distribution, DistributionSummary, MissTally};
+use wakepath_statistics::{DistributionSummary, MissTally};
 
 /// Counts and distributions of a condition. Distributions are `None` where there is no value;
 /// their values are nanoseconds.
@@ -14,6 +14,8 @@ pub struct CycleSummary {
     pub executed: u64,
     /// Due times at which none ran.
     pub skipped: u64,
+    /// Due times whose samples were lost: nobody knows what became of them.
+    pub lost: u64,
     /// Of the skipped ones, those after which no cycle ran any more; the latency they count with
     /// is the least it can have been.
     pub skipped_at_end: u64,
@@ -48,28 +50,29 @@ pub struct CycleSummary {
     pub cpu_time: Option<DistributionSummary>,
 }
 
-impl CycleSummary {
-    pub(crate) fn of(record: &CycleRecord) -> Self {
-        let shown = |found: Option<Distribution>| found.map(|values| values.summary());
+impl From<&DueTally> for CycleSummary {
+    /// Without distributions.
+    fn from(tally: &DueTally) -> Self {
         Self {
-            scheduled: record.scheduled(),
-            executed: record.executed,
-            skipped: record.skipped,
-            skipped_at_end: record.skipped_at_end,
-            executed_late: record.executed_late,
-            late_after_overrun: record.late_after_overrun,
-            overruns: record.overruns,
-            work_faults: record.work_faults,
-            misses: record.misses(),
-            longest_outage: record.longest_outage,
-            judged_seconds: record.window_ns as f64 / 1e9,
-            threads: record.threads(),
-            latency_as_executed: shown(record.latency_as_executed()),
-            latency_as_scheduled: shown(record.latency_as_scheduled()),
-            response: shown(record.response()),
-            execution: shown(record.execution()),
-            work: shown(record.work()),
-            cpu_time: shown(record.cpu_time()),
+            scheduled: tally.scheduled(),
+            executed: tally.executed,
+            skipped: tally.skipped,
+            lost: tally.lost,
+            skipped_at_end: tally.skipped_at_end,
+            executed_late: tally.executed_late,
+            late_after_overrun: tally.late_after_overrun,
+            overruns: tally.overruns,
+            work_faults: tally.work_faults,
+            misses: tally.misses,
+            longest_outage: tally.longest_outage,
+            judged_seconds: tally.window_ns as f64 / 1e9,
+            threads: tally.threads.len() as u64,
+            latency_as_executed: None,
+            latency_as_scheduled: None,
+            response: None,
+            execution: None,
+            work: None,
+            cpu_time: None,
         }
     }
 }

@@ -306,7 +306,11 @@ fn agree(gathered: &Gathered, assessment: &Assessment) -> std::result::Result<()
             skipped += row.skipped;
         }
         let cycles = &judgement.cycles;
-        if (cycles.executed as i64, cycles.skipped as i64) != (executed, skipped) {
+        if (
+            cycles.executed as i64,
+            cycles.skipped.saturating_add(cycles.lost) as i64,
+        ) != (executed, skipped)
+        {
             return Err(format!(
                 "condition {}: {executed} cycles and {skipped} skipped were counted, and {} and {} judged",
                 name.phase, cycles.executed, cycles.skipped

@@ -14,7 +14,7 @@ use wakepath_statistics::{
     Distribution, LatencyHistogram, MissTally, Quantile, QuantileValue, ValueInterval,
 };
 use wakepath_timeline::Sample;
-use wakepath_verdict::{ConditionName, JudgedWindow, Outcome};
+use wakepath_verdict::{Account, ConditionName, Fate, JudgedWindow, Limits, Outcome};
 
 /// One condition of one run.
 #[derive(Debug, Clone, Serialize)]
@@ -234,7 +234,7 @@ fn of_histogram(
         maximum_ns: None,
         whole_maximum_ns: Some(counted.max_ns),
         misses,
-        miss_fraction_at_most: misses.upper_bound(criterion.confidence, counted.threads),
+        miss_fraction_at_most: misses.upper_bound(criterion.confidence, judgement.cycles.threads),
     };
     Some(Measured::unordered(judgement.name, figures, histogram))
 }
@@ -242,24 +242,12 @@ fn of_histogram(
 /// Wake-up latency of every judged due time in order, as the verdict's record counts them: one at
 /// which no cycle ran counts with the next wake-up − its due time.
 fn latencies_of(window: JudgedWindow, samples: &[Sample], each: &mut dyn FnMut(i64)) {
-    let from = |instant_ns: u64, cycle| instant_ns.wrapping_sub(window.due.due_ns(cycle)) as i64;
-    let mut next = window.first_judged_cycle;
-    for sample in samples
-        .iter()
-        .filter(|sample| sample.cycle >= window.first_judged_cycle)
-    {
-        for cycle in next..sample.cycle.min(window.end_cycle) {
-            each(from(sample.wake_ns, cycle));
-        }
-        if sample.cycle >= window.end_cycle {
-            return;
-        }
-        each(sample.latency_ns());
-        next = sample.cycle + 1;
-    }
-    for cycle in next..window.end_cycle {
-        each(from(window.due.due_ns(window.end_cycle), cycle));
-    }
+    // The verdict's record has taken them all, and of limits nothing is asked here.
+    let _ = Account::new(Limits::default()).add_segment(window, samples, |fate| match fate {
+        Fate::Ran { sample, .. } => each(sample.latency_ns()),
+        Fate::Skipped(gap) => gap.suffered_ns().for_each(&mut *each),
+        Fate::Lost(_) => {}
+    });
 }
 
 #[cfg(test)]
@@ -285,6 +273,7 @@ mod tests {
             first_judged_cycle: 1,
             end_cycle: 7,
             thread: 0,
+            lost: 0,
         };
         let mut found = Vec::new();
         let samples = [sample(0, 9), sample(1, 5), sample(4, 20)];

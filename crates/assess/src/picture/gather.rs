@@ -9,7 +9,7 @@ use super::{
 use wakepath_scenario::Criterion;
 use wakepath_statistics::{Distribution, batch_mean_interval};
 use wakepath_timeline::{Sample, SampleFlags};
-use wakepath_verdict::{ConditionName, JudgedWindow};
+use wakepath_verdict::{Account, ConditionName, Fate, Gap, JudgedWindow, Limits, Until};
 
 /// Batches for the interval of the mean: enough for Student's t, few enough to be long.
 const BATCHES: u32 = 20;
@@ -18,7 +18,7 @@ const CONFIDENCE: f64 = 0.99;
 
 /// A picture in the making.
 pub(crate) struct Gatherer {
-    latency_limit_ns: Option<u64>,
+    limits: Limits,
     deadline_ns: u64,
     period_ns: u64,
     stretches: Vec<Stretch>,
@@ -33,7 +33,7 @@ pub(crate) struct Gatherer {
 impl Gatherer {
     pub(crate) fn new(criterion: &Criterion) -> Self {
         Self {
-            latency_limit_ns: criterion.latency_ns,
+            limits: Limits::of(criterion),
             deadline_ns: criterion.deadline_ns,
             period_ns: 0,
             stretches: Vec::new(),
@@ -53,8 +53,7 @@ impl Gatherer {
         window: JudgedWindow,
         samples: &[Sample],
     ) {
-        let due = window.due;
-        self.period_ns = due.period_ns;
+        self.period_ns = window.due.period_ns;
         let first = window.first_judged_cycle;
         self.stretches.push(Stretch {
             first_index: self.latency.len() as u64,
@@ -68,37 +67,38 @@ impl Gatherer {
             // Growing by doubling would copy a long run's series several times.
             series.reserve_exact(samples.len());
         }
-        let mut next = first;
+        let mut account = Account::new(self.limits);
+        account.begin(window);
         let mut cpu = samples.first().map(|sample| sample.cpu);
-        for sample in samples.iter().filter(|sample| sample.cycle >= first) {
+        for sample in samples {
             // Where it woke at last is where it was waited for.
-            cpu = Some(sample.cpu);
-            self.skip(next..sample.cycle.min(window.end_cycle), cpu, |cycle| {
-                sample.wake_ns.wrapping_sub(due.due_ns(cycle)) as i64
-            });
-            if sample.cycle >= window.end_cycle {
-                return;
-            }
-            self.execute(sample);
-            next = sample.cycle + 1;
+            cpu = (sample.cycle >= first).then_some(sample.cpu).or(cpu);
+            // The verdict's record has taken them all.
+            let _ = account.add(sample, |fate| self.take(fate, cpu));
         }
-        let end_ns = due.due_ns(window.end_cycle);
-        self.skip(next..window.end_cycle, cpu, |cycle| {
-            end_ns.wrapping_sub(due.due_ns(cycle)) as i64
-        });
+        account.end(Until::WindowEnd, |fate| self.take(fate, cpu));
     }
 
-    fn execute(&mut self, sample: &Sample) {
+    fn take(&mut self, fate: Fate<'_>, cpu: Option<u16>) {
+        match fate {
+            Fate::Ran { sample, missed } => self.ran(sample, missed),
+            Fate::Skipped(gap) => self.skipped(gap, cpu),
+            // A due time of which nothing is known has its place, and no value.
+            Fate::Lost(gap) => (0..gap.count).for_each(|_| self.push(None, None, None)),
+        }
+    }
+
+    fn push(&mut self, latency: Option<i64>, response: Option<i64>, execution: Option<i64>) {
+        self.latency.push(latency);
+        self.response.push(response);
+        self.execution.push(execution);
+    }
+
+    fn ran(&mut self, sample: &Sample, missed: bool) {
         let index = self.latency.len() as u64;
         let (latency_ns, response_ns) = (sample.latency_ns(), sample.response_ns());
-        let over = |value: i64, limit: u64| u64::try_from(value).is_ok_and(|value| value > limit);
         let after_overrun = sample.flags.contains(SampleFlags::DUE_ALREADY_PAST);
-        if over(response_ns, self.deadline_ns)
-            || self
-                .latency_limit_ns
-                .is_some_and(|limit| over(latency_ns, limit))
-            || sample.flags.contains(SampleFlags::UNANSWERED)
-        {
+        if missed {
             self.violations.late.push(LateCycle {
                 index,
                 latency_ns,
@@ -115,24 +115,18 @@ impl Gatherer {
             cpu: Some(sample.cpu),
         });
         self.cpus.count(sample.cpu, latency_ns);
-        self.latency.push(Some(latency_ns));
-        self.response.push(Some(response_ns));
-        self.execution.push(Some(sample.execution_ns()));
+        self.push(
+            Some(latency_ns),
+            Some(response_ns),
+            Some(sample.execution_ns()),
+        );
     }
 
-    fn skip(
-        &mut self,
-        cycles: std::ops::Range<u64>,
-        cpu: Option<u16>,
-        suffered: impl Fn(u64) -> i64,
-    ) {
-        if cycles.is_empty() {
-            return;
-        }
+    fn skipped(&mut self, gap: Gap, cpu: Option<u16>) {
         let skipped = SkippedCycles {
             index: self.latency.len() as u64,
-            count: cycles.end - cycles.start,
-            latency_ns: suffered(cycles.start),
+            count: gap.count,
+            latency_ns: gap.longest_ns(),
         };
         self.violations.skipped.push(skipped);
         self.worst.offer(WorstCycle {
@@ -143,13 +137,11 @@ impl Gatherer {
             after_overrun: false,
             cpu: None,
         });
-        for cycle in cycles {
+        for suffered_ns in gap.suffered_ns() {
             if let Some(cpu) = cpu {
-                self.cpus.count(cpu, suffered(cycle));
+                self.cpus.count(cpu, suffered_ns);
             }
-            self.latency.push(Some(suffered(cycle)));
-            self.response.push(None);
-            self.execution.push(None);
+            self.push(Some(suffered_ns), None, None);
         }
     }
 
@@ -171,7 +163,7 @@ impl Gatherer {
         Picture {
             name,
             period_ns: self.period_ns,
-            latency_limit_ns: self.latency_limit_ns,
+            latency_limit_ns: self.limits.latency_ns,
             deadline_ns: self.deadline_ns,
             due_times,
             stretches: self.stretches,
@@ -230,6 +222,7 @@ mod tests {
             first_judged_cycle: 2,
             end_cycle: 12,
             thread: 0,
+            lost: 0,
         };
         let mut record = CycleRecord::new(&criterion);
         record.add(window, &samples).unwrap();
@@ -242,8 +235,8 @@ mod tests {
         };
         let picture = gatherer.finish(name, 1_000);
 
-        assert_eq!(picture.due_times, record.scheduled());
-        assert_eq!(picture.violations.count(), record.misses().missed);
+        assert_eq!(picture.due_times, record.tally().scheduled());
+        assert_eq!(picture.violations.count(), record.tally().misses.missed);
         let found: Vec<_> = picture
             .violations
             .late

@@ -118,7 +118,8 @@ fn reached(run: &Run, tier: &'static Tier, period_ns: u64) -> Result<ReachedTier
             served.add(window, samples);
         };
         let judgement = judged_with(run, &scenario, &condition, &changes, &mut each)?;
-        let (outcome, why) = served.judged(judgement.outcome, period_ns > tier.period_ns, || {
+        let seldom = period_ns > tier.period_ns;
+        let (outcome, why) = served.judged(&judgement.name, judgement.outcome, seldom, || {
             let reason = judgement.reasons.first();
             reason.map_or(String::new(), ToString::to_string)
         });
@@ -138,10 +139,10 @@ fn reached(run: &Run, tier: &'static Tier, period_ns: u64) -> Result<ReachedTier
             });
         }
         let one = &mut reached.policies[at];
-        let tally = served.misses.tally();
-        one.scheduled += tally.due;
-        one.missed += tally.missed;
-        one.largest_latency_ns = one.largest_latency_ns.max(served.largest_ns);
+        let tally = served.tally();
+        one.scheduled += tally.scheduled();
+        one.missed += tally.misses.missed;
+        one.largest_latency_ns = one.largest_latency_ns.max(tally.largest_suffered_ns);
         // A policy has the gravest outcome of its phases, and its reason.
         if place.is_none() || gravity(outcome) > gravity(one.outcome) {
             one.outcome = outcome;

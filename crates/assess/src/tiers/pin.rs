@@ -9,7 +9,8 @@ use wakepath_archive::{Run, read_legible};
 use wakepath_gpio::record::{PIN_NAME, PinRecord, PinStep};
 use wakepath_scenario::{Criterion, TIERS, Tier};
 use wakepath_statistics::{Distribution, Quantile};
-use wakepath_verdict::Outcome;
+use wakepath_timeline::{DueTimes, Sample, SampleFlags};
+use wakepath_verdict::{ConditionName, JudgedWindow, Outcome};
 
 /// A pin that was driven by a loop and read back.
 #[derive(Debug, Clone, Serialize)]
@@ -177,20 +178,22 @@ fn judged(
     virtual_time: bool,
 ) -> (Outcome, String) {
     let mut served = Served::new(criterion);
-    let mut next = 0;
-    for (change, seen_ns) in step.driven.iter().zip(&matched.seen_ns) {
-        // What has no edge of its own is served by the next that is seen.
-        let Some(seen_ns) = *seen_ns else { continue };
-        for cycle in next..=change.cycle {
-            served.serve(step.due_ns(cycle), seen_ns, seen_ns, false);
-        }
-        next = change.cycle + 1;
-    }
-    for cycle in next..step.due {
-        let due_ns = step.due_ns(cycle);
-        served.serve(due_ns, due_ns, due_ns, true);
-    }
-    served.misses.end_series();
+    let window = JudgedWindow {
+        due: DueTimes {
+            start_ns: step.start_ns,
+            period_ns: step.half_period_ns,
+        },
+        first_judged_cycle: 0,
+        end_cycle: step.due,
+        thread: 0,
+        lost: 0,
+    };
+    served.add(window, &edges_as_samples(step, matched));
+    let name = ConditionName {
+        policy: None,
+        phase: "pin".into(),
+        task: None,
+    };
     let untrusted = match (virtual_time, matched.dropped, matched.foreign) {
         (true, ..) => Some((
             Outcome::VirtualTime,
@@ -212,7 +215,32 @@ fn judged(
         )),
         _ => None,
     };
-    untrusted.unwrap_or_else(|| served.judged(Outcome::NotJudged, false, String::new))
+    untrusted.unwrap_or_else(|| served.judged(&name, Outcome::NotJudged, false, String::new))
+}
+
+/// Each change whose edge was seen, as a cycle that woke and ended with it. Due times before it without an edge are
+/// served by it; those after the last one are not served at all.
+fn edges_as_samples(step: &PinStep, matched: &Matched) -> Vec<Sample> {
+    let mut samples = Vec::new();
+    let at = |cycle: u64, at_ns: u64, flags| Sample {
+        cycle,
+        due_ns: step.due_ns(cycle),
+        wake_ns: at_ns,
+        end_ns: at_ns,
+        flags,
+        ..Sample::default()
+    };
+    for (change, seen_ns) in step.driven.iter().zip(&matched.seen_ns) {
+        samples.extend(seen_ns.map(|ns| at(change.cycle, ns, SampleFlags::default())));
+    }
+    let (next, last_ns) = samples
+        .last()
+        .map_or((0, 0), |last| (last.cycle + 1, last.end_ns));
+    for cycle in next..step.due {
+        let at_ns = step.due_ns(cycle).max(last_ns);
+        samples.push(at(cycle, at_ns, SampleFlags::UNANSWERED));
+    }
+    samples
 }
 
 fn edges(count: u64) -> String {

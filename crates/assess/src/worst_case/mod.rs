@@ -298,7 +298,7 @@ fn of_series(series: &Series, gate: Gate, question: &Question) -> Option<Examine
             ..
         } = examined.observed;
         examined.observed = Observed::new(
-            count + series.skipped,
+            count + series.tally.skipped,
             largest.max(suffered),
             extremal_index,
             confidence,

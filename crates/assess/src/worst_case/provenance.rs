@@ -31,7 +31,7 @@ impl Provenance {
         let mut provenance = provenance_of(run, scenario, condition, &changes);
         let mut samples = SamplesSeen::default();
         for series in threads {
-            samples = samples.and(series.samples);
+            samples = samples.and(series.tally.samples_seen());
             provenance.skipped.extend(&series.skipped_counts);
         }
         let mut found = of_run(run);
@@ -87,20 +87,20 @@ fn of_run(run: &Run) -> Vec<Objection> {
 
 fn of_thread(series: &Series) -> Vec<Objection> {
     let mut found = Vec::new();
-    if series.skipped > 0 {
+    if series.tally.skipped > 0 {
         found.push((
             format!(
                 "{} skipped: what those cycles would have taken was not measured",
-                counted(series.skipped, "period", "periods")
+                counted(series.tally.skipped, "period", "periods")
             ),
             "make the loop hold its rate first: a lower rate, another policy, less load",
         ));
     }
-    if series.after_overrun > 0 {
+    if series.tally.late_after_overrun > 0 {
         found.push((
             format!(
                 "{} due while the one before still ran: consequences of overruns are another state",
-                counted(series.after_overrun, "cycle was", "cycles were")
+                counted(series.tally.late_after_overrun, "cycle was", "cycles were")
             ),
             "make the work fit into its period first",
         ));
@@ -134,6 +134,7 @@ fn cure(reason: &Reason) -> Option<&'static str> {
         },
         // What a criterion makes of the values says nothing against them.
         Reason::NoDueTimes
+        | Reason::NoDueTimesYet
         | Reason::InterruptedInWarmUp
         | Reason::MissesObserved { .. }
         | Reason::MissFractionAbove { .. }
@@ -145,6 +146,12 @@ fn cure(reason: &Reason) -> Option<&'static str> {
         | Reason::NoMissesObserved { .. }
         | Reason::ConsecutiveMissesWithin { .. }
         | Reason::OutageWithin { .. }
+        | Reason::CriterionUnfit
+        | Reason::ProgramEnded { .. }
+        | Reason::MachineWentDown { .. }
+        | Reason::RoundsSetAside { .. }
+        | Reason::RoundsFailed { .. }
+        | Reason::RoundsUndecided { .. }
         | Reason::NoCriterion
         | Reason::NotRecorded { .. }
         | Reason::Flight { .. } => return None,

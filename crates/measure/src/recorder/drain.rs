@@ -18,6 +18,8 @@ pub(crate) struct Drain<'a> {
     segment: u32,
     readers: Vec<Reader<'a>>,
     recorded: Vec<u64>,
+    /// Samples that found the ring full, by thread, as the tally knows it.
+    lost: Vec<u64>,
     tally: LiveTally,
     batch: Vec<Sample>,
     told: ToldBeside<'a>,
@@ -37,6 +39,7 @@ impl<'a> Drain<'a> {
             segment: rings.segment,
             readers,
             recorded: vec![0; threads as usize],
+            lost: vec![0; threads as usize],
             tally: LiveTally::of(rings.threads),
             batch: Vec::with_capacity(BATCH),
             told,
@@ -49,6 +52,8 @@ impl<'a> Drain<'a> {
     pub(crate) fn take(&mut self, log: &mut LogWriter) -> Result<(), ArchiveError> {
         let mut outcome = Ok(());
         for (thread, reader) in self.readers.iter_mut().enumerate() {
+            // Before the samples: what is lost comes after those that are there.
+            let lost = self.memory.indices(thread as u32).lost();
             let mut most = reader.capacity();
             while most > 0 {
                 self.batch.clear();
@@ -63,6 +68,9 @@ impl<'a> Drain<'a> {
                     Err(error) => outcome = Err(error),
                 }
             }
+            let further = lost.saturating_sub(self.lost[thread]);
+            self.tally.lose(thread as u16, further);
+            self.lost[thread] = lost.max(self.lost[thread]);
         }
         outcome
     }
@@ -103,9 +111,10 @@ impl<'a> Drain<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorder::Limits;
+    use crate::recorder::LiveThread;
     use std::sync::atomic::{AtomicBool, Ordering};
     use wakepath_directory::{Directory, Trust};
+    use wakepath_verdict::Limits;
 
     #[test]
     #[allow(unsafe_code)] // The writer's promise to be the only one.
@@ -123,13 +132,13 @@ mod tests {
                     writer.push(Sample::default());
                 }
             });
-            let limits = Limits {
-                latency_ns: None,
-                deadline_ns: None,
-            };
             let rings = SegmentRings {
                 segment: 0,
-                threads: vec![limits],
+                threads: vec![LiveThread {
+                    limits: Limits::default(),
+                    period_ns: 1_000_000,
+                    judged: None,
+                }],
             };
             let mut drain = Drain::new(&memory, rings);
             while memory.indices(0).lost() == 0 {

@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code)] // The writer's promise to be the only one.
 
-use super::{Command, Limits, Reply, SegmentRings, run};
+use super::{Command, LiveThread, Reply, SegmentRings, run};
 use rustix::pipe::pipe;
 use serde_json::json;
 use std::fs::File;
@@ -20,6 +20,7 @@ use wakepath_archive::{
 use wakepath_directory::{Directory, Fault, Faults, Operation, Trust};
 use wakepath_rt::shared::SharedMemory;
 use wakepath_timeline::{DueTimes, Policy, Sample};
+use wakepath_verdict::Limits;
 
 /// Samples of each segment: of the first more than one block of the log.
 const SAMPLES: [u64; 2] = [1_500, 300];
@@ -170,7 +171,11 @@ impl Measuring<'_> {
             self.tell(&Command::Append(Box::new(segment_started(segment))));
             let rings = SegmentRings {
                 segment,
-                threads: vec![Limits::default()],
+                threads: vec![LiveThread {
+                    limits: Limits::default(),
+                    period_ns: 1_000_000,
+                    judged: None,
+                }],
             };
             self.tell(&Command::Take(rings));
             if segment == 1 && leaves != Leaves::InOrder {

@@ -3,8 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use wakepath_statistics::{LatencyHistogram, Quantile};
-use wakepath_timeline::{Sample, SampleFlags};
+use wakepath_timeline::{DueTimes, Sample};
+use wakepath_verdict::{Account, DueTally, Fate, JudgedWindow, Limits};
 
 /// Upper edges of the counts in [`LiveFigures::within`], in nanoseconds.
 pub const WITHIN_NS: [i64; 19] = [
@@ -84,44 +86,37 @@ pub struct LivePlace {
 /// Adds samples up as they come.
 #[derive(Debug, Default)]
 pub struct LiveTally {
+    threads: Vec<Thread>,
+    seen: Seen,
+}
+
+/// Latencies of the cycles that ran, over all threads.
+#[derive(Debug, Default)]
+struct Seen {
     latencies: LatencyHistogram,
-    max_as_scheduled_ns: i64,
-    max_response_ns: i64,
-    skipped: u64,
-    missed: u64,
     recent_max_ns: Option<i64>,
     sum_ns: u64,
     within: [u64; WITHIN_NS.len()],
-    threads: Vec<Thread>,
     places: BTreeMap<(u16, u16), Place>,
 }
 
-/// What is late for a thread, and where it is.
-#[derive(Debug, Clone, Copy, Default)]
+/// What must be known of a thread before its first sample.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveThread {
+    /// When it is late.
+    pub limits: Limits,
+    /// Its period in nanoseconds.
+    pub period_ns: u64,
+    /// Its judged cycles; from its first sample on if it is not known.
+    pub judged: Option<Range<u64>>,
+}
+
+#[derive(Debug)]
 struct Thread {
-    limits: Limits,
-    /// Number and due time of its last cycle.
-    last: Option<(u64, u64)>,
-}
-
-/// When a cycle has missed its due time, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Limits {
-    /// Largest wake-up latency; `None` where any is allowed.
-    pub latency_ns: Option<u64>,
-    /// Largest response time; `None` where any is allowed.
-    pub deadline_ns: Option<u64>,
-}
-
-impl Limits {
-    fn are_missed_by(&self, sample: &Sample) -> bool {
-        let above = |value: i64, limit: Option<u64>| {
-            limit.is_some_and(|limit| i128::from(value) > i128::from(limit))
-        };
-        above(sample.latency_ns(), self.latency_ns)
-            || above(sample.response_ns(), self.deadline_ns)
-            || sample.flags.contains(SampleFlags::UNANSWERED)
-    }
+    of: LiveThread,
+    /// Number in its segment.
+    number: u16,
+    account: Account,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -134,70 +129,64 @@ struct Place {
 }
 
 impl LiveTally {
-    /// Of threads with these limits.
-    pub fn of(limits: impl IntoIterator<Item = Limits>) -> Self {
-        let thread = |limits| Thread { limits, last: None };
+    /// Of these threads.
+    pub fn of(threads: impl IntoIterator<Item = LiveThread>) -> Self {
+        let thread = |(number, of): (u16, LiveThread)| Thread {
+            account: Account::new(of.limits),
+            number,
+            of,
+        };
         Self {
-            threads: limits.into_iter().map(thread).collect(),
-            ..Self::default()
+            threads: (0..).zip(threads).map(thread).collect(),
+            seen: Seen::default(),
         }
     }
 
-    /// Adds a thread's next samples.
+    /// Adds a thread's next samples. What contradicts itself is left out: a program of the user's
+    /// own may have written anything into a sample.
     pub fn add(&mut self, thread: u16, samples: &[Sample]) {
-        let Some(of) = self.threads.get_mut(usize::from(thread)) else {
+        let Some(thread) = self.threads.get_mut(usize::from(thread)) else {
             return;
         };
         for sample in samples {
-            let last = of.last.replace((sample.cycle, sample.due_ns));
-            // A program of the user's own may have written anything into a sample.
-            let further = last.map_or(0, |(cycle, _)| sample.cycle.saturating_sub(cycle));
-            let missing = further.saturating_sub(1);
-            if sample.is_warm_up() {
-                continue;
+            if !thread.account.is_open() {
+                let due = due_times(sample, thread.of.period_ns);
+                thread.begin(due, sample.cycle);
             }
-            let latency_ns = sample.latency_ns();
-            let suffered_ns = match last {
-                // The first that was skipped waited longest.
-                Some((_, due_ns)) if missing > 0 => {
-                    let passed_ns = sample.due_ns.saturating_sub(due_ns);
-                    let period_ns = passed_ns / further;
-                    let first_ns = due_ns.saturating_add(period_ns);
-                    sample.wake_ns.saturating_sub(first_ns).cast_signed()
+            let _ = thread.account.add(sample, |fate| {
+                if let Fate::Ran { sample, .. } = fate {
+                    self.seen.ran(thread.number, sample);
                 }
-                _ => latency_ns,
-            };
-            self.max_as_scheduled_ns = self.max_as_scheduled_ns.max(suffered_ns);
-            self.skipped = self.skipped.saturating_add(missing);
-            let late = u64::from(of.limits.are_missed_by(sample));
-            self.missed = self.missed.saturating_add(missing).saturating_add(late);
-            self.latencies.record(latency_ns);
-            let above_ns = latency_ns.max(0).cast_unsigned();
-            self.sum_ns = self.sum_ns.saturating_add(above_ns);
-            self.max_response_ns = self.max_response_ns.max(sample.response_ns());
-            self.recent_max_ns = self.recent_max_ns.max(Some(latency_ns));
-            let first = WITHIN_NS.partition_point(|&edge| edge < latency_ns);
-            self.within[first..]
-                .iter_mut()
-                .for_each(|count| *count += 1);
-            let place = self.places.entry((thread, sample.cpu)).or_insert(Place {
-                executed: 0,
-                last_ns: latency_ns,
-                min_ns: latency_ns,
-                max_ns: latency_ns,
-                sum_ns: 0,
             });
-            place.executed += 1;
-            place.last_ns = latency_ns;
-            place.min_ns = place.min_ns.min(latency_ns);
-            place.max_ns = place.max_ns.max(latency_ns);
-            place.sum_ns = place.sum_ns.saturating_add(latency_ns);
+        }
+    }
+
+    /// Adds a thread's next samples, each of which says itself when it was due: those of a thread
+    /// that is watched.
+    pub fn add_as_due(&mut self, thread: u16, period_ns: u64, samples: &[Sample]) {
+        for sample in samples {
+            if let Some(thread) = self.threads.get_mut(usize::from(thread)) {
+                let due = due_times(sample, period_ns);
+                match thread.account.is_open() {
+                    true => thread.account.is_due(due),
+                    false => thread.begin(due, sample.cycle),
+                }
+            }
+            self.add(thread, std::slice::from_ref(sample));
+        }
+    }
+
+    /// So many more samples of a thread are lost.
+    pub fn lose(&mut self, thread: u16, samples: u64) {
+        if let Some(thread) = self.threads.get_mut(usize::from(thread)) {
+            thread.account.lose(samples);
         }
     }
 
     /// The figures so far; the recent ones begin anew.
     pub fn figures(&mut self, segment: u32, lost: u64) -> LiveFigures {
-        let places = self.places.iter().map(|(&(thread, cpu), of)| LivePlace {
+        let places = self.seen.places.iter();
+        let places = places.map(|(&(thread, cpu), of)| LivePlace {
             thread,
             cpu,
             executed: of.executed,
@@ -206,22 +195,77 @@ impl LiveTally {
             mean_ns: of.sum_ns / of.executed.max(1).cast_signed(),
             max_ns: of.max_ns,
         });
+        let places = places.collect();
+        let mut tally = DueTally::default();
+        for thread in &self.threads {
+            tally.merge(&thread.account.tally());
+        }
+        let seen = &mut self.seen;
         LiveFigures {
             segment,
-            executed: self.latencies.count(),
-            skipped: self.skipped,
-            missed: self.missed,
+            executed: tally.executed,
+            skipped: tally.skipped,
+            missed: tally.misses.missed,
             lost,
-            min_ns: self.latencies.min().unwrap_or(0),
-            median_ns: self.latencies.quantile(Quantile::P50).unwrap_or(0),
-            max_ns: self.latencies.max().unwrap_or(0),
-            max_as_scheduled_ns: self.max_as_scheduled_ns,
-            max_response_ns: self.max_response_ns,
-            recent_max_ns: self.recent_max_ns.take(),
-            sum_ns: self.sum_ns,
-            within: self.within.to_vec(),
-            places: places.collect(),
+            min_ns: seen.latencies.min().unwrap_or(0),
+            median_ns: seen.latencies.quantile(Quantile::P50).unwrap_or(0),
+            max_ns: tally.largest_latency_ns.unwrap_or(0),
+            max_as_scheduled_ns: tally.largest_suffered_ns.unwrap_or(0),
+            max_response_ns: tally.largest_response_ns.unwrap_or(0),
+            recent_max_ns: seen.recent_max_ns.take(),
+            sum_ns: seen.sum_ns,
+            within: seen.within.to_vec(),
+            places,
         }
+    }
+}
+
+impl Thread {
+    fn begin(&mut self, due: DueTimes, cycle: u64) {
+        let judged = self.of.judged.clone().unwrap_or(cycle..u64::MAX);
+        self.account.begin(JudgedWindow {
+            due,
+            first_judged_cycle: judged.start,
+            end_cycle: judged.end,
+            thread: self.number.into(),
+            lost: 0,
+        });
+    }
+}
+
+/// The due times of which a sample is one.
+fn due_times(sample: &Sample, period_ns: u64) -> DueTimes {
+    DueTimes {
+        start_ns: sample
+            .due_ns
+            .saturating_sub(sample.cycle.saturating_mul(period_ns)),
+        period_ns,
+    }
+}
+
+impl Seen {
+    fn ran(&mut self, thread: u16, sample: &Sample) {
+        let latency_ns = sample.latency_ns();
+        self.latencies.record(latency_ns);
+        let above_ns = latency_ns.max(0).cast_unsigned();
+        self.sum_ns = self.sum_ns.saturating_add(above_ns);
+        self.recent_max_ns = self.recent_max_ns.max(Some(latency_ns));
+        let first = WITHIN_NS.partition_point(|&edge| edge < latency_ns);
+        self.within[first..]
+            .iter_mut()
+            .for_each(|count| *count += 1);
+        let place = self.places.entry((thread, sample.cpu)).or_insert(Place {
+            executed: 0,
+            last_ns: latency_ns,
+            min_ns: latency_ns,
+            max_ns: latency_ns,
+            sum_ns: 0,
+        });
+        place.executed += 1;
+        place.last_ns = latency_ns;
+        place.min_ns = place.min_ns.min(latency_ns);
+        place.max_ns = place.max_ns.max(latency_ns);
+        place.sum_ns = place.sum_ns.saturating_add(latency_ns);
     }
 }
 
@@ -229,6 +273,14 @@ impl LiveTally {
 mod tests {
     use super::*;
     use wakepath_timeline::SampleFlags;
+
+    fn thread(limits: Limits, judged: Option<Range<u64>>) -> LiveThread {
+        LiveThread {
+            limits,
+            period_ns: 1_000_000,
+            judged,
+        }
+    }
 
     fn sample(cycle: u64, latency_ns: u64, flags: SampleFlags) -> Sample {
         let due_ns = cycle * 1_000_000;
@@ -246,10 +298,11 @@ mod tests {
     #[test]
     fn skipped_periods_show_and_the_warm_up_does_not() {
         let judged = SampleFlags::default();
-        let mut tally = LiveTally::of([Limits {
+        let limits = Limits {
             latency_ns: Some(5_000),
             deadline_ns: None,
-        }]);
+        };
+        let mut tally = LiveTally::of([thread(limits, Some(1..10))]);
         tally.add(
             0,
             &[
@@ -276,7 +329,17 @@ mod tests {
     }
 
     #[test]
-    fn samples_that_something_wrote_over_are_added_up_all_the_same() {
+    fn a_stall_over_the_beginning_of_the_judged_cycles_is_skipped_from_there_on() {
+        let mut tally = LiveTally::of([thread(Limits::default(), Some(5..100))]);
+        tally.add(0, &[sample(0, 3_000, SampleFlags::WARM_UP)]);
+        tally.add(0, &[sample(9, 3_000, SampleFlags::default())]);
+        let figures = tally.figures(0, 0);
+        assert_eq!((figures.executed, figures.skipped), (1, 4));
+        assert_eq!(figures.max_as_scheduled_ns, 4_003_000);
+    }
+
+    #[test]
+    fn samples_that_something_wrote_over_are_left_out() {
         let judged = SampleFlags::default();
         let wild = Sample {
             cycle: u64::MAX,
@@ -285,17 +348,18 @@ mod tests {
             end_ns: u64::MAX,
             ..Sample::default()
         };
-        let mut tally = LiveTally::of([Limits::default()]);
-        tally.add(0, &[sample(1, 3_000, judged), wild, wild, wild]);
-        tally.add(0, &[sample(1, 3_000, judged), wild]);
+        let far = sample(1 << 40, 3_000, judged);
+        let mut tally = LiveTally::of([thread(Limits::default(), None)]);
+        tally.add(0, &[sample(1, 3_000, judged), wild, far, wild]);
+        tally.add(0, &[sample(1, 3_000, judged), sample(2, 4_000, judged)]);
         let figures = tally.figures(0, 0);
-        assert_eq!((figures.executed, figures.max_ns), (6, i64::MAX));
-        assert_eq!((figures.skipped, figures.sum_ns), (u64::MAX, u64::MAX));
+        assert_eq!((figures.executed, figures.max_ns), (2, 4_000));
+        assert_eq!((figures.skipped, figures.sum_ns), (0, 7_000));
     }
 
     #[test]
     fn each_cpu_has_figures_of_its_own() {
-        let mut tally = LiveTally::of([Limits::default(); 2]);
+        let mut tally = LiveTally::of([0; 2].map(|_| thread(Limits::default(), None)));
         let on = |cpu, cycle, latency_ns| Sample {
             cpu,
             ..sample(cycle, latency_ns, SampleFlags::default())

@@ -19,6 +19,6 @@ mod told;
 
 pub use doubted::DoubtedDueTimes;
 pub use format::formatted;
-pub use live::{Limits, LiveFigures, LivePlace, LiveTally, WITHIN_NS};
+pub use live::{LiveFigures, LivePlace, LiveTally, LiveThread, WITHIN_NS};
 pub use process::run;
 pub use protocol::{Command, Reply, SegmentRings};

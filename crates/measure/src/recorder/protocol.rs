@@ -1,6 +1,6 @@
 //! What the measuring process and the recorder say to each other, one line of JSON each.
 
-use super::{Limits, LiveFigures};
+use super::{LiveFigures, LiveThread};
 use serde::{Deserialize, Serialize};
 use wakepath_archive::{Ending, Event};
 
@@ -23,8 +23,8 @@ pub enum Command {
 pub struct SegmentRings {
     /// Number of the segment.
     pub segment: u32,
-    /// What is late for each of its threads, for the live figures.
-    pub threads: Vec<Limits>,
+    /// What the live figures must know of each of its threads.
+    pub threads: Vec<LiveThread>,
 }
 
 /// From the recorder.

@@ -2,7 +2,7 @@
 //! trace that the probe is writing. For a person to look at and to know when to stop; what is told
 //! and judged in the end is computed from the whole trace.
 
-use crate::{Limits, LiveFigures, LiveTally};
+use crate::{LiveFigures, LiveTally, LiveThread};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use wakepath_archive::{ArchiveError, TraceFollower};
@@ -10,6 +10,7 @@ use wakepath_directory::Directory;
 use wakepath_explain::Untold;
 use wakepath_explain::watch::{Activation, Activations, BegunBy, Rhythm, Taken, row};
 use wakepath_timeline::Sample;
+use wakepath_verdict::Limits;
 
 /// The probe writes what it has once in a second, and all CPUs within a little more: later than
 /// this an event is not told.
@@ -101,7 +102,7 @@ impl<'a> Following<'a> {
         for (thread, taken) in activations.take() {
             let limits = self.limits;
             let of = self.threads.entry(thread).or_insert_with(|| Followed {
-                tally: LiveTally::of([limits]),
+                tally: LiveTally::of([thread_of(limits)]),
                 turns: Taken::default(),
                 rhythm: None,
                 last: None,
@@ -145,7 +146,7 @@ impl Followed {
                 ..*sample
             })
             .collect();
-        self.tally.add(0, &samples);
+        self.tally.add_as_due(0, rhythm.period_ns, &samples);
         if let Some(last) = samples.last() {
             let of = own.iter().rev().find(|of| is_of(last, of));
             self.last = of.map(|of| (*of, last.cycle));
@@ -190,6 +191,15 @@ impl Followed {
     }
 }
 
+/// A thread whose period shows while it is watched.
+fn thread_of(limits: Limits) -> LiveThread {
+    LiveThread {
+        limits,
+        period_ns: 0,
+        judged: None,
+    }
+}
+
 fn is_of(sample: &Sample, activation: &Activation) -> bool {
     sample.wake_ns == activation.switched_in_ns && sample.end_ns == activation.end_ns
 }
@@ -216,10 +226,10 @@ mod tests {
     #[test]
     fn what_is_seen_piece_by_piece_is_what_there_is() {
         let mut of = Followed {
-            tally: LiveTally::of([Limits {
+            tally: LiveTally::of([thread_of(Limits {
                 latency_ns: Some(500_000),
                 deadline_ns: None,
-            }]),
+            })]),
             turns: Taken::default(),
             rhythm: None,
             last: None,

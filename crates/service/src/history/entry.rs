@@ -1,26 +1,9 @@
 //! What a line of the history says: what happened, and what a minute came to. Nothing here is read or written.
 
 use serde::{Deserialize, Serialize};
+use wakepath_scenario::Criterion;
 use wakepath_statistics::LatencyHistogram;
-
-/// What a loop bears: the criterion as it is for its period. Times in nanoseconds.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Bears {
-    /// A due time is missed when its cycle wakes later than this after it.
-    pub latency_ns: Option<u64>,
-    /// And when its work ends later than this after it.
-    pub deadline_ns: Option<u64>,
-    /// Tolerated share of due times missed.
-    pub miss_fraction: f64,
-    /// The bound on the miss probability asked for where none is tolerated.
-    pub evidence: f64,
-    /// One-sided confidence.
-    pub confidence: f64,
-    /// Tolerated misses in a row.
-    pub consecutive_misses: Option<u64>,
-    /// Tolerated time from the end of a cycle to the end of the next.
-    pub outage_ns: Option<u64>,
-}
+use wakepath_verdict::{ConditionName, DueTally};
 
 /// What happened, with its time in nanoseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,8 +37,10 @@ pub enum Entry {
         period_ns: u64,
         /// The policy of its thread, read back.
         policy: String,
-        /// What it bears.
-        bears: Bears,
+        /// The condition that it is judged as, with other loops of the same condition.
+        condition: ConditionName,
+        /// What it must keep; `None` if what was asked for does not fit it.
+        criterion: Option<Criterion>,
     },
     /// Up to a minute of a loop.
     Minute(Box<Minute>),
@@ -136,28 +121,12 @@ pub struct Minute {
     pub segment: String,
     /// The cycle of that segment after the last one.
     pub to_cycle: u64,
-    /// Cycles that ran and are recorded.
-    pub executed: u64,
-    /// Due times at which none ran.
-    pub skipped: u64,
-    /// Due times missed, those skipped included.
-    pub missed: u64,
-    /// Cycles that ran, or may have, and are not recorded.
-    pub lost: u64,
-    /// Most misses in a row so far.
-    pub longest_run: u64,
-    /// Most misses in a cluster so far.
-    pub largest_cluster: u64,
-    /// Longest time from the end of a cycle to the end of the next.
-    pub outage_ns: u64,
+    /// What became of its due times.
+    pub tally: DueTally,
     /// Sum of the latencies, early ones counted as 0.
     pub sum_ns: u64,
-    /// Least latency.
+    /// Least latency; 0 where no cycle ran.
     pub min_ns: i64,
-    /// Largest latency.
-    pub max_ns: i64,
-    /// Largest response time.
-    pub max_response_ns: i64,
     /// The histogram of the latencies: for each bin with something in it how far its lower edge lies above the
     /// one before (the first: above 0), and its count.
     pub bins: Vec<i64>,
@@ -167,7 +136,7 @@ impl Minute {
     /// Takes in a histogram.
     pub(crate) fn put(&mut self, histogram: &LatencyHistogram) {
         self.min_ns = histogram.min().unwrap_or(0);
-        self.max_ns = histogram.max().unwrap_or(0);
+        self.tally.largest_latency_ns = histogram.max();
         let mut before = 0_i64;
         for (low, _, count) in histogram.occupied() {
             // What is far below 0 is counted together; its least value is kept beside.
@@ -176,6 +145,11 @@ impl Minute {
             self.bins.push(count.cast_signed());
             before = low;
         }
+    }
+
+    /// Largest latency; 0 where no cycle ran.
+    pub fn max_ns(&self) -> i64 {
+        self.tally.largest_latency_ns.unwrap_or(0)
     }
 
     /// Adds its latencies up; smallest and largest stay exact.
@@ -191,7 +165,7 @@ impl Minute {
                 _ => edge,
             };
             if number + 1 == pairs.len() && count > 0 {
-                histogram.record(self.max_ns);
+                histogram.record(self.max_ns());
                 count -= 1;
             }
             histogram.record_many(value, count);

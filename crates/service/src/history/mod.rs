@@ -3,7 +3,7 @@
 
 mod entry;
 
-pub use entry::{Bears, Entry, Minute, RoundFinding};
+pub use entry::{Entry, Minute, RoundFinding};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;

@@ -1,12 +1,16 @@
 //! A loop that has come: what it says of itself, what is in effect for it, and by what it is judged.
 
 use super::{Recorder, Slot};
-use crate::history::{Bears, Entry, now_ns};
+use crate::history::{Entry, now_ns};
 use crate::one_loop::OneLoop;
 use crate::terms::Found;
 use wakepath_rt::image::Image;
 use wakepath_rt::of_thread;
 use wakepath_timeline::{Policy, one_line};
+use wakepath_verdict::ConditionName;
+
+/// The phase of every loop in the field.
+const PHASE: &str = "service";
 
 impl<'a> Recorder<'a> {
     /// A loop has come; what it says of itself is looked at.
@@ -39,11 +43,11 @@ impl<'a> Recorder<'a> {
             cpus: effective.map(|of| of.cpus).unwrap_or_default(),
             effective: details,
         };
-        let bears = match self.terms.bears(&found) {
-            Ok(bears) => bears,
+        let criterion = match self.terms.criterion(&found) {
+            Ok(criterion) => Some(criterion),
             Err(why) => {
                 self.say(format!("{}: is not judged: {why}", found.name));
-                Bears::default()
+                None
             }
         };
         let entry = Entry::LoopBegan {
@@ -51,7 +55,12 @@ impl<'a> Recorder<'a> {
             name: found.name.clone(),
             period_ns: found.period_ns,
             policy: found.policy.to_string(),
-            bears: bears.clone(),
+            condition: ConditionName {
+                policy: Some(found.policy),
+                phase: PHASE.into(),
+                task: Some(found.name.clone()),
+            },
+            criterion: criterion.clone(),
         };
         let outcome = self.history.append(&entry);
         self.check(outcome);
@@ -62,7 +71,7 @@ impl<'a> Recorder<'a> {
             self.memory,
             ring,
             found,
-            bears,
+            criterion,
             left,
             offset_ns,
         )))

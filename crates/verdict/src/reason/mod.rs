@@ -27,6 +27,8 @@ pub enum Reason {
     InconsistentSamples { inconsistency: Inconsistency },
     /// The judged windows hold no due time.
     NoDueTimes,
+    /// A history that goes on holds no due time yet.
+    NoDueTimesYet,
     /// Nothing could be measured: someone ended the run in the warm-up.
     InterruptedInWarmUp,
     /// Samples were lost on the way to the recording.
@@ -125,6 +127,18 @@ pub enum Reason {
     NoCriterion,
     /// The tool that measured does not record what a verdict needs.
     NotRecorded { what: String },
+    /// The criterion asked for does not fit a loop of a service.
+    CriterionUnfit,
+    /// A service's program ended while its loop ran.
+    ProgramEnded { times: u64 },
+    /// The machine went down while a service's loop ran.
+    MachineWentDown { times: u64 },
+    /// Rounds that are no evidence, and are in no count.
+    RoundsSetAside { rounds: u64, last: String },
+    /// Rounds that failed by more than their counts.
+    RoundsFailed { rounds: u64, last: String },
+    /// Rounds that left something open which no count shows.
+    RoundsUndecided { rounds: u64, last: String },
     /// What the flight of a vehicle through the measured instants showed.
     Flight { finding: FlightFinding },
 }
@@ -139,6 +153,23 @@ impl Reason {
             Outcome::Undecided => 3,
             Outcome::Passed => 4,
         }
+    }
+
+    /// Whether the counts of due times show it, so that merged counts show it anew.
+    pub fn is_counted(&self) -> bool {
+        matches!(
+            self,
+            Self::MissesObserved { .. }
+                | Self::MissFractionAbove { .. }
+                | Self::MissFractionUndecided { .. }
+                | Self::MissFractionWithin { .. }
+                | Self::EvidenceMissing { .. }
+                | Self::NoMissesObserved { .. }
+                | Self::ConsecutiveMissesAbove { .. }
+                | Self::ConsecutiveMissesWithin { .. }
+                | Self::OutageAbove { .. }
+                | Self::OutageWithin { .. }
+        )
     }
 
     /// What this reason alone would make of the verdict.
@@ -165,10 +196,17 @@ impl Reason {
             Self::MissesObserved { .. }
             | Self::MissFractionAbove { .. }
             | Self::ConsecutiveMissesAbove { .. }
-            | Self::OutageAbove { .. } => Outcome::Failed,
+            | Self::OutageAbove { .. }
+            | Self::RoundsFailed { .. } => Outcome::Failed,
             Self::MissFractionUndecided { .. }
             | Self::InterruptedInWarmUp
             | Self::EvidenceMissing { .. }
+            | Self::NoDueTimesYet
+            | Self::CriterionUnfit
+            | Self::ProgramEnded { .. }
+            | Self::MachineWentDown { .. }
+            | Self::RoundsSetAside { .. }
+            | Self::RoundsUndecided { .. }
             | Self::NotRecorded { .. } => Outcome::Undecided,
             Self::MissFractionWithin { .. }
             | Self::NoMissesObserved { .. }

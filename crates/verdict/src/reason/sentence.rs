@@ -239,10 +239,34 @@ impl fmt::Display for Reason {
                 "instants count instructions at {ns_per_instruction} ns each: lengths of software \
                  paths, no machine's latencies"
             ),
+            Self::NoDueTimesYet => f.write_str("no due time is recorded yet"),
+            Self::CriterionUnfit => {
+                f.write_str("the criterion does not fit the loop: nothing is judged")
+            }
+            Self::ProgramEnded { times } => write!(
+                f,
+                "the program ended {} while the loop ran",
+                counted(*times, "time", "times")
+            ),
+            Self::MachineWentDown { times } => write!(
+                f,
+                "the machine went down {} while the loop ran: the seconds before are not recorded",
+                counted(*times, "time", "times")
+            ),
+            Self::RoundsSetAside { rounds, last } => {
+                write!(f, "no evidence in {}", rounds_with(*rounds, last))
+            }
+            Self::RoundsFailed { rounds, last } | Self::RoundsUndecided { rounds, last } => {
+                f.write_str(&rounds_with(*rounds, last))
+            }
             Self::NoCriterion => f.write_str("no criterion was given"),
             Self::Flight { finding } => write!(f, "flight: {finding}"),
         }
     }
+}
+
+fn rounds_with(rounds: u64, last: &str) -> String {
+    format!("{} {last}", counted(rounds, "round:", "rounds, the last:"))
 }
 
 fn write_bound(

@@ -168,7 +168,7 @@ fn work_and_cpu_time_count_only_where_they_were_measured() {
 #[test]
 fn an_early_wake_up_is_no_miss() {
     let record = record(&criterion(), 1, &[sample(0, -1_449, 5_000)]);
-    assert_eq!(record.misses().missed, 0);
+    assert_eq!(record.tally().misses.missed, 0);
     assert_eq!(record.latency_as_executed().unwrap().min(), -1_449);
 }
 
@@ -177,8 +177,8 @@ fn contradictions_in_the_samples_are_found() {
     let found = |samples: &[Sample]| {
         let mut record = CycleRecord::new(&criterion());
         let found = record.add(window(0..10), samples).unwrap_err();
-        assert_eq!(record.inconsistency(), Some(found));
-        assert_eq!(record.scheduled(), 0);
+        assert_eq!(record.tally().inconsistency, Some(found));
+        assert_eq!(record.tally().scheduled(), 0);
         found
     };
     let two = |a, b| [a, b].map(|cycle| sample(cycle, 0, 10));

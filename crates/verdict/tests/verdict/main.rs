@@ -1,5 +1,6 @@
 //! Judging a run: its due times, its counts, its conditions, its policies.
 
+mod account;
 mod accounting;
 mod cycles;
 mod judging;

@@ -59,6 +59,7 @@ pub fn window(range: std::ops::Range<u64>) -> JudgedWindow {
         first_judged_cycle: range.start,
         end_cycle: range.end,
         thread: 0,
+        lost: 0,
     }
 }
 

@@ -1,83 +1,71 @@
 //! The answer of rounds of a scenario: as of one run, which policy held in every phase, in a row for each condition.
 
-use super::shown::{at, worst_line};
+use super::shown::{Loops, at, worst_line};
 use crate::terminal::folded_for_people;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use wakepath_service::{Judged, LoopSummary, Outcome as Verdict, Summary, WorstCycle};
+use wakepath_scenario::PoliciesNeeded;
+use wakepath_service::{JudgedLoops, Summary, WorstCycle};
 use wakepath_statistics::Quantile;
 use wakepath_timeline::count::count;
 use wakepath_timeline::duration::{long, short};
 use wakepath_timeline::one_line;
+use wakepath_verdict::{Judgement, Outcome as Verdict, Overall, overall};
 
 /// Worst cycles of all conditions in the short form.
 const WORST: usize = 5;
 
-/// What the rounds say of the criterion together, and of which policy.
-pub(super) struct Whole<'a> {
-    /// The verdict: that of the policy that did best.
-    pub(super) outcome: Verdict,
-    /// Policies that have it.
-    policies: Vec<&'a str>,
-}
-
-/// Each policy is as good as its worst condition, and the whole as good as its best policy.
-pub(super) fn whole<'a>(loops: &BTreeMap<&'a str, (&'a LoopSummary, Judged)>) -> Whole<'a> {
-    let rank = |of: Verdict| match of {
-        Verdict::Passed => 0,
-        Verdict::Undecided => 1,
-        Verdict::Failed => 2,
-    };
-    let mut policies: BTreeMap<&str, Verdict> = BTreeMap::new();
-    for (name, (of, judged)) in loops {
-        let its = policies.entry(group(name, of)).or_insert(Verdict::Passed);
-        if rank(judged.outcome) > rank(*its) {
-            *its = judged.outcome;
-        }
-    }
-    let best = policies.values().copied().min_by_key(|of| rank(*of));
-    let outcome = best.unwrap_or(Verdict::Undecided);
-    // One that was never measured may hold as little as it may not.
-    let is_measured = |policy: &str| {
-        let mut its = loops
-            .iter()
-            .filter(|(name, (of, _))| group(name, of) == policy);
-        its.all(|(_, (of, _))| of.misses.due > 0)
-    };
-    let its = policies
+/// The verdict on all rounds together, by the rules for one run.
+pub(super) fn whole(judged: &[JudgedLoops]) -> Overall {
+    let judgements: Vec<Judgement> = judged.iter().map(|of| of.judgement.clone()).collect();
+    let needed = judged
         .iter()
-        .filter(|(policy, of)| **of == outcome && is_measured(policy));
-    Whole {
-        outcome,
-        policies: its.map(|(policy, _)| *policy).collect(),
-    }
+        .find_map(|of| Some(of.criterion.as_ref()?.policies));
+    overall(needed.unwrap_or(PoliciesNeeded::Any), &judgements)
 }
 
-/// Conditions of one policy are judged together, and those of a task set all.
-fn group<'a>(name: &'a str, of: &'a LoopSummary) -> &'a str {
-    match name.strip_prefix(of.policy.as_str()) {
-        Some(rest) if rest.starts_with(", ") => &of.policy,
-        _ => name.split(", ").next().unwrap_or(name),
-    }
+/// The policies that it rests on: of those with its outcome the ones that were measured in every condition, for one
+/// that never was may hold as little as it may not.
+fn deciding(whole: &Overall, judged: &[JudgedLoops]) -> String {
+    let is_measured = |policy| {
+        let mut its = judged
+            .iter()
+            .filter(|of| of.judgement.name.policy == policy);
+        its.all(|of| of.judgement.cycles.scheduled > 0)
+    };
+    let its = whole.policies.iter();
+    let its = its.filter(|of| of.outcome == whole.outcome && is_measured(of.policy));
+    let names = its.map(|of| match of.policy {
+        Some(policy) => policy.to_string(),
+        None => "the task set".to_owned(),
+    });
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// One screen.
 pub(super) fn text(
     place: &str,
     summary: &Summary,
-    loops: &BTreeMap<&str, (&LoopSummary, Judged)>,
+    (loops, judged): (&Loops<'_>, &[JudgedLoops]),
     worst: &BTreeMap<String, Vec<WorstCycle>>,
 ) -> String {
     let mut text = String::new();
     let (measured, of) = summary.rounds.unwrap_or((0, 0));
     let (first, last) = summary.span.unwrap_or((0, 0));
-    let whole = whole(loops);
-    let policies = whole.policies.join(", ");
-    let verdict = match whole.outcome {
-        Verdict::Passed => format!("PASSED: {policies}, in every phase"),
-        Verdict::Undecided if policies.is_empty() => "UNDECIDED: no policy was measured".to_owned(),
-        Verdict::Undecided => format!("UNDECIDED: {policies} may hold"),
-        Verdict::Failed => "FAILED: no policy held in every phase".to_owned(),
+    let whole = whole(judged);
+    let policies = deciding(&whole, judged);
+    let verdict = match (whole.outcome, whole.needed) {
+        (Verdict::Passed, _) => format!("PASSED: {policies}, in every phase"),
+        (Verdict::Undecided, _) if policies.is_empty() => {
+            "UNDECIDED: no policy was measured".to_owned()
+        }
+        (Verdict::Undecided, _) => format!("UNDECIDED: {policies} may hold"),
+        (Verdict::Failed, PoliciesNeeded::Any) => {
+            "FAILED: no policy held in every phase".to_owned()
+        }
+        (Verdict::Failed, PoliciesNeeded::Every) => format!("FAILED: {policies}"),
+        (Verdict::Invalid, _) => "INVALID: what was measured is no evidence".to_owned(),
+        (Verdict::VirtualTime | Verdict::NotJudged, _) => "NOT JUDGED".to_owned(),
     };
     let _ = writeln!(
         text,
@@ -87,10 +75,10 @@ pub(super) fn text(
         at(last),
     );
     text += &table(loops);
-    let doubts: Vec<(&str, &str)> = loops
+    let doubts: Vec<(&str, String)> = loops
         .iter()
         .filter(|(_, (_, judged))| judged.outcome != Verdict::Passed)
-        .filter_map(|(name, (_, judged))| Some((*name, judged.reasons.first()?.as_str())))
+        .filter_map(|(name, (_, judged))| Some((*name, judged.reasons.first()?.to_string())))
         .collect();
     if !doubts.is_empty() {
         text += "\nwhy not passed\n";
@@ -137,7 +125,7 @@ pub(super) fn text(
 }
 
 /// A row for each condition.
-fn table(loops: &BTreeMap<&str, (&LoopSummary, Judged)>) -> String {
+fn table(loops: &Loops<'_>) -> String {
     let width = loops
         .keys()
         .map(|name| one_line(name).chars().count())
@@ -149,18 +137,14 @@ fn table(loops: &BTreeMap<&str, (&LoopSummary, Judged)>) -> String {
     );
     for (name, (of, judged)) in loops {
         let quantile = |quantile| of.latencies.quantile(quantile).map_or("–".into(), short);
-        let verdict = match judged.outcome {
-            Verdict::Passed => "passed",
-            Verdict::Failed => "failed",
-            Verdict::Undecided => "undecided",
-        };
+        let verdict = judged.outcome;
         let _ = writeln!(
             text,
             "{:width$}  {:>13}  {:>10}  {:>6}  {:>9}  {:>9}  {:>9}  {verdict}",
             one_line(name),
-            count(of.misses.due),
-            count(of.misses.missed),
-            count(of.misses.longest_run),
+            count(of.tally.misses.due),
+            count(of.tally.misses.missed),
+            count(of.tally.misses.longest_run),
             quantile(Quantile::P50),
             quantile(Quantile::P999),
             of.latencies.max().map_or("–".into(), short),

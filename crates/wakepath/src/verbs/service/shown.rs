@@ -11,13 +11,12 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
-use wakepath_service::{
-    Judged, LoopSummary, Outcome as Verdict, Summary, WorstCycle, judged, read_worst, summary,
-};
+use wakepath_service::{JudgedLoops, LoopSummary, Summary, WorstCycle, read_worst, summary};
 use wakepath_statistics::Quantile;
 use wakepath_timeline::count::{count, counted};
 use wakepath_timeline::duration::{length, long, short};
 use wakepath_timeline::one_line;
+use wakepath_verdict::{Judgement, Outcome as Verdict};
 
 /// Lines of each kind in the short form.
 const SHOWN: usize = 5;
@@ -29,47 +28,40 @@ pub fn show(directory: &Path, arguments: &Show) -> Outcome {
     let named = |error: std::io::Error| format!("{}: {error}", directory.display());
     let summary = summary(directory).map_err(named)?;
     let worst = read_worst(directory).map_err(named)?;
-    let loops: BTreeMap<&str, (&LoopSummary, Judged)> = summary
-        .loops
-        .iter()
-        .map(|(name, of)| (name.as_str(), (of, judged(of, &of.bears))))
-        .collect();
+    let judged = summary.judged();
+    let loops = loops(&summary, &judged);
     let text = match arguments.json {
         true => format!("{:#}\n", as_json(&summary, &loops, &worst)),
         false if summary.rounds.is_some() && !arguments.details => {
             let place = one_line(&directory.display().to_string());
-            rounds::text(&place, &summary, &loops, &worst)
+            rounds::text(&place, &summary, (&loops, &judged), &worst)
         }
         false => text(directory, &summary, &loops, &worst, arguments.details),
     };
     print_result(arguments.json, &text)?;
-    if summary.rounds.is_some() {
-        return Ok(ExitCode::from(code(rounds::whole(&loops).outcome)));
-    }
-    let outcomes = loops.values().map(|(_, judged)| judged.outcome);
-    // One that failed is not hidden behind one that is undecided.
-    let codes: Vec<u8> = outcomes.map(code).collect();
-    Ok(ExitCode::from(match &codes[..] {
-        [] => 3,
-        codes if codes.contains(&2) => 2,
-        codes => codes.iter().copied().max().unwrap_or(3),
+    let outcomes = judged.iter().map(|of| of.judgement.outcome);
+    Ok(ExitCode::from(match summary.rounds {
+        Some(_) => rounds::whole(&judged).outcome.exit_code(),
+        // Each loop of a program must hold, and one that failed is not hidden behind one that is undecided.
+        None => {
+            let codes: Vec<u8> = outcomes.map(Verdict::exit_code).collect();
+            let order = [2, 1, 3, 0];
+            let gravest = order.into_iter().find(|code| codes.contains(code));
+            gravest.unwrap_or(3)
+        }
     }))
 }
 
-fn code(outcome: Verdict) -> u8 {
-    match outcome {
-        Verdict::Failed => 2,
-        Verdict::Undecided => 3,
-        Verdict::Passed => 0,
-    }
-}
+/// Each loop with the verdict on its condition.
+pub(super) type Loops<'a> = BTreeMap<&'a str, (&'a LoopSummary, &'a Judgement)>;
 
-fn name_of(outcome: Verdict) -> &'static str {
-    match outcome {
-        Verdict::Passed => "passed",
-        Verdict::Failed => "failed",
-        Verdict::Undecided => "undecided",
-    }
+fn loops<'a>(summary: &'a Summary, judged: &'a [JudgedLoops]) -> Loops<'a> {
+    let all = judged.iter().flat_map(|of| {
+        let loops = of.loops.iter();
+        loops.map(move |name| (name.as_str(), &of.judgement))
+    });
+    all.filter_map(|(name, judgement)| Some((name, (summary.loops.get(name)?, judgement))))
+        .collect()
 }
 
 pub(super) fn at(ns: u64) -> String {
@@ -86,7 +78,7 @@ fn days_of(summary: &Summary) -> f64 {
 fn text(
     directory: &Path,
     summary: &Summary,
-    loops: &BTreeMap<&str, (&LoopSummary, Judged)>,
+    loops: &Loops<'_>,
     worst: &BTreeMap<String, Vec<WorstCycle>>,
     all: bool,
 ) -> String {
@@ -177,7 +169,7 @@ fn text(
 
 fn one_loop(
     text: &mut String,
-    (name, of, judged): (&str, &LoopSummary, &Judged),
+    (name, of, judged): (&str, &LoopSummary, &Judgement),
     days: f64,
     all: bool,
 ) {
@@ -187,24 +179,24 @@ fn one_loop(
         one_line(name),
         length(of.period_ns),
         one_line(&of.policy),
-        name_of(judged.outcome)
+        judged.outcome
     );
     for reason in &judged.reasons {
-        let _ = writeln!(text, "  {reason}");
+        let _ = writeln!(text, "  {}", one_line(&reason.to_string()));
     }
     // Of less than a day nothing is known by the day.
     let a_day = match days >= 1.0 {
-        true => format!(", {:.1} a day", of.misses.missed as f64 / days),
+        true => format!(", {:.1} a day", of.tally.misses.missed as f64 / days),
         false => String::new(),
     };
     let _ = writeln!(
         text,
         "  {} cycles, {} skipped, {} not recorded; {} missed{a_day}, {} in a row at most",
-        count(of.executed),
-        count(of.skipped),
-        count(of.lost),
-        count(of.misses.missed),
-        count(of.misses.longest_run),
+        count(of.tally.executed),
+        count(of.tally.skipped),
+        count(of.lost()),
+        count(of.tally.misses.missed),
+        count(of.tally.misses.longest_run),
     );
     let quantile = |quantile| of.latencies.quantile(quantile).map_or("–".into(), short);
     let _ = writeln!(
@@ -214,7 +206,7 @@ fn one_loop(
         quantile(Quantile::P99),
         quantile(Quantile::P999),
         of.latencies.max().map_or("–".into(), short),
-        short(of.max_response_ns),
+        of.tally.largest_response_ns.map_or("–".into(), short),
     );
     if of.other_criterion > 0 {
         let cycles = count(of.other_criterion);
@@ -266,7 +258,7 @@ pub(super) fn worst_line(of: &WorstCycle) -> String {
 
 fn as_json(
     summary: &Summary,
-    loops: &BTreeMap<&str, (&LoopSummary, Judged)>,
+    loops: &Loops<'_>,
     worst: &BTreeMap<String, Vec<WorstCycle>>,
 ) -> Value {
     let quantile = |of: &LoopSummary, quantile| of.latencies.quantile(quantile);
@@ -277,17 +269,21 @@ fn as_json(
                 json!({"day": day, "due": of.due, "missed": of.missed, "lost": of.lost, "max_ns": of.max_ns})
             });
             let value = json!({
-                "verdict": judged,
+                "verdict": {
+                    "outcome": judged.outcome,
+                    "reasons": judged.reasons,
+                    "sentences": judged.reasons.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                },
                 "period_ns": of.period_ns,
                 "policy": of.policy,
-                "criterion": of.bears,
-                "executed": of.executed,
-                "skipped": of.skipped,
-                "lost": of.lost,
-                "missed": of.misses.missed,
-                "due": of.misses.due,
-                "longest_run": of.misses.longest_run,
-                "outage_ns": of.outage_ns,
+                "criterion": of.criterion,
+                "executed": of.tally.executed,
+                "skipped": of.tally.skipped,
+                "lost": of.lost(),
+                "missed": of.tally.misses.missed,
+                "due": of.tally.scheduled(),
+                "longest_run": of.tally.misses.longest_run,
+                "outage_ns": of.tally.longest_outage.map(|outage| outage.length_ns),
                 "died": of.died,
                 "switched_off": of.switched_off,
                 "latency_ns": {
@@ -297,7 +293,7 @@ fn as_json(
                     "p999": quantile(of, Quantile::P999),
                     "max": of.latencies.max(),
                 },
-                "max_response_ns": of.max_response_ns,
+                "max_response_ns": of.tally.largest_response_ns,
                 "days": days.collect::<Vec<_>>(),
                 "worst": worst.get(*name),
                 "cycles_under_another_criterion": of.other_criterion,

@@ -7,9 +7,8 @@ use crate::beginning::run_started;
 use std::time::SystemTime;
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::{AnnouncedLoop, HostCpus};
-use wakepath_scenario::Scenario;
-use wakepath_service::{Bears, Described, Found, Refusal, Terms};
-use wakepath_verdict::DEFAULT_EVIDENCE;
+use wakepath_scenario::{Criterion, Scenario};
+use wakepath_service::{Described, Found, Refusal, Terms};
 
 /// The phase of all segments.
 const PHASE: &str = "service";
@@ -74,18 +73,9 @@ impl<'a> FieldTerms<'a> {
 }
 
 impl Terms for FieldTerms<'_> {
-    fn bears(&self, found: &Found) -> Result<Bears, Refusal> {
+    fn criterion(&self, found: &Found) -> Result<Criterion, Refusal> {
         let criterion = self.order.criterion.as_deref();
-        let criterion = self.scenario(found, SOME_CYCLES, criterion)?.criterion;
-        Ok(Bears {
-            latency_ns: criterion.latency_ns,
-            deadline_ns: Some(criterion.deadline_ns),
-            miss_fraction: criterion.miss_fraction,
-            evidence: criterion.evidence.unwrap_or(DEFAULT_EVIDENCE),
-            confidence: criterion.confidence,
-            consecutive_misses: criterion.consecutive_misses,
-            outage_ns: criterion.outage_ns,
-        })
+        Ok(self.scenario(found, SOME_CYCLES, criterion)?.criterion)
     }
 
     fn describe(&self, found: &Found, cycles: u64) -> Result<Described, Refusal> {

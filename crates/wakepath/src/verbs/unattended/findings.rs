@@ -2,15 +2,15 @@
 //! vehicle's flight. The counts of all rounds are judged together elsewhere.
 
 use std::collections::BTreeMap;
-use wakepath_archive::{SegmentRecord, ThreadRecord};
+use wakepath_archive::SegmentRecord;
 use wakepath_assess::{Assessment, NotMeasured};
-use wakepath_scenario::Scenario;
-use wakepath_service::{Bears, RoundFinding, loop_name};
-use wakepath_verdict::{ConditionName, DEFAULT_EVIDENCE, Judgement, Outcome, Reason};
+use wakepath_service::{RoundFinding, RoundThread, loop_name};
+use wakepath_verdict::{Judgement, Outcome, Reason};
 
-/// By the name of the loop; where a condition has several threads, a finding about all of them is each one's.
+/// By the name of the loop; if a condition has several threads, a finding about all of them is each one's.
 pub fn findings(
     segments: &[SegmentRecord],
+    threads: &BTreeMap<(u32, u16), RoundThread>,
     assessment: &Assessment,
 ) -> BTreeMap<String, RoundFinding> {
     let mut found = BTreeMap::new();
@@ -19,7 +19,8 @@ pub fn findings(
         for thread in &segment.threads {
             let own = (!is_one).then_some(thread.name.as_str());
             let name = loop_name(&segment.condition, &segment.phase, own);
-            let of = |one: &&Judgement| is_of(&one.name, segment, thread);
+            let judged = threads.get(&(segment.segment, thread.thread));
+            let of = |one: &&Judgement| judged.is_some_and(|of| of.condition == one.name);
             match assessment.conditions.iter().find(of) {
                 None => {
                     let of = |one: &&NotMeasured| {
@@ -38,61 +39,14 @@ pub fn findings(
     found
 }
 
-fn is_of(name: &ConditionName, segment: &SegmentRecord, thread: &ThreadRecord) -> bool {
-    let policy = name
-        .policy
-        .is_none_or(|policy| policy.to_string() == segment.condition);
-    let task = name.task.as_ref().is_none_or(|task| *task == thread.name);
-    policy && task && name.phase == segment.phase
-}
-
 fn of_judgement(judgement: &Judgement) -> Option<RoundFinding> {
     let with = |bearing: Outcome| {
-        let beside = |reason: &&Reason| bearing == Outcome::Invalid || !is_counted(reason);
-        let mut reasons = judgement
-            .reasons
-            .iter()
-            .filter(|of| of.bearing() == bearing);
+        let mut reasons = judgement.reasons.iter();
+        let beside = |reason: &&Reason| reason.bearing() == bearing && !reason.is_counted();
         reasons.find(beside).map(ToString::to_string)
     };
     with(Outcome::Invalid)
         .map(RoundFinding::Invalid)
         .or_else(|| with(Outcome::Failed).map(RoundFinding::Failed))
         .or_else(|| with(Outcome::Undecided).map(RoundFinding::Undecided))
-}
-
-/// Whether a reason is told by counts, which are judged over all rounds.
-fn is_counted(reason: &Reason) -> bool {
-    matches!(
-        reason,
-        Reason::MissesObserved { .. }
-            | Reason::MissFractionAbove { .. }
-            | Reason::MissFractionUndecided { .. }
-            | Reason::MissFractionWithin { .. }
-            | Reason::EvidenceMissing { .. }
-            | Reason::NoMissesObserved { .. }
-            | Reason::ConsecutiveMissesAbove { .. }
-            | Reason::ConsecutiveMissesWithin { .. }
-            | Reason::OutageAbove { .. }
-            | Reason::OutageWithin { .. }
-    )
-}
-
-/// What a thread bears by the scenario.
-pub fn bears(scenario: &Scenario, thread: &ThreadRecord) -> Bears {
-    let criterion = &scenario.criterion;
-    // As where a run is judged: a deadline of one period is each task's own.
-    let deadline_ns = match criterion.deadline_ns == scenario.period_ns {
-        true => thread.due.period_ns,
-        false => criterion.deadline_ns,
-    };
-    Bears {
-        latency_ns: criterion.latency_ns,
-        deadline_ns: Some(deadline_ns),
-        miss_fraction: criterion.miss_fraction,
-        evidence: criterion.evidence.unwrap_or(DEFAULT_EVIDENCE),
-        confidence: criterion.confidence,
-        consecutive_misses: criterion.consecutive_misses,
-        outage_ns: criterion.outage_ns,
-    }
 }

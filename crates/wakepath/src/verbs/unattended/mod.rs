@@ -11,7 +11,7 @@ use super::{Outcome, measured, service};
 use crate::command_line::{Run as Arguments, Show};
 use crate::runs::{self, HOME};
 use crate::terminal::tell;
-use findings::{bears, findings};
+use findings::findings;
 use plan::Plan;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +20,7 @@ use wakepath_archive::{Ending, Run};
 use wakepath_assess::Assessment;
 use wakepath_measure::{Interrupt, own_executable};
 use wakepath_scenario::Scenario;
-use wakepath_service::{Round, Rounds, has_rounds};
+use wakepath_service::{Round, RoundThread, Rounds, has_rounds};
 use wakepath_timeline::count::counted;
 use wakepath_timeline::duration::long;
 
@@ -227,15 +227,24 @@ impl Unattended<'_> {
     ) -> Result<(), Failure> {
         let run = Run::open(place)?;
         let assessment = Assessment::of(&run)?;
-        let findings = findings(&run.manifest.segments, &assessment);
+        let judged = wakepath_assess::judged_threads(&run, &self.scenario).into_iter();
+        let threads = judged.map(|(place, of)| {
+            let thread = RoundThread {
+                condition: of.condition,
+                criterion: of.criterion,
+                until: of.until,
+            };
+            (place, thread)
+        });
+        let threads = threads.collect();
+        let findings = findings(&run.manifest.segments, &threads, &assessment);
         let command: Vec<String> = std::env::args().collect();
-        let scenario = &self.scenario;
         self.rounds.take(&Round {
             number,
             of: self.plan.rounds,
             segment: name,
             run: &run,
-            bears: &|thread| bears(scenario, thread),
+            threads: &threads,
             findings: &findings,
             offset_ns,
             begins: self.begins.then_some(&command[..]),

@@ -134,7 +134,12 @@ fn a_recorder_that_is_killed_comes_back_and_a_program_that_is_killed_is_said_to_
     assert_eq!(found["recorder_died"], 1);
     assert!(count(&found, "executed") > 1_000, "{found:#}");
     assert!(count(&found, "lost") < 3_000, "{found:#}");
-    assert_eq!(found["loops"]["loop"]["verdict"]["outcome"], "undecided");
+    // Of a cycle that is lost nobody knows what became.
+    let outcome = match count(&found, "lost") {
+        0 => "undecided",
+        _ => "invalid",
+    };
+    assert_eq!(found["loops"]["loop"]["verdict"]["outcome"], outcome);
     let gaps = found["gaps"].to_string();
     assert!(
         gaps.contains("its program ended while the loop ran"),
