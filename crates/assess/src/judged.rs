@@ -181,7 +181,28 @@ pub(crate) fn provenance_of(
     for (segment, thread) in &condition.threads {
         add_provenance(&mut provenance, segment, thread);
     }
+    let imported = run.manifest.imported.as_ref();
+    if imported.is_some_and(|imported| !imported.is_watched()) {
+        add_lost_events(&mut provenance, condition);
+    }
     provenance
+}
+
+/// Adds the events that another tool's trace lacks. In a trace of our own they cut cycles, which count
+/// as lost.
+fn add_lost_events(provenance: &mut Provenance, condition: &ConditionSegments<'_>) {
+    let mut segments: Vec<&SegmentRecord> = Vec::new();
+    for (segment, _) in &condition.threads {
+        if segments.iter().all(|seen| seen.segment != segment.segment) {
+            segments.push(segment);
+        }
+    }
+    for trace in segments.iter().filter_map(|segment| segment.trace.as_ref()) {
+        provenance.lost_events = provenance.lost_events.saturating_add(trace.lost);
+        provenance.lost_events_cpus.extend(&trace.lost_cpus);
+    }
+    provenance.lost_events_cpus.sort_unstable();
+    provenance.lost_events_cpus.dedup();
 }
 
 /// Whether its work was no loop's: how late that was is no answer to anything.

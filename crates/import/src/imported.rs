@@ -1,8 +1,9 @@
 //! What a file holds, whichever tool wrote it: threads with a histogram, samples or a row of cycles. It
 //! reads nothing.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
-use wakepath_timeline::{DueTimes, KernelEvent, Lack, Sample};
+use wakepath_timeline::{DueTimes, KernelEvent, Lack, Sample, What};
 
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -39,8 +40,21 @@ pub struct KernelTrace {
     pub events: Vec<KernelEvent>,
     /// CPUs whose events are there, ascending.
     pub cpus: Vec<u16>,
-    /// Events that are known to be lost.
-    pub lost: u64,
+}
+
+impl KernelTrace {
+    /// Events that are known to be missing, by CPU. One of which it is not known how many counts
+    /// as one.
+    pub fn lost(&self) -> BTreeMap<u16, u64> {
+        let mut lost: BTreeMap<u16, u64> = BTreeMap::new();
+        for event in &self.events {
+            if let What::Lost { count } = event.what {
+                let of_cpu = lost.entry(event.cpu).or_default();
+                *of_cpu = of_cpu.saturating_add(count.max(1));
+            }
+        }
+        lost
+    }
 }
 
 /// One thread of the tool.

@@ -2,9 +2,13 @@
 //! own timer where its events are there, else by its wake-ups.
 
 use crate::choice::{chosen, no_period};
+use crate::clock::{Clock, TimersClock, without_programmed};
+use crate::due_times::{OnGrid, on_grid};
+use crate::wakeups::Woken;
 use crate::{Asked, ImportError, Imported, KernelTrace, Row, Samples, Thread, Values, wakeups};
 use wakepath_explain::Untold;
-use wakepath_explain::watch::{Activations, BegunBy, ThreadActivity, row};
+use wakepath_explain::watch::{Activation, Activations, BegunBy, ThreadActivity};
+use wakepath_timeline::duration::length;
 use wakepath_timeline::{KernelEvent, Lack, What};
 
 /// As many events as are held in memory: 5 GB.
@@ -14,13 +18,14 @@ pub(crate) const MOST_EVENTS: usize = 50_000_000;
 pub(crate) struct Recording {
     pub(crate) tool: &'static str,
     pub(crate) tool_version: Option<String>,
+    pub(crate) command: Vec<String>,
     pub(crate) kernel: Option<String>,
+    /// Missing ones are among them, each before the next event of its CPU.
     pub(crate) events: Vec<KernelEvent>,
-    pub(crate) lost: u64,
     /// How to record what is needed.
     pub(crate) needed: &'static str,
-    /// Whether the events' clock is the one that timers are programmed in.
-    pub(crate) has_timers_clock: bool,
+    /// What the events say of the clock that timers are programmed in.
+    pub(crate) clock: TimersClock,
     /// What the file itself lacks.
     pub(crate) lacks: Vec<Lack>,
 }
@@ -33,18 +38,22 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
     let Recording {
         tool,
         tool_version,
+        command,
         kernel,
         mut events,
-        lost,
         needed,
-        has_timers_clock,
-        lacks: own_lacks,
+        clock,
+        lacks: mut own_lacks,
     } = recording;
     // Each CPU has a buffer of its own.
     events.sort_by_key(|event| event.at_ns);
-    if !has_timers_clock {
-        // What was programmed is on another clock than what happened.
-        events.retain(|event| !matches!(event.what, What::TimerStart { .. }));
+    match clock.moves(&mut events) {
+        Clock::Monotonic => {}
+        Clock::Moved => own_lacks.push(Lack::Other(
+            "the timers' clock: events are moved onto it by hrtimer_expire_entry, 1 or 2 µs early"
+                .into(),
+        )),
+        Clock::Unknown => without_programmed(&mut events),
     }
     let has = |wanted: fn(&What) -> bool| events.iter().any(|event| wanted(&event.what));
     let from_waking = has(|what| matches!(what, What::Waking { .. }));
@@ -53,37 +62,22 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
         let why = format!("holds no wake-ups with switches of threads: record with {needed}");
         return Err(ImportError::whole(why));
     }
+    let has_timers = has(|what| matches!(what, What::TimerExpiryEntry { .. }));
     let woken = wakeups::threads(&events, from_waking);
     let chosen = chosen(&woken, asked.threads)?;
-    let mut activities = activities(&events, chosen.iter().map(|(number, _)| *number));
+    let numbers = chosen.iter().map(|(number, _)| *number);
+    let mut activities = activities(&events, numbers, from_waking);
+    let gaps = Gaps::of(&events);
     let mut threads: Vec<Thread> = Vec::new();
-    let mut lacks = vec![Lack::FirstInstructions];
+    let mut lacks = Vec::new();
     for (number, found) in chosen {
         let name = unused(&threads, &found.name.to_string());
         let activity = activities.remove(&number).unwrap_or_default();
-        let (values, lacking) = match by_timer(&activity, &name, asked.period_ns) {
+        let found = match by_rhythm(&activity, &gaps, &name, asked.period_ns, has_timers) {
             Some((row, lacking)) => (Values::Row(row), lacking),
-            None => {
-                let period_ns = asked
-                    .period_ns
-                    .ok_or_else(|| ImportError::whole(no_period(found)))?;
-                let cycles = (0..).zip(&found.wake_ups).map(|(cycle, (_, latency))| {
-                    (cycle, i64::try_from(*latency).unwrap_or(i64::MAX))
-                });
-                let samples = Samples {
-                    period_ns,
-                    cycles: cycles.collect(),
-                    lost: found.incomplete,
-                };
-                let lacking = vec![
-                    Lack::BeforeWakeUp,
-                    Lack::MissedWakeUps,
-                    Lack::DueTimes,
-                    Lack::EndOfWork,
-                ];
-                (Values::Samples(samples), lacking)
-            }
+            None => by_wake_ups(found, asked.period_ns)?,
         };
+        let (values, lacking) = found;
         for lack in lacking {
             if !lacks.contains(&lack) {
                 lacks.push(lack);
@@ -94,6 +88,11 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
             ..Thread::new(name, None, values)
         });
     }
+    if !from_waking {
+        lacks.push(Lack::Other(
+            "the beginning of wake-ups (sched_waking): latency counts from the run queue".into(),
+        ));
+    }
     lacks.extend(own_lacks);
     lacks.extend([
         Lack::Untraced,
@@ -101,13 +100,6 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
         Lack::EffectivePolicy,
         Lack::Machine,
     ]);
-    for thread in &mut threads {
-        match &mut thread.values {
-            Values::Row(row) => row.lost += lost,
-            Values::Samples(samples) => samples.lost += lost,
-            Values::Histogram(_) => {}
-        }
-    }
     let mut cpus: Vec<u16> = events.iter().map(|event| event.cpu).collect();
     cpus.sort_unstable();
     cpus.dedup();
@@ -119,69 +111,144 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
     Ok(Imported {
         tool,
         tool_version,
+        command,
         kernel,
         measures: "kernel events of a program that does not measure itself",
         lacks,
         period_ns: periods.flatten().min(),
         threads,
-        trace: Some(KernelTrace { events, cpus, lost }),
+        trace: Some(KernelTrace { events, cpus }),
         // FIFO or RR, OTHER or BATCH: the events have the priority alone.
         ..Imported::default()
     })
 }
 
-/// What the wanted threads did.
+/// What the wanted threads did. Lost events cut nothing here: see [`Gaps`].
 fn activities(
     events: &[KernelEvent],
     threads: impl IntoIterator<Item = u32>,
+    from_waking: bool,
 ) -> std::collections::BTreeMap<u32, ThreadActivity> {
     let mut untold = Untold::default();
     let mut activations = Activations::new(threads);
     for event in events {
+        if matches!(event.what, What::Lost { .. }) {
+            continue;
+        }
         if let Some(switch) = untold.before(event) {
             activations.untold(&switch);
         }
-        activations.event(event);
+        match &event.what {
+            // The run queue's event stands for the wake-up where that was not recorded.
+            What::WakeUp { thread, target_cpu } if !from_waking => {
+                let (thread, target_cpu) = (thread.clone(), *target_cpu);
+                activations.event(&KernelEvent {
+                    what: What::Waking { thread, target_cpu },
+                    ..*event
+                });
+            }
+            _ => activations.event(event),
+        }
     }
     activations.finish()
 }
 
-/// Cycles on the row of a thread's own timer; `None` where it has no rhythm, or another one than the
-/// user says.
-fn by_timer(
+/// Where events of a CPU are missing: from its event before to its event after.
+struct Gaps(Vec<(u64, u64)>);
+
+impl Gaps {
+    fn of(events: &[KernelEvent]) -> Self {
+        let mut last_ns = std::collections::HashMap::new();
+        let mut found = Vec::new();
+        for event in events {
+            let before = last_ns.insert(event.cpu, event.at_ns);
+            if matches!(event.what, What::Lost { .. }) {
+                found.push((before.unwrap_or(0), event.at_ns));
+            }
+        }
+        found.sort_unstable();
+        Self(found)
+    }
+
+    /// Whether events are missing between two instants.
+    fn touch(&self, from_ns: u64, to_ns: u64) -> bool {
+        self.0.iter().any(|gap| gap.0 < to_ns && from_ns < gap.1)
+    }
+}
+
+/// Cycles by the times between a thread's wake-ups; `None` where it has no rhythm, or another one than
+/// the user says.
+fn by_rhythm(
     activity: &ThreadActivity,
+    gaps: &Gaps,
     name: &str,
     asked_ns: Option<u64>,
+    has_timers: bool,
 ) -> Option<(Row, Vec<Lack>)> {
     let rhythm = activity.rhythm().ok()?;
     if asked_ns.is_some_and(|asked| asked.abs_diff(rhythm.period_ns) > asked / 10) {
         return None;
     }
-    let found = row(activity.turns(rhythm), rhythm);
-    let mut lacks = vec![Lack::OwnDueTimes];
-    if rhythm.anchor_ns.is_none() {
-        lacks.push(Lack::Other(format!(
-            "instants of {name}: it does not sleep until instants a whole number of periods apart, \
-             so its cycles are moved onto an even row; latencies and run times are as measured"
-        )));
-    }
+    // A latency within which events are missing is none.
+    let whole = |of: &&Activation| !gaps.touch(of.expiry_ns, of.switched_in_ns);
+    let turns = activity.turns(rhythm);
+    let kept: Vec<Activation> = turns.iter().filter(whole).copied().collect();
+    let cut = turns.len() - kept.len();
+    let OnGrid {
+        mut row,
+        moved,
+        furthest_ns,
+    } = on_grid(&kept, rhythm, asked_ns);
+    row.lost += cut as u64;
+    let mut lacks = vec![Lack::FirstInstructions];
+    lacks.push(match rhythm.programmed {
+        true => Lack::OwnDueTimes,
+        false => Lack::BeforeWakeUp,
+    });
     if rhythm.begun_by == BegunBy::Other {
-        lacks.push(Lack::Other(format!(
-            "timers of {name}: something else wakes it, and its cycles are due when it was woken"
-        )));
+        lacks.push(Lack::Other(match has_timers {
+            true => format!(
+                "timers of {name}: something else wakes it, and its cycles are due when it was woken"
+            ),
+            false => format!(
+                "timers (hrtimer_start, hrtimer_expire_entry): the cycles of {name} are due when it \
+                 was woken"
+            ),
+        }));
     } else if !rhythm.programmed {
         lacks.push(Lack::Other(format!(
             "programmed times of {name}: its cycles are due when the timer's callback began, and \
              the timer's own lateness is not in their latency"
         )));
     }
-    let made = Row {
-        due: found.due,
-        samples: found.even(),
-        lost: 0,
-        judged: None,
+    if !rhythm.programmed {
+        lacks.push(Lack::MissedWakeUps);
+    }
+    if moved > 0 {
+        lacks.push(Lack::Other(format!(
+            "an even row of {name}: {moved} of its cycles were due up to {} beside whole periods and \
+             are moved onto them; latencies and run times are as recorded",
+            length(furthest_ns)
+        )));
+    }
+    (!row.samples.is_empty()).then_some((row, lacks))
+}
+
+/// Cycles of wake-ups that come with no rhythm, at the period that the user says.
+fn by_wake_ups(found: &Woken, asked_ns: Option<u64>) -> Result<(Values, Vec<Lack>), ImportError> {
+    let period_ns = asked_ns.ok_or_else(|| ImportError::whole(no_period(found)))?;
+    let samples = Samples {
+        period_ns,
+        cycles: found.cycles(period_ns),
+        lost: found.incomplete,
     };
-    (!made.samples.is_empty()).then_some((made, lacks))
+    let lacks = vec![
+        Lack::BeforeWakeUp,
+        Lack::MissedWakeUps,
+        Lack::DueTimes,
+        Lack::EndOfWork,
+    ];
+    Ok((Values::Samples(samples), lacks))
 }
 
 /// A name that no other thread has.

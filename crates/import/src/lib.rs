@@ -3,12 +3,15 @@
 
 mod bytes;
 mod choice;
+mod clock;
 mod csv;
 mod ctf;
 mod cyclictest_histogram;
 mod cyclictest_json;
 mod cyclictest_verbose;
 mod decode;
+mod due_times;
+mod events;
 mod form;
 mod ftrace;
 mod histogram_lines;

@@ -1,6 +1,7 @@
 //! Wake-ups out of the scheduler's events: for each thread when the kernel began to wake it and
 //! when it came to a CPU. Not what it was woken for, which no event tells.
 
+use crate::due_times::{earliest, numbers};
 use std::collections::BTreeMap;
 use wakepath_timeline::{KernelEvent, Left, Thread, ThreadName, What};
 
@@ -37,6 +38,22 @@ impl Woken {
     pub(crate) fn real_time_priority(&self) -> Option<u8> {
         let own = u8::try_from(self.kernel_priority).ok()?;
         (own < 99).then(|| 99 - own)
+    }
+
+    /// Its wake-ups as cycles of this period: number of the due time, and latency in nanoseconds. A
+    /// gap between two wake-ups counts as the due times in it.
+    pub(crate) fn cycles(&self, period_ns: u64) -> Vec<(u64, i64)> {
+        let instants: Vec<u64> = self.wake_ups.iter().map(|(at_ns, _)| *at_ns).collect();
+        let mut cycles: Vec<(u64, i64)> = Vec::with_capacity(self.wake_ups.len());
+        for (number, (_, latency)) in numbers(&instants, period_ns)
+            .into_iter()
+            .zip(&self.wake_ups)
+        {
+            let latency = i64::try_from(*latency).unwrap_or(i64::MAX);
+            let before = cycles.last().copied();
+            cycles.push((number.max(earliest(before, latency, period_ns)), latency));
+        }
+        cycles
     }
 
     /// Median time from one wake-up to the next, in nanoseconds; `None` of fewer than three.

@@ -348,6 +348,7 @@ impl Probe {
             events: of(|count| count.events),
             taken: of(|count| count.taken),
             lost: of(|count| count.lost),
+            lost_cpus: Vec::new(),
             overwritten: of(|count| count.overwritten),
             bytes: 0,
             cpu_time_ns,

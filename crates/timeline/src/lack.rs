@@ -68,7 +68,10 @@ impl Lack {
                 "skipped periods: not recorded; inferred from latencies beyond a period, as the \
                  tool's loop skips"
             }
-            Self::MissedWakeUps => "skipped periods: a wake-up that never came leaves no event",
+            Self::MissedWakeUps => {
+                "skipped periods: a wake-up that never came leaves no event; they are counted by the \
+                 time between wake-ups"
+            }
             Self::BeforeWakeUp => {
                 "the whole latency: it begins when the kernel wakes the thread, not at the due time, \
                  and ends with the switch to it"

@@ -47,6 +47,12 @@ pub fn objections(samples: &SamplesSeen, provenance: &Provenance) -> Vec<Reason>
     if lost > 0 {
         reasons.push(Reason::SamplesLost { lost, written });
     }
+    if provenance.lost_events > 0 {
+        reasons.push(Reason::EventsLost {
+            lost: provenance.lost_events,
+            cpus: provenance.lost_events_cpus.clone(),
+        });
+    }
     if recorded.checked_add(lost) != Some(written) {
         reasons.push(Reason::CountsDisagree {
             written,

@@ -14,6 +14,10 @@ pub struct Provenance {
     pub recorded: u64,
     /// Samples that the loop could not hand over.
     pub lost: u64,
+    /// Kernel events that the samples were made of and that are missing, and their CPUs.
+    pub lost_events: u64,
+    /// CPUs of the missing events.
+    pub lost_events_cpus: Vec<u16>,
     /// For each segment and thread whose loop counted what it skipped: its count, and the samples'.
     pub skipped: Vec<SkippedCounts>,
     /// Requested policies and what the kernel said was in effect, for each thread.

@@ -49,6 +49,9 @@ pub struct SegmentTraced {
     pub taken: u64,
     /// Events lost.
     pub lost: u64,
+    /// CPUs of an imported trace whose events were lost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_cpus: Vec<u16>,
     /// Events overwritten by newer ones: the oldest of a flight recorder that was too small.
     pub overwritten: u64,
     /// Length of the file in bytes.

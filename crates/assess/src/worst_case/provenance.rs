@@ -118,6 +118,7 @@ fn cure(reason: &Reason) -> Option<&'static str> {
             "measure again; if it comes again, the recording itself is at fault: please report it"
         }
         Reason::SamplesLost { .. } => "measure again, with the recorder less disturbed",
+        Reason::EventsLost { .. } => "trace again with larger buffers or fewer events",
         Reason::LoadNotProven { .. } => "measure again with every load at work",
         Reason::PolicyNotEffective { .. } => "measure again with the right to that policy",
         Reason::ClockSourceChanged { .. } => STEADY,

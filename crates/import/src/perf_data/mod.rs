@@ -6,16 +6,16 @@ mod formats;
 mod sample;
 
 use crate::bytes::Bytes;
-use crate::choice::{chosen, no_period};
+use crate::clock::TimersClock;
 use crate::form::{Fit, Reader};
-use crate::wakeups;
-use crate::{Asked, Form, ImportError, Imported, Samples, Thread, Use, Values};
+use crate::kernel_events::{MOST_EVENTS, Recording, imported};
+use crate::{Asked, Form, ImportError, Imported, Use};
 use file::File;
 use sample::Layout;
 use std::collections::BTreeMap;
 use wakepath_probe::Symbols;
 use wakepath_probe::stream::{Decoder, Record, Wanted};
-use wakepath_timeline::{KernelEvent, Lack, What};
+use wakepath_timeline::{KernelEvent, What};
 
 /// Kinds of records: perf_event_open(2), and `tools/perf/util/event.h` from 64 on.
 const LOST: u32 = 2;
@@ -39,73 +39,50 @@ fn fits(bytes: &[u8]) -> Fit {
 
 pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportError> {
     let file = File::parse(bytes)?;
-    let Trace { mut events, lost } = trace(&file)?;
-    // Each CPU has a buffer of its own; the file has them piece by piece.
-    events.sort_by_key(|event| event.at_ns);
-    let has = |wanted: fn(&What) -> bool| events.iter().any(|event| wanted(&event.what));
-    let from_waking = has(|what| matches!(what, What::Waking { .. }));
-    let has_wake_ups = from_waking || has(|what| matches!(what, What::WakeUp { .. }));
-    if !has_wake_ups || !has(|what| matches!(what, What::Switch { .. })) {
-        let why = format!("holds no wake-ups with switches of threads: record with {NEEDED}");
-        return Err(ImportError::whole(why));
-    }
-    let all = wakeups::threads(&events, from_waking);
-    let chosen = chosen(&all, asked.threads)?;
-    let Some(period_ns) = asked.period_ns else {
-        return Err(ImportError::whole(no_period(chosen[0].1)));
-    };
-    let threads = chosen.into_iter().map(|(number, found)| {
-        let samples = Samples {
-            period_ns,
-            cycles: (0..)
-                .zip(&found.wake_ups)
-                .map(|(cycle, (_, latency))| (cycle, i64::try_from(*latency).unwrap_or(i64::MAX)))
-                .collect(),
-            lost: lost.saturating_add(found.incomplete),
-        };
-        Thread::new(
-            format!("{} {number}", found.name),
-            None,
-            Values::Samples(samples),
-        )
-    });
-    Ok(Imported {
-        tool: "perf",
-        tool_version: file.version,
-        command: file.command,
-        kernel: file.kernel,
-        measures: match from_waking {
-            true => "time from the beginning of the wake-up to the switch to the thread",
-            false => "time from the run queue to the switch to the thread",
+    let trace = trace(&file)?;
+    imported(
+        Recording {
+            tool: "perf",
+            tool_version: file.version,
+            command: file.command,
+            kernel: file.kernel,
+            events: trace.events,
+            needed: NEEDED,
+            clock: trace.clock,
+            lacks: Vec::new(),
         },
-        lacks: vec![
-            Lack::BeforeWakeUp,
-            Lack::MissedWakeUps,
-            Lack::DueTimes,
-            Lack::EndOfWork,
-            Lack::WarmUp,
-            Lack::Machine,
-        ],
-        threads: threads.collect(),
-        period_ns: Some(period_ns),
-        // FIFO or RR, OTHER or BATCH: the events have the priority alone.
-        priority: None,
-        ..Imported::default()
-    })
+        asked,
+    )
 }
 
+#[derive(Default)]
 struct Trace {
     events: Vec<KernelEvent>,
+    clock: TimersClock,
+    /// Events lost since the last sample, of a CPU that the record does not say.
     lost: u64,
 }
 
+impl Trace {
+    /// The next sample is of the buffer that lost events before it.
+    fn take_lost(&mut self, at_ns: u64, cpu: u16) {
+        let count = std::mem::take(&mut self.lost);
+        if count > 0 {
+            self.events.push(KernelEvent {
+                at_ns,
+                cpu,
+                current: 0,
+                what: What::Lost { count },
+            });
+        }
+    }
+}
+
 fn trace(file: &File<'_>) -> Result<Trace, ImportError> {
-    let mut decoder = decoder(file)?;
+    let mut trace = Trace::default();
+    let mut decoder = decoder(file, &mut trace.clock)?;
     let layouts = Layouts::of(file)?;
-    let mut trace = Trace {
-        events: Vec::new(),
-        lost: 0,
-    };
+    let mut last = (0, 0);
     let mut records = file.records;
     let mut number = 0_u64;
     while !records.0.is_empty() {
@@ -127,15 +104,15 @@ fn trace(file: &File<'_>) -> Result<Trace, ImportError> {
                     at_ns: sample.at_ns,
                     bytes: sample.raw,
                 };
-                decoder.decode(&record, sample.cpu, |event| {
-                    let of_use = matches!(
-                        event.what,
-                        What::Waking { .. } | What::WakeUp { .. } | What::Switch { .. }
-                    );
-                    if of_use {
-                        trace.events.push(event);
-                    }
-                });
+                last = (sample.at_ns, sample.cpu);
+                trace.take_lost(sample.at_ns, sample.cpu);
+                trace.clock.record(&record);
+                let events = &mut trace.events;
+                decoder.decode(&record, sample.cpu, |event| events.push(event));
+                if trace.events.len() > MOST_EVENTS {
+                    let why = format!("more than {MOST_EVENTS} events: record a shorter time");
+                    return Err(ImportError::whole(why));
+                }
             }
             LOST => {
                 let _number = body.u64().ok_or_else(broken)?;
@@ -159,6 +136,7 @@ fn trace(file: &File<'_>) -> Result<Trace, ImportError> {
             _ => {}
         }
     }
+    trace.take_lost(last.0, last.1);
     Ok(trace)
 }
 
@@ -171,32 +149,32 @@ fn record<'a>(records: &mut Bytes<'a>) -> Option<(u32, Bytes<'a>)> {
     Some((kind, whole))
 }
 
-/// A decoder of the scheduler's tracepoints, by the formats that perf kept.
-fn decoder(file: &File<'_>) -> Result<Decoder, ImportError> {
+/// A decoder of the tracepoints that are understood, by the formats that perf kept. Of functions perf
+/// keeps the addresses alone.
+fn decoder(file: &File<'_>, clock: &mut TimersClock) -> Result<Decoder, ImportError> {
     let Some(section) = file.tracing else {
         let why = format!("holds no tracepoints: record with {NEEDED}");
         return Err(ImportError::whole(why));
     };
     let formats = formats::formats(section)
         .ok_or_else(|| ImportError::whole("what it says of the events' formats can't be read"))?;
-    // No timer is of interest, so that its mode is none either.
-    let mut decoder = Decoder::new(Symbols::default(), false);
-    for wanted in Wanted::all() {
-        let tracepoint = wanted.tracepoint;
-        if tracepoint.system != "sched" {
-            continue;
-        }
-        let is_it = |text: &str| {
-            let name = text.lines().find_map(|line| line.strip_prefix("name: "));
-            name == Some(tracepoint.name.as_str())
-        };
-        let found = formats
-            .iter()
-            .find(|(system, text)| *system == tracepoint.system && is_it(text));
-        if let Some((_, text)) = found {
-            decoder
-                .learn(&tracepoint, text)
-                .map_err(|error| ImportError::whole(format!("{}: {error}", tracepoint.path())))?;
+    let kernel = file.kernel.as_deref().unwrap_or("");
+    let is_real_time = kernel.contains("-rt") || kernel.contains("PREEMPT_RT");
+    let mut decoder = Decoder::new(Symbols::default(), is_real_time);
+    for (system, text) in &formats {
+        let name = text.lines().find_map(|line| line.strip_prefix("name: "));
+        let wanted = name.and_then(|name| match *system {
+            "irq_vectors" => Wanted::vector(name),
+            _ => Wanted::all()
+                .into_iter()
+                .find(|w| w.tracepoint.system == *system && w.tracepoint.name == name),
+        });
+        if let Some(wanted) = wanted {
+            // An event of another shape is of no use, and its records are passed over.
+            let _ = decoder.learn(&wanted.tracepoint, text);
+            if name == Some("hrtimer_expire_entry") {
+                clock.learn(text);
+            }
         }
     }
     Ok(decoder)

@@ -6,12 +6,14 @@ mod version_6;
 mod version_7;
 
 use crate::bytes::Bytes;
+use crate::clock::TimersClock;
 use crate::form::{Fit, Reader};
 use crate::kernel_events::{MOST_EVENTS, Recording, imported};
 use crate::{Asked, Form, ImportError, Imported, Use};
 use contents::Contents;
 use wakepath_probe::Symbols;
 use wakepath_probe::stream::{Decoder, Page, PageFormat, Wanted};
+use wakepath_timeline::{KernelEvent, What};
 
 const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 const NEEDED: &str = "`trace-cmd record -C mono -e sched:sched_waking -e sched:sched_switch -e \
@@ -32,17 +34,20 @@ fn fits(bytes: &[u8]) -> Fit {
 
 pub(crate) fn read(file: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportError> {
     let contents = contents(file)?;
-    let has_timers_clock = contents.clock.as_deref() == Some("mono");
-    let events = events(&contents)?;
+    let mut clock = match contents.clock.as_deref() {
+        Some("mono") => TimersClock::monotonic(),
+        _ => TimersClock::default(),
+    };
+    let events = events(&contents, &mut clock)?;
     imported(
         Recording {
             tool: "trace-cmd",
             tool_version: contents.version,
             kernel: contents.kernel,
-            events: events.0,
-            lost: events.1,
+            command: Vec::new(),
+            events,
             needed: NEEDED,
-            has_timers_clock,
+            clock,
             lacks: Vec::new(),
         },
         asked,
@@ -77,10 +82,11 @@ fn contents(file: &[u8]) -> Result<Contents<'_>, ImportError> {
     }
 }
 
-/// The events of all CPUs, and how many are known to be lost.
+/// The events of all CPUs, missing ones among them.
 fn events(
     contents: &Contents<'_>,
-) -> Result<(Vec<wakepath_timeline::KernelEvent>, u64), ImportError> {
+    clock: &mut TimersClock,
+) -> Result<Vec<KernelEvent>, ImportError> {
     let broken = |error| ImportError::whole(format!("header_page: {error}"));
     let page_format = PageFormat::parse(contents.page_format()?).map_err(broken)?;
     let kernel = contents.kernel.as_deref().unwrap_or("");
@@ -101,13 +107,16 @@ fn events(
         if let Some(wanted) = wanted {
             // An event of another shape is of no use, and its records are passed over.
             learnt += usize::from(decoder.learn(&wanted.tracepoint, format).is_ok());
+            if name == "hrtimer_expire_entry" {
+                clock.learn(format);
+            }
         }
     }
     if learnt == 0 {
         let why = format!("holds the formats of no event that is understood: record with {NEEDED}");
         return Err(ImportError::whole(why));
     }
-    let (mut events, mut lost) = (Vec::new(), 0_u64);
+    let mut events = Vec::new();
     for (cpu, pages) in &contents.cpus {
         for page in pages.chunks(contents.page_bytes as usize) {
             // A page without an instant was never filled.
@@ -116,11 +125,20 @@ fn events(
                     format!("a page of CPU {cpu} is cut short or not as the kernel writes it");
                 return Err(ImportError::whole(why));
             };
-            if let Some(missed) = page.missed {
-                lost = lost.saturating_add(missed.count.max(1));
-            }
+            let mut missed = page.missed;
             let mut records = page.records();
             for record in &mut records {
+                if let Some(missed) = missed.take() {
+                    events.push(KernelEvent {
+                        at_ns: record.at_ns,
+                        cpu: *cpu,
+                        current: 0,
+                        what: What::Lost {
+                            count: missed.count,
+                        },
+                    });
+                }
+                clock.record(&record);
                 decoder.decode(&record, *cpu, |event| events.push(event));
             }
             if records.is_torn() {
@@ -133,5 +151,5 @@ fn events(
             }
         }
     }
-    Ok((events, lost))
+    Ok(events)
 }

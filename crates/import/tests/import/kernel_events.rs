@@ -87,15 +87,17 @@ fn a_thread_must_be_named_and_a_trace_without_its_timers_needs_a_period() {
         error.contains("`servo`") && error.contains("priority 80"),
         "{error}"
     );
-    // Without the timers' clock nothing is programmed; the callback's beginning stands for it.
+    // Without expiries the timers' clock is not known; its wake-ups stand for due times.
     let text = std::str::from_utf8(TEXT).unwrap();
-    let other_clock = text
-        .replace(" now=1605", " now=9")
-        .replace(" now=1606", " now=9");
-    let (found, row) = servo("ftrace", other_clock.as_bytes());
+    let without: String = text
+        .lines()
+        .filter(|line| !line.contains("hrtimer_expire"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let (found, row) = servo("ftrace", without.as_bytes());
     let told = |part: &str| found.lacks.iter().any(|lack| lack.text().contains(part));
     assert!(
-        told("programmed times of servo") || told("timers of servo"),
+        told("the cycles of servo are due when it was woken"),
         "{:?}",
         found.lacks
     );
@@ -113,6 +115,38 @@ fn a_thread_must_be_named_and_a_trace_without_its_timers_needs_a_period() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("sched_waking"), "{error}");
+}
+
+#[test]
+fn events_on_another_clock_are_moved_onto_the_timers() {
+    let (_, own) = servo("ftrace", TEXT);
+    // As trace_clock global: 3.3 ms ahead.
+    let mut ahead = String::new();
+    for line in std::str::from_utf8(TEXT).unwrap().lines() {
+        let at = line.find(": ").filter(|_| !line.starts_with('#'));
+        let instant = at.and_then(|at| line[..at].rsplit(' ').next());
+        let moved = instant.and_then(|text| {
+            let micros: u64 = text.replace('.', "").parse().ok()?;
+            let moved = micros + 3_300;
+            let seconds = format!("{}.{:06}", moved / 1_000_000, moved % 1_000_000);
+            Some(line.replacen(text, &seconds, 1))
+        });
+        ahead.push_str(moved.as_deref().unwrap_or(line));
+        ahead.push('\n');
+    }
+    let (found, row) = servo("ftrace", ahead.as_bytes());
+    assert!(
+        found
+            .lacks
+            .iter()
+            .any(|lack| lack.text().contains("the timers' clock"))
+    );
+    assert_eq!(row.due, own.due);
+    assert_eq!(row.samples.len(), own.samples.len());
+    for (moved, own) in row.samples.iter().zip(&own.samples) {
+        let apart = moved.latency_ns().abs_diff(own.latency_ns());
+        assert!(apart < 10_000, "{moved:?} {own:?}");
+    }
 }
 
 #[test]

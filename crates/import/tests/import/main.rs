@@ -3,5 +3,6 @@
 mod arbitrary;
 mod hostile_metadata;
 mod kernel_events;
+mod one_trace;
 mod perf;
 mod ros2;

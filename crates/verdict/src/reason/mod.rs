@@ -33,6 +33,8 @@ pub enum Reason {
     InterruptedInWarmUp,
     /// Samples were lost on the way to the recording.
     SamplesLost { lost: u64, written: u64 },
+    /// Kernel events that the samples were made of are missing.
+    EventsLost { lost: u64, cpus: Vec<u16> },
     /// Written samples are not those recorded and lost.
     CountsDisagree {
         written: u64,
@@ -178,6 +180,7 @@ impl Reason {
             Self::InconsistentSamples { .. }
             | Self::NoDueTimes
             | Self::SamplesLost { .. }
+            | Self::EventsLost { .. }
             | Self::CountsDisagree { .. }
             | Self::SkippedCountsDiffer { .. }
             | Self::JudgedCountDiffers { .. }

@@ -28,6 +28,16 @@ impl fmt::Display for Reason {
                     count(*written)
                 )
             }
+            Self::EventsLost { lost, cpus } => {
+                let cpus: Vec<String> = cpus.iter().map(u16::to_string).collect();
+                write!(
+                    f,
+                    "{} of CPU {} {} lost from the trace",
+                    counted(*lost, "event", "events"),
+                    cpus.join(", "),
+                    if *lost == 1 { "was" } else { "were" },
+                )
+            }
             Self::CountsDisagree {
                 written,
                 recorded,

@@ -245,14 +245,19 @@ pub(super) fn cycles(thread: &Thread) -> u64 {
     }
 }
 
-/// Due times of a thread, as far as its file has them.
+/// Due times of a thread, as far as its file has them: at least one for each cycle, recorded or lost.
 pub(super) fn due_times(thread: &Thread) -> u64 {
-    match &thread.values {
-        Values::Histogram(histogram) => histogram.count(),
-        Values::Samples(samples) => samples.cycles.last().map_or(0, |(cycle, _)| cycle + 1),
+    let (last, lost) = match &thread.values {
+        Values::Histogram(histogram) => return histogram.count(),
+        Values::Samples(samples) => {
+            let last = samples.cycles.last().map(|(cycle, _)| *cycle);
+            (last, samples.lost)
+        }
         Values::Row(row) => match &row.judged {
-            Some(judged) => judged.end,
-            None => row.samples.last().map_or(0, |last| last.cycle + 1),
+            Some(judged) => return judged.end,
+            None => (row.samples.last().map(|last| last.cycle), row.lost),
         },
-    }
+    };
+    let accounted = cycles(thread).saturating_add(lost);
+    last.map_or(0, |last| last + 1).max(accounted)
 }

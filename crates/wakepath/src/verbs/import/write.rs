@@ -283,11 +283,13 @@ fn write_trace(
         ..TraceEnd::default()
     })?;
     let events = trace.events.iter().filter(told).count() as u64;
+    let lost = trace.lost();
     Ok(SegmentTraced {
         segment,
         events,
         taken: events,
-        lost: trace.lost,
+        lost: lost.values().sum(),
+        lost_cpus: lost.keys().copied().collect(),
         bytes,
         wall_ns: ended_ns.saturating_sub(began_ns),
         ..SegmentTraced::default()
