@@ -421,12 +421,13 @@ pub(crate) fn disturbers(explained: &ConditionExplanation) -> (usize, u64) {
 }
 
 /// Kinds of cause that are something else that ran on the loop's CPU.
-const DISTURBERS: [&str; 6] = [
+const DISTURBERS: [&str; 7] = [
     "thread",
     "interrupt",
     "softirq",
     "ipi",
     "not-preemptible",
+    "ran-on",
     "other-timer",
 ];
 

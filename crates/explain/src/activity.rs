@@ -22,9 +22,9 @@ impl Activities {
         }
         let cpu = &mut self.cpus[index];
         if let Some(switch) = self.untold.before(event) {
-            cpu.event(&switch);
+            cpu.event(&switch, None);
         }
-        cpu.event(event);
+        cpu.event(event, None);
         while let Some((span, until_ns)) = cpu.take_ended() {
             if let Some(name) = name(&span) {
                 out(event.cpu, span.from_ns, until_ns, &name);

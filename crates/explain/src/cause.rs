@@ -1,6 +1,7 @@
 //! The causes that a stretch of latency can have, and their names. Not which cause holds: that is
 //! in `path` and `resolve`.
 
+use crate::wait::Wait;
 use std::fmt;
 use std::sync::Arc;
 use wakepath_timeline::{Interrupt, SoftIrq, Thread, one_line};
@@ -14,8 +15,8 @@ pub enum Cause {
     TimerDelivery,
     /// The kernel put the wake-up off to join it with others; not for real-time policies.
     TimerSlack,
-    /// The timer's interrupt did not come while this thread was current: it had interrupts off, or
-    /// the CPU stood still, too shortly to tell.
+    /// An interrupt that was due was not taken while this thread was current: it had interrupts off,
+    /// or the CPU was stalled, too shortly to distinguish.
     InterruptsOff(Thread),
     /// The CPU stood still: the hypervisor, the firmware or the hardware had it.
     NothingRan,
@@ -54,13 +55,18 @@ pub enum Cause {
     },
     /// A less urgent thread ran kernel code that can't be preempted.
     NotPreemptible(Thread),
-    /// The scheduler ran something less urgent, or nothing, although the loop was ready: real-time
-    /// throttling, the fair server, or a used-up reservation.
-    Throttled(Thread),
+    /// A less urgent thread ran on while the loop was ready, and the events don't show why.
+    RanOn(Thread),
+    /// The scheduler ran something less urgent, or nothing, although the loop or another real-time
+    /// thread was ready: real-time throttling, the fair server, or a used-up reservation.
+    Throttled {
+        /// What ran instead, or idle; `None` for all of them together.
+        instead: Option<Thread>,
+    },
     /// Wakepath's own processes.
     OwnTool(Thread),
-    /// The loop waited in the kernel for a lock, a page or a device.
-    Blocked,
+    /// The loop was blocked: on what, as far as the events show it.
+    Blocked(Wait),
     /// A page of the loop was not there.
     PageFault,
     /// A signal or a debugger had stopped the loop.
@@ -117,7 +123,9 @@ impl Cause {
         match self {
             Self::InterruptsOff(thread) => Self::InterruptsOff(group(thread)),
             Self::NotPreemptible(thread) => Self::NotPreemptible(group(thread)),
-            Self::Throttled(thread) => Self::Throttled(group(thread)),
+            Self::RanOn(thread) => Self::RanOn(group(thread)),
+            Self::Throttled { .. } => Self::Throttled { instead: None },
+            Self::Blocked(wait) => Self::Blocked(wait.grouped(&group)),
             Self::OwnTool(thread) => Self::OwnTool(group(thread)),
             Self::Waker(thread) => Self::Waker(group(thread)),
             Self::Thread { thread, relation } => Self::Thread {
@@ -170,9 +178,10 @@ impl Cause {
             Self::IdleExit { .. } => "idle-exit",
             Self::Thread { .. } => "thread",
             Self::NotPreemptible(_) => "not-preemptible",
-            Self::Throttled(_) => "throttled",
+            Self::RanOn(_) => "ran-on",
+            Self::Throttled { .. } => "throttled",
             Self::OwnTool(_) => "own-tool",
-            Self::Blocked => "blocked",
+            Self::Blocked(wait) => wait.kind(),
             Self::PageFault => "page-fault",
             Self::Stopped => "stopped",
             Self::Waker(_) | Self::OtherWaker => "waker",
@@ -205,7 +214,7 @@ impl fmt::Display for Cause {
             Self::TimerSlack => f.write_str("timer slack"),
             Self::InterruptsOff(thread) => write!(
                 f,
-                "no timer interrupt while {} was current: it had interrupts off, or the CPU stood still",
+                "interrupts off in {}, or the CPU was stalled",
                 Named(thread)
             ),
             Self::NothingRan => f.write_str("the CPU stood still: hypervisor, firmware or hardware"),
@@ -246,12 +255,20 @@ impl fmt::Display for Cause {
             Self::NotPreemptible(thread) => {
                 write!(f, "{} in code that can't be preempted", Named(thread))
             }
-            Self::Throttled(thread) if thread.id == 0 && thread.name.bytes().is_empty() => {
+            Self::RanOn(thread) => write!(
+                f,
+                "{} kept running, cause unknown: no interrupt was recorded that would have preempted it",
+                Named(thread)
+            ),
+            Self::Throttled { instead: None } => f.write_str("throttled: less urgent threads ran"),
+            Self::Throttled { instead: Some(thread) } if thread.id == 0 => {
                 f.write_str("throttled: the CPU was left idle")
             }
-            Self::Throttled(thread) => write!(f, "throttled: {} ran instead", Named(thread)),
+            Self::Throttled { instead: Some(thread) } => {
+                write!(f, "throttled: {} ran instead", Named(thread))
+            }
             Self::OwnTool(thread) => write!(f, "wakepath itself: {}", Named(thread)),
-            Self::Blocked => f.write_str("the loop waited in the kernel (a lock, a page, a device)"),
+            Self::Blocked(wait) => wait.fmt(f),
             Self::PageFault => f.write_str("page faults of the loop"),
             Self::Stopped => f.write_str("the loop was stopped by a signal or debugger"),
             Self::Waker(thread) => write!(f, "woken by {}, not by its timer", Named(thread)),
@@ -269,7 +286,7 @@ impl fmt::Display for Cause {
 }
 
 /// A thread with its policy and priority, as far as the kernel's priority tells.
-struct Named<'a>(&'a Thread);
+pub(crate) struct Named<'a>(pub &'a Thread);
 
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -299,7 +316,7 @@ pub(crate) fn is_stopper(thread: &Thread) -> bool {
     thread.priority < 0 && thread.name.bytes().starts_with(b"migration/")
 }
 
-struct InterruptName<'a>(&'a Interrupt);
+pub(crate) struct InterruptName<'a>(pub &'a Interrupt);
 
 impl fmt::Display for InterruptName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

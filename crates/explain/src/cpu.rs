@@ -2,6 +2,7 @@
 //! and due times.
 
 use crate::cause::SentBy;
+use crate::wait::Handler;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use wakepath_timeline::{Interrupt, KernelEvent, SoftIrq, Thread, What};
@@ -15,6 +16,8 @@ pub(crate) struct Span {
     pub doing: Doing,
     /// The thread in whose time it was; `None` where unknown.
     pub current: Option<u32>,
+    /// Priority of a ready real-time thread over whose head that thread was given the CPU.
+    pub passed_over: Option<i32>,
 }
 
 /// The innermost thing a CPU did.
@@ -48,7 +51,7 @@ pub(crate) enum Context {
         expiry_ns: u64,
         deferred: Option<(SoftIrq, Option<Thread>)>,
     },
-    Interrupt,
+    Interrupt(Handler),
     Thread(Thread),
     Unknown,
 }
@@ -64,6 +67,8 @@ const MOST_KNOWN: usize = 1 << 14;
 pub(crate) struct Cpu {
     last_ns: u64,
     current: Option<Thread>,
+    /// As in [`Span`], of the thread that is current.
+    passed_over: Option<i32>,
     /// Threads that this CPU has switched to, by number: some switches leave no event, and the
     /// next event then names its thread by number alone.
     known: HashMap<u32, Thread>,
@@ -82,7 +87,8 @@ pub(crate) struct Cpu {
 impl Cpu {
     /// Takes one event. Stamps that go back are moved up to the event before: the order in which
     /// the kernel wrote them is what counts on one CPU. Returns the instant used.
-    pub fn event(&mut self, event: &KernelEvent) -> u64 {
+    /// `passed_over`: of a switch, as in [`Span`].
+    pub fn event(&mut self, event: &KernelEvent, passed_over: Option<i32>) -> u64 {
         let at_ns = event.at_ns.max(self.last_ns);
         if let What::Lost { count } = event.what {
             self.lose(at_ns, count);
@@ -129,7 +135,10 @@ impl Cpu {
                 self.open(at_ns, Doing::Timer(function.clone()));
             }
             What::TimerExpiryExit { .. } => self.close(|doing| matches!(doing, Doing::Timer(_))),
-            What::Switch { previous, next, .. } => self.switch(previous, next),
+            What::Switch { previous, next, .. } => {
+                self.switch(previous, next);
+                self.passed_over = passed_over;
+            }
             What::IdleEntry { state } => self.idle_state = Some(*state),
             What::IdleExit => self.idle_state = None,
             What::Frequency { .. } => {
@@ -183,8 +192,13 @@ impl Cpu {
                 None => Context::Unknown,
             };
         };
-        if !matches!(top.doing, Doing::Timer(_)) {
-            return Context::Interrupt;
+        match &top.doing {
+            Doing::Timer(_) => {}
+            Doing::Interrupt(interrupt, _) => {
+                return Context::Interrupt(Handler::Interrupt(interrupt.clone()));
+            }
+            Doing::SoftIrq(vector, _) => return Context::Interrupt(Handler::SoftIrq(*vector)),
+            _ => return Context::Unknown,
         }
         let below = self.frames.iter().rev().nth(1).map(|frame| &frame.doing);
         let (interrupt_ns, deferred) = match below {
@@ -214,6 +228,7 @@ impl Cpu {
                     last_ns: at,
                     doing: Doing::Unknown,
                     current: None,
+                    passed_over: None,
                 };
                 each(at, until, &unknown);
                 at = until;
@@ -307,12 +322,14 @@ impl Cpu {
             last_ns: at_ns,
             doing,
             current,
+            passed_over: self.passed_over,
         });
     }
 
     fn push(&mut self, span: Span) {
         if let Some(last) = self.spans.back_mut() {
-            if last.doing == span.doing && last.current == span.current {
+            let same = last.current == span.current && last.passed_over == span.passed_over;
+            if same && last.doing == span.doing {
                 last.last_ns = span.from_ns;
                 return;
             }
@@ -337,6 +354,7 @@ impl Cpu {
             last_ns: from_ns,
             doing: Doing::Lost,
             current: None,
+            passed_over: None,
         });
         self.last_ns = at_ns;
         self.push(Span {
@@ -344,6 +362,7 @@ impl Cpu {
             last_ns: at_ns,
             doing: Doing::Unknown,
             current: None,
+            passed_over: None,
         });
     }
 
@@ -356,11 +375,13 @@ impl Cpu {
             last_ns: from_ns,
             doing: Doing::Unknown,
             current: None,
+            passed_over: None,
         });
     }
 
     fn reset(&mut self) {
         self.current = None;
+        self.passed_over = None;
         self.idle_state = None;
         self.frames.clear();
         self.suspended.clear();

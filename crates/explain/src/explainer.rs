@@ -4,6 +4,7 @@
 use crate::cause::SentBy;
 use crate::cpu::Cpu;
 use crate::cycle::Explained;
+use crate::faults;
 use crate::idle_exit::IdleExits;
 use crate::interference::{Counting, Interference};
 use crate::loop_thread::LoopThread;
@@ -11,6 +12,7 @@ use crate::overheads::Overheads;
 use crate::own::Own;
 use crate::path::{self, Window};
 use crate::resolve::{Raw, Usual, resolve};
+use crate::threads::Threads;
 use crate::track::{Happened, Mark, Track};
 use crate::untold::Untold;
 use std::collections::HashMap;
@@ -48,6 +50,7 @@ pub struct Explainer {
     options: Options,
     overheads: Overheads,
     untold: Untold,
+    threads: Threads,
     now_ns: u64,
     /// When the next cycle can be explained.
     next_ns: u64,
@@ -89,6 +92,7 @@ impl Explainer {
             options,
             overheads: Overheads::default(),
             untold: Untold::default(),
+            threads: Threads::default(),
             now_ns: 0,
             next_ns: 0,
             since_clearing: 0,
@@ -124,6 +128,7 @@ impl Explainer {
         for cpu in &mut self.cpus {
             cpu.gap(until_ns);
         }
+        self.threads.clear();
         let now_ns = self.now_ns;
         for of in &mut self.loops {
             of.mark(now_ns, 0, Happened::Gap);
@@ -185,7 +190,10 @@ impl Explainer {
                 }
             }
         }
-        let at_ns = self.cpus[index].event(event);
+        let passed_over = self.threads.passed_over(event);
+        let at_ns = self.cpus[index].event(event, passed_over);
+        let context = || self.cpus[index].context();
+        self.threads.event(event, at_ns, context);
         for counting in self.loops.iter_mut().filter_map(|of| of.counting.as_mut()) {
             counting.event(event);
         }
@@ -291,6 +299,7 @@ impl Explainer {
         let window = Window {
             cpus: &self.cpus,
             track: &of.track,
+            threads: &self.threads,
             thread: of.thread,
             previous_end_ns: of.previous_end_ns.unwrap_or(sample.due_ns),
             is_own_tool: &is_own_tool,
@@ -299,15 +308,11 @@ impl Explainer {
         };
         let (latency, woken) = path::latency(&window, &sample);
         let execution = path::execution(&window, &sample);
-        let faulted = |from_ns: u64, to_ns: u64| {
-            let mut marks = of.track.marks().iter();
-            marks
-                .any(|mark| mark.what == Happened::Fault && (from_ns..=to_ns).contains(&mark.at_ns))
-        };
+        let faulted = |from_ns, to_ns| faults::price_ns(of.track.marks(), from_ns, to_ns);
         let cpu = self.cpus.get(usize::from(sample.cpu));
         Raw {
-            faulted_on_the_way: faulted(sample.due_ns, sample.wake_ns),
-            faulted_in_work: faulted(sample.wake_ns, sample.end_ns),
+            faults_on_the_way_ns: faulted(sample.due_ns, sample.wake_ns),
+            faults_in_work_ns: faulted(sample.wake_ns, sample.end_ns),
             never_still: self.options.never_still,
             frequency_changed: cpu.is_some_and(|cpu| cpu.changed_in(sample.wake_ns, sample.end_ns)),
             explained: Explained {
@@ -332,9 +337,11 @@ impl Explainer {
         for of in &mut self.loops {
             oldest = oldest.min(of.forget());
         }
+        let oldest = oldest.min(self.now_ns);
         for cpu in &mut self.cpus {
-            cpu.forget_before(oldest.min(self.now_ns));
+            cpu.forget_before(oldest);
         }
+        self.threads.forget_before(oldest);
     }
 }
 

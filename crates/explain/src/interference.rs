@@ -222,7 +222,7 @@ impl Counting {
         ) {
             return;
         }
-        let at_ns = cpu.event(event);
+        let at_ns = cpu.event(event, None);
         let mut ended = Vec::new();
         while let Some(span) = cpu.take_ended() {
             ended.push(span);

@@ -14,6 +14,7 @@ mod cause;
 mod cpu;
 mod cycle;
 mod explainer;
+mod faults;
 mod feather_trace;
 mod identify;
 mod idle_exit;
@@ -28,10 +29,12 @@ mod remedy;
 mod resolve;
 mod share;
 mod summary;
+mod threads;
 mod told;
 mod totals;
 mod track;
 mod untold;
+mod wait;
 pub mod watch;
 pub mod window;
 
@@ -58,3 +61,4 @@ pub use summary::{
 pub use told::{LateLine, LateSection};
 pub use totals::{Bands, Totals};
 pub use untold::Untold;
+pub use wait::{Handler, Meanwhile, Wait};

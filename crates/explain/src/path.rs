@@ -3,11 +3,13 @@
 
 mod asleep;
 mod queued;
+mod waits;
 
 use crate::cause::Cause;
 use crate::cpu::{Context, Cpu, Doing, Span, is_ipi};
 use crate::cycle::{Piece, Stretch, WokenBy};
 use crate::idle_exit::IdleExits;
+use crate::threads::Threads;
 use crate::track::{Happened, Interval, State, Track};
 use std::cell::Cell;
 use wakepath_timeline::{Sample, SampleFlags, Thread};
@@ -16,6 +18,7 @@ use wakepath_timeline::{Sample, SampleFlags, Thread};
 pub(crate) struct Window<'a> {
     pub cpus: &'a [Cpu],
     pub track: &'a Track,
+    pub threads: &'a Threads,
     /// The loop's thread number.
     pub thread: u32,
     /// End of the cycle before, or its due time where there was none.
@@ -119,7 +122,7 @@ fn woken_by(from: &Context) -> WokenBy {
             thread: thread.clone(),
         },
         Context::Thread(thread) => WokenBy::Thread(thread.clone()),
-        Context::Interrupt => WokenBy::Other,
+        Context::Interrupt(_) => WokenBy::Other,
         Context::Unknown => WokenBy::Unknown,
     }
 }
@@ -242,12 +245,10 @@ impl<'a> Cut<'a> {
             State::Runnable => self.runnable(interval, stretch),
             State::Stopped => self.push(from, to, stretch, Cause::Stopped),
             State::Blocked | State::Sleeping => {
-                let faulted = self.has_fault(from.saturating_sub(FAULT_TO_WAIT_NS), from);
-                let cause = match faulted {
-                    true => Cause::PageFault,
-                    false => Cause::Blocked,
-                };
-                self.push(from, to, stretch, cause);
+                match self.has_fault(from.saturating_sub(FAULT_TO_WAIT_NS), from) {
+                    true => self.push(from, to, stretch, Cause::PageFault),
+                    false => self.blocked(interval, stretch),
+                }
             }
             State::Unknown | State::Running(_) => self.unexplained(from, to, stretch),
         }
@@ -341,6 +342,7 @@ impl<'a> Cut<'a> {
                     last_ns: from_ns,
                     doing: Doing::Unknown,
                     current: None,
+                    passed_over: None,
                 },
             ),
         }

@@ -1,6 +1,7 @@
 //! What can be done about a cause, where something fits. Advice for a person; it changes nothing.
 
 use crate::cause::{Cause, Relation, is_stopper};
+use crate::wait::{Meanwhile, Wait};
 use wakepath_timeline::{Interrupt, SoftIrq};
 
 /// One sentence, or `None` where nothing fits: what is unknown, or belongs to every wake-up.
@@ -64,14 +65,51 @@ pub fn remedy(cause: &Cause) -> Option<String> {
         Cause::InterruptsOff(_) => {
             "wakepath doctor names what can hold a CPU up: a hypervisor, firmware (SMI); a kernel with PREEMPT_RT keeps interrupts on for longer".into()
         }
-        Cause::Throttled(_) => {
+        Cause::Throttled { .. } => {
             "the loop, or a DEADLINE reservation, has used up its share of CPU time: shorten the work, enlarge the reservation, or see /proc/sys/kernel/sched_rt_runtime_us and /sys/kernel/debug/sched/fair_server".into()
         }
         Cause::PageFault => "lock and touch the loop's memory before it starts (mlockall)".into(),
-        Cause::Blocked => "the loop's work or its sleep waits in the kernel: keep files, locks and allocation out of it".into(),
+        Cause::Blocked(wait) => blocked(wait)?,
         Cause::Frequency => "hold the frequency: governor performance, minimum = maximum".into(),
         Cause::Overrun(because) => return remedy(because),
         Cause::OwnTool(_) => "give wakepath's recorder another CPU".into(),
+        _ => return None,
+    })
+}
+
+fn blocked(wait: &Wait) -> Option<String> {
+    Some(match (&wait.meanwhile, wait.chain.last()) {
+        (
+            Meanwhile::KeptOff {
+                by,
+                inversion: true,
+            },
+            Some(holder),
+        ) => format!(
+            "if the loop waits for a lock that {} holds: make it a mutex with priority inheritance (PTHREAD_PRIO_INHERIT). Otherwise give {} a priority above that of {}",
+            holder.name, holder.name, by.name
+        ),
+        (Meanwhile::KeptOff { by, .. }, Some(holder)) => format!(
+            "give {} another CPU than {}, or let the loop not wait for it",
+            holder.name, by.name
+        ),
+        (Meanwhile::Ran, Some(holder)) => format!(
+            "the loop waits while {} works: shorten what {} does under the lock, or pass the data without waiting",
+            holder.name, holder.name
+        ),
+        (_, Some(holder)) => format!(
+            "the loop waits for {}: let another thread do what waits for it",
+            holder.name
+        ),
+        (Meanwhile::Slept, None) => {
+            "take sleeps and calls with a time-out out of the loop's work".into()
+        }
+        (Meanwhile::Device(_), None) => {
+            "let another thread do the input and output that waits for this device".into()
+        }
+        _ if wait.uninterruptible => {
+            "keep files, memory mappings and devices out of the loop's work".into()
+        }
         _ => return None,
     })
 }

@@ -29,8 +29,9 @@ pub struct Usual {
 #[derive(Debug, Clone)]
 pub(crate) struct Raw {
     pub explained: Explained,
-    pub faulted_on_the_way: bool,
-    pub faulted_in_work: bool,
+    /// What page faults took at most, in nanoseconds.
+    pub faults_on_the_way_ns: u64,
+    pub faults_in_work_ns: u64,
     pub frequency_changed: bool,
     pub never_still: bool,
 }
@@ -99,34 +100,36 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
         (Stretch::WakingToSwitch, usual.waking_ns + usual.switch_ns),
         (Stretch::SwitchToUser, usual.user_ns),
     ] {
-        let beyond = match stretch {
-            Stretch::SwitchToUser if raw.faulted_on_the_way => Cause::PageFault,
-            // Then the path's own instructions took what is beyond the usual.
-            _ if raw.never_still => continue,
-            _ => Cause::NothingRan,
+        let which = |piece: &Piece| is_own(piece, stretch);
+        let excess_ns = excess(pieces, which, usual_ns, TIMES_USUAL * usual_ns);
+        let faults_ns = match stretch {
+            Stretch::SwitchToUser => raw.faults_on_the_way_ns.min(excess_ns),
+            _ => 0,
         };
-        take_excess(
-            pieces,
-            |piece| is_own(piece, stretch),
-            usual_ns,
-            TIMES_USUAL * usual_ns,
-            beyond,
-        );
+        give(pieces, which, faults_ns, &Cause::PageFault);
+        // Where no CPU stands still, the path's own instructions took what is beyond the usual.
+        if !raw.never_still {
+            give(pieces, which, excess_ns - faults_ns, &Cause::NothingRan);
+        }
     }
-    let (allowed_ns, beyond) = match (raw.faulted_in_work, raw.frequency_changed) {
-        (true, _) => (usual.work_ns, Cause::PageFault),
-        (_, true) => (usual.work_ns, Cause::Frequency),
-        // A quarter more is the work's own spread.
-        _ => (usual.work_ns + usual.work_ns / 4, Cause::OwnInflation),
-    };
     let is_work = |piece: &Piece| piece.cause == Cause::OwnCode;
-    take_excess(
-        &mut cycle.execution,
-        is_work,
-        usual.work_ns,
-        allowed_ns,
-        beyond,
-    );
+    let faulted = raw.faults_in_work_ns > 0;
+    let allowed_ns = match faulted || raw.frequency_changed {
+        true => usual.work_ns,
+        // A quarter more is the work's own spread.
+        false => usual.work_ns + usual.work_ns / 4,
+    };
+    let excess_ns = excess(&cycle.execution, is_work, usual.work_ns, allowed_ns);
+    let faults_ns = raw.faults_in_work_ns.min(excess_ns);
+    give(&mut cycle.execution, is_work, faults_ns, &Cause::PageFault);
+    let beyond = match raw.frequency_changed {
+        true => Cause::Frequency,
+        false => Cause::OwnInflation,
+    };
+    let rest_ns = excess_ns - faults_ns;
+    if raw.frequency_changed || !faulted || rest_ns > usual.work_ns / 4 {
+        give(&mut cycle.execution, is_work, rest_ns, &beyond);
+    }
     let because = || {
         previous.map_or(Cause::NoEvents, |previous| {
             overrun_of(previous, &cycle.sample)
@@ -188,7 +191,9 @@ fn switch(pieces: &[Piece]) -> Option<usize> {
         .rposition(|p| p.stretch == Stretch::WakingToSwitch)?;
     let cause = &pieces[last].cause;
     let in_its_name = match cause {
-        Cause::NotPreemptible(_) | Cause::IdleExit { .. } | Cause::OwnTool(_) => true,
+        Cause::NotPreemptible(_) | Cause::RanOn(_) | Cause::IdleExit { .. } | Cause::OwnTool(_) => {
+            true
+        }
         Cause::Thread { relation, .. } => *relation == crate::cause::Relation::Shared,
         _ => false,
     };
@@ -214,38 +219,41 @@ fn keep_usual_at_end(pieces: &mut Vec<Piece>, index: usize, usual_ns: u64, usual
     pieces.insert(index + 1, rest);
 }
 
-/// Where the matching pieces take more than `allowed_ns` in all, what is beyond `usual_ns` gets
-/// another cause: out of the longest pieces first.
-fn take_excess(
-    pieces: &mut Vec<Piece>,
-    which: impl Fn(&Piece) -> bool,
-    usual_ns: u64,
-    allowed_ns: u64,
-    beyond: Cause,
-) {
-    let total: u64 = pieces
+/// What the matching pieces take beyond `usual_ns`, where that is more than `allowed_ns` in all; 0
+/// where nothing is usual.
+fn excess(pieces: &[Piece], which: impl Fn(&Piece) -> bool, usual_ns: u64, allowed_ns: u64) -> u64 {
+    let total_ns: u64 = pieces
         .iter()
         .filter(|piece| which(piece))
         .map(Piece::ns)
         .sum();
-    if total <= allowed_ns || usual_ns == 0 {
-        return;
+    match total_ns > allowed_ns && usual_ns > 0 {
+        true => total_ns - usual_ns,
+        false => 0,
     }
-    let mut excess = total - usual_ns;
+}
+
+/// Gives `excess_ns` of the matching pieces another cause, out of the longest first.
+fn give(
+    pieces: &mut Vec<Piece>,
+    which: impl Fn(&Piece) -> bool,
+    mut excess_ns: u64,
+    beyond: &Cause,
+) {
     let matching = (0..pieces.len()).filter(|&index| which(&pieces[index]));
     let mut longest_first: Vec<usize> = matching.collect();
     longest_first.sort_unstable_by_key(|&index| std::cmp::Reverse((pieces[index].ns(), index)));
     for longest in longest_first {
-        if excess == 0 {
+        if excess_ns == 0 {
             return;
         }
         let piece = &mut pieces[longest];
-        if piece.ns() <= excess {
-            excess -= piece.ns();
+        if piece.ns() <= excess_ns {
+            excess_ns -= piece.ns();
             piece.cause = beyond.clone();
             continue;
         }
-        let at = piece.to_ns - excess;
+        let at = piece.to_ns - excess_ns;
         let rest = Piece {
             from_ns: at,
             cause: beyond.clone(),

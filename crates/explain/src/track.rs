@@ -101,9 +101,9 @@ impl Track {
     /// The thread's states from `from_ns` to `to_ns`, without a gap.
     pub fn between(&self, from_ns: u64, to_ns: u64) -> Vec<Interval> {
         let mut intervals = Vec::with_capacity(4);
-        let mut state = self.before.unwrap_or(UNKNOWN);
+        let (first, mut state) = self.known_at(from_ns);
         let mut at = from_ns;
-        for (index, mark) in self.marks.iter().enumerate() {
+        for (index, mark) in self.marks.iter().enumerate().skip(first) {
             if mark.at_ns > to_ns {
                 break;
             }
@@ -132,10 +132,33 @@ impl Track {
         intervals
     }
 
+    /// The last mark before an instant that says by itself what the thread is, and the state before
+    /// it: of many marks not all are gone through.
+    fn known_at(&self, at_ns: u64) -> (usize, (State, bool)) {
+        let after = self.marks.partition_point(|mark| mark.at_ns < at_ns);
+        let says = |mark: &Mark| {
+            matches!(
+                mark.what,
+                Happened::In { .. } | Happened::Lost | Happened::Gap
+            )
+        };
+        match self.marks.range(..after).rposition(says) {
+            Some(first) => (first, UNKNOWN),
+            None => (0, self.before.unwrap_or(UNKNOWN)),
+        }
+    }
+
+    /// Whether nothing is kept, and the thread has ended.
+    pub fn is_forgotten(&self) -> bool {
+        let ended = matches!(self.before, Some((State::Stopped, _)));
+        self.marks.is_empty() && ended
+    }
+
     /// On whose queue the thread waits from one instant to another: ends of the stretches, and the
     /// CPU; the last is that of the first switch-in. `None` where there was none.
     pub fn queues(&self, from_ns: u64, to_ns: u64) -> Option<Vec<(u64, u16)>> {
-        let since = self.marks.iter().filter(|mark| mark.at_ns >= from_ns);
+        let first = self.marks.partition_point(|mark| mark.at_ns < from_ns);
+        let since = self.marks.range(first..);
         let mut queues = Vec::with_capacity(1);
         for mark in since {
             match mark.what {

@@ -15,7 +15,7 @@ const RAN_ON_NS: u64 = 2_000;
 /// A thread under which nothing at all happened for so long, in nanoseconds, although a timer's
 /// interrupt was due, did not run: no code of a kernel keeps interrupts off for anything like it.
 /// The hypervisor had taken the CPU away, or its firmware.
-const STILL_NS: u64 = 1_000_000;
+pub(super) const STILL_NS: u64 = 1_000_000;
 
 /// The instants that cut a wake-up into stretches, as far as the events tell them.
 struct Landmarks {
@@ -83,7 +83,7 @@ impl Cut<'_> {
                 );
                 return woken;
             }
-            Context::Interrupt => {
+            Context::Interrupt(_) => {
                 let (from, to) = (interval.from_ns, interval.to_ns);
                 self.push(from, to, Stretch::DueToInterrupt, Cause::OtherWaker);
                 return woken;
@@ -116,7 +116,7 @@ impl Cut<'_> {
             |cut, from, to, span| {
                 let cause = match (&span.doing, landmarks.deferred_priority) {
                     (Doing::Thread(thread), Some(priority)) => {
-                        cut.instead(thread, priority, interrupt_ns, from)
+                        cut.instead(thread, priority, interrupt_ns, (from, span))
                     }
                     // The SoftIRQ that expires the timer, and the thread for it, are the path itself.
                     (Doing::SoftIrq(vector, _), Some(_))

@@ -2,11 +2,33 @@
 //! instead, and by what right.
 
 use super::Cut;
+use super::asleep::STILL_NS;
 use crate::cause::{Cause, Relation, SentBy};
-use crate::cpu::{Cpu, Doing, is_ipi};
+use crate::cpu::{Cpu, Doing, Span, is_ipi};
 use crate::cycle::Stretch;
 use crate::track::{Happened, Interval};
-use wakepath_timeline::{Thread, ThreadName};
+use wakepath_timeline::{Interrupt, Thread, ThreadName};
+
+/// An interrupt that another CPU sends is taken within this, in nanoseconds, unless something holds
+/// it up: the way to the CPU, a hypervisor's included.
+const DELIVERY_NS: u64 = 20_000;
+/// A running thread without any event for so long, in nanoseconds, means that its CPU was stalled:
+/// two ticks of the slowest kernel (100 Hz) are missing, and code that only forbids preemption takes
+/// them.
+const SILENT_NS: u64 = 25_000_000;
+
+/// Since when a CPU has known that it is to leave its thread.
+#[derive(Clone, Copy)]
+enum Asked {
+    /// It took an interrupt then, after the waking, or woke the thread itself.
+    At {
+        at_ns: u64,
+        /// Whether that was the interrupt by which another CPU asks.
+        by_reschedule: bool,
+    },
+    /// No such interrupt was seen.
+    Never,
+}
 
 impl Cut<'_> {
     /// Ready to run, and something else runs.
@@ -29,12 +51,19 @@ impl Cut<'_> {
             self.own_interrupt_ns = None;
         }
         let priority = self.priority_at(to_ns);
+        let asked = self.asked(cpu, from_ns, to_ns);
         self.spans(cpu, from_ns, to_ns, |cut, from, to, span| {
             let cause = match (&span.doing, priority) {
                 // It is switched in already; the event's stamp is a little earlier than the mark's.
                 (Doing::Thread(thread), _) if thread.id == cut.window.thread => Cause::Path,
                 (Doing::Thread(thread), Some(priority)) => {
-                    cut.instead(thread, priority, from_ns, from)
+                    let cause = cut.instead(thread, priority, from_ns, (from, span));
+                    match cause {
+                        Cause::NotPreemptible(_) => {
+                            return cut.ran_on(thread, (from, to), span, asked, stretch);
+                        }
+                        cause => cause,
+                    }
                 }
                 (Doing::Thread(_), None) => Cause::NoEvents,
                 (Doing::Interrupt(interrupt, sender), _)
@@ -45,7 +74,9 @@ impl Cut<'_> {
                     Cause::WokenFrom(cut.own_cpu)
                 }
                 // Idle was entered although the loop was ready.
-                (Doing::Idle(_), _) if cut.was_busy(cpu, from_ns) => Cause::Throttled(nobody()),
+                (Doing::Idle(_), _) if cut.was_busy(cpu, from_ns) => Cause::Throttled {
+                    instead: Some(nobody()),
+                },
                 (Doing::Idle(state), _) => return cut.idle(cpu, (from, to), stretch, *state),
                 _ => cut.cause(span, from),
             };
@@ -53,14 +84,14 @@ impl Cut<'_> {
         });
     }
 
-    /// Who ran while the loop was ready, and by what right. `ready_ns`: since when it was;
-    /// `at_ns`: when the other ran.
+    /// Who ran while the loop was ready, and by what right. `ready_ns`: since when it was; then the
+    /// instant when the other ran, and its span.
     pub(super) fn instead(
         &self,
         thread: &Thread,
         waiting: i32,
         ready_ns: u64,
-        at_ns: u64,
+        (at_ns, span): (u64, &Span),
     ) -> Cause {
         if (self.window.is_own_tool)(thread, at_ns) {
             return Cause::OwnTool(thread.clone());
@@ -70,10 +101,13 @@ impl Cut<'_> {
             std::cmp::Ordering::Equal if thread.priority < 100 => Relation::SamePriority,
             _ if waiting >= 100 => Relation::Shared,
             _ => {
-                return match self.was_running_before(thread.id, ready_ns) {
+                // The scheduler chose it although the loop, or one like it, was ready.
+                let is_chosen = span.passed_over.is_some() && waiting >= 0;
+                return match !is_chosen && self.was_running_before(thread.id, ready_ns) {
                     true => Cause::NotPreemptible(thread.clone()),
-                    // The scheduler chose it although the loop was ready.
-                    false => Cause::Throttled(thread.clone()),
+                    false => Cause::Throttled {
+                        instead: Some(thread.clone()),
+                    },
                 };
             }
         };
@@ -81,6 +115,76 @@ impl Cut<'_> {
             thread: thread.clone(),
             relation,
         }
+    }
+
+    /// A less urgent thread that ran before the loop was ready, and ran on. In user mode the first
+    /// interrupt that the CPU takes after the waking would preempt it, so from there on it is in the
+    /// kernel, with preemption off. Before, the CPU can't have known of the waking.
+    fn ran_on(
+        &mut self,
+        thread: &Thread,
+        (from_ns, to_ns): (u64, u64),
+        span: &Span,
+        asked: Asked,
+        stretch: Stretch,
+    ) {
+        let ns = to_ns - from_ns;
+        let may_stall = !self.window.never_still;
+        match asked {
+            Asked::At { at_ns, .. } if from_ns >= at_ns => {
+                let silent_ns = span.last_ns.clamp(from_ns, to_ns);
+                let until_ns = match may_stall && to_ns - silent_ns >= SILENT_NS {
+                    true => silent_ns,
+                    false => to_ns,
+                };
+                let cause = Cause::NotPreemptible(thread.clone());
+                self.push(from_ns, until_ns, stretch, cause);
+                self.push(until_ns, to_ns, stretch, Cause::NothingRan);
+            }
+            Asked::At {
+                by_reschedule: true,
+                ..
+            } => {
+                let cause = match ns {
+                    ..DELIVERY_NS => Cause::Path,
+                    STILL_NS.. if may_stall => Cause::NothingRan,
+                    _ => Cause::InterruptsOff(thread.clone()),
+                };
+                self.push(from_ns, to_ns, stretch, cause);
+            }
+            Asked::At { .. } | Asked::Never => {
+                let cause = match ns {
+                    ..DELIVERY_NS => Cause::Path,
+                    _ => Cause::RanOn(thread.clone()),
+                };
+                self.push(from_ns, to_ns, stretch, cause);
+            }
+        }
+    }
+
+    /// Since when a CPU has known of the loop that waits on its queue between two instants.
+    fn asked(&self, cpu: u16, from_ns: u64, to_ns: u64) -> Asked {
+        let marks = self.window.track.marks().iter().rev();
+        let mut before = marks.filter(|mark| mark.at_ns <= from_ns);
+        let waking = before.find(|mark| matches!(mark.what, Happened::Waking { .. }));
+        if waking.is_some_and(|mark| mark.cpu == cpu) {
+            return Asked::At {
+                at_ns: from_ns,
+                by_reschedule: false,
+            };
+        }
+        let mut asked = Asked::Never;
+        if let Some(cpu) = self.window.cpus.get(usize::from(cpu)) {
+            cpu.between(from_ns, to_ns, |at_ns, _, span| {
+                if let (Asked::Never, Doing::Interrupt(which, _)) = (asked, &span.doing) {
+                    asked = Asked::At {
+                        at_ns,
+                        by_reschedule: *which == Interrupt::Reschedule,
+                    };
+                }
+            });
+        }
+        asked
     }
 
     /// Whether an interrupt of another CPU is the one that brought the thread's own wake-up to `cpu`:

@@ -161,8 +161,7 @@ fn a_sleeping_loop_whose_cpu_goes_off_line_is_late_by_the_stop_and_goes_on_elsew
     let cycles = stream.explain();
     assert_eq!(beyond_usual(&cycles[0]), []);
     // Due at 1.000 ms, interrupt at 1.400 ms, of which 2 µs are usual.
-    let stop = "no timer interrupt while migration/0-20 (stop class) was current: it had interrupts \
-        off, or the CPU stood still";
+    let stop = "interrupts off in migration/0-20 (stop class), or the CPU was stalled";
     // It has 2 µs more behind the interrupt, before it sleeps.
     let rest = "thread migration/0-20 (stop class), more urgent";
     let expected = [(stop.into(), 398_000), (rest.into(), 2_000)];

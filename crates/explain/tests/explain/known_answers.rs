@@ -61,7 +61,7 @@ fn a_timer_that_comes_late_while_a_thread_runs_means_interrupts_off_in_it() {
         .timer(DUE + 302 * US)
         .run(DUE + 307 * US, DUE, Left::Runnable);
     let cycle = &stream.explain()[0];
-    let name = "no timer interrupt while hog-200 (OTHER) was current: it had interrupts off, or the CPU stood still";
+    let name = "interrupts off in hog-200 (OTHER), or the CPU was stalled";
     assert_eq!(beyond_usual(cycle), [(name.into(), 300_000)]);
 }
 
@@ -90,7 +90,7 @@ fn a_device_s_interrupt_during_the_wait_shows_that_the_timer_itself_was_late() {
 
 fn a_softirq_or_an_ipi_with_code_behind_it_shows_that_interrupts_were_on() {
     let nothing = "the CPU stood still: hypervisor, firmware or hardware".to_owned();
-    let off = "no timer interrupt while hog-200 (OTHER) was current: it had interrupts off, or the CPU stood still";
+    let off = "interrupts off in hog-200 (OTHER), or the CPU was stalled";
     // A SoftIRQ begins with interrupts on: 200 µs are the timer's, the 90 µs behind it are not told.
     let mut stream = Stream::with(hog(), fifo());
     stream.softirq(DUE + 200 * US, DUE + 210 * US, 9);
@@ -345,9 +345,9 @@ fn a_block_after_the_switch_in_is_not_taken_for_the_path() {
     stream.switch(DUE + 26 * US, again, Left::Runnable);
     stream.sample(DUE, DUE + 26 * US, DUE + 76 * US);
     let cycle = &stream.explain()[0];
-    assert_eq!(of_kind(cycle, "blocked"), 16_000);
+    assert_eq!(of_kind(cycle, "blocked-on-thread"), 16_000);
     assert!(cycle.latency.iter().any(|piece| {
-        piece.cause.kind() == "blocked" && piece.stretch == Stretch::SwitchToUser
+        piece.cause.kind() == "blocked-on-thread" && piece.stretch == Stretch::SwitchToUser
     }));
 }
 

@@ -16,6 +16,7 @@ mod storms;
 mod stream;
 mod timer_elsewhere;
 mod timerfd;
+mod waits;
 
 wakepath_test_program::program![
     awkward_streams::TESTS,
@@ -31,4 +32,5 @@ wakepath_test_program::program![
     storms::TESTS,
     timer_elsewhere::TESTS,
     timerfd::TESTS,
+    waits::TESTS,
 ];

@@ -49,8 +49,7 @@ fn what_a_thread_did_with_interrupts_off_before_the_silence_stays_its_own() {
         .timer(DUE + 5_302 * US)
         .run(DUE + 5_307 * US, DUE, Left::Runnable);
     let cycle = &stream.explain()[0];
-    let off = "no timer interrupt while hog-200 (OTHER) was current: it had interrupts off, or the \
-        CPU stood still";
+    let off = "interrupts off in hog-200 (OTHER), or the CPU was stalled";
     assert_eq!(
         beyond_usual(cycle),
         [(off.into(), 300_000), (STILL.into(), 5_000_000)]

@@ -1,0 +1,151 @@
+//! What a blocked loop waited for: its waker's own time is cut into what that thread did meanwhile,
+//! and where it was blocked itself, its waker's in turn. The same walk as a critical path, backwards
+//! from the end of the wait.
+
+use super::Cut;
+use crate::cause::Cause;
+use crate::cpu::{Context, Doing};
+use crate::cycle::Stretch;
+use crate::track::{Happened, Interval, State, Track};
+use crate::wait::{Meanwhile, Wait};
+use wakepath_timeline::Thread;
+
+/// Longest chain that is followed; the threads beyond it are part of its last link.
+const LONGEST_CHAIN: usize = 16;
+
+/// A wait of the loop while its chain is followed.
+struct Link<'a> {
+    chain: Vec<Thread>,
+    stretch: Stretch,
+    uninterruptible: bool,
+    /// The loop's priority, on the kernel's scale.
+    priority: i32,
+    track: &'a Track,
+}
+
+impl Cut<'_> {
+    /// Neither on a CPU nor ready.
+    pub(super) fn blocked(&mut self, interval: &Interval, stretch: Stretch) {
+        let track = self.window.track;
+        let priority = match ended_by(track, interval) {
+            Some(Happened::Waking { priority, .. }) => *priority,
+            _ => i32::MAX,
+        };
+        let link = Link {
+            chain: Vec::new(),
+            stretch,
+            uninterruptible: interval.state == State::Blocked,
+            priority,
+            track,
+        };
+        self.follow(&link, interval);
+    }
+
+    /// A thread's wait, by what ended it.
+    fn follow(&mut self, link: &Link<'_>, interval: &Interval) {
+        let Interval { from_ns, to_ns, .. } = *interval;
+        let from = match ended_by(link.track, interval) {
+            Some(Happened::Waking { from, .. }) => from.clone(),
+            _ => Context::Unknown,
+        };
+        let meanwhile = match from {
+            Context::Thread(waker) => match self.next_link(link, waker) {
+                Some(next) => return self.spent_by(&next, from_ns, to_ns),
+                None => Meanwhile::Unknown,
+            },
+            Context::Timer { .. } => Meanwhile::Slept,
+            Context::Interrupt(handler) => Meanwhile::Device(handler),
+            Context::Unknown => Meanwhile::Unknown,
+        };
+        self.wait(link, from_ns, to_ns, meanwhile);
+    }
+
+    fn next_link<'a>(&self, link: &Link<'a>, waker: Thread) -> Option<Link<'a>>
+    where
+        Self: 'a,
+    {
+        let is_loop = waker.id == self.window.thread;
+        let is_known = link.chain.iter().any(|thread| thread.id == waker.id);
+        if waker.id == 0 || is_loop || is_known || link.chain.len() == LONGEST_CHAIN {
+            return None;
+        }
+        let mut chain = link.chain.clone();
+        chain.push(waker);
+        Some(Link { chain, ..*link })
+    }
+
+    /// What the last thread of a chain did with a stretch of time.
+    fn spent_by(&mut self, link: &Link<'_>, from_ns: u64, to_ns: u64) {
+        let threads = self.window.threads;
+        let Some(track) = link.chain.last().and_then(|last| threads.track(last.id)) else {
+            return self.wait(link, from_ns, to_ns, Meanwhile::Unknown);
+        };
+        let link = &Link {
+            chain: link.chain.clone(),
+            track,
+            ..*link
+        };
+        for interval in track.between(from_ns, to_ns) {
+            let (from_ns, to_ns) = (interval.from_ns, interval.to_ns);
+            match interval.state {
+                State::Running(_) => self.wait(link, from_ns, to_ns, Meanwhile::Ran),
+                State::Runnable => self.kept_off(link, from_ns, to_ns),
+                State::Sleeping | State::Blocked => self.follow(link, &interval),
+                State::Stopped | State::Unknown => {
+                    self.wait(link, from_ns, to_ns, Meanwhile::Unknown);
+                }
+            }
+        }
+    }
+
+    /// The last thread of a chain was ready to run.
+    fn kept_off(&mut self, link: &Link<'_>, from_ns: u64, to_ns: u64) {
+        let Some(queues) = link.track.queues(from_ns, to_ns) else {
+            return self.wait(link, from_ns, to_ns, Meanwhile::Unknown);
+        };
+        let Some(Thread { id, priority, .. }) = link.chain.last().cloned() else {
+            return;
+        };
+        let mut at_ns = from_ns;
+        for (until_ns, cpu) in queues {
+            self.spans(cpu, at_ns, until_ns, |cut, from, to, span| {
+                let meanwhile = match &span.doing {
+                    Doing::Thread(by) if by.id == id => Meanwhile::Ran,
+                    Doing::Thread(by) if (cut.window.is_own_tool)(by, from) => {
+                        let cause = Cause::OwnTool(by.clone());
+                        return cut.push(from, to, link.stretch, cause);
+                    }
+                    Doing::Thread(by) => Meanwhile::KeptOff {
+                        by: by.clone(),
+                        // It runs by right before the one that is waited for, and by none before
+                        // the loop.
+                        inversion: link.priority < 100
+                            && by.priority > link.priority
+                            && by.priority <= priority,
+                    },
+                    Doing::Idle(_) => Meanwhile::Ran,
+                    _ => {
+                        let cause = cut.cause(span, from);
+                        return cut.push(from, to, link.stretch, cause);
+                    }
+                };
+                cut.wait(link, from, to, meanwhile);
+            });
+            at_ns = until_ns;
+        }
+    }
+
+    fn wait(&mut self, link: &Link<'_>, from_ns: u64, to_ns: u64, meanwhile: Meanwhile) {
+        let wait = Wait {
+            chain: link.chain.clone(),
+            meanwhile,
+            uninterruptible: link.uninterruptible,
+        };
+        self.push(from_ns, to_ns, link.stretch, Cause::Blocked(wait));
+    }
+}
+
+fn ended_by<'a>(track: &'a Track, interval: &Interval) -> Option<&'a Happened> {
+    let mark = track.marks().get(interval.ended_by?)?;
+    Some(&mark.what)
+}

@@ -1,0 +1,164 @@
+//! The states of all threads over the window, and who waits on each CPU's queue: what a chain of
+//! waits and a throttled CPU are told by.
+
+use crate::cpu::Context;
+use crate::track::{Happened, Mark, Track};
+use std::collections::{BTreeSet, HashMap};
+use wakepath_timeline::{KernelEvent, Left, What};
+
+/// Marks of all threads that are kept, about 100 MB; beyond it all are forgotten, and waits in that
+/// window are unknown.
+const MOST_MARKS: usize = 1 << 20;
+
+/// So few marks are kept, whatever their age.
+const FEW_MARKS: usize = 1 << 14;
+
+#[derive(Debug, Default)]
+pub(crate) struct Threads {
+    tracks: HashMap<u32, Track>,
+    marks: usize,
+    /// Marks at which old ones are next looked for.
+    forget_at: usize,
+    queues: Queues,
+}
+
+/// Ready threads by CPU.
+#[derive(Debug, Default)]
+struct Queues {
+    /// Each thread's CPU and priority.
+    places: HashMap<u32, (u16, i32)>,
+    /// By CPU: priority and number, the most urgent first.
+    ready: HashMap<u16, BTreeSet<(i32, u32)>>,
+}
+
+impl Threads {
+    /// Takes an event at the instant that its CPU's row has for it. `context`: where a thread that
+    /// it wakes is woken.
+    pub fn event(&mut self, event: &KernelEvent, at_ns: u64, context: impl FnOnce() -> Context) {
+        let cpu = event.cpu;
+        match &event.what {
+            What::Waking { thread, .. } => {
+                let priority = thread.priority;
+                let from = context();
+                self.mark(thread.id, at_ns, cpu, Happened::Waking { from, priority });
+            }
+            What::WakeUp { thread, target_cpu } => {
+                self.mark(thread.id, at_ns, cpu, Happened::WokenUp);
+                self.queues.join(thread.id, *target_cpu, thread.priority);
+            }
+            What::Migrate {
+                thread,
+                from_cpu,
+                to_cpu,
+            } => {
+                let from_cpu = *from_cpu;
+                self.mark(thread.id, at_ns, cpu, Happened::Moved { from_cpu });
+                if self.queues.leave(thread.id) {
+                    self.queues.join(thread.id, *to_cpu, thread.priority);
+                }
+            }
+            What::Switch {
+                previous,
+                left,
+                next,
+            } => {
+                self.mark(previous.id, at_ns, cpu, Happened::Out(*left));
+                let priority = next.priority;
+                self.mark(next.id, at_ns, cpu, Happened::In { priority });
+                match left {
+                    Left::Runnable if previous.id != 0 => {
+                        self.queues.join(previous.id, cpu, previous.priority);
+                    }
+                    _ => {
+                        self.queues.leave(previous.id);
+                    }
+                }
+                self.queues.leave(next.id);
+            }
+            What::Lost { .. } => self.clear(),
+            _ => {}
+        }
+    }
+
+    /// Priority of the most urgent FIFO or RR thread that stays ready on a CPU while a switch gives
+    /// the CPU to a less urgent one: by throttling or by the fair server.
+    pub fn passed_over(&self, event: &KernelEvent) -> Option<i32> {
+        let What::Switch {
+            previous,
+            left,
+            next,
+        } = &event.what
+        else {
+            return None;
+        };
+        let ready = self.queues.ready.get(&event.cpu);
+        let real_time = ready.map(|ready| ready.range((0, 0)..(100, 0)));
+        let mut others = real_time.into_iter().flatten();
+        let other = others.find(|(_, id)| *id != next.id);
+        let kept = (*left == Left::Runnable && (0..100).contains(&previous.priority))
+            .then_some(previous.priority);
+        let most_urgent = other.map(|(priority, _)| *priority).into_iter().chain(kept);
+        most_urgent.min().filter(|ready| *ready < next.priority)
+    }
+
+    pub fn track(&self, thread: u32) -> Option<&Track> {
+        self.tracks.get(&thread)
+    }
+
+    /// Nothing that was true is known to be true any more.
+    pub fn clear(&mut self) {
+        self.tracks.clear();
+        self.marks = 0;
+        self.queues = Queues::default();
+    }
+
+    /// Drops marks before an instant, once there are many: each is looked at a few times at most.
+    pub fn forget_before(&mut self, at_ns: u64) {
+        if self.marks < self.forget_at {
+            return;
+        }
+        self.tracks.retain(|_, track| {
+            track.forget_before(at_ns);
+            !track.is_forgotten()
+        });
+        // A track counts as a mark, so that many short-lived threads are no exception.
+        let marks = self.tracks.values().map(|track| track.marks().len() + 1);
+        self.marks = marks.sum();
+        self.forget_at = (2 * self.marks).max(FEW_MARKS);
+    }
+
+    fn mark(&mut self, thread: u32, at_ns: u64, cpu: u16, what: Happened) {
+        if thread == 0 {
+            return;
+        }
+        if self.marks == MOST_MARKS {
+            self.tracks.clear();
+            self.marks = 0;
+        }
+        self.marks += 1;
+        let track = self.tracks.entry(thread).or_default();
+        track.push(Mark { at_ns, cpu, what });
+    }
+}
+
+impl Queues {
+    fn join(&mut self, thread: u32, cpu: u16, priority: i32) {
+        self.leave(thread);
+        self.places.insert(thread, (cpu, priority));
+        self.ready
+            .entry(cpu)
+            .or_default()
+            .insert((priority, thread));
+    }
+
+    /// Whether it was on a queue.
+    fn leave(&mut self, thread: u32) -> bool {
+        let Some((cpu, priority)) = self.places.remove(&thread) else {
+            return false;
+        };
+        if let Some(ready) = self.ready.get_mut(&cpu) {
+            ready.remove(&(priority, thread));
+        }
+        true
+    }
+}

@@ -1,0 +1,123 @@
+//! What a blocked loop waited for: the thread that ended the wait, the one that this waited for in
+//! turn, and what the last of them did meanwhile. How it is found is in `path::waits`.
+
+use crate::cause::{InterruptName, Named};
+use std::fmt;
+use wakepath_timeline::{Interrupt, SoftIrq, Thread};
+
+/// A wait of the loop.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Wait {
+    /// The thread that ended the wait, the one that it waited for, and so on; empty if no thread
+    /// ended it.
+    pub chain: Vec<Thread>,
+    /// What the last thread of the chain did meanwhile; without one, what ended the wait.
+    pub meanwhile: Meanwhile,
+    /// Whether the loop's own wait was uninterruptible (state D): a lock or I/O of the kernel.
+    pub uninterruptible: bool,
+}
+
+/// What the last thread of a chain did, or what ended its wait.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Meanwhile {
+    /// It ran.
+    Ran,
+    /// It was ready to run, and another thread ran on its CPU.
+    KeptOff {
+        /// That thread.
+        by: Thread,
+        /// Whether `by` is less urgent than the loop, and so delays it by priority inversion.
+        inversion: bool,
+    },
+    /// It slept until a timer woke it: a sleep or a time-out.
+    Slept,
+    /// It waited until an interrupt or SoftIRQ woke it: a device, the disk or the network.
+    Device(Handler),
+    /// The events don't show it.
+    Unknown,
+}
+
+/// The interrupt or SoftIRQ in which a thread is woken.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Handler {
+    /// A hard interrupt.
+    Interrupt(Interrupt),
+    /// A SoftIRQ.
+    SoftIrq(SoftIrq),
+}
+
+impl Wait {
+    /// The word for it in scripts.
+    pub(crate) fn kind(&self) -> &'static str {
+        match (&self.meanwhile, self.chain.is_empty()) {
+            (
+                Meanwhile::KeptOff {
+                    inversion: true, ..
+                },
+                _,
+            ) => "priority-inversion",
+            (_, false) => "blocked-on-thread",
+            (Meanwhile::Slept, true) => "own-sleep",
+            (Meanwhile::Device(_), true) => "blocked-on-device",
+            _ => "blocked",
+        }
+    }
+
+    /// Without what changes from one time to the next.
+    pub(crate) fn grouped(&self, group: &impl Fn(&Thread) -> Thread) -> Self {
+        let meanwhile = match &self.meanwhile {
+            Meanwhile::KeptOff { by, inversion } => Meanwhile::KeptOff {
+                by: group(by),
+                inversion: *inversion,
+            },
+            other => other.clone(),
+        };
+        Self {
+            chain: self.chain.iter().map(group).collect(),
+            meanwhile,
+            uninterruptible: self.uninterruptible,
+        }
+    }
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self.uninterruptible {
+            true => "blocked in the kernel",
+            false => "blocked",
+        };
+        let Some((first, others)) = self.chain.split_first() else {
+            return match &self.meanwhile {
+                Meanwhile::Slept => f.write_str("a sleep or a time-out in the loop's own work"),
+                Meanwhile::Device(handler) => write!(f, "{state} until {handler} woke it"),
+                _ => write!(f, "{state}, on what is unknown"),
+            };
+        };
+        write!(f, "{state} on {}", Named(first))?;
+        for thread in others {
+            write!(f, ", which waited for {}", Named(thread))?;
+        }
+        match &self.meanwhile {
+            Meanwhile::Ran => f.write_str(", which ran"),
+            Meanwhile::KeptOff { by, inversion } => {
+                write!(f, ", which was ready while {} had its CPU", Named(by))?;
+                match inversion {
+                    true => f.write_str(": priority inversion"),
+                    false => Ok(()),
+                }
+            }
+            Meanwhile::Slept => f.write_str(", which slept until a timer woke it"),
+            Meanwhile::Device(handler) => write!(f, ", which waited until {handler} woke it"),
+            Meanwhile::Unknown => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Handler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupt(interrupt) => write!(f, "interrupt {}", InterruptName(interrupt)),
+            Self::SoftIrq(vector) => write!(f, "SoftIRQ {}", vector.name()),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What a blocked loop waited for, and what kept that from running: streams with the answer worked
+//! out by hand.
+
+use crate::stream::*;
+use wakepath_explain::Explained;
+use wakepath_timeline::{Interrupt, Left, SoftIrq, Thread, What};
+
+wakepath_test_program::tests![
+    a_lock_s_holder_that_a_less_urgent_thread_keeps_off_is_priority_inversion,
+    a_holder_that_a_more_urgent_thread_keeps_off_is_no_inversion,
+    a_holder_that_runs_for_long_is_named,
+    a_chain_of_waits_is_followed_to_its_end,
+    a_wait_that_an_interrupt_ends_is_for_a_device,
+    a_sleep_of_the_loop_s_own_is_named_so,
+    a_wait_that_nothing_is_seen_to_end_is_unknown,
+    a_wait_in_the_kernel_says_so,
+    the_fair_server_s_thread_is_no_section_that_can_not_be_preempted,
+    a_wake_up_that_a_stalled_cpu_does_not_take_is_no_section_either,
+    an_interrupt_that_is_taken_shows_a_section_that_can_not_be_preempted,
+    without_any_interrupt_a_thread_that_runs_on_is_unexplained_in_its_cause,
+    one_page_fault_does_not_take_the_blame_for_longer_work,
+];
+
+const HOLDER: u32 = 300;
+const OTHER: u32 = 400;
+
+fn holder(priority: i32) -> Thread {
+    thread(HOLDER, "logger", priority)
+}
+
+/// The loop begins its cycle, and waits from 20 µs after its due time on.
+fn blocked_from_20_us(next: Thread, left: Left) -> Stream {
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    stream.switch(DUE + 20 * US, next, left);
+    stream
+}
+
+/// It is woken on its CPU by whoever runs there, and ends its cycle 40 µs later.
+fn woken(stream: &mut Stream, at_ns: u64) -> Explained {
+    stream.wake(at_ns);
+    let again = stream.the_loop.clone();
+    stream.switch(at_ns + 2 * US, again, Left::Runnable);
+    stream.samples[0].end_ns = at_ns + 42 * US;
+    stream.explain().remove(0)
+}
+
+fn causes(cycle: &Explained) -> Vec<(String, u64)> {
+    let pieces = cycle.execution.iter().filter(|piece| {
+        let kind = piece.cause.kind();
+        piece.ns() > 3 * US && kind != "own-code"
+    });
+    pieces.map(|p| (p.cause.to_string(), p.ns())).collect()
+}
+
+fn kept_off_by(priority: i32) -> (&'static str, Explained) {
+    let by = thread(OTHER, "vision", priority);
+    // The holder is ready, as it was preempted; the other one runs before it.
+    let mut stream = blocked_from_20_us(holder(120), Left::Sleeping);
+    stream.switch(DUE + 30 * US, by, Left::Runnable);
+    stream.switch(DUE + 830 * US, holder(120), Left::Sleeping);
+    let cycle = woken(&mut stream, DUE + 840 * US);
+    let kind = cycle.execution.iter().max_by_key(|piece| piece.ns());
+    (kind.unwrap().cause.kind(), cycle)
+}
+
+fn a_lock_s_holder_that_a_less_urgent_thread_keeps_off_is_priority_inversion() {
+    let (kind, cycle) = kept_off_by(49);
+    assert_eq!(kind, "priority-inversion");
+    let name = "blocked on logger-300 (OTHER), which was ready while vision-400 (FIFO/RR 50) had its \
+        CPU: priority inversion";
+    assert!(
+        causes(&cycle).contains(&(name.into(), 800_000)),
+        "{cycle:#?}"
+    );
+    // What it ran itself before and after.
+    assert_eq!(of_kind(&cycle, "blocked-on-thread"), 20_000);
+}
+
+fn a_holder_that_a_more_urgent_thread_keeps_off_is_no_inversion() {
+    // FIFO 95, above the loop's 80: that would delay the loop anyhow.
+    let (kind, cycle) = kept_off_by(4);
+    assert_eq!(kind, "blocked-on-thread", "{cycle:#?}");
+}
+
+fn a_holder_that_runs_for_long_is_named() {
+    let mut stream = blocked_from_20_us(holder(120), Left::Sleeping);
+    let cycle = woken(&mut stream, DUE + 620 * US);
+    let name = "blocked on logger-300 (OTHER), which ran";
+    assert_eq!(causes(&cycle), [(name.into(), 600_000)]);
+}
+
+fn a_chain_of_waits_is_followed_to_its_end() {
+    let disk = thread(500, "disk", 120);
+    let mut stream = blocked_from_20_us(holder(120), Left::Sleeping);
+    stream.switch(DUE + 30 * US, disk.clone(), Left::Blocked);
+    stream.at(
+        DUE + 730 * US,
+        What::Waking {
+            thread: holder(120),
+            target_cpu: 1,
+        },
+    );
+    stream.at(
+        DUE + 731 * US,
+        What::WakeUp {
+            thread: holder(120),
+            target_cpu: 1,
+        },
+    );
+    stream.switch(DUE + 732 * US, holder(120), Left::Sleeping);
+    let cycle = woken(&mut stream, DUE + 740 * US);
+    let name = "blocked on logger-300 (OTHER), which waited for disk-500 (OTHER), which ran";
+    assert!(
+        causes(&cycle).contains(&(name.into(), 700_000)),
+        "{cycle:#?}"
+    );
+}
+
+fn a_wait_that_an_interrupt_ends_is_for_a_device() {
+    let device = Interrupt::Device {
+        number: 40,
+        name: "ttyUSB0".into(),
+    };
+    let mut stream = blocked_from_20_us(hog(), Left::Sleeping);
+    stream.at(DUE + 420 * US, What::InterruptEntry(device.clone()));
+    stream.wake(DUE + 421 * US);
+    stream.at(DUE + 423 * US, What::InterruptExit(device));
+    let again = stream.the_loop.clone();
+    stream.switch(DUE + 424 * US, again, Left::Runnable);
+    stream.samples[0].end_ns = DUE + 460 * US;
+    let cycle = stream.explain().remove(0);
+    let name = "blocked until interrupt 40 ttyUSB0 woke it";
+    assert_eq!(causes(&cycle), [(name.into(), 401_000)]);
+}
+
+fn a_sleep_of_the_loop_s_own_is_named_so() {
+    let mut stream = blocked_from_20_us(hog(), Left::Sleeping);
+    stream.timer(DUE + 418 * US);
+    let again = stream.the_loop.clone();
+    stream.switch(DUE + 424 * US, again, Left::Runnable);
+    stream.samples[0].end_ns = DUE + 460 * US;
+    let cycle = stream.explain().remove(0);
+    assert_eq!(of_kind(&cycle, "own-sleep"), 400_000);
+}
+
+fn a_wait_that_nothing_is_seen_to_end_is_unknown() {
+    let mut stream = blocked_from_20_us(hog(), Left::Sleeping);
+    let again = stream.the_loop.clone();
+    stream.switch(DUE + 424 * US, again, Left::Runnable);
+    stream.samples[0].end_ns = DUE + 460 * US;
+    let cycle = stream.explain().remove(0);
+    let name = "blocked, on what is unknown";
+    assert_eq!(causes(&cycle), [(name.into(), 404_000)]);
+}
+
+fn a_wait_in_the_kernel_says_so() {
+    let mut stream = blocked_from_20_us(hog(), Left::Blocked);
+    let vector = SoftIrq(4);
+    stream.at(DUE + 420 * US, What::SoftIrqEntry(vector));
+    stream.wake(DUE + 421 * US);
+    stream.at(DUE + 423 * US, What::SoftIrqExit(vector));
+    let again = stream.the_loop.clone();
+    stream.switch(DUE + 424 * US, again, Left::Runnable);
+    stream.samples[0].end_ns = DUE + 460 * US;
+    let cycle = stream.explain().remove(0);
+    let name = "blocked in the kernel until SoftIRQ BLOCK woke it";
+    assert_eq!(causes(&cycle), [(name.into(), 401_000)]);
+}
+
+fn the_fair_server_s_thread_is_no_section_that_can_not_be_preempted() {
+    // A FIFO 40 thread spins; the kernel gives an OTHER thread its share before it and before the
+    // loop, which wakes meanwhile.
+    let mut stream = Stream::with(thread(OTHER, "busy_poll", 59), fifo());
+    stream.switch(DUE - 10 * US, hog(), Left::Runnable);
+    stream.timer(DUE + 2 * US);
+    stream.switch(
+        DUE + 40_005 * US,
+        thread(OTHER, "busy_poll", 59),
+        Left::Runnable,
+    );
+    stream.run(DUE + 40_007 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    assert_eq!(of_kind(cycle, "not-preemptible"), 0, "{cycle:#?}");
+    assert_eq!(of_kind(cycle, "throttled"), 40_002_000, "{cycle:#?}");
+}
+
+/// A wake-up from another CPU, with what CPU 1 does until the loop runs.
+fn from_elsewhere(then: impl FnOnce(&mut Stream)) -> Explained {
+    let mut stream = Stream::with(hog(), fifo());
+    let thread = stream.the_loop.clone();
+    let peer = 77;
+    for what in [
+        What::Waking {
+            thread: thread.clone(),
+            target_cpu: 1,
+        },
+        What::WakeUp {
+            thread,
+            target_cpu: 1,
+        },
+    ] {
+        stream.on(0, DUE, peer, what);
+    }
+    then(&mut stream);
+    stream.explain().remove(0)
+}
+
+fn a_wake_up_that_a_stalled_cpu_does_not_take_is_no_section_either() {
+    let cycle = from_elsewhere(|stream| {
+        stream.interrupt(DUE + 5_000 * US, DUE + 5_002 * US, Interrupt::Reschedule);
+        stream.run(DUE + 5_004 * US, DUE, Left::Runnable);
+    });
+    assert_eq!(of_kind(&cycle, "not-preemptible"), 0, "{cycle:#?}");
+    assert_eq!(of_kind(&cycle, "nothing-ran"), 5_000_000, "{cycle:#?}");
+}
+
+fn an_interrupt_that_is_taken_shows_a_section_that_can_not_be_preempted() {
+    let cycle = from_elsewhere(|stream| {
+        stream.interrupt(DUE + 3 * US, DUE + 5 * US, Interrupt::Reschedule);
+        stream.run(DUE + 707 * US, DUE, Left::Runnable);
+    });
+    assert_eq!(of_kind(&cycle, "not-preemptible"), 700_000, "{cycle:#?}");
+}
+
+fn without_any_interrupt_a_thread_that_runs_on_is_unexplained_in_its_cause() {
+    let cycle = from_elsewhere(|stream| {
+        stream.run(DUE + 702 * US, DUE, Left::Runnable);
+    });
+    assert_eq!(of_kind(&cycle, "not-preemptible"), 0, "{cycle:#?}");
+    assert_eq!(of_kind(&cycle, "ran-on"), 700_000, "{cycle:#?}");
+}
+
+fn one_page_fault_does_not_take_the_blame_for_longer_work() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    stream.at(DUE + 100 * US, What::PageFault { user: true });
+    stream.samples[0].end_ns = DUE + 30_058 * US;
+    let cycle = stream.explain().remove(0);
+    assert_eq!(of_kind(&cycle, "page-fault"), 5_000);
+    assert_eq!(of_kind(&cycle, "own-inflation"), 29_995_000);
+}
