@@ -1,7 +1,7 @@
 //! What each CPU did, span by span as a stream, for timelines. It explains nothing.
 
 use crate::cause::Cause;
-use crate::cpu::{Cpu, Doing, Span, is_ipi};
+use crate::cpu::{Cpu, Doing, Given, Span, is_ipi};
 use crate::untold::Untold;
 use wakepath_timeline::KernelEvent;
 
@@ -22,9 +22,9 @@ impl Activities {
         }
         let cpu = &mut self.cpus[index];
         if let Some(switch) = self.untold.before(event) {
-            cpu.event(&switch, None);
+            cpu.event(&switch, Given::Unknown);
         }
-        cpu.event(event, None);
+        cpu.event(event, Given::Unknown);
         while let Some((span, until_ns)) = cpu.take_ended() {
             if let Some(name) = name(&span) {
                 out(event.cpu, span.from_ns, until_ns, &name);

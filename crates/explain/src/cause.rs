@@ -255,11 +255,7 @@ impl fmt::Display for Cause {
             Self::NotPreemptible(thread) => {
                 write!(f, "{} in code that can't be preempted", Named(thread))
             }
-            Self::RanOn(thread) => write!(
-                f,
-                "{} kept running, cause unknown: no interrupt was recorded that would have preempted it",
-                Named(thread)
-            ),
+            Self::RanOn(thread) => write!(f, "{} kept running, why is unknown", Named(thread)),
             Self::Throttled { instead: None } => f.write_str("throttled: less urgent threads ran"),
             Self::Throttled { instead: Some(thread) } if thread.id == 0 => {
                 f.write_str("throttled: the CPU was left idle")

@@ -16,8 +16,20 @@ pub(crate) struct Span {
     pub doing: Doing,
     /// The thread in whose time it was; `None` where unknown.
     pub current: Option<u32>,
-    /// Priority of a ready real-time thread over whose head that thread was given the CPU.
-    pub passed_over: Option<i32>,
+    /// How that thread was given the CPU.
+    pub given: Given,
+}
+
+/// How a thread was given its CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Given {
+    /// The switch to it was not seen.
+    #[default]
+    Unknown,
+    /// No more urgent FIFO or RR thread was ready, as far as was seen.
+    Rightly,
+    /// A more urgent FIFO or RR thread stayed ready: by throttling or by the fair server.
+    OverAnother,
 }
 
 /// The innermost thing a CPU did.
@@ -68,7 +80,7 @@ pub(crate) struct Cpu {
     last_ns: u64,
     current: Option<Thread>,
     /// As in [`Span`], of the thread that is current.
-    passed_over: Option<i32>,
+    given: Given,
     /// Threads that this CPU has switched to, by number: some switches leave no event, and the
     /// next event then names its thread by number alone.
     known: HashMap<u32, Thread>,
@@ -87,8 +99,8 @@ pub(crate) struct Cpu {
 impl Cpu {
     /// Takes one event. Stamps that go back are moved up to the event before: the order in which
     /// the kernel wrote them is what counts on one CPU. Returns the instant used.
-    /// `passed_over`: of a switch, as in [`Span`].
-    pub fn event(&mut self, event: &KernelEvent, passed_over: Option<i32>) -> u64 {
+    /// `given`: of a switch, how it gives the CPU away.
+    pub fn event(&mut self, event: &KernelEvent, given: Given) -> u64 {
         let at_ns = event.at_ns.max(self.last_ns);
         if let What::Lost { count } = event.what {
             self.lose(at_ns, count);
@@ -137,7 +149,7 @@ impl Cpu {
             What::TimerExpiryExit { .. } => self.close(|doing| matches!(doing, Doing::Timer(_))),
             What::Switch { previous, next, .. } => {
                 self.switch(previous, next);
-                self.passed_over = passed_over;
+                self.given = given;
             }
             What::IdleEntry { state } => self.idle_state = Some(*state),
             What::IdleExit => self.idle_state = None,
@@ -228,7 +240,7 @@ impl Cpu {
                     last_ns: at,
                     doing: Doing::Unknown,
                     current: None,
-                    passed_over: None,
+                    given: Given::Unknown,
                 };
                 each(at, until, &unknown);
                 at = until;
@@ -322,13 +334,13 @@ impl Cpu {
             last_ns: at_ns,
             doing,
             current,
-            passed_over: self.passed_over,
+            given: self.given,
         });
     }
 
     fn push(&mut self, span: Span) {
         if let Some(last) = self.spans.back_mut() {
-            let same = last.current == span.current && last.passed_over == span.passed_over;
+            let same = last.current == span.current && last.given == span.given;
             if same && last.doing == span.doing {
                 last.last_ns = span.from_ns;
                 return;
@@ -354,7 +366,7 @@ impl Cpu {
             last_ns: from_ns,
             doing: Doing::Lost,
             current: None,
-            passed_over: None,
+            given: Given::Unknown,
         });
         self.last_ns = at_ns;
         self.push(Span {
@@ -362,7 +374,7 @@ impl Cpu {
             last_ns: at_ns,
             doing: Doing::Unknown,
             current: None,
-            passed_over: None,
+            given: Given::Unknown,
         });
     }
 
@@ -375,13 +387,13 @@ impl Cpu {
             last_ns: from_ns,
             doing: Doing::Unknown,
             current: None,
-            passed_over: None,
+            given: Given::Unknown,
         });
     }
 
     fn reset(&mut self) {
         self.current = None;
-        self.passed_over = None;
+        self.given = Given::Unknown;
         self.idle_state = None;
         self.frames.clear();
         self.suspended.clear();

@@ -190,8 +190,8 @@ impl Explainer {
                 }
             }
         }
-        let passed_over = self.threads.passed_over(event);
-        let at_ns = self.cpus[index].event(event, passed_over);
+        let given = self.threads.given(event);
+        let at_ns = self.cpus[index].event(event, given);
         let context = || self.cpus[index].context();
         self.threads.event(event, at_ns, context);
         for counting in self.loops.iter_mut().filter_map(|of| of.counting.as_mut()) {

@@ -3,7 +3,7 @@
 //! blames nothing for a latency.
 
 use crate::cause::Cause;
-use crate::cpu::{Cpu, Doing, Span, is_ipi};
+use crate::cpu::{Cpu, Doing, Given, Span, is_ipi};
 use crate::loop_thread::LoopThread;
 use crate::own::Own;
 use serde::{Deserialize, Serialize};
@@ -222,7 +222,7 @@ impl Counting {
         ) {
             return;
         }
-        let at_ns = cpu.event(event, None);
+        let at_ns = cpu.event(event, Given::Unknown);
         let mut ended = Vec::new();
         while let Some(span) = cpu.take_ended() {
             ended.push(span);

@@ -6,7 +6,7 @@ mod queued;
 mod waits;
 
 use crate::cause::Cause;
-use crate::cpu::{Context, Cpu, Doing, Span, is_ipi};
+use crate::cpu::{Context, Cpu, Doing, Given, Span, is_ipi};
 use crate::cycle::{Piece, Stretch, WokenBy};
 use crate::idle_exit::IdleExits;
 use crate::threads::Threads;
@@ -342,7 +342,7 @@ impl<'a> Cut<'a> {
                     last_ns: from_ns,
                     doing: Doing::Unknown,
                     current: None,
-                    passed_over: None,
+                    given: Given::Unknown,
                 },
             ),
         }

@@ -1,7 +1,7 @@
 //! The states of all threads over the window, and who waits on each CPU's queue: what a chain of
 //! waits and a throttled CPU are told by.
 
-use crate::cpu::Context;
+use crate::cpu::{Context, Given};
 use crate::track::{Happened, Mark, Track};
 use std::collections::{BTreeSet, HashMap};
 use wakepath_timeline::{KernelEvent, Left, What};
@@ -80,16 +80,15 @@ impl Threads {
         }
     }
 
-    /// Priority of the most urgent FIFO or RR thread that stays ready on a CPU while a switch gives
-    /// the CPU to a less urgent one: by throttling or by the fair server.
-    pub fn passed_over(&self, event: &KernelEvent) -> Option<i32> {
+    /// How a switch gives its CPU away; unknown of any other event.
+    pub fn given(&self, event: &KernelEvent) -> Given {
         let What::Switch {
             previous,
             left,
             next,
         } = &event.what
         else {
-            return None;
+            return Given::Unknown;
         };
         let ready = self.queues.ready.get(&event.cpu);
         let real_time = ready.map(|ready| ready.range((0, 0)..(100, 0)));
@@ -97,8 +96,11 @@ impl Threads {
         let other = others.find(|(_, id)| *id != next.id);
         let kept = (*left == Left::Runnable && (0..100).contains(&previous.priority))
             .then_some(previous.priority);
-        let most_urgent = other.map(|(priority, _)| *priority).into_iter().chain(kept);
-        most_urgent.min().filter(|ready| *ready < next.priority)
+        let mut ready = other.map(|(priority, _)| *priority).into_iter().chain(kept);
+        match ready.any(|ready| ready < next.priority) {
+            true => Given::OverAnother,
+            false => Given::Rightly,
+        }
     }
 
     pub fn track(&self, thread: u32) -> Option<&Track> {

@@ -4,7 +4,7 @@
 use super::Cut;
 use super::asleep::STILL_NS;
 use crate::cause::{Cause, Relation, SentBy};
-use crate::cpu::{Cpu, Doing, Span, is_ipi};
+use crate::cpu::{Cpu, Doing, Given, Span, is_ipi};
 use crate::cycle::Stretch;
 use crate::track::{Happened, Interval};
 use wakepath_timeline::{Interrupt, Thread, ThreadName};
@@ -52,17 +52,23 @@ impl Cut<'_> {
         }
         let priority = self.priority_at(to_ns);
         let asked = self.asked(cpu, from_ns, to_ns);
+        let throttled = self.was_throttled(cpu, from_ns, to_ns);
         self.spans(cpu, from_ns, to_ns, |cut, from, to, span| {
             let cause = match (&span.doing, priority) {
                 // It is switched in already; the event's stamp is a little earlier than the mark's.
                 (Doing::Thread(thread), _) if thread.id == cut.window.thread => Cause::Path,
                 (Doing::Thread(thread), Some(priority)) => {
                     let cause = cut.instead(thread, priority, from_ns, (from, span));
-                    match cause {
-                        Cause::NotPreemptible(_) => {
+                    match (cause, span.given) {
+                        (Cause::NotPreemptible(_), Given::Unknown) if throttled => {
+                            Cause::Throttled {
+                                instead: Some(thread.clone()),
+                            }
+                        }
+                        (Cause::NotPreemptible(_), _) => {
                             return cut.ran_on(thread, (from, to), span, asked, stretch);
                         }
-                        cause => cause,
+                        (cause, _) => cause,
                     }
                 }
                 (Doing::Thread(_), None) => Cause::NoEvents,
@@ -102,7 +108,7 @@ impl Cut<'_> {
             _ if waiting >= 100 => Relation::Shared,
             _ => {
                 // The scheduler chose it although the loop, or one like it, was ready.
-                let is_chosen = span.passed_over.is_some() && waiting >= 0;
+                let is_chosen = span.given == Given::OverAnother && waiting >= 0;
                 return match !is_chosen && self.was_running_before(thread.id, ready_ns) {
                     true => Cause::NotPreemptible(thread.clone()),
                     false => Cause::Throttled {
@@ -131,6 +137,10 @@ impl Cut<'_> {
         let ns = to_ns - from_ns;
         let may_stall = !self.window.never_still;
         match asked {
+            Asked::At { at_ns, .. } if from_ns >= at_ns && span.given == Given::Unknown => {
+                let cause = Cause::RanOn(thread.clone());
+                self.push(from_ns, to_ns, stretch, cause);
+            }
             Asked::At { at_ns, .. } if from_ns >= at_ns => {
                 let silent_ns = span.last_ns.clamp(from_ns, to_ns);
                 let until_ns = match may_stall && to_ns - silent_ns >= SILENT_NS {
@@ -160,6 +170,17 @@ impl Cut<'_> {
                 self.push(from_ns, to_ns, stretch, cause);
             }
         }
+    }
+
+    /// Whether a CPU was given to something less urgent while the loop was on its queue.
+    fn was_throttled(&self, cpu: u16, from_ns: u64, to_ns: u64) -> bool {
+        let mut found = false;
+        if let Some(cpu) = self.window.cpus.get(usize::from(cpu)) {
+            cpu.between(from_ns, to_ns, |at_ns, _, span| {
+                found |= at_ns > from_ns && span.given == Given::OverAnother;
+            });
+        }
+        found
     }
 
     /// Since when a CPU has known of the loop that waits on its queue between two instants.
