@@ -162,7 +162,7 @@ fn main() {
     let mut latencies: Vec<u64> = samples.iter().map(|s| s.wake_ns - s.due_ns).collect();
     let bands = Bands::of(&mut latencies);
     drop(latencies);
-    let mut totals = Totals::new(200_000, 10, bands);
+    let mut totals = Totals::new(200_000, 0, 10, bands);
     let loops = vec![LoopThread {
         judged_ns: None,
         thread: LOOP,

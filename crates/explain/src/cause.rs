@@ -77,8 +77,8 @@ pub enum Cause {
     OtherWaker,
     /// The CPU's frequency was changed while the loop's work ran.
     Frequency,
-    /// The loop's work took longer although nothing else ran: contention for caches and memory, a
-    /// lower frequency, or simply more work.
+    /// The loop ran for longer than usual although nothing else did: more work, system calls,
+    /// contention for memory, or a lower frequency; the events don't distinguish them.
     OwnInflation,
     /// The loop's own code, as long as usual.
     OwnCode,
@@ -217,7 +217,9 @@ impl fmt::Display for Cause {
                 "interrupts off in {}, or the CPU was stalled",
                 Named(thread)
             ),
-            Self::NothingRan => f.write_str("the CPU stood still: hypervisor, firmware or hardware"),
+            Self::NothingRan => {
+                f.write_str("the CPU stood still: hypervisor, firmware or hardware")
+            }
             Self::Interrupt(interrupt) => write!(f, "interrupt {}", InterruptName(interrupt)),
             Self::Ipi { kind, sender } => {
                 write!(f, "IPI {}", InterruptName(kind))?;
@@ -232,7 +234,10 @@ impl fmt::Display for Cause {
                 }
             }
             Self::WokenFrom(cpu) => {
-                write!(f, "the wake-up's own interrupt from CPU {cpu}, where the timer expired")
+                write!(
+                    f,
+                    "the wake-up's own interrupt from CPU {cpu}, where the timer expired"
+                )
             }
             Self::SoftIrq { vector, thread } => {
                 write!(f, "SoftIRQ {}", vector.name())?;
@@ -257,10 +262,12 @@ impl fmt::Display for Cause {
             }
             Self::RanOn(thread) => write!(f, "{} kept running, why is unknown", Named(thread)),
             Self::Throttled { instead: None } => f.write_str("throttled: less urgent threads ran"),
-            Self::Throttled { instead: Some(thread) } if thread.id == 0 => {
-                f.write_str("throttled: the CPU was left idle")
-            }
-            Self::Throttled { instead: Some(thread) } => {
+            Self::Throttled {
+                instead: Some(thread),
+            } if thread.id == 0 => f.write_str("throttled: the CPU was left idle"),
+            Self::Throttled {
+                instead: Some(thread),
+            } => {
                 write!(f, "throttled: {} ran instead", Named(thread))
             }
             Self::OwnTool(thread) => write!(f, "wakepath itself: {}", Named(thread)),
@@ -270,11 +277,13 @@ impl fmt::Display for Cause {
             Self::Waker(thread) => write!(f, "woken by {}, not by its timer", Named(thread)),
             Self::OtherWaker => f.write_str("woken by an interrupt that is not its timer's"),
             Self::Frequency => f.write_str("the CPU's frequency changed"),
-            Self::OwnInflation => f.write_str(
-                "the loop's own work took longer, nothing else ran: memory contention, frequency or more work",
-            ),
+            Self::OwnInflation => {
+                f.write_str("the loop ran for longer than usual, in its own code or system calls")
+            }
             Self::OwnCode => f.write_str("the loop's own work"),
-            Self::Overrun(because) => write!(f, "the cycle before had not ended, because of: {because}"),
+            Self::Overrun(because) => {
+                write!(f, "the cycle before had not ended, because of: {because}")
+            }
             Self::EventsLost => f.write_str("unexplained: events lost"),
             Self::NoEvents => f.write_str("unexplained: no events"),
         }

@@ -63,19 +63,23 @@ pub struct ConditionExplanation {
     pub silent_segments: u64,
     /// Cycles by how they were woken: `direct`, `deferred`, `not-asleep`, …
     pub woken: BTreeMap<String, u64>,
-    /// Late cycles.
+    /// Late cycles, those that overran their period included.
     pub late: u64,
-    /// Latency of the late cycles, in nanoseconds.
+    /// Cycles whose response took longer than their period.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub overran: u64,
+    /// Time that the late cycles lost, in nanoseconds: their latency, and where one overran what its
+    /// work took beyond the usual.
     pub late_ns: u64,
     /// The part of it that is explained, in nanoseconds.
     pub late_explained_ns: u64,
-    /// Latency of all cycles, in nanoseconds.
+    /// Time that all cycles lost, likewise, in nanoseconds.
     pub all_ns: u64,
     /// The part of it that is explained, in nanoseconds.
     pub all_explained_ns: u64,
     /// What was usual in the first repetition.
     pub usual: Usual,
-    /// Causes of latency: those of late cycles first, by their time in them.
+    /// Causes of the time lost: those of late cycles first, by their time in them.
     pub causes: Vec<CauseFigures>,
     /// The causes beyond those listed: every thread that ever ran is one, by its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,7 +94,7 @@ pub struct ConditionExplanation {
     /// What else ran on the loop's CPUs, in cycles and between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interference: Option<InterferenceFigures>,
-    /// The worst cycles, largest latency first.
+    /// The worst cycles, most time lost first.
     pub worst: Vec<LateCycle>,
     /// The cycles that took longest by themselves, where the loop timed its sections.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -198,6 +202,7 @@ impl ConditionExplanation {
                 .map(|(word, count)| ((*word).into(), *count))
                 .collect(),
             late: totals.late,
+            overran: totals.overran,
             late_ns: totals.late_ns,
             late_explained_ns: totals.late_explained_ns,
             all_ns: totals.all_ns,

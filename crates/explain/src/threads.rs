@@ -1,5 +1,5 @@
-//! The states of all threads over the window, and who waits on each CPU's queue: what a chain of
-//! waits and a throttled CPU are told by.
+//! The states of all threads over the window, and each CPU's queue of ready threads: the evidence
+//! for chains of waits and for throttling.
 
 use crate::cpu::{Context, Given};
 use crate::track::{Happened, Mark, Track};

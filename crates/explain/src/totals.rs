@@ -11,23 +11,29 @@ use std::collections::HashMap;
 pub struct Totals {
     /// Above this latency a cycle is late, in nanoseconds.
     pub threshold_ns: u64,
+    /// A cycle whose response takes longer overran, and counts as late too; 0 without a period. In
+    /// nanoseconds.
+    pub period_ns: u64,
     /// Cycles added.
     pub cycles: u64,
     /// Cycles without events, counted by whoever left them out.
     pub not_covered: u64,
     /// Cycles by how they were woken.
     pub woken: HashMap<&'static str, u64>,
-    /// Late cycles.
+    /// Late cycles, those that overran included.
     pub late: u64,
-    /// Latency of all late cycles, in nanoseconds.
+    /// Cycles that overran their period.
+    pub overran: u64,
+    /// Time that the late cycles lost, in nanoseconds: their latency, and where one overran what its
+    /// work took beyond its usual time.
     pub late_ns: u64,
     /// The part of it that the events explain, in nanoseconds.
     pub late_explained_ns: u64,
-    /// Latency of all cycles, in nanoseconds.
+    /// Time that all cycles lost, likewise, in nanoseconds.
     pub all_ns: u64,
     /// The part of it that the events explain, in nanoseconds.
     pub all_explained_ns: u64,
-    /// Causes of latency, over all cycles and over late ones.
+    /// Causes of the time lost, over all cycles and over late ones.
     pub causes: HashMap<Cause, CauseSum>,
     /// What the work's time was spent on besides the work itself.
     pub inflation: HashMap<Cause, CauseSum>,
@@ -35,7 +41,7 @@ pub struct Totals {
     pub execution_ns: u64,
     /// What else ran on the loop's CPUs, added by whoever has it.
     pub interference: Interference,
-    /// The worst cycles, by latency, largest first.
+    /// The worst cycles, by the time lost, largest first.
     pub worst: Vec<Explained>,
     /// The cycles that took longest by themselves, the longest first.
     pub longest: Vec<Explained>,
@@ -112,15 +118,17 @@ const LONGEST: usize = 3;
 const MOST_CAUSES: usize = 10_000;
 
 impl Totals {
-    /// Nothing added yet. `threshold_ns`: above it a cycle is late; `keep_worst`: how many cycles
-    /// to keep.
-    pub fn new(threshold_ns: u64, keep_worst: usize, bands: Bands) -> Self {
+    /// Nothing added yet. `threshold_ns`: above it a cycle is late; `period_ns`: beyond it a response
+    /// overran; `keep_worst`: how many cycles to keep.
+    pub fn new(threshold_ns: u64, period_ns: u64, keep_worst: usize, bands: Bands) -> Self {
         Self {
             threshold_ns,
+            period_ns,
             cycles: 0,
             not_covered: 0,
             woken: HashMap::new(),
             late: 0,
+            overran: 0,
             late_ns: 0,
             late_explained_ns: 0,
             all_ns: 0,
@@ -141,19 +149,24 @@ impl Totals {
     /// Adds a cycle.
     pub fn add(&mut self, cycle: &Explained) {
         let latency_ns = cycle.latency_ns();
-        let explained_ns = cycle.explained_ns();
-        let is_late = latency_ns > self.threshold_ns;
+        let overran = overran_of(cycle, self.period_ns);
+        let is_late = overran || latency_ns > self.threshold_ns;
+        let lost = pieces_lost(cycle, overran);
+        let lost_ns: u64 = lost.iter().map(Piece::ns).sum();
+        let explained = lost.iter().filter(|piece| piece.cause.is_explained());
+        let explained_ns: u64 = explained.map(Piece::ns).sum();
         self.cycles += 1;
         *self.woken.entry(cycle.woken.word()).or_default() += 1;
-        self.all_ns += latency_ns;
+        self.all_ns += lost_ns;
         self.all_explained_ns += explained_ns;
         if is_late {
             self.late += 1;
-            self.late_ns += latency_ns;
+            self.overran += u64::from(overran);
+            self.late_ns += lost_ns;
             self.late_explained_ns += explained_ns;
         }
         let number = cycle.sample.cycle;
-        add_causes(&mut self.causes, &cycle.latency, is_late, number);
+        add_causes(&mut self.causes, &lost, is_late, number);
         add_causes(&mut self.inflation, &cycle.execution, is_late, number);
         self.execution_ns += cycle.execution.iter().map(Piece::ns).sum::<u64>();
         let within = |(low, high): (u64, u64)| (low..=high).contains(&latency_ns);
@@ -164,15 +177,29 @@ impl Totals {
             self.p999.add(cycle);
         }
         let length = |cycle: &Explained| cycle.sample.execution_ns();
-        keep(
-            &mut self.worst,
-            self.keep_worst,
-            cycle,
-            Explained::latency_ns,
-        );
+        let period_ns = self.period_ns;
+        let time_lost = |cycle: &Explained| {
+            let pieces = pieces_lost(cycle, overran_of(cycle, period_ns));
+            pieces.iter().map(Piece::ns).sum::<u64>()
+        };
+        keep(&mut self.worst, self.keep_worst, cycle, time_lost);
         let longest = self.keep_worst.min(LONGEST);
         keep(&mut self.longest, longest, cycle, length);
     }
+}
+
+/// Whether its response took longer than its period.
+fn overran_of(cycle: &Explained, period_ns: u64) -> bool {
+    let response_ns = u64::try_from(cycle.sample.response_ns()).unwrap_or(0);
+    period_ns > 0 && response_ns > period_ns
+}
+
+/// What a cycle's time was lost to: its latency, and where it overran what its work took beyond the
+/// usual.
+fn pieces_lost(cycle: &Explained, overran: bool) -> Vec<Piece> {
+    let work = cycle.execution.iter().filter(|_| overran);
+    let work = work.filter(|piece| piece.cause != Cause::OwnCode);
+    cycle.latency.iter().chain(work).cloned().collect()
 }
 
 /// Keeps so many cycles, by what they are ordered by, the largest first.

@@ -1,5 +1,5 @@
-//! What a blocked loop waited for: the thread that ended the wait, the one that this waited for in
-//! turn, and what the last of them did meanwhile. How it is found is in `path::waits`.
+//! The reason of a blocked loop's wait: the thread that ended it, the threads that this one waited
+//! for in turn, and what the last of them was doing. `path::waits` finds it.
 
 use crate::cause::{InterruptName, Named};
 use std::fmt;
@@ -11,13 +11,13 @@ pub struct Wait {
     /// The thread that ended the wait, the one that it waited for, and so on; empty if no thread
     /// ended it.
     pub chain: Vec<Thread>,
-    /// What the last thread of the chain did meanwhile; without one, what ended the wait.
+    /// State of the chain's last thread during the wait; without a chain, the end of the wait.
     pub meanwhile: Meanwhile,
     /// Whether the loop's own wait was uninterruptible (state D): a lock or I/O of the kernel.
     pub uninterruptible: bool,
 }
 
-/// What the last thread of a chain did, or what ended its wait.
+/// State of a chain's last thread during a wait, or the end of a wait.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Meanwhile {
     /// It ran.

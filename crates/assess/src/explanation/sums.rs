@@ -12,6 +12,7 @@ struct Condition {
     condition: String,
     thread: String,
     threshold_from: String,
+    period_ns: u64,
     totals: Totals,
     usual: Option<Usual>,
     segments: HashMap<u64, u32>,
@@ -68,7 +69,7 @@ impl Sums {
                 None if latencies.len() < 1000 => "its own 99th percentile".into(),
                 None => "its own 99.9th percentile".into(),
             };
-            condition.totals = Totals::new(threshold_ns, order.worst, bands);
+            condition.totals = Totals::new(threshold_ns, condition.period_ns, order.worst, bands);
             condition.totals.not_covered = condition.uncovered;
         }
         Ok(new)
@@ -143,13 +144,15 @@ impl Sums {
         let is_same = |of: &Condition| {
             (&*of.phase, &*of.condition, &*of.thread) == (&*record.phase, &*record.condition, name)
         };
+        let period_ns = loops.period_ns(number);
         let place = self.conditions.iter().position(is_same).unwrap_or_else(|| {
             self.conditions.push(Condition {
                 phase: record.phase.clone(),
                 condition: record.condition.clone(),
                 thread: name.into(),
                 threshold_from: String::new(),
-                totals: Totals::new(0, 0, Bands::of(&mut [])),
+                period_ns,
+                totals: Totals::new(0, 0, 0, Bands::of(&mut [])),
                 usual: None,
                 segments: HashMap::new(),
                 latencies: Vec::new(),

@@ -271,6 +271,7 @@ fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
         silent_segments: 0,
         woken: Default::default(),
         late: 0,
+        overran: 0,
         late_ns: 0,
         late_explained_ns: 0,
         all_ns: 1_000_000,

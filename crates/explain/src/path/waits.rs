@@ -1,6 +1,6 @@
-//! What a blocked loop waited for: its waker's own time is cut into what that thread did meanwhile,
-//! and where it was blocked itself, its waker's in turn. The same walk as a critical path, backwards
-//! from the end of the wait.
+//! Splits a blocked loop's wait by what its waker was doing: running, ready, asleep, or blocked on a
+//! thread whose time is split in turn. This is a walk along the critical path, backwards from the
+//! end of the wait.
 
 use super::Cut;
 use crate::cause::Cause;
@@ -24,7 +24,7 @@ struct Link<'a> {
 }
 
 impl Cut<'_> {
-    /// Neither on a CPU nor ready.
+    /// The loop is neither on a CPU nor ready.
     pub(super) fn blocked(&mut self, interval: &Interval, stretch: Stretch) {
         let track = self.window.track;
         let priority = match ended_by(track, interval) {
@@ -74,7 +74,7 @@ impl Cut<'_> {
         Some(Link { chain, ..*link })
     }
 
-    /// What the last thread of a chain did with a stretch of time.
+    /// Splits a stretch of time by the state of the chain's last thread.
     fn spent_by(&mut self, link: &Link<'_>, from_ns: u64, to_ns: u64) {
         let threads = self.window.threads;
         let Some(track) = link.chain.last().and_then(|last| threads.track(last.id)) else {

@@ -2,7 +2,7 @@
 //! out by hand.
 
 use crate::stream::*;
-use wakepath_explain::Explained;
+use wakepath_explain::{Bands, Explained, Totals};
 use wakepath_timeline::{Interrupt, Left, SoftIrq, Thread, What};
 
 wakepath_test_program::tests![
@@ -19,6 +19,7 @@ wakepath_test_program::tests![
     an_interrupt_that_is_taken_shows_a_section_that_can_not_be_preempted,
     without_any_interrupt_a_thread_that_runs_on_is_unexplained_in_its_cause,
     one_page_fault_does_not_take_the_blame_for_longer_work,
+    a_cycle_that_overran_is_late_by_what_its_work_waited_for,
 ];
 
 const HOLDER: u32 = 300;
@@ -243,4 +244,19 @@ fn one_page_fault_does_not_take_the_blame_for_longer_work() {
     let cycle = stream.explain().remove(0);
     assert_eq!(of_kind(&cycle, "page-fault"), 5_000);
     assert_eq!(of_kind(&cycle, "own-inflation"), 29_995_000);
+}
+
+fn a_cycle_that_overran_is_late_by_what_its_work_waited_for() {
+    let (_, cycle) = kept_off_by(49);
+    let late_with = |period_ns| {
+        let mut totals = Totals::new(MS, period_ns, 1, Bands::of(&mut []));
+        totals.add(&cycle);
+        let most = totals.causes.iter().max_by_key(|(_, sum)| sum.late_ns);
+        let (cause, sum) = most.expect("a cause");
+        (totals.overran, totals.late, cause.kind(), sum.late_ns)
+    };
+    // It ended 882 µs after it was due, and was woken in time.
+    assert_eq!(late_with(800 * US), (1, 1, "priority-inversion", 800 * US));
+    let (overran, late, ..) = late_with(900 * US);
+    assert_eq!((overran, late), (0, 0));
 }

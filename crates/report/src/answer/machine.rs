@@ -19,7 +19,10 @@ pub(super) fn matters(
     assessment: &Assessment,
     explanation: Option<&Explanation>,
 ) -> (Vec<Matter>, usize) {
-    let mut matters: Vec<Matter> = overruns(assessment).into_iter().collect();
+    // Where a trace shows what made cycles overrun, that is the answer.
+    let is_explained = explanation.is_some_and(|of| of.conditions.iter().any(|of| of.overran > 0));
+    let overruns = overruns(assessment).filter(|_| !is_explained);
+    let mut matters: Vec<Matter> = overruns.into_iter().collect();
     let causes = explanation.map(|explanation| causes(assessment, explanation));
     matters.extend(causes.unwrap_or_default());
     let bad = worst_checks(assessment);
@@ -141,11 +144,15 @@ fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<Matter> {
     let mut sums: Vec<Sum<'_>> = Vec::new();
     let conditions = explanation.conditions.iter();
     for of in conditions.filter(|of| recommended.as_ref().is_none_or(|it| *it == of.condition)) {
-        for cause in of.causes.iter().filter(|cause| cause.late_ns > 0) {
-            let Some(remedy) = &cause.remedy else {
-                continue;
+        let usual = |cause: &&CauseFigures| matches!(&*cause.kind, "path" | "timer-delivery");
+        let late = of.causes.iter().filter(|cause| cause.late_ns > 0);
+        for cause in late.filter(|cause| !usual(cause)) {
+            // The largest cause is the answer, whether anything can be done about it or not.
+            let remedy = cause.remedy.as_deref().unwrap_or_default();
+            let alike = |sum: &&mut Sum<'_>| {
+                let same = remedy.is_empty() && sum.causes == [&*cause.cause];
+                (sum.kind, sum.remedy) == (&*cause.kind, remedy) && (!remedy.is_empty() || same)
             };
-            let alike = |sum: &&mut Sum<'_>| (sum.kind, sum.remedy) == (&*cause.kind, &**remedy);
             match sums.iter_mut().find(alike) {
                 Some(sum) => {
                     if !sum.causes.contains(&&*cause.cause) {

@@ -116,9 +116,16 @@ fn heading(text: &mut String, of: &ConditionExplanation) {
         0 => "–".into(),
         whole => format!("{:.1} %", 100.0 * part as f64 / whole as f64),
     };
+    let overran = match of.overran {
+        0 => String::new(),
+        overran => format!(
+            ", or longer than {} period ({overran})",
+            if overran == 1 { "its" } else { "their" }
+        ),
+    };
     let _ = write!(
         text,
-        "  {} of {} cycles later than {} ({})",
+        "  {} of {} cycles later than {} ({}){overran}",
         of.late,
         of.cycles,
         time(of.threshold_ns),
@@ -127,12 +134,12 @@ fn heading(text: &mut String, of: &ConditionExplanation) {
     let _ = match of.late {
         0 => writeln!(
             text,
-            "; {} of all latency explained",
+            "; {} of the time lost is explained",
             share(of.all_explained_ns, of.all_ns)
         ),
         _ => writeln!(
             text,
-            "; {} of their latency explained",
+            "; {} of the time they lost is explained",
             share(of.late_explained_ns, of.late_ns)
         ),
     };
