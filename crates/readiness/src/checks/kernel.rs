@@ -14,8 +14,9 @@ pub const CHECKS: &[Check] = &[
               Jetson Xavier; under CPU stress an RT kernel kept 34 µs on a Raspberry Pi 5, 82 µs \
               on a Pi 4, 330 µs on a Pi 3.",
         now: "",
-        boot: "boot a kernel with PREEMPT_RT (Debian: linux-image-rt-…, Ubuntu: Pro's realtime \
-               kernel, Jetson: nvidia-l4t-rt-kernel, Pi: built with CONFIG_PREEMPT_RT=y)",
+        boot: "boot a kernel with PREEMPT_RT (Debian: linux-image-rt-amd64 or -arm64, Ubuntu: pro \
+               enable realtime-kernel, Raspberry Pi OS: linux-image-rpi-v8-rt, Ubuntu on a Pi: \
+               linux-raspi-realtime, Jetson: nvidia-l4t-rt-kernel)",
         weight: Severity::Notable,
         confidence: Confidence::Source,
         judge: real_time_kernel,
