@@ -10,7 +10,8 @@ use wakepath_statistics::{
     DistributionSummary, MissTally, Quantile, QuantileValue, RankInterval, ValueInterval,
     quantile_rank_interval,
 };
-use wakepath_verdict::{DueTally, Judgement, Limits, Outcome, Reason, judged, shown_by};
+use wakepath_timeline::Lack;
+use wakepath_verdict::{DueTally, Judgement, Limits, Misses, Outcome, Reason, judged, shown_by};
 
 /// The histograms of a condition's threads, added up; `None` where it has samples.
 pub(crate) fn counted(manifest: &Manifest, condition: &ConditionSegments<'_>) -> Option<Counted> {
@@ -262,15 +263,32 @@ pub(crate) fn judged_by_histogram(
 
 /// With what the tool does not record as a reason against passing, and without the figures that
 /// would rest on it.
-pub(crate) fn held_back(mut judgement: Judgement, imported: &Imported) -> Judgement {
-    if !imported.has_work() {
-        let cycles = &mut judgement.cycles;
-        (cycles.execution, cycles.response, cycles.longest_outage) = (None, None, None);
-    }
+pub(crate) fn held_back(judgement: Judgement, imported: &Imported) -> Judgement {
+    let mut judgement = as_known(judgement, imported);
     judgement.more = None;
     let lacks = wakepath_verdict::counted(imported.lacks.len() as u64, "thing", "things");
     let what = format!("{lacks} that a verdict rests on, listed below");
     judgement.with(Reason::NotRecorded { what })
+}
+
+/// With those figures alone that the tool's recording shows.
+pub(crate) fn as_known(mut judgement: Judgement, imported: &Imported) -> Judgement {
+    let cycles = &mut judgement.cycles;
+    if !imported.has_work() {
+        (cycles.execution, cycles.response, cycles.longest_outage) = (None, None, None);
+        cycles.overruns = None;
+    }
+    // No cycle was asked what it came after, or what its work said.
+    if imported.is_made_of_events() || !imported.histograms.is_empty() {
+        (cycles.late_after_overrun, cycles.work_faults) = (None, None);
+    }
+    if imported.lacks.contains(&Lack::SkippedPeriods) || !imported.histograms.is_empty() {
+        (cycles.skipped, cycles.skipped_at_end) = (None, None);
+    }
+    if imported.lacks.contains(&Lack::Order) {
+        cycles.misses = cycles.misses.map(Misses::without_order);
+    }
+    judgement
 }
 
 /// Whether values were beyond the histogram's range: how late each was is lost.

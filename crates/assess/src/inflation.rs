@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use wakepath_scenario::KnownCpus;
     use wakepath_timeline::{DueTimes, Sample, SampleFlags};
-    use wakepath_verdict::{Condition, ConditionName, CycleRecord, JudgedWindow, Provenance};
+    use wakepath_verdict::{Condition, ConditionName, CycleRecord, Gaps, JudgedWindow, Provenance};
 
     const SCENARIO: &str = "
         name = \"a\"
@@ -185,6 +185,7 @@ mod tests {
             end_cycle: count,
             thread: 0,
             lost: 0,
+            gaps: Gaps::Skipped,
         };
         record.add(window, &samples).unwrap();
         let name = ConditionName {

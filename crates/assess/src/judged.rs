@@ -8,12 +8,12 @@ use crate::error::AssessmentError;
 use crate::imported;
 use crate::picture::{Gatherer, Picture, buckets_of_each};
 use std::collections::BTreeMap;
-use wakepath_archive::{Obstacle, Run, SegmentRecord, ThreadEnd, ThreadRecord};
+use wakepath_archive::{Imported, Obstacle, Run, SegmentRecord, ThreadEnd, ThreadRecord};
 use wakepath_scenario::{Criterion, Scenario};
-use wakepath_timeline::Sample;
+use wakepath_timeline::{Lack, Sample};
 use wakepath_verdict::{
-    Condition, ConditionName, CycleRecord, EarlyEnd, EffectivePolicy, JudgedWindow, Judgement,
-    Provenance, ServedUntil, SkippedCounts, UnprovenLoad, Until, judge,
+    Condition, ConditionName, CycleRecord, EarlyEnd, EffectivePolicy, Gaps, JudgedWindow,
+    Judgement, Provenance, ServedUntil, SkippedCounts, UnprovenLoad, Until, judge,
 };
 
 /// A run's conditions, each judged by its cycles alone.
@@ -48,7 +48,8 @@ pub(crate) fn judged_conditions<'a>(
             }),
             None => {
                 let criterion = condition.criterion(&scenario.criterion);
-                let mut gatherer = drawn.then(|| Gatherer::new(&criterion));
+                let criterion = has_criterion(run, scenario, &condition).then_some(&criterion);
+                let mut gatherer = drawn.then(|| Gatherer::new(criterion));
                 let mut gather = |segment: &SegmentRecord, window, samples: &[Sample]| {
                     if let Some(gatherer) = &mut gatherer {
                         let place = (segment.segment, segment.repetition);
@@ -106,6 +107,7 @@ pub(crate) fn judged_with(
             end_cycle: window_end(thread, last),
             thread: thread.thread.into(),
             lost: thread.lost.unwrap_or(0),
+            gaps: gaps(run, thread),
         };
         let until = served_until(thread);
         let counts = SkippedCounts::of(thread.skipped, thread.lost, until, &samples);
@@ -124,15 +126,31 @@ pub(crate) fn judged_with(
         },
         &criterion,
     );
-    Ok(match &run.manifest.imported {
+    Ok(
+        match (
+            &run.manifest.imported,
+            has_criterion(run, scenario, condition),
+        ) {
+            (Some(imported), true) => imported::held_back(judgement, imported),
+            (Some(imported), false) => imported::as_known(judgement, imported).without_criterion(),
+            (None, true) => judgement,
+            (None, false) => judgement.without_criterion(),
+        },
+    )
+}
+
+/// Whether somebody said what is to be held.
+pub(crate) fn has_criterion(
+    run: &Run,
+    scenario: &Scenario,
+    condition: &ConditionSegments<'_>,
+) -> bool {
+    match &run.manifest.imported {
         // Its scenario is made of what was seen: only a latency is the user's own word.
-        Some(imported) if imported.is_watched() && scenario.criterion.latency_ns.is_none() => {
-            judgement.without_criterion()
-        }
-        Some(imported) => imported::held_back(judgement, imported),
-        None if measures_caches(condition) => judgement.without_criterion(),
-        None => judgement,
-    })
+        Some(imported) if imported.is_watched() => scenario.criterion.latency_ns.is_some(),
+        Some(_) => true,
+        None => !measures_caches(condition),
+    }
 }
 
 /// What a thread of a segment is judged as.
@@ -224,6 +242,25 @@ pub fn window_end(thread: &ThreadRecord, last_cycle: Option<u64>) -> u64 {
             .max(thread.first_judged_cycle)
             .min(thread.expected),
         _ => thread.expected,
+    }
+}
+
+/// What a due time of a thread without a sample means.
+pub(crate) fn gaps(run: &Run, thread: &ThreadRecord) -> Gaps {
+    let imported = run.manifest.imported.as_ref();
+    let knows = |lack| imported.is_none_or(|imported| !imported.lacks.contains(&lack));
+    if !knows(Lack::SkippedPeriods) {
+        return Gaps::Unseen;
+    }
+    if !imported.is_some_and(Imported::is_watched) {
+        return Gaps::Skipped;
+    }
+    let is_marked = thread.effective.details.get("marked") == Some(&true.into());
+    match thread.skipped {
+        None => Gaps::Unseen,
+        // Each cycle passes its marks, however it came to run.
+        Some(_) if is_marked => Gaps::Skipped,
+        Some(_) => Gaps::UnseenWhileRunning,
     }
 }
 

@@ -98,7 +98,10 @@ impl TrialRun {
             run: assessment.run.directory.clone(),
             outcome: assessment.outcome.to_string(),
             due: conditions.iter().map(|one| one.cycles.scheduled).sum(),
-            missed: conditions.iter().map(|one| one.cycles.misses.missed).sum(),
+            missed: conditions
+                .iter()
+                .filter_map(|one| one.cycles.missed())
+                .sum(),
             p99_us: latencies().map(p99).sum::<f64>() / latencies().count() as f64 / 1e3,
             max_us: largest as f64 / 1e3,
         })

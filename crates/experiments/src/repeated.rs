@@ -104,7 +104,7 @@ impl GuestRun {
                 phase: judged.name.phase.clone(),
                 policy: parts.join(", "),
                 scheduled: judged.cycles.scheduled,
-                skipped: judged.cycles.skipped,
+                skipped: judged.cycles.skipped.unwrap_or(0),
                 latency: judged.cycles.latency_as_scheduled.clone(),
                 execution: judged.cycles.execution.clone(),
                 response: judged.cycles.response.clone(),

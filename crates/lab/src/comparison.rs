@@ -217,7 +217,7 @@ fn row(cycles: &CycleSummary) -> Vec<Cell> {
     let most = |distribution: &Option<DistributionSummary>| distribution.as_ref().map(|d| d.max);
     vec![
         Cell::of(cycles.scheduled),
-        Cell::of(cycles.skipped),
+        cycles.skipped.map(Cell::of).into(),
         micros(latency.as_ref().map(|d| d.min)),
         micros(quantile(latency, Quantile::P50)),
         micros(quantile(latency, Quantile::P99)),

@@ -125,7 +125,7 @@ fn counts(cycles: &CycleSummary) -> BTreeMap<String, i64> {
     for (name, count) in [
         ("scheduled", cycles.scheduled),
         ("executed", cycles.executed),
-        ("skipped", cycles.skipped),
+        ("skipped", cycles.skipped.unwrap_or(0)),
     ] {
         counts.insert(name.to_owned(), whole(count));
     }

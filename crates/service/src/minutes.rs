@@ -5,7 +5,7 @@ use crate::history::Minute;
 use wakepath_scenario::Criterion;
 use wakepath_statistics::LatencyHistogram;
 use wakepath_timeline::{DueTimes, Sample};
-use wakepath_verdict::{Account, DueTally, Fate, Inconsistency, JudgedWindow, Limits, Until};
+use wakepath_verdict::{Account, DueTally, Fate, Gaps, Inconsistency, JudgedWindow, Limits, Until};
 
 const MINUTE_NS: u64 = 60_000_000_000;
 
@@ -96,7 +96,7 @@ impl Minutes {
                 histogram.record(latency_ns);
                 *sum_ns = sum_ns.saturating_add(latency_ns.max(0).cast_unsigned());
             }
-            Fate::Lost(gap) => lost = gap.count,
+            Fate::Unknown(gap) => lost = gap.count,
             Fate::Skipped(_) => {}
         });
         if outcome.is_ok() {
@@ -116,6 +116,7 @@ impl Minutes {
             end_cycle: u64::MAX,
             thread: 0,
             lost: 0,
+            gaps: Gaps::Skipped,
         });
         match resumes {
             Some(_) => self.account.lose_all_until_next(lost),
@@ -136,7 +137,7 @@ impl Minutes {
     pub fn turn(&mut self, sample: &Sample, offset_ns: i128) {
         self.offset_ns = offset_ns;
         let due = self.due_times(sample);
-        self.account.is_due(due);
+        self.account.is_due(due, Gaps::Skipped);
     }
 
     /// The minute as far as it has come, where anything came; another begins.

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use wakepath_archive::{ArchiveError, Run, SegmentRecord, ThreadRecord};
 use wakepath_directory::{Directory, Trust};
 use wakepath_scenario::Criterion;
-use wakepath_verdict::{ConditionName, JudgedWindow, Until};
+use wakepath_verdict::{ConditionName, Gaps, JudgedWindow, Until};
 
 /// Rounds under way: nobody else measures into their directory.
 #[derive(Debug)]
@@ -233,6 +233,7 @@ impl Rounds {
             end_cycle: thread.expected,
             thread: thread.thread.into(),
             lost: thread.lost.unwrap_or(0),
+            gaps: Gaps::Skipped,
         });
         let mut recent = Recent::default();
         let seen = Seen {

@@ -4,7 +4,7 @@
 use crate::judge::CLUSTER_GAP;
 use crate::tally::since;
 use crate::{Consistency, DueTally, Inconsistency, Limits, Outage};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use wakepath_statistics::{MissClusters, MissTally};
 use wakepath_timeline::{DueTimes, Sample, SampleFlags};
@@ -28,6 +28,22 @@ pub struct JudgedWindow {
     pub thread: u32,
     /// Samples of it that were lost on the way to the recording.
     pub lost: u64,
+    /// What a due time without a sample means.
+    pub gaps: Gaps,
+}
+
+/// What a due time without a sample means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gaps {
+    /// No cycle ran: the loop records each of its cycles.
+    #[default]
+    Skipped,
+    /// No cycle ran, unless the due time passed while the cycle before it ran. Kernel events show a
+    /// cycle by its wake-up, and a loop that catches up runs without one.
+    UnseenWhileRunning,
+    /// Nothing: the due times themselves are an assumption.
+    Unseen,
 }
 
 impl JudgedWindow {
@@ -83,8 +99,9 @@ pub enum Fate<'a> {
     },
     /// No cycle ran at one or several due times in a row.
     Skipped(Gap),
-    /// The samples of due times in a row are lost.
-    Lost(Gap),
+    /// Nobody knows what became of due times in a row: their samples are lost, or nothing shows
+    /// them.
+    Unknown(Gap),
 }
 
 /// Due times in a row without a sample.
@@ -117,6 +134,18 @@ impl Gap {
     /// The latency that the first suffered, in nanoseconds.
     pub fn longest_ns(self) -> i64 {
         self.until_ns.wrapping_sub(self.due_ns).cast_signed()
+    }
+
+    /// The first ones of it of which nobody knows what became.
+    fn unseen(self, gaps: Gaps, ended_before_ns: Option<u64>) -> u64 {
+        match (gaps, ended_before_ns) {
+            (Gaps::Skipped, _) => 0,
+            (Gaps::Unseen, _) | (_, None) => self.count,
+            (Gaps::UnseenWhileRunning, Some(ended_ns)) => {
+                let ran_ns = ended_ns.saturating_sub(self.due_ns);
+                ran_ns.div_ceil(self.period_ns.max(1)).min(self.count)
+            }
+        }
     }
 
     fn split(self, count: u64) -> (Self, Self) {
@@ -162,8 +191,9 @@ struct Open {
 /// Samples that are known to be lost and not yet seen as a gap.
 #[derive(Debug, Clone, Copy)]
 enum Lost {
-    So(u64),
-    /// All until the next sample, and so many perhaps after it.
+    /// This many.
+    Some(u64),
+    /// All until the next sample, and this many perhaps after it.
     AllUntilNext(u64),
 }
 
@@ -187,12 +217,13 @@ impl Account {
 
     /// Begins a segment of a thread. A loop without a known end has `u64::MAX` for it.
     pub fn begin(&mut self, window: JudgedWindow) {
+        self.tally.skips_unknown |= window.gaps == Gaps::Unseen;
         self.open = Some(Open {
             consistency: Consistency::new(window.due, window.first_judged_cycle),
             next: window.first_judged_cycle,
             before_ns: Some(window.due.due_ns(window.first_judged_cycle)),
             has_overrun: false,
-            lost: Lost::So(window.lost),
+            lost: Lost::Some(window.lost),
             window,
         });
     }
@@ -202,10 +233,12 @@ impl Account {
         self.open.is_some()
     }
 
-    /// The due times of the segment under way are these from here on; its cycles keep their numbers.
-    pub fn is_due(&mut self, due: DueTimes) {
+    /// The due times of the segment under way are these from here on, and gaps between its samples
+    /// mean this; its cycles keep their numbers.
+    pub fn is_due(&mut self, due: DueTimes, gaps: Gaps) {
         if let Some(open) = &mut self.open {
-            open.window.due = due;
+            self.tally.skips_unknown |= gaps == Gaps::Unseen;
+            (open.window.due, open.window.gaps) = (due, gaps);
             open.consistency.is_due(due);
         }
     }
@@ -214,7 +247,7 @@ impl Account {
     pub fn lose(&mut self, samples: u64) {
         if let Some(open) = &mut self.open {
             open.lost = match open.lost {
-                Lost::So(before) => Lost::So(before.saturating_add(samples)),
+                Lost::Some(before) => Lost::Some(before.saturating_add(samples)),
                 Lost::AllUntilNext(after) => Lost::AllUntilNext(after.saturating_add(samples)),
             };
         }
@@ -275,7 +308,7 @@ impl Account {
         let gap = open.next..sample.cycle.min(end);
         self.gap(open, gap, (sample.wake_ns, sample.end_ns), each);
         if let Lost::AllUntilNext(after) = open.lost {
-            open.lost = Lost::So(after);
+            open.lost = Lost::Some(after);
         }
         if sample.cycle >= end {
             open.next = end;
@@ -318,7 +351,7 @@ impl Account {
             self.outage(open.before_ns, end_ns);
             self.tally.threads.insert(open.window.thread);
         }
-        let (Lost::So(rest) | Lost::AllUntilNext(rest)) = open.lost;
+        let (Lost::Some(rest) | Lost::AllUntilNext(rest)) = open.lost;
         self.tally.lost_elsewhere = self.tally.lost_elsewhere.saturating_add(rest);
         self.clusters.end_series();
     }
@@ -371,19 +404,26 @@ impl Account {
         self.tally.window_ns = self.tally.window_ns.saturating_add(window_ns);
         let lost = match &mut open.lost {
             Lost::AllUntilNext(_) => gap.count,
-            Lost::So(known) => {
+            Lost::Some(known) => {
                 let lost = gap.count.min(*known);
                 *known -= lost;
                 lost
             }
         };
         let (lost, skipped) = gap.split(lost);
+        let ended_before_ns = open.before_ns;
         if lost.count > 0 {
             self.tally.lost += lost.count;
             self.clusters.end_series();
             // The lost cycles ended some time.
             open.before_ns = None;
-            each(Fate::Lost(lost));
+            each(Fate::Unknown(lost));
+        }
+        let (unseen, skipped) = skipped.split(skipped.unseen(open.window.gaps, ended_before_ns));
+        if unseen.count > 0 {
+            self.tally.unseen += unseen.count;
+            self.clusters.end_series();
+            each(Fate::Unknown(unseen));
         }
         if skipped.count == 0 {
             return;

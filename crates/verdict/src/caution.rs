@@ -60,6 +60,13 @@ pub enum Caution {
     },
 }
 
+impl Caution {
+    /// Whether it speaks of missed due times.
+    pub(crate) fn is_of_misses(&self) -> bool {
+        matches!(self, Self::FewEvents { .. } | Self::MissesCluster { .. })
+    }
+}
+
 impl fmt::Display for Caution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

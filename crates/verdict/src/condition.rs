@@ -4,6 +4,7 @@ use crate::{
     Caution, CycleRecord, CycleSummary, MoreNeeded, Observation, Outcome, Provenance, Reason,
 };
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::fmt;
 use wakepath_timeline::Policy;
 
@@ -44,8 +45,8 @@ pub struct Judgement {
     pub observations: Vec<Observation>,
     /// How much longer the run must be, where a longer one would decide it.
     pub more: Option<MoreNeeded>,
-    /// How far from the criterion; compares policies that passed.
-    pub margin: Margin,
+    /// How far from the criterion; compares policies that passed. `None` without a criterion.
+    pub margin: Option<Margin>,
     /// The figures judged.
     pub cycles: CycleSummary,
 }
@@ -64,6 +65,10 @@ impl Judgement {
     #[must_use]
     pub fn without_criterion(mut self) -> Self {
         self.more = None;
+        self.margin = None;
+        self.cycles = self.cycles.without_criterion();
+        // They speak of misses.
+        self.cautions.retain(|caution| !caution.is_of_misses());
         self.reasons
             .retain(|reason| reason.bearing() == Outcome::Invalid);
         self.with(Reason::NoCriterion)
@@ -80,6 +85,20 @@ pub struct Margin {
     pub head_room: f64,
     /// Due times observed. Maxima of unequal counts don't compare.
     pub count: u64,
+}
+
+impl Margin {
+    /// Orders by the share of due times missed; no margin comes first.
+    pub fn by_misses(one: Option<Self>, other: Option<Self>) -> Ordering {
+        let missed = |of: Option<Self>| of.map_or(-1.0, |margin| margin.miss_fraction);
+        missed(one).total_cmp(&missed(other))
+    }
+
+    /// Orders by the share of due times missed, then by the room left, most room first.
+    pub fn by_tightness(one: Option<Self>, other: Option<Self>) -> Ordering {
+        let room = |of: Option<Self>| of.map_or(f64::INFINITY, |margin| margin.head_room);
+        Self::by_misses(one, other).then(room(other).total_cmp(&room(one)))
+    }
 }
 
 impl fmt::Display for ConditionName {

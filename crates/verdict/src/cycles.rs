@@ -31,7 +31,7 @@ impl Values {
         match fate {
             Fate::Ran { sample, .. } => self.ran(sample),
             Fate::Skipped(gap) => self.latency_of_skipped.extend(gap.suffered_ns()),
-            Fate::Lost(_) => {}
+            Fate::Unknown(_) => {}
         }
     }
 

@@ -103,12 +103,12 @@ pub fn judged(
         cautions: Vec::new(),
         observations: Vec::new(),
         more: more.filter(|_| outcome == Outcome::Undecided),
-        margin: margin(tally, criterion),
+        margin: Some(margin(tally, criterion)),
         cycles: CycleSummary::from(tally),
     }
 }
 
-/// The figures of a history whose criterion does not fit its loop: nothing is judged.
+/// The figures of a history whose criterion does not fit its loop.
 pub fn not_fitting(name: &ConditionName, tally: &DueTally) -> Judgement {
     Judgement {
         name: name.clone(),
@@ -117,12 +117,8 @@ pub fn not_fitting(name: &ConditionName, tally: &DueTally) -> Judgement {
         cautions: Vec::new(),
         observations: Vec::new(),
         more: None,
-        margin: Margin {
-            miss_fraction: tally.misses.fraction(),
-            head_room: 0.0,
-            count: tally.scheduled(),
-        },
-        cycles: CycleSummary::from(tally),
+        margin: None,
+        cycles: CycleSummary::from(tally).without_criterion(),
     }
 }
 

@@ -22,7 +22,7 @@ mod summary;
 mod tally;
 mod wording;
 
-pub use account::{Account, Fate, Gap, JudgedWindow, Skipped, Until};
+pub use account::{Account, Fate, Gap, Gaps, JudgedWindow, Skipped, Until};
 pub use advice::Advice;
 pub use caution::Caution;
 pub use condition::{Condition, ConditionName, Judgement, Margin};
@@ -40,6 +40,6 @@ pub use overall::{Overall, PolicyOutcome, Recommendation, gravest, overall};
 pub use provenance::{EarlyEnd, EffectivePolicy, FactChange, Provenance, UnprovenLoad};
 pub use reason::{MoreNeeded, Reason};
 pub use skips::{CyclesServed, ServedUntil, SkippedCounts};
-pub use summary::CycleSummary;
+pub use summary::{CycleSummary, Misses};
 pub use tally::{DueTally, Outage, Overruns};
 pub use wording::{count, counted, duration, fraction, upper_fraction};

@@ -33,8 +33,8 @@ pub struct PolicyOutcome {
     pub outcome: Outcome,
     /// Phases (and tasks) that decided it: those with this outcome, or those it was not run in.
     pub decided_by: Vec<String>,
-    /// Its worst margin over all phases.
-    pub margin: Margin,
+    /// Its worst margin over all phases; `None` without a criterion.
+    pub margin: Option<Margin>,
     /// What would bring it to an answer, where it has none yet and something would.
     pub advice: Option<Advice>,
 }
@@ -147,12 +147,8 @@ fn policies(judgements: &[Judgement]) -> Vec<PolicyOutcome> {
         let advice = (outcome == Outcome::Undecided)
             .then(|| advice(&undecided, lacks_places))
             .flatten();
-        let worst = own.iter().map(|judgement| judgement.margin).reduce(worse);
-        let margin = worst.unwrap_or(Margin {
-            miss_fraction: 1.0,
-            head_room: 0.0,
-            count: 0,
-        });
+        let margins = own.iter().filter_map(|judgement| judgement.margin);
+        let margin = margins.reduce(worse);
         PolicyOutcome {
             policy,
             outcome,
@@ -177,7 +173,7 @@ fn recommendation(policies: &[PolicyOutcome]) -> Option<Recommendation> {
     let passed: Vec<(Policy, Margin)> = policies
         .iter()
         .filter(|policy| policy.outcome == Outcome::Passed)
-        .filter_map(|policy| Some((policy.policy?, policy.margin)))
+        .filter_map(|policy| Some((policy.policy?, policy.margin?)))
         .collect();
     if policies.len() < 2 {
         return None;

@@ -55,7 +55,8 @@ impl Overruns {
     }
 }
 
-/// Counts over the judged due times. Those that were due are executed, skipped or lost.
+/// Counts over the judged due times. Those that were due are executed, skipped, lost or
+/// unseen.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DueTally {
@@ -71,6 +72,11 @@ pub struct DueTally {
     pub lost: u64,
     /// Samples known to be lost that left no gap between the judged ones.
     pub lost_elsewhere: u64,
+    /// Due times that nothing shows, though no sample was lost: of a program that kernel events show
+    /// from outside.
+    pub unseen: u64,
+    /// Whether nothing can be said of skipped due times: those of some thread are an assumption.
+    pub skips_unknown: bool,
     /// Executed cycles that missed their due time.
     pub executed_late: u64,
     /// Executed cycles whose due time had passed before the loop came round to wait for it.
@@ -115,6 +121,7 @@ impl DueTally {
             (&mut self.skipped_at_end, later.skipped_at_end),
             (&mut self.lost, later.lost),
             (&mut self.lost_elsewhere, later.lost_elsewhere),
+            (&mut self.unseen, later.unseen),
             (&mut self.executed_late, later.executed_late),
             (&mut self.late_after_overrun, later.late_after_overrun),
             (&mut self.work_faults, later.work_faults),
@@ -125,6 +132,7 @@ impl DueTally {
         for (sum, more) in sums {
             *sum = sum.saturating_add(more);
         }
+        self.skips_unknown |= later.skips_unknown;
         self.overruns.merge(later.overruns);
         self.misses = joined(self.misses, later.misses);
         if let Some(outage) = later.longest_outage {

@@ -308,12 +308,17 @@ fn agree(gathered: &Gathered, assessment: &Assessment) -> std::result::Result<()
         let cycles = &judgement.cycles;
         if (
             cycles.executed as i64,
-            cycles.skipped.saturating_add(cycles.lost) as i64,
+            cycles.skipped.map_or(skipped, |of| {
+                let gaps = of.saturating_add(cycles.lost).saturating_add(cycles.unseen);
+                gaps.min(i64::MAX as u64) as i64
+            }),
         ) != (executed, skipped)
         {
             return Err(format!(
                 "condition {}: {executed} cycles and {skipped} skipped were counted, and {} and {} judged",
-                name.phase, cycles.executed, cycles.skipped
+                name.phase,
+                cycles.executed,
+                cycles.skipped.unwrap_or(0)
             ));
         }
     }
@@ -338,8 +343,8 @@ fn conditions_of(assessment: &Assessment) -> Vec<ConditionRow> {
             task: judgement.name.task.clone().unwrap_or_default(),
             outcome: judgement.outcome.to_string(),
             due: whole(judgement.cycles.scheduled),
-            missed: whole(judgement.cycles.misses.missed),
-            skipped: whole(judgement.cycles.skipped),
+            missed: whole(judgement.cycles.missed().unwrap_or(0)),
+            skipped: whole(judgement.cycles.skipped.unwrap_or(0)),
             latency_limit_ns: assessment.criterion.latency_ns.map(whole),
             // Tasks are held to their own periods.
             deadline_ns: (judgement.name.task.is_none())

@@ -160,7 +160,9 @@ pub(crate) fn figures(
             latencies_of(window, samples, &mut |latency| latencies.push(latency));
         };
         let judgement = judged_with(run, scenario, &condition, &changes, &mut collect)?;
-        let misses = judgement.cycles.misses;
+        // Without a criterion there is nothing to be missed.
+        let misses = judgement.cycles.misses.map(|misses| misses.tally());
+        let misses = misses.unwrap_or_default();
         let mut records: Vec<(u64, i64)> = Vec::new();
         let mut histogram = LatencyHistogram::new();
         for (place, &latency) in (0..).zip(&latencies) {
@@ -218,7 +220,10 @@ fn of_histogram(
     // How many of the overflowed values were late is not known.
     let misses = match counted.bins.iter().any(|bin| bin.overflowed) {
         true => MissTally::default(),
-        false => judgement.cycles.misses,
+        false => judgement
+            .cycles
+            .misses
+            .map_or(MissTally::default(), |misses| misses.tally()),
     };
     let figures = RunFigures {
         run_id: run.manifest.run_id.clone(),
@@ -246,7 +251,7 @@ fn latencies_of(window: JudgedWindow, samples: &[Sample], each: &mut dyn FnMut(i
     let _ = Account::new(Limits::default()).add_segment(window, samples, |fate| match fate {
         Fate::Ran { sample, .. } => each(sample.latency_ns()),
         Fate::Skipped(gap) => gap.suffered_ns().for_each(&mut *each),
-        Fate::Lost(_) => {}
+        Fate::Unknown(_) => {}
     });
 }
 
@@ -254,6 +259,7 @@ fn latencies_of(window: JudgedWindow, samples: &[Sample], each: &mut dyn FnMut(i
 mod tests {
     use super::*;
     use wakepath_timeline::DueTimes;
+    use wakepath_verdict::Gaps;
 
     #[test]
     fn skipped_due_times_stand_in_their_place_with_what_they_suffered() {
@@ -274,6 +280,7 @@ mod tests {
             end_cycle: 7,
             thread: 0,
             lost: 0,
+            gaps: Gaps::Skipped,
         };
         let mut found = Vec::new();
         let samples = [sample(0, 9), sample(1, 5), sample(4, 20)];

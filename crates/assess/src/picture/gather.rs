@@ -19,7 +19,7 @@ const CONFIDENCE: f64 = 0.99;
 /// A picture in the making.
 pub(crate) struct Gatherer {
     limits: Limits,
-    deadline_ns: u64,
+    is_judged: bool,
     period_ns: u64,
     stretches: Vec<Stretch>,
     latency: Vec<Option<i64>>,
@@ -31,10 +31,11 @@ pub(crate) struct Gatherer {
 }
 
 impl Gatherer {
-    pub(crate) fn new(criterion: &Criterion) -> Self {
+    /// Without a criterion nothing is missed, and skipped due times are no violations.
+    pub(crate) fn new(criterion: Option<&Criterion>) -> Self {
         Self {
-            limits: Limits::of(criterion),
-            deadline_ns: criterion.deadline_ns,
+            limits: criterion.map_or(Limits::default(), Limits::of),
+            is_judged: criterion.is_some(),
             period_ns: 0,
             stretches: Vec::new(),
             latency: Vec::new(),
@@ -84,7 +85,7 @@ impl Gatherer {
             Fate::Ran { sample, missed } => self.ran(sample, missed),
             Fate::Skipped(gap) => self.skipped(gap, cpu),
             // A due time of which nothing is known has its place, and no value.
-            Fate::Lost(gap) => (0..gap.count).for_each(|_| self.push(None, None, None)),
+            Fate::Unknown(gap) => (0..gap.count).for_each(|_| self.push(None, None, None)),
         }
     }
 
@@ -98,7 +99,7 @@ impl Gatherer {
         let index = self.latency.len() as u64;
         let (latency_ns, response_ns) = (sample.latency_ns(), sample.response_ns());
         let after_overrun = sample.flags.contains(SampleFlags::DUE_ALREADY_PAST);
-        if missed {
+        if missed && self.is_judged {
             self.violations.late.push(LateCycle {
                 index,
                 latency_ns,
@@ -128,7 +129,9 @@ impl Gatherer {
             count: gap.count,
             latency_ns: gap.longest_ns(),
         };
-        self.violations.skipped.push(skipped);
+        if self.is_judged {
+            self.violations.skipped.push(skipped);
+        }
         self.worst.offer(WorstCycle {
             index: skipped.index,
             latency_ns: skipped.latency_ns,
@@ -164,7 +167,7 @@ impl Gatherer {
             name,
             period_ns: self.period_ns,
             latency_limit_ns: self.limits.latency_ns,
-            deadline_ns: self.deadline_ns,
+            deadline_ns: self.limits.deadline_ns,
             due_times,
             stretches: self.stretches,
             latency: measure(self.latency),
@@ -186,7 +189,7 @@ mod tests {
     use super::*;
     use wakepath_scenario::{KnownCpus, Scenario};
     use wakepath_timeline::DueTimes;
-    use wakepath_verdict::CycleRecord;
+    use wakepath_verdict::{CycleRecord, Gaps};
 
     /// Due every millisecond, 2 cycles of warm-up, 12 in all: cycle 4 wakes 0.3 ms late, cycle 6
     /// 2.4 ms late with 7 and 8 skipped, and none comes after 10.
@@ -223,10 +226,11 @@ mod tests {
             end_cycle: 12,
             thread: 0,
             lost: 0,
+            gaps: Gaps::Skipped,
         };
         let mut record = CycleRecord::new(&criterion);
         record.add(window, &samples).unwrap();
-        let mut gatherer = Gatherer::new(&criterion);
+        let mut gatherer = Gatherer::new(Some(&criterion));
         gatherer.add((7, 1), window, &samples);
         let name = ConditionName {
             policy: None,

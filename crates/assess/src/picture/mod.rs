@@ -31,7 +31,7 @@ pub struct Picture {
     /// Wake-up latency that counts as a miss when exceeded, in nanoseconds.
     pub latency_limit_ns: Option<u64>,
     /// Response time that counts as a miss when exceeded, in nanoseconds.
-    pub deadline_ns: u64,
+    pub deadline_ns: Option<u64>,
     /// Judged due times: as many as the condition's summary has scheduled.
     pub due_times: u64,
     /// Where they were recorded, in order; together they cover 0..`due_times`.

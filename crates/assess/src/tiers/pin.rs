@@ -10,7 +10,7 @@ use wakepath_gpio::record::{PIN_NAME, PinRecord, PinStep};
 use wakepath_scenario::{Criterion, TIERS, Tier};
 use wakepath_statistics::{Distribution, Quantile};
 use wakepath_timeline::{DueTimes, Sample, SampleFlags};
-use wakepath_verdict::{ConditionName, JudgedWindow, Outcome};
+use wakepath_verdict::{ConditionName, Gaps, JudgedWindow, Outcome};
 
 /// A pin that was driven by a loop and read back.
 #[derive(Debug, Clone, Serialize)]
@@ -187,6 +187,7 @@ fn judged(
         end_cycle: step.due,
         thread: 0,
         lost: 0,
+        gaps: Gaps::Skipped,
     };
     served.add(window, &edges_as_samples(step, matched));
     let name = ConditionName {

@@ -80,6 +80,7 @@ mod tests {
     use super::*;
     use wakepath_scenario::Tier;
     use wakepath_timeline::DueTimes;
+    use wakepath_verdict::Gaps;
 
     /// A loop of 1 ms that wakes 20 µs after each due time but for a stall of `stall` periods at cycle 1000.
     fn served(tier: &str, cycles: u64, stall: u64) -> (Outcome, u64) {
@@ -119,6 +120,7 @@ mod tests {
             end_cycle: cycles,
             thread: 0,
             lost: 0,
+            gaps: Gaps::Skipped,
         };
         let mut served = Served::new(Tier::named(tier).unwrap().criterion());
         served.add(window, &samples);

@@ -8,6 +8,7 @@ use wakepath_explain::Cause;
 use wakepath_explain::watch::{BegunBy, NotPeriodic, Row, ThreadActivity, Waker, row};
 use wakepath_statistics::{Distribution, DistributionSummary};
 use wakepath_timeline::{Policy, Sample};
+use wakepath_verdict::{Account, DueTally, Fate, Gaps, JudgedWindow, Limits};
 
 /// Everything that was seen.
 #[derive(Debug, Serialize)]
@@ -70,14 +71,17 @@ pub struct Watched {
     pub mean_interval_ns: Option<u64>,
     /// How far intervals between wake-ups are from whole periods.
     pub jitter_ns: Option<DistributionSummary>,
-    /// Switch-in − due time.
+    /// Switch-in − due time; skipped ones with what they suffered, as everywhere.
     pub latency_ns: Option<DistributionSummary>,
     /// Time on a CPU in each activation.
     pub run_ns: Option<DistributionSummary>,
     /// Activations.
     pub activations: u64,
-    /// Due times without an activation; unknown where it sleeps for a time, or events are lost.
+    /// Due times at which it did not run; unknown if it sleeps for a time, or events are lost.
     pub skipped: Option<u64>,
+    /// Due times that passed while it ran: a loop that catches up serves them late, without a wake-up that an event
+    /// would show. Of a thread whose skipped ones are unknown, all without an activation.
+    pub unseen: u64,
     /// Activations in which it was taken off its CPU although it could have run on, and how often
     /// in all.
     pub preempted: (u64, u64),
@@ -163,7 +167,6 @@ impl Watched {
         let row = row(activity.turns(rhythm), rhythm);
         let exact = rhythm.anchor_ns.is_some();
         let samples = &row.samples;
-        let scheduled = samples.last().map_or(0, |last| last.cycle + 1);
         let of = |figure: fn(&Sample) -> i64| {
             Distribution::new(samples.iter().map(figure).collect()).map(|of| of.summary())
         };
@@ -182,6 +185,12 @@ impl Watched {
             BegunBy::Marks => activity.marked_cut_by_loss,
         };
         let by = |what| rhythm.begun_by == what;
+        let gaps = match exact && !events_lost {
+            false => Gaps::Unseen,
+            true if by(BegunBy::Marks) => Gaps::Skipped,
+            true => Gaps::UnseenWhileRunning,
+        };
+        let (tally, latencies) = due_times_of(&row, gaps);
         let switches = samples.iter().map(|s| u64::from(s.involuntary_switches));
         Ok(Self {
             name: thread.name.clone(),
@@ -205,10 +214,11 @@ impl Watched {
             unpaired: 0,
             mean_interval_ns: samples.last().and_then(mean_interval),
             jitter_ns: Distribution::new(jitter).map(|of| of.summary()),
-            latency_ns: of(Sample::latency_ns),
+            latency_ns: latencies.map(|of| of.summary()),
             run_ns: of(|sample| sample.cpu_time_ns.into()),
             activations: samples.len() as u64,
-            skipped: (exact && !events_lost).then(|| scheduled - samples.len() as u64),
+            skipped: (!tally.skips_unknown).then_some(tally.skipped),
+            unseen: tally.unseen,
             preempted: (
                 switches.clone().filter(|&n| n > 0).count() as u64,
                 switches.sum(),
@@ -223,6 +233,27 @@ impl Watched {
             row,
         })
     }
+}
+
+/// What became of its due times, as the account of the run that it is recorded as has it, and their latencies.
+fn due_times_of(row: &Row, gaps: Gaps) -> (DueTally, Option<Distribution>) {
+    let mut account = Account::new(Limits::default());
+    let mut latencies = Vec::new();
+    let window = JudgedWindow {
+        due: row.due,
+        first_judged_cycle: 0,
+        end_cycle: row.samples.last().map_or(0, |last| last.cycle + 1),
+        thread: 0,
+        lost: 0,
+        gaps,
+    };
+    // The tally remembers a contradiction, and the run's verdict tells it.
+    let _ = account.add_segment(window, &row.even(), |fate| match fate {
+        Fate::Ran { sample, .. } => latencies.push(sample.latency_ns()),
+        Fate::Skipped(gap) => latencies.extend(gap.suffered_ns()),
+        Fate::Unknown(_) => {}
+    });
+    (account.tally(), Distribution::new(latencies))
 }
 
 fn woken_by(activity: &ThreadActivity) -> Option<WokenBy> {

@@ -2,7 +2,7 @@
 //! million cycles fit into memory; and what is known of those that are missing.
 
 use super::BoundMetric;
-use crate::judged::{account_end, served_until};
+use crate::judged::{account_end, gaps, served_until};
 use wakepath_archive::{Result, Run, SegmentRecord, ThreadRecord};
 use wakepath_verdict::{
     Account, CyclesServed, DueTally, Fate, JudgedWindow, Limits, SkippedCounts,
@@ -43,6 +43,7 @@ pub(super) fn read(
             end_cycle: thread.expected,
             thread: thread.thread.into(),
             lost: thread.lost.unwrap_or(0),
+            gaps: gaps(run, thread),
         });
         let mut served = CyclesServed::new(served_until(thread));
         for batch in run.batches(segment.segment, thread.thread)? {
@@ -71,7 +72,7 @@ impl Series {
             Fate::Skipped(gap) if metric == BoundMetric::Latency => {
                 self.longest_suffered_ns = self.longest_suffered_ns.max(Some(gap.longest_ns()));
             }
-            Fate::Skipped(_) | Fate::Lost(_) => {}
+            Fate::Skipped(_) | Fate::Unknown(_) => {}
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use wakepath_statistics::{LatencyHistogram, Quantile};
 use wakepath_timeline::{DueTimes, Sample};
-use wakepath_verdict::{Account, DueTally, Fate, JudgedWindow, Limits};
+use wakepath_verdict::{Account, DueTally, Fate, Gaps, JudgedWindow, Limits};
 
 /// Upper edges of the counts in [`LiveFigures::within`], in nanoseconds.
 pub const WITHIN_NS: [i64; 19] = [
@@ -38,10 +38,10 @@ pub struct LiveFigures {
     pub segment: u32,
     /// Executed cycles after the warm-up.
     pub executed: u64,
-    /// Periods skipped after the warm-up.
-    pub skipped: u64,
-    /// Due times missed after the warm-up: skipped, woken or ended too late.
-    pub missed: u64,
+    /// Periods skipped after the warm-up; `None` if nothing shows them.
+    pub skipped: Option<u64>,
+    /// Due times missed after the warm-up: skipped, woken or ended too late; `None` without a limit.
+    pub missed: Option<u64>,
     /// Samples that found the ring full.
     pub lost: u64,
     /// Smallest wake-up latency.
@@ -151,7 +151,7 @@ impl LiveTally {
         for sample in samples {
             if !thread.account.is_open() {
                 let due = due_times(sample, thread.of.period_ns);
-                thread.begin(due, sample.cycle);
+                thread.begin(due, sample.cycle, Gaps::Skipped);
             }
             let _ = thread.account.add(sample, |fate| {
                 if let Fate::Ran { sample, .. } = fate {
@@ -163,13 +163,13 @@ impl LiveTally {
 
     /// Adds a thread's next samples, each of which says itself when it was due: those of a thread
     /// that is watched.
-    pub fn add_as_due(&mut self, thread: u16, period_ns: u64, samples: &[Sample]) {
+    pub fn add_as_due(&mut self, thread: u16, period_ns: u64, gaps: Gaps, samples: &[Sample]) {
         for sample in samples {
             if let Some(thread) = self.threads.get_mut(usize::from(thread)) {
                 let due = due_times(sample, period_ns);
                 match thread.account.is_open() {
-                    true => thread.account.is_due(due),
-                    false => thread.begin(due, sample.cycle),
+                    true => thread.account.is_due(due, gaps),
+                    false => thread.begin(due, sample.cycle, gaps),
                 }
             }
             self.add(thread, std::slice::from_ref(sample));
@@ -200,12 +200,14 @@ impl LiveTally {
         for thread in &self.threads {
             tally.merge(&thread.account.tally());
         }
+        let limits = self.threads.iter().map(|thread| thread.of.limits);
+        let has_limits = limits.into_iter().any(|limits| limits != Limits::default());
         let seen = &mut self.seen;
         LiveFigures {
             segment,
             executed: tally.executed,
-            skipped: tally.skipped,
-            missed: tally.misses.missed,
+            skipped: (!tally.skips_unknown).then_some(tally.skipped),
+            missed: has_limits.then_some(tally.misses.missed),
             lost,
             min_ns: seen.latencies.min().unwrap_or(0),
             median_ns: seen.latencies.quantile(Quantile::P50).unwrap_or(0),
@@ -221,7 +223,7 @@ impl LiveTally {
 }
 
 impl Thread {
-    fn begin(&mut self, due: DueTimes, cycle: u64) {
+    fn begin(&mut self, due: DueTimes, cycle: u64, gaps: Gaps) {
         let judged = self.of.judged.clone().unwrap_or(cycle..u64::MAX);
         self.account.begin(JudgedWindow {
             due,
@@ -229,6 +231,7 @@ impl Thread {
             end_cycle: judged.end,
             thread: self.number.into(),
             lost: 0,
+            gaps,
         });
     }
 }
@@ -312,13 +315,14 @@ mod tests {
         );
         tally.add(0, &[sample(5, 7_000, judged)]);
         let figures = tally.figures(4, 2);
-        assert_eq!((figures.executed, figures.skipped, figures.lost), (2, 3, 2));
+        assert_eq!((figures.executed, figures.skipped), (2, Some(3)));
+        assert_eq!(figures.lost, 2);
         assert_eq!((figures.min_ns, figures.max_ns), (3_000, 7_000));
         assert_eq!(figures.max_response_ns, 7_500);
         // Cycle 2 was due 3 ms before cycle 5 woke, 7 µs late.
         assert_eq!(figures.max_as_scheduled_ns, 3_007_000);
         // Three skipped, one woken later than 5 µs.
-        assert_eq!(figures.missed, 4);
+        assert_eq!(figures.missed, Some(4));
         // Counted up to 5 µs: one; from 10 µs on: both.
         assert_eq!(figures.within[1..4], [0, 1, 2]);
         assert_eq!(
@@ -334,7 +338,8 @@ mod tests {
         tally.add(0, &[sample(0, 3_000, SampleFlags::WARM_UP)]);
         tally.add(0, &[sample(9, 3_000, SampleFlags::default())]);
         let figures = tally.figures(0, 0);
-        assert_eq!((figures.executed, figures.skipped), (1, 4));
+        assert_eq!((figures.executed, figures.skipped), (1, Some(4)));
+        assert_eq!(figures.missed, None, "no limit was given");
         assert_eq!(figures.max_as_scheduled_ns, 4_003_000);
     }
 
@@ -354,7 +359,7 @@ mod tests {
         tally.add(0, &[sample(1, 3_000, judged), sample(2, 4_000, judged)]);
         let figures = tally.figures(0, 0);
         assert_eq!((figures.executed, figures.max_ns), (2, 4_000));
-        assert_eq!((figures.skipped, figures.sum_ns), (0, 7_000));
+        assert_eq!((figures.skipped, figures.sum_ns), (Some(0), 7_000));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use wakepath_directory::Directory;
 use wakepath_explain::Untold;
 use wakepath_explain::watch::{Activation, Activations, BegunBy, Rhythm, Taken, row};
 use wakepath_timeline::Sample;
-use wakepath_verdict::Limits;
+use wakepath_verdict::{Gaps, Limits};
 
 /// The probe writes what it has once in a second, and all CPUs within a little more: later than
 /// this an event is not told.
@@ -146,7 +146,8 @@ impl Followed {
                 ..*sample
             })
             .collect();
-        self.tally.add_as_due(0, rhythm.period_ns, &samples);
+        let gaps = gaps_of(rhythm);
+        self.tally.add_as_due(0, rhythm.period_ns, gaps, &samples);
         if let Some(last) = samples.last() {
             let of = own.iter().rev().find(|of| is_of(last, of));
             self.last = of.map(|of| (*of, last.cycle));
@@ -188,6 +189,15 @@ impl Followed {
             self.rhythm = Some(now);
         }
         self.rhythm
+    }
+}
+
+/// What a due time without an activation means: as where the run is judged.
+fn gaps_of(rhythm: Rhythm) -> Gaps {
+    match (rhythm.begun_by, rhythm.anchor_ns) {
+        (_, None) => Gaps::Unseen,
+        (BegunBy::Marks, _) => Gaps::Skipped,
+        (BegunBy::Timer | BegunBy::Other, _) => Gaps::UnseenWhileRunning,
     }
 }
 
@@ -246,9 +256,9 @@ mod tests {
             }
         }
         let figures = last.unwrap().figures;
-        assert_eq!((figures.executed, figures.skipped), (1000, 1));
+        assert_eq!((figures.executed, figures.skipped), (1000, Some(1)));
         // Ten late ones and the skipped one.
-        assert_eq!(figures.missed, 11);
+        assert_eq!(figures.missed, Some(11));
         assert_eq!(figures.max_ns, 700_000);
         assert!(cycles.windows(2).all(|two| two[0] < two[1]));
         assert_eq!(cycles.last(), Some(&1000));

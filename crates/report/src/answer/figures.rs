@@ -89,7 +89,7 @@ fn figures(assessment: &Assessment, of: &Judgement) -> Figures {
         (!is_maximum).then_some(value)
     };
     Figures {
-        missed: (of.cycles.misses.due > 0).then(|| of.cycles.misses.fraction()),
+        missed: (of.cycles.misses.filter(|misses| misses.due > 0)).map(|misses| misses.fraction()),
         is_least: assessment.imported.as_ref().is_some_and(more_may_be_late),
         median_ns: latency.map(|found| quantile(found, Quantile::P50).0),
         p999_ns: at(Quantile::P999),

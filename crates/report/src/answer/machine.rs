@@ -97,7 +97,8 @@ fn size(assessment: &Assessment, judged: &Judged) -> String {
 
 /// The loop's own cycles that took longer than its period: no setting of the machine makes up for them.
 fn overruns(assessment: &Assessment) -> Option<Matter> {
-    let found = assessment.conditions.iter().map(|of| of.cycles.overruns);
+    let conditions = assessment.conditions.iter();
+    let found = conditions.filter_map(|of| of.cycles.overruns);
     let of = found.max_by_key(|of| (of.skipped, of.cycles))?;
     if of.skipped == 0 {
         return None;

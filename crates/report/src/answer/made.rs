@@ -8,7 +8,7 @@ use wakepath_explain::Explanation;
 use wakepath_timeline::duration::rounded;
 use wakepath_timeline::one_line;
 use wakepath_verdict::{
-    Advice, Judgement, Observed, Outcome, PolicyOutcome, count, counted, upper_fraction,
+    Advice, Judgement, Margin, Observed, Outcome, PolicyOutcome, count, counted, upper_fraction,
 };
 
 impl Answer {
@@ -89,11 +89,8 @@ fn because(assessment: &Assessment) -> Vec<String> {
 
 /// The condition with the least room, of those with the most misses.
 fn tightest(assessment: &Assessment) -> Option<&Judgement> {
-    assessment.conditions.iter().max_by(|a, b| {
-        let (a, b) = (a.margin, b.margin);
-        let by_misses = a.miss_fraction.total_cmp(&b.miss_fraction);
-        by_misses.then(b.head_room.total_cmp(&a.head_room))
-    })
+    let conditions = assessment.conditions.iter();
+    conditions.max_by(|a, b| Margin::by_tightness(a.margin, b.margin))
 }
 
 fn kept(of: &Judgement) -> String {
@@ -113,7 +110,7 @@ pub(crate) fn nearest(assessment: &Assessment, outcome: Outcome) -> Option<&Judg
     let nearest = alike.min_by(|a, b| by_nearness(a, b, advised))?;
     let own = assessment.conditions.iter();
     own.filter(|own| own.name.policy == nearest.policy && own.outcome == outcome)
-        .max_by(|a, b| a.margin.miss_fraction.total_cmp(&b.margin.miss_fraction))
+        .max_by(|a, b| Margin::by_misses(a.margin, b.margin))
 }
 
 /// The advised policy first, else the one that misses least, then the one with most room.
@@ -123,10 +120,7 @@ fn by_nearness(a: &PolicyOutcome, b: &PolicyOutcome, advised: Option<&String>) -
         advised.is_some() && own.as_ref() == advised
     };
     let by_advice = is_advised(b).cmp(&is_advised(a));
-    let (a, b) = (a.margin, b.margin);
-    let by_misses = a.miss_fraction.total_cmp(&b.miss_fraction);
-    let by_room = b.head_room.total_cmp(&a.head_room);
-    by_advice.then(by_misses).then(by_room)
+    by_advice.then(Margin::by_tightness(a.margin, b.margin))
 }
 
 /// What keeps the run from passing: of several policies, that of the one which came nearest.
@@ -215,7 +209,6 @@ fn limits(assessment: &Assessment) -> String {
 mod tests {
     use super::*;
     use wakepath_timeline::Policy;
-    use wakepath_verdict::Margin;
 
     #[test]
     fn the_policy_that_is_advised_is_the_nearest_though_another_missed_less() {
@@ -224,11 +217,11 @@ mod tests {
             outcome: Outcome::Undecided,
             decided_by: Vec::new(),
             advice: None,
-            margin: Margin {
+            margin: Some(Margin {
                 miss_fraction,
                 head_room: 0.0,
                 count: 1_000,
-            },
+            }),
         };
         let (less, more) = (
             of(Policy::RoundRobin { priority: 50 }, 0.001),

@@ -80,8 +80,8 @@ fn figures(assessment: &Assessment, condition: &Judgement) -> VariantFigures {
         p99_ns: at(Quantile::P99),
         max_ns: latency.map(|found| found.max),
         scheduled: cycles.scheduled,
-        missed: cycles.misses.missed,
-        skipped: cycles.skipped,
+        missed: cycles.missed().unwrap_or(0),
+        skipped: cycles.skipped.unwrap_or(0),
         flight: flown.and_then(fate_of),
         verdict: condition.outcome.to_string(),
     }

@@ -7,7 +7,7 @@ use wakepath_assess::Assessment;
 use wakepath_timeline::columns::cut;
 use wakepath_timeline::duration::{long, rounded, three_digits};
 use wakepath_timeline::one_line;
-use wakepath_verdict::{Judgement, Outcome, Reason, count, fraction};
+use wakepath_verdict::{Judgement, Margin, Outcome, Reason, count, fraction};
 
 /// Longest text of a reason that has no short form.
 const LONGEST: usize = 60;
@@ -31,10 +31,7 @@ pub(super) fn why(assessment: &Assessment, row: &str) -> Why {
     });
     // The gravest; of several the one of the condition that missed most.
     let worst = told.max_by(|a, b| {
-        let by_misses =
-            a.0.margin
-                .miss_fraction
-                .total_cmp(&b.0.margin.miss_fraction);
+        let by_misses = Margin::by_misses(a.0.margin, b.0.margin);
         a.2.cmp(&b.2)
             .then(by_misses)
             .then(rank(a.1).cmp(&rank(b.1)))

@@ -28,7 +28,6 @@ fn write_all(text: &mut String, assessment: &Assessment) -> std::fmt::Result {
         escaped(&run.started),
         assessment.outcome
     )?;
-    let unknown = assessment.imported.is_some();
     let latency = |j: &Judgement| j.cycles.latency_as_scheduled.clone();
     distributions(
         text,
@@ -51,22 +50,23 @@ fn write_all(text: &mut String, assessment: &Assessment) -> std::fmt::Result {
         "End of the work − first instruction.",
         &|j| j.cycles.execution.clone(),
     )?;
-    let count = |value: u64| Some(value as f64);
+    let count = |value: Option<u64>| value.map(|value| value as f64);
     for (name, help, of) in [
         (
             "due_times",
-            "Due times judged.",
-            &(|j: &Judgement| count(j.cycles.scheduled)) as &dyn Fn(&Judgement) -> Option<f64>,
+            "Due times of which it is known what became of them.",
+            &(|j: &Judgement| count(Some(j.cycles.scheduled)))
+                as &dyn Fn(&Judgement) -> Option<f64>,
         ),
         (
             "skipped_due_times",
             "Due times at which no cycle ran.",
-            &|j| count(j.cycles.skipped).filter(|_| !unknown),
+            &|j| count(j.cycles.skipped),
         ),
         (
             "missed_due_times",
             "Due times missed by the criterion.",
-            &|j| count(j.cycles.misses.missed),
+            &|j| count(j.cycles.missed()),
         ),
         (
             "passed",

@@ -50,7 +50,7 @@ impl MeasureName {
     pub(crate) fn limit(self, picture: &Picture) -> Option<i64> {
         let limit = match self {
             Self::Latency => picture.latency_limit_ns?,
-            Self::Response => picture.deadline_ns,
+            Self::Response => picture.deadline_ns?,
             Self::Execution => return None,
         };
         i64::try_from(limit).ok()

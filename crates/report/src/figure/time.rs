@@ -40,9 +40,11 @@ fn strips(policy: &str, phases: &[&Drawn<'_>], axis: Log) -> Figure {
         let axis = axis.between(top + STRIP, top);
         plot.times_left(axis);
         let missed = picture.violations.count();
-        let head = match missed {
-            0 => format!("{}: nothing missed", one.phase()),
-            _ => format!("{}: {missed} missed", one.phase()),
+        let head = match (picture.deadline_ns, missed) {
+            // Without a criterion nothing is missed or met.
+            (None, _) => one.phase().to_owned(),
+            (Some(_), 0) => format!("{}: nothing missed", one.phase()),
+            (Some(_), _) => format!("{}: {missed} missed", one.phase()),
         };
         plot.text("strong", plot.left, top - 5.0, &head);
         plot.group(one.colour, &[("data-condition", one.condition.to_string())]);

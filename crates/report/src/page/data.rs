@@ -27,7 +27,7 @@ struct ConditionData<'a> {
     period: u64,
     due_times: u64,
     latency_limit: Option<u64>,
-    deadline: u64,
+    deadline: Option<u64>,
     /// First index, first cycle, segment, repetition, thread of each stretch.
     stretches: Vec<(u64, u64, u32, u32, u16)>,
     measures: Measures<'a>,

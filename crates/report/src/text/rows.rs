@@ -5,9 +5,9 @@ use super::tone;
 use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{Assessment, more_may_be_late};
 use wakepath_statistics::{DistributionSummary, Quantile};
+use wakepath_timeline::condition_label;
 use wakepath_timeline::duration::Unit;
-use wakepath_timeline::{Lack, condition_label};
-use wakepath_verdict::{Caution, CycleSummary, Judgement, fraction};
+use wakepath_verdict::{Caution, Judgement, Misses, fraction};
 
 /// Every figure of every condition, phase by phase.
 pub(crate) fn conditions_table(assessment: &Assessment) -> Table {
@@ -43,7 +43,7 @@ pub(crate) fn conditions_table(assessment: &Assessment) -> Table {
             .filter(|c| c.name.phase == phase)
         {
             table.row(label(judgement), cells(assessment, judgement));
-            if judgement.cycles.skipped > 0 {
+            if judgement.cycles.skipped > Some(0) {
                 let mut executed = vec![Cell::Blank; 3];
                 executed.extend(latency(judgement.cycles.latency_as_executed.as_ref()));
                 table.aside("as executed", executed);
@@ -79,9 +79,8 @@ pub(crate) fn short_table(assessment: &Assessment) -> Table {
                 missed,
                 ..
             } = Counts::of(assessment, judgement);
-            let misses = &judgement.cycles.misses;
-            let missed = match (missed, misses.missed) {
-                (Cell::Text(count), 1..) => {
+            let missed = match (missed, judgement.cycles.misses) {
+                (Cell::Text(count), Some(misses)) if misses.missed > 0 => {
                     Cell::Text(format!("{count} ({})", fraction(misses.fraction())))
                 }
                 (count, _) => count,
@@ -152,30 +151,22 @@ pub(crate) struct Counts {
 
 impl Counts {
     pub(crate) fn of(assessment: &Assessment, judgement: &Judgement) -> Self {
-        let CycleSummary {
-            scheduled,
-            skipped,
-            misses,
-            ..
-        } = &judgement.cycles;
+        let cycles = &judgement.cycles;
         let imported = assessment.imported.as_ref();
-        let knows = |lack| imported.is_none_or(|imported| !imported.lacks.contains(&lack));
-        let if_known = |known: bool, count: u64| match known {
-            true => Cell::of(count),
-            false => Cell::Unknown,
-        };
-        let (skips, order) = (knows(Lack::SkippedPeriods), knows(Lack::Order));
+        let if_known = |count: Option<u64>| count.map_or(Cell::Unknown, Cell::of);
+        let of_misses =
+            |figure: fn(Misses) -> Option<u64>| if_known(cycles.misses.and_then(figure));
         Self {
-            scheduled: if_known(skips, *scheduled),
-            skipped: if_known(skips, *skipped),
-            missed: match imported.is_some_and(more_may_be_late) {
+            scheduled: if_known(cycles.skipped.map(|_| cycles.scheduled)),
+            skipped: if_known(cycles.skipped),
+            missed: match (cycles.missed(), imported.is_some_and(more_may_be_late)) {
                 // Late for certain; of the values beyond the histogram more may be.
-                true => Cell::Text(format!("≥ {}", misses.missed)),
-                false => Cell::of(misses.missed),
+                (Some(missed), true) => Cell::Text(format!("≥ {missed}")),
+                (missed, _) => if_known(missed),
             },
-            in_a_row: if_known(order, misses.longest_run),
-            clusters: if_known(order, misses.clusters),
-            largest_cluster: if_known(order, misses.largest_cluster),
+            in_a_row: of_misses(|misses| misses.longest_run),
+            clusters: of_misses(|misses| misses.clusters),
+            largest_cluster: of_misses(|misses| misses.largest_cluster),
         }
     }
 }

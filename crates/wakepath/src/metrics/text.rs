@@ -8,7 +8,7 @@ use wakepath_measure::{LivePlace, WITHIN_NS};
 /// What HTTP calls it.
 pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-type Count = fn(&Totals) -> u64;
+type Count = fn(&Totals) -> Option<u64>;
 
 /// The text; times in seconds, as the format asks for.
 pub(super) fn text(standing: &Standing) -> String {
@@ -50,7 +50,7 @@ fn write_all(text: &mut String, standing: &Standing) -> Result {
         .map(|row| (labels(standing.lines, row), row.totals()))
         .collect();
     let counters: [(&str, &str, Count); 4] = [
-        ("cycles", "Cycles that ran.", |of| of.executed),
+        ("cycles", "Cycles that ran.", |of| Some(of.executed)),
         (
             "skipped_due_times",
             "Due times at which no cycle ran.",
@@ -62,13 +62,15 @@ fn write_all(text: &mut String, standing: &Standing) -> Result {
             |of| of.missed,
         ),
         ("lost_samples", "Cycles that could not be recorded.", |of| {
-            of.lost
+            Some(of.lost)
         }),
     ];
     for (name, help, count) in counters {
         head(text, name, "counter", "", help)?;
         for (labels, of) in &rows {
-            writeln!(text, "wakepath_live_{name}_total{{{labels}}} {}", count(of))?;
+            if let Some(count) = count(of) {
+                writeln!(text, "wakepath_live_{name}_total{{{labels}}} {count}")?;
+            }
         }
     }
     latencies(text, &rows)?;

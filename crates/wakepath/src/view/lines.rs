@@ -163,7 +163,7 @@ mod tests {
     fn figures(executed: u64, max_ns: i64) -> LiveFigures {
         LiveFigures {
             executed,
-            missed: executed / 10,
+            missed: Some(executed / 10),
             median_ns: 31_100,
             max_ns,
             recent_max_ns: Some(max_ns),

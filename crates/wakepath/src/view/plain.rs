@@ -66,8 +66,10 @@ impl PlainView {
                 figures.executed,
                 short(figures.median_ns),
                 short(figures.max_ns),
-                figures.missed,
-                figures.skipped
+                figures.missed.map_or("–".into(), |count| count.to_string()),
+                figures
+                    .skipped
+                    .map_or("–".into(), |count| count.to_string())
             ),
         }
     }

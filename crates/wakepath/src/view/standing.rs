@@ -104,8 +104,10 @@ pub struct Row {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Totals {
     pub executed: u64,
-    pub skipped: u64,
-    pub missed: u64,
+    /// `None` if nothing shows them.
+    pub skipped: Option<u64>,
+    /// `None` without a limit.
+    pub missed: Option<u64>,
     pub lost: u64,
     /// Of the last segment that has one: medians don't add up.
     pub median_ns: i64,
@@ -135,8 +137,8 @@ impl Totals {
         Self {
             executed: self.executed + later.executed,
             // A program of the user's own may have written anything into its samples.
-            skipped: self.skipped.saturating_add(later.skipped),
-            missed: self.missed.saturating_add(later.missed),
+            skipped: together(self.skipped, later.skipped),
+            missed: together(self.missed, later.missed),
             lost: self.lost.saturating_add(later.lost),
             median_ns: match later.executed {
                 0 => self.median_ns,
@@ -150,8 +152,16 @@ impl Totals {
 
     /// Due times so far.
     pub fn due(&self) -> u64 {
-        self.executed.saturating_add(self.skipped)
+        self.executed.saturating_add(self.skipped.unwrap_or(0))
     }
+}
+
+/// The sum of what is known.
+fn together(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    let both = one.zip(other);
+    both.map(|(one, other)| one.saturating_add(other))
+        .or(one)
+        .or(other)
 }
 
 impl Row {

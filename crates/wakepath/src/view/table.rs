@@ -142,7 +142,7 @@ impl Table {
         match (row.is_now, row.problem, of.missed) {
             (true, ..) => style.bold(line),
             (false, true, _) => style.doubtful(line),
-            (false, false, 1..) => style.bad(line),
+            (false, false, Some(1..)) => style.bad(line),
             _ => line.to_owned(),
         }
     }
@@ -165,8 +165,9 @@ impl Table {
 /// Count and share.
 fn missed(of: &Totals) -> String {
     match (of.missed, of.due()) {
-        (0, _) | (_, 0) => of.missed.to_string(),
-        (missed, due) => format!("{missed}, {}", fraction(missed as f64 / due as f64)),
+        (None, _) => "–".to_owned(),
+        (Some(missed), 0) | (Some(missed @ 0), _) => missed.to_string(),
+        (Some(missed), due) => format!("{missed}, {}", fraction(missed as f64 / due as f64)),
     }
 }
 

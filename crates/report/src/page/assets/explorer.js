@@ -120,7 +120,7 @@ class WakepathSeries {
         ? "begun late, the cycle before it had overrun"
         : limit !== null && miss.latency > limit
           ? "woke late"
-          : miss.response > deadline
+          : deadline !== null && miss.response > deadline
             ? "ended late"
             : "missed";
     const response = miss.response === null ? "" : `, response ${wakepathWords.time(miss.response)}`;

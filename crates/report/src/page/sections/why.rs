@@ -7,7 +7,7 @@ use crate::table::{Cell, Table, number, words};
 use crate::text::tone;
 use wakepath_assess::more_may_be_late;
 use wakepath_timeline::condition_label;
-use wakepath_verdict::{Judgement, Outcome, fraction};
+use wakepath_verdict::{Judgement, Margin, Outcome, fraction};
 
 /// Writes the policies and the reasons.
 pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
@@ -38,16 +38,18 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
             Outcome::Passed | Outcome::VirtualTime | Outcome::NotJudged => String::new(),
             _ => policy.decided_by.join(", "),
         };
-        let missed = fraction(policy.margin.miss_fraction);
-        let room = match policy.margin.head_room {
+        let missed = policy
+            .margin
+            .map(|margin| format!("{at_least}{}", fraction(margin.miss_fraction)));
+        let room = policy.margin.map(|margin| match margin.head_room {
             ..0.0 => "none".to_owned(),
             room => fraction(room),
-        };
+        });
         let label = condition_label(policy.policy.as_ref(), None);
         let cells = vec![
             Cell::Toned(policy.outcome.to_string(), tone(policy.outcome)),
             decided.into(),
-            format!("{at_least}{missed}").into(),
+            missed.into(),
             room.into(),
         ];
         match chosen.is_some() && policy.policy == chosen {
@@ -111,7 +113,7 @@ fn reasons(markup: &mut Markup, number: usize, run: &Reported<'_>) {
 fn why(deciding: &[&Judgement], decided_by: &[String]) -> String {
     let worst = deciding
         .iter()
-        .max_by(|a, b| a.margin.miss_fraction.total_cmp(&b.margin.miss_fraction));
+        .max_by(|a, b| Margin::by_misses(a.margin, b.margin));
     let Some(worst) = worst else {
         return format!("not measured in {}", decided_by.join(", "));
     };

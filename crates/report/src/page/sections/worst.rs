@@ -55,10 +55,9 @@ fn row(table: &mut Table, picture: &Picture, cycle: &WorstCycle) {
         (2.., _) => format!("{} due times skipped together", cycle.skipped),
         (0, true) => "begun late: the cycle before it had overrun".to_owned(),
         (0, false) if beyond(cycle.latency_ns, picture.latency_limit_ns) => "woke late".to_owned(),
-        (0, false) if beyond(cycle.lateness_ns(), Some(picture.deadline_ns)) => {
-            "ended late".to_owned()
-        }
-        (0, false) => "within the criterion".to_owned(),
+        (0, false) if beyond(cycle.lateness_ns(), picture.deadline_ns) => "ended late".to_owned(),
+        (0, false) if picture.deadline_ns.is_some() => "within the criterion".to_owned(),
+        (0, false) => String::new(),
     };
     let seconds = place.map(|(_, cycle)| cycle as f64 * picture.period_ns as f64 / 1e9);
     table.row(

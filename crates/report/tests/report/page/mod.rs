@@ -14,3 +14,4 @@ mod on_paper;
 mod schema;
 mod shown;
 mod size;
+mod unknown;

@@ -8,7 +8,7 @@ use wakepath_archive::Run;
 use wakepath_assess::Assessment;
 use wakepath_report::to_json;
 
-const RESULTS: &str = include_str!("../../../../../docs/reference/results.schema.json");
+pub const RESULTS: &str = include_str!("../../../../../docs/reference/results.schema.json");
 const COMPARISON: &str = include_str!("../../../../../docs/reference/comparison.schema.json");
 
 /// The schema with every object closed whose members it lists, so that a new member fails here.
@@ -33,7 +33,7 @@ fn closed(schema: &str) -> Value {
 }
 
 #[track_caller]
-fn assert_valid(schema: &str, json: &str) {
+pub fn assert_valid(schema: &str, json: &str) {
     let validator = jsonschema::validator_for(&closed(schema)).unwrap();
     let value: Value = serde_json::from_str(json).unwrap();
     let errors: Vec<String> = validator

@@ -3,7 +3,7 @@
 use wakepath_scenario::{Criterion, PoliciesNeeded};
 use wakepath_timeline::{DueTimes, Policy, Sample, SampleFlags};
 use wakepath_verdict::{
-    Condition, ConditionName, CycleRecord, JudgedWindow, Judgement, Provenance, judge,
+    Condition, ConditionName, CycleRecord, Gaps, JudgedWindow, Judgement, Provenance, judge,
 };
 
 pub const PERIOD_NS: u64 = 1_000_000;
@@ -60,6 +60,7 @@ pub fn window(range: std::ops::Range<u64>) -> JudgedWindow {
         end_cycle: range.end,
         thread: 0,
         lost: 0,
+        gaps: Gaps::Skipped,
     }
 }
 

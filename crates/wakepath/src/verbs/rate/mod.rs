@@ -212,7 +212,7 @@ impl Order<'_> {
         let step = Step {
             rate_hz: rate,
             outcome: assessment.outcome,
-            missed: worst(|of| of.cycles.misses.fraction()),
+            missed: worst(|of| of.cycles.misses.map_or(0.0, |misses| misses.fraction())),
             max_ns: max_ns.max(),
             was_there,
             run: run.display().to_string(),

@@ -16,7 +16,7 @@ use wakepath_statistics::Quantile;
 use wakepath_timeline::count::{count, counted};
 use wakepath_timeline::duration::{length, long, short};
 use wakepath_timeline::one_line;
-use wakepath_verdict::{Judgement, Outcome as Verdict};
+use wakepath_verdict::{Judgement, Outcome as Verdict, gravest};
 
 /// Lines of each kind in the short form.
 const SHOWN: usize = 5;
@@ -31,7 +31,10 @@ pub fn show(directory: &Path, arguments: &Show) -> Outcome {
     let judged = summary.judged();
     let loops = loops(&summary, &judged);
     let text = match arguments.json {
-        true => format!("{:#}\n", as_json(&summary, &loops, &worst)),
+        true => {
+            let outcome = outcome_of(&summary, &judged);
+            format!("{:#}\n", as_json(&summary, outcome, &loops, &worst))
+        }
         false if summary.rounds.is_some() && !arguments.details => {
             let place = one_line(&directory.display().to_string());
             rounds::text(&place, &summary, (&loops, &judged), &worst)
@@ -39,17 +42,18 @@ pub fn show(directory: &Path, arguments: &Show) -> Outcome {
         false => text(directory, &summary, &loops, &worst, arguments.details),
     };
     print_result(arguments.json, &text)?;
-    let outcomes = judged.iter().map(|of| of.judgement.outcome);
-    Ok(ExitCode::from(match summary.rounds {
-        Some(_) => rounds::whole(&judged).outcome.exit_code(),
+    Ok(ExitCode::from(outcome_of(&summary, &judged).exit_code()))
+}
+
+/// The verdict on all of it.
+fn outcome_of(summary: &Summary, judged: &[JudgedLoops]) -> Verdict {
+    let judgements: Vec<&Judgement> = judged.iter().map(|of| &of.judgement).collect();
+    match (summary.rounds, &judgements[..]) {
+        (Some(_), _) => rounds::whole(judged).outcome,
+        (None, []) => Verdict::Undecided,
         // Each loop of a program must hold, and one that failed is not hidden behind one that is undecided.
-        None => {
-            let codes: Vec<u8> = outcomes.map(Verdict::exit_code).collect();
-            let order = [2, 1, 3, 0];
-            let gravest = order.into_iter().find(|code| codes.contains(code));
-            gravest.unwrap_or(3)
-        }
-    }))
+        (None, all) => gravest(all).unwrap_or(Verdict::Passed),
+    }
 }
 
 /// Each loop with the verdict on its condition.
@@ -189,14 +193,20 @@ fn one_loop(
         true => format!(", {:.1} a day", of.tally.misses.missed as f64 / days),
         false => String::new(),
     };
+    let missed = match of.criterion {
+        Some(_) => format!(
+            "; {} missed{a_day}, {} in a row at most",
+            count(of.tally.misses.missed),
+            count(of.tally.misses.longest_run)
+        ),
+        None => String::new(),
+    };
     let _ = writeln!(
         text,
-        "  {} cycles, {} skipped, {} not recorded; {} missed{a_day}, {} in a row at most",
+        "  {} cycles, {} skipped, {} not recorded{missed}",
         count(of.tally.executed),
         count(of.tally.skipped),
         count(of.lost()),
-        count(of.tally.misses.missed),
-        count(of.tally.misses.longest_run),
     );
     let quantile = |quantile| of.latencies.quantile(quantile).map_or("–".into(), short);
     let _ = writeln!(
@@ -220,8 +230,11 @@ fn one_loop(
         for (day, its) in of.days.iter().rev().take(shown) {
             let _ = writeln!(
                 text,
-                "    {day}: {} of {} missed, {} not recorded, max {}",
-                count(its.missed),
+                "    {day}: {}{} due times, {} not recorded, max {}",
+                of.criterion.as_ref().map_or(String::new(), |_| format!(
+                    "{} missed of ",
+                    count(its.missed)
+                )),
                 count(its.due),
                 count(its.lost),
                 short(its.max_ns)
@@ -258,6 +271,7 @@ pub(super) fn worst_line(of: &WorstCycle) -> String {
 
 fn as_json(
     summary: &Summary,
+    outcome: Verdict,
     loops: &Loops<'_>,
     worst: &BTreeMap<String, Vec<WorstCycle>>,
 ) -> Value {
@@ -265,8 +279,10 @@ fn as_json(
     let loops: serde_json::Map<String, Value> = loops
         .iter()
         .map(|(name, (of, judged))| {
+            let missed = |count: u64| of.criterion.as_ref().map(|_| count);
             let days = of.days.iter().map(|(day, of)| {
-                json!({"day": day, "due": of.due, "missed": of.missed, "lost": of.lost, "max_ns": of.max_ns})
+                let missed = missed(of.missed);
+                json!({"day": day, "due": of.due, "missed": missed, "lost": of.lost, "max_ns": of.max_ns})
             });
             let value = json!({
                 "verdict": {
@@ -274,15 +290,17 @@ fn as_json(
                     "reasons": judged.reasons,
                     "sentences": judged.reasons.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 },
+                "condition": of.condition,
                 "period_ns": of.period_ns,
                 "policy": of.policy,
                 "criterion": of.criterion,
                 "executed": of.tally.executed,
                 "skipped": of.tally.skipped,
                 "lost": of.lost(),
-                "missed": of.tally.misses.missed,
+                "missed": missed(of.tally.misses.missed),
                 "due": of.tally.scheduled(),
-                "longest_run": of.tally.misses.longest_run,
+                "longest_run": missed(of.tally.misses.longest_run),
+                "mode_switches": of.tally.mode_switches,
                 "outage_ns": of.tally.longest_outage.map(|outage| outage.length_ns),
                 "died": of.died,
                 "switched_off": of.switched_off,
@@ -311,6 +329,7 @@ fn as_json(
         .map(|(at_ns, text)| json!({"at_ns": at_ns, "text": text}));
     json!({
         "service": {
+            "outcome": outcome,
             "first_ns": summary.span.map(|(first, _)| first),
             "last_ns": summary.span.map(|(_, last)| last),
             "starts": summary.starts,
@@ -325,4 +344,66 @@ fn as_json(
             "damaged_lines": summary.damaged,
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_archive::Run;
+    use wakepath_directory::Trust;
+    use wakepath_service::{Round, RoundThread, Rounds};
+
+    const SCHEMA: &str = include_str!("../../../../../docs/reference/results.schema.json");
+    const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/format-1");
+
+    #[test]
+    fn what_is_written_of_rounds_is_what_the_schema_says() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("rounds");
+        let mut rounds = Rounds::prepare(&path, Trust::Any, 5, Some(b"{}")).unwrap();
+        let run = Run::open(Path::new(FIXTURE)).unwrap();
+        let scenario = wakepath_assess::Assessment::of(&run).unwrap();
+        let threads = run.manifest.segments.iter().filter(|of| !of.traced);
+        let threads = threads.flat_map(|segment| {
+            let criterion = scenario.criterion.clone();
+            segment.threads.iter().map(move |thread| {
+                let judged = RoundThread {
+                    condition: wakepath_verdict::ConditionName {
+                        policy: Some(thread.requested),
+                        phase: segment.phase.clone(),
+                        task: None,
+                    },
+                    criterion: criterion.clone(),
+                    until: wakepath_verdict::Until::WindowEnd,
+                };
+                ((segment.segment, thread.thread), judged)
+            })
+        });
+        rounds
+            .take(&Round {
+                number: 1,
+                of: 2,
+                segment: "round-000001",
+                run: &run,
+                threads: &threads.collect(),
+                findings: &BTreeMap::new(),
+                offset_ns: Some(0),
+                begins: None,
+            })
+            .unwrap();
+        let (summary, worst) = (summary(&path).unwrap(), read_worst(&path).unwrap());
+        let judged = summary.judged();
+        let outcome = outcome_of(&summary, &judged);
+        let json = as_json(&summary, outcome, &loops(&summary, &judged), &worst);
+        assert!(!json["service"]["loops"].as_object().unwrap().is_empty());
+        let validator = jsonschema::validator_for(&SCHEMA.parse::<Value>().unwrap()).unwrap();
+        let errors: Vec<String> = validator
+            .iter_errors(&json)
+            .map(|error| format!("{}: {error:.300}", error.instance_path()))
+            .collect();
+        assert_eq!(errors, Vec::<String>::new());
+        let mut other = json;
+        other["service"]["loops"] = Value::Null;
+        assert!(!validator.is_valid(&other), "the check can fail");
+    }
 }

@@ -210,6 +210,13 @@ fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
                 .into(),
         );
     }
+    if of.unseen > 0 && of.skipped.is_some() {
+        remarks.push(format!(
+            "{} passed while it ran: the events don't show whether it skipped them or ran late, at once \
+             after the cycle before",
+            counted(of.unseen, "due time", "due times")
+        ));
+    }
     if of.left_out > 0 {
         remarks.push(format!(
             "{} left out: events are missing in them, or they lie beside the row of due times",
