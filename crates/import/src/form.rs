@@ -2,8 +2,8 @@
 
 use crate::{
     Asked, ImportError, Imported, Part, csv, cyclictest_histogram, cyclictest_json,
-    cyclictest_verbose, decode, ftrace, jitterdebugger, perf_data, ros2, ros2_control, rtla,
-    trace_dat,
+    cyclictest_verbose, decode, ftrace, jitterdebugger, perf_data, perf_sched, ros2, ros2_control,
+    rtla, trace_dat, tracers,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -64,7 +64,7 @@ pub(crate) enum Reader {
 }
 
 /// Every form, in the order of the guide's table.
-static FORMS: [&Form; 13] = [
+static FORMS: [&Form; 18] = [
     &cyclictest_histogram::FORM,
     &cyclictest_json::FORM,
     &cyclictest_verbose::FORM,
@@ -73,8 +73,13 @@ static FORMS: [&Form; 13] = [
     &jitterdebugger::RESULTS,
     &jitterdebugger::SAMPLES,
     &perf_data::FORM,
+    &perf_sched::FORM,
     &csv::FORM,
     &ftrace::FORM,
+    &tracers::TIMERLAT,
+    &tracers::OSNOISE,
+    &tracers::HWLAT,
+    &tracers::WAKEUP,
     &trace_dat::FORM,
     &ros2::FORM,
     &ros2_control::FORM,

@@ -21,10 +21,12 @@ mod json;
 mod kernel_events;
 mod packed;
 mod perf_data;
+mod perf_sched;
 mod ros2;
 mod ros2_control;
 mod rtla;
 mod trace_dat;
+mod tracers;
 mod wakeups;
 
 pub use form::{Form, UnknownForm, Unrecognized, Use};

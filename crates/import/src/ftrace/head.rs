@@ -3,19 +3,19 @@
 
 /// What stands before an event's fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Head<'a> {
-    pub(super) current: u32,
-    pub(super) cpu: u16,
-    pub(super) at_ns: u64,
+pub(crate) struct Head<'a> {
+    pub(crate) current: u32,
+    pub(crate) cpu: u16,
+    pub(crate) at_ns: u64,
     /// Whether the instant has digits below a microsecond.
-    pub(super) has_nanoseconds: bool,
+    pub(crate) has_nanoseconds: bool,
     /// Event and fields.
-    pub(super) rest: &'a str,
+    pub(crate) rest: &'a str,
 }
 
 /// Why a line has no such beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NoHead {
+pub(crate) enum NoHead {
     /// It is no event's line.
     Other,
     /// It is, but its instant counts something else than seconds.
@@ -24,7 +24,7 @@ pub(super) enum NoHead {
 
 /// Reads a line. A thread's name may hold anything: the CPU's brackets are the first that stand
 /// after a number and before an instant.
-pub(super) fn head(line: &str) -> Result<Head<'_>, NoHead> {
+pub(crate) fn head(line: &str) -> Result<Head<'_>, NoHead> {
     let mut clock = false;
     for (at, _) in line.match_indices('[') {
         if let Some(found) = bracketed(line, at, &mut clock) {

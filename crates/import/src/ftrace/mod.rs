@@ -10,7 +10,8 @@ use crate::form::{self, Fit};
 use crate::kernel_events::{MOST_EVENTS, Recording, imported};
 use crate::{Asked, Form, ImportError, Imported, Use};
 use fields::{Sentence, Text};
-use head::{Head, NoHead, head};
+use head::NoHead;
+pub(crate) use head::{Head, head};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use wakepath_timeline::{KernelEvent, Lack, What};
@@ -34,7 +35,10 @@ fn fits(text: &str) -> Fit {
     let begins = text.trim_start();
     let is_report = begins.starts_with("cpus=") || begins.starts_with("version = ");
     let is_page = text.contains("class=\"trace-data\"") || text.contains("linuxPerfData");
-    let is_kernels = text.lines().any(|line| line.starts_with("# tracer: "));
+    let tracer = text
+        .lines()
+        .find_map(|line| line.strip_prefix("# tracer: "));
+    let is_kernels = tracer.is_some_and(|tracer| !crate::tracers::has_form(tracer.trim()));
     let is_event = |line: &str| {
         let head = head(line).ok();
         head.is_some_and(|head| {
@@ -43,7 +47,8 @@ fn fits(text: &str) -> Fit {
         })
     };
     let mut lines = text.lines().take(LINES_TO_KNOW);
-    Fit::certain_if(is_report || is_page || is_kernels || lines.any(is_event))
+    let events = tracer.is_none() && lines.any(is_event);
+    Fit::certain_if(is_report || is_page || is_kernels || events)
 }
 
 pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportError> {
