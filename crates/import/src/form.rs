@@ -2,8 +2,8 @@
 
 use crate::{
     Asked, ImportError, Imported, Part, csv, cyclictest_histogram, cyclictest_json,
-    cyclictest_verbose, decode, ftrace, jitterdebugger, perf_data, perf_sched, ros2, ros2_control,
-    rtla, trace_dat, tracers,
+    cyclictest_verbose, decode, ftrace, jitterdebugger, lttng, perf_data, perf_sched, ros2,
+    ros2_control, rtla, trace_dat, tracers,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -64,7 +64,7 @@ pub(crate) enum Reader {
 }
 
 /// Every form, in the order of the guide's table.
-static FORMS: [&Form; 18] = [
+static FORMS: [&Form; 19] = [
     &cyclictest_histogram::FORM,
     &cyclictest_json::FORM,
     &cyclictest_verbose::FORM,
@@ -81,6 +81,7 @@ static FORMS: [&Form; 18] = [
     &tracers::HWLAT,
     &tracers::WAKEUP,
     &trace_dat::FORM,
+    &lttng::FORM,
     &ros2::FORM,
     &ros2_control::FORM,
 ];

@@ -6,13 +6,17 @@ use crate::clock::{Clock, TimersClock, without_programmed};
 use crate::due_times::{OnGrid, on_grid};
 use crate::wakeups::Woken;
 use crate::{Asked, ImportError, Imported, KernelTrace, Row, Samples, Thread, Values, wakeups};
+use std::collections::BTreeMap;
 use wakepath_explain::Untold;
 use wakepath_explain::watch::{Activation, Activations, BegunBy, ThreadActivity};
 use wakepath_timeline::duration::length;
-use wakepath_timeline::{KernelEvent, Lack, What};
+use wakepath_timeline::{KernelEvent, Lack, Left, ThreadName, What};
 
 /// As many events as are held in memory: 5 GB.
 pub(crate) const MOST_EVENTS: usize = 50_000_000;
+
+/// Of no machine.
+const NO_CPU: u16 = u16::MAX;
 
 /// What a file holds besides its events.
 pub(crate) struct Recording {
@@ -65,8 +69,7 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
     let has_timers = has(|what| matches!(what, What::TimerExpiryEntry { .. }));
     let woken = wakeups::threads(&events, from_waking);
     let chosen = chosen(&woken, asked.threads)?;
-    let numbers = chosen.iter().map(|(number, _)| *number);
-    let mut activities = activities(&events, numbers, from_waking);
+    let mut activities = activities(&events, &chosen, from_waking);
     let gaps = Gaps::of(&events);
     let mut threads: Vec<Thread> = Vec::new();
     let mut lacks = Vec::new();
@@ -126,11 +129,11 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
 /// What the wanted threads did. Lost events cut nothing here: see [`Gaps`].
 fn activities(
     events: &[KernelEvent],
-    threads: impl IntoIterator<Item = u32>,
+    threads: &[(u32, &Woken)],
     from_waking: bool,
-) -> std::collections::BTreeMap<u32, ThreadActivity> {
+) -> BTreeMap<u32, ThreadActivity> {
     let mut untold = Untold::default();
-    let mut activations = Activations::new(threads);
+    let mut activations = Activations::new(threads.iter().map(|(number, _)| *number));
     for event in events {
         if matches!(event.what, What::Lost { .. }) {
             continue;
@@ -149,6 +152,25 @@ fn activities(
             }
             _ => activations.event(event),
         }
+    }
+    // The last turn of a thread that sleeps at the end is whole.
+    let end_ns = events.last().map_or(0, |last| last.at_ns);
+    for (number, found) in threads.iter().filter(|(_, found)| found.is_asleep()) {
+        let of = |id, name| wakepath_timeline::Thread {
+            id,
+            name,
+            priority: found.kernel_priority,
+        };
+        activations.event(&KernelEvent {
+            at_ns: end_ns,
+            cpu: NO_CPU,
+            current: *number,
+            what: What::Switch {
+                previous: of(*number, found.name),
+                left: Left::Dead,
+                next: of(0, ThreadName::default()),
+            },
+        });
     }
     activations.finish()
 }

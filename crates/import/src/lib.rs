@@ -19,6 +19,7 @@ mod imported;
 mod jitterdebugger;
 mod json;
 mod kernel_events;
+mod lttng;
 mod packed;
 mod perf_data;
 mod perf_sched;

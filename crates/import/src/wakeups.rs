@@ -34,6 +34,11 @@ enum State {
 }
 
 impl Woken {
+    /// Whether it sleeps at the end of the trace: its last turn is whole.
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.state == State::Asleep
+    }
+
     /// Its real-time priority, where it has one.
     pub(crate) fn real_time_priority(&self) -> Option<u8> {
         let own = u8::try_from(self.kernel_priority).ok()?;

@@ -15,7 +15,7 @@ mod text;
 mod unbroken;
 
 pub use answer::{Answer, KeptAnswer, Shown, VariantFigures, VariantRow};
-pub use export::{CsvError, McapExportError, Timelines, csv, markdown, mcap, open_metrics};
+pub use export::{CsvError, McapExportError, Timelines, csv, junit, markdown, mcap, open_metrics};
 pub use figure::{Figure, Figures, Origin, latencies_overlaid};
 pub use json::to_json;
 pub use page::{

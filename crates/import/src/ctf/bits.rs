@@ -57,6 +57,26 @@ impl<'a> Bits<'a> {
         u64::try_from(number).ok()
     }
 
+    /// A number of seven bits in each byte, lowest first, from a whole byte on.
+    pub(super) fn variable(&mut self, signed: bool) -> Option<i128> {
+        let mut value = 0_u128;
+        for place in 0..10 {
+            let byte = u128::from(self.number(8)?);
+            value |= (byte & 0x7f) << (7 * place);
+            if byte & 0x80 == 0 {
+                let bits = 7 * (place + 1);
+                let is_negative = signed && value >> (bits - 1) & 1 == 1;
+                let found = i128::try_from(value).ok()?;
+                return Some(if is_negative {
+                    found - (1 << bits)
+                } else {
+                    found
+                });
+            }
+        }
+        None
+    }
+
     /// Text up to its NUL, from a whole byte on.
     pub(super) fn text(&mut self) -> Option<String> {
         let from = usize::try_from(self.at / 8).ok()?;
@@ -84,6 +104,12 @@ mod tests {
         bits.align(8).unwrap();
         assert_eq!(bits.text().as_deref(), Some("ab"));
         assert!(bits.is_at_end() && bits.text().is_none());
+        let mut bits = Bits::of(&[0xe5, 0x8e, 0x26, 0x7f, 0xff]);
+        assert_eq!(
+            (bits.variable(false), bits.variable(true)),
+            (Some(624_485), Some(-1))
+        );
+        assert_eq!(bits.variable(false), None);
         let mut bits = Bits::of(&[0xff; 9]);
         assert!(bits.end_at(65) && !bits.end_at(99));
         bits.number(1);

@@ -14,12 +14,14 @@ pub(crate) struct Event<'a> {
     pub(crate) at_ns: u64,
     /// Its fields, and those of its context.
     pub(crate) fields: Fields,
+    /// Events that were discarded since the packet before: known at the first of a packet.
+    pub(crate) lost_before: u64,
 }
 
 /// Why a stream can't be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BrokenStream {
-    #[error("does not begin as a packet of CTF 1.8 of a little-endian machine")]
+    #[error("does not begin as a packet of CTF of a little-endian machine")]
     Magic,
     #[error("packet {0} is cut short or not as the metadata says")]
     Packet(u64),
@@ -89,9 +91,9 @@ impl<'a> Stream<'a> {
             return Err(broken);
         }
         // It counts from the beginning of the stream.
-        self.lost = self
-            .lost
-            .max(head.unsigned("events_discarded").unwrap_or(0));
+        let lost = head.unsigned("events_discarded").unwrap_or(0);
+        let mut lost_before = lost.saturating_sub(self.lost);
+        self.lost = self.lost.max(lost);
         let mut clock = head.unsigned("timestamp_begin").unwrap_or(0);
         let cpu = head.integer("cpu_id");
         while !bits.is_at_end() {
@@ -123,6 +125,7 @@ impl<'a> Stream<'a> {
                 name: &event.name,
                 at_ns: metadata.nanoseconds(clock).ok_or(broken)?,
                 fields,
+                lost_before: std::mem::take(&mut lost_before),
             });
         }
         let bytes = usize::try_from(packet / 8).map_err(|_| broken)?;

@@ -18,6 +18,10 @@ pub(crate) enum Type {
         /// Whether it is a character.
         is_text: bool,
     },
+    /// A number of as many bytes as it needs, seven bits in each.
+    Variable {
+        signed: bool,
+    },
     Text,
     Struct {
         fields: Vec<(String, Type)>,
@@ -30,6 +34,10 @@ pub(crate) enum Type {
     Enumeration(Box<Type>, Vec<(String, i128, i128)>),
     /// One of several, by the name of an enumeration's value.
     Variant(String, Vec<(String, Type)>),
+    /// One of several, or none, by the value of an earlier field.
+    Choice(String, Vec<(Vec<(i128, i128)>, Type)>),
+    /// A field that packets are read by, whatever it is called, and by which name they know it.
+    Role(&'static str, Box<Type>),
 }
 
 /// What a field holds.
@@ -51,6 +59,14 @@ pub(crate) struct Fields {
 impl Fields {
     pub(crate) fn integer(&self, name: &str) -> Option<i128> {
         self.all.iter().rev().find_map(|(own, value)| match value {
+            Value::Integer(value) if own == name => Some(*value),
+            _ => None,
+        })
+    }
+
+    /// The number that was read first of this name: a packet's, before the event's own.
+    pub(crate) fn first(&self, name: &str) -> Option<i128> {
+        self.all.iter().find_map(|(own, value)| match value {
             Value::Integer(value) if own == name => Some(*value),
             _ => None,
         })
@@ -112,6 +128,11 @@ impl Type {
                 };
                 to.all.push((name.to_owned(), Value::Integer(value)));
             }
+            Self::Variable { signed } => {
+                bits.align(8)?;
+                let value = bits.variable(*signed)?;
+                to.all.push((name.to_owned(), Value::Integer(value)));
+            }
             Self::Text => {
                 bits.align(8)?;
                 let text = bits.text()?;
@@ -145,6 +166,22 @@ impl Type {
                 let (name, of) = choices.iter().find(|(own, _)| *own == label)?;
                 of.read_at(name, bits, to, depth + 1)?;
             }
+            Self::Choice(by, choices) => {
+                let value = to.integer(by)?;
+                let holds = |ranges: &[(i128, i128)]| {
+                    ranges
+                        .iter()
+                        .any(|(low, high)| (*low..=*high).contains(&value))
+                };
+                if let Some((_, of)) = choices.iter().find(|(ranges, _)| holds(ranges)) {
+                    of.read_at(name, bits, to, depth + 1)?;
+                }
+            }
+            Self::Role(known_as, of) => {
+                of.read_at(name, bits, to, depth + 1)?;
+                let value = to.integer(name)?;
+                to.all.push(((*known_as).to_owned(), Value::Integer(value)));
+            }
         }
         Some(())
     }
@@ -156,7 +193,14 @@ impl Type {
             inner.fold(1_usize, usize::saturating_add)
         };
         match self {
-            Self::Integer { .. } | Self::Text => 1,
+            Self::Integer { .. } | Self::Variable { .. } | Self::Text => 1,
+            Self::Role(_, of) => of.weight().saturating_add(1),
+            Self::Choice(_, choices) => {
+                let inner = choices
+                    .iter()
+                    .map(|(ranges, of)| of.weight().saturating_add(ranges.len()));
+                inner.fold(1_usize, usize::saturating_add)
+            }
             Self::Struct { fields, .. } | Self::Variant(_, fields) => of_all(fields),
             Self::Array(of, _) | Self::Sequence(of, _) => of.weight().saturating_add(1),
             Self::Enumeration(of, names) => {
@@ -169,7 +213,9 @@ impl Type {
     /// How many types are within each other, itself not counted.
     pub(super) fn depth(&self) -> usize {
         let below = match self {
-            Self::Integer { .. } | Self::Text => return 0,
+            Self::Integer { .. } | Self::Variable { .. } | Self::Text => return 0,
+            Self::Role(_, of) => Some(of.depth()),
+            Self::Choice(_, choices) => choices.iter().map(|(_, of)| of.depth()).max(),
             Self::Struct { fields, .. } | Self::Variant(_, fields) => {
                 fields.iter().map(|(_, of)| of.depth()).max()
             }
@@ -184,13 +230,14 @@ impl Type {
     fn alignment(&self) -> u32 {
         match self {
             Self::Integer { align, .. } => *align,
-            Self::Text => 8,
+            Self::Text | Self::Variable { .. } => 8,
+            Self::Role(_, of) => of.alignment(),
             Self::Struct { fields, align } => {
                 let inner = fields.iter().map(|(_, of)| of.alignment());
                 inner.fold(*align, u32::max)
             }
             Self::Array(of, _) | Self::Sequence(of, _) | Self::Enumeration(of, _) => of.alignment(),
-            Self::Variant(..) => 1,
+            Self::Variant(..) | Self::Choice(..) => 1,
         }
     }
 }

@@ -5,6 +5,7 @@ mod row;
 
 use crate::ctf::{Event, Metadata, Stream};
 use crate::form::{Fit, Reader};
+use crate::lttng;
 use crate::{Form, ImportError, Imported, Part, Thread, Values};
 use row::{Cycle, row};
 use std::collections::BTreeMap;
@@ -26,21 +27,19 @@ pub(crate) const FORM: Form = Form {
     reader: Reader::Directory(fits, |parts, _| read(parts)),
 };
 
+/// A trace of the kernel alone is LTTng's.
 fn fits(parts: &[Part]) -> Fit {
-    let is_metadata = |part: &Part| part.path == "metadata" || part.path.ends_with("/metadata");
-    Fit::certain_if(parts.iter().any(is_metadata))
+    let is_programs = |part: &Part| {
+        let read = Metadata::parse(&part.bytes);
+        !read.is_ok_and(|read| read.environment("domain") == Some("kernel"))
+    };
+    Fit::certain_if(lttng::metadata(parts).any(is_programs))
 }
 
 pub(crate) fn read(parts: &[Part]) -> Result<Imported, ImportError> {
     let mut seen = Seen::default();
     let mut traces = 0;
-    for part in parts {
-        let Some(folder) = part.path.strip_suffix("metadata") else {
-            continue;
-        };
-        if !(folder.is_empty() || folder.ends_with('/')) {
-            continue;
-        }
+    for part in lttng::metadata(parts) {
         let at = |what: String| ImportError::whole(format!("{}: {what}", part.path));
         let metadata = Metadata::parse(&part.bytes).map_err(|error| at(error.to_string()))?;
         // The kernel's own events have nothing of ROS.
@@ -49,11 +48,7 @@ pub(crate) fn read(parts: &[Part]) -> Result<Imported, ImportError> {
         }
         traces += 1;
         seen.process += 1 << 32;
-        let of_it = |other: &&Part| {
-            let rest = other.path.strip_prefix(folder);
-            rest.is_some_and(|rest| rest != "metadata" && !rest.contains('/') && !rest.is_empty())
-        };
-        for stream in parts.iter().filter(of_it) {
+        for stream in lttng::streams(parts, part) {
             let mut reader = Stream::new(&metadata, &stream.bytes);
             let read = reader.each(|event| seen.event(&event));
             read.map_err(|error| ImportError::whole(format!("{}: {error}", stream.path)))?;

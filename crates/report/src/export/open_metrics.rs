@@ -1,4 +1,6 @@
-//! An assessment as OpenMetrics 1.0 text, for a collector of metrics. One run, one set of gauges.
+//! An assessment as text of metrics, for a collector. It is OpenMetrics 1.0 and the older text format
+//! of Prometheus at once, which node_exporter's files and Pushgateway are read as: what only one of them
+//! knows (`info`) is not used.
 
 use std::fmt::Write;
 use wakepath_assess::Assessment;
@@ -15,10 +17,12 @@ pub fn open_metrics(assessment: &Assessment) -> String {
 
 fn write_all(text: &mut String, assessment: &Assessment) -> std::fmt::Result {
     let run = &assessment.run;
-    writeln!(text, "# TYPE wakepath_run info")?;
-    writeln!(
+    head(
         text,
-        "# HELP wakepath_run The run that the other metrics are of."
+        "run_info",
+        "gauge",
+        "",
+        "The run that the other metrics are of; always 1.",
     )?;
     writeln!(
         text,
@@ -95,8 +99,8 @@ fn write_all(text: &mut String, assessment: &Assessment) -> std::fmt::Result {
     writeln!(text, "# EOF")
 }
 
-fn head(text: &mut String, name: &str, unit: &str, help: &str) -> std::fmt::Result {
-    writeln!(text, "# TYPE wakepath_{name} gauge")?;
+fn head(text: &mut String, name: &str, kind: &str, unit: &str, help: &str) -> std::fmt::Result {
+    writeln!(text, "# TYPE wakepath_{name} {kind}")?;
     if !unit.is_empty() {
         writeln!(text, "# UNIT wakepath_{name} {unit}")?;
     }
@@ -111,7 +115,7 @@ fn family(
     help: &str,
     of: &dyn Fn(&Judgement) -> Option<f64>,
 ) -> std::fmt::Result {
-    head(text, name, unit, help)?;
+    head(text, name, "gauge", unit, help)?;
     for judgement in &assessment.conditions {
         if let Some(value) = of(judgement) {
             writeln!(text, "wakepath_{name}{{{}}} {value}", labels(judgement))?;
@@ -120,7 +124,7 @@ fn family(
     Ok(())
 }
 
-/// Quantiles, by nearest rank, that the sample is large enough for; the maximum as quantile 1.
+/// A summary: quantiles, by nearest rank, that the sample is large enough for; the maximum as quantile 1.
 fn distributions(
     text: &mut String,
     assessment: &Assessment,
@@ -129,7 +133,7 @@ fn distributions(
     of: &dyn Fn(&Judgement) -> Option<DistributionSummary>,
 ) -> std::fmt::Result {
     let name = format!("{name}_seconds");
-    head(text, &name, "seconds", help)?;
+    head(text, &name, "summary", "seconds", help)?;
     for judgement in &assessment.conditions {
         let Some(found) = of(judgement) else {
             continue;
@@ -149,6 +153,10 @@ fn distributions(
                 value as f64 / 1e9
             )?;
         }
+        let (count, labels) = (found.count, labels(judgement));
+        let sum = found.mean * count as f64 / 1e9;
+        writeln!(text, "wakepath_{name}_sum{{{labels}}} {sum}")?;
+        writeln!(text, "wakepath_{name}_count{{{labels}}} {count}")?;
     }
     Ok(())
 }

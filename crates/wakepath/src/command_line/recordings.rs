@@ -264,13 +264,15 @@ pub struct Compare {
                         Exit codes: 0 written, 1 error.\n\nExamples:\n  \
                         wakepath export RUN --format csv > samples.csv\n  \
                         wakepath export RUN --format mcap > run.mcap\n  \
-                        wakepath export RUN --format markdown >> $GITHUB_STEP_SUMMARY"
+                        wakepath export RUN --format markdown >> $GITHUB_STEP_SUMMARY\n  \
+                        wakepath export RUN --format junit > wakepath.xml\n  \
+                        wakepath export RUN --format openmetrics > /var/lib/prometheus/node-exporter/wakepath.prom"
 )]
 pub struct Export {
     /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
     /// latest].
     pub run: Option<PathBuf>,
-    /// `csv` (every sample), `mcap` (every sample, for Foxglove and PlotJuggler), `json` (as `show --json`), `openmetrics` or `markdown`.
+    /// `csv` (every sample), `mcap` (every sample, for Foxglove and PlotJuggler), `json` (as `show --json`), `openmetrics`, `markdown` or `junit`.
     #[arg(long, value_name = "FORMAT")]
     pub format: String,
 }

@@ -8,7 +8,9 @@ use std::io::{BufWriter, ErrorKind};
 use std::process::ExitCode;
 use wakepath_archive::{Finding, Run};
 use wakepath_assess::Assessment;
-use wakepath_report::{CsvError, McapExportError, csv, markdown, mcap, open_metrics, to_json};
+use wakepath_report::{
+    CsvError, McapExportError, csv, junit, markdown, mcap, open_metrics, to_json,
+};
 
 /// What is wrong with a run is said in so many lines at most.
 const MOST_SAID: usize = 3;
@@ -21,9 +23,10 @@ pub fn run(arguments: &Export) -> Outcome {
         "json" => to_json,
         "openmetrics" => open_metrics,
         "markdown" => markdown,
+        "junit" => junit,
         other => {
             return Err(format!(
-                "--format {other}: csv, mcap, json, openmetrics and markdown are known; the run \
+                "--format {other}: csv, mcap, json, openmetrics, markdown and junit are known; the run \
                  directory itself has Parquet"
             )
             .into());

@@ -1,8 +1,9 @@
-//! What a trace's metadata says (TSDL, the description language of CTF 1.8): its types, streams and
-//! events. What LTTng does not write of programs is refused.
+//! What a trace's metadata says: its types, streams and events. CTF 1.8 has a description language
+//! (TSDL), CTF 2 has JSON.
 
 mod blocks;
 mod declared;
+mod json;
 mod tokens;
 
 use super::types::Type;
@@ -30,7 +31,7 @@ pub(crate) enum BrokenMetadata {
     TooManyTypes,
     #[error("it was written on a machine of the other byte order: not read")]
     ByteOrder,
-    #[error("CTF {0}; 1.8 is known")]
+    #[error("CTF {0}; 1.8 and 2 are known")]
     Version(String),
 }
 
@@ -70,6 +71,9 @@ impl Metadata {
             return Err(BrokenMetadata::TooLong);
         }
         let text = unpacked(bytes)?;
+        if json::is_it(&text) {
+            return json::parse(&text);
+        }
         let text = String::from_utf8(text).map_err(|_| BrokenMetadata::Packet)?;
         let blocks = Blocks::of(&text)?;
         let empty = || Type::Struct {

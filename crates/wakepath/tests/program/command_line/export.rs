@@ -1,6 +1,6 @@
 //! A run in other forms: each says what the archive says, and what the reference says of it.
 
-use crate::started::{Finished, Place, Start, loop_cpu};
+use crate::started::{Finished, Place, Start, loop_cpu, not_run};
 use std::path::{Path, PathBuf};
 
 wakepath_test_program::tests![
@@ -10,6 +10,8 @@ wakepath_test_program::tests![
     an_unknown_format_and_a_closed_pipe,
     a_recovered_run_is_exported_and_what_it_lacks_is_said,
     mcap_is_read_by_another_reader_sample_by_sample,
+    metrics_are_taken_by_promtool,
+    a_condition_is_a_test_case_of_a_ci_server,
 ];
 
 fn a_run(place: &Place) -> PathBuf {
@@ -54,6 +56,60 @@ fn csv_has_every_sample_of_the_archive() {
     }
 }
 
+fn metrics_are_taken_by_promtool() {
+    let what = "metrics_are_taken_by_promtool";
+    let place = Place::new();
+    let directory = a_run(&place);
+    let file = place.path().join("wakepath.prom");
+    std::fs::write(&file, export(&directory, "openmetrics").output).unwrap();
+    let checked = std::process::Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(std::fs::File::open(&file).unwrap())
+        .output();
+    let Ok(checked) = checked else {
+        not_run(what, "there is no promtool here");
+        return;
+    };
+    let said = String::from_utf8_lossy(&checked.stderr);
+    assert!(checked.status.success() && said.is_empty(), "{said}");
+}
+
+fn a_condition_is_a_test_case_of_a_ci_server() {
+    let place = Place::new();
+    let directory = a_run(&place);
+    let xml = export(&directory, "junit").output;
+    let json = export(&directory, "json").json();
+    assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"));
+    let outcome = json["conditions"][0]["outcome"].as_str().unwrap();
+    let failures = u8::from(outcome == "failed");
+    let errors = u8::from(["undecided", "invalid"].contains(&outcome));
+    let suite = format!(
+        "<testsuite name=\"export\" tests=\"1\" failures=\"{failures}\" errors=\"{errors}\" "
+    );
+    assert!(xml.contains(&suite), "{suite}\n{xml}");
+    assert!(
+        xml.contains("<testcase name=\"OTHER nice 0, idle\" classname=\"wakepath.export\" time=\""),
+        "{xml}"
+    );
+    // Read by another reader, where one is.
+    let script = "import sys, xml.etree.ElementTree as t; s = t.parse(sys.argv[1]).getroot()[0]; \
+                  print(s.tag, len(s.findall('testcase')), s.attrib['tests'])";
+    let file = place.path().join("junit.xml");
+    std::fs::write(&file, &xml).unwrap();
+    let read = std::process::Command::new("python3")
+        .args(["-c", script])
+        .arg(&file)
+        .output();
+    let Ok(read) = read else {
+        not_run(
+            "a_condition_is_a_test_case_of_a_ci_server",
+            "there is no python3 here",
+        );
+        return;
+    };
+    assert_eq!(String::from_utf8_lossy(&read.stdout), "testsuite 1 1\n");
+}
+
 fn a_recovered_run_is_exported_and_what_it_lacks_is_said() {
     let running = Start::scenario(&format!(
         "rate = \"500 Hz\"\nduration = \"60 s\"\nwarm-up = \"0 ms\"\ncpu = {}\n\
@@ -68,7 +124,7 @@ fn a_recovered_run_is_exported_and_what_it_lacks_is_said() {
     crate::started::ask("recover", &killed.directory).assert_code(0);
     let recorded = killed.samples(0).len();
     assert!(recorded >= 100);
-    for format in ["csv", "json", "openmetrics", "markdown"] {
+    for format in ["csv", "json", "openmetrics", "markdown", "junit"] {
         let exported = export(&killed.directory, format);
         let notes: Vec<&str> = exported.complaints.lines().collect();
         assert!(notes[0].contains("note: "), "{}", exported.said());
@@ -152,7 +208,7 @@ fn an_unknown_format_and_a_closed_pipe() {
         "{}",
         refused.said()
     );
-    for format in ["csv", "json", "openmetrics", "markdown", "mcap"] {
+    for format in ["csv", "json", "openmetrics", "markdown", "junit", "mcap"] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let finished = Start::command(&["export", "--format", format])
