@@ -61,7 +61,7 @@ impl Imported {
     /// Whether its cycles were made of the kernel's events, which are in its trace: no other
     /// segment than the traced one was measured.
     pub fn is_made_of_events(&self) -> bool {
-        self.is_watched() || ["ftrace", "trace-cmd"].contains(&&*self.form)
+        self.is_watched() || ["ftrace", "trace-cmd", "perf", "lttng"].contains(&&*self.form)
     }
 
     /// The histogram of a thread that has no samples.

@@ -5,12 +5,12 @@ use crate::choice::{chosen, no_period};
 use crate::clock::{Clock, TimersClock, without_programmed};
 use crate::due_times::{OnGrid, on_grid};
 use crate::wakeups::Woken;
-use crate::{Asked, ImportError, Imported, KernelTrace, Row, Samples, Thread, Values, wakeups};
+use crate::{Asked, ImportError, Imported, KernelTrace, Row, Thread, Values, wakeups};
 use std::collections::BTreeMap;
 use wakepath_explain::Untold;
 use wakepath_explain::watch::{Activation, Activations, BegunBy, ThreadActivity};
 use wakepath_timeline::duration::length;
-use wakepath_timeline::{KernelEvent, Lack, Left, ThreadName, What};
+use wakepath_timeline::{DueTimes, KernelEvent, Lack, Left, Sample, ThreadName, What};
 
 /// As many events as are held in memory: 5 GB.
 pub(crate) const MOST_EVENTS: usize = 50_000_000;
@@ -108,8 +108,7 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
     cpus.dedup();
     let periods = threads.iter().map(|thread| match &thread.values {
         Values::Row(row) => Some(row.due.period_ns),
-        Values::Samples(samples) => Some(samples.period_ns),
-        Values::Histogram(_) => None,
+        _ => None,
     });
     Ok(Imported {
         tool,
@@ -259,10 +258,27 @@ fn by_rhythm(
 /// Cycles of wake-ups that come with no rhythm, at the period that the user says.
 fn by_wake_ups(found: &Woken, asked_ns: Option<u64>) -> Result<(Values, Vec<Lack>), ImportError> {
     let period_ns = asked_ns.ok_or_else(|| ImportError::whole(no_period(found)))?;
-    let samples = Samples {
+    let due = DueTimes {
+        start_ns: found.wake_ups.first().map_or(0, |(at_ns, _)| *at_ns),
         period_ns,
-        cycles: found.cycles(period_ns),
+    };
+    let sample = |(cycle, latency_ns): (u64, i64)| {
+        let due_ns = due.due_ns(cycle);
+        let wake_ns = due_ns.saturating_add_signed(latency_ns);
+        Sample {
+            cycle,
+            due_ns,
+            wake_ns,
+            // Where its work ends is not looked for.
+            end_ns: wake_ns,
+            ..Sample::default()
+        }
+    };
+    let row = Row {
+        due,
+        samples: found.cycles(period_ns).into_iter().map(sample).collect(),
         lost: found.incomplete,
+        judged: None,
     };
     let lacks = vec![
         Lack::BeforeWakeUp,
@@ -270,7 +286,7 @@ fn by_wake_ups(found: &Woken, asked_ns: Option<u64>) -> Result<(Values, Vec<Lack
         Lack::DueTimes,
         Lack::EndOfWork,
     ];
-    Ok((Values::Samples(samples), lacks))
+    Ok((Values::Row(row), lacks))
 }
 
 /// A name that no other thread has.

@@ -12,6 +12,9 @@ use wakepath_timeline::{KernelEvent, Lack, Left, What};
 const NEEDED: &str = "`lttng enable-event -k \
                       sched_waking,sched_switch,timer_hrtimer_start,timer_hrtimer_expire_entry`";
 
+/// `MAX_RT_PRIO` of the kernel.
+const REAL_TIME_PRIORITIES: i128 = 100;
+
 pub(crate) const FORM: Form = Form {
     word: "lttng",
     written_by: "lttng create; lttng enable-event -k …; lttng start",
@@ -191,7 +194,14 @@ struct Of<'a>(&'a ctf::Fields);
 
 impl Fields for Of<'_> {
     fn number(&self, name: &str) -> Option<i128> {
-        self.0.integer(name)
+        let value = self.0.integer(name)?;
+        // LTTng counts priorities from the lowest real-time one on.
+        let is_priority = ["prio", "prev_prio", "next_prio"].contains(&name);
+        Some(if is_priority {
+            value + REAL_TIME_PRIORITIES
+        } else {
+            value
+        })
     }
 
     fn address(&self, name: &str) -> Option<u64> {

@@ -51,11 +51,15 @@ impl<'a> SegmentLoops<'a> {
             false => None,
         };
         Self::with(run.directory(), record, trace, |thread| {
-            match (&mut rows, thread_number(thread)) {
-                (Some(rows), Some(number)) => {
-                    Ok(rows.remove(&number).map_or(Vec::new(), |row| row.samples))
-                }
-                _ => run.samples(record.segment, thread.thread),
+            let number = thread_number(thread);
+            let row = rows
+                .as_mut()
+                .zip(number)
+                .and_then(|(rows, of)| rows.remove(&of));
+            match row {
+                Some(row) => Ok(row.samples),
+                // Without a rhythm they are as they were imported.
+                None => run.samples(record.segment, thread.thread),
             }
         })
     }

@@ -15,7 +15,7 @@ use sample::Layout;
 use std::collections::BTreeMap;
 use wakepath_probe::Symbols;
 use wakepath_probe::stream::{Decoder, Record, Wanted};
-use wakepath_timeline::{KernelEvent, What};
+use wakepath_timeline::{KernelEvent, Lack, What};
 
 /// Kinds of records: perf_event_open(2), and `tools/perf/util/event.h` from 64 on.
 const LOST: u32 = 2;
@@ -40,6 +40,8 @@ fn fits(bytes: &[u8]) -> Fit {
 pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportError> {
     let file = File::parse(bytes)?;
     let trace = trace(&file)?;
+    let is_timers = |event: &KernelEvent| matches!(event.what, What::TimerExpiryEntry { .. });
+    let has_timers = trace.events.iter().any(is_timers);
     imported(
         Recording {
             tool: "perf",
@@ -49,7 +51,12 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportEr
             events: trace.events,
             needed: NEEDED,
             clock: trace.clock,
-            lacks: Vec::new(),
+            lacks: match has_timers {
+                true => vec![Lack::Other(
+                    "names of timers' functions: perf keeps their addresses alone".into(),
+                )],
+                false => Vec::new(),
+            },
         },
         asked,
     )
