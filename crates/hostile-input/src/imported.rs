@@ -22,7 +22,7 @@ pub fn imported_file(data: &[u8]) -> bool {
         let said = Asked {
             period_ns: Some(1_000_000),
             threads: match form.word() {
-                "perf" => &["23061"],
+                "perf" | "perf-sched" => &["23061"],
                 _ => &["servo"],
             },
             ..Asked::default()
@@ -34,9 +34,24 @@ pub fn imported_file(data: &[u8]) -> bool {
     taken
 }
 
-const METADATA: &[u8] =
-    include_bytes!("../../import/tests/fixtures/ros2/ust/uid/0/64-bit/metadata");
-const STREAM: &[u8] = include_bytes!("../../import/tests/fixtures/ros2/ust/uid/0/64-bit/ros2ch_1");
+/// Metadata and a stream of each form of directories.
+const DIRECTORIES: [(&str, &[u8], &[u8]); 3] = [
+    (
+        "ros2",
+        include_bytes!("../../import/tests/fixtures/ros2/ust/uid/0/64-bit/metadata"),
+        include_bytes!("../../import/tests/fixtures/ros2/ust/uid/0/64-bit/ros2ch_1"),
+    ),
+    (
+        "lttng",
+        include_bytes!("../../import/tests/fixtures/one/lttng/metadata"),
+        include_bytes!("../../import/tests/fixtures/one/lttng/stream"),
+    ),
+    (
+        "lttng",
+        include_bytes!("../../import/tests/fixtures/one/lttng-2/metadata"),
+        include_bytes!("../../import/tests/fixtures/one/lttng-2/channel0_1"),
+    ),
+];
 
 /// Reads `data` as a part of a directory: as the metadata of a real stream, and as a stream of real
 /// metadata. Says whether it was taken as one of the two.
@@ -44,16 +59,23 @@ const STREAM: &[u8] = include_bytes!("../../import/tests/fixtures/ros2/ust/uid/0
 /// # Panics
 /// Where a reader breaks its promise.
 pub fn imported_directory(data: &[u8]) -> bool {
-    let ros2 = Form::named("ros2").expect("there is such a form");
+    let asked = Asked {
+        threads: &["servo"],
+        ..Asked::default()
+    };
     let mut taken = false;
-    for (metadata, stream) in [(data, STREAM), (METADATA, data)] {
-        let part = |path: &str, bytes: &[u8]| Part {
-            path: path.to_owned(),
-            bytes: bytes.to_owned(),
-        };
-        let parts = [part("metadata", metadata), part("stream_0", stream)];
-        let read = ros2.read_directory(&parts, &Asked::default());
-        taken |= answered(ros2, metadata.len() + stream.len(), read);
+    for (word, metadata, stream) in DIRECTORIES {
+        let form = Form::named(word).expect("there is such a form");
+        for (metadata, stream) in [(data, stream), (metadata, data)] {
+            let part = |path: &str, bytes: &[u8]| Part {
+                path: path.to_owned(),
+                bytes: bytes.to_owned(),
+            };
+            let parts = [part("metadata", metadata), part("stream_0", stream)];
+            let _ = Form::of_directory(&parts);
+            let read = form.read_directory(&parts, &asked);
+            taken |= answered(form, metadata.len() + stream.len(), read);
+        }
     }
     taken
 }

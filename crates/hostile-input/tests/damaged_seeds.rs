@@ -74,13 +74,17 @@ fn damaged_files_of_other_tools() {
 
 #[test]
 fn damaged_directories_of_other_tools() {
-    let folder = ["crates/import/tests/fixtures/ros2"];
+    let folder = [
+        "crates/import/tests/fixtures/ros2",
+        "crates/import/tests/fixtures/one/lttng",
+        "crates/import/tests/fixtures/one/lttng-2",
+    ];
     let taken = seeds(&folder)
         .iter()
         .filter(|seed| hostile::imported_directory(seed))
         .count();
-    // The metadata beside its stream, and the stream that has the timers.
-    assert_eq!(taken, 2, "real files were taken");
+    // Of each the metadata beside its stream, and the stream that has the timers.
+    assert_eq!(taken, 6, "real files were taken");
     try_all(&folder, |bytes| {
         hostile::imported_directory(bytes);
     });

@@ -35,10 +35,12 @@ pub(crate) fn numbers(instants_ns: &[u64], period_ns: u64) -> Vec<u64> {
         let fixed = false;
         let number = match make_room(&mut placed, number) {
             true => number,
-            false => placed.last().map_or(number, |last| last.number + 1),
+            false => placed
+                .last()
+                .map_or(number, |last| last.number.saturating_add(1)),
         };
         placed.push(Placed { number, fixed });
-        let moved = (number - at).saturating_mul(period);
+        let moved = number.saturating_sub(at).saturating_mul(period);
         let error = off_ns.saturating_sub(moved);
         let error = error.clamp(-period / EARLY, period / EARLY);
         grid_ns = grid_ns
@@ -47,7 +49,7 @@ pub(crate) fn numbers(instants_ns: &[u64], period_ns: u64) -> Vec<u64> {
         at = number;
     }
     let first = placed.first().map_or(0, |first| first.number);
-    let from_first = |of: &Placed| (of.number - first).unsigned_abs();
+    let from_first = |of: &Placed| of.number.abs_diff(first);
     placed.iter().map(from_first).collect()
 }
 
@@ -64,7 +66,7 @@ fn make_room(placed: &mut [Placed], number: i64) -> bool {
     }
     // The run of numbers without a gap that ends here moves down by one, into the gap before it.
     let mut first = placed.len() - 1;
-    while first > 0 && placed[first - 1].number == placed[first].number - 1 {
+    while first > 0 && placed[first - 1].number == placed[first].number.saturating_sub(1) {
         first -= 1;
         if placed.len() - first > MOST_MOVED {
             return false;
@@ -74,7 +76,8 @@ fn make_room(placed: &mut [Placed], number: i64) -> bool {
     if run.iter().any(|of| of.fixed) {
         return false;
     }
-    run.iter_mut().for_each(|of| of.number -= 1);
+    run.iter_mut()
+        .for_each(|of| of.number = of.number.saturating_sub(1));
     true
 }
 
@@ -144,8 +147,8 @@ pub(crate) fn on_grid(turns: &[Activation], rhythm: Rhythm, asked_ns: Option<u64
             true => due.due_ns(number),
             false => own_due_ns,
         };
-        let latency = of.switched_in_ns.cast_signed() - own_due_ns.cast_signed();
-        let response = of.end_ns.cast_signed() - own_due_ns.cast_signed();
+        let latency = difference(of.switched_in_ns, own_due_ns);
+        let response = difference(of.end_ns, own_due_ns);
         let before = samples.last().map(|last| (last.cycle, last.response_ns()));
         let earliest = earliest(before, latency, period_ns);
         let number = match rhythm.anchor_ns {
@@ -193,6 +196,11 @@ pub(crate) fn on_grid(turns: &[Activation], rhythm: Rhythm, asked_ns: Option<u64
     }
 }
 
+fn difference(later_ns: u64, earlier_ns: u64) -> i64 {
+    let difference = i128::from(later_ns) - i128::from(earlier_ns);
+    i64::try_from(difference).unwrap_or(if difference < 0 { i64::MIN } else { i64::MAX })
+}
+
 /// Places on a grid that is known to the nanosecond: its first due time, and for each cycle its number
 /// and whether it is due there exactly; `None` for one beside the grid that finds no free number.
 fn fixed(
@@ -205,15 +213,15 @@ fn fixed(
     let mut placed: Vec<Placed> = Vec::with_capacity(turns.len());
     let mut taken: Vec<usize> = Vec::with_capacity(turns.len());
     for (index, (of, instant)) in turns.iter().zip(instants_ns).enumerate() {
-        let off_ns = instant
-            .cast_signed()
-            .saturating_sub(anchor_ns.cast_signed());
+        let off_ns = difference(*instant, anchor_ns);
         let fixed = of.programmed_ns.is_some() && off_ns.rem_euclid(period) == 0;
         // Beside the grid it is of the due time before it.
         let mut number = off_ns.div_euclid(period);
         while !make_room(&mut placed, number) {
             if !fixed {
-                number = placed.last().map_or(number, |last| last.number + 1);
+                number = placed
+                    .last()
+                    .map_or(number, |last| last.number.saturating_add(1));
             } else if placed.pop().is_some() {
                 taken.pop();
             }
@@ -225,7 +233,7 @@ fn fixed(
     let start_ns = anchor_ns.saturating_add_signed(first.saturating_mul(period));
     let mut places = vec![None; turns.len()];
     for (of, index) in placed.iter().zip(taken) {
-        places[index] = Some(((of.number - first).unsigned_abs(), of.fixed));
+        places[index] = Some((of.number.abs_diff(first), of.fixed));
     }
     (start_ns, places)
 }

@@ -60,7 +60,10 @@ pub fn fuzz(job: &Job) -> Outcome {
     let kernel_files = folders.map(|folder| format!("{machine}/{folder}"));
     let kernel_files: Vec<&str> = kernel_files.iter().map(String::as_str).collect();
     let imported = ["crates/import/tests/fixtures"];
-    let directory_of_traces = ["crates/import/tests/fixtures/ros2"];
+    let directory_of_traces = ["ros2", "one/lttng", "one/lttng-2"];
+    let directory_of_traces =
+        directory_of_traces.map(|folder| format!("crates/import/tests/fixtures/{folder}"));
+    let directory_of_traces: Vec<&str> = directory_of_traces.iter().map(String::as_str).collect();
     let told = ["crates/hostile-input/seeds/told"];
     let evidence = ["crates/hostile-input/seeds/evidence"];
     let targets: [(&str, u32, &[&str]); 8] = [

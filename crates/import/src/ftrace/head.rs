@@ -77,7 +77,7 @@ fn latency(line: &str) -> Option<Head<'_>> {
             let digits = flags.bytes().take_while(u8::is_ascii_digit).count();
             let cpu = flags[..digits].parse().ok()?;
             // Flags are letters, dots and small numbers, right behind the CPU.
-            (flags.len() >= digits + 4 && flags.len() <= digits + 6).then_some(())?;
+            (flags.len() >= digits + 4 && flags.len() <= digits + 8).then_some(())?;
             let instant = words.next()?;
             let (_, after) = line[at + 1..].split_once(instant)?;
             let (at_ns, has_nanoseconds, rest) = match instant.split_once("us") {
@@ -162,6 +162,7 @@ mod tests {
             "  my servo 2  99/812   [003]    12.000345: ",
             "   servo-812     3d..2.    12.000345: ",
             "   my-servo-812     3d..2.    12.000345: ",
+            "   my-servo-812     3d..h...    12.000345: ",
         ] {
             assert_eq!(
                 found(&format!("{line}{rest}")),

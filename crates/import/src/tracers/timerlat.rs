@@ -90,7 +90,7 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
         // The numbers rise by one with each activation, and not with a period that was skipped.
         let (first, last) = (all.first(), all.last());
         let numbered = match (first, last) {
-            (Some(first), Some(last)) => last.number.saturating_sub(first.number) + 1,
+            (Some(first), Some(last)) => last.number.saturating_sub(first.number).saturating_add(1),
             _ => 0,
         };
         let mut lost = numbered.saturating_sub(whole.len() as u64);

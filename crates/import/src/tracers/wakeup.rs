@@ -80,7 +80,7 @@ pub(crate) fn read(text: &str, _: &Asked<'_>) -> Result<Imported, ImportError> {
         .take(40)
         .collect();
     let histogram = Histogram {
-        bins: vec![(latency_ns, latency_ns + 999, 1)],
+        bins: vec![(latency_ns, latency_ns.saturating_add(999), 1)],
         min_ns: Some(latency_ns),
         max_ns: Some(latency_ns),
         ..Histogram::default()

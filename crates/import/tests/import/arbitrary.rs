@@ -4,7 +4,21 @@
 use proptest::prelude::*;
 use wakepath_import::{Asked, Form, Values};
 
-const FILES: [(&str, &[u8]); 13] = [
+const FILES: [(&str, &[u8]); 18] = [
+    ("ftrace", include_bytes!("../fixtures/one/ftrace.txt")),
+    (
+        "ftrace",
+        include_bytes!("../fixtures/one/trace-cmd-report.txt"),
+    ),
+    ("ftrace", include_bytes!("../fixtures/one/perf-script.txt")),
+    (
+        "perf-sched",
+        include_bytes!("../fixtures/perf-timehist.txt"),
+    ),
+    (
+        "timerlat-tracer",
+        include_bytes!("../../../probe/tests/fixtures/timerlat-6.1-rt.txt"),
+    ),
     ("cyclictest", include_bytes!("../fixtures/cyclictest-h.txt")),
     (
         "cyclictest-json",
@@ -40,7 +54,7 @@ fn asked(form: &Form) -> Asked<'static> {
     Asked {
         period_ns: Some(1_000_000),
         threads: match form.word() {
-            "perf" => &["23061"],
+            "perf" | "perf-sched" => &["23061"],
             _ => &["servo"],
         },
         ..Asked::default()

@@ -186,3 +186,22 @@ fn cut_and_changed_files_say_what_is_wrong() {
         refused(&cyclic)
     );
 }
+
+/// `trace` of an instance with the tracer timerlat at 1 kHz, of a guest.
+const TIMERLAT: &[u8] = include_bytes!("../../../probe/tests/fixtures/timerlat-6.1-rt.txt");
+
+#[test]
+fn every_activation_of_timerlat_is_read() {
+    assert_eq!(Form::of_file(TIMERLAT).unwrap().word(), "timerlat-tracer");
+    let found = read("timerlat-tracer", TIMERLAT, &[]).unwrap();
+    let Values::Row(row) = &found.threads[0].values else {
+        panic!("{:?}", found.threads);
+    };
+    assert_eq!(
+        (found.period_ns, row.samples.len(), row.lost),
+        (Some(1_000_000), 62, 0)
+    );
+    assert_eq!(row.samples.last().unwrap().cycle, 61);
+    let latencies: Vec<i64> = row.samples.iter().map(|of| of.latency_ns()).collect();
+    assert_eq!((latencies[0], latencies[61]), (3_906, 4_282));
+}

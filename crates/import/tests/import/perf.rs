@@ -124,3 +124,27 @@ fn lost_events_are_counted() {
     let lost = found.trace.unwrap().lost();
     assert_eq!(lost.into_iter().collect::<Vec<_>>(), [(1, 5)]);
 }
+
+#[test]
+fn the_text_of_timehist_gives_the_delays_of_its_recording() {
+    let of = |form: &str, bytes: &[u8]| {
+        let asked = Asked {
+            period_ns: Some(2_000_000),
+            threads: &[LOOP],
+            ..Asked::default()
+        };
+        let found = Form::named(form).unwrap().read(bytes, &asked).unwrap();
+        let Values::Row(row) = found.threads[0].values.clone() else {
+            panic!("{found:?}");
+        };
+        row
+    };
+    let recorded = of("perf", DATA);
+    let text = of("perf-sched", TIMEHIST.as_bytes());
+    // Its last stretch ended beyond the recorded CPU: perf has no line for it.
+    assert_eq!((text.samples.len(), text.lost), (59, 0));
+    for (text, recorded) in text.samples.iter().zip(&recorded.samples) {
+        assert_eq!(text.cycle, recorded.cycle);
+        assert_eq!(text.latency_ns(), recorded.latency_ns() / 1_000 * 1_000);
+    }
+}
