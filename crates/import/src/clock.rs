@@ -9,7 +9,7 @@ use wakepath_timeline::{KernelEvent, What};
 const SAME_NS: std::ops::Range<i64> = -2_000..20_000;
 /// Clocks that count from elsewhere, such as CLOCK_REALTIME, are further apart than this.
 const APART_NS: i64 = 1_000_000_000;
-/// The soonest expiry of each such stretch tells how far the clocks are apart there.
+/// The soonest expiry of each such stretch shows how far the clocks are apart there.
 const STRETCH_NS: u64 = 1_000_000_000;
 
 /// What expiries say of both clocks.

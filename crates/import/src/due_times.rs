@@ -5,7 +5,7 @@ use crate::Row;
 use wakepath_explain::watch::{Activation, Rhythm};
 use wakepath_timeline::{DueTimes, Sample, SampleFlags};
 
-/// Of a period, so much a wake-up may be early on the grid: a fourth. The rest of it is lateness.
+/// A wake-up may be early on the grid by a fourth of a period; the rest of it is lateness.
 const EARLY: i64 = 4;
 /// A run of cycles longer than this does not move to make room for one.
 const MOST_MOVED: usize = 64;

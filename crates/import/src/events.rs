@@ -166,7 +166,7 @@ impl Table {
     /// A function by its name, or by its address where that is all.
     fn function(&mut self, fields: &impl Fields) -> Option<Arc<str>> {
         match fields.text("function") {
-            // trace-cmd's text has the offset behind it, newer kernels the module.
+            // In trace-cmd's text the offset follows, in newer kernels' the module.
             Some(name) => Some(self.name(name.split(['/', '+']).next().unwrap_or(name))),
             None => {
                 let address = format!("{:#x}", fields.address("function")?);
@@ -255,7 +255,7 @@ fn device(number: i128, name: Arc<str>) -> Option<Interrupt> {
     Some(Interrupt::Device { number, name })
 }
 
-/// How a thread left, by the letters of `/proc/PID/stat`; `+` stands for preempted.
+/// How a thread left, by the letters of `/proc/PID/stat`; `+` means preempted.
 pub(crate) fn left_of_letters(state: &str) -> Left {
     match state {
         _ if state.contains('+') => Left::Runnable,

@@ -96,7 +96,7 @@ fn stretch(line: &str, drawn: usize) -> Result<Option<Stretch<'_>>, ()> {
     if rest.contains(" awakened: ") || rest.contains(" migrated: ") {
         return Ok(None);
     }
-    // Three numbers with three digits behind the point follow the name, whatever that is.
+    // Three numbers with three digits after the point follow the name, whatever that is.
     let is_time = |word: &&str| {
         word.split_once('.')
             .is_some_and(|(_, part)| part.len() == 3)
@@ -122,7 +122,7 @@ fn stretch(line: &str, drawn: usize) -> Result<Option<Stretch<'_>>, ()> {
     }))
 }
 
-/// A decimal number of a unit of so many powers of ten, in nanoseconds.
+/// A decimal number in nanoseconds; its unit is 10 to the power of `digits`.
 fn decimal(text: &str, digits: u32) -> Option<u64> {
     let (whole, part) = text.split_once('.')?;
     let length = u32::try_from(part.len())

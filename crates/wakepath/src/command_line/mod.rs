@@ -112,7 +112,7 @@ pub enum Verb {
     Schedulability(Schedulability),
     /// Compare runs: what differs, and what got worse or better.
     Compare(Compare),
-    /// Write a run in another form: CSV, MCAP, JSON, OpenMetrics or Markdown.
+    /// Write a run in another form: CSV, MCAP, JSON, OpenMetrics, Markdown or JUnit.
     Export(Export),
     /// Turn what another tool measured into a run.
     Import(Import),
