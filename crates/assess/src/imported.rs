@@ -189,13 +189,7 @@ impl Counted {
         let late = late.fold(0_u64, |sum, bin| sum.saturating_add(bin.count));
         // A bin on the limit may hold late values; the largest one is told apart.
         let missed = late.max(u64::from(is_late(self.max_ns)));
-        MissTally {
-            due: self.count,
-            missed,
-            longest_run: 0,
-            clusters: missed,
-            largest_cluster: u64::from(missed > 0),
-        }
+        MissTally::without_order(missed, self.count)
     }
 }
 

@@ -2,20 +2,31 @@
 //! is one piece of evidence, not 300. What counts as a miss is decided elsewhere.
 
 use crate::binomial::{miss_lower_bound, miss_upper_bound};
+use crate::blocks::{OpenBlocks, Spread};
+use crate::dispersion::dispersion;
 
-/// Tallies misses over one or several series of due times.
+/// Tallies misses over one or several series of due times, in a few kilobytes for any number.
 #[derive(Debug, Clone)]
 pub struct MissClusters {
     gap: u64,
-    tally: MissTally,
+    due: u64,
+    missed: u64,
+    longest_run: u64,
+    clusters: u64,
+    largest_cluster: u64,
     run: u64,
     cluster: u64,
     hits_since_miss: u64,
+    blocks: OpenBlocks,
 }
 
 /// What was counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(from = "stored::Stored", into = "stored::Stored")
+)]
 pub struct MissTally {
     /// Due times.
     pub due: u64,
@@ -27,6 +38,7 @@ pub struct MissTally {
     pub clusters: u64,
     /// Misses in the largest cluster.
     pub largest_cluster: u64,
+    spread: Spread,
 }
 
 impl MissClusters {
@@ -35,60 +47,119 @@ impl MissClusters {
     pub fn new(gap: u64) -> Self {
         Self {
             gap,
-            tally: MissTally::default(),
+            due: 0,
+            missed: 0,
+            longest_run: 0,
+            clusters: 0,
+            largest_cluster: 0,
             run: 0,
             cluster: 0,
             hits_since_miss: 0,
+            blocks: OpenBlocks::default(),
         }
     }
 
     /// Counts so many due times in a row as missed, in constant time.
     pub fn push_missed(&mut self, times: u64) {
-        let Some(further) = times.checked_sub(1) else {
+        if times == 0 {
             return;
-        };
-        self.push(true);
-        let add = |to: &mut u64| *to = to.saturating_add(further);
-        [&mut self.run, &mut self.cluster].into_iter().for_each(add);
-        [&mut self.tally.due, &mut self.tally.missed]
-            .into_iter()
-            .for_each(add);
-        self.tally.longest_run = self.tally.longest_run.max(self.run);
-        self.tally.largest_cluster = self.tally.largest_cluster.max(self.cluster);
+        }
+        let joins = self.cluster > 0 && self.hits_since_miss <= self.gap;
+        self.cluster = if joins { self.cluster } else { 0 }.saturating_add(times);
+        self.clusters += u64::from(!joins);
+        self.hits_since_miss = 0;
+        self.run = self.run.saturating_add(times);
+        self.due = self.due.saturating_add(times);
+        self.missed = self.missed.saturating_add(times);
+        self.longest_run = self.longest_run.max(self.run);
+        self.largest_cluster = self.largest_cluster.max(self.cluster);
+        self.blocks.push_missed(times);
     }
 
     /// Counts the next due time of the series.
     pub fn push(&mut self, missed: bool) {
-        self.tally.due += 1;
-        if !missed {
-            self.run = 0;
-            self.hits_since_miss = self.hits_since_miss.saturating_add(1);
-            return;
+        if missed {
+            return self.push_missed(1);
         }
-        let joins = self.cluster > 0 && self.hits_since_miss <= self.gap;
-        self.cluster = if joins { self.cluster + 1 } else { 1 };
-        self.tally.clusters += u64::from(!joins);
-        self.hits_since_miss = 0;
-        self.run += 1;
-        self.tally.missed += 1;
-        self.tally.longest_run = self.tally.longest_run.max(self.run);
-        self.tally.largest_cluster = self.tally.largest_cluster.max(self.cluster);
+        self.due += 1;
+        self.run = 0;
+        self.hits_since_miss = self.hits_since_miss.saturating_add(1);
+        self.blocks.push_met();
     }
 
-    /// Ends the series: what comes next has nothing to do with what was before.
+    /// Ends the series (a repetition, a boot): no run and no cluster reaches into the next one, and
+    /// the series counts as one replicate among those that there are.
     pub fn end_series(&mut self) {
         self.run = 0;
         self.cluster = 0;
         self.hits_since_miss = 0;
+        self.blocks.end_series();
     }
 
     /// What was counted so far.
     pub fn tally(&self) -> MissTally {
-        self.tally
+        MissTally {
+            due: self.due,
+            missed: self.missed,
+            longest_run: self.longest_run,
+            clusters: self.clusters,
+            largest_cluster: self.largest_cluster,
+            spread: self.blocks.spread(),
+        }
+    }
+
+    /// What was counted since the last call. Merged in their order, all of these are what one tally
+    /// would have been. A run or cluster under way goes on: its whole length is in the part in which
+    /// it is longest.
+    pub fn take(&mut self) -> MissTally {
+        let tally = self.tally();
+        self.blocks.part();
+        [
+            &mut self.due,
+            &mut self.missed,
+            &mut self.longest_run,
+            &mut self.clusters,
+            &mut self.largest_cluster,
+        ]
+        .into_iter()
+        .for_each(|count| *count = 0);
+        tally
     }
 }
 
 impl MissTally {
+    /// Counts whose order in time is unknown, as those of a histogram: each due time by itself.
+    pub fn without_order(missed: u64, due: u64) -> Self {
+        Self {
+            due,
+            missed,
+            clusters: missed,
+            largest_cluster: u64::from(missed > 0),
+            ..Self::default()
+        }
+    }
+
+    /// The counts alone: how misses are spread over time is forgotten.
+    #[must_use]
+    pub fn counts(self) -> Self {
+        Self {
+            spread: Spread::default(),
+            ..self
+        }
+    }
+
+    /// Adds what was counted after this: the next part of the same recording
+    /// ([`MissClusters::take`]), or another one, which is a replicate.
+    pub fn merge(&mut self, later: &Self) {
+        // A history that somebody else wrote may hold any number.
+        self.due = self.due.saturating_add(later.due);
+        self.missed = self.missed.saturating_add(later.missed);
+        self.longest_run = self.longest_run.max(later.longest_run);
+        self.clusters = self.clusters.saturating_add(later.clusters);
+        self.largest_cluster = self.largest_cluster.max(later.largest_cluster);
+        self.spread.append(&later.spread);
+    }
+
     /// Share of due times missed; 0 where nothing was due.
     pub fn fraction(&self) -> f64 {
         if self.due == 0 {
@@ -104,32 +175,170 @@ impl MissTally {
         (self.missed > 0).then(|| self.clusters as f64 / self.missed as f64)
     }
 
-    /// Due times that the bounds treat as one piece of evidence: the size of the largest cluster,
-    /// at least 1. The mean cluster size would be the usual estimate, but a few lone misses
-    /// beside one long stall would dilute it.
-    pub fn evidence_unit(&self) -> u64 {
-        self.largest_cluster.max(1)
+    /// Due times that the bounds at `confidence` treat as one: 1 where misses come independently
+    /// of each other. Misses that come together, in clusters or in stretches of time, raise it, and
+    /// so does having seen only few of these.
+    pub fn evidence_unit(&self, confidence: f64) -> f64 {
+        dispersion(&self.spread, self.missed, self.due, confidence)
     }
 
     /// One-sided upper bound on the miss probability at `confidence`, with due times and misses
     /// divided by [`Self::evidence_unit`] and by `parallel` series that may be hit together (1
     /// for one thread).
     ///
-    /// It knows only the clusters that were seen: a run without a miss counts each due time as
+    /// It knows only the misses that were seen: a run without a miss counts each due time as
     /// evidence of its own, and bounds no stall that is too rare to have occurred in it.
     pub fn upper_bound(&self, confidence: f64, parallel: u64) -> f64 {
-        let unit = self.evidence_unit() as f64 * parallel.max(1) as f64;
-        miss_upper_bound(
-            self.missed as f64 / unit,
-            self.due as f64 / unit,
-            confidence,
-        )
+        let (missed, due) = self.independent(confidence, parallel);
+        miss_upper_bound(missed, due, confidence)
     }
 
-    /// One-sided lower bound on the miss probability at `confidence`, each due time counted by
-    /// itself.
-    pub fn lower_bound(&self, confidence: f64) -> f64 {
-        miss_lower_bound(self.missed as f64, self.due as f64, confidence)
+    /// One-sided lower bound on the miss probability at `confidence`, with due times and misses
+    /// divided as for [`Self::upper_bound`]; or, where that is more, the share missed times
+    /// 1 − `confidence`, which holds however misses depend on each other (Markov's inequality).
+    pub fn lower_bound(&self, confidence: f64, parallel: u64) -> f64 {
+        let (missed, due) = self.independent(confidence, parallel);
+        miss_lower_bound(missed, due, confidence).max((1.0 - confidence) * self.fraction())
+    }
+
+    /// Misses and due times that were as good as independent.
+    fn independent(&self, confidence: f64, parallel: u64) -> (f64, f64) {
+        let unit = self.evidence_unit(confidence) * parallel.max(1) as f64;
+        (self.missed as f64 / unit, self.due as f64 / unit)
+    }
+}
+
+/// The counts alone, for reports.
+///
+/// # Errors
+/// The serializer's.
+#[cfg(feature = "serde")]
+pub fn serialize_miss_counts<S: serde::Serializer>(
+    tally: &MissTally,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeStruct;
+    let mut counts = serializer.serialize_struct("MissCounts", 5)?;
+    counts.serialize_field("due", &tally.due)?;
+    counts.serialize_field("missed", &tally.missed)?;
+    counts.serialize_field("longest_run", &tally.longest_run)?;
+    counts.serialize_field("clusters", &tally.clusters)?;
+    counts.serialize_field("largest_cluster", &tally.largest_cluster)?;
+    counts.end()
+}
+
+#[cfg(feature = "serde")]
+mod stored {
+    use super::MissTally;
+    use crate::blocks::{Block, Blocks, without_misses};
+    use serde::{Deserialize, Serialize};
+
+    /// A tally as it is written: without blocks where nothing was missed, and without the lengths
+    /// of which no block ended.
+    #[derive(Serialize, Deserialize)]
+    pub(super) struct Stored {
+        due: u64,
+        missed: u64,
+        longest_run: u64,
+        clusters: u64,
+        largest_cluster: u64,
+        #[serde(default)]
+        places: (u64, u64),
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        blocks: Vec<Row>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        series: Option<Row>,
+    }
+
+    #[derive(Serialize, Deserialize)]
+    struct Row(bool, Option<Block>, Block, u64, f64, f64, f64);
+
+    impl From<Blocks> for Row {
+        fn from(of: Blocks) -> Self {
+            Self(
+                of.began_within,
+                of.head,
+                of.open,
+                of.with_misses,
+                of.squares,
+                of.products,
+                of.weights,
+            )
+        }
+    }
+
+    impl From<Row> for Blocks {
+        fn from(row: Row) -> Self {
+            let Row(began_within, head, open, with_misses, squares, products, weights) = row;
+            Self {
+                began_within,
+                head,
+                open,
+                with_misses,
+                squares,
+                products,
+                weights,
+            }
+        }
+    }
+
+    /// As in a part without an end of a block.
+    fn without_an_end(began_within: bool, of: (u64, u64)) -> Blocks {
+        Blocks {
+            began_within,
+            open: of,
+            ..Blocks::default()
+        }
+    }
+
+    impl From<MissTally> for Stored {
+        fn from(of: MissTally) -> Self {
+            let all = (of.missed, of.due);
+            let has_end = |blocks: &Blocks| *blocks != without_an_end(blocks.began_within, all);
+            let levels = &of.spread.levels;
+            let count = match of.missed {
+                0 => 0,
+                _ => levels.iter().rposition(has_end).map_or(0, |last| last + 1),
+            };
+            let series = of.spread.series;
+            Self {
+                due: of.due,
+                missed: of.missed,
+                longest_run: of.longest_run,
+                clusters: of.clusters,
+                largest_cluster: of.largest_cluster,
+                places: of.spread.places,
+                blocks: levels[..count].iter().copied().map(Row::from).collect(),
+                series: (series != without_an_end(false, all)).then(|| series.into()),
+            }
+        }
+    }
+
+    impl From<Stored> for MissTally {
+        fn from(of: Stored) -> Self {
+            let mut spread = without_misses(of.places);
+            let all = (of.missed, of.due);
+            if of.missed > 0 {
+                for blocks in &mut spread.levels {
+                    *blocks = without_an_end(blocks.began_within, all);
+                }
+                for (blocks, row) in spread.levels.iter_mut().zip(of.blocks) {
+                    *blocks = row.into();
+                }
+            }
+            spread.series = match of.series {
+                Some(row) => row.into(),
+                None => without_an_end(false, all),
+            };
+            Self {
+                due: of.due,
+                missed: of.missed,
+                longest_run: of.longest_run,
+                clusters: of.clusters,
+                largest_cluster: of.largest_cluster,
+                spread,
+            }
+        }
     }
 }
 
@@ -146,17 +355,18 @@ mod tests {
         clusters.tally()
     }
 
+    /// As many misses as `missed` in each stretch of `stretch` due times, at its start.
+    fn regular(stretches: usize, stretch: usize, missed: usize) -> MissTally {
+        let one = "x".repeat(missed) + &".".repeat(stretch - missed);
+        tally(10, &[&one.repeat(stretches)])
+    }
+
     #[test]
     fn runs_and_clusters_are_told_apart() {
         let found = tally(1, &["..xx.x...x..", "xxx."]);
-        let expected = MissTally {
-            due: 16,
-            missed: 7,
-            longest_run: 3,
-            clusters: 3,
-            largest_cluster: 3,
-        };
-        assert_eq!(found, expected);
+        assert_eq!((found.due, found.missed), (16, 7));
+        assert_eq!(found.longest_run, 3);
+        assert_eq!((found.clusters, found.largest_cluster), (3, 3));
         assert_eq!(tally(0, &["..xx.x...x.."]).clusters, 3);
         assert_eq!(found.extremal_index(), Some(3.0 / 7.0));
     }
@@ -184,41 +394,83 @@ mod tests {
     }
 
     #[test]
-    fn one_stall_of_300_counts_as_one_piece_of_evidence() {
-        let one_stall = MissTally {
-            due: 120_000,
-            missed: 300,
-            longest_run: 300,
-            clusters: 1,
-            largest_cluster: 300,
-        };
-        // One event in 400 independent stretches: 1.18 %, where 300 lone misses would say 0.28 %.
-        assert!((one_stall.upper_bound(0.95, 1) - 0.011_807).abs() < 1e-5);
-        let alone = MissTally {
-            largest_cluster: 1,
-            clusters: 300,
-            ..one_stall
-        };
-        assert!((alone.upper_bound(0.95, 1) - 0.002_75).abs() < 1e-5);
+    fn one_stall_is_one_piece_of_evidence_whose_size_is_a_guess() {
+        let stall = ".".repeat(60_000) + &"x".repeat(300) + &".".repeat(59_700);
+        let found = tally(10, &[&stall]);
+        // 0.28 % if the misses had been independent of each other.
+        assert!(found.upper_bound(0.95, 1) > 0.01, "{found:?}");
+        assert!(found.lower_bound(0.95, 1) < 2e-4);
+        let short = tally(10, &[&(".".repeat(50_000) + "xxx" + &".".repeat(50_000))]);
+        assert!(short.upper_bound(0.95, 1) < 0.005);
     }
 
     #[test]
-    fn lone_misses_do_not_dilute_a_stall() {
-        let stall = "x".repeat(50) + &".".repeat(2000);
-        let with_lone = stall.clone() + &"x...................".repeat(20);
-        let alone = tally(3, &[&(stall + &".".repeat(400))]);
-        let diluted = tally(3, &[&with_lone]);
-        assert_eq!((alone.due, diluted.due), (2450, 2450));
+    fn lone_misses_count_each_by_itself() {
+        let alone = regular(100, 1000, 1);
+        assert_eq!(alone.evidence_unit(0.95), 1.0);
         assert_eq!(
-            (diluted.missed, diluted.clusters, diluted.largest_cluster),
-            (70, 21, 50)
+            alone.upper_bound(0.95, 1),
+            miss_upper_bound(100.0, 100_000.0, 0.95)
         );
-        assert!(diluted.upper_bound(0.95, 1) > alone.upper_bound(0.95, 1));
+    }
+
+    #[test]
+    fn half_of_everything_missed_in_many_stretches_is_beyond_doubt_at_once() {
+        assert!(regular(60, 20, 10).lower_bound(0.95, 1) > 0.3);
+        // A single one that takes half of the run: Markov's inequality.
+        let half = "x".repeat(600) + &".".repeat(600);
+        let bound = tally(10, &[&half]).lower_bound(0.95, 1);
+        assert!((bound - 0.025).abs() < 1e-12, "{bound}");
+    }
+
+    #[test]
+    fn threads_that_are_hit_together_count_as_one() {
+        let alone = regular(20, 1000, 1);
+        assert!(alone.upper_bound(0.95, 4) > alone.upper_bound(0.95, 1));
+        assert!(alone.lower_bound(0.95, 4) < alone.lower_bound(0.95, 1));
+    }
+
+    #[test]
+    fn minutes_merged_are_the_whole() {
+        let mut whole = MissClusters::new(10);
+        let mut by_minute = MissClusters::new(10);
+        let mut merged = MissTally::default();
+        for place in 0..200_000_u64 {
+            let missed = place % 7000 < 12;
+            whole.push(missed);
+            by_minute.push(missed);
+            if place % 7777 == 0 {
+                merged.merge(&by_minute.take());
+            }
+        }
+        merged.merge(&by_minute.take());
+        assert_eq!(merged, whole.tally());
     }
 
     #[test]
     fn nothing_due_is_no_evidence() {
         assert_eq!(MissTally::default().upper_bound(0.95, 1), 1.0);
+        assert_eq!(MissTally::default().lower_bound(0.95, 1), 0.0);
         assert_eq!(MissTally::default().extremal_index(), None);
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn a_tally_is_read_as_it_was_written_and_a_clean_one_is_short() {
+        let mut clusters = MissClusters::new(10);
+        let read_back = |clusters: &mut MissClusters| {
+            let tally = clusters.take();
+            let text = serde_json::to_string(&tally).unwrap();
+            assert_eq!(serde_json::from_str::<MissTally>(&text).unwrap(), tally);
+            text
+        };
+        (0..5000).for_each(|_| clusters.push(false));
+        assert!(!read_back(&mut clusters).contains("blocks"));
+        (0..5000).for_each(|place| clusters.push(place % 500 < 7));
+        assert!(read_back(&mut clusters).contains("blocks"));
+        clusters.end_series();
+        (0..3000).for_each(|_| clusters.push(false));
+        assert!(!read_back(&mut clusters).contains("blocks"));
+        assert!(read_back(&mut clusters).len() < 150);
     }
 }

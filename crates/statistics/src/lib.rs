@@ -7,11 +7,13 @@
 
 mod batch_means;
 mod binomial;
+mod blocks;
 mod clusters;
 #[cfg(test)]
 #[path = "../fixtures/comparison_figures.rs"]
 mod comparison_figures;
 mod correlation;
+mod dispersion;
 mod distribution;
 mod evidence;
 mod false_discovery;
@@ -35,6 +37,8 @@ mod wilson;
 
 pub use batch_means::{MeanInterval, batch_mean_interval};
 pub use binomial::{miss_bound_without_misses, miss_lower_bound, miss_upper_bound};
+#[cfg(feature = "serde")]
+pub use clusters::serialize_miss_counts;
 pub use clusters::{MissClusters, MissTally};
 pub use distribution::{Distribution, DistributionSummary, QuantileValue};
 pub use evidence::due_times_needed;

@@ -14,6 +14,19 @@ pub(crate) fn normal_upper_tail(z: f64) -> f64 {
     if z >= 0.0 { half } else { 1.0 - half }
 }
 
+/// The z with P(Z ≤ z) = `probability`, for one from ½ to below 1: bisection.
+pub(crate) fn normal_quantile(probability: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 40.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        match normal_upper_tail(middle) > 1.0 - probability {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    f64::midpoint(low, high)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -23,6 +36,13 @@ mod tests {
         for (z, expected) in crate::scipy_figures::NORMAL_UPPER {
             let found = normal_upper_tail(z);
             assert!((found - expected).abs() <= 1e-12 * expected, "{z}: {found}");
+        }
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_printed_table() {
+        for (probability, printed) in [(0.5, 0.0), (0.95, 1.644_854), (0.99, 2.326_348)] {
+            assert!((normal_quantile(probability) - printed).abs() < 1e-6);
         }
     }
 

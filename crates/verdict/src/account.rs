@@ -2,11 +2,10 @@
 //! view, runs, services and imports all count with it. It judges nothing beyond the single due time.
 
 use crate::judge::CLUSTER_GAP;
-use crate::tally::since;
 use crate::{Consistency, DueTally, Inconsistency, Limits, Outage};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use wakepath_statistics::{MissClusters, MissTally};
+use wakepath_statistics::MissClusters;
 use wakepath_timeline::{DueTimes, Sample, SampleFlags};
 
 /// More due times than this in one segment, or between two cycles (50 days at 1 kHz), are a broken
@@ -168,8 +167,6 @@ pub struct Account {
     limits: Limits,
     skipped: Skipped,
     clusters: MissClusters,
-    /// Of the clusters, what [`Self::take`] gave away.
-    taken: MissTally,
     /// All but the misses, since the last [`Self::take`].
     tally: DueTally,
     open: Option<Open>,
@@ -209,7 +206,6 @@ impl Account {
             limits,
             skipped,
             clusters: MissClusters::new(CLUSTER_GAP),
-            taken: MissTally::default(),
             tally: DueTally::default(),
             open: None,
         }
@@ -476,7 +472,7 @@ impl Account {
     /// What it came to since the last [`Self::take`], or in all without one.
     pub fn tally(&self) -> DueTally {
         DueTally {
-            misses: since(self.taken, self.clusters.tally()),
+            misses: self.clusters.tally(),
             ..self.tally.clone()
         }
     }
@@ -484,9 +480,9 @@ impl Account {
     /// What it came to since the last time. Merged in their order, all of these are what the account
     /// would have come to without one.
     pub fn take(&mut self) -> DueTally {
-        let taken = self.tally();
-        self.taken = self.clusters.tally();
-        self.tally = DueTally::default();
-        taken
+        DueTally {
+            misses: self.clusters.take(),
+            ..std::mem::take(&mut self.tally)
+        }
     }
 }

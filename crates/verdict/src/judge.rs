@@ -20,9 +20,9 @@ pub const DEFAULT_EVIDENCE: f64 = 3e-3;
 /// Judges one condition.
 ///
 /// It passes only with an upper confidence bound on the miss probability within the criterion
-/// (Clopper–Pearson, with misses that come together counted as one event) and every hard limit
-/// kept; it fails with a lower bound above the criterion (each due time counted by itself, so that
-/// a further miss can't talk a failure down) or a hard limit broken. A run that can't be trusted
+/// and every hard limit kept; it fails with a lower bound above the criterion or a hard limit
+/// broken. Both bounds are Clopper and Pearson's, on as many due times as were as good as
+/// independent (`MissTally::evidence_unit`). A run that can't be trusted
 /// is invalid whatever it shows.
 pub fn judge(condition: Condition<'_>, criterion: &Criterion) -> Judgement {
     let Condition {
@@ -140,7 +140,7 @@ fn miss_fraction(tally: &DueTally, criterion: &Criterion) -> Reason {
     let (missed, due) = (misses.missed, misses.due);
     let at_most = misses.upper_bound(confidence, parallel);
     let more = |target: f64| {
-        let unit = (misses.evidence_unit() * parallel.max(1)) as f64;
+        let unit = misses.evidence_unit(confidence) * parallel.max(1) as f64;
         let needed = due_times_needed(missed, due, unit, target, confidence)?;
         let due_times = needed.saturating_sub(due).max(1);
         let mean_period_ns = tally.window_ns as f64 / due as f64;
@@ -172,8 +172,8 @@ fn miss_fraction(tally: &DueTally, criterion: &Criterion) -> Reason {
             }
         };
     }
-    let (criterion, at_least) = (miss_fraction, misses.lower_bound(confidence));
-    let evidence_unit = misses.evidence_unit() * parallel.max(1);
+    let (criterion, at_least) = (miss_fraction, misses.lower_bound(confidence, parallel));
+    let evidence_unit = misses.evidence_unit(confidence) * parallel.max(1) as f64;
     if at_most <= criterion {
         Reason::MissFractionWithin {
             missed,

@@ -55,7 +55,7 @@ pub struct CycleSummary {
 }
 
 /// Missed due times. How they came together is `None` if their order is not known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Misses {
     /// Due times.
     pub due: u64,

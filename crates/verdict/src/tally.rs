@@ -134,7 +134,7 @@ impl DueTally {
         }
         self.skips_unknown |= later.skips_unknown;
         self.overruns.merge(later.overruns);
-        self.misses = joined(self.misses, later.misses);
+        self.misses.merge(&later.misses);
         if let Some(outage) = later.longest_outage {
             self.saw(outage);
         }
@@ -161,27 +161,5 @@ impl DueTally {
             work_faults: self.work_faults,
             mode_switches: self.mode_switches,
         }
-    }
-}
-
-/// Two tallies of misses, one after the other. A run or cluster that goes on from the first into the
-/// second is whole in the second one's largest, as [`since`] leaves it.
-fn joined(earlier: MissTally, later: MissTally) -> MissTally {
-    MissTally {
-        due: earlier.due.saturating_add(later.due),
-        missed: earlier.missed.saturating_add(later.missed),
-        longest_run: earlier.longest_run.max(later.longest_run),
-        clusters: earlier.clusters.saturating_add(later.clusters),
-        largest_cluster: earlier.largest_cluster.max(later.largest_cluster),
-    }
-}
-
-/// What came since `before`, with the largest of all so far.
-pub(crate) fn since(before: MissTally, now: MissTally) -> MissTally {
-    MissTally {
-        due: now.due - before.due,
-        missed: now.missed - before.missed,
-        clusters: now.clusters - before.clusters,
-        ..now
     }
 }

@@ -35,6 +35,7 @@ pub struct RunFigures {
     /// differ.
     pub whole_maximum_ns: Option<i64>,
     /// Misses and how they cluster.
+    #[serde(serialize_with = "wakepath_statistics::serialize_miss_counts")]
     pub misses: MissTally,
     /// Upper bound on the miss probability within this run, at the criterion's confidence.
     pub miss_fraction_at_most: f64,

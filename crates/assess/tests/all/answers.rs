@@ -15,7 +15,7 @@ fn the_table_shows_a_stall_as_the_due_times_that_it_cost() {
     let text = assessed(&segments, Ending::Complete).to_text(Style::default());
     let row = text
         .lines()
-        .find(|line| line.contains("OTHER nice 0") && line.contains("failed"));
+        .find(|line| line.contains("OTHER nice 0") && line.contains("undecided"));
     let row: Vec<&str> = row.unwrap().split_whitespace().collect();
     assert_eq!(&row[3..6], ["1990", "1975", "15"], "{text}");
     assert!(text.contains("as executed"), "{text}");
@@ -71,7 +71,7 @@ fn the_answer_to_a_run_of_all_policies_fits_one_screen_and_begins_with_the_verdi
         let stalled = text.lines().find(|line| line.starts_with("OTHER nice 0"));
         let stalled = stalled.unwrap();
         // 16 of 1990 due times.
-        for part in ["0.8 %", "15100", "failed"] {
+        for part in ["0.8 %", "15100", "undecided"] {
             assert!(stalled.contains(part), "{part}: {text}");
         }
         assert!(

@@ -17,7 +17,8 @@ fn a_policy_that_holds_under_every_load_passes_the_run_and_is_recommended() {
         FIFO
     );
     let stalled = &assessment.conditions[2];
-    assert_eq!(stalled.outcome, Outcome::Failed);
+    // One stall of 16 due times in 1990: how often such a one comes is anyone's guess.
+    assert_eq!(stalled.outcome, Outcome::Undecided);
     assert_eq!(
         (stalled.cycles.scheduled, stalled.cycles.executed),
         (1990, 1975)
@@ -93,7 +94,7 @@ fn skipped_due_times_that_the_loop_counted_otherwise_make_a_condition_invalid() 
     };
     // The stall skipped 15; a loop that didn't count is judged by its samples, as it always was.
     for known in [Some(15), None] {
-        assert_eq!(outcome(known, ThreadEnd::AllCycles).0, Outcome::Failed);
+        assert_eq!(outcome(known, ThreadEnd::AllCycles).0, Outcome::Undecided);
     }
     for ended in [ThreadEnd::AllCycles, ThreadEnd::Stopped] {
         let (invalid, reasons) = outcome(Some(14), ended);

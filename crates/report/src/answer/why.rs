@@ -160,7 +160,7 @@ mod tests {
         let undecided = |more| Reason::MissFractionUndecided {
             missed: 3,
             due: 490,
-            evidence_unit: 1,
+            evidence_unit: 1.0,
             at_most: 0.016,
             confidence: 0.95,
             criterion: 0.005,

@@ -83,8 +83,8 @@ pub enum Reason {
     MissFractionUndecided {
         missed: u64,
         due: u64,
-        /// Misses treated as one event; see `MissTally::evidence_unit`.
-        evidence_unit: u64,
+        /// Due times treated as one; see `MissTally::evidence_unit`.
+        evidence_unit: f64,
         at_most: f64,
         confidence: f64,
         criterion: f64,
@@ -102,8 +102,8 @@ pub enum Reason {
     MissFractionWithin {
         missed: u64,
         due: u64,
-        /// Misses treated as one event; see `MissTally::evidence_unit`.
-        evidence_unit: u64,
+        /// Due times treated as one; see `MissTally::evidence_unit`.
+        evidence_unit: f64,
         at_most: f64,
         confidence: f64,
         criterion: f64,

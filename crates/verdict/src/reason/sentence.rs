@@ -281,7 +281,7 @@ fn rounds_with(rounds: u64, last: &str) -> String {
 
 fn write_bound(
     f: &mut fmt::Formatter<'_>,
-    (missed, due, unit): (u64, u64, u64),
+    (missed, due, unit): (u64, u64, f64),
     at_most: f64,
     confidence: f64,
     criterion: f64,
@@ -294,11 +294,11 @@ fn write_bound(
         count(due),
         upper_fraction(at_most, criterion),
     )?;
-    if unit > 1 {
+    if unit > 1.0 {
         write!(
             f,
-            ", {} due times counted as one because misses may come together",
-            count(unit)
+            ", {} independent due times",
+            count((due as f64 / unit) as u64)
         )?;
     }
     write!(f, "), criterion {}", exact_fraction(criterion))

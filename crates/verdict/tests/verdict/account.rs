@@ -290,8 +290,9 @@ proptest! {
     fn the_account_is_the_plain_count_however_it_is_cut_stored_and_merged(
         histories in histories(), every in 1..60_u64,
     ) {
-        let plain = batch(&histories);
-        prop_assert_eq!(&merged(&streamed(&histories, |_| false)), &plain);
+        let plain = merged(&streamed(&histories, |_| false));
+        let counts = DueTally { misses: plain.misses.counts(), ..plain.clone() };
+        prop_assert_eq!(counts, batch(&histories));
         let pieces = streamed(&histories, |cycle| cycle % every == 0);
         prop_assert_eq!(&merged(&pieces), &plain);
         // As rounds and minutes are kept.

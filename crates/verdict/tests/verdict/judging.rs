@@ -100,7 +100,7 @@ fn misses_that_come_together_are_one_piece_of_evidence() {
         &with_late(10_000, |cycle| (500..520).contains(&cycle)),
     );
     assert_eq!(stall.outcome, Outcome::Undecided);
-    assert!(sentences(&stall)[0].contains("20 due times counted as one"));
+    assert!(sentences(&stall)[0].contains("independent due times"));
     assert!(matches!(
         stall.cautions[0],
         Caution::MissesCluster {
@@ -113,14 +113,15 @@ fn misses_that_come_together_are_one_piece_of_evidence() {
 }
 
 #[test]
-fn a_failure_that_rests_on_one_stall_says_so() {
-    let stall = judged(
-        &criterion(),
-        2000,
-        &with_late(2000, |cycle| (500..550).contains(&cycle)),
-    );
-    assert_eq!(stall.outcome, Outcome::Failed);
-    assert!(stall.cautions.contains(&Caution::FewEvents { clusters: 1 }));
+fn one_stall_fails_no_condition_unless_it_takes_most_of_it() {
+    let stalled = |late: u64| {
+        let samples = with_late(2000, |cycle| (500..500 + late).contains(&cycle));
+        judged(&criterion(), 2000, &samples).outcome
+    };
+    // Nobody knows how often such a stall comes.
+    assert_eq!(stalled(50), Outcome::Undecided);
+    // Twenty times the criterion: at most one run in 20 misses so much, however misses depend.
+    assert_eq!(stalled(201), Outcome::Failed);
 }
 
 #[test]
