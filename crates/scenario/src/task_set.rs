@@ -285,7 +285,7 @@ cache-delays = [{ working-set = \"64 KiB\", delay = \"20 us\" }]
         assert_eq!(set.tasks[1].arrivals, Arrivals::Sporadic(10_000_000));
         assert_eq!(set.tasks[1].deadline_ns, 10_000_000);
         let slow = set.tasks[2].reservation.as_ref().expect("reserved");
-        assert_eq!((slow.budget_ns, slow.server), (2_000_000, Server::Sporadic));
+        assert_eq!((slow.budget_ns, slow.server), (2_000_000, Server::Periodic));
         assert_eq!(set.chains[0].tasks, [0, 1]);
         assert_eq!(set.chains[0].deadline_ns, Some(9_000_000));
         // All of the period is no limit.

@@ -5,9 +5,10 @@
 //! real-time distributed automotive systems" (DAC 2007). A task that the one before it releases adds
 //! no wait of its own: its response counts from the chain's start already (Tindell and Clark 1994).
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, NotAnalysed};
 use crate::arithmetic::sum;
-use crate::task::{Arrivals, Impossible, Task};
+use crate::matrix::chain_refusal;
+use crate::task::Task;
 
 /// Tasks that hand a value on, in order, by their places in a set; no task twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,18 +32,20 @@ pub struct EndToEnd {
     pub reaction_ns: u64,
 }
 
-/// The bound of one chain; `None` where a task on the way has no bound, or comes by distances: then
-/// nothing says that it comes again at all.
+/// The bound of one chain; `None` where a task on the way has no bound.
 ///
 /// A job waits for its turn at most one period, which holds for tasks that are strictly periodic.
 ///
 /// # Errors
-/// [`Impossible::Overflow`].
+/// [`NotAnalysed`] for a task that comes by distances, or sums that overflow.
 pub fn end_to_end(
     set: &[Task],
     analysis: &Analysis,
     chain: &Chain,
-) -> Result<Option<EndToEnd>, Impossible> {
+) -> Result<Option<EndToEnd>, NotAnalysed> {
+    if let Some(refusal) = chain_refusal(set, chain) {
+        return Err(NotAnalysed::Refused(Box::new(refusal)));
+    }
     let mut latency_ns = 0;
     for (position, &place) in chain.tasks.iter().enumerate() {
         let (task, answer) = (&set[place], &analysis.tasks[place]);
@@ -64,20 +67,14 @@ pub fn end_to_end(
                 let released_ns = analysis.tasks[before].bound.response_ns.unwrap_or(0);
                 sum(latency_ns, response_ns.saturating_sub(released_ns))?
             }
-            false => match &task.arrivals {
-                Arrivals::Sporadic(period_ns) => sum(latency_ns, sum(*period_ns, response_ns)?)?,
-                Arrivals::Distances(_) => return Ok(None),
-            },
+            false => sum(latency_ns, sum(task.period_ns(), response_ns)?)?,
         };
     }
     let Some(first) = chain.tasks.first().map(|&place| &set[place]) else {
         return Ok(None);
     };
-    Ok(match first.arrivals {
-        Arrivals::Sporadic(period_ns) => Some(EndToEnd {
-            latency_ns,
-            reaction_ns: sum(latency_ns, period_ns)?,
-        }),
-        Arrivals::Distances(_) => None,
-    })
+    Ok(Some(EndToEnd {
+        latency_ns,
+        reaction_ns: sum(latency_ns, first.period_ns())?,
+    }))
 }

@@ -13,6 +13,7 @@ mod chain;
 pub mod edf;
 pub mod fixed_priority;
 pub mod global;
+pub mod matrix;
 mod method;
 pub mod overheads;
 mod placement;

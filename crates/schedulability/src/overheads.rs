@@ -32,6 +32,30 @@ pub struct Costs {
 }
 
 impl Costs {
+    /// Whether nothing but kernel sections costs anything.
+    pub(crate) fn only_sections(&self) -> bool {
+        let ticks = self.tick_ns > 0 && self.tick_period_ns > 0;
+        !ticks
+            && self.event_ns == 0
+            && self.release_ns == 0
+            && self.scheduling_ns == 0
+            && self.switch_ns == 0
+            && self.ipi_ns == 0
+    }
+
+    /// The latest that a wake-up comes after its timer's expiry: Δev, behind a tick and every release.
+    pub(crate) fn wake_up_late_ns(&self, tasks: usize) -> u64 {
+        let tick_ns = if self.tick_period_ns > 0 {
+            self.tick_ns
+        } else {
+            0
+        };
+        let releases_ns = self.release_ns.saturating_mul(tasks as u64);
+        self.event_ns
+            .saturating_add(tick_ns)
+            .saturating_add(releases_ns)
+    }
+
     /// Δsch + Δcxs, twice: a job that preempts is switched to and away from.
     fn two_switches_ns(&self) -> Result<u64, Impossible> {
         times(2, sum(self.scheduling_ns, self.switch_ns)?)
@@ -67,7 +91,7 @@ pub fn inflate_edf(
     delays: &CacheDelays,
     costs: &Costs,
     releases: Releases,
-) -> Result<Vec<Task>, Impossible> {
+) -> Result<Inflated, Impossible> {
     let tick = match costs.tick_period_ns {
         0 => Share::default(),
         period_ns => Share::up(costs.tick_ns, period_ns),
@@ -103,13 +127,30 @@ pub fn inflate_edf(
         let job_ns = sum(sum(task.execution_ns, costs.two_switches_ns()?)?, delay_ns)?;
         let mut inflated = task.clone();
         inflated.execution_ns = sum(left.divides_up(job_ns)?, beside_ns)?;
-        inflated.non_preemptive_ns =
-            left.divides_up(task.non_preemptive_ns.max(costs.section_ns))?;
+        // A job that is never preempted holds the CPU from the switch to it on.
+        inflated.non_preemptive_ns = match task.non_preemptive_ns == task.execution_ns {
+            true => inflated.execution_ns,
+            false => left.divides_up(task.non_preemptive_ns)?,
+        };
+        inflated.blocking_ns = left.divides_up(task.blocking_ns)?;
         inflated.arrivals = earlier(&task.arrivals, costs.event_ns);
         inflated.deadline_ns = task.deadline_ns.saturating_sub(costs.event_ns);
         Ok(inflated)
     });
-    inflated.collect()
+    Ok(Inflated {
+        tasks: inflated.collect::<Result<_, Impossible>>()?,
+        section_ns: left.divides_up(costs.section_ns)?,
+    })
+}
+
+/// A set with its overheads put in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inflated {
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// The longest kernel section with the interrupts that come in it, in nanoseconds. It is part of
+    /// no task: the one with the latest deadline waits for it as well.
+    pub section_ns: u64,
 }
 
 /// The set and the interrupts for an analysis of fixed priorities on one CPU.
@@ -152,7 +193,8 @@ pub fn inflate_fixed_priority(
         if whole {
             task.non_preemptive_ns = task.execution_ns;
         }
-        task.blocking_ns = sum(task.blocking_ns, costs.section_ns)?;
+        // The section has begun before the job is released: 1 ns at least is over.
+        task.blocking_ns = sum(task.blocking_ns, costs.section_ns.saturating_sub(1))?;
         if costs.release_ns > 0 && releases != Releases::Dedicated {
             interrupts.push(Interference {
                 name: "release interrupts",

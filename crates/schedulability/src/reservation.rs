@@ -6,7 +6,7 @@
 
 use crate::arithmetic::{sum, times};
 use crate::bound::{Bound, Part, What};
-use crate::fixed_priority::{Interference, distinct};
+use crate::fixed_priority::{Interference, blocking_ns, distinct};
 use crate::task::{Impossible, Task};
 
 /// Rounds and jobs after which a window that still grows is given up.
@@ -20,7 +20,7 @@ pub struct Supply {
     /// The period, in nanoseconds; at least the budget.
     pub period_ns: u64,
     /// Each budget is given within so long from its period's start, in nanoseconds; at least the
-    /// budget, at most the period.
+    /// budget.
     pub within_ns: u64,
 }
 
@@ -75,11 +75,10 @@ pub fn responses_within(
     for (rank, &place) in order.iter().enumerate() {
         let task = &set[place];
         task.check()?;
-        let later = order[rank + 1..].iter();
-        let stretch_ns = later.map(|&later| set[later].non_preemptive_ns).max();
+        let later = order[rank + 1..].iter().map(|&later| &set[later]);
         let window = Window {
             task,
-            blocking_ns: sum(task.blocking_ns, stretch_ns.unwrap_or(0))?,
+            blocking_ns: blocking_ns(task, later)?,
             before: &order[..rank],
             set,
             interference,

@@ -3,7 +3,7 @@
 //!
 //! `__checkparam_dl`, `to_ratio`, `__dl_overflow` in kernel/sched (Linux 6.x).
 
-use crate::task::{Arrivals, Task};
+use crate::task::{Arrivals, Server, Task};
 
 /// The kernel's `BW_SHIFT`: bandwidths are counted in 2⁻²⁰ of a CPU.
 pub const BANDWIDTH_BITS: u32 = 20;
@@ -16,7 +16,8 @@ pub struct Parameters {
     /// CPU time in each period: the execution with what overheads add, rounded up, or what the
     /// task says.
     pub runtime_ns: u64,
-    /// From the wake-up: the deadline less the jitter.
+    /// From the wake-up: the deadline less the jitter, and before the next wake-up (see
+    /// [`Parameters::of`]).
     pub deadline_ns: u64,
     /// From one budget to the next: the period less the jitter.
     pub period_ns: u64,
@@ -25,19 +26,18 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Those of a task whose jobs need so much with their overheads.
-    pub fn of(task: &Task, needed_ns: u64) -> Self {
-        let period_ns = match &task.arrivals {
-            Arrivals::Sporadic(period_ns) => *period_ns,
-            Arrivals::Distances(_) => task.closest_ns(),
-        };
-        let deadline_ns = task.deadline_ns.saturating_sub(task.jitter_ns);
-        let period_ns = period_ns.saturating_sub(task.jitter_ns);
+    /// Those of a task whose jobs need so much with their overheads, and whose wake-ups are
+    /// late by `late_ns` at most: by the timer and other interrupts.
+    ///
+    /// The kernel takes no deadline beyond the period (sched_setattr(2): runtime ≤ deadline ≤ period). A
+    /// thread that wakes at its old deadline, to the nanosecond, or before, keeps what is left of its
+    /// old budget if that is little (`dl_entity_overflow`, in units of 1024 ns), and runs it before
+    /// all others. So the deadline lies that and 1 ns before the end of the period.
+    pub fn of(task: &Task, needed_ns: u64, late_ns: u64) -> Self {
         Self {
             runtime_ns: task.runtime_ns.unwrap_or(needed_ns).max(1),
-            // The kernel wants no deadline beyond the period: a shorter one is the safe side.
-            deadline_ns: deadline_ns.min(period_ns),
-            period_ns,
+            deadline_ns: seen(task, late_ns).deadline_ns,
+            period_ns: task.closest_ns().saturating_sub(task.jitter_ns),
             needed_ns,
         }
     }
@@ -59,6 +59,42 @@ impl Parameters {
     /// As the kernel counts it: runtime / period in 2⁻²⁰, rounded down.
     pub fn bandwidth(&self) -> u64 {
         ratio(self.period_ns, self.runtime_ns)
+    }
+}
+
+/// By how much the deadline lies before the period's end where the task's own does not.
+pub(crate) fn before_the_next_ns(late_ns: u64) -> u64 {
+    late_ns.saturating_add(1)
+}
+
+/// A task as the kernel sees it: its deadline counts from the wake-up, which lags by the jitter, so that
+/// period and deadline are shorter by it; the deadline as in [`Parameters::of`].
+pub(crate) fn seen(task: &Task, late_ns: u64) -> Task {
+    let mut seen = Task {
+        deadline_ns: task.deadline_ns.saturating_sub(task.jitter_ns),
+        arrivals: closer(&task.arrivals, task.jitter_ns),
+        jitter_ns: 0,
+        ..task.clone()
+    };
+    let period_ns = task.closest_ns().saturating_sub(task.jitter_ns);
+    let reservation = task.reservation.as_ref();
+    let latest_ns = match reservation.map(|own| own.server) {
+        // Its budgets begin at any wake-up: counted with all that it may keep.
+        Some(Server::ConstantBandwidth) => period_ns,
+        _ => period_ns.saturating_sub(before_the_next_ns(late_ns)),
+    };
+    seen.deadline_ns = seen.deadline_ns.min(latest_ns);
+    seen
+}
+
+fn closer(arrivals: &Arrivals, by_ns: u64) -> Arrivals {
+    match arrivals {
+        Arrivals::Sporadic(period_ns) => Arrivals::Sporadic(period_ns.saturating_sub(by_ns).max(1)),
+        Arrivals::Distances(list) => Arrivals::Distances(
+            list.iter()
+                .map(|distance| distance.saturating_sub(by_ns).max(1))
+                .collect(),
+        ),
     }
 }
 

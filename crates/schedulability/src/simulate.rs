@@ -37,7 +37,9 @@ struct Job {
     task: usize,
     number: u64,
     released_ns: u64,
+    /// Its deadline, and that by which it is ordered.
     deadline_ns: u64,
+    ordered_by_ns: u64,
     left_ns: u64,
 }
 
@@ -68,6 +70,7 @@ pub fn play(
                     number: *number,
                     released_ns: *release,
                     deadline_ns: *release + tasks[task].deadline_ns,
+                    ordered_by_ns: *release + tasks[task].latest_deadline_ns,
                     left_ns: tasks[task].execution_ns,
                 });
                 *release += tasks[task].period_ns.max(1);
@@ -76,7 +79,7 @@ pub fn play(
         }
         // Jobs of one task run one after the other: only the first of each competes.
         ready.sort_by_key(|job| match rule {
-            Rule::EarliestDeadline => (job.deadline_ns, job.task, job.number),
+            Rule::EarliestDeadline => (job.ordered_by_ns, job.task, job.number),
             Rule::FixedPriority => (job.task as u64, job.task, job.number),
         });
         let running = first_of_each_task(&ready, cpus as usize);

@@ -17,8 +17,8 @@ pub struct Task {
     pub deadline_ns: u64,
     /// The longest that a job's release lags behind its due time.
     pub jitter_ns: u64,
-    /// The longest that a job waits for tasks that come after it, beyond their non-preemptive
-    /// stretches: locks, sections in which the kernel can't be preempted.
+    /// The longest that tasks that come after this one run while a job of it, or of a task before it,
+    /// waits: locks, beyond non-preemptive stretches and the kernel's sections.
     pub blocking_ns: u64,
     /// The longest that a job sleeps between its start and its end.
     pub suspension_ns: u64,
@@ -65,7 +65,7 @@ pub struct Reservation {
 pub enum Server {
     /// At every period's start, and what is not used is gone (an idling periodic server).
     Periodic,
-    /// One period after its use began (Sprunt, Sha and Lehoczky 1989).
+    /// One period after its use began (Sprunt, Sha and Lehoczky 1989): no analysis takes it.
     Sporadic,
     /// A constant-bandwidth server, as SCHED_DEADLINE has it for one thread (Abeni and Buttazzo
     /// 1998).

@@ -71,7 +71,7 @@ impl Schedulability {
             .map(|chain| end_to_end(&set.tasks, &analysis, chain))
             .collect();
         Ok(Self {
-            chains: chains.map_err(NotAnalysed::Impossible)?,
+            chains: chains?,
             admissions: admissions(&set, &analysis),
             analysis,
             limits,

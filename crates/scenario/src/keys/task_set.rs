@@ -126,7 +126,8 @@ pub(crate) static SET_TASK: Table = Table {
             "blocking",
             Form::Duration,
             "\"0 ns\"",
-            "The longest that a job waits for locks that less important tasks hold.",
+            "The longest that less important tasks run while a job of this task, or of a more \
+             important one, waits for a lock.",
         ),
         optional(
             "suspension",
@@ -241,9 +242,10 @@ pub(crate) static SET_RESERVATION: Table = Table {
         optional(
             "server",
             Form::Choice(&["periodic", "sporadic", "constant-bandwidth"]),
-            "\"sporadic\"; \"constant-bandwidth\" with SCHED_DEADLINE",
-            "How the budget comes back. A constant-bandwidth server holds one thread, as \
-             SCHED_DEADLINE's does.",
+            "\"periodic\"; \"constant-bandwidth\" with SCHED_DEADLINE",
+            "How the budget comes back. A periodic server's comes at each period's start, and passes \
+             if nobody uses it. A constant-bandwidth server holds one thread, as SCHED_DEADLINE's \
+             does. A sporadic server is refused: no proof is built in.",
         ),
         optional(
             "priority",

@@ -9,11 +9,12 @@ mod reserved;
 pub use outcome::{Analysis, Outcome, Refuted, TaskAnswer};
 
 use crate::bound::Bound;
+use crate::matrix::{Refusal, refusal};
 use crate::method::Method;
 use crate::overheads::{Costs, Releases};
 use crate::task::{Impossible, Task};
 use group::Group;
-pub(crate) use group::{from_wake_up, within_its_deadline};
+pub(crate) use group::within_its_deadline;
 use std::ops::Range;
 
 /// What is asked.
@@ -109,51 +110,15 @@ pub enum NotAnalysed {
     /// Tasks that release each other in a circle.
     #[error("{0}: is released by its own end, in a circle; leave out one `after` of the chain")]
     Circle(String),
-    /// A policy under which tasks that release each other are not analysed.
-    #[error(
-        "{task}: is released by another task, which is analysed under P-FP alone, and not under \
-         {method}; give it a period"
-    )]
-    ReleasedUnder {
-        /// Its name.
-        task: String,
-        /// The policy.
-        method: Method,
-    },
-    /// Tasks that release each other, in a reservation.
-    #[error(
-        "{0}: is released by another task, which is not analysed in reservations; give it a period"
-    )]
-    ReleasedInReservation(String),
+    /// A feature, or two together, for which no proof is built in under the policy.
+    #[error("{0}")]
+    Refused(Box<Refusal>),
     /// Several threads in a reservation that holds one.
     #[error(
         "{0}: a constant-bandwidth server, as SCHED_DEADLINE's, holds one thread; give each task a \
          reservation of its own"
     )]
     OneThread(String),
-    /// A sporadic server beside another reservation, where preemptions cost something.
-    #[error(
-        "{reservation}: the budget of a sporadic server comes back in pieces, and nothing bounds how often it then \
-         preempts {beside}: with overheads it is not analysed beside another reservation; give server = \"periodic\" \
-         or another CPU"
-    )]
-    InPieces {
-        /// Its name.
-        reservation: String,
-        /// The reservation that it may preempt.
-        beside: String,
-    },
-    /// A server that the policy doesn't have.
-    #[error(
-        "{reservation}: {method} has constant-bandwidth servers alone; give \
-         server = \"constant-bandwidth\""
-    )]
-    NoServerUnder {
-        /// Its name.
-        reservation: String,
-        /// The policy.
-        method: Method,
-    },
 }
 
 /// Analyses a set.
@@ -169,6 +134,9 @@ pub fn analyse(question: &Question<'_>) -> Result<Analysis, NotAnalysed> {
         {
             return Err(NotAnalysed::SameName(task.name.clone()));
         }
+    }
+    if let Some(refusal) = refusal(question) {
+        return Err(NotAnalysed::Refused(Box::new(refusal)));
     }
     match question.tasks.iter().any(|task| task.reservation.is_some()) {
         true => {

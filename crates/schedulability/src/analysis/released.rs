@@ -5,7 +5,6 @@
 //! (1994): each response is the jitter of what it releases, until nothing changes.
 
 use super::{Analysis, NotAnalysed, Outcome, Question, analyse_timed};
-use crate::method::Method;
 use crate::task::{Impossible, Task};
 
 /// Rounds after which jitters that still grow are given up.
@@ -16,7 +15,7 @@ const MOST_PERIODS: u64 = 1000;
 /// For each task the place of the one that releases it.
 ///
 /// # Errors
-/// A name that no task has, a circle, or a policy under which it is not analysed.
+/// A name that no task has, or a circle.
 pub(super) fn predecessors(question: &Question<'_>) -> Result<Vec<Option<usize>>, NotAnalysed> {
     let place_of = |name: &str| question.tasks.iter().position(|task| task.name == name);
     let mut found = Vec::with_capacity(question.tasks.len());
@@ -25,21 +24,12 @@ pub(super) fn predecessors(question: &Question<'_>) -> Result<Vec<Option<usize>>
             found.push(None);
             continue;
         };
-        if question.method != Method::PartitionedFixedPriority {
-            return Err(NotAnalysed::ReleasedUnder {
-                task: task.name.clone(),
-                method: question.method,
-            });
-        }
         let Some(place) = place_of(name) else {
             return Err(NotAnalysed::NoSuchTask {
                 task: task.name.clone(),
                 after: name.clone(),
             });
         };
-        if task.reservation.is_some() || question.tasks[place].reservation.is_some() {
-            return Err(NotAnalysed::ReleasedInReservation(task.name.clone()));
-        }
         found.push(Some(place));
     }
     for place in 0..found.len() {

@@ -13,7 +13,6 @@ use super::{
 use crate::arithmetic::{sum, times};
 use crate::bound::{Bound, What};
 use crate::fixed_priority::Interference;
-use crate::method::Method;
 use crate::overheads::{Costs, inflate_fixed_priority};
 use crate::reservation::{Supply, responses_within};
 use crate::sched_deadline::Parameters;
@@ -95,7 +94,11 @@ pub(super) fn analyse_reserved(question: &Question<'_>) -> Result<Analysis, NotA
         }
     }
     let plain = outer.len();
-    outer.extend(reservations.iter().map(|reservation| server(reservation)));
+    outer.extend(
+        reservations
+            .iter()
+            .map(|reservation| server(question, reservation)),
+    );
     let within: Vec<&Task> = question
         .tasks
         .iter()
@@ -166,25 +169,47 @@ fn reservations_of<'a>(question: &Question<'a>) -> Result<Vec<&'a Reservation>, 
         if several && reservation.server == Server::ConstantBandwidth {
             return Err(NotAnalysed::OneThread(reservation.name.clone()));
         }
-        let by_kernel = matches!(question.method, Method::Deadline(_));
-        if by_kernel && reservation.server != Server::ConstantBandwidth {
-            return Err(NotAnalysed::NoServerUnder {
-                reservation: reservation.name.clone(),
-                method: question.method,
-            });
-        }
     }
     Ok(found)
 }
 
 /// A reservation as a task among the others. It is no job that would be throttled: its runtime is its
 /// budget, from which what switches cost is taken.
-fn server(reservation: &Reservation) -> Task {
+fn server(question: &Question<'_>, reservation: &Reservation) -> Task {
     let name = format!("reservation {}", reservation.name);
     let mut task = Task::new(name, reservation.budget_ns, reservation.period_ns);
     task.priority = reservation.priority;
     task.cpu = reservation.cpu;
+    if reservation.server == Server::ConstantBandwidth {
+        task.reservation = Some(reservation.clone());
+        return task;
+    }
+    // A kernel section at the end of a budget outlasts it.
+    let costs = |all: &dyn Overheads| all.costs(question.tasks.len());
+    task.execution_ns = task
+        .execution_ns
+        .saturating_add(question.overheads.map_or(0, |all| costs(all).section_ns));
+    // What holds the CPU while a task before the server waits, or one in it, holds the server up.
+    task.blocking_ns = beside(question, reservation)
+        .chain(within(question, reservation))
+        .map(|task| task.blocking_ns)
+        .max()
+        .unwrap_or(0);
+    // A budget that no longer fits has a response all the same.
+    task.deadline_ns = task.deadline_ns.max(task.execution_ns);
     task
+}
+
+/// The tasks in a reservation.
+fn within<'a>(
+    question: &'a Question<'_>,
+    reservation: &'a Reservation,
+) -> impl Iterator<Item = &'a Task> {
+    let own = |task: &&Task| {
+        let own = task.reservation.as_ref();
+        own.is_some_and(|own| own.name == reservation.name)
+    };
+    question.tasks.iter().filter(own)
 }
 
 /// The answers for the tasks of one reservation.
@@ -298,6 +323,8 @@ fn supply(
         (Server::Periodic, Some(response_ns)) => {
             response_ns.clamp(reservation.budget_ns, reservation.period_ns)
         }
+        // From an early budget's end to a late one's: the latter's deadline and what it is late.
+        (Server::ConstantBandwidth, Some(response_ns)) => response_ns.max(reservation.period_ns),
         _ => reservation.period_ns,
     };
     let delay_ns = delays.iter().copied().max().unwrap_or(0);
@@ -316,12 +343,6 @@ fn supply(
         }
         // A budget that comes back lets a job go on that no arrival tells of.
         for other in reservations_beside(question, reservation) {
-            if other.server == Server::Sporadic {
-                return Err(NotAnalysed::InPieces {
-                    reservation: other.name.clone(),
-                    beside: reservation.name.clone(),
-                });
-            }
             let budgets = Arrivals::Sporadic(other.period_ns).within_closed(within_ns, late_ns)?;
             times_lost = sum(times_lost, budgets)?;
         }

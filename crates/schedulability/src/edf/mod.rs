@@ -3,7 +3,9 @@
 
 mod demand;
 mod response;
+mod servers;
 
-pub use demand::{DemandTask, Verdict, demand_holds};
+pub use demand::{DemandTask, Verdict, demand_holds, demand_holds_behind};
 pub use response::{Worst, made_of, responses, worst_jobs};
 pub(crate) use response::{blocking_ns, jobs_due_by};
+pub(crate) use servers::Servers;

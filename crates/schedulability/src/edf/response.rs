@@ -34,16 +34,21 @@ pub struct Worst {
 /// # Errors
 /// [`Impossible`]: a task that can't be, or times that overflow.
 pub fn responses(set: &[Task], tasks: &[usize]) -> Result<Option<Vec<Option<u64>>>, Impossible> {
-    let worst = worst_jobs(set, tasks)?;
+    let worst = worst_jobs(set, tasks, 0)?;
     let response = |found: Option<Worst>| found.map(|worst| worst.response_ns);
     Ok(worst.map(|all| all.into_iter().map(response).collect()))
 }
 
-/// As [`responses`], with the job of each.
+/// As [`responses`], with the job of each, where something outside the set can hold the CPU for up to
+/// `section_ns` without being preempted.
 ///
 /// # Errors
 /// As [`responses`].
-pub fn worst_jobs(set: &[Task], tasks: &[usize]) -> Result<Option<Vec<Option<Worst>>>, Impossible> {
+pub fn worst_jobs(
+    set: &[Task],
+    tasks: &[usize],
+    section_ns: u64,
+) -> Result<Option<Vec<Option<Worst>>>, Impossible> {
     for &place in tasks {
         let task = &set[place];
         task.check()?;
@@ -59,22 +64,22 @@ pub fn worst_jobs(set: &[Task], tasks: &[usize]) -> Result<Option<Vec<Option<Wor
     if against_one(shares) == Ordering::Greater {
         return Ok(None);
     }
-    let Some(longest_ns) = busy_stretch(set, tasks)? else {
+    let Some(longest_ns) = busy_stretch(set, tasks, section_ns)? else {
         return Ok(None);
     };
     let found: Result<Vec<_>, _> = tasks
         .iter()
-        .map(|&place| longest(set, tasks, place, longest_ns))
+        .map(|&place| longest(set, tasks, place, (longest_ns, section_ns)))
         .collect();
     found.map(Some)
 }
 
-fn busy_stretch(set: &[Task], tasks: &[usize]) -> Result<Option<u64>, Impossible> {
-    let most_blocking = tasks
-        .iter()
-        .map(|&place| blocks_ns(&set[place]))
-        .max()
-        .unwrap_or(0);
+fn busy_stretch(set: &[Task], tasks: &[usize], section_ns: u64) -> Result<Option<u64>, Impossible> {
+    let mut most_blocking = section_ns;
+    for &place in tasks {
+        let task = &set[place];
+        most_blocking = most_blocking.max(sum(task.non_preemptive_ns, task.blocking_ns)?);
+    }
     let mut reached = most_blocking;
     for &place in tasks {
         reached = sum(reached, set[place].alone_ns())?;
@@ -94,21 +99,16 @@ fn busy_stretch(set: &[Task], tasks: &[usize]) -> Result<Option<u64>, Impossible
     Ok(None)
 }
 
-/// What a job with a later deadline can hold back.
-fn blocks_ns(task: &Task) -> u64 {
-    task.non_preemptive_ns
-}
-
 /// The longest response of one task over all instants at which its job's window can begin.
 fn longest(
     set: &[Task],
     tasks: &[usize],
     place: usize,
-    longest_ns: u64,
+    (longest_ns, section_ns): (u64, u64),
 ) -> Result<Option<Worst>, Impossible> {
     let task = &set[place];
     let at = |due_ns: i128| -> Result<Option<Worst>, Impossible> {
-        let Some(end_ns) = end_of(set, tasks, place, due_ns)? else {
+        let Some(end_ns) = end_of(set, tasks, place, due_ns, section_ns)? else {
             return Ok(None);
         };
         let response_ns = (i128::from(end_ns) - due_ns).max(0);
@@ -161,6 +161,7 @@ pub fn made_of(
     tasks: &[usize],
     place: usize,
     worst: &Worst,
+    section_ns: u64,
 ) -> Result<Vec<Part>, Impossible> {
     let task = &set[place];
     let mut parts = Vec::new();
@@ -174,7 +175,7 @@ pub fn made_of(
     push(What::Own { earlier }, times(own_jobs, task.execution_ns)?);
     push(What::Suspension, times(own_jobs, task.suspension_ns)?);
     let deadline_ns = worst.due_ns + i128::from(task.deadline_ns);
-    let blocking_ns = blocking_ns(set, tasks, place, deadline_ns);
+    let blocking_ns = blocking_ns(set, tasks, place, deadline_ns, section_ns);
     push(What::Blocking, sum(blocking_ns, task.blocking_ns)?);
     for &by in tasks.iter().filter(|&&other| other != place) {
         let jobs = jobs_before(&set[by], deadline_ns, worst.end_ns)?;
@@ -191,15 +192,20 @@ pub fn made_of(
     Ok(parts)
 }
 
-/// The longest stretch of a task with a later deadline.
-pub(crate) fn blocking_ns(set: &[Task], tasks: &[usize], place: usize, deadline_ns: i128) -> u64 {
+/// The longest stretch of a task with a later deadline, or the section, less the nanosecond in which it
+/// began.
+pub(crate) fn blocking_ns(
+    set: &[Task],
+    tasks: &[usize],
+    place: usize,
+    deadline_ns: i128,
+    section_ns: u64,
+) -> u64 {
     let later = tasks
         .iter()
         .filter(|&&other| other != place && i128::from(set[other].deadline_ns) > deadline_ns);
-    later
-        .map(|&other| blocks_ns(&set[other]))
-        .max()
-        .unwrap_or(0)
+    let longest_ns = later.map(|&other| set[other].non_preemptive_ns).max();
+    longest_ns.unwrap_or(0).max(section_ns).saturating_sub(1)
 }
 
 /// How many jobs of a task are due by so long after the window's beginning: none is due earlier than its
@@ -226,10 +232,11 @@ fn end_of(
     tasks: &[usize],
     place: usize,
     due_ns: i128,
+    section_ns: u64,
 ) -> Result<Option<u64>, Impossible> {
     let task = &set[place];
     let deadline_ns = due_ns + i128::from(task.deadline_ns);
-    let blocking_ns = blocking_ns(set, tasks, place, deadline_ns);
+    let blocking_ns = blocking_ns(set, tasks, place, deadline_ns, section_ns);
     let fixed_ns = sum(blocking_ns, task.blocking_ns)?;
     let own_ns = times(jobs_due_by(task, due_ns)?, task.alone_ns())?;
     let mut reached = sum(fixed_ns, own_ns)?;

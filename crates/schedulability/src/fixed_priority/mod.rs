@@ -13,5 +13,5 @@ mod response;
 pub use assignment::{Unassignable, assign};
 pub use offsets::responses_with_offsets;
 pub use quick::{QuickTask, Windows};
-pub(crate) use response::distinct;
 pub use response::{Interference, responses};
+pub(crate) use response::{blocking_ns, distinct, last_stretch_ns};

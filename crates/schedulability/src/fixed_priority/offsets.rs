@@ -6,7 +6,7 @@
 //! worst window begins where some job of the transaction is released as late as it may be: each of
 //! these instants is tried, so that the bound is exact for tasks that neither block nor sleep.
 
-use super::response::{Interference, distinct};
+use super::response::{Interference, blocking_ns, distinct};
 use crate::arithmetic::{against_one, greatest_common_divisor, sum, times};
 use crate::bound::{Bound, Part, What};
 use crate::task::{Arrivals, Impossible, Task};
@@ -74,8 +74,7 @@ pub fn responses_with_offsets(
             return Ok(None);
         }
         let later = order[rank + 1..].iter().map(|&later| &set[later]);
-        let stretch_ns = later.map(|later| later.non_preemptive_ns).max();
-        let blocking_ns = sum(task.blocking_ns, stretch_ns.unwrap_or(0))?;
+        let blocking_ns = blocking_ns(task, later)?;
         let worst = longest(task, blocking_ns, &before, common_ns)?;
         bounds[place] = Some(Bound {
             task: place,

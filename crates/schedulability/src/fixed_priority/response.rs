@@ -37,7 +37,9 @@ enum Origin {
 /// The bounds of all tasks of one CPU, in the tasks' order.
 ///
 /// `tasks` names places in `set`. A task that suspends itself interferes as if its jobs came with a
-/// jitter of its response less its execution (Chen et al., "Many suspensions, many problems", 2019).
+/// jitter of its response less its execution (Chen, Nelissen and Huang, "A unifying response time
+/// analysis framework for dynamic self-suspending tasks", ECRTS 2016), whatever its deadline: jobs of one
+/// task run one after the other, so that those begun before a window do no more in it.
 ///
 /// # Errors
 /// [`Impossible`]: a task that can't be, two of one priority, or times that overflow.
@@ -65,23 +67,15 @@ pub fn responses(
         let task = &set[place];
         task.check()?;
         let after = order[rank + 1..].iter().map(|&later| &set[later]);
-        let blocking_ns = sum(
-            task.blocking_ns,
-            after
-                .map(|later| later.non_preemptive_ns)
-                .max()
-                .unwrap_or(0),
-        )?;
+        let blocking_ns = blocking_ns(task, after)?;
         let response = match bounded {
             true => longest(task, blocking_ns, &before)?,
             false => None,
         };
         let interferes_with = match (task.suspension_ns, &response) {
             (0, _) => Some(task.jitter_ns),
-            (_, Some(longest)) if task.deadline_ns <= task.period_ns() => {
-                Some(longest.response_ns.saturating_sub(task.execution_ns))
-            }
-            _ => None,
+            (_, Some(longest)) => Some(longest.response_ns.saturating_sub(task.execution_ns)),
+            (_, None) => None,
         };
         match interferes_with {
             Some(jitter_ns) => before.push(Source {
@@ -102,6 +96,27 @@ pub fn responses(
     let place_in = |task: usize| tasks.iter().position(|&place| place == task);
     bounds.sort_by_key(|bound| place_in(bound.task));
     Ok(bounds)
+}
+
+/// How long a job waits for tasks after it: for their longest stretch that can't be preempted, less the
+/// nanosecond in which it began before the job's release, and for what the task itself has.
+pub(crate) fn blocking_ns<'a>(
+    task: &Task,
+    after: impl Iterator<Item = &'a Task>,
+) -> Result<u64, Impossible> {
+    let stretch_ns = after.map(|later| later.non_preemptive_ns).max();
+    sum(task.blocking_ns, stretch_ns.unwrap_or(0).saturating_sub(1))
+}
+
+/// The stretch at a job's end in which nothing comes before it any more: all of a job that can't be
+/// preempted, once it runs. Not where it sleeps, when others run, nor where there are interrupts, which
+/// come in any stretch.
+pub(crate) fn last_stretch_ns(task: &Task, interrupts: bool) -> u64 {
+    let whole = task.non_preemptive_ns == task.execution_ns;
+    match whole && task.suspension_ns == 0 && !interrupts {
+        true => task.execution_ns,
+        false => 0,
+    }
 }
 
 /// That no two tasks share a priority; `order` is sorted by it.
@@ -137,11 +152,10 @@ fn longest(
     if against_one(shares) == Ordering::Greater {
         return Ok(None);
     }
-    // A job that can't be preempted at all is safe once it runs.
-    let last_stretch_ns = match task.non_preemptive_ns == task.execution_ns {
-        true => task.execution_ns,
-        false => 0,
-    };
+    let interrupts = before
+        .iter()
+        .any(|source| matches!(source.what, Origin::Overhead(_)));
+    let last_stretch_ns = last_stretch_ns(task, interrupts);
     let Some(window_ns) = busy_window(task, blocking_ns, before)? else {
         return Ok(None);
     };

@@ -57,7 +57,7 @@ pub fn shares(
                 let others = (0..tasks.len()).filter(|&other| other != place);
                 for other in others.clone() {
                     let work = workload(&tasks[other], left(other), response_ns)?;
-                    let until = until_deadline(&tasks[other], left(other), task.deadline_ns);
+                    let until = until_deadline(&tasks[other], left(other), task.latest_deadline_ns);
                     most_ns.push(work.min(until));
                 }
                 others.collect()
@@ -118,7 +118,8 @@ fn earliest_deadline(tasks: &[GlobalTask], cpus: u32) -> Vec<Option<u64>> {
             let response = below_deadline(task, cpus, |window_ns, most_ns| {
                 for (other, slack) in others() {
                     let work = workload(other, slack, window_ns)?;
-                    most_ns.push(work.min(until_deadline(other, slack, task.deadline_ns)));
+                    let window_ns = task.latest_deadline_ns;
+                    most_ns.push(work.min(until_deadline(other, slack, window_ns)));
                 }
                 Some(())
             });
@@ -170,7 +171,8 @@ pub(super) fn workload(task: &GlobalTask, slack_ns: u64, window_ns: u64) -> Opti
 }
 
 /// The most that a task does before the end of a window that ends with the other job's deadline:
-/// under EDF only jobs with deadlines before that interfere.
+/// under EDF only jobs with deadlines before that interfere. The more the longer the window is, so that
+/// the latest deadline stands for any.
 #[inline]
 pub(super) fn until_deadline(task: &GlobalTask, slack_ns: u64, window_ns: u64) -> u64 {
     let jobs = match window_ns.checked_sub(task.deadline_ns) {

@@ -24,8 +24,11 @@ pub struct GlobalTask {
     pub execution_ns: u64,
     /// The shortest time between jobs.
     pub period_ns: u64,
-    /// From release to deadline; at most the period.
+    /// From release to deadline at least; at most the period.
     pub deadline_ns: u64,
+    /// From release to the deadline by which the scheduler orders jobs, at most: longer than
+    /// `deadline_ns` where a release lags behind the due time and the deadline doesn't.
+    pub latest_deadline_ns: u64,
 }
 
 /// Why a task is beyond the global tests.
@@ -70,6 +73,7 @@ impl GlobalTask {
             execution_ns: task.alone_ns(),
             period_ns,
             deadline_ns: task.deadline_ns.saturating_sub(task.jitter_ns),
+            latest_deadline_ns: task.deadline_ns,
         })
     }
 }

@@ -66,6 +66,7 @@ impl Slacks {
             task.period_ns < LONGEST_NS
                 && task.execution_ns <= task.deadline_ns
                 && task.deadline_ns <= task.period_ns
+                && task.latest_deadline_ns == task.deadline_ns
         };
         if !tasks.iter().all(exact) || tasks.len() > 1000 {
             let found = responses(tasks, cpus, Order::EarliestDeadline);
@@ -199,6 +200,7 @@ mod tests {
                         execution_ns,
                         period_ns,
                         deadline_ns,
+                        latest_deadline_ns: deadline_ns,
                     }
                 })
                 .collect();

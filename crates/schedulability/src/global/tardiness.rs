@@ -10,7 +10,10 @@ use crate::arithmetic::Share;
 ///
 /// ((M − 1) · C_max − C_min) / (M − (M − 2) · U_max) + C_k.
 pub fn tardiness_bounds(tasks: &[GlobalTask], cpus: u32) -> Option<Vec<u64>> {
-    if tasks.iter().any(|task| task.deadline_ns != task.period_ns) {
+    let implicit = |task: &GlobalTask| {
+        task.deadline_ns == task.period_ns && task.latest_deadline_ns == task.deadline_ns
+    };
+    if !tasks.iter().all(implicit) {
         return None;
     }
     let share = |task: &GlobalTask| Share::up(task.execution_ns, task.period_ns);

@@ -4,7 +4,7 @@
 use super::generate::RandomTask;
 use super::partition::Partition;
 use super::profile::{Inflation, MARGIN, Profile, rounded_up};
-use crate::edf::{DemandTask, Verdict, demand_holds};
+use crate::edf::{DemandTask, Verdict, demand_holds_behind};
 use crate::fixed_priority::{QuickTask, Windows};
 use crate::global::{GlobalTask, Slacks};
 use crate::method::Method;
@@ -101,10 +101,10 @@ impl OneCpu {
                 period_ns,
                 deadline_ns: period_ns,
                 jitter_ns: 0,
-                blocks_ns: rounded_up(inflation.section_ns),
+                blocks_ns: 0,
             }
         }));
-        demand_holds(&self.demand) == Verdict::Holds
+        demand_holds_behind(&self.demand, rounded_up(inflation.section_ns)) == Verdict::Holds
     }
 
     /// First a bound on each response that takes one division (Davis and Burns, "Response time upper
@@ -182,7 +182,7 @@ impl OneCpu {
                     period_ns: *period_ns,
                     deadline_ns: *period_ns,
                     jitter_ns: late_ns,
-                    blocking_ns: costs.section_ns,
+                    blocking_ns: costs.section_ns.saturating_sub(1),
                 };
                 self.windows.next(&task).is_some()
             })
@@ -207,8 +207,11 @@ impl Several {
         let Some(inflation) = Inflation::new(profile, queue.len(), rates, true) else {
             return queue.is_empty();
         };
-        // A job waits for at most one section of the kernel on each CPU.
-        let execution_ns = |task: &RandomTask| inflation.execution_ns(task) + inflation.section_ns;
+        // No test of several CPUs knows of sections in which the kernel can't be preempted.
+        if inflation.section_ns > 0.0 {
+            return queue.is_empty();
+        }
+        let execution_ns = |task: &RandomTask| inflation.execution_ns(task);
         let (mut sum, mut largest) = (0.0_f64, 0.0_f64);
         for task in queue {
             let share = execution_ns(&set[*task]) / inflation.period_ns(&set[*task]);
@@ -232,6 +235,7 @@ impl Several {
                 execution_ns: rounded_up(execution_ns(&set[*task])),
                 period_ns,
                 deadline_ns: period_ns,
+                latest_deadline_ns: period_ns,
             }
         }));
         self.slacks.hold(&self.tasks, u32::from(cpus))

@@ -2,11 +2,12 @@
 //! the task's own jobs so that the worst of them is due where Spuri's analysis found it the latest.
 
 use super::{MOST_STRETCHES, Runs, Stretch, Window};
-use crate::analysis::{from_wake_up, within_its_deadline};
+use crate::analysis::within_its_deadline;
 use crate::arithmetic::{sum, times};
 use crate::bound::{Bound, What};
 use crate::edf;
 use crate::overheads::{CacheDelays, Costs, Releases, inflate_edf};
+use crate::sched_deadline;
 use crate::task::{Impossible, Task};
 
 /// Jobs of one task, by deadline. Deadlines may lie before the window's beginning.
@@ -49,10 +50,17 @@ pub(super) fn window(
         return Ok(None);
     };
     let seen = match of_kernel {
-        true => from_wake_up(tasks),
+        true => {
+            let late_ns = costs.wake_up_late_ns(tasks.len());
+            let seen = tasks.iter();
+            seen.map(|task| sched_deadline::seen(task, late_ns))
+                .collect()
+        }
         false => tasks.to_vec(),
     };
-    let inflated = within_its_deadline(&inflate_edf(&seen, delays, costs, Releases::Local)?);
+    let inflated = inflate_edf(&seen, delays, costs, Releases::Local)?;
+    let section_ns = inflated.section_ns;
+    let inflated = within_its_deadline(&inflated.tasks);
     let all: Vec<usize> = (0..tasks.len()).collect();
     let since_due_ns = tasks[local].jitter_ns - seen[local].jitter_ns;
     let piece_ns = |what: &What| {
@@ -68,7 +76,7 @@ pub(super) fn window(
         return Ok(None);
     };
     let deadline_ns = due_ns + i128::from(own.deadline_ns);
-    let stretch_ns = edf::blocking_ns(&inflated, &all, local, deadline_ns);
+    let stretch_ns = edf::blocking_ns(&inflated, &all, local, deadline_ns, section_ns);
     let blocking_ns = sum(stretch_ns, own.blocking_ns)?;
     let others = all.iter().filter(|&&place| place != local).map(|&place| {
         let task = &inflated[place];

@@ -7,6 +7,7 @@ mod by_deadline;
 use crate::analysis::{Analysis, NotAnalysed, Question};
 use crate::arithmetic::sum;
 use crate::bound::What;
+use crate::fixed_priority::{blocking_ns, last_stretch_ns};
 use crate::method::Method;
 use crate::overheads::{Releases, inflate_fixed_priority};
 use crate::task::{Arrivals, Impossible, Task};
@@ -129,10 +130,10 @@ pub fn worst_window(
         .filter(|&place| inflated[place].priority >= inflated[local].priority)
         .collect();
     order.sort_by_key(|&place| std::cmp::Reverse(inflated[place].priority));
-    let later =
-        (0..inflated.len()).filter(|&place| inflated[place].priority < inflated[local].priority);
-    let stretch_ns = later.map(|place| inflated[place].non_preemptive_ns).max();
-    let blocking_ns = sum(inflated[local].blocking_ns, stretch_ns.unwrap_or(0))?;
+    let own = &inflated[local];
+    let later = inflated.iter().filter(|task| task.priority < own.priority);
+    let blocking_ns = blocking_ns(own, later)?;
+    let whole = last_stretch_ns(own, !interrupts.is_empty()) > 0;
     let interrupts = interrupts.iter().map(|interrupt| Source {
         what: Runs::Interrupt(interrupt.name),
         execution_ns: interrupt.execution_ns,
@@ -150,7 +151,6 @@ pub fn worst_window(
         left_ns: 0,
     });
     let sources: Vec<Source<'_>> = interrupts.chain(by_priority).collect();
-    let whole = inflated[local].non_preemptive_ns == inflated[local].execution_ns;
     let Some(stretches) = played(sources, blocking_ns, worst_job, whole)? else {
         return Ok(None);
     };
@@ -160,7 +160,7 @@ pub fn worst_window(
         task,
         end_ns: stretches.last().map_or(0, |last| last.to_ns),
         due_ns,
-        deadline_ns: due_ns + i128::from(own.deadline_ns),
+        deadline_ns: due_ns + i128::from(question.tasks[task].deadline_ns),
         stretches,
     }))
 }

@@ -115,9 +115,10 @@ fn circles_and_names_that_are_not_there_are_refused() {
         ..question(&set)
     };
     let refused = analyse(&edf).expect_err("EDF");
-    assert!(
-        matches!(refused, NotAnalysed::ReleasedUnder { .. }),
-        "{refused}"
+    assert_eq!(
+        refused.to_string(),
+        "b: after is not analysed under P-EDF: only P-FP analyses tasks that release each other; give \
+         it a period"
     );
 }
 

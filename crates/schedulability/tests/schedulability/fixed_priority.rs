@@ -121,7 +121,11 @@ fn a_task_that_can_t_be_preempted_blocks_and_is_safe_once_it_runs() {
         task.non_preemptive_ns = task.execution_ns;
     }
     let (first, third) = (all(&set)[0].clone(), all(&set)[2].clone());
-    assert_eq!(first.response_ns, Some(4), "own and one that had begun");
+    assert_eq!(
+        first.response_ns,
+        Some(3),
+        "own, and one that had begun 1 before"
+    );
     // Their second instance is late: 7 after its due time, in units of half a bus time.
     assert_eq!(third.response_ns, Some(7));
 }

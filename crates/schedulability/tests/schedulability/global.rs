@@ -11,6 +11,7 @@ fn tasks(times: &[(u64, u64, u64)]) -> Vec<GlobalTask> {
         execution_ns,
         period_ns,
         deadline_ns,
+        latest_deadline_ns: deadline_ns,
     };
     times.iter().map(task).collect()
 }
@@ -129,6 +130,7 @@ fn none_misses(seed: u64, sets: u32) {
                     execution_ns,
                     period_ns,
                     deadline_ns,
+                    latest_deadline_ns: deadline_ns,
                 }
             })
             .collect();

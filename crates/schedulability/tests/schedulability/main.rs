@@ -6,6 +6,7 @@ mod fixed_priority;
 mod global;
 mod offsets;
 mod overheads;
+mod played;
 mod reservations;
 mod sched_deadline;
 mod second_opinion;

@@ -29,14 +29,14 @@ fn set() -> Vec<Task> {
 fn the_worked_vector_of_edf() {
     let global = inflate_edf(&set(), &DELAYS, &COSTS, Releases::Anywhere).expect("fits");
     // 1061.967160 and 2064.724743 µs by hand, rounded up to the nanosecond at every step.
-    for (task, exact_ns) in global.iter().zip([1_061_967.160, 2_064_724.743]) {
+    for (task, exact_ns) in global.tasks.iter().zip([1_061_967.160, 2_064_724.743]) {
         let above = task.execution_ns as f64 - exact_ns;
         assert!((0.0..=6.0).contains(&above), "{above} ns above");
     }
-    assert_eq!(global[0].period_ns(), 9990 * US);
-    assert_eq!(global[1].deadline_ns, 19_990 * US);
+    assert_eq!(global.tasks[0].period_ns(), 9990 * US);
+    assert_eq!(global.tasks[1].deadline_ns, 19_990 * US);
     let local = inflate_edf(&set(), &DELAYS, &COSTS, Releases::Local).expect("fits");
-    for (global, local) in global.iter().zip(&local) {
+    for (global, local) in global.tasks.iter().zip(&local.tasks) {
         assert_eq!(global.execution_ns - local.execution_ns, 3 * US);
     }
 }
@@ -53,7 +53,7 @@ fn the_worked_vector_of_fixed_priorities() {
 #[test]
 fn a_single_task_has_nobody_s_cache_delay() {
     let alone = inflate_edf(&set()[..1], &DELAYS[..1], &COSTS, Releases::Local).expect("fits");
-    assert!(alone[0].execution_ns < 1040 * US);
+    assert!(alone.tasks[0].execution_ns < 1040 * US);
 }
 
 #[test]

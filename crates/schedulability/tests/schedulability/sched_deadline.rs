@@ -110,8 +110,12 @@ fn three_tasks_on_two_cpus_are_late_by_two_at_most() {
     let found = analyse(&question(&set, 2)).expect("right");
     assert!(matches!(found.outcome, Outcome::NotSchedulable(_)));
     assert_eq!(found.tasks[0].tardiness_ns, Some(2 * MS));
-    // With a deadline before the period's end the bound is not proved, and not claimed.
+    // The kernel is told 1 ns less for all of them: a deadline of that is as late, and 1 ns.
     let mut sooner = set.clone();
+    sooner[0].deadline_ns -= 1;
+    let found = analyse(&question(&sooner, 2)).expect("right");
+    assert_eq!(found.tasks[0].tardiness_ns, Some(2 * MS + 1));
+    // With a deadline before that the bound is not proved, and not claimed.
     sooner[0].deadline_ns -= 1;
     let found = analyse(&question(&sooner, 2)).expect("right");
     assert_eq!(found.tasks[0].tardiness_ns, None);
@@ -129,7 +133,8 @@ fn a_lagging_release_shortens_what_the_kernel_is_told() {
             parameters.deadline_ns,
             parameters.period_ns
         ),
-        (2 * MS, 9 * MS, 9 * MS)
+        // Before the next wake-up: no budget is kept past it.
+        (2 * MS, 9 * MS - 1, 9 * MS)
     );
     // From the due time: the lag and the execution.
     assert_eq!(found.tasks[0].bound.response_ns, Some(3 * MS));

@@ -74,10 +74,15 @@ fn a_sweep_judges_each_set_as_the_analysis_of_that_set_does() {
                 assert_eq!(quick, slow, "{method} {costs:?} {tasks:?}");
                 found[usize::from(quick)] += 1;
             }
-            assert!(
-                found.iter().all(|count| *count > 1),
-                "{method} {costs:?} {found:?}"
-            );
+            // No test of several CPUs knows of kernel sections.
+            let sections = costs.is_some_and(|costs| costs.section_ns > 0);
+            match sections && method.cluster_size(4) > 1 {
+                true => assert_eq!(found, [40, 0], "{method}"),
+                false => assert!(
+                    found.iter().all(|count| *count > 1),
+                    "{method} {costs:?} {found:?}"
+                ),
+            }
         }
     }
 }

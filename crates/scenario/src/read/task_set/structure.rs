@@ -67,7 +67,7 @@ fn read_reservation(
     let by_kernel = matches!(method, Some(Method::Deadline(_)));
     let server = match section.get("server") {
         None if by_kernel => Server::ConstantBandwidth,
-        None => Server::Sporadic,
+        None => Server::Periodic,
         Some(node) => {
             let remedy = "give \"periodic\", \"sporadic\" or \"constant-bandwidth\"";
             match findings.keep(node.text(remedy))? {

@@ -2,12 +2,12 @@
 
 use super::super::{Outcome, Refuted, TaskAnswer, releases_of};
 use super::refutation::refuted;
-use super::{GroupAnswer, bare, within_its_deadline};
+use super::{GroupAnswer, bare, overloaded, within_its_deadline};
 use crate::bound::{Bound, Part, What};
-use crate::edf::{self, DemandTask, Verdict};
+use crate::edf::{self, DemandTask, Servers, Verdict};
 use crate::overheads::{Costs, inflate_edf};
 use crate::simulate::Rule;
-use crate::task::{Impossible, Task};
+use crate::task::{Arrivals, Impossible, Server, Task};
 
 /// `seen` is what the scheduler sees of `tasks`: the same, or by SCHED_DEADLINE's clock.
 pub(super) fn edf_on_one(
@@ -15,12 +15,26 @@ pub(super) fn edf_on_one(
     tasks: &[Task],
     costs: &Costs,
     delays: &[u64],
+    by_kernel: bool,
 ) -> Result<(GroupAnswer, Vec<Task>), Impossible> {
     let all: Vec<usize> = (0..tasks.len()).collect();
     let inflated = inflate_edf(seen, delays, costs, releases_of(1))?;
-    let holds = demand(&inflated)? == Verdict::Holds;
+    let (inflated, section_ns) = (inflated.tasks, inflated.section_ns);
+    let mut servers = Servers::default();
+    for reservation in inflated.iter().filter_map(constant_bandwidth) {
+        servers.add(reservation, section_ns, by_kernel);
+    }
+    let plain = inflated
+        .iter()
+        .filter(|task| constant_bandwidth(task).is_none());
+    let plain = demand(plain)?;
+    let holds = servers.demand_holds(&plain, section_ns)? == Verdict::Holds;
     let unchecked = within_its_deadline(&inflated);
-    let worst = edf::worst_jobs(&unchecked, &all)?;
+    // Budgets of a constant-bandwidth server are no sporadic jobs: only the demand is known then.
+    let worst = match servers.any() {
+        true => None,
+        false => edf::worst_jobs(&unchecked, &all, section_ns)?,
+    };
     let answers = all.iter().map(|&place| {
         let worst = worst.as_ref().and_then(|found| found[place]);
         // The deadline was brought forward by the timer's delay: the response counts it again.
@@ -33,7 +47,7 @@ pub(super) fn edf_on_one(
         });
         let mut made_of = match &worst {
             None => Vec::new(),
-            Some(worst) => edf::made_of(&unchecked, &all, place, worst)?,
+            Some(worst) => edf::made_of(&unchecked, &all, place, worst, section_ns)?,
         };
         if !made_of.is_empty() {
             let charged_ns = unchecked[place].execution_ns - tasks[place].execution_ns;
@@ -48,14 +62,23 @@ pub(super) fn edf_on_one(
             });
             made_of.retain(|part| part.ns > 0);
         }
+        let late_ns = servers.late_ns(&plain, section_ns);
+        let served = constant_bandwidth(&tasks[place]).filter(|own| late_ns < own.period_ns);
         let bound = Bound {
             task: place,
-            response_ns,
+            response_ns: match served {
+                Some(own) if holds => own.period_ns.checked_add(late_ns),
+                _ => response_ns,
+            },
             deadline_ns: tasks[place].deadline_ns,
             made_of,
         };
+        let in_time = match constant_bandwidth(&tasks[place]) {
+            Some(_) => served.is_some(),
+            None => true,
+        };
         Ok(TaskAnswer {
-            schedulable: holds || bound.holds(),
+            schedulable: holds && in_time || bound.holds(),
             tardiness_ns: bound.late_ns().filter(|_| !holds),
             bound,
             parameters: None,
@@ -64,30 +87,48 @@ pub(super) fn edf_on_one(
     let answers: Vec<TaskAnswer> = answers.collect::<Result<_, Impossible>>()?;
     let outcome = match holds {
         true => Outcome::Schedulable,
-        false => {
-            let bare: Vec<Task> = tasks.iter().map(bare).collect();
-            match demand(&bare)? {
-                Verdict::Overload => Outcome::NotSchedulable(Refuted::Overload),
-                // With known offsets the worst may never come together.
-                Verdict::Misses { .. } if tasks.iter().any(|task| task.offset_ns.is_some()) => {
-                    refuted(tasks, &all, 1, Rule::EarliestDeadline)
-                }
-                Verdict::Misses {
-                    length_ns,
-                    needed_ns,
-                } => Outcome::NotSchedulable(Refuted::Demand {
-                    length_ns,
-                    needed_ns,
-                }),
-                Verdict::Holds | Verdict::Unknown => Outcome::NotProvable,
-            }
-        }
+        false => not_held(tasks, &all)?,
     };
     let answer = GroupAnswer {
         tasks: answers,
         outcome,
     };
     Ok((answer, inflated))
+}
+
+/// Of a set whose demand is not shown to hold: whether some schedule misses even without what only
+/// delays it. EDF misses only what every other order of jobs misses too (Dertouzos 1974), so that the
+/// demand of the tasks' own deadlines refutes SCHED_DEADLINE as well.
+fn not_held(tasks: &[Task], all: &[usize]) -> Result<Outcome, Impossible> {
+    if overloaded(tasks) {
+        return Ok(Outcome::NotSchedulable(Refuted::Overload));
+    }
+    // As often as their shortest distance tells, bursts never come.
+    let sporadic = |task: &Task| matches!(task.arrivals, Arrivals::Sporadic(_));
+    if !tasks.iter().all(sporadic) {
+        return Ok(Outcome::NotProvable);
+    }
+    let bare: Vec<Task> = tasks.iter().map(bare).collect();
+    Ok(match edf::demand_holds(&demand(bare.iter())?) {
+        Verdict::Overload => Outcome::NotSchedulable(Refuted::Overload),
+        // With known offsets the worst may never come together.
+        Verdict::Misses { .. } if tasks.iter().any(|task| task.offset_ns.is_some()) => {
+            refuted(tasks, tasks, all, 1, Rule::EarliestDeadline)
+        }
+        Verdict::Misses {
+            length_ns,
+            needed_ns,
+        } => Outcome::NotSchedulable(Refuted::Demand {
+            length_ns,
+            needed_ns,
+        }),
+        Verdict::Holds | Verdict::Unknown => Outcome::NotProvable,
+    })
+}
+
+fn constant_bandwidth(task: &Task) -> Option<&crate::task::Reservation> {
+    let reservation = task.reservation.as_ref();
+    reservation.filter(|own| own.server == Server::ConstantBandwidth)
 }
 
 /// Splits what each own job was charged into its execution and the overheads put on it.
@@ -107,9 +148,8 @@ pub(super) fn own_apart(parts: &mut Vec<Part>, charged_ns: u64) {
     });
 }
 
-fn demand(tasks: &[Task]) -> Result<Verdict, Impossible> {
-    let demand: Result<Vec<DemandTask>, Impossible> = tasks
-        .iter()
+fn demand<'a>(tasks: impl Iterator<Item = &'a Task>) -> Result<Vec<DemandTask>, Impossible> {
+    tasks
         .map(|task| {
             if task.closest_ns() == 0 {
                 return Err(Impossible::Burst {
@@ -128,6 +168,5 @@ fn demand(tasks: &[Task]) -> Result<Verdict, Impossible> {
                 blocks_ns: task.non_preemptive_ns,
             })
         })
-        .collect();
-    Ok(edf::demand_holds(&demand?))
+        .collect()
 }

@@ -1,13 +1,11 @@
 //! Fixed priorities on one CPU: exact where nothing blocks or sleeps.
 
 use super::super::{Outcome, Refuted, TaskAnswer, releases_of};
-use super::{GroupAnswer, bare, within_its_deadline};
-use crate::arithmetic::against_one;
+use super::{GroupAnswer, bare, overloaded, within_its_deadline};
 use crate::bound::{Bound, Part, What};
 use crate::fixed_priority;
 use crate::overheads::{Costs, inflate_fixed_priority};
 use crate::task::{Impossible, Task};
-use std::cmp::Ordering;
 
 pub(super) fn fixed_priority_on_one(
     tasks: &[Task],
@@ -38,11 +36,21 @@ pub(super) fn fixed_priority_on_one(
         .collect();
     let outcome = match answers.iter().all(|answer| answer.schedulable) {
         true => Outcome::Schedulable,
-        // Without overheads, blocking and sleeping the analysis is exact: what fails there fails.
+        // Without overheads, locks and sleep the analysis is exact: what fails there fails.
         false => {
-            let bare: Vec<Task> = tasks.iter().map(bare).collect();
+            // A stretch that can't be preempted can save its own job, and so is not left out.
+            let bare: Vec<Task> = tasks
+                .iter()
+                .map(|task| Task {
+                    non_preemptive_ns: task.non_preemptive_ns,
+                    ..bare(task)
+                })
+                .collect();
+            let whole = bare.iter().any(|task| task.non_preemptive_ns > 0);
             let exact = match tasks.iter().any(|task| task.offset_ns.is_some()) {
                 false => fixed_priority::responses(&bare, &all, &[])?,
+                // With offsets what blocks need not come together with what it would block.
+                true if whole => Vec::new(),
                 // Without its offsets the set may miss what it never does with them.
                 true => fixed_priority::responses_with_offsets(&bare, &[])?.unwrap_or_default(),
             };
@@ -62,13 +70,6 @@ pub(super) fn fixed_priority_on_one(
         tasks: answers,
         outcome,
     })
-}
-
-fn overloaded(tasks: &[Task]) -> bool {
-    let shares = tasks
-        .iter()
-        .map(|task| (task.execution_ns, task.period_ns()));
-    against_one(shares) == Ordering::Greater
 }
 
 /// Splits what the job itself was charged into its own execution and the switches around it.

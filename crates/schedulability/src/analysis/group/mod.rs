@@ -9,13 +9,15 @@ mod several;
 pub(super) use by_priority::own_apart;
 
 use super::{NotAnalysed, Outcome, Question, Refuted, TaskAnswer, renumbered};
-use crate::method::Method;
+use crate::arithmetic::{against_one, sum, times};
+use crate::matrix::Queue;
 use crate::overheads::Costs;
-use crate::sched_deadline::Parameters;
+use crate::sched_deadline::{self, Parameters};
 use crate::task::{Arrivals, Impossible, Task};
 use by_deadline::edf_on_one;
 use by_priority::fixed_priority_on_one;
 use several::on_several;
+use std::cmp::Ordering;
 
 pub(super) struct Group {
     members: Vec<usize>,
@@ -85,18 +87,18 @@ impl Group {
                 )
             }
         };
-        let answer = match (question.method, self.cpus) {
-            (Method::PartitionedFixedPriority, _) | (Method::GlobalFixedPriority, 1) => {
-                fixed_priority_on_one(&tasks, &costs, &delays)?
+        let answer = match Queue::new(question.method, self.cpus) {
+            Queue::FixedOnOne => fixed_priority_on_one(&tasks, &costs, &delays)?,
+            Queue::EdfOnOne => edf_on_one(&tasks, &tasks, &costs, &delays, false)?.0,
+            Queue::DeadlineOnOne => by_kernel(&tasks, (&costs, &delays), |seen| {
+                edf_on_one(seen, &tasks, &costs, &delays, true)
+            })?,
+            queue @ Queue::DeadlineOnSeveral => by_kernel(&tasks, (&costs, &delays), |seen| {
+                on_several(seen, &tasks, (&costs, &delays), queue, self.cpus)
+            })?,
+            queue @ (Queue::FixedOnSeveral | Queue::EdfOnSeveral) => {
+                on_several(&tasks, &tasks, (&costs, &delays), queue, self.cpus)?.0
             }
-            (Method::Deadline(_), 1) => by_kernel(&tasks, |tasks| {
-                edf_on_one(&from_wake_up(tasks), tasks, &costs, &delays)
-            })?,
-            (Method::PartitionedEdf, _) | (_, 1) => edf_on_one(&tasks, &tasks, &costs, &delays)?.0,
-            (Method::Deadline(_), cpus) => by_kernel(&tasks, |tasks| {
-                on_several(tasks, &costs, &delays, question.method, cpus)
-            })?,
-            (method, cpus) => on_several(&tasks, &costs, &delays, method, cpus)?.0,
         };
         Ok(self.renumbered(answer))
     }
@@ -133,46 +135,97 @@ impl Group {
     }
 }
 
-/// Under SCHED_DEADLINE a job runs in a reservation of its own: with a runtime below what it needs
-/// it is throttled, and nothing is proved of it.
+/// Under SCHED_DEADLINE a job runs in a reservation of its own.
+///
+/// Where all deadlines are met, each wake-up finds the last deadline in the past and begins a new budget:
+/// plain EDF. A job that is late uses up what was left of its last budget, is then given the next one,
+/// and, later than a period after its deadline, a deadline counted from now (`replenish_dl_entity`). So
+/// bounds of a set that misses count only up to that, and only if runtimes are what jobs need. A job with
+/// a runtime below that is throttled, and its budgets begin anywhere: nothing in its queue is proved.
 fn by_kernel(
     tasks: &[Task],
+    (costs, delays): (&Costs, &[u64]),
     analysed: impl FnOnce(&[Task]) -> Result<(GroupAnswer, Vec<Task>), Impossible>,
 ) -> Result<GroupAnswer, Impossible> {
-    let (mut answer, inflated) = analysed(tasks)?;
-    for (place, found) in answer.tasks.iter_mut().enumerate() {
-        let (task, needed_ns) = (&tasks[place], inflated[place].execution_ns);
-        let parameters = Parameters::of(task, needed_ns);
-        if parameters.runtime_ns < needed_ns {
+    let late_ns = costs.wake_up_late_ns(tasks.len());
+    let seen: Vec<Task> = tasks
+        .iter()
+        .map(|task| sched_deadline::seen(task, late_ns))
+        .collect();
+    let (mut answer, inflated) = analysed(&seen)?;
+    let mut parameters = Vec::with_capacity(tasks.len());
+    for (place, task) in tasks.iter().enumerate() {
+        let cold_ns = fetched_again(&seen, place, delays[place], late_ns)?;
+        let needed_ns = sum(inflated[place].execution_ns, cold_ns)?;
+        parameters.push(Parameters::of(task, needed_ns, late_ns));
+    }
+    let throttled = parameters
+        .iter()
+        .any(|asked| asked.runtime_ns < asked.needed_ns);
+    let within_a_period = |place: usize, found: &TaskAnswer| {
+        let asked = &parameters[place];
+        let late = match (found.bound.response_ns, found.tardiness_ns) {
+            (Some(response_ns), _) => response_ns
+                .saturating_sub(tasks[place].jitter_ns)
+                .saturating_sub(asked.deadline_ns),
+            (None, Some(tardiness_ns)) => tardiness_ns,
+            (None, None) => u64::MAX,
+        };
+        late < asked.period_ns && asked.runtime_ns == inflated[place].execution_ns
+    };
+    let missed = answer.outcome != Outcome::Schedulable
+        && !(answer.tasks.iter().enumerate()).all(|(place, found)| within_a_period(place, found));
+    for (found, parameters) in answer.tasks.iter_mut().zip(parameters) {
+        if throttled || missed {
+            found.bound.response_ns = None;
+            found.bound.made_of.clear();
+            found.tardiness_ns = None;
             found.schedulable = false;
-            answer.outcome = answer.outcome.clone().and(Outcome::NotProvable);
         }
         found.parameters = Some(parameters);
+    }
+    if throttled {
+        answer.outcome = answer.outcome.and(Outcome::NotProvable);
     }
     Ok(answer)
 }
 
-/// The tasks as SCHED_DEADLINE sees them: its deadlines count from the wake-up, which lags by the
-/// jitter, so that period and deadline are shorter by it.
-pub(crate) fn from_wake_up(tasks: &[Task]) -> Vec<Task> {
-    let seen = tasks.iter().map(|task| Task {
-        arrivals: closer(&task.arrivals, task.jitter_ns),
-        deadline_ns: task.deadline_ns.saturating_sub(task.jitter_ns),
-        jitter_ns: 0,
-        ..task.clone()
-    });
-    seen.collect()
+/// What a job fetches of its caches anew while it is preempted, in nanoseconds. The analysis charges that
+/// to the jobs that preempt it, but the kernel takes it from its own runtime. Each job that comes before
+/// its deadline preempts one other at most.
+fn fetched_again(
+    seen: &[Task],
+    place: usize,
+    delay_ns: u64,
+    late_ns: u64,
+) -> Result<u64, Impossible> {
+    let mut jobs = 0;
+    if delay_ns > 0 {
+        let window_ns = seen[place].deadline_ns;
+        for (_, other) in seen.iter().enumerate().filter(|(other, _)| *other != place) {
+            jobs = sum(jobs, other.arrivals.within(window_ns, late_ns)?)?;
+        }
+    }
+    times(jobs, delay_ns)
 }
 
-fn closer(arrivals: &Arrivals, by_ns: u64) -> Arrivals {
-    match arrivals {
-        Arrivals::Sporadic(period_ns) => Arrivals::Sporadic(period_ns.saturating_sub(by_ns).max(1)),
-        Arrivals::Distances(list) => Arrivals::Distances(
-            list.iter()
-                .map(|distance| distance.saturating_sub(by_ns).max(1))
-                .collect(),
+/// Whether the tasks need more than one CPU, exactly where that can be computed.
+fn overloaded(tasks: &[Task]) -> bool {
+    let shares = tasks.iter().map(|task| match &task.arrivals {
+        Arrivals::Sporadic(period_ns) => (task.execution_ns, *period_ns),
+        Arrivals::Distances(list) => (
+            task.execution_ns.saturating_mul(list.len() as u64),
+            list.last().map_or(1, |last| *last),
         ),
-    }
+    });
+    let whole = tasks.iter().all(|task| {
+        let jobs = match &task.arrivals {
+            Arrivals::Sporadic(_) => 1,
+            Arrivals::Distances(list) => list.len() as u64,
+        };
+        task.execution_ns.checked_mul(jobs).is_some()
+    });
+    whole && against_one(shares) == Ordering::Greater
 }
 
 /// The task without what only delays it in the worst case.

@@ -16,8 +16,17 @@ const DRAWS: u64 = 16;
 
 /// More work than CPUs, or a miss when all are released together, or by their offsets, or as drawn where
 /// none has one; else nothing is known. Misses of less work (jobs without their overheads, blocking and
-/// sleep) are misses of the set.
-pub(super) fn refuted(tasks: &[Task], ranked: &[usize], cpus: u32, rule: Rule) -> Outcome {
+/// sleep) are misses of the set; jobs that can't be preempted never get here on several CPUs, where
+/// leaving that out could show a miss that never is (on one, EDF meets what any order meets).
+///
+/// `seen` has the deadlines by which the scheduler orders jobs, `tasks` those that must be met.
+pub(super) fn refuted(
+    seen: &[Task],
+    tasks: &[Task],
+    ranked: &[usize],
+    cpus: u32,
+    rule: Rule,
+) -> Outcome {
     let a_hair = Share::up(1, 1 << 50);
     if utilization(tasks) > Share::ONE.times(u64::from(cpus)).plus(a_hair) {
         return Outcome::NotSchedulable(Refuted::Overload);
@@ -29,7 +38,12 @@ pub(super) fn refuted(tasks: &[Task], ranked: &[usize], cpus: u32, rule: Rule) -
                 jitter_ns: 0,
                 ..bare(&tasks[place])
             };
-            GlobalTask::of(&task).ok()
+            let ordered_by_ns = seen[place].deadline_ns;
+            let task = GlobalTask::of(&task).ok()?;
+            Some(GlobalTask {
+                latest_deadline_ns: ordered_by_ns,
+                ..task
+            })
         })
         .collect();
     let Some(periodic) = periodic else {

@@ -7,44 +7,80 @@ use super::refutation::refuted;
 use crate::bound::{Bound, Part, What};
 use crate::fixed_priority;
 use crate::global::{self, GlobalTask, Order};
-use crate::method::Method;
+use crate::matrix::Queue;
 use crate::overheads::{Costs, inflate_edf};
+use crate::sched_deadline::before_the_next_ns;
 use crate::simulate::Rule;
 use crate::task::{Impossible, Task};
 
+/// `seen` is what the scheduler sees of `tasks`: the same, or by SCHED_DEADLINE's clock.
 pub(super) fn on_several(
+    seen: &[Task],
     tasks: &[Task],
-    costs: &Costs,
-    delays: &[u64],
-    method: Method,
+    (costs, delays): (&Costs, &[u64]),
+    queue: Queue,
     cpus: u16,
 ) -> Result<(GroupAnswer, Vec<Task>), Impossible> {
     let cpus = u32::from(cpus);
-    let (order, rule) = match method.by_priority() {
+    let by_priority = queue == Queue::FixedOnSeveral;
+    let (order, rule) = match by_priority {
         true => (Order::FixedPriority, Rule::FixedPriority),
         false => (Order::EarliestDeadline, Rule::EarliestDeadline),
     };
     // The global tests take tasks in order of priority.
     let mut ranked: Vec<usize> = (0..tasks.len()).collect();
-    if method.by_priority() {
+    if by_priority {
         ranked.sort_by_key(|&place| std::cmp::Reverse(tasks[place].priority));
         fixed_priority::distinct(tasks, &ranked)?;
     }
-    let inflated = inflate_edf(tasks, delays, costs, releases_of(2))?;
+    let (scheduled, inflated) = (
+        seen,
+        inflate_edf(seen, delays, costs, releases_of(2))?.tasks,
+    );
     let seen: Option<Vec<GlobalTask>> = ranked
         .iter()
-        .map(|&place| GlobalTask::of(&without_sections(&inflated[place], &tasks[place])).ok())
+        .map(|&place| {
+            let mut task = GlobalTask::of(&inflated[place]).ok()?;
+            // The kernel's deadline counts from the wake-up; any other scheduler's from the due time,
+            // which lies before the release by the jitter and the timer's delay at most.
+            if queue == Queue::EdfOnSeveral {
+                let late_ns = inflated[place].jitter_ns.checked_add(costs.event_ns)?;
+                task.latest_deadline_ns = task.deadline_ns.checked_add(late_ns)?;
+            }
+            Some(task)
+        })
         .collect();
     let found = seen.as_ref().map_or_else(
         || vec![None; tasks.len()],
         |seen| global::responses(seen, cpus, order),
     );
-    let dense = !method.by_priority()
+    let dense = !by_priority
         && seen
             .as_ref()
             .is_some_and(|seen| global::density_holds(seen, cpus));
     let holds = dense || found.iter().all(Option::is_some);
-    let late = match (holds, method.by_priority(), &seen) {
+    // Under EDF each bound rests on all others' deadlines being met.
+    let found = match holds || by_priority {
+        true => found,
+        false => vec![None; tasks.len()],
+    };
+    let late = match (holds, by_priority, &seen) {
+        (false, false, Some(seen)) if queue == Queue::DeadlineOnSeveral => {
+            // Deadlines that are all earlier by the same order jobs in the same way.
+            let earlier_ns = before_the_next_ns(costs.wake_up_late_ns(tasks.len()));
+            let at_the_end: Vec<GlobalTask> = seen
+                .iter()
+                .map(|task| {
+                    let deadline_ns = task.deadline_ns.saturating_add(earlier_ns);
+                    GlobalTask {
+                        deadline_ns,
+                        latest_deadline_ns: deadline_ns,
+                        ..*task
+                    }
+                })
+                .collect();
+            global::tardiness_bounds(&at_the_end, cpus)
+        }
         (false, false, Some(seen)) => global::tardiness_bounds(seen, cpus),
         _ => None,
     };
@@ -75,15 +111,21 @@ pub(super) fn on_several(
                     )
                 }),
             },
-            schedulable: holds || (method.by_priority() && found[rank].is_some()),
-            tardiness_ns: late.as_ref().map(|late| late[rank]),
+            schedulable: holds || (by_priority && found[rank].is_some()),
+            // Counted from the period's end.
+            tardiness_ns: late.as_ref().and_then(|late| {
+                let before_ns = tasks[place]
+                    .closest_ns()
+                    .saturating_sub(tasks[place].deadline_ns);
+                late[rank].checked_add(before_ns)
+            }),
             parameters: None,
         })
         .collect();
     answers.sort_by_key(|answer| answer.bound.task);
     let outcome = match holds {
         true => Outcome::Schedulable,
-        false => refuted(tasks, &ranked, cpus, rule),
+        false => refuted(scheduled, tasks, &ranked, cpus, rule),
     };
     let answer = GroupAnswer {
         tasks: answers,
@@ -122,17 +164,4 @@ fn made_of(
     parts.push(part(What::Overhead("the timer"), costs.event_ns));
     parts.retain(|part| part.ns > 0);
     parts
-}
-
-/// The kernel's own sections are charged to EDF's tasks as stretches, which the global tests don't
-/// know: a job waits for at most one of them on each CPU, which its execution is charged with.
-fn without_sections(inflated: &Task, task: &Task) -> Task {
-    let section_ns = inflated
-        .non_preemptive_ns
-        .saturating_sub(task.non_preemptive_ns);
-    Task {
-        execution_ns: inflated.execution_ns.saturating_add(section_ns),
-        non_preemptive_ns: task.non_preemptive_ns,
-        ..inflated.clone()
-    }
 }

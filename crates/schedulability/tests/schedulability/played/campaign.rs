@@ -1,0 +1,436 @@
+//! The campaign: each proved cell with so many random sets, each played in several manners.
+
+use super::Dice;
+use super::jobs::{Manner, jobs};
+use super::machine::{Done, Entity, Job, Kernel, Machine, Thread};
+use super::sets::{Set, drawn};
+use std::fmt::Write;
+use wakepath_schedulability::matrix::{Cell, Feature, Queue, pair};
+use wakepath_schedulability::{
+    Analysis, Arrivals, EndToEnd, Method, NotAnalysed, Outcome, Server, Task, analyse, end_to_end,
+};
+
+/// What was seen of a cell.
+#[derive(Debug, Default, Clone, Copy)]
+struct Counts {
+    sets: u64,
+    /// Sets in which every deadline is proved.
+    proved: u64,
+    /// Bounds that were compared, jobs that were played, and bounds that were reached.
+    bounds: u64,
+    jobs: u64,
+    reached: u64,
+}
+
+/// What SCHED_DEADLINE admits by itself: 95 % of each CPU.
+fn admitted(set: &Set, analysis: &Analysis) -> bool {
+    let asked = analysis.tasks.iter().map(|task| task.parameters);
+    let shares = asked.map(|asked| {
+        asked.map_or(0.0, |asked| {
+            let fits = asked.runtime_ns <= asked.deadline_ns
+                && asked.deadline_ns <= asked.period_ns
+                && asked.runtime_ns >= 1024
+                && asked.period_ns >= 100_000;
+            match fits {
+                true => asked.runtime_ns as f64 / asked.period_ns as f64,
+                false => f64::INFINITY,
+            }
+        })
+    });
+    shares.sum::<f64>() <= 0.95 * f64::from(set.cpus)
+}
+
+fn machine(set: &Set, analysis: &Analysis, manner: Manner, until: u64, dice: &mut Dice) -> Machine {
+    let kernel = matches!(set.method, Method::Deadline(_));
+    let several = set.method.cluster_size(set.cpus) > 1;
+    let costs = &set.known.costs;
+    let blocking = set.tasks.iter().map(|task| task.blocking_ns).max();
+    let mut threads: Vec<Thread> = Vec::new();
+    for task in &set.tasks {
+        let after = task.after.as_ref();
+        let after = after.and_then(|name| set.tasks.iter().position(|own| own.name == *name));
+        threads.push(Thread {
+            priority: task.priority,
+            deadline: task.deadline_ns,
+            jobs: match after {
+                Some(_) => Vec::new(),
+                None => jobs(task, manner, until, dice),
+            },
+            after,
+            whole: task.non_preemptive_ns == task.execution_ns,
+            stretch: task.non_preemptive_ns,
+            cold: set.known.cold_ns,
+        });
+    }
+    for place in 0..threads.len() {
+        if let Some(before) = threads[place].after {
+            let task = &set.tasks[place];
+            let jobs = threads[before].jobs.iter().map(|job| Job {
+                due: job.due,
+                lag: dice.between(0, task.jitter_ns),
+                timer: 0,
+                parts: vec![(task.execution_ns, 0)],
+            });
+            threads[place].jobs = jobs.collect();
+            // What sleeps, sleeps where it is not released by another.
+            if task.suspension_ns > 0 {
+                let first = task.execution_ns.div_ceil(2);
+                for job in &mut threads[place].jobs {
+                    job.parts = match task.execution_ns - first {
+                        0 => vec![(first, 0)],
+                        rest => vec![(first, task.suspension_ns), (rest, 0)],
+                    };
+                }
+            }
+        }
+    }
+    let mut entities: Vec<Entity> = Vec::new();
+    let mut pinned: Vec<Option<usize>> = Vec::new();
+    for (place, task) in set.tasks.iter().enumerate() {
+        let at = (!several).then(|| usize::from(task.cpu.unwrap_or(0)));
+        let entity = match (&task.reservation, kernel) {
+            (Some(own), _) if own.server == Server::Periodic => {
+                let members = (0..set.tasks.len()).filter(|&other| {
+                    let reservation = set.tasks[other].reservation.as_ref();
+                    reservation.is_some_and(|other| other.name == own.name)
+                });
+                let members: Vec<usize> = members.collect();
+                if members[0] != place {
+                    continue;
+                }
+                Entity::Periodic {
+                    threads: members,
+                    budget: own.budget_ns,
+                    period: own.period_ns,
+                    phase: match manner.together {
+                        true => manner.origin % own.period_ns,
+                        false => dice.below(own.period_ns),
+                    },
+                    priority: own.priority,
+                }
+            }
+            (Some(own), kernel) => Entity::Bandwidth {
+                thread: place,
+                runtime: own.budget_ns,
+                deadline: own.period_ns,
+                period: own.period_ns,
+                kernel,
+            },
+            (None, true) => {
+                let asked = analysis.tasks[place].parameters.expect("by the kernel");
+                Entity::Bandwidth {
+                    thread: place,
+                    runtime: asked.runtime_ns,
+                    deadline: asked.deadline_ns,
+                    period: asked.period_ns,
+                    kernel,
+                }
+            }
+            (None, false) => Entity::Plain { thread: place },
+        };
+        entities.push(entity);
+        pinned.push(at);
+    }
+    Machine {
+        cpus: usize::from(set.cpus),
+        by_priority: set.method.by_priority(),
+        pinned,
+        entities,
+        threads,
+        kernel: Kernel {
+            release: costs.release_ns,
+            switch: costs.scheduling_ns + costs.switch_ns,
+            tick: costs.tick_ns,
+            tick_period: costs.tick_period_ns,
+            between: costs.ipi_ns,
+            section: match blocking.unwrap_or(0) {
+                0 => costs.section_ns,
+                // A lock is held for as long from the release on: it was taken 1 ns before.
+                blocking => costs.section_ns.max(blocking + 1),
+            },
+        },
+        held: if manner.together { 90 } else { 60 },
+    }
+}
+
+/// The longest time from the first task's due time to the end of the first job that has its value, by
+/// tasks that read when they are released.
+fn longest_chain(set: &Set, chain: &[usize], done: &[Vec<Done>]) -> u64 {
+    let mut longest = 0;
+    // Before all of them have begun, a value waits for the first job of the next task.
+    let begun = chain.iter().filter_map(|&place| done[place].first());
+    let begun = begun.map(|job| job.due).max().unwrap_or(0);
+    for first in done[chain[0]].iter().filter(|job| job.due >= begun) {
+        let mut end = Some(first.end);
+        for two in chain.windows(2) {
+            let released = set.tasks[two[1]].after.as_ref() == Some(&set.tasks[two[0]].name);
+            let reads = |job: &&Done| match (released, end) {
+                // The very job that the end releases.
+                (true, Some(_)) => job.due == first.due,
+                (false, Some(end)) => job.released >= end,
+                (_, None) => false,
+            };
+            end = done[two[1]].iter().find(reads).map(|job| job.end);
+        }
+        longest = longest.max(end.map_or(0, |end| end - first.due));
+    }
+    longest
+}
+
+fn play(
+    set: &Set,
+    analysis: &Analysis,
+    chains: &[Option<EndToEnd>],
+    manners: u64,
+    dice: &mut Dice,
+    counts: &mut Counts,
+) {
+    let longest = set.tasks.iter().map(Task::period_ns).max().unwrap_or(1);
+    let servers = set
+        .tasks
+        .iter()
+        .filter_map(|task| task.reservation.as_ref());
+    let longest = longest.max(servers.map(|own| own.period_ns).max().unwrap_or(0));
+    let jitter = set.tasks.iter().map(|task| task.jitter_ns).max();
+    let mut seen = vec![0; set.tasks.len()];
+    for number in 0..manners {
+        let manner = Manner {
+            together: number == 0 || number % 8 == 7,
+            periodic: !set.chains.is_empty() || dice.chance(30),
+            timer: set.known.costs.event_ns,
+            origin: jitter.unwrap_or(0) + longest,
+        };
+        let until = manner.origin + longest * dice.between(3, 8);
+        let machine = machine(set, analysis, manner, until, dice);
+        let done = machine.play(until, dice);
+        for (place, jobs) in done.iter().enumerate() {
+            let answer = &analysis.tasks[place];
+            for job in jobs {
+                let response = job.end - job.due;
+                counts.jobs += 1;
+                seen[place] = response.max(seen[place]);
+                if let Some(bound) = answer.bound.response_ns {
+                    assert!(
+                        response <= bound,
+                        "task {place}: bound {bound}, played {response}, due {}: {set:#?} {machine:#?}",
+                        job.due
+                    );
+                }
+                assert!(
+                    !answer.schedulable || response <= set.tasks[place].deadline_ns,
+                    "task {place}: proved, played {response}: {set:#?} {machine:#?}"
+                );
+                if let Some(late) = answer.tardiness_ns {
+                    assert!(
+                        response <= set.tasks[place].deadline_ns + late,
+                        "task {place}: late by {late} at most, played {response}: {set:#?}"
+                    );
+                }
+            }
+            // A job that never ends shows nothing late.
+            let due = machine.threads[place]
+                .jobs
+                .get(jobs.len())
+                .map(|job| job.due);
+            if let (Some(due), true) = (due, answer.schedulable) {
+                assert!(
+                    due + set.tasks[place].deadline_ns + 2 >= until,
+                    "task {place}: proved, due {due} and not done by {until}: {set:#?} {machine:#?}"
+                );
+            }
+        }
+        for (chain, found) in set.chains.iter().zip(chains) {
+            if let Some(found) = found {
+                let longest = longest_chain(set, &chain.tasks, &done);
+                assert!(
+                    longest <= found.latency_ns,
+                    "{chain:?}: bound {}, played {longest}: {set:#?}",
+                    found.latency_ns
+                );
+            }
+        }
+    }
+    for (answer, seen) in analysis.tasks.iter().zip(seen) {
+        if let Some(bound) = answer.bound.response_ns {
+            counts.bounds += 1;
+            counts.reached += u64::from(bound == seen);
+        }
+    }
+}
+
+fn cell(queue: Queue, features: [Feature; 2], sets: u64, manners: u64) -> Counts {
+    let mut counts = Counts::default();
+    let number = |feature: Feature| Feature::ALL.iter().position(|own| *own == feature);
+    let [one, other] = features.map(|feature| number(feature).unwrap_or(0) as u64);
+    let row = Queue::ALL.iter().position(|own| *own == queue).unwrap_or(0) as u64;
+    let mut index = 0;
+    while counts.sets < sets && index < 20 * sets {
+        let mut dice = Dice::new(1 + index + 1_000_000_007 * (row + 10 * one + 1000 * other));
+        index += 1;
+        let set = drawn(queue, features, &mut dice);
+        let analysis = match analyse(&set.question()) {
+            Ok(analysis) => analysis,
+            // A deadline too short, two jobs at once: drawn again. A refusal is no proof.
+            Err(NotAnalysed::Refused(refusal)) => panic!("{refusal}: {set:#?}"),
+            Err(_) => continue,
+        };
+        if matches!(set.method, Method::Deadline(_)) && !admitted(&set, &analysis) {
+            continue;
+        }
+        let chains: Result<Vec<_>, _> = set
+            .chains
+            .iter()
+            .map(|chain| end_to_end(&set.tasks, &analysis, chain))
+            .collect();
+        let Ok(chains) = chains else { continue };
+        let told = analysis.tasks.iter();
+        if !told
+            .map(|task| task.schedulable || task.bound.response_ns.is_some())
+            .any(|told| told)
+        {
+            continue;
+        }
+        counts.sets += 1;
+        counts.proved += u64::from(analysis.outcome == Outcome::Schedulable);
+        play(&set, &analysis, &chains, manners, &mut dice, &mut counts);
+    }
+    counts
+}
+
+/// Cells that are proved, each once.
+fn proved_cells(queue: Queue) -> Vec<[Feature; 2]> {
+    let mut cells = Vec::new();
+    for (place, one) in Feature::ALL.into_iter().enumerate() {
+        for other in Feature::ALL.into_iter().skip(place) {
+            if pair(queue, one, other) == Cell::Proved {
+                cells.push([one, other]);
+            }
+        }
+    }
+    cells
+}
+
+fn campaign(queue: Queue, sets: u64, manners: u64) {
+    let only = std::env::var("WAKEPATH_CELL").ok();
+    let (mut text, mut all) = (String::new(), Counts::default());
+    let mut cells = 0;
+    for features in proved_cells(queue) {
+        let [one, other] = features.map(Feature::name);
+        let name = match one == other {
+            true => one.to_owned(),
+            false => format!("{one} + {other}"),
+        };
+        if only.as_ref().is_some_and(|only| *only != name) {
+            continue;
+        }
+        let counts = cell(queue, features, sets, manners);
+        assert!(counts.sets >= sets.min(20), "{name}: {counts:?}");
+        cells += 1;
+        all.sets += counts.sets;
+        all.proved += counts.proved;
+        all.bounds += counts.bounds;
+        all.jobs += counts.jobs;
+        all.reached += counts.reached;
+        let reached = 100.0 * counts.reached as f64 / counts.bounds.max(1) as f64;
+        let _ = writeln!(
+            text,
+            "  {name}: {} sets, {} proved, {} jobs, {reached:.1} % of bounds reached",
+            counts.sets, counts.proved, counts.jobs
+        );
+    }
+    println!(
+        "{}: {cells} cells, {} sets, {} of them proved, {} jobs, no job after its bound\n{text}",
+        queue.name(),
+        all.sets,
+        all.proved,
+        all.jobs
+    );
+}
+
+/// A few sets of each cell: seconds.
+fn shortly(queue: Queue) {
+    campaign(queue, 25, 4);
+}
+
+/// As many as the environment says, or 20 000.
+fn deeply(queue: Queue) {
+    let sets = std::env::var("WAKEPATH_SETS").ok();
+    let sets = sets.and_then(|sets| sets.parse().ok()).unwrap_or(20_000);
+    campaign(queue, sets, 4);
+}
+
+macro_rules! cells {
+    ($($queue:ident $short:ident $long:ident)*) => {$(
+        #[test]
+        fn $short() {
+            shortly(Queue::$queue);
+        }
+
+        #[test]
+        #[ignore = "takes many minutes: `cargo xtask test --deep`"]
+        fn $long() {
+            deeply(Queue::$queue);
+        }
+    )*};
+}
+
+cells! {
+    FixedOnOne no_job_of_p_fp_is_later_than_its_bound
+        no_job_of_20_000_sets_for_each_cell_of_p_fp_is_later_than_its_bound
+    FixedOnSeveral no_job_of_g_fp_is_later_than_its_bound
+        no_job_of_20_000_sets_for_each_cell_of_g_fp_is_later_than_its_bound
+    EdfOnOne no_job_of_p_edf_is_later_than_its_bound
+        no_job_of_20_000_sets_for_each_cell_of_p_edf_is_later_than_its_bound
+    EdfOnSeveral no_job_of_g_edf_is_later_than_its_bound
+        no_job_of_20_000_sets_for_each_cell_of_g_edf_is_later_than_its_bound
+    DeadlineOnOne no_job_of_sched_deadline_on_one_cpu_is_later_than_its_bound
+        no_job_of_20_000_sets_for_each_cell_of_sched_deadline_on_one_cpu_is_later_than_its_bound
+    DeadlineOnSeveral no_job_of_sched_deadline_on_several_cpus_is_later_than_its_bound
+        no_job_of_20_000_sets_for_each_cell_of_sched_deadline_on_several_cpus_is_later_than_its_bound
+}
+
+/// Where the analysis is exact, playings from many beginnings reach its bounds.
+#[test]
+fn exact_bounds_are_reached() {
+    let sets = match std::env::var("WAKEPATH_SETS").ok() {
+        Some(sets) => sets.parse().expect("a number"),
+        None => 40,
+    };
+    let exact = [
+        (Queue::FixedOnOne, Feature::Jitter),
+        (Queue::FixedOnOne, Feature::Burst),
+        (Queue::FixedOnOne, Feature::LateDeadline),
+        (Queue::FixedOnOne, Feature::Stretch),
+        (Queue::FixedOnOne, Feature::Section),
+        (Queue::EdfOnOne, Feature::Jitter),
+        (Queue::EdfOnOne, Feature::LateDeadline),
+        (Queue::EdfOnOne, Feature::Stretch),
+        (Queue::EdfOnOne, Feature::Section),
+    ];
+    for (queue, feature) in exact {
+        let counts = cell(queue, [feature, feature], sets, 64);
+        let reached = 100.0 * counts.reached as f64 / counts.bounds as f64;
+        println!(
+            "{}, {}: {} of {} bounds reached, {reached:.1} %",
+            queue.name(),
+            feature.name(),
+            counts.reached,
+            counts.bounds
+        );
+        assert!(reached > 30.0, "{} {}", queue.name(), feature.name());
+    }
+}
+
+/// Keeps lists of distances from being forgotten by whoever draws sets.
+#[test]
+fn drawn_sets_have_the_features_that_they_are_drawn_for() {
+    let mut dice = Dice::new(5);
+    let set = drawn(
+        Queue::FixedOnOne,
+        [Feature::Burst, Feature::Suspension],
+        &mut dice,
+    );
+    let bursts = |task: &Task| matches!(task.arrivals, Arrivals::Distances(_));
+    assert!(set.tasks.iter().any(bursts));
+    assert!(set.tasks.iter().any(|task| task.suspension_ns > 0));
+}
