@@ -1,5 +1,5 @@
-//! Documents made from the program: the reference of scenarios, their JSON Schema, the texts of
-//! `--help`, and the picture of an answer. Not the ones that people write.
+//! Documents made from the program: the reference of scenarios, their JSON Schema, the table of what is
+//! analysed together, the texts of `--help`, and the picture of an answer. Not the ones that people write.
 
 mod picture;
 
@@ -84,6 +84,10 @@ pub fn all(program: &Path) -> Result<Vec<Document>, String> {
         Document {
             path: "docs/reference/scenario.schema.json",
             text: schema + "\n",
+        },
+        Document {
+            path: "docs/reference/schedulability.md",
+            text: wakepath_schedulability::matrix::page(),
         },
         Document {
             path: "docs/reference/command-line.md",

@@ -70,6 +70,28 @@ pub fn sweeps(job: &Job) -> Outcome {
     one(job, programs, PLAYED).and(released(job, &["sweeps::", "--ignored"]))
 }
 
+/// Every proved cell of the table of what is analysed together, played with 20 000 random sets, or with
+/// as many as `WAKEPATH_SETS` says, with the counts.
+pub fn played_sets(job: &Job) -> Outcome {
+    let programs = match programs::all(job) {
+        Ok(programs) => programs,
+        Err(outcome) => return outcome,
+    };
+    match programs.iter().find(|program| program.has(job, EACH_CELL)) {
+        Some(program) => {
+            let cells = ["no_job_of_20_000_sets", "--ignored", "--show-output"];
+            let outcome = program.run(job, &cells).of_some();
+            let reached = ["exact_bounds_are_reached", "--show-output"];
+            let outcome = outcome.and(program.run(job, &reached).of_some());
+            noting_counts(job, outcome, "played: ")
+        }
+        None => Outcome::of(Some(format!("no test program has {EACH_CELL}"))),
+    }
+}
+
+const EACH_CELL: &str =
+    "played::campaign::no_job_of_20_000_sets_for_each_cell_of_p_fp_is_later_than_its_bound";
+
 /// A day of a service's cycles, in bounded memory and room.
 pub fn service(job: &Job) -> Outcome {
     match programs::all(job) {

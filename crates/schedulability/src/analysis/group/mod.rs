@@ -138,10 +138,11 @@ impl Group {
 /// Under SCHED_DEADLINE a job runs in a reservation of its own.
 ///
 /// Where all deadlines are met, each wake-up finds the last deadline in the past and begins a new budget:
-/// plain EDF. A job that is late uses up what was left of its last budget, is then given the next one,
-/// and, later than a period after its deadline, a deadline counted from now (`replenish_dl_entity`). So
-/// bounds of a set that misses count only up to that, and only if runtimes are what jobs need. A job with
-/// a runtime below that is throttled, and its budgets begin anywhere: nothing in its queue is proved.
+/// plain EDF. That holds as well where jobs are late and still end before their threads' next wake-ups. A
+/// later job leaves its budget's rest to the next one, with the old deadline; and later than a period after
+/// its deadline it is given one counted from now (`replenish_dl_entity`): up to there lateness on several
+/// CPUs is bounded as that of budgets that are all used. Runtimes must be what jobs need: with less, a
+/// thread is throttled and its budgets begin anywhere, and nothing in its queue is proved.
 fn by_kernel(
     tasks: &[Task],
     (costs, delays): (&Costs, &[u64]),
@@ -164,14 +165,13 @@ fn by_kernel(
         .any(|asked| asked.runtime_ns < asked.needed_ns);
     let within_a_period = |place: usize, found: &TaskAnswer| {
         let asked = &parameters[place];
-        let late = match (found.bound.response_ns, found.tardiness_ns) {
-            (Some(response_ns), _) => response_ns
-                .saturating_sub(tasks[place].jitter_ns)
-                .saturating_sub(asked.deadline_ns),
+        let most_ns = match (found.bound.response_ns, found.tardiness_ns) {
+            (Some(response_ns), _) => response_ns.saturating_sub(tasks[place].jitter_ns),
+            // Of a set without stretches that can't be preempted.
             (None, Some(tardiness_ns)) => tardiness_ns,
             (None, None) => u64::MAX,
         };
-        late < asked.period_ns && asked.runtime_ns == inflated[place].execution_ns
+        most_ns < asked.period_ns && asked.runtime_ns == inflated[place].execution_ns
     };
     let missed = answer.outcome != Outcome::Schedulable
         && !(answer.tasks.iter().enumerate()).all(|(place, found)| within_a_period(place, found));

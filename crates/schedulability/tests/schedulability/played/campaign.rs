@@ -285,7 +285,9 @@ fn cell(queue: Queue, features: [Feature; 2], sets: u64, manners: u64) -> Counts
         let Ok(chains) = chains else { continue };
         let told = analysis.tasks.iter();
         if !told
-            .map(|task| task.schedulable || task.bound.response_ns.is_some())
+            .map(|task| {
+                task.schedulable || task.bound.response_ns.is_some() || task.tardiness_ns.is_some()
+            })
             .any(|told| told)
         {
             continue;
@@ -339,7 +341,7 @@ fn campaign(queue: Queue, sets: u64, manners: u64) {
         );
     }
     println!(
-        "{}: {cells} cells, {} sets, {} of them proved, {} jobs, no job after its bound\n{text}",
+        "played: {}: {cells} cells, {} sets, {} of them proved, {} jobs, no job after its bound\n{text}",
         queue.name(),
         all.sets,
         all.proved,

@@ -159,6 +159,8 @@ struct Playing<'a> {
     order: Vec<u64>,
     done: Vec<Vec<Done>>,
     released: Vec<Vec<u64>>,
+    /// The latest release of each thread that another's job releases.
+    latest: Vec<u64>,
     until: u64,
 }
 
@@ -195,6 +197,7 @@ impl Machine {
                 .iter()
                 .map(|own| vec![0; own.jobs.len()])
                 .collect(),
+            latest: vec![0; self.threads.len()],
             until,
             dice,
         };
@@ -416,7 +419,9 @@ impl Playing<'_> {
                 } else {
                     0
                 };
-                let at = self.now + job.lag + told;
+                // In their order, as those of a timer.
+                let at = (self.now + job.lag + told).max(self.latest[other]);
+                self.latest[other] = at;
                 let place = self.timers.partition_point(|(timer, _)| *timer > at);
                 self.timers
                     .insert(place, (at, Work::Release(other, number)));
