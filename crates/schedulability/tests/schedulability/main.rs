@@ -4,6 +4,7 @@ mod chains;
 mod edf;
 mod fixed_priority;
 mod global;
+mod matrix;
 mod offsets;
 mod overheads;
 mod played;

@@ -401,10 +401,11 @@ impl Playing<'_> {
             end: self.now,
         });
         self.begin(thread);
-        // Its last stretch is over, whatever it runs next.
+        // Its last stretch is over, whatever it runs next; a periodic server's goes on.
         let place = self.entity_of(thread);
+        let own = !matches!(self.machine.entities[place], Entity::Periodic { .. });
         for cpu in &mut self.cpus {
-            if cpu.entity == Some(place) {
+            if own && cpu.entity == Some(place) {
                 (cpu.ran, cpu.held) = (false, false);
             }
         }
