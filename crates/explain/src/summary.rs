@@ -27,6 +27,10 @@ pub struct Explanation {
     /// wakepath is taken for one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_by_name: bool,
+    /// Events that an imported trace does not have, each with what it would show: causes of these kinds
+    /// look unexplained.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_in_trace: Vec<String>,
     /// Each condition in each phase, by loop thread, all repetitions together.
     pub conditions: Vec<ConditionExplanation>,
 }

@@ -21,7 +21,7 @@ pub use under_way::{UnderWay, WorstCycle};
 
 use feather_trace::Recorded;
 use sums::Sums;
-use wakepath_archive::{Run, Trace};
+use wakepath_archive::{EventKind, Run, Trace};
 use wakepath_explain::{
     Activities, Explained, Explainer, Explanation, Options, OverheadTable, Overheads, Own,
 };
@@ -59,6 +59,32 @@ pub struct Nobody;
 
 impl Along for Nobody {}
 
+/// Events that a trace holds none of, each with what it would show.
+fn not_in_the_trace(trace: &Trace) -> Vec<String> {
+    use EventKind as Kind;
+    let wanted: [(&[EventKind], &str); 6] = [
+        (&[Kind::Waking], "sched_waking (who woke the loop)"),
+        (
+            &[Kind::TimerStart],
+            "hrtimer_start (when its timer was to expire)",
+        ),
+        (
+            &[Kind::TimerExpiry],
+            "hrtimer_expire_entry and _exit (timers before its own)",
+        ),
+        (
+            &[Kind::LocalTimer, Kind::DeviceInterrupt, Kind::Vector],
+            "irq and irq_vectors (interrupts)",
+        ),
+        (&[Kind::SoftIrq], "softirq_entry and _exit (SoftIRQs)"),
+        (&[Kind::Switch], "sched_switch (which thread ran)"),
+    ];
+    let is_missing =
+        |kinds: &[EventKind]| !kinds.iter().any(|kind| trace.description().records(*kind));
+    let missing = wanted.iter().filter(|(kinds, _)| is_missing(kinds));
+    missing.map(|(_, shows)| (*shows).to_owned()).collect()
+}
+
 /// What an explanation consists of.
 pub struct ExplainedRun {
     /// The causes.
@@ -80,6 +106,9 @@ pub fn explain(
     let mut overheads: Vec<(String, Overheads)> = Vec::new();
     let (mut events, mut lost, mut untold, mut traced) = (0, 0, 0, 0);
     let mut own_by_name = false;
+    let mut not_in_trace = Vec::new();
+    let imported = run.manifest.imported.as_ref();
+    let imported = imported.is_some_and(|imported| !imported.is_watched());
     let recorded = Recorded::read(run)?;
     for record in &run.manifest.segments {
         let Some(trace) = Trace::open(run.directory(), record.segment)? else {
@@ -94,7 +123,11 @@ pub fn explain(
             record,
             &loops.threads(),
         );
-        own_by_name |= matches!(options.own, Own::Named(_));
+        // What another tool traced has no processes of wakepath's.
+        match imported {
+            true => not_in_trace = not_in_the_trace(&trace),
+            false => own_by_name |= matches!(options.own, Own::Named(_)),
+        }
         let explainer = one_segment(&loops, &trace, options, &mut sums, along)?;
         events += explainer.events();
         // perf may drop events without saying where: then only their counts tell.
@@ -120,6 +153,7 @@ pub fn explain(
         events_lost: lost,
         switches_untold: untold,
         own_by_name,
+        not_in_trace,
         conditions: sums.conditions(),
     };
     beside::tell(run, &mut explanation)?;

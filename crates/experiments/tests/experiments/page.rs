@@ -294,6 +294,7 @@ fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
         events_lost: 0,
         switches_untold: 0,
         own_by_name: false,
+        not_in_trace: Vec::new(),
         conditions: vec![condition],
     }
 }

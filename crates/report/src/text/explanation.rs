@@ -35,6 +35,13 @@ pub fn explanation_text(explanation: &Explanation, worst: usize) -> String {
              is taken for one"
         );
     }
+    if !explanation.not_in_trace.is_empty() {
+        let _ = writeln!(
+            text,
+            "not in the trace, so that such causes can't be seen: {}",
+            explanation.not_in_trace.join(", ")
+        );
+    }
     for condition in &explanation.conditions {
         text.push('\n');
         of_condition(&mut text, condition, worst);
