@@ -7,7 +7,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use wakepath_timeline::one_line;
+use wakepath_timeline::{decoded, one_line};
 
 use crate::error::{ArchiveError, Result};
 
@@ -57,8 +57,8 @@ fn holder(file: &File) -> String {
     else {
         return "another process".to_owned();
     };
-    match fs::read_to_string(format!("/proc/{pid}/comm")) {
-        Ok(name) => format!("process {pid} ({})", one_line(name.trim())),
+    match fs::read(format!("/proc/{pid}/comm")) {
+        Ok(name) => format!("process {pid} ({})", one_line(&decoded(name.trim_ascii()))),
         Err(_) => format!("process {pid}"),
     }
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 use wakepath_directory::Directory;
-use wakepath_timeline::Policy;
+use wakepath_timeline::{Policy, plain_name};
 
 use crate::{FactsTaken, TracingSetUp, read_legible};
 
@@ -143,7 +143,7 @@ impl Session {
     /// What the run is called: a program that starts another in its place is that one.
     pub fn run_name(&self) -> String {
         let first = self.first.and_then(|first| self.threads.get(&first));
-        first.map_or_else(|| self.name.clone(), |first| plain(&first.name))
+        first.map_or_else(|| self.name.clone(), |first| plain_name(&first.name))
     }
 }
 
@@ -155,18 +155,4 @@ fn io(directory: &Directory, name: &str) -> impl FnOnce(io::Error) -> SessionErr
 fn form(directory: &Directory) -> impl FnOnce(serde_json::Error) -> SessionError {
     let path = directory.path_of(FILE_NAME);
     |source| SessionError::Form { path, source }
-}
-
-/// A name that scenarios, tables and file names can hold.
-pub fn plain(name: &str) -> String {
-    let kept = |c: char| c.is_alphanumeric() || "-_./:+@".contains(c);
-    let name: String = name
-        .chars()
-        .map(|c| if kept(c) { c } else { '-' })
-        .take(40)
-        .collect();
-    match name.is_empty() {
-        true => "unnamed".into(),
-        false => name,
-    }
 }

@@ -7,6 +7,7 @@ use crate::{
 };
 use std::borrow::Cow;
 use std::fmt;
+use wakepath_timeline::decoded;
 
 /// A form of files that can be read. Two are the same if their words are.
 pub struct Form {
@@ -130,6 +131,9 @@ impl Form {
         let text = decode::beginning(beginning);
         let fits = |form: &Self| match (&form.reader, &text) {
             (Reader::Text(fits, _), Some(text)) => fits(text),
+            (Reader::Text(fits, _), None) if form.uses(Use::Threads) && !beginning.contains(&0) => {
+                fits(&decoded(beginning))
+            }
             (Reader::Bytes(fits, _), _) => fits(bytes),
             _ => Fit::No,
         };
@@ -178,6 +182,11 @@ impl Form {
     /// The first thing that is not as the tool writes it, with its line.
     pub fn read(&self, bytes: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportError> {
         match &self.reader {
+            // Names of threads are in it, which the kernel cuts within a character too.
+            Reader::Text(_, read) if self.uses(Use::Threads) => {
+                let text = decode::text(bytes);
+                read(&text.unwrap_or_else(|_| decoded(bytes)), asked)
+            }
             Reader::Text(_, read) => read(&decode::text(bytes)?, asked),
             Reader::Bytes(_, read) => read(bytes, asked),
             Reader::Directory(..) => Err(ImportError::whole(format!(

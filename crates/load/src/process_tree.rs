@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use wakepath_timeline::{ProcessStat, decoded};
 
 /// One process, as far as the loads need it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,26 +19,24 @@ pub(crate) struct Process {
     pub(crate) start: u64,
 }
 
-/// Parses /proc/PID/stat (proc_pid_stat(5)). The name may hold blanks and parentheses, so the
-/// fields are counted from the last parenthesis.
-fn parse(stat: &str) -> Option<Process> {
-    let pid = stat.split(' ').next()?.parse().ok()?;
-    let fields: Vec<&str> = stat.get(stat.rfind(')')? + 2..)?.split(' ').collect();
-    let number = |field: usize| fields.get(field - 3)?.parse::<i64>().ok();
-    let ticks = (14..=17).map(number).sum::<Option<i64>>()?;
+fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
+    let stat = ProcessStat::parse(stat)?;
+    let ticks = (14..=17)
+        .map(|field| stat.number::<i64>(field))
+        .sum::<Option<i64>>()?;
     Some(Process {
         pid,
-        parent: i32::try_from(number(4)?).ok()?,
-        group: i32::try_from(number(5)?).ok()?,
-        state: *fields.first()?.as_bytes().first()?,
+        parent: stat.number(4)?,
+        group: stat.number(5)?,
+        state: stat.state()?,
         ticks: u64::try_from(ticks).unwrap_or(0),
-        start: u64::try_from(number(22)?).ok()?,
+        start: stat.number(22)?,
     })
 }
 
 /// The process with `pid` in /proc's numbering, if there is one.
 pub(crate) fn process(pid: i32) -> Option<Process> {
-    parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// The calling process's id in /proc's numbering, which may differ from getpid inside a PID
@@ -76,7 +75,8 @@ fn translate(is_it: impl Fn(i32) -> bool, same: i32, answer: impl Fn(i32) -> i32
 
 /// Process id in /proc's and in the innermost namespace's numbering.
 fn numbers(pid: i32) -> Option<(i32, i32)> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let status = fs::read(format!("/proc/{pid}/status")).ok()?;
+    let status = decoded(&status);
     let line = status
         .lines()
         .find_map(|line| line.strip_prefix("NSpid:"))?;
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_name_with_blanks_and_parentheses_shifts_no_field() {
-        let stat = "42 (a ) b) S 7 40 40 0 -1 4194304 1 2 3 4 10 20 30 40 20 0 1 0 5555 1 2";
+        let stat = b"42 (a ) b) S 7 40 40 0 -1 4194304 1 2 3 4 10 20 30 40 20 0 1 0 5555 1 2";
         let expected = Process {
             pid: 42,
             parent: 7,
@@ -182,7 +182,7 @@ mod tests {
             ticks: 100,
             start: 5555,
         };
-        assert_eq!(parse(stat), Some(expected));
+        assert_eq!(parse(42, stat), Some(expected));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use wakepath_archive::{OwnProcess, OwnProcessThread, OwnRole};
 use wakepath_rt::clock;
+use wakepath_timeline::ProcessStat;
 
 /// Those that were seen.
 #[derive(Debug, Default)]
@@ -133,20 +134,14 @@ fn stats(directory: &str) -> Vec<Stat> {
     numbers
         .filter_map(|number: u32| {
             let stat = fs::read(format!("{directory}/{number}/stat")).ok()?;
-            stat_of(number, &String::from_utf8_lossy(&stat))
+            let stat = ProcessStat::parse(&stat)?;
+            Some(Stat {
+                number,
+                parent: stat.number(4)?,
+                start_ticks: stat.number(22)?,
+            })
         })
         .collect()
-}
-
-/// Fields 4 and 22, counted behind the name, which may hold anything.
-fn stat_of(number: u32, stat: &str) -> Option<Stat> {
-    let (_, behind_name) = stat.rsplit_once(") ")?;
-    let fields: Vec<&str> = behind_name.split(' ').collect();
-    Some(Stat {
-        number,
-        parent: fields.get(1)?.parse().ok()?,
-        start_ticks: fields.get(19)?.parse().ok()?,
-    })
 }
 
 /// The file that a process runs: device and inode.
@@ -176,13 +171,6 @@ fn role_of(process: u32) -> Option<OwnRole> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn number_and_start_are_read_whatever_the_name_holds() {
-        let rest = "S 7 1 1 0 -1 4194560 1 0 0 0 3 4 0 0 20 0 2 0 98765 1 2 3";
-        let stat = stat_of(42, &format!("42 (a) R 9 (b) {rest}")).unwrap();
-        assert_eq!((stat.parent, stat.start_ticks), (7, 98_765));
-    }
 
     #[test]
     fn this_process_is_known_with_a_thread_that_comes_and_goes() {

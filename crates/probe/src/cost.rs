@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::mpsc;
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -73,7 +74,7 @@ impl EventCost {
 fn turns(cpu: u16, count: impl Fn() -> u64) -> std::io::Result<Vec<(Duration, u64)>> {
     let (mut to_read, mut to_write) = pipe()?;
     let (mut fro_read, mut fro_write) = pipe()?;
-    let other = std::thread::spawn(move || -> std::io::Result<()> {
+    let other = Builder::new().spawn(move || -> std::io::Result<()> {
         prepare(cpu)?;
         let mut byte = [0];
         loop {
@@ -83,11 +84,11 @@ fn turns(cpu: u16, count: impl Fn() -> u64) -> std::io::Result<Vec<(Duration, u6
             }
             fro_write.write_all(&byte)?;
         }
-    });
+    })?;
     // Asked for turns one by one, so that counting lies between them and on another thread.
     let (ask, asked) = mpsc::channel();
     let (tell, told) = mpsc::channel();
-    let one = std::thread::spawn(move || -> std::io::Result<()> {
+    let one = Builder::new().spawn(move || -> std::io::Result<()> {
         prepare(cpu)?;
         let mut byte = [0];
         while asked.recv().is_ok() {
@@ -101,7 +102,7 @@ fn turns(cpu: u16, count: impl Fn() -> u64) -> std::io::Result<Vec<(Duration, u6
             }
         }
         Ok(())
-    });
+    })?;
     let mut turns = Vec::new();
     for _ in 0..TURNS {
         let before = count();

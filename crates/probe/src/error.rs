@@ -48,6 +48,9 @@ pub enum ProbeError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// None was asked for: whatever was to be traced has ended.
+    #[error("no CPU to trace: the threads to be watched have ended")]
+    NoCpus,
     /// Events without which nothing can be explained.
     #[error("this kernel does not offer {events}: without it no wake-up can be explained")]
     NoEvents {

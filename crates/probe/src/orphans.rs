@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::borrowed;
-use crate::error::Result;
+use crate::error::{ProbeError, Result};
 use crate::owner::Owner;
 use crate::tracefs::Tracefs;
 use crate::usdt;
@@ -14,11 +14,13 @@ use crate::usdt;
 /// since it may have to mount tracefs.
 ///
 /// # Errors
-/// As [`Tracefs::find_or_mount`]. An instance that can't be removed (someone looks into it) is
-/// left to the next time.
+/// As [`Tracefs::find_or_mount`], and where no thread can be had. An instance that can't be removed
+/// (someone looks into it) is left to the next time.
 pub fn remove_orphans() -> Result<Vec<String>> {
-    let thread = std::thread::spawn(|| Ok(remove_in(&Tracefs::find_or_mount()?)));
+    let remove = || Ok(remove_in(&Tracefs::find_or_mount()?));
+    let thread = std::thread::Builder::new().spawn(remove);
     thread
+        .map_err(ProbeError::io("start a thread for", Path::new("tracefs")))?
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -49,8 +49,8 @@ fn raise(cpu: u16) -> Result<(), KernelMeasureError> {
     let proc = Path::new("/proc");
     let processes = fs::read_dir(proc).map_err(ProbeError::io("list", proc))?;
     let is_it = |pid: &i32| {
-        let comm = fs::read_to_string(format!("/proc/{pid}/comm"));
-        comm.is_ok_and(|comm| comm.trim_end() == name)
+        let comm = fs::read(format!("/proc/{pid}/comm"));
+        comm.is_ok_and(|comm| comm.trim_ascii_end() == name.as_bytes())
     };
     let mut numbers = processes
         .flatten()

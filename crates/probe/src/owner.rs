@@ -6,6 +6,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 
+use wakepath_timeline::ProcessStat;
+
 const PREFIX: &str = "wakepath-";
 /// Ends the name of a process's second instance.
 const SECOND: &str = "-measures";
@@ -74,16 +76,12 @@ fn namespace() -> Option<u64> {
     }
 }
 
-/// Field 22 of `/proc/PID/stat`, counted behind the name, which may hold anything.
+/// When a process began, in clock ticks since boot.
 fn start_of(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, behind_name) = stat.rsplit_once(") ")?;
-    let mut fields = behind_name.split(' ');
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = ProcessStat::parse(&stat)?;
     // A process that has ended and not been waited for holds no instance any more.
-    if fields.next()? == "Z" {
-        return None;
-    }
-    fields.nth(18)?.parse().ok()
+    (!stat.has_ended()).then(|| stat.number(22)).flatten()
 }
 
 #[cfg(test)]

@@ -132,6 +132,9 @@ struct Segment {
 
 impl Probe {
     fn set_up(directory: &Directory, setting: Setting) -> Result<(Self, Ready)> {
+        if setting.cpus.is_empty() {
+            return Err(ProbeError::NoCpus);
+        }
         let tracefs = Tracefs::find_or_mount()?;
         let orphans = orphans::remove_in(&tracefs);
         let meminfo = Path::new("/proc/meminfo");

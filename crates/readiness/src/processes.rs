@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 use wakepath_machine::{Reading, Root};
-use wakepath_timeline::CpuSet;
+use wakepath_timeline::{CpuSet, ProcessStat, decoded};
 
 /// `PF_KTHREAD` of the kernel's `include/linux/sched.h`.
 const KERNEL_THREAD: u64 = 0x0020_0000;
@@ -99,33 +99,25 @@ impl Process {
 }
 
 impl Process {
-    /// From the text of `/proc/PID/stat` (proc(5)) alone; none if it can't be understood. The name
-    /// stands between the first `(` and the last `)`, and may hold both.
+    /// From the text of `/proc/PID/stat` (proc(5)) alone; none if it can't be understood.
     pub fn parse(pid: u32, text: &str) -> Option<Self> {
         parse(pid, text)
     }
 }
 
 fn parse(pid: u32, text: &str) -> Option<Process> {
-    let open = text.find('(')?;
-    let close = text.rfind(')')?;
-    let name = text.get(open + 1..close)?;
-    let fields: Vec<&str> = text.get(close + 1..)?.split_whitespace().collect();
-    // proc(5) numbers the state as field 3.
-    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
-    let flags = number(9)?;
+    let stat = ProcessStat::parse(text.as_bytes())?;
+    let flags: u64 = stat.number(9)?;
     Some(Process {
         pid,
-        name: name.to_owned(),
+        name: decoded(stat.name()).into_owned(),
         of_kernel: flags & KERNEL_THREAD != 0,
         not_movable: flags & NOT_MOVABLE != 0,
-        paused: fields.first() == Some(&"T"),
-        ended: matches!(fields.first(), Some(&"Z" | &"X")),
-        faults: (number(10).unwrap_or(0), number(12).unwrap_or(0)),
-        started: number(22).unwrap_or(0),
-        priority: number(40)
-            .and_then(|priority| u32::try_from(priority).ok())
-            .unwrap_or(0),
+        paused: stat.state() == Some(b'T'),
+        ended: stat.has_ended(),
+        faults: (stat.number(10).unwrap_or(0), stat.number(12).unwrap_or(0)),
+        started: stat.number(22).unwrap_or(0),
+        priority: stat.number(40).unwrap_or(0),
         allowed: None,
         memory_kib: (None, None, None),
     })

@@ -332,7 +332,7 @@ pub(crate) fn read_name(place: &Name) -> String {
         .flat_map(u64::to_le_bytes)
         .take_while(|&byte| byte != 0)
         .collect();
-    String::from_utf8_lossy(&bytes).into_owned()
+    wakepath_timeline::decoded(&bytes).into_owned()
 }
 
 /// The name within [`NAME_BYTES`], in whole characters.

@@ -104,7 +104,7 @@ fn read_version(place: &Version) -> String {
         .flat_map(u64::to_le_bytes)
         .take_while(|&byte| byte != 0)
         .collect();
-    String::from_utf8_lossy(&bytes).into_owned()
+    wakepath_timeline::decoded(&bytes).into_owned()
 }
 
 #[cfg(test)]

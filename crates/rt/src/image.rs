@@ -1,6 +1,8 @@
 //! Whether a process still runs the program that it ran: `exec` puts another in its place, in which nothing of the
 //! first is left. It looks from outside, and waits for nothing.
 
+use wakepath_timeline::{ProcessStat, decoded};
+
 /// Where the kernel put stack and arguments of what a process runs (`proc_pid_stat(5)`, fields 28 and 48): another place
 /// after each `exec`, where addresses are random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,8 +11,7 @@ pub struct Image([u64; 2]);
 impl Image {
     /// What this process runs; `None` where it is gone, or this user may not see it.
     pub fn of(process: u32) -> Option<Self> {
-        let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
-        Self::read(&String::from_utf8_lossy(&stat))
+        Self::read(&std::fs::read(format!("/proc/{process}/stat")).ok()?)
     }
 
     /// Whether the process runs another program by now, as far as can be seen.
@@ -18,19 +19,17 @@ impl Image {
         Self::of(process).is_some_and(|now| now != self)
     }
 
-    fn read(stat: &str) -> Option<Self> {
-        // The name may hold anything; behind it comes the third field.
-        let (_, behind_name) = stat.rsplit_once(") ")?;
-        let fields: Vec<&str> = behind_name.split(' ').collect();
-        let field = |number: usize| fields.get(number - 3)?.parse().ok();
-        let image = [field(28)?, field(48)?];
+    fn read(stat: &[u8]) -> Option<Self> {
+        let stat = ProcessStat::parse(stat)?;
+        let image = [stat.number(28)?, stat.number(48)?];
         (image != [0, 0]).then_some(Self(image))
     }
 }
 
 /// The process that a thread is of.
 pub fn process_of(thread: u32) -> Option<u32> {
-    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    let status = std::fs::read(format!("/proc/{thread}/status")).ok()?;
+    let status = decoded(&status);
     let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
     line.trim().parse().ok()
 }
@@ -44,7 +43,8 @@ mod tests {
     #[test]
     fn a_program_that_another_takes_the_place_of_is_known_by_its_addresses() {
         let mut fields: Vec<String> = (4..=52).map(|number| number.to_string()).collect();
-        let stat = |fields: &[String]| Image::read(&format!("7 (a) b) S {}", fields.join(" ")));
+        let stat =
+            |fields: &[String]| Image::read(format!("7 (a) b) S {}", fields.join(" ")).as_bytes());
         assert_eq!(stat(&fields), Some(Image([28, 48])));
         fields[28 - 4] = "0".into();
         fields[48 - 4] = "0".into();

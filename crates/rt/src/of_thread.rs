@@ -6,7 +6,7 @@ use crate::attributes;
 use crate::prepare::Effective;
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 use std::io;
-use wakepath_timeline::Policy;
+use wakepath_timeline::{Policy, decoded};
 
 /// What the kernel says of the thread `tid`. Its timer slack is its own word, `timer_slack_ns`, where this
 /// process may not ask for it.
@@ -17,14 +17,14 @@ pub fn effective(tid: u32, timer_slack_ns: u64) -> io::Result<Effective> {
     let id = pid(tid)?;
     let policy = attributes::get(tid.cast_signed())?;
     let set = sched_getaffinity(Some(id))?;
-    let status = std::fs::read_to_string(format!("/proc/{tid}/status"))?;
+    let status = std::fs::read(format!("/proc/{tid}/status"))?;
     Ok(Effective {
         policy,
         cpus: (0..CpuSet::MAX_CPU)
             .filter(|&cpu| set.is_set(cpu))
             .map(|cpu| cpu as u16)
             .collect(),
-        memory_locked: locked_kib(&status) > 0,
+        memory_locked: locked_kib(&decoded(&status)) > 0,
         timer_slack_ns: match policy.is_real_time() {
             true => 0,
             false => slack_of(tid).unwrap_or(timer_slack_ns),

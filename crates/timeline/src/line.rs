@@ -2,8 +2,16 @@
 //! kernel must neither steer a terminal nor end its line and forge the next. It decides nothing
 //! about markup; a page or a file escapes for its own form besides.
 
+use std::borrow::Cow;
+
 /// What stands for a character that must not be shown.
 const REPLACEMENT: char = '\u{fffd}';
+
+/// Bytes from the kernel or another program as text, replacement characters where they are none: Linux
+/// cuts a name after 15 bytes, in the middle of a character too. Every name is decoded here, once.
+pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}
 
 /// `text` with control characters, line ends among them, and invisible or direction-changing
 /// characters as replacement characters.
@@ -64,6 +72,13 @@ mod tests {
         );
         assert_eq!(one_line("x\u{202e}y\u{200b}z"), "x\u{fffd}y\u{fffd}z");
         assert_eq!(one_line("ein Name, µs – ü 漢"), "ein Name, µs – ü 漢");
+    }
+
+    #[test]
+    fn half_a_character_costs_that_character_alone() {
+        let cut = &"x-äöüäöüäöü".as_bytes()[..15];
+        assert_eq!(decoded(cut), "x-äöüäöü\u{fffd}");
+        assert_eq!(decoded("ä".as_bytes()), "ä");
     }
 
     #[test]

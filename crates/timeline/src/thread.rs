@@ -26,8 +26,7 @@ impl ThreadName {
 /// Readable: what is not UTF-8 or must not be shown, as replacement characters.
 impl fmt::Display for ThreadName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = String::from_utf8_lossy(self.bytes());
-        f.pad(&crate::one_line(&text))
+        f.pad(&crate::one_line(&crate::decoded(self.bytes())))
     }
 }
 

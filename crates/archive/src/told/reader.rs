@@ -10,7 +10,7 @@ use crate::trace::bytes::Take;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
-use wakepath_timeline::one_line;
+use wakepath_timeline::{decoded, one_line};
 
 /// Sections of a loop whose names are kept; a loop of ours has half as many.
 const MOST_NAMES: usize = 32;
@@ -156,7 +156,7 @@ impl SegmentTold {
             match kind {
                 NAME => {
                     let section = usize::from(take.byte()?);
-                    let name = String::from_utf8_lossy(take.bytes()?).into_owned();
+                    let name = decoded(take.bytes()?).into_owned();
                     // Four bytes of a stranger's are not to become a table of 256 names.
                     if section < MOST_NAMES {
                         if of.names.len() <= section {

@@ -2,10 +2,11 @@
 //! own.
 
 use super::{Figures, NotJudged, Watched, WatchedSection, activity};
-use wakepath_archive::watch::{Session, plain};
+use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, SegmentTraced, Trace};
 use wakepath_explain::watch::ThreadSections;
 use wakepath_timeline::duration::length;
+use wakepath_timeline::plain_name;
 
 /// As many threads as a scenario has tasks.
 const MOST_THREADS: usize = 256;
@@ -59,7 +60,7 @@ impl Figures {
 fn tell_apart(threads: &mut [Watched]) {
     let mut taken: Vec<String> = Vec::new();
     for of in threads {
-        let base = plain(&of.name);
+        let base = plain_name(&of.name);
         let names = (1_u32..).map(|n| match n {
             1 => base.clone(),
             n => format!("{base}-{n}"),

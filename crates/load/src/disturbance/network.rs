@@ -21,9 +21,19 @@ pub(crate) fn run(counter: &Slot) -> Result<Infallible, Ended> {
     let (sender, receiver) = datagram_pair().map_err(describe)?;
     let (outgoing, incoming) = stream_pair().map_err(describe)?;
     thread::scope(|scope| {
-        scope.spawn(|| end("UDP sender", &send_datagrams(&sender)));
-        scope.spawn(|| end("UDP receiver", &receive_datagrams(&receiver, counter)));
-        scope.spawn(|| end("TCP sender", &send_stream(&outgoing)));
+        let own = || thread::Builder::new();
+        let start = Ended::system::<io::Error>("a thread");
+        own()
+            .spawn_scoped(scope, || end("UDP sender", &send_datagrams(&sender)))
+            .map_err(start)?;
+        own()
+            .spawn_scoped(scope, || {
+                end("UDP receiver", &receive_datagrams(&receiver, counter))
+            })
+            .map_err(start)?;
+        own()
+            .spawn_scoped(scope, || end("TCP sender", &send_stream(&outgoing)))
+            .map_err(start)?;
         end("TCP receiver", &receive_stream(&incoming, counter))
     })
 }

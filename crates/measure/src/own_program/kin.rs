@@ -2,7 +2,7 @@
 //! is given a policy with rights that the program may not have: another's thread is left alone. It places nothing.
 
 use wakepath_rt::announcement::Announced;
-use wakepath_timeline::one_line;
+use wakepath_timeline::{ProcessStat, one_line};
 
 /// Processes between a program and one that it started in a group of its own.
 const MOST_ANCESTORS: usize = 64;
@@ -83,15 +83,12 @@ struct Status {
 
 impl Status {
     fn of(thread_id: u32) -> Option<Self> {
-        let text = std::fs::read_to_string(format!("/proc/{thread_id}/stat")).ok()?;
-        // The name may hold anything, and ends with the last parenthesis; the state follows it.
-        let (_, behind) = text.rsplit_once(')')?;
-        let mut words = behind.split_whitespace().skip(1);
+        let stat = std::fs::read(format!("/proc/{thread_id}/stat")).ok()?;
+        let stat = ProcessStat::parse(&stat)?;
         Some(Self {
-            parent: words.next()?.parse().ok()?,
-            group: words.next()?.parse().ok()?,
-            // The 22nd of all, the fifth is the group.
-            began: words.nth(16)?.parse().ok()?,
+            parent: stat.number(4)?,
+            group: stat.number(5)?,
+            began: stat.number(22)?,
         })
     }
 }
@@ -105,10 +102,12 @@ mod tests {
 
     #[test]
     fn threads_of_the_program_and_of_what_it_started_are_its_own_and_no_others() {
+        // Its name ends in half a character.
         let mut program = Command::new("sh")
             .args([
                 "-c",
-                "setsid sleep 60 & a=$!; sleep 60 & b=$!; echo $a; echo $b; read end; kill $a $b",
+                "printf 'x-\\303' > /proc/$$/comm; \
+                 setsid sleep 60 & a=$!; sleep 60 & b=$!; echo $a; echo $b; read end; kill $a $b",
             ])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

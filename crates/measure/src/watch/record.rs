@@ -183,7 +183,8 @@ fn lacks(figures: &Figures) -> Vec<Lack> {
     lacks
 }
 
-/// The terms as a scenario: each thread a task with its period and policy.
+/// The terms as a scenario: each thread a task with its period and policy. A string of JSON is one of
+/// TOML, as Rust's own quoting is not.
 fn scenario(
     figures: &Figures,
     name: &str,
@@ -192,9 +193,9 @@ fn scenario(
     let longest_ns = figures.threads.iter().map(|of| of.period_ns).max();
     let duration_ns = figures.watched_ns.max(longest_ns.unwrap_or(0));
     let mut text = format!(
-        "name = {:?}\nduration = \"{duration_ns} ns\"\nwarm-up = \"0 ns\"\n\
+        "name = {}\nduration = \"{duration_ns} ns\"\nwarm-up = \"0 ns\"\n\
          phases = [{{ name = {PHASE:?} }}]\n[criterion]\n",
-        format!("watch-{name}"),
+        json!(format!("watch-{name}")),
     );
     if let Some(ns) = latency_ns {
         let _ = writeln!(text, "latency = \"{ns} ns\"");
@@ -208,8 +209,8 @@ fn scenario(
     for of in &figures.threads {
         let _ = writeln!(
             text,
-            "[[tasks]]\nname = {:?}\nperiod = \"{} ns\"\npolicy = \"{}\"",
-            of.name,
+            "[[tasks]]\nname = {}\nperiod = \"{} ns\"\npolicy = \"{}\"",
+            json!(of.name),
             of.period_ns,
             policy(of.declared.unwrap_or(of.policy)),
         );

@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 use wakepath_archive::watch::{PolicyUnread, Thread, Threads};
 use wakepath_programs::{NotFound, rights};
 use wakepath_rt::attributes;
-use wakepath_timeline::{CpuSet, Policy};
+use wakepath_timeline::{CpuSet, Policy, ProcessStat, ThreadName, decoded};
 
 /// What is watched.
 pub enum Target {
     /// A process, with all its threads.
     Process(u32),
     /// All processes and threads of a name.
-    Named(String),
+    Named(ThreadName),
     /// A program started here, with all that it starts.
     Started {
         /// It.
@@ -175,11 +175,9 @@ impl Target {
                     .into_iter()
                     .filter(|&process| process != own);
                 let named = processes.flat_map(|process| {
-                    let whole = name_of(process, process).as_deref() == Some(&**name);
+                    let whole = name_of(process, process) == Some(*name);
                     let mut threads = threads_of(process);
-                    threads.retain(|&(_, thread)| {
-                        whole || name_of(process, thread).as_deref() == Some(&**name)
-                    });
+                    threads.retain(|&(_, thread)| whole || name_of(process, thread) == Some(*name));
                     threads
                 });
                 named.collect()
@@ -216,8 +214,9 @@ fn grow(family: &mut BTreeSet<u32>) {
 }
 
 fn read(process: u32, thread: u32) -> Option<Thread> {
-    let name = name_of(process, thread)?;
-    let status = fs::read_to_string(format!("/proc/{process}/task/{thread}/status")).ok()?;
+    let name = name_of(process, thread)?.to_string();
+    let status = fs::read(format!("/proc/{process}/task/{thread}/status")).ok()?;
+    let status = decoded(&status);
     let list = status
         .lines()
         .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
@@ -275,21 +274,15 @@ fn numbered(directory: &str) -> Vec<u32> {
         .collect()
 }
 
-/// Its name, without what no terminal should get.
-fn name_of(process: u32, thread: u32) -> Option<String> {
+fn name_of(process: u32, thread: u32) -> Option<ThreadName> {
     let bytes = fs::read(format!("/proc/{process}/task/{thread}/comm")).ok()?;
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
-    Some(wakepath_timeline::ThreadName::new(bytes).to_string())
+    Some(ThreadName::new(bytes))
 }
 
-/// Field 4 of `/proc/PID/stat`, counted behind the name, which may hold anything; `None` for one
-/// that has ended and not been waited for.
+/// `None` for one that has ended and not been waited for.
 fn parent_of(process: u32) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let (_, behind_name) = stat.rsplit_once(") ")?;
-    let mut fields = behind_name.split(' ');
-    match fields.next()? {
-        "Z" | "X" => None,
-        _ => fields.next()?.parse().ok(),
-    }
+    let stat = fs::read(format!("/proc/{process}/stat")).ok()?;
+    let stat = ProcessStat::parse(&stat)?;
+    (!stat.has_ended()).then(|| stat.number(4)).flatten()
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use wakepath_timeline::{Interrupt, KernelEvent, SoftIrq, What};
+use wakepath_timeline::{Interrupt, KernelEvent, SoftIrq, What, decoded};
 
 use super::format::{EventFormat, Field, FormatError};
 use super::left::StateBits;
@@ -231,7 +231,7 @@ impl Decoder {
         if let Some(known) = self.texts.get(bytes) {
             return Arc::clone(known);
         }
-        let text: Arc<str> = String::from_utf8_lossy(bytes).into();
+        let text: Arc<str> = decoded(bytes).into();
         self.texts.insert(bytes.to_owned(), Arc::clone(&text));
         text
     }

@@ -7,7 +7,7 @@ use object::elf::{FileHeader32, FileHeader64, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, FileKind, ReadRef};
 use std::io;
-use wakepath_timeline::one_line;
+use wakepath_timeline::{decoded, one_line};
 
 const SECTION: &[u8] = b".note.stapsdt";
 const BASE: &[u8] = b".stapsdt.base";
@@ -147,7 +147,7 @@ impl Note {
         };
         let mut texts = content.get(3 * width..)?.split(|&byte| byte == 0);
         let mut text = || {
-            let text = one_line(&String::from_utf8_lossy(texts.next()?));
+            let text = one_line(&decoded(texts.next()?));
             (!text.is_empty()).then_some(text)
         };
         Some(Self {

@@ -478,6 +478,18 @@ fn scenario() -> impl Strategy<Value = Scenario> {
 
 proptest! {
     #[test]
+    fn a_plain_name_is_one_whatever_it_was_made_from(name in "(?s).{0,60}") {
+        let plain = serde_json::json!(wakepath_timeline::plain_name(&name));
+        let text = format!(
+            "name = {plain}\nrate = \"250 Hz\"\ncycles = 1000\n\
+             [[tasks]]\nname = {plain}\nperiod = \"4 ms\"\npolicy = \"OTHER\""
+        );
+        let text = text.replace("rate = \"250 Hz\"\ncycles = 1000\n", "duration = \"10 s\"\n");
+        let read = Scenario::parse(&text, "a.toml", &KnownCpus::first(1));
+        prop_assert!(read.is_ok(), "{name:?}: {text} {read:?}");
+    }
+
+    #[test]
     fn a_written_scenario_reads_back_to_the_same(scenario in scenario()) {
         let text = scenario.to_toml();
         match Scenario::parse(&text, "written.toml", &KnownCpus::first(CPUS)) {

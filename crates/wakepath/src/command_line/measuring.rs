@@ -326,7 +326,7 @@ pub struct Watch {
     pub pid: Option<u32>,
     /// Watch all processes and all threads of this name.
     #[arg(long, value_name = "NAME", group = "what")]
-    pub comm: Option<String>,
+    pub comm: Option<std::ffi::OsString>,
     /// Start this program and watch it, with all that it starts; it stands behind `--`.
     #[arg(last = true, value_name = "COMMAND", group = "what")]
     pub command: Vec<std::ffi::OsString>,

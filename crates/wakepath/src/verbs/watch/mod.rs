@@ -11,6 +11,7 @@ use super::{Outcome, measured, print, print_result, stopped};
 use crate::beginning;
 use crate::command_line::Watch;
 use crate::metrics::Listening;
+use crate::terminal::OneLine;
 use crate::terminal::{self, folded_for_people, tell};
 use shown::Shown;
 use std::process::ExitCode;
@@ -240,8 +241,8 @@ fn explain(directory: &Directory, arguments: &Watch) -> Result<(), Failure> {
     let report = super::report::beside(&run, directory, &assessment, &pictures)?;
     let said = format!(
         "\nrecording: {}; wakepath explain, show and export read it\nreport: {}\n",
-        directory.path().display(),
-        report.display()
+        directory.path().in_one_line(),
+        report.in_one_line()
     );
     match arguments.json {
         true => terminal::tell_text(&said),

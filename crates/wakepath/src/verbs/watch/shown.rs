@@ -1,6 +1,7 @@
 //! What a person sees of a watch while it goes on: the live view on a terminal, a line now and then
 //! elsewhere.
 
+use crate::terminal::OneLine;
 use crate::terminal::tell;
 use crate::view::{Lines, LiveView, Shared, Standing, Time, Worst, clock, is_wanted};
 use std::collections::BTreeMap;
@@ -38,7 +39,7 @@ impl Shown {
         let mut standing = Standing::new(Lines::Threads, time);
         let cpus = CpuSet::from(&session.cpus[..]);
         standing.what = format!("watching {} on CPU {cpus}", session.run_name());
-        standing.recording = directory.path().display().to_string();
+        standing.recording = directory.path().in_one_line();
         standing.status = "no thread has shown a period yet".into();
         let standing = Shared::new(standing);
         let live = match is_wanted(wants_plain) {

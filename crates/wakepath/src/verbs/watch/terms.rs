@@ -2,12 +2,13 @@
 
 use crate::command_line::Watch;
 use crate::verbs::given::{self, Refused, Unfit};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
-use wakepath_archive::watch::{Threads, plain};
+use wakepath_archive::watch::Threads;
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::watch::Target;
-use wakepath_timeline::Policy;
+use wakepath_timeline::{Policy, ThreadName, decoded, plain_name};
 
 /// The options that need reading.
 pub(super) struct Terms {
@@ -42,8 +43,8 @@ pub(super) fn there(arguments: &Watch, threads: &mut Threads) -> Result<Option<T
             Refused::new("-p", pid, Unfit::NoProcess),
         ),
         (None, Some(name)) => (
-            Target::Named(name.clone()),
-            Refused::new("--comm", name, Unfit::NoSuchName),
+            Target::Named(ThreadName::new(name.as_bytes())),
+            Refused::new("--comm", name.display(), Unfit::NoSuchName),
         ),
     };
     match target.look(threads, true) {
@@ -55,17 +56,18 @@ pub(super) fn there(arguments: &Watch, threads: &mut Threads) -> Result<Option<T
 /// What is watched, as a name for directory and tables.
 pub(super) fn name(arguments: &Watch) -> String {
     let name = match (arguments.pid, &arguments.comm, arguments.command.first()) {
-        (Some(pid), ..) => std::fs::read_to_string(format!("/proc/{pid}/comm"))
-            .map_or_else(|_| pid.to_string(), |name| name.trim().to_owned()),
-        (_, Some(name), _) => name.clone(),
-        (.., Some(program)) => Path::new(program)
-            .file_name()
-            .unwrap_or(program)
-            .to_string_lossy()
-            .into_owned(),
-        _ => String::new(),
+        (Some(pid), ..) => std::fs::read(format!("/proc/{pid}/comm")).map_or_else(
+            |_| pid.to_string().into(),
+            |name| name.trim_ascii().to_owned(),
+        ),
+        (_, Some(name), _) => name.as_bytes().to_owned(),
+        (.., Some(program)) => {
+            let program = Path::new(program).file_name().unwrap_or(program);
+            program.as_bytes().to_owned()
+        }
+        _ => Vec::new(),
     };
-    plain(&name)
+    plain_name(&decoded(&name))
 }
 
 /// Refuses CPUs that this machine does not have.

@@ -3,11 +3,13 @@
 
 use crate::command_line::Watch;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use wakepath_archive::watch::{Marked, Threads, plain};
+use wakepath_archive::watch::{Marked, Threads};
 use wakepath_probe::usdt::{Mark, NoProbes, Place, Site, sites_of};
-use wakepath_timeline::one_line;
+use wakepath_timeline::{one_line, plain_name};
 
 /// As many as a recorded loop has.
 const MOST_SECTIONS: usize = 16;
@@ -170,8 +172,8 @@ fn section_name(begin: &Wanted, end: &Wanted) -> String {
     let common: String = common.take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
     let common = common.trim_end_matches(['_', '-', '.']);
     match common.is_empty() || begin.name == end.name {
-        true => plain(&format!("{}-{}", begin.name, end.name)),
-        false => plain(common),
+        true => plain_name(&format!("{}-{}", begin.name, end.name)),
+        false => plain_name(common),
     }
 }
 
@@ -283,14 +285,14 @@ fn mapped(threads: &Threads) -> Vec<PathBuf> {
     processes.dedup();
     for process in processes {
         let program = PathBuf::from(format!("/proc/{process}/exe"));
-        let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
+        let maps = std::fs::read(format!("/proc/{process}/maps")).unwrap_or_default();
         let root = PathBuf::from(format!("/proc/{process}/root"));
-        let libraries = maps.lines().filter_map(|line| {
-            let mut words = line.splitn(6, ' ');
+        let libraries = maps.split(|&byte| byte == b'\n').filter_map(|line| {
+            let mut words = line.splitn(6, |&byte| byte == b' ');
             let rights = words.nth(1)?;
-            let path = words.nth(3)?.trim_start();
-            let path = path.strip_prefix('/')?;
-            rights.contains('x').then(|| root.join(path))
+            let path = words.nth(3)?.trim_ascii_start().strip_prefix(b"/")?;
+            let is_code = rights.contains(&b'x');
+            is_code.then(|| root.join(OsStr::from_bytes(path)))
         });
         for file in std::iter::once(program).chain(libraries) {
             let file = std::fs::canonicalize(&file).unwrap_or(file);

@@ -18,6 +18,7 @@ wakepath_test_program::tests![
     a_timerfd_s_late_cycles_are_told_from_those_it_lost,
     a_period_that_drifts_is_told_to_a_thousandth_of_its_unit,
     a_watch_ends_at_the_first_latency_above_and_says_why,
+    threads_of_any_name_are_recorded,
     a_program_without_a_period_leaves_no_run_and_its_exit_is_told_apart,
     in_a_pid_namespace_it_is_refused_in_one_line,
     without_privilege_the_remedy_is_said_in_one_line_and_nothing_is_started,
@@ -118,6 +119,48 @@ fn on_a_timerfd(period_ns: u64, stop: Arc<AtomicBool>) -> JoinHandle<Vec<u64>> {
     };
     let thread = std::thread::Builder::new().name("timerfd".into());
     thread.spawn(body).unwrap()
+}
+
+fn threads_of_any_name_are_recorded() {
+    let what = "watching threads with unusual names";
+    if !is_root() {
+        not_run(what, "only root may trace");
+    }
+    // Linux cuts the last one within a character, of the process as of the thread.
+    let names = ["io/worker", ".hidden", "x-äöüäöüäöü"];
+    std::fs::write("/proc/self/comm", &names[2].as_bytes()[..15]).unwrap();
+    let beats = names.map(|name| Beat::start(name, 5_000_000));
+    let pid = std::process::id().to_string();
+    let watched = |which: &[&str], directory: &str| {
+        let words = [
+            &["watch"],
+            which,
+            &["--for", "1s", "--directory", directory],
+        ]
+        .concat();
+        let finished = Start::command(&words).finish();
+        if finished.complaints.contains("can't watch") {
+            not_run(what, finished.complaints.trim());
+        }
+        finished.assert_code(0);
+        let run = Run::open(&finished.place.path().join(directory)).unwrap();
+        let threads = run.manifest.segments[0].threads.iter();
+        threads.map(|of| of.name.clone()).collect::<Vec<_>>()
+    };
+    let by_number = watched(&["-p", &pid], "by-number");
+    let by_name = watched(&["--comm", names[0]], "by-name");
+    let by_cut_name = watched(&["--comm", names[2]], "by-cut-name");
+    for beat in beats {
+        beat.end();
+    }
+    for name in ["io-worker", "-hidden", "x-äöüäöü-"] {
+        assert!(by_number.iter().any(|of| of == name), "{by_number:?}");
+    }
+    assert_eq!(by_name, ["io-worker"]);
+    assert!(
+        by_cut_name.iter().any(|of| of == "x-äöüäöü-"),
+        "{by_cut_name:?}"
+    );
 }
 
 fn a_timerfd_s_late_cycles_are_told_from_those_it_lost() {
