@@ -12,17 +12,20 @@ mod work;
 
 pub(crate) use ethercat::MOST_DEVICES;
 pub(crate) use flight::{FLIGHT, LONGEST_VEHICLE};
-pub(crate) use loads::LOAD;
+pub(crate) use loads::{EXCHANGE_PERIOD_NS, LOAD};
 pub(crate) use policies::POLICY;
 pub(crate) use sections::{MOST_INTERRUPTS, SECTION_INTERRUPT, SECTIONS};
 pub(crate) use tables::{
-    ACCOUNTING, CRITERION, LONGEST_NAME, PHASE, SCENARIO, TASK, TIER_NAMES, TRACE,
+    ACCOUNTING, CORE_LATENCY_NS, CRITERION, LONGEST_NAME, LONGEST_WARM_UP_NS, PHASE, SCENARIO,
+    TASK, TIER_NAMES, TRACE, TRACE_BUFFER,
 };
 pub(crate) use task_set::{
     MOST_SET_TASKS, SET_ADMISSION, SET_CACHE_DELAY, SET_CHAIN, SET_EXECUTION, SET_OVERHEADS,
     SET_RESERVATION, SET_TASK, TASK_SET,
 };
-pub(crate) use work::{MOST_TABLE_TASKS, TABLE_FILE, TABLE_TASK, TRAJECTORY, WAYPOINT, WORK};
+pub(crate) use work::{
+    LONGEST_ANSWER_NS, MOST_TABLE_TASKS, TABLE_FILE, TABLE_TASK, TRAJECTORY, WAYPOINT, WORK,
+};
 
 use crate::document::Section;
 use crate::error::Findings;
@@ -77,9 +80,18 @@ pub(crate) enum Presence {
 pub(crate) enum Form {
     Name,
     Text,
+    /// Text on one line without characters that are not seen.
+    Line,
+    /// Text that a pattern of JSON Schema fits, and what it is.
+    Fitting(&'static str, &'static str),
     Duration,
-    Rate,
+    /// A time from so many to so many nanoseconds.
+    Time(u64, u64),
+    /// A rate whose period is from so many to so many nanoseconds.
+    Rate(u64, u64),
     Size,
+    /// A size from so many to so many bytes.
+    Bytes(u64, u64),
     /// A time, a share of the period, or a number of periods.
     OfPeriod,
     /// A number from 0 to 1, or a percentage.

@@ -127,10 +127,11 @@ fn key_table(keys: &[Key]) -> String {
 fn form(form: &Form) -> String {
     match form {
         Form::Name => "name".into(),
-        Form::Text => "text".into(),
-        Form::Duration => "time".into(),
-        Form::Rate => "rate".into(),
-        Form::Size => "size".into(),
+        Form::Text | Form::Line => "text".into(),
+        Form::Fitting(_, what) => (*what).into(),
+        Form::Duration | Form::Time(..) => "time".into(),
+        Form::Rate(..) => "rate".into(),
+        Form::Size | Form::Bytes(..) => "size".into(),
         Form::OfPeriod => "of the period".into(),
         Form::Share => "share".into(),
         Form::Number(above, below) => format!("number between {above} and {below}"),

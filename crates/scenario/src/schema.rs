@@ -4,13 +4,26 @@
 use crate::keys::{Form, Key, Presence, SCENARIO, Table, Variants};
 use serde_json::{Map, Value, json};
 
+/// Characters of a name but the space.
+macro_rules! word {
+    () => {
+        r"[^/\\\s\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufdd0-\ufdef\ufeff\ufff0-\ufffb]+"
+    };
+}
+
 const DURATION: &str = r"^[0-9]+(\.[0-9]+)? *(ns|us|µs|μs|ms|s|min|h)$";
-const RATE: &str = r"^[0-9]+(\.[0-9]+)? *(Hz|kHz)$";
 const SIZE: &str = r"^[0-9]+(\.[0-9]+)? *(B|KiB|MiB|GiB)$";
-const SHARE: &str = r"^[0-9]+(\.[0-9]+)? *%$";
-const OF_PERIOD: &str = r"^[0-9]+(\.[0-9]+)? *(%|periods?|ns|us|µs|μs|ms|s|min|h)$";
+/// Below 100 %.
+const SHARE: &str = r"^0*[0-9]{1,2}(\.[0-9]+)? *%$";
+/// Above 0.
+const OF_PERIOD: &str = r"^(?=[0-9.]*[1-9])[0-9]+(\.[0-9]+)? *(%|periods?|ns|us|µs|μs|ms|s|min|h)$";
 const CPU_SET: &str = r"^ *[0-9]+ *(- *[0-9]+ *)?(, *[0-9]+ *(- *[0-9]+ *)?)*$";
-const NAME: &str = r"^[^./\\\s][^/\\]*$";
+/// Printable words with single or several spaces between them, which could not be taken for a path. Of the
+/// invisible characters those beyond U+FFFF are the reader's to refuse: not every engine has a form for them.
+const NAME: &str = concat!(r"^(?!\.)", word!(), r"(?: +", word!(), r")*$");
+
+/// A text whose characters can all be seen.
+const LINE: &str = concat!(r"^(?: |", word!(), r"|[/\\])+$");
 
 /// The JSON Schema (draft 2020-12) of a scenario file seen as JSON.
 pub fn json_schema() -> Value {
@@ -79,9 +92,17 @@ fn form(form: &Form) -> Value {
             json!({ "type": "string", "minLength": 1, "maxLength": longest, "pattern": NAME })
         }
         Form::Text => json!({ "type": "string" }),
+        Form::Line => json!({ "type": "string", "minLength": 1, "pattern": LINE }),
+        Form::Fitting(pattern, _) => text(pattern),
         Form::Duration => text(DURATION),
-        Form::Rate => text(RATE),
+        Form::Time(least, most) => text(&quantity(TIMES, *least, *most)),
+        // In thousandths of a hertz.
+        Form::Rate(shortest_ns, longest_ns) => {
+            let of = |period_ns: u64| 1_000_000_000_000 / period_ns;
+            text(&quantity(RATES, of(*longest_ns), of(*shortest_ns)))
+        }
         Form::Size => text(SIZE),
+        Form::Bytes(least, most) => text(&quantity(SIZES, *least, *most)),
         Form::OfPeriod => text(OF_PERIOD),
         Form::Share => json!({ "anyOf": [
             { "type": "number", "minimum": 0, "exclusiveMaximum": 1 },
@@ -120,25 +141,120 @@ fn any_variant(variants: &Variants) -> Value {
     json!({ "anyOf": forms, "description": variants.about })
 }
 
-/// The pattern in the regular expressions of JSON Schema, which know no inline flags: letters of
-/// a case-blind group become pairs.
+/// The pattern in the regular expressions of JSON Schema, which know no inline flags: in a case-blind group,
+/// which holds no other group, each letter stands for both of its cases.
 fn ecma_pattern(pattern: &str) -> String {
-    let Some((before, rest)) = pattern.split_once("(?i:") else {
-        return pattern.to_owned();
-    };
-    let Some((group, after)) = rest.split_once(')') else {
-        return pattern.to_owned();
-    };
-    let mut written = format!("{before}(");
-    for character in group.chars() {
-        match character.is_ascii_alphabetic() {
-            true => written.push_str(&format!(
-                "[{}{}]",
+    let mut groups = pattern.split("(?i:");
+    let mut written = groups.next().unwrap_or_default().to_owned();
+    for group in groups {
+        let (within, after) = group.split_once(')').unwrap_or((group, ""));
+        written.push('(');
+        for character in within.chars() {
+            match (
                 character.to_ascii_uppercase(),
                 character.to_ascii_lowercase(),
-            )),
-            false => written.push(character),
+            ) {
+                (upper, lower) if upper != lower => written.push_str(&format!("[{upper}{lower}]")),
+                _ => written.push(character),
+            }
+        }
+        written.push(')');
+        written.push_str(after);
+    }
+    written
+}
+
+/// Units with their factors.
+type Units = &'static [(&'static str, u64)];
+const TIMES: Units = &[
+    ("ns", 1),
+    ("(us|µs|μs)", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+const RATES: Units = &[("Hz", 1_000), ("kHz", 1_000_000)];
+const SIZES: Units = &[
+    ("B", 1),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+];
+
+/// A decimal number and a unit, from the least to the most. Bounds that are no whole number of a unit are
+/// drawn a little wider in that unit, never narrower.
+fn quantity(units: Units, least: u64, most: u64) -> String {
+    let of = |&(unit, factor): &(&str, u64)| {
+        let (low, high) = (least / factor, most / factor);
+        let fraction = r"(\.[0-9]+)?";
+        let number = match most.is_multiple_of(factor) {
+            // Nothing but zeros behind the last whole number.
+            true if high > low => {
+                format!(
+                    r"({}{fraction}|{}(\.0+)?)",
+                    between(low, high - 1),
+                    between(high, high)
+                )
+            }
+            true => format!(r"{}(\.0+)?", between(low, high)),
+            false => format!("{}{fraction}", between(low, high)),
+        };
+        format!("{number} *{unit}")
+    };
+    let above_0 = if least > 0 { "(?=[0-9.]*[1-9])" } else { "" };
+    let units: Vec<String> = units
+        .iter()
+        .filter(|(_, factor)| most >= *factor || least < *factor)
+        .map(of)
+        .collect();
+    format!("^{above_0}({})$", units.join("|"))
+}
+
+/// Whole numbers from one to another, with any zeros in front.
+fn between(low: u64, high: u64) -> String {
+    let most = format!("0*({})(?![0-9])", at_most(&high.to_string()));
+    match low {
+        0 => most,
+        low => format!("(?=0*({})(?![0-9])){most}", at_least(&low.to_string())),
+    }
+}
+
+/// Numbers of at most as many digits that are no larger.
+fn at_most(number: &str) -> String {
+    bound(
+        number,
+        |digit| (b'0' < digit).then(|| (b'0', digit - 1)),
+        match number.len() {
+            1 => None,
+            length => Some(format!("[0-9]{{1,{}}}", length - 1)),
+        },
+    )
+}
+
+/// Numbers that are no smaller, the first digit no zero.
+fn at_least(number: &str) -> String {
+    let longer = format!("[1-9][0-9]{{{},}}", number.len());
+    bound(
+        number,
+        |digit| (digit < b'9').then(|| (digit + 1, b'9')),
+        Some(longer),
+    )
+}
+
+/// The number itself, those that differ from it first at a digit that may be one of others, and more.
+fn bound(number: &str, others: impl Fn(u8) -> Option<(u8, u8)>, more: Option<String>) -> String {
+    let mut all: Vec<String> = more.into_iter().collect();
+    for (place, digit) in number.bytes().enumerate() {
+        if let Some((from, to)) = others(digit) {
+            let rest = match number.len() - place - 1 {
+                0 => String::new(),
+                rest => format!("[0-9]{{{rest}}}"),
+            };
+            let (from, to) = (char::from(from), char::from(to));
+            all.push(format!("{}[{from}-{to}]{rest}", &number[..place]));
         }
     }
-    format!("{written}){after}")
+    all.push(number.to_owned());
+    all.join("|")
 }

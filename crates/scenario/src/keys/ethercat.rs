@@ -7,7 +7,7 @@ pub(crate) const MOST_DEVICES: i64 = 64;
 
 pub(super) const INTERFACE: Key = optional(
     "interface",
-    Form::Text,
+    Form::Fitting(r"^[^/\s]{1,15}$", "name of an interface"),
     "simulated devices",
     "Network interface with EtherCAT devices on it. They are brought into operation with all outputs \
      zero. Not beside the keys of simulated devices.",

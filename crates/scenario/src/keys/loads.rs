@@ -3,6 +3,8 @@
 use super::ethercat::{DEVICES, INTERFACE, JITTER, LOSS, STOPS_AFTER};
 use super::{Form, Key, Variant, Variants, optional, required};
 
+/// From one exchange of process data to the next.
+pub(crate) const EXCHANGE_PERIOD_NS: (u64, u64) = (100_000, 1_000_000_000);
 const WORKERS: Key = optional(
     "workers",
     Form::Either(&[Form::Choice(&["per-cpu"]), Form::Integer(1, 1024)]),
@@ -110,13 +112,13 @@ pub(crate) static LOAD: Variants = Variants {
             keys: &[
                 optional(
                     "rate",
-                    Form::Rate,
+                    Form::Rate(EXCHANGE_PERIOD_NS.0, EXCHANGE_PERIOD_NS.1),
                     "\"1 kHz\"",
                     "Exchanges in a second, up to 10 kHz.",
                 ),
                 optional(
                     "period",
-                    Form::Duration,
+                    Form::Time(EXCHANGE_PERIOD_NS.0, EXCHANGE_PERIOD_NS.1),
                     "that of `rate`",
                     "From one exchange to the next. Not beside `rate`.",
                 ),

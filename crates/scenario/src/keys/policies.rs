@@ -1,5 +1,7 @@
 //! The policies as they are written, each with its own parameters and no other.
 
+use crate::policy::{DEADLINE_PERIOD_LEAST_NS, DEADLINE_PERIOD_MOST_NS, DEADLINE_RUNTIME_LEAST_NS};
+
 use super::{Form, Key, Variant, Variants, optional, required};
 
 const NICE: [Key; 1] = [optional(
@@ -58,7 +60,13 @@ pub(crate) static POLICY: Variants = Variants {
             period) and `\"DEADLINE 400us/2ms/4ms\"` (runtime, deadline, period).",
     tag: "policy",
     short: (
-        r"^(?i:OTHER|BATCH|IDLE|FIFO|RR|DEADLINE|EVL FIFO|COBALT FIFO|LITMUS [A-Z-]+)([ ,].*)?$",
+        concat!(
+            r"^((?i:OTHER|BATCH)( \s*nice \s*([-−]0*(1?[0-9]|20)|\+?0*1?[0-9]))?",
+            r"|(?i:IDLE)",
+            r"|((?i:FIFO|RR)|(?i:EVL|COBALT) \s*(?i:FIFO)) \s*\+?0*[1-9][0-9]?",
+            r"|(?i:DEADLINE) \s*[0-9.]+ *[a-zµμ]+(\s*/\s*[0-9.]+ *[a-zµμ]+\s*/\s*[0-9.]+ *[a-zµμ]+)?",
+            r"|(?i:LITMUS) \s*(?i:P-FP|PSN-EDF|GSN-EDF|C-EDF)([ ,].*)?)\s*$"
+        ),
         "a short form such as `\"FIFO 99\"`",
     ),
     variants: &[
@@ -142,7 +150,7 @@ pub(crate) static POLICY: Variants = Variants {
             keys: &[
                 required(
                     "runtime",
-                    Form::Duration,
+                    Form::Time(DEADLINE_RUNTIME_LEAST_NS, DEADLINE_PERIOD_MOST_NS),
                     "CPU time reserved in each period.",
                 ),
                 optional(
@@ -153,7 +161,7 @@ pub(crate) static POLICY: Variants = Variants {
                 ),
                 optional(
                     "period",
-                    Form::Duration,
+                    Form::Time(DEADLINE_PERIOD_LEAST_NS, DEADLINE_PERIOD_MOST_NS),
                     "the loop's period",
                     "Period of the reservation.",
                 ),

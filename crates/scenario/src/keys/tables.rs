@@ -1,20 +1,30 @@
 //! The file's own tables.
 
+use crate::units::{LONGEST_PERIOD_NS, SHORTEST_PERIOD_NS};
+
 use super::{FLIGHT, Form, Key, LOAD, POLICY, Table, WORK, optional, required};
 
 /// The tiers that a thread may reach, as criteria.
 pub(crate) const TIER_NAMES: &[&str] = &["1 ms tier", "20 ms tier", "200 ms tier"];
 
+const SECOND_NS: u64 = 1_000_000_000;
+pub(crate) const LONGEST_WARM_UP_NS: u64 = 3_600 * SECOND_NS;
+/// How long a core may measure its own latencies.
+pub(crate) const CORE_LATENCY_NS: (u64, u64) = (SECOND_NS, 60 * SECOND_NS);
+/// Smallest and largest trace buffer of a CPU in bytes: less holds no second of a busy CPU, more has no room
+/// on any machine that is measured.
+pub(crate) const TRACE_BUFFER: (u64, u64) = (1 << 20, 16 << 30);
+
 pub(super) const RATE: Key = optional(
     "rate",
-    Form::Rate,
+    Form::Rate(SHORTEST_PERIOD_NS, LONGEST_PERIOD_NS),
     "one of `rate` and `period` is needed",
     "Rate of the loop in Hz or kHz. A rate whose period is not a whole number of nanoseconds, \
      such as 300 Hz, is kept to the nearest nanosecond, and a warning tells the drift.",
 );
 pub(super) const PERIOD: Key = optional(
     "period",
-    Form::Duration,
+    Form::Time(SHORTEST_PERIOD_NS, LONGEST_PERIOD_NS),
     "one of `rate` and `period` is needed",
     "Period of the loop, 10 µs to 100 s.",
 );
@@ -85,7 +95,7 @@ pub(crate) static SCENARIO: Table = Table {
         ),
         optional(
             "warm-up",
-            Form::Duration,
+            Form::Time(0, LONGEST_WARM_UP_NS),
             "\"500 ms\"",
             "Recorded but not judged, at the start of every segment (a condition's share of one \
              repetition); at most one hour.",
@@ -141,7 +151,7 @@ pub(crate) static SCENARIO: Table = Table {
         ),
         optional(
             "timer-slack",
-            Form::Either(&[Form::Choice(&["leave"]), Form::Duration]),
+            Form::Either(&[Form::Choice(&["leave"]), Form::Time(1, u32::MAX as u64)]),
             "\"1 ns\"",
             "Timer slack for policies that are not real-time. \"leave\" keeps what was inherited \
              (50 µs unless changed).",
@@ -163,7 +173,10 @@ pub(crate) static SCENARIO: Table = Table {
         ),
         optional(
             "core-latency",
-            Form::Either(&[Form::Choice(&["none"]), Form::Duration]),
+            Form::Either(&[
+                Form::Choice(&["none"]),
+                Form::Time(CORE_LATENCY_NS.0, CORE_LATENCY_NS.1),
+            ]),
             "\"1 s\"",
             "How long EVL or Cobalt measures its own latencies, where a policy is of it: those of its timer's handler and \
              of a thread of its own in the kernel, at the loop's priority and period, at the end of each phase of the first \
@@ -320,7 +333,7 @@ pub(crate) static TRACE: Table = Table {
         ),
         optional(
             "buffer",
-            Form::Size,
+            Form::Bytes(TRACE_BUFFER.0, TRACE_BUFFER.1),
             "12 MB for each second of the longest segment (24 MB where it is drained), at most an \
              eighth of the free memory over all CPUs",
             "Buffer of each CPU.",

@@ -85,7 +85,7 @@ pub(crate) static SET_TASK: Table = Table {
         ),
         optional(
             "rate",
-            Form::Rate,
+            Form::Rate(1, u64::MAX),
             "one of `period`, `rate`, `distances` and `after` is needed",
             "The highest rate of its jobs.",
         ),

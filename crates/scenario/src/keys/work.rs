@@ -6,6 +6,8 @@ use super::{Form, Key, Table, Variant, Variants, optional, required};
 use crate::task_table;
 
 /// Metres and metres a second are plain numbers of at most this size.
+/// How long a cycle may wait for its answer.
+pub(crate) const LONGEST_ANSWER_NS: u64 = 150_000_000;
 const POSITION: Form = Form::List(&Form::Number(-1e4, 1e4), 3, 3);
 
 const VEHICLE: Key = optional(
@@ -102,7 +104,7 @@ pub(crate) static WORK: Variants = Variants {
             keys: &[
                 optional(
                     "timeout",
-                    Form::Duration,
+                    Form::Time(1_000, LONGEST_ANSWER_NS),
                     "half of the period",
                     "How long a cycle waits for its answer, up to 150 ms.",
                 ),
@@ -137,7 +139,7 @@ pub(crate) static WORK: Variants = Variants {
             keys: &[
                 required(
                     "library",
-                    Form::Text,
+                    Form::Line,
                     "The shared library, relative to the scenario. A name that ends in `.py` is \
                      a Python file with a class `Controller`: measured, and not real-time.",
                 ),
@@ -149,14 +151,14 @@ pub(crate) static WORK: Variants = Variants {
                 ),
                 optional(
                     "python",
-                    Form::Text,
+                    Form::Line,
                     "\"python3\"",
                     "The interpreter whose Python runs a Python file: a name on `PATH`, or a path \
                      relative to the scenario, such as that of a virtual environment.",
                 ),
                 optional(
                     "sha256",
-                    Form::Text,
+                    Form::Fitting("^[0-9a-fA-F]{64}$", "64 hexadecimal digits"),
                     "any file",
                     "SHA-256 of the file, 64 hexadecimal digits: another file is refused. A \
                      recorded scenario has it.",

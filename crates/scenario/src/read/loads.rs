@@ -5,7 +5,7 @@ use super::placement::read_placement;
 use super::storage;
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
-use crate::keys::{self, suggestion};
+use crate::keys::{self, EXCHANGE_PERIOD_NS, suggestion};
 use crate::units::{Complaint, parse_duration, parse_rate, parse_size};
 use crate::{
     EthercatBus, GpuInterface, GpuWork, KnownCpus, LoadKind, LoadSpec, MemoryAccess, WorkingSet,
@@ -110,7 +110,7 @@ fn read_ethercat(section: &Section<'_>, findings: &mut Findings) -> Option<LoadK
     let read = |node: &Node<'_>, read: fn(&str) -> Result<u64, Complaint>| match node
         .quantity(remedy, read)?
     {
-        ns @ 100_000..=1_000_000_000 => Ok(ns),
+        ns if (EXCHANGE_PERIOD_NS.0..=EXCHANGE_PERIOD_NS.1).contains(&ns) => Ok(ns),
         _ => Err(node.refuse("is no rate to exchange process data at", remedy)),
     };
     let rate = |text: &str| parse_rate(text).map(|rate| rate.period_ns);

@@ -7,7 +7,6 @@ use crate::units::parse_duration;
 use crate::{Accounting, PluginSwitch, TimerSlack, keys};
 use wakepath_timeline::{Overrun, WakeUp};
 
-const HOUR_NS: u64 = 3_600_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// How long a core measures itself where nothing else is said: as briefly as it can, in nanoseconds.
@@ -67,7 +66,7 @@ pub(super) fn read_accounting(root: &Section<'_>, findings: &mut Findings) -> Op
 
 pub(super) fn read_warm_up(node: &Node<'_>) -> Result<u64, Finding> {
     match node.quantity("give a time such as \"500 ms\"", parse_duration)? {
-        ns @ 0..=HOUR_NS => Ok(ns),
+        ns @ 0..=keys::LONGEST_WARM_UP_NS => Ok(ns),
         _ => Err(node.refuse("is longer than an hour", "give at most \"1 h\"")),
     }
 }
@@ -98,7 +97,7 @@ pub(super) fn read_core_latency(node: &Node<'_>) -> Result<Option<u64>, Finding>
     }
     match node.quantity(remedy, parse_duration)? {
         ns if ns % SECOND_NS != 0 => Err(node.refuse("is not a whole number of seconds", remedy)),
-        ns if !(SECOND_NS..=60 * SECOND_NS).contains(&ns) => {
+        ns if !(keys::CORE_LATENCY_NS.0..=keys::CORE_LATENCY_NS.1).contains(&ns) => {
             Err(node.refuse("is out of range", remedy))
         }
         ns => Ok(Some(ns)),

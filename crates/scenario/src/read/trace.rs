@@ -6,10 +6,6 @@ use crate::error::{Finding, Findings};
 use crate::units::{parse_duration, parse_size};
 use crate::{Trace, TraceBackend, TraceBuffer, keys};
 
-/// Smallest and largest buffer of a CPU in bytes: less holds no second of a busy CPU, more has no
-/// room on any machine that is measured.
-const BUFFER: (u64, u64) = (1 << 20, 16 << 30);
-
 /// Shortest and longest measurement by the kernel in nanoseconds: its buffer holds no more.
 const TIMERLAT_NS: (u64, u64) = (100_000_000, 60_000_000_000);
 /// The same of what takes the CPU away: it is told each half second.
@@ -86,7 +82,7 @@ pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<
 }
 
 fn read_buffer(node: &Node<'_>) -> Result<u64, Finding> {
-    let (least, most) = BUFFER;
+    let (least, most) = keys::TRACE_BUFFER;
     match node.quantity("give a size such as \"16 MiB\"", parse_size)? {
         bytes if bytes < least => Err(node.refuse("is too small", "give at least \"1 MiB\"")),
         bytes if bytes > most => Err(node.refuse("is too large", "give at most \"16 GiB\"")),

@@ -3,7 +3,7 @@
 use super::flight;
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
-use crate::keys;
+use crate::keys::{self, LONGEST_ANSWER_NS};
 use crate::units::{parse_duration, parse_size};
 use crate::work::{Flight, Library, TaskTable, Work};
 use crate::{EthercatBus, FlightVehicle};
@@ -16,8 +16,6 @@ const MOST_WORK_BYTES: u64 = 1 << 30;
 const PREEMPTED_BY_BYTES: u64 = 64 << 20;
 /// Longest CPU time of a cycle: a minute.
 const LONGEST_BUSY_NS: u64 = 60_000_000_000;
-/// Longest wait for a bus: 150 ms.
-const LONGEST_ANSWER_NS: u64 = 150_000_000;
 /// Longest path or settings text, in bytes.
 const LONGEST_TEXT: usize = 4096;
 const FURTHEST_M: f64 = 1e4;

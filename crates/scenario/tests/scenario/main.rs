@@ -4,3 +4,4 @@ mod bad;
 mod builtin;
 mod round_trip;
 mod schema;
+mod schema_agrees;

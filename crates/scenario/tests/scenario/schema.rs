@@ -83,3 +83,20 @@ fn the_reference_page_is_up_to_date() {
         "run with WRITE_REFERENCE=1 to write the page anew"
     );
 }
+
+#[test]
+fn the_schema_s_file_is_up_to_date() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/reference/scenario.schema.json"
+    );
+    let schema = format!("{:#}\n", json_schema());
+    if std::env::var_os("WRITE_REFERENCE").is_some() {
+        std::fs::write(path, &schema).expect("the file can be written");
+    }
+    let file = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        file == schema,
+        "run with WRITE_REFERENCE=1 to write the file anew"
+    );
+}
