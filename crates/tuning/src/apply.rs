@@ -70,6 +70,17 @@ pub struct Applied {
     pub already: usize,
     /// Changes that the kernel refused.
     pub refused: Vec<Refusal>,
+    /// Steps of which nothing was done.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A step that can't work on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// The step.
+    pub step: String,
+    /// What can't be written, and why.
+    pub why: String,
 }
 
 /// A setting that is not as it was.
@@ -92,7 +103,8 @@ pub struct Reverted {
     pub left: Vec<Left>,
 }
 
-/// Carries steps out, in order. Each change is in the journal before it is made, and read back
+/// Carries steps out, in order. One with a file that is there and can't be opened for writing, as in a
+/// container or under the kernel's lockdown, is skipped whole, and named. Each change is in the journal before it is made, and read back
 /// after; the first that fails ends it, and everything is taken back.
 ///
 /// # Errors
@@ -105,6 +117,13 @@ pub fn apply(
     let mut journal = Journal::begin(system.directory(), &boot_id(system)?)?;
     let mut applied = Applied::default();
     for step in steps {
+        if let Some(why) = system.refuses(step) {
+            applied.skipped.push(Skipped {
+                step: step.id.clone(),
+                why: why.to_string(),
+            });
+            continue;
+        }
         for action in &step.actions {
             match change(&mut journal, step, action, system, watch)? {
                 Outcome::Done => applied.changed += 1,

@@ -1,8 +1,9 @@
 //! Reading and writing the settings themselves, on this machine or in a directory tree that stands
 //! for one. A tree has no threads, so those are refused there.
 
-use crate::{Action, SettingError, programs};
+use crate::{Action, SettingError, Step, programs};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::thread::{CpuSet as Affinity, Pid, sched_setaffinity};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -139,6 +140,24 @@ impl System {
                 )
             }
         }
+    }
+
+    /// Why a step can't work: a file of it is there, and can't be opened. One that is not there may be
+    /// made by the step itself. Nothing is written.
+    pub(crate) fn refuses(&self, step: &Step) -> Option<SettingError> {
+        let writes = step.actions.iter().filter_map(|action| match action {
+            Action::Write { path, .. } => Some(path),
+            _ => None,
+        });
+        let mut refused = writes.filter_map(|path| {
+            let real = self.inside(path).ok()?;
+            let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+            match rustix::fs::open(&real, flags, Mode::empty()) {
+                Ok(_) | Err(Errno::NOENT) => None,
+                Err(error) => Some(SettingError::io(path, error)),
+            }
+        });
+        refused.next()
     }
 
     /// A control group can't be removed while a program is in it, such as the loop.

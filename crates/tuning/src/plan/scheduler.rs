@@ -6,7 +6,7 @@ use crate::{Action, Compare};
 impl Planner<'_> {
     pub(super) fn preemption(&mut self) {
         let path = "/sys/kernel/debug/sched/preempt";
-        if !self.bad("K2") || !self.seen.root.exists(path) {
+        if !self.bad("K2") || !self.seen.root.exists(path) || !self.can_be_read(path) {
             return;
         }
         self.add(
@@ -22,6 +22,19 @@ impl Planner<'_> {
         );
     }
 
+    /// Whether a file of debugfs may be opened. Secure Boot and the kernel's lockdown show the files and
+    /// refuse each: the step can't work, and is named instead.
+    fn can_be_read(&mut self, path: &str) -> bool {
+        let read = self.seen.root.text(path);
+        let is_open = read.known().is_some();
+        if !is_open {
+            self.note(format!(
+                "left out: {path} can't be opened, as under Secure Boot or the kernel's lockdown"
+            ));
+        }
+        is_open
+    }
+
     pub(super) fn throttling(&mut self) {
         let mut actions = Vec::new();
         if self.bad("S1") {
@@ -29,8 +42,10 @@ impl Planner<'_> {
         }
         if self.bad("S2") {
             for cpu in self.seen.subject.cpus.numbers() {
-                let folder = format!("/sys/kernel/debug/sched/fair_server/cpu{cpu}");
-                actions.push(Action::write(format!("{folder}/runtime"), "0"));
+                let path = format!("/sys/kernel/debug/sched/fair_server/cpu{cpu}/runtime");
+                if self.can_be_read(&path) {
+                    actions.push(Action::write(path, "0"));
+                }
             }
         }
         self.add(

@@ -15,6 +15,7 @@ wakepath_test_program::tests![
     a_tree_is_as_before_after_a_kill_at_every_step_and_a_revert,
     what_somebody_else_changed_meanwhile_is_left_and_told,
     a_change_that_fails_takes_back_those_before_it,
+    a_step_whose_file_can_t_be_opened_is_skipped_and_named,
     a_journal_that_a_link_stands_for_or_others_may_write_is_refused,
     a_last_line_that_was_cut_off_counts_as_not_written,
     a_journal_of_another_boot_restores_nothing,
@@ -199,6 +200,27 @@ fn a_change_that_fails_takes_back_those_before_it() {
         error.contains("everything before it was taken back"),
         "{error}"
     );
+    assert_eq!(files(directory.path()), before);
+}
+
+fn a_step_whose_file_can_t_be_opened_is_skipped_and_named() {
+    let directory = tree();
+    let system = System::at(directory.path());
+    let before = files(directory.path());
+    let mut steps = steps(Root::at(directory.path()), 1);
+    // As root no right refuses anything in a tree: a link is what isn't opened here.
+    let closed = directory.path().join("sys/kernel/closed");
+    std::os::unix::fs::symlink("mm/transparent_hugepage/enabled", &closed).unwrap();
+    let skipped = steps[0].id.clone();
+    let action = wakepath_tuning::Action::write("/sys/kernel/closed", "1");
+    steps[0].actions.push(action);
+    let applied = apply(&steps, &system, &mut |_| {}).unwrap();
+    assert_eq!(applied.skipped.len(), 1);
+    assert_eq!(applied.skipped[0].step, skipped);
+    assert!(applied.skipped[0].why.contains("/sys/kernel/closed"));
+    assert!(applied.changed > 0, "the others are carried out");
+    revert(&system).unwrap().unwrap();
+    std::fs::remove_file(closed).unwrap();
     assert_eq!(files(directory.path()), before);
 }
 

@@ -11,6 +11,7 @@ wakepath_test_program::tests![
     the_cpu_that_shares_the_loop_s_core_is_emptied_too,
     on_the_only_core_a_sibling_is_left_for_the_rest,
     each_kind_of_bad_setting_has_its_exact_command,
+    a_setting_that_debugfs_refuses_is_no_step_and_is_named,
     rivals_are_paused_but_for_the_one_that_guards_against_heat,
     control_groups_of_version_1_move_the_programs_apart,
     the_interrupt_that_the_program_waits_for_comes_to_the_loop,
@@ -130,6 +131,27 @@ fn on_the_only_core_a_sibling_is_left_for_the_rest() {
     assert_eq!((plan.idle.len(), plan.others.to_string()), (0, "0".into()));
     assert!(
         plan.by_hand.iter().any(|text| text.starts_with("T2 ")),
+        "{plan}"
+    );
+}
+
+fn a_setting_that_debugfs_refuses_is_no_step_and_is_named() {
+    // As root a directory is what is there and can't be read.
+    let directory = tree(&[
+        ("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC"),
+        ("proc/cmdline", "preempt=none"),
+        ("sys/kernel/debug/sched/preempt/closed", ""),
+    ]);
+    let plan = plan_for(directory.path(), subject(1));
+    assert!(
+        plan.now.iter().all(|step| step.id != "preemption"),
+        "{plan}"
+    );
+    let named = |text: &String| text.contains("/sys/kernel/debug/sched/preempt can't be opened");
+    assert!(plan.notes.iter().any(named), "{plan}");
+    let bad = plan.by_hand.iter().any(|text| text.starts_with("K2 "));
+    assert!(
+        bad || plan.boot.iter().any(|step| step.check == "K2"),
         "{plan}"
     );
 }

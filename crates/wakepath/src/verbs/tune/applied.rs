@@ -69,14 +69,14 @@ pub fn apply(arguments: &TuneApply) -> Outcome {
                 refusal.why
             )?;
         }
+        for skipped in &applied.skipped {
+            writeln!(text, "skipped: {}: {}", skipped.step, skipped.why)?;
+        }
         writeln!(text, "taken back by: wakepath tune revert, or a reboot")?;
         print(&text)?;
     }
-    Ok(ExitCode::from(if applied.refused.is_empty() {
-        0
-    } else {
-        3
-    }))
+    let is_whole = applied.refused.is_empty() && applied.skipped.is_empty();
+    Ok(ExitCode::from(if is_whole { 0 } else { 3 }))
 }
 
 /// Takes it back.

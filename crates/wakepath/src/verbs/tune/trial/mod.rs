@@ -5,6 +5,7 @@ mod text;
 
 use super::{Outcome, agreed, plan, print, print_result};
 use crate::command_line::TuneTrial;
+use crate::terminal::OneLine;
 use crate::terminal::tell;
 use crate::verbs::parts::Parts;
 use crate::verbs::report;
@@ -98,7 +99,7 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
         false => print(&format!(
             "{}report: {}\n",
             text::of(&trial, arguments)?,
-            path.display()
+            path.in_one_line()
         ))?,
     }
     Ok(ExitCode::SUCCESS)
