@@ -6,6 +6,7 @@ mod concurrency;
 mod counts;
 mod crates;
 mod documents;
+mod elsewhere;
 mod fleet;
 mod fuzzing;
 mod gpu;
@@ -84,6 +85,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "fleet", about: "tests and lints of wakepath-fleet, a workspace of its own, without engine and buckets", place: Either, limit: minutes(20), run: fleet::workspace },
     Stage { name: "gpu", about: "tests and lints of wakepath-gpu, a workspace of its own", place: Either, limit: minutes(10), run: gpu::workspace },
     Stage { name: "commands", about: "the released program's command line, and users' controllers", place: Waiting, limit: minutes(30), run: suites::commands },
+    Stage { name: "another-machine", about: "tests that read facts of the machine, under another host name and kernel and on one CPU", place: Waiting, limit: minutes(5), run: elsewhere::another_machine },
     Stage { name: "system", about: "the released program, as its users start it", place: Waiting, limit: minutes(30), run: suites::system },
     Stage { name: "static-aarch64", about: "static program for 64-bit Arm, started", place: Filling, limit: minutes(30), run: static_builds::aarch64 },
     Stage { name: "static-armv7", about: "static program for 32-bit Arm, started", place: Filling, limit: minutes(30), run: static_builds::armv7 },

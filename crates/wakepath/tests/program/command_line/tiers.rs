@@ -4,6 +4,7 @@
 use crate::started::{Finished, Start, loop_cpu};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use wakepath_archive::Manifest;
 
 wakepath_test_program::tests![
     a_run_at_1_khz_is_evidence_for_every_tier_that_a_thread_may_reach,
@@ -64,6 +65,20 @@ fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/format-1")
 }
 
+/// The same run as of a kernel that no machine has: the one that it was recorded on may be this one.
+fn recorded_elsewhere(place: &Path) -> PathBuf {
+    let run = place.join("elsewhere");
+    std::fs::create_dir(&run).unwrap();
+    let samples = "samples.parquet";
+    std::fs::copy(recorded().join(samples), run.join(samples)).unwrap();
+    let mut manifest = Manifest::read(&recorded()).unwrap();
+    for taken in &mut manifest.facts {
+        taken.facts["fixed"]["kernel"]["release"]["value"] = json!("0.0.0-nowhere");
+    }
+    std::fs::write(run.join("manifest.json"), manifest.to_bytes()).unwrap();
+    run
+}
+
 fn a_run_that_was_due_more_seldom_says_what_to_measure() {
     let shown = Start::command(&["tiers"]).with(&[recorded()]).finish();
     assert!(
@@ -92,7 +107,7 @@ fn measured_at_1_khz() -> Finished {
 fn a_pin_can_not_be_driven_without_lines_that_are_here() {
     let measured = measured_at_1_khz();
     let own = measured.directory.to_str().unwrap();
-    let elsewhere = recorded();
+    let elsewhere = recorded_elsewhere(measured.place.path());
     let pair = ["--drive", "gpiochip0:17", "--read", "gpiochip0:27"];
     let none = ["--drive", "none:0", "--read", "none:1"];
     for (run, more, why) in [
