@@ -129,6 +129,21 @@ mod tests {
     }
 
     #[test]
+    fn more_bins_than_a_run_holds_are_refused_at_their_line() {
+        let line = |index: u32| format!("{index:06} {}\n", ["000001"; 128].join("\t"));
+        let text: String = (0..10_000).map(line).collect();
+        let error = read(&text).unwrap_err();
+        assert!(error.why.contains("fewer threads"), "{error}");
+        // 128 of these bins take some 2.5 kB.
+        assert!(
+            error
+                .line
+                .is_some_and(|line| (4_000..8_000).contains(&line)),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn the_column_that_sums_the_threads_up_is_no_thread() {
         let found = read(SUMMED).unwrap();
         // Its own last lines: 448 and 458 within, 906 together; 52 and 42 beyond, 94 together.

@@ -1,7 +1,8 @@
 //! Lines of a histogram as text: an index and a count for each thread. Shared by tools that print
 //! one; what the index means is theirs.
 
-use crate::{Histogram, ImportError, MOST_VALUES};
+use crate::imported::MOST_BIN_BYTES;
+use crate::{Histogram, ImportError, MOST_VALUES, TOO_MANY_BINS};
 use std::collections::BTreeMap;
 use wakepath_timeline::count::counted;
 
@@ -12,6 +13,10 @@ pub(crate) struct Columns {
     /// Greatest common divisor of where the lines stand.
     step: Option<i64>,
     unit_ns: i64,
+    /// Values of each thread so far.
+    counts: Vec<u64>,
+    /// What the bins take in a run.
+    bytes: u64,
 }
 
 impl Columns {
@@ -22,6 +27,8 @@ impl Columns {
             last: None,
             step: None,
             unit_ns,
+            counts: Vec::new(),
+            bytes: 0,
         }
     }
 
@@ -40,6 +47,7 @@ impl Columns {
         }
         if self.all.is_empty() && self.last.is_none() {
             self.all = vec![Histogram::default(); counts.len()];
+            self.counts = vec![0; counts.len()];
         }
         if counts.len() != self.all.len() {
             let (found, wanted) = (counts.len(), self.all.len());
@@ -58,16 +66,23 @@ impl Columns {
         }
         self.last = Some(low);
         self.step = Some(greatest_common_divisor(low, self.step.unwrap_or(0)));
-        for (histogram, count) in self.all.iter_mut().zip(counts) {
+        let threads = self.all.iter_mut().zip(&mut self.counts);
+        for ((histogram, all), count) in threads.zip(counts) {
             histogram.range_end_ns = Some(low + self.unit_ns);
             if count > 0 {
-                histogram.bins.push((low, low + self.unit_ns - 1, count));
+                let bin = (low, low + self.unit_ns - 1, count);
+                histogram.bins.push(bin);
+                self.bytes += Histogram::bytes_of(bin);
             }
-            if histogram.count() > MOST_VALUES {
+            *all = all.saturating_add(count);
+            if *all > MOST_VALUES {
                 return Err(ImportError::at(number, "more values than any run has"));
             }
         }
-        Ok(())
+        match self.bytes > MOST_BIN_BYTES {
+            true => Err(ImportError::at(number, TOO_MANY_BINS)),
+            false => Ok(()),
+        }
     }
 
     /// Takes one number for each thread from the words of a line below the histogram.

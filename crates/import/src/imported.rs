@@ -125,7 +125,27 @@ pub struct Histogram {
     pub mean_ns: Option<i64>,
 }
 
+/// What the bins of all histograms of a run may take in its log, whose events have 16 MiB at most.
+pub(crate) const MOST_BIN_BYTES: u64 = 15 << 20;
+
+/// Why a histogram is too large, and what would be right.
+pub const TOO_MANY_BINS: &str = "the histograms of all threads together have more bins than a run \
+     holds (15 MiB of them, some 700 000): import fewer threads or files, or measure with fewer bins";
+
 impl Histogram {
+    /// Whether a run can't hold the bins of all these.
+    pub fn are_too_many<'a>(all: impl Iterator<Item = &'a Self>) -> bool {
+        let bins = all.flat_map(|of| &of.bins);
+        bins.map(|bin| Self::bytes_of(*bin)).sum::<u64>() > MOST_BIN_BYTES
+    }
+
+    /// What a bin takes in a run's log: three numbers, commas and brackets.
+    pub(crate) fn bytes_of((low, high, count): (i64, i64, u64)) -> u64 {
+        let digits = |number: u64| u64::from(number.checked_ilog10().unwrap_or(0)) + 1;
+        let signs = u64::from(low < 0) + u64::from(high < 0);
+        digits(low.unsigned_abs()) + digits(high.unsigned_abs()) + digits(count) + signs + 5
+    }
+
     /// All values, overflowed ones included.
     pub fn count(&self) -> u64 {
         let within = self

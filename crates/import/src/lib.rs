@@ -31,7 +31,9 @@ mod tracers;
 mod wakeups;
 
 pub use form::{Form, UnknownForm, Unrecognized, Use};
-pub use imported::{Histogram, Imported, KernelTrace, Place, Row, Samples, Thread, Values};
+pub use imported::{
+    Histogram, Imported, KernelTrace, Place, Row, Samples, TOO_MANY_BINS, Thread, Values,
+};
 pub use packed::unpacked;
 
 /// A file of a directory.

@@ -9,6 +9,7 @@ use super::given;
 use super::place::Place;
 use super::{Outcome, print};
 use crate::command_line::Import;
+use crate::terminal::OneLine;
 use layout::{Segment, cycles};
 use sources::Sources;
 use std::collections::HashSet;
@@ -17,7 +18,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_directory::Directory;
-use wakepath_import::{Asked, Form, Unit, Use};
+use wakepath_import::{Asked, Form, Histogram, TOO_MANY_BINS, Unit, Use, Values};
 use wakepath_scenario::Scenario;
 use wakepath_timeline::Lack;
 use wakepath_timeline::duration::length;
@@ -73,6 +74,16 @@ impl Prepared {
         };
         let sources = sources::read(&arguments.files, form, &asked)?;
         refuse_useless(arguments, sources.form)?;
+        let threads = sources.files.iter().flat_map(|file| &file.threads);
+        let histograms = threads.filter_map(|thread| match &thread.values {
+            Values::Histogram(of) => Some(of),
+            _ => None,
+        });
+        if Histogram::are_too_many(histograms) {
+            let all = arguments.files.iter().map(|file| file.in_one_line());
+            let all = all.collect::<Vec<_>>().join(", ");
+            return Err(format!("{all}: {TOO_MANY_BINS}").into());
+        }
         let latency_ns = given::time("--latency", arguments.latency.as_deref())?;
         let segments = layout::segments(arguments, &sources, asked_ns)?;
         let scenario = layout::scenario(arguments, &sources.files, &segments, latency_ns)?;
@@ -162,7 +173,7 @@ fn told(prepared: &Prepared, directory: &Path) -> String {
             "passed over: {what} of no form, or of another, such as {first}"
         );
     }
-    let directory = directory.display();
+    let directory = directory.in_one_line();
     let _ = writeln!(text, "recording: {directory}; wakepath show {directory}");
     text
 }
