@@ -118,3 +118,10 @@ pub(crate) fn lock(directory: &Directory) -> Result<File, ServiceError> {
         }
     }
 }
+
+/// Whether a recorder, or a command that measures rounds, is at work in a service's directory now.
+pub fn is_recorded(directory: &Path) -> bool {
+    let lock = Directory::to_read(directory).and_then(|directory| directory.open("lock"));
+    // The lock goes with the file.
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}

@@ -158,7 +158,14 @@ impl Incidents {
             let cycles = last.cycle - first.cycle + 1;
             let described = terms.describe(found, SOME_CYCLES)?;
             let set_up = Some(self.traces.set_up());
-            let segment = Segment::begin(&self.place, found, described, (first, cycles), set_up)?;
+            let place = (&self.place, &|name: &str| self.place.make_below(name));
+            let segment = Segment::begin(
+                (place.0, place.1),
+                found,
+                described,
+                (first, cycles),
+                set_up,
+            )?;
             let (from_ns, to_ns) = (moved(of, of.sample.due_ns), moved(of, of.sample.end_ns));
             windows.push(around(from_ns, to_ns, found.period_ns));
             begun.push((of, segment));

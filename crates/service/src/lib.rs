@@ -13,6 +13,7 @@
 //! | `worst.json` | the worst cycles of each loop ([`WorstCycle`]) |
 //! | `worst/LOOP-TIME` | run directories of some cycles around one of the worst, with the kernel's events |
 //! | `segments/LOOP-TIME` | run directories, the oldest removed when room is needed |
+//! | `segments.json` | their names; anything else in `segments` is somebody else's, and stays |
 //! | `open.json` | which of them are being written |
 //! | `lock` | held by the recorder |
 
@@ -34,12 +35,13 @@ mod room;
 mod rounds;
 mod said;
 mod segment;
+mod segments;
 mod summary;
 mod terms;
 mod traces;
 mod worst;
 
-pub use begin::{ServiceError, prepare};
+pub use begin::{ServiceError, is_recorded, prepare};
 pub use history::{Entry, HistoryWriter, Minute, RoundFinding, read_history};
 pub use recorder::record;
 pub use room::{MARK, PLAN, has_rounds, is_service};

@@ -7,10 +7,10 @@ use crate::recent::{Recent, Seen};
 use crate::replay::{Left, Open};
 use crate::said::Heard;
 use crate::segment::{End, Segment};
+use crate::segments::Segments;
 use crate::terms::{Found, Terms};
 use crate::worst::Worst;
 use wakepath_archive::{ArchiveError, ThreadEnd};
-use wakepath_directory::Directory;
 use wakepath_measure::{LiveFigures, LiveTally, LiveThread};
 use wakepath_rt::announcement::State;
 use wakepath_rt::ring::Reader;
@@ -24,7 +24,7 @@ const BATCH: usize = 4096;
 
 /// What all loops write to.
 pub(crate) struct Places<'a> {
-    pub(crate) segments: &'a Directory,
+    pub(crate) segments: &'a Segments,
     pub(crate) history: &'a mut HistoryWriter,
     pub(crate) worst: &'a mut Worst,
     pub(crate) terms: &'a dyn Terms,
@@ -239,7 +239,9 @@ impl<'a> OneLoop<'a> {
             }
         };
         match Segment::begin(
-            places.segments,
+            (places.segments.directory(), &|name| {
+                places.segments.make(name)
+            }),
             &self.found,
             described,
             (first, cycles),

@@ -13,6 +13,7 @@ use crate::one_loop::{OneLoop, Places};
 use crate::program::boot;
 use crate::replay::{self, Open, Reached};
 use crate::room::SEGMENTS;
+use crate::segments::{Segments, Strange};
 use crate::terms::{Live, Settings, Terms};
 use crate::worst::Worst;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -65,11 +66,13 @@ pub fn record(
         false => directory.make_below(SEGMENTS).map_err(failed)?,
     };
     let segments = Directory::to_write(&segments, Trust::Own)?;
+    let segments = Segments::of(directory, segments).map_err(failed)?;
     let worst = Worst::open(directory.path(), settings.worst);
     let mut recorder = Recorder {
         memory,
         directory,
         segments,
+        strange: Strange::default(),
         program,
         settings,
         terms,
@@ -104,7 +107,8 @@ enum Slot<'a> {
 struct Recorder<'a> {
     memory: &'a SharedMemory,
     directory: &'a Directory,
-    segments: Directory,
+    segments: Segments,
+    strange: Strange,
     program: u32,
     settings: &'a Settings,
     terms: &'a dyn Terms,
@@ -131,7 +135,12 @@ impl<'a> Recorder<'a> {
             segments,
             ..
         } = self;
-        self.reached = replay::replay(directory, segments, &mut self.history, &mut self.worst)?;
+        self.reached = replay::replay(
+            directory,
+            segments.directory(),
+            &mut self.history,
+            &mut self.worst,
+        )?;
         let at_ns = now_ns();
         self.history.append(&match self.settings.resumes {
             true => Entry::Resumed { at_ns },

@@ -6,7 +6,8 @@ use crate::begin::{self, ServiceError};
 use crate::history::{Entry, Minute, RoundFinding, last_round, now_ns, put_round};
 use crate::minutes::Minutes;
 use crate::recent::{Recent, Seen};
-use crate::room::{self, SEGMENTS};
+use crate::room::SEGMENTS;
+use crate::segments::Segments;
 use crate::worst::Worst;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -22,7 +23,7 @@ use wakepath_verdict::{ConditionName, Gaps, JudgedWindow, Until};
 #[derive(Debug)]
 pub struct Rounds {
     directory: Directory,
-    segments: Directory,
+    segments: Segments,
     worst: Worst,
     _lock: File,
 }
@@ -97,10 +98,14 @@ impl Rounds {
         let directory = begin::prepare_for_rounds(path, trust, plan)?;
         let lock = begin::lock(&directory)?;
         let segments = Directory::make(&directory.path().join(SEGMENTS), trust)?;
+        let failed = |source| ServiceError::Io {
+            path: path.to_owned(),
+            source,
+        };
         Ok(Self {
             worst: Worst::open(directory.path(), worst),
+            segments: Segments::of(&directory, segments).map_err(failed)?,
             directory,
-            segments,
             _lock: lock,
         })
     }
@@ -115,7 +120,7 @@ impl Rounds {
 
     /// Where rounds lie.
     pub fn segments(&self) -> &Directory {
-        &self.segments
+        self.segments.directory()
     }
 
     fn failed(&self, source: io::Error) -> RoundError {
@@ -161,8 +166,9 @@ impl Rounds {
             number: round.number,
             of: round.of,
         });
-        self.worst
-            .write(&self.directory)
+        self.segments
+            .own(round.segment)
+            .and_then(|()| self.worst.write(&self.directory))
             .and_then(|()| put_round(&self.directory, round.number, &entries))
             .map_err(|source| self.failed(source))
     }
@@ -270,13 +276,14 @@ impl Rounds {
         Ok(minutes)
     }
 
-    /// Removes the samples of the oldest rounds until so many bytes are left.
+    /// Removes the samples of the oldest rounds until so many bytes are left. What else lies beside the
+    /// rounds stays, and is named in a sentence.
     ///
     /// # Errors
     /// The system's.
-    pub fn keep(&self, bytes: u64) -> Result<(), RoundError> {
-        room::keep(&self.segments, bytes, &[])
-            .map(|_| ())
+    pub fn keep(&self, bytes: u64) -> Result<Option<String>, RoundError> {
+        let kept = self.segments.keep(bytes, &[]);
+        kept.map(|strange| strange.sentence(self.segments.directory()))
             .map_err(|source| self.failed(source))
     }
 }
@@ -339,6 +346,7 @@ fn has_started(thread: &ThreadRecord) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::room;
     use crate::summary::summary;
     use wakepath_scenario::PoliciesNeeded;
     use wakepath_verdict::{Judgement, Outcome, Reason};

@@ -2,6 +2,8 @@
 //! own beginning. It is written by a crash-safe log; it judges nothing and removes nothing.
 
 use crate::terms::{Described, Found};
+use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use wakepath_archive::{
     ArchiveError, Effective, Ending, Event, FactsTaken, LinesWriter, LogWriter, LoopLine,
@@ -15,6 +17,9 @@ use wakepath_timeline::{DueTimes, Sample};
 const MOST_LINES_BYTES: u64 = 4 << 20;
 /// Segments that may begin in the same second.
 const MOST_TRIES: u32 = 100;
+
+/// Where segments go, and what makes a directory there, which must not be there before.
+pub(crate) type Place<'a> = (&'a Directory, &'a dyn Fn(&str) -> io::Result<PathBuf>);
 
 /// One that is being written.
 pub(crate) struct Segment {
@@ -43,7 +48,7 @@ pub(crate) enum End {
 impl Segment {
     /// Begins one with this sample.
     pub(crate) fn begin(
-        segments: &Directory,
+        segments: Place<'_>,
         found: &Found,
         described: Described,
         (first, cycles): (&Sample, u64),
@@ -213,7 +218,7 @@ impl Segment {
 }
 
 /// A directory of its own, named by loop and time.
-fn make(segments: &Directory, name: &str) -> Result<(String, Directory), ArchiveError> {
+fn make((segments, new): Place<'_>, name: &str) -> Result<(String, Directory), ArchiveError> {
     let now = SystemTime::now();
     for later in 0..MOST_TRIES {
         let at = now + Duration::from_secs(later.into());
@@ -223,7 +228,7 @@ fn make(segments: &Directory, name: &str) -> Result<(String, Directory), Archive
             .filter(|of| !matches!(of, '-' | ':'))
             .collect();
         let name = format!("{}-{time}", file_name(name));
-        match segments.make_below(&name) {
+        match new(&name) {
             Ok(path) => return Ok((name, Directory::to_write(&path, Trust::Own)?)),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(error) => {

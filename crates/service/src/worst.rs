@@ -196,9 +196,9 @@ impl Worst {
 /// # Errors
 /// The system's, and where something else is in the file.
 pub fn read_worst(directory: &Path) -> io::Result<BTreeMap<String, Vec<WorstCycle>>> {
-    match std::fs::read(directory.join(NAME)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeMap::new()),
-        read => Ok(serde_json::from_slice(&read?)?),
+    match Directory::to_read(directory)?.read(NAME)? {
+        None => Ok(BTreeMap::new()),
+        Some(bytes) => Ok(serde_json::from_slice(&bytes)?),
     }
 }
 

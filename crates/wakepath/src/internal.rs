@@ -59,20 +59,26 @@ pub fn run(process: Internal) -> ExitCode {
         }
         Internal::ServiceKeeper {
             leave,
+            of,
             shared,
             order,
             directory,
         } => {
             take_name();
-            understood(&order).and_then(|order| service::keeper(leave, shared, &order, &directory))
+            understood(&order).and_then(|order| match leave {
+                true => service::leave(shared, &order, &directory),
+                false => service::keeper(of, shared, &order, &directory),
+            })
         }
         Internal::ServiceRecorder {
+            keeper,
             shared,
             order,
             directory,
         } => {
             take_name();
-            understood(&order).and_then(|order| service::recorder(shared, &order, &directory))
+            understood(&order)
+                .and_then(|order| service::recorder(keeper, shared, &order, &directory))
         }
         Internal::LabEmulator { parent, command } => emulator(parent, &command),
     };

@@ -5,7 +5,7 @@ mod entry;
 
 pub use entry::{Entry, Minute, RoundFinding};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 use wakepath_directory::Directory;
@@ -14,6 +14,8 @@ use wakepath_directory::Directory;
 const PREFIX: &str = "history-";
 /// What the file of a round is called, before its number.
 const ROUND: &str = "history-round-";
+/// Longest line that is read: a minute with all its counts takes some kilobytes.
+const MOST_LINE_BYTES: u64 = 1 << 20;
 /// Lines that wait for a disk without room; then the oldest go.
 const MOST_WAITING: usize = 2_000;
 
@@ -162,20 +164,23 @@ pub fn read_history(
     wants: impl Fn(&str) -> bool,
     mut each: impl FnMut(Entry),
 ) -> io::Result<u64> {
-    let mut names: Vec<_> = std::fs::read_dir(directory)?
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| name.starts_with(PREFIX) && name.ends_with(".log"))
-        .collect();
+    let directory = Directory::to_read(directory)?;
+    let mut names = directory.names()?;
+    names.retain(|name| name.starts_with(PREFIX) && name.ends_with(".log"));
     names.sort();
     let mut damaged = 0;
     for name in names {
-        let mut reader = BufReader::new(File::open(directory.join(name))?);
+        // What is no file of ours holds no line of the history.
+        let Ok(file) = directory.open(&name) else {
+            damaged += 1;
+            continue;
+        };
+        let mut reader = BufReader::new(file);
         let mut bytes = Vec::new();
         loop {
             bytes.clear();
-            if reader.read_until(b'\n', &mut bytes)? == 0 {
+            let mut line = reader.by_ref().take(MOST_LINE_BYTES);
+            if line.read_until(b'\n', &mut bytes)? == 0 {
                 break;
             }
             if bytes == b"\n" {

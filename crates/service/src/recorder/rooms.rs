@@ -2,7 +2,6 @@
 
 use super::{Recorder, Slot};
 use crate::replay::{self, Open};
-use crate::room;
 use std::io;
 
 impl Recorder<'_> {
@@ -40,11 +39,19 @@ impl Recorder<'_> {
         open.collect()
     }
 
-    pub(super) fn make_room(&self) -> io::Result<()> {
+    /// Removes the oldest segments. What else is beside them is named, each time that it changes.
+    pub(super) fn make_room(&mut self) -> io::Result<()> {
         let but: Vec<String> = self.open().into_iter().map(|of| of.segment).collect();
         // Those that are open grow by as much.
         let growing = self.segment_bytes() * (but.len() as u64).max(1);
         let most = self.settings.keep_bytes.saturating_sub(growing);
-        room::keep(&self.segments, most, &but).map(|_| ())
+        let strange = self.segments.keep(most, &but)?;
+        if strange != self.strange {
+            if let Some(sentence) = strange.sentence(self.segments.directory()) {
+                self.say(sentence);
+            }
+            self.strange = strange;
+        }
+        Ok(())
     }
 }

@@ -75,6 +75,9 @@ pub enum Internal {
         /// Starts itself again, so that it is nobody's child.
         #[arg(long)]
         leave: bool,
+        /// Number of a recorder that is there already, whose keeper has died.
+        #[arg(long)]
+        of: Option<u32>,
         /// Descriptor of the shared memory.
         shared: i32,
         /// What the recorder is told, as JSON.
@@ -84,6 +87,9 @@ pub enum Internal {
     },
     /// The recorder of a program in the field.
     ServiceRecorder {
+        /// Number of the keeper that starts it.
+        #[arg(long)]
+        keeper: i32,
         /// Descriptor of the shared memory.
         shared: i32,
         /// What it is told, as JSON.

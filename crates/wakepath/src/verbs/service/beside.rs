@@ -4,7 +4,11 @@
 use super::terms::FieldTerms;
 use super::{Order, READY, told};
 use crate::metrics::Listening;
+use crate::terminal::OneLine;
 use crate::view::{Lines, Shared, Standing, Time};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, getppid, pidfd_open};
+use rustix::time::Timespec;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use std::fs::File;
 use std::io::Write;
@@ -18,7 +22,7 @@ use std::time::Duration;
 use wakepath_directory::Directory;
 use wakepath_measure::{LiveFigures, own_executable};
 use wakepath_rt::{Preparation, attributes};
-use wakepath_service::Live;
+use wakepath_service::{Live, Settings};
 use wakepath_timeline::Policy;
 
 type Failure = Box<dyn std::error::Error>;
@@ -28,26 +32,46 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Keeps a recorder beside the program, whose descriptor is its standard input. With `leaves` it starts itself again
-/// and is gone, so that it is nobody's child.
-pub fn keeper(leaves: bool, shared: i32, order: &Order, directory: &Path) -> Result<(), Failure> {
+/// Starts the keeper and is gone, so that it is nobody's child.
+pub fn leave(shared: i32, order: &Order, directory: &Path) -> Result<(), Failure> {
     let mut itself = Command::new(own_executable());
-    let directory_words = told(shared, order, directory)?;
-    if leaves {
-        itself
-            .args(["internal", "service-keeper"])
-            .args(directory_words)
-            .process_group(0)
-            .spawn()?;
-        return Ok(());
-    }
+    itself
+        .args(["internal", "service-keeper"])
+        .args(told(shared, order, directory)?)
+        .process_group(0)
+        .spawn()?;
+    Ok(())
+}
+
+/// Keeps a recorder beside the program, whose descriptor is its standard input: one that is there, which started this
+/// keeper because the one before had died, or one that it starts.
+pub fn keeper(
+    of: Option<u32>,
+    shared: i32,
+    order: &Order,
+    directory: &Path,
+) -> Result<(), Failure> {
     stay()?;
     let process = std::io::stdin().as_fd().try_clone_to_owned()?;
     let mut order = order.clone();
+    if let Some(recorder) = of {
+        // One that is gone already leaves the same to do.
+        if let Some(recorder) = Pid::from_raw(recorder.cast_signed())
+            && let Ok(recorder) = pidfd_open(recorder, PidfdFlags::empty())
+        {
+            wait_for(&recorder)?;
+        }
+        if has_ended(&process) {
+            return Ok(());
+        }
+        crate::terminal::tell!("wakepath: recorder and keeper died; both are started again");
+        order.settings.resumes = true;
+    }
     for deaths in 1_u32.. {
         let mut recorder = Command::new(own_executable());
         recorder
-            .args(["internal", "service-recorder"])
+            .args(["internal", "service-recorder", "--keeper"])
+            .arg(std::process::id().to_string())
             .args(told(shared, &order, directory)?)
             .stdin(Stdio::from(process.try_clone()?));
         if order.settings.resumes {
@@ -71,6 +95,63 @@ pub fn keeper(leaves: bool, shared: i32, order: &Order, directory: &Path) -> Res
         std::thread::sleep((PAUSE * deaths).min(LONGEST_PAUSE));
     }
     Ok(())
+}
+
+/// Starts another keeper when the one that started this recorder has died: else nobody would start the recorder again.
+/// A thread that waits, and does nothing before.
+fn keep_the_keeper(
+    keeper: i32,
+    shared: i32,
+    order: &Order,
+    directory: &Path,
+) -> Result<(), Failure> {
+    let keeper = Pid::from_raw(keeper).ok_or("0 is no process")?;
+    let descriptor = pidfd_open(keeper, PidfdFlags::empty());
+    // As long as it is the parent, its number is nobody else's.
+    let is_it = getppid() == Some(keeper);
+    let process = std::io::stdin().as_fd().try_clone_to_owned()?;
+    let words = told(shared, order, directory)?;
+    let watch = move || -> std::io::Result<()> {
+        if let (Ok(descriptor), true) = (descriptor, is_it) {
+            wait_for(&descriptor)?;
+        }
+        for deaths in 1_u32.. {
+            std::thread::sleep((PAUSE * deaths).min(LONGEST_PAUSE));
+            if has_ended(&process) {
+                break;
+            }
+            let mut another = Command::new(own_executable());
+            another
+                .args(["internal", "service-keeper", "--of"])
+                .arg(std::process::id().to_string())
+                .args(&words)
+                .stdin(Stdio::from(process.try_clone()?))
+                .stdout(Stdio::null())
+                .process_group(0);
+            another.spawn()?.wait()?;
+        }
+        Ok(())
+    };
+    std::thread::Builder::new()
+        .name("keeper".into())
+        .spawn(watch)?;
+    Ok(())
+}
+
+/// Waits until a process has ended, by its descriptor.
+fn wait_for(process: &impl AsFd) -> std::io::Result<()> {
+    let wait = || poll(&mut [PollFd::new(process, PollFlags::IN)], None);
+    rustix::io::retry_on_intr(wait)?;
+    Ok(())
+}
+
+fn has_ended(process: &impl AsFd) -> bool {
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let mut asked = [PollFd::new(process, PollFlags::IN)];
+    matches!(poll(&mut asked, Some(&now)), Ok(ready) if ready > 0)
 }
 
 /// Lets go of the pipe to who started this process.
@@ -98,10 +179,10 @@ pub(super) fn stay() -> Result<(), Failure> {
 }
 
 /// Records until the program has ended, whose descriptor is its standard input.
-pub fn recorder(shared: i32, order: &Order, directory: &Path) -> Result<(), Failure> {
+pub fn recorder(keeper: i32, shared: i32, order: &Order, directory: &Path) -> Result<(), Failure> {
     stay()?;
     // Nothing that this process waits for may wait for it.
-    let outcome = recorded(shared, order, directory);
+    let outcome = recorded(keeper, shared, order, directory);
     if let Err(error) = &outcome
         && !order.settings.resumes
     {
@@ -110,13 +191,13 @@ pub fn recorder(shared: i32, order: &Order, directory: &Path) -> Result<(), Fail
     outcome
 }
 
-fn recorded(shared: i32, order: &Order, directory: &Path) -> Result<(), Failure> {
+fn recorded(keeper: i32, shared: i32, order: &Order, directory: &Path) -> Result<(), Failure> {
     let memory = wakepath_measured_loop::shared_memory(shared)?;
     let trust = super::super::measured::trust(order.trusts_directory);
     let directory = Directory::to_write(directory, trust)?;
     let mut standing = Standing::new(Lines::Threads, Time::Open);
     standing.what.clone_from(&order.program);
-    standing.recording = directory.path().display().to_string();
+    standing.recording = directory.path().in_one_line();
     let standing = Shared::new(standing);
     let served = order.metrics.as_deref().map(Listening::at).transpose();
     let served = match served {
@@ -132,6 +213,17 @@ fn recorded(shared: i32, order: &Order, directory: &Path) -> Result<(), Failure>
         .map(|listening| listening.serve(standing.clone(), &cpus))
         .transpose()?;
     let terms = FieldTerms::of(order)?;
+    let resumed = Order {
+        settings: Settings {
+            resumes: true,
+            ..order.settings.clone()
+        },
+        ..order.clone()
+    };
+    // Without it a recorder that dies later is not started again; that is no reason to record nothing.
+    if let Err(error) = keep_the_keeper(keeper, shared, &resumed, directory.path()) {
+        crate::terminal::tell!("wakepath: the recorder's keeper is not watched: {error}");
+    }
     let process = std::io::stdin();
     wakepath_service::record(
         &memory,

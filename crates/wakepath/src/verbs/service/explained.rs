@@ -3,6 +3,7 @@
 
 use super::super::{Outcome, explain, opened, print_result};
 use crate::command_line::Explain;
+use crate::terminal::OneLine;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_explain::LateCycle;
@@ -20,7 +21,7 @@ const NO_EVENTS: &str = "not explained: no kernel events around it; they were lo
 
 /// Explains the worst cycles of each loop, the worst first; those whose events don't reach them are named so.
 pub fn explain_worst(directory: &Path, arguments: &Explain) -> Outcome {
-    let place = directory.display();
+    let place = directory.in_one_line();
     if arguments.cycle.is_some() || arguments.perfetto.is_some() {
         return Err(format!(
             "{place}: is a service's; name one of its runs for that: {place}/worst/NAME or {place}/segments/NAME"

@@ -9,7 +9,7 @@ mod rounds;
 pub(super) mod shown;
 mod terms;
 
-pub use beside::{keeper, recorder};
+pub use beside::{keeper, leave, recorder};
 pub use explained::explain_worst;
 pub use from_within::from_within;
 pub use order::Order;

@@ -11,7 +11,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
-use wakepath_service::{JudgedLoops, LoopSummary, Summary, WorstCycle, read_worst, summary};
+use wakepath_service::{
+    JudgedLoops, LoopSummary, Summary, WorstCycle, is_recorded, read_worst, summary,
+};
 use wakepath_statistics::Quantile;
 use wakepath_timeline::count::{count, counted};
 use wakepath_timeline::duration::{length, long, short};
@@ -93,7 +95,12 @@ fn text(
         return format!("{place}: nothing is recorded yet\n");
     };
     let lasted = long(last.saturating_sub(first) as f64 / 1e9);
+    let is_unrecorded = summary.rounds.is_none() && !is_recorded(directory);
     let runs = match summary.is_running {
+        true if is_unrecorded => {
+            "; not ended, and nothing records it: recorder and keeper were killed, or all of it was; start \
+             the program again to record it"
+        }
         true => "; not ended",
         false => "",
     };
