@@ -12,7 +12,7 @@ pub(crate) fn sha256_of_bytes(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
-/// SHA-256 of a file's content, in hexadecimal digits.
+/// SHA-256 of the content of a file that a person named, in hexadecimal digits.
 ///
 /// # Errors
 /// [`ArchiveError::Io`] where it can't be read.

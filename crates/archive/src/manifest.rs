@@ -2,7 +2,7 @@
 //! once, seals itself with a digest and lists every other file with its own.
 
 use std::fmt;
-use std::io::Read;
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -299,11 +299,9 @@ impl Manifest {
     /// [`Manifest::read`] in an open directory.
     pub(crate) fn read_in(directory: &Directory) -> Result<Self> {
         let path = directory.path_of(MANIFEST_NAME);
-        let mut bytes = Vec::new();
-        directory
-            .open(MANIFEST_NAME)
-            .and_then(|mut file| file.read_to_end(&mut bytes))
-            .map_err(|e| ArchiveError::io("read the manifest", &path, e))?;
+        let read = directory.read(MANIFEST_NAME);
+        let bytes = read.and_then(|bytes| bytes.ok_or_else(|| io::ErrorKind::NotFound.into()));
+        let bytes = bytes.map_err(|e| ArchiveError::io("read the manifest", &path, e))?;
         Self::from_bytes(&bytes, &path)
     }
 

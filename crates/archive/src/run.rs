@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use wakepath_directory::Directory;
@@ -150,6 +151,14 @@ impl Run {
     /// The directory.
     pub fn directory(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// Reads a file that lies beside the samples, as its explanation does; `None` where there is none.
+    ///
+    /// # Errors
+    /// As [`Directory::read`].
+    pub fn read_beside(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        self.directory.read(name)
     }
 
     /// All samples of one thread in one segment, by cycle.

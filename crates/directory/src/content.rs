@@ -3,11 +3,11 @@
 //! since nothing can be said of it for good.
 
 use crate::error::DirectoryError;
-use rustix::fs::OFlags;
+use crate::regular::regular;
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// Deeper than this nothing of ours lies.
@@ -39,6 +39,37 @@ pub fn content(directory: &Path, but: &str) -> Result<Vec<ContentFile>, Director
     Ok(found)
 }
 
+/// Every directory below that holds nothing, in the order of their names, each with `/` at its end: no
+/// file of [`content`] shows it.
+///
+/// # Errors
+/// As [`content`].
+pub fn empty_directories(directory: &Path) -> Result<Vec<String>, DirectoryError> {
+    let mut found = Vec::new();
+    let mut open = vec![(directory.to_owned(), String::new())];
+    while let Some((path, below)) = open.pop() {
+        let failed = |error| DirectoryError::io("list the directory", path.clone(), error);
+        let mut is_empty = true;
+        for entry in fs::read_dir(&path).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            is_empty = false;
+            if entry.file_type().map_err(failed)?.is_dir() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                open.push((entry.path(), format!("{below}{name}/")));
+            }
+        }
+        if open.len() > MOST_FILES || below.matches('/').count() > DEEPEST + 1 {
+            let why = "too many directories";
+            return Err(DirectoryError::NotPlain { path, why });
+        }
+        if is_empty && !below.is_empty() {
+            found.push(below);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
 fn look(
     directory: &Path,
     below: &str,
@@ -47,6 +78,7 @@ fn look(
     found: &mut Vec<ContentFile>,
 ) -> Result<(), DirectoryError> {
     let failed = |error| DirectoryError::io("list the directory", directory, error);
+    let held = File::open(directory).map_err(failed)?;
     for entry in fs::read_dir(directory).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let path = entry.path();
@@ -83,11 +115,10 @@ fn look(
             return Err(refused("too many files"));
         }
         // What was a file a moment ago may be a link or a pipe by now.
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let file = OpenOptions::new()
-            .read(true)
-            .custom_flags(flags.bits().cast_signed())
-            .open(&path)
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let opened = openat(CWD, &path, flags, Mode::empty()).map_err(io::Error::from);
+        let file = opened
+            .and_then(|file| regular(file, &held))
             .map_err(|error| DirectoryError::io("read", path.clone(), error))?;
         let bytes = file.metadata().map_err(failed)?.len();
         found.push(ContentFile {
@@ -137,6 +168,14 @@ mod tests {
         assert_eq!(names, [("b", 3), ("figures/a", 0), ("figures/seal", 3)]);
         // FIPS 180-4's example.
         assert!(found[0].sha256.starts_with("ba7816bf8f01cfea"));
+
+        fs::create_dir_all(place.join("figures/empty")).unwrap();
+        fs::create_dir(place.join("added")).unwrap();
+        assert_eq!(content(place, "seal").unwrap(), found);
+        assert_eq!(
+            empty_directories(place).unwrap(),
+            ["added/", "figures/empty/"]
+        );
 
         std::os::unix::fs::symlink("b", place.join("link")).unwrap();
         let said = content(place, "seal").unwrap_err().to_string();

@@ -1,7 +1,7 @@
 //! The directory itself: opened, looked at, and everything that is done in it.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::fs::{self, AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::faults::{Faults, Operation, Seam};
 use crate::file::NewFile;
+use crate::regular::{refused, regular};
 use crate::{DirectoryError, Trust};
 
 /// Rights of a directory that is made here: never writable by others, whatever the umask.
@@ -18,6 +19,8 @@ const RIGHTS: u32 = 0o755;
 pub(crate) const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
+/// Longest file that is read in one piece.
+const MOST_BYTES: u64 = 256 << 20;
 /// Tries for a name that nobody else has taken.
 const MOST_ALIKE: u32 = 10_000;
 
@@ -26,26 +29,29 @@ const MOST_ALIKE: u32 = 10_000;
 pub struct Directory {
     descriptor: Arc<OwnedFd>,
     path: PathBuf,
-    follows_links: bool,
     seam: Seam,
 }
 
 impl Directory {
-    /// Opens a directory for reading alone. Links to its files are followed: archives may keep the
-    /// bytes elsewhere.
+    /// Opens a directory for reading alone, whoever may write in it.
     ///
     /// # Errors
     /// The system's.
     pub fn to_read(path: &Path) -> io::Result<Self> {
-        let descriptor = fs::open(path, OPEN, Mode::empty())?;
-        Ok(Self {
-            follows_links: true,
-            ..Self::held(descriptor, path)
-        })
+        Ok(Self::held(fs::open(path, OPEN, Mode::empty())?, path))
     }
 
-    /// Opens a directory that is there, to write in it. No link in it is followed, in reading
-    /// neither.
+    /// Opens a directory below this one; a link in its place is refused.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn below(&self, name: &str) -> io::Result<Self> {
+        let flags = OPEN | OFlags::NOFOLLOW;
+        let descriptor = fs::openat(&self.descriptor, plain(name)?, flags, Mode::empty())?;
+        Ok(Self::held(descriptor, &self.path_of(name)))
+    }
+
+    /// Opens a directory that is there, to write in it.
     ///
     /// # Errors
     /// [`DirectoryError::NotOurs`] as `trust` has it, and the system's.
@@ -81,6 +87,19 @@ impl Directory {
         }
     }
 
+    /// As [`Directory::make`], for files that anybody knows the names of: a link in the directory's place
+    /// is refused.
+    ///
+    /// # Errors
+    /// As [`Directory::make`], and [`DirectoryError::NotADirectory`].
+    pub fn make_for_files(path: &Path, trust: Trust) -> Result<Self, DirectoryError> {
+        let is_link = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+        match is_link {
+            true => Err(DirectoryError::NotADirectory { path: path.into() }),
+            false => Self::make(path, trust),
+        }
+    }
+
     /// Makes a directory that was not there before: of this name, or of this name and `-2`, `-3`
     /// and so on. Two that ask at once get two.
     ///
@@ -110,7 +129,6 @@ impl Directory {
         Self {
             descriptor: Arc::new(descriptor),
             path: path.to_owned(),
-            follows_links: false,
             seam: Seam::default(),
         }
     }
@@ -144,8 +162,11 @@ impl Directory {
             OPEN | OFlags::NOFOLLOW,
             Mode::empty(),
         );
-        let descriptor = opened.map_err(|_| DirectoryError::NotADirectory {
-            path: path.to_owned(),
+        let descriptor = opened.map_err(|error| match error {
+            Errno::LOOP | Errno::NOTDIR | Errno::NOENT => DirectoryError::NotADirectory {
+                path: path.to_owned(),
+            },
+            error => DirectoryError::io("open the directory", path, error.into()),
         })?;
         self.sync()
             .map_err(|error| DirectoryError::io("sync the directory", &self.path, error))?;
@@ -197,17 +218,22 @@ impl Directory {
         }
     }
 
-    /// Reads a whole file; `None` where there is none.
+    /// Reads a whole file of up to 256 MiB; `None` where there is none.
     ///
     /// # Errors
-    /// As [`Directory::open`].
+    /// As [`Directory::open`], and for a longer one.
     pub fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        let mut file = match self.open(name) {
+        let file = match self.open(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened?,
         };
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
+        // It may grow meanwhile.
+        let is_long = file.metadata()?.len() > MOST_BYTES;
+        if is_long || file.take(MOST_BYTES + 1).read_to_end(&mut bytes)? as u64 > MOST_BYTES {
+            let why = format!("is longer than {} MiB", MOST_BYTES >> 20);
+            return Err(refused(&why));
+        }
         Ok(Some(bytes))
     }
 
@@ -242,10 +268,10 @@ impl Directory {
         self.create_new(name, 0o644)
     }
 
-    /// Opens a plain file for reading.
+    /// Opens a file for reading: this is how every file of a run is opened, and no other way.
     ///
     /// # Errors
-    /// The system's; for a link, where links are not followed, and for what is no plain file.
+    /// The system's; for a link, and for what is no regular file of this user's, the directory's or root's.
     pub fn open(&self, name: &str) -> io::Result<File> {
         self.open_with(name, OFlags::RDONLY)
     }
@@ -261,18 +287,13 @@ impl Directory {
     fn open_with(&self, name: &str, flags: OFlags) -> io::Result<File> {
         self.seam.pass(Operation::Open)?;
         // A pipe in its place must not keep the reader waiting.
-        let mut flags = flags | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        if !self.follows_links {
-            flags |= OFlags::NOFOLLOW;
-        }
-        let file = match fs::openat(&self.descriptor, plain(name)?, flags, Mode::empty()) {
-            Ok(file) => file,
-            Err(Errno::LOOP) if !self.follows_links => return Err(no_plain_file("a link")),
-            Err(error) => return Err(error.into()),
-        };
-        match FileType::from_raw_mode(fs::fstat(&file)?.st_mode) {
-            FileType::RegularFile => Ok(File::from(file)),
-            _ => Err(no_plain_file("no plain file")),
+        let flags = flags | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOFOLLOW;
+        match fs::openat(&self.descriptor, plain(name)?, flags, Mode::empty()) {
+            Ok(file) => regular(file, &*self.descriptor),
+            Err(Errno::LOOP) => Err(refused("a link is in its place; look who made it")),
+            // What a socket or a pipe without a reader answers.
+            Err(Errno::NXIO) => Err(refused("no plain file is in its place; look who made it")),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -289,7 +310,7 @@ impl Directory {
         Ok(self.open(name)?.metadata()?.len())
     }
 
-    /// All names in it but `.` and `..`, in no order; names that are not UTF-8 are left out.
+    /// All names in it but `.` and `..`, in no order, with replacement characters for what is not UTF-8.
     ///
     /// # Errors
     /// The system's.
@@ -375,15 +396,101 @@ impl AsFd for Directory {
 /// A name leads nowhere else.
 fn plain(name: &str) -> io::Result<&str> {
     match name {
-        "" | "." | ".." => Err(no_plain_file("no file name")),
-        _ if name.contains('/') => Err(no_plain_file("no plain file name")),
+        "" | "." | ".." => Err(refused("is no file name")),
+        _ if name.contains('/') => Err(refused("is no plain file name")),
         _ => Ok(name),
     }
 }
 
-fn no_plain_file(what: &str) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidInput,
-        format!("{what} is in its place; look who made it"),
-    )
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{chown, symlink};
+    use std::os::unix::net::UnixListener;
+
+    /// What is in a file's place, and how it is put there.
+    type Planted = (&'static str, fn(&Path));
+
+    fn pipe(path: &Path) {
+        fs::mkfifoat(fs::CWD, path, Mode::from_raw_mode(0o644)).unwrap();
+    }
+
+    fn hole(path: &Path) {
+        File::create(path).unwrap().set_len(1 << 40).unwrap();
+    }
+
+    fn hole_behind_bytes(path: &Path) {
+        std::fs::write(path, [7; 8192]).unwrap();
+        File::options()
+            .write(true)
+            .open(path)
+            .unwrap()
+            .set_len(1 << 40)
+            .unwrap();
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_refused_at_once() {
+        let planted: [Planted; 7] = [
+            ("pipe", pipe),
+            ("link", |path| symlink("/dev/zero", path).unwrap()),
+            ("link to nothing", |path| symlink("nothing", path).unwrap()),
+            ("directory", |path| std::fs::create_dir(path).unwrap()),
+            ("socket", |path| drop(UnixListener::bind(path).unwrap())),
+            ("hole", hole),
+            ("bytes and a hole", hole_behind_bytes),
+        ];
+        let place = tempfile::tempdir().unwrap();
+        for (what, plant) in planted {
+            plant(&place.path().join(what));
+            for directory in [
+                Directory::to_read(place.path()).unwrap(),
+                Directory::to_write(place.path(), Trust::Any).unwrap(),
+            ] {
+                let refused = [
+                    directory.open(what).map(drop),
+                    directory.read(what).map(drop),
+                    directory.length(what).map(drop),
+                ];
+                for refused in refused {
+                    let kind = refused.unwrap_err().kind();
+                    assert_eq!(kind, io::ErrorKind::InvalidInput, "{what}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_file_may_have_holes_and_a_long_one_is_not_read_in_one_piece() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::to_read(place.path()).unwrap();
+        let of = |name: &str, bytes: u64| {
+            let file = File::create(place.path().join(name)).unwrap();
+            file.set_len(bytes).unwrap();
+            file
+        };
+        of("small", 1 << 20);
+        assert_eq!(directory.read("small").unwrap().unwrap().len(), 1 << 20);
+        let long = of("long", MOST_BYTES + 1);
+        if fs::fallocate(&long, fs::FallocateFlags::empty(), 0, MOST_BYTES + 1).is_ok() {
+            directory.open("long").unwrap();
+            let error = directory.read("long").unwrap_err().to_string();
+            assert_eq!(error, "is longer than 256 MiB");
+        }
+    }
+
+    #[test]
+    fn a_file_of_a_third_user_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::write(place.path().join("a"), "a").unwrap();
+        let directory = Directory::to_read(place.path()).unwrap();
+        assert_eq!(directory.read("a").unwrap().unwrap(), b"a");
+        // Only root can give files away.
+        if chown(place.path().join("a"), Some(65_533), None).is_ok() {
+            let error = directory.read("a").unwrap_err().to_string();
+            assert!(error.starts_with("belongs to user 65533"), "{error}");
+            chown(place.path(), Some(65_533), None).unwrap();
+            directory.read("a").unwrap();
+        }
+    }
 }

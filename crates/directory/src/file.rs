@@ -98,13 +98,111 @@ impl Drop for NewFile {
 /// When it can't be written; what was there before is there still.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DirectoryError> {
     let failed = |source| DirectoryError::io("write", path, source);
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
-    Directory::to_write(parent, Trust::Any)?
-        .put(name, bytes)
-        .map_err(failed)
+    let mut file = WholeFile::create(path)?;
+    file.write_all(bytes).map_err(failed)?;
+    file.finish()
+}
+
+/// A file that a person named, written piece by piece and put in place by [`WholeFile::finish`]; before
+/// that, what was there before is there still. A link in its place is replaced, not followed.
+#[derive(Debug)]
+pub struct WholeFile {
+    directory: Directory,
+    name: String,
+    file: Option<NewFile>,
+}
+
+impl WholeFile {
+    /// Begins it under a temporary name beside its own.
+    ///
+    /// # Errors
+    /// When the directory can't be had or the file not be made.
+    pub fn create(path: &Path) -> Result<Self, DirectoryError> {
+        let failed = |source| DirectoryError::io("write", path, source);
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let name = path.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
+        let directory = Directory::to_write(parent, Trust::Any)?;
+        let file = directory.create_anew(&partial(name)).map_err(failed)?;
+        Ok(Self {
+            directory,
+            name: name.to_owned(),
+            file: Some(file),
+        })
+    }
+
+    /// Waits until the disk has its bytes, and puts it in place.
+    ///
+    /// # Errors
+    /// The system's; nothing of it is left then, as far as that can be done.
+    pub fn finish(mut self) -> Result<(), DirectoryError> {
+        let mut file = self.file.take();
+        let put = |file: &mut NewFile| {
+            file.sync()?;
+            self.directory.rename(&partial(&self.name), &self.name)?;
+            self.directory.sync()
+        };
+        let outcome = file.as_mut().map_or(Ok(()), put);
+        if outcome.is_err() {
+            // The error is told; that the partial stays changes nothing about it.
+            let _ = self.directory.remove(&partial(&self.name));
+        }
+        let path = self.directory.path_of(&self.name);
+        outcome.map_err(|source| DirectoryError::io("write", path, source))
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.as_mut().map_or(Ok(0), |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for WholeFile {
+    /// One that was given up leaves nothing.
+    fn drop(&mut self) {
+        if self.file.take().is_some() {
+            let _ = self.directory.remove(&partial(&self.name));
+        }
+    }
+}
+
+fn partial(name: &str) -> String {
+    format!("{name}.partial")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn a_file_is_put_in_place_whole_and_never_through_a_link() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("timeline.pftrace");
+        let theirs = place.path().join("theirs");
+        std::fs::write(&theirs, "theirs").unwrap();
+        symlink(&theirs, &path).unwrap();
+        symlink(&theirs, place.path().join("timeline.pftrace.partial")).unwrap();
+        let mut file = WholeFile::create(&path).unwrap();
+        file.write_all(b"half").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"theirs", "not in place yet");
+        drop(file);
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 2);
+
+        replace(&path, b"whole").unwrap();
+        assert_eq!(std::fs::read(&theirs).unwrap(), b"theirs");
+        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+        let found = std::fs::symlink_metadata(&path).unwrap();
+        assert!(found.is_file());
+        assert_eq!(found.permissions().mode() & 0o022, 0);
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 2);
+    }
 }

@@ -12,13 +12,14 @@ mod error;
 mod faults;
 mod file;
 mod private;
+mod regular;
 mod trust;
 
 pub use beneath::beneath;
-pub use content::{ContentFile, content};
+pub use content::{ContentFile, content, empty_directories};
 pub use directory::Directory;
 pub use error::DirectoryError;
 pub use faults::{Fault, Faults, Operation};
-pub use file::{NewFile, replace};
+pub use file::{NewFile, WholeFile, replace};
 pub use private::Private;
 pub use trust::Trust;

@@ -4,6 +4,7 @@
 use crate::protocol::{Order, Reply};
 use crate::steps::{Pair, StepError};
 use std::io::{BufRead, Write};
+use std::thread::Builder;
 use wakepath_rt::{Prepared, guard};
 
 type Failure = Box<dyn std::error::Error>;
@@ -53,7 +54,8 @@ fn ready(order: &Order) -> Result<(Pair, Prepared), StepError> {
     guard::set(order.guard_us, None)?;
     let pair = Pair::request(order)?;
     let tried = std::thread::scope(|scope| {
-        let tried = scope.spawn(|| order.preparation.apply());
+        let tried = Builder::new().spawn_scoped(scope, || order.preparation.apply());
+        let tried = tried.map_err(StepError::NotStarted)?;
         tried.join().map_err(|_| StepError::Panicked)
     });
     Ok((pair, tried??))

@@ -7,6 +7,7 @@ use crate::output::Output;
 use crate::protocol::{Order, StepOrder};
 use crate::record::{DrivenEdge, Edge, PinStep};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
 use std::time::Duration;
 use wakepath_rt::{Cycles, PrepareError, WaitError, clock, guard};
 use wakepath_timeline::DueTimes;
@@ -31,6 +32,8 @@ pub(crate) enum StepError {
     Guard(#[from] guard::GuardError),
     #[error("the guard stopped the loop: it took the CPU without sleeping")]
     GuardTripped,
+    #[error("a thread of the loop can't be started: {0}")]
+    NotStarted(#[source] std::io::Error),
     #[error("a thread of the loop panicked")]
     Panicked,
 }
@@ -81,13 +84,17 @@ impl Pair {
         let ended = AtomicBool::new(false);
         let (output, edges, high) = (&self.output, &self.edges, self.high);
         let (driven, seen) = std::thread::scope(|scope| {
-            let taking = scope.spawn(|| take(edges, order, step, &ended));
-            let driving = scope.spawn(|| {
+            let taking = Builder::new()
+                .spawn_scoped(scope, || take(edges, order, step, &ended))
+                .map_err(StepError::NotStarted)?;
+            let driving = Builder::new().spawn_scoped(scope, || {
                 let driven = drive(output, order, step, high);
                 ended.store(true, Ordering::Release);
                 driven
             });
-            let driven = driving.join().map_err(|_| StepError::Panicked);
+            let driven = driving
+                .map_err(StepError::NotStarted)
+                .and_then(|driving| driving.join().map_err(|_| StepError::Panicked));
             // Whatever became of the loop, its reader must not wait for it.
             ended.store(true, Ordering::Release);
             let taken = taking.join().map_err(|_| StepError::Panicked);

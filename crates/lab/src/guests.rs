@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 use std::time::{Duration, SystemTime};
 use wakepath_archive::{EMULATOR_NAME, Emulator, GuestAdditions};
 
@@ -94,25 +95,30 @@ pub fn carry_out(
 ) -> Vec<Result<()>> {
     let next = AtomicUsize::new(0);
     let ended: Mutex<HashMap<usize, Result<()>>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..beside.clamp(1, guests.len().max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(guest) = guests.get(index) else {
-                        break;
-                    };
-                    let outcome = one(guest, qemu, limit, host, stopped);
-                    (host.tell)(&match &outcome {
-                        Ok(()) => format!("{}: done", guest.name),
-                        Err(error) => format!("{}: {error}", guest.name),
-                    });
-                    if let Ok(mut ended) = ended.lock() {
-                        ended.insert(index, outcome);
-                    }
-                }
+    let attend = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(guest) = guests.get(index) else {
+                break;
+            };
+            let outcome = one(guest, qemu, limit, host, stopped);
+            (host.tell)(&match &outcome {
+                Ok(()) => format!("{}: done", guest.name),
+                Err(error) => format!("{}: {error}", guest.name),
             });
+            if let Ok(mut ended) = ended.lock() {
+                ended.insert(index, outcome);
+            }
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..beside.min(guests.len()) {
+            // Where the system gives no more threads, those that there are do it all.
+            if Builder::new().spawn_scoped(scope, attend).is_err() {
+                break;
+            }
+        }
+        attend();
     });
     let mut ended = ended.into_inner().unwrap_or_default();
     (0..guests.len())

@@ -26,7 +26,7 @@ pub fn run_started(
             version: VERSION.into(),
             commit: Some(env!("WAKEPATH_COMMIT").into()),
         },
-        command: without_parts(std::env::args()),
+        command: without_parts(own_words()),
         started,
         scenario: ScenarioText {
             name: scenario.name.clone(),
@@ -49,6 +49,11 @@ pub fn without_parts(mut words: impl Iterator<Item = String>) -> Vec<String> {
         }
     }
     kept
+}
+
+/// The command line as text. A path that is no UTF-8 is told as far as it is.
+pub fn own_words() -> impl Iterator<Item = String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Which runs there are at hand, and which one is meant: by its place, its number in the list, a
 //! part of its name, or the latest that has ended where nothing is said. It reads none of them.
 
+use crate::terminal::OneLine;
 use crate::terminal::tell;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -19,8 +20,10 @@ const NAMED: usize = 4;
 /// A run below [`HOME`], or beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Its place below [`HOME`], or its name beside it.
+    /// Its place below [`HOME`], or its name beside it, as text.
     pub name: String,
+    /// The same as the file system has it, which need not be text.
+    place: PathBuf,
     /// When it began, as far as its name or its files tell: sorts as time does.
     began: String,
     /// Not below [`HOME`], but beside it.
@@ -31,8 +34,8 @@ impl Found {
     /// Its directory.
     pub fn directory(&self) -> PathBuf {
         match self.is_beside {
-            true => PathBuf::from(&self.name),
-            false => Path::new(HOME).join(&self.name),
+            true => self.place.clone(),
+            false => Path::new(HOME).join(&self.place),
         }
     }
 }
@@ -40,10 +43,26 @@ impl Found {
 /// All runs below the working directory's [`HOME`] and in the working directory itself, the latest first.
 pub fn all() -> Vec<Found> {
     let mut found = Vec::new();
-    look(Path::new(HOME), Path::new(""), 0, &mut found);
+    if home_can_be_used().is_ok() {
+        look(Path::new(HOME), Path::new(""), 0, &mut found);
+    }
     found.extend(beside());
     found.sort_by(|a, b| b.began.cmp(&a.began).then_with(|| b.name.cmp(&a.name)));
     found
+}
+
+/// Root follows no link that somebody may have put in [`HOME`]'s place.
+///
+/// # Errors
+/// What is there instead, in one line.
+pub fn home_can_be_used() -> Result<(), String> {
+    let is_link = std::fs::symlink_metadata(HOME).is_ok_and(|home| home.is_symlink());
+    match is_link && rustix::process::geteuid().is_root() {
+        false => Ok(()),
+        true => Err(format!(
+            "{HOME}: a link, which root does not follow; name the directory of a run with --directory"
+        )),
+    }
 }
 
 /// Runs that lie in the working directory itself, where `--directory` put them.
@@ -51,13 +70,15 @@ fn beside() -> Vec<Found> {
     let entries = std::fs::read_dir(".").into_iter().flatten().flatten();
     let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let found = directories.filter_map(|entry| {
-        let name = entry.file_name().into_string().ok()?;
+        let place = PathBuf::from(entry.file_name());
+        let name = place.to_string_lossy().into_owned();
         let file = FILES.iter().map(|file| entry.path().join(file));
-        let file = file.into_iter().find(|file| file.is_file())?;
+        let file = file.into_iter().find(|file| is_there(file))?;
         let began = began(&name, &file);
         let is_beside = true;
         Some(Found {
             name,
+            place,
             began,
             is_beside,
         })
@@ -65,10 +86,15 @@ fn beside() -> Vec<Found> {
     found.collect()
 }
 
+/// What makes a run is listed whatever it is; what is no plain file is said when the run is opened.
+fn is_there(file: &Path) -> bool {
+    file.symlink_metadata().is_ok_and(|found| !found.is_dir())
+}
+
 /// When a run began: as its name says, or else its file.
 fn began(name: &str, file: &Path) -> String {
     time_in(name).unwrap_or_else(|| {
-        let changed = file.metadata().and_then(|data| data.modified());
+        let changed = file.symlink_metadata().and_then(|data| data.modified());
         compact(changed.unwrap_or(SystemTime::UNIX_EPOCH))
     })
 }
@@ -78,14 +104,15 @@ fn look(home: &Path, below: &Path, depth: usize, found: &mut Vec<Found>) {
     if let Some(file) = FILES
         .iter()
         .map(|name| directory.join(name))
-        .find(|f| f.is_file())
+        .find(|file| is_there(file))
     {
-        let name = below.display().to_string();
+        let name = below.to_string_lossy().into_owned();
         let began = began(&name, &file);
         if !name.is_empty() {
             let is_beside = false;
             found.push(Found {
                 name,
+                place: below.to_owned(),
                 began,
                 is_beside,
             });
@@ -139,7 +166,7 @@ pub fn find(word: Option<&Path>) -> Result<PathBuf, String> {
     match Run::writer(&directory) {
         Some(by) if word.is_some() => Err(format!(
             "{}: this run is still under way ({by} writes it): ask again when it has ended",
-            one_line(&directory.display().to_string())
+            directory.in_one_line()
         )),
         _ => Ok(directory),
     }
@@ -198,11 +225,11 @@ pub fn latest<const MANY: usize>() -> Result<[PathBuf; MANY], String> {
         ([], _) => format!("only {found} run below {HOME} here, and {MANY} are needed"),
         ([first, ..], 0) => format!(
             "no run here has ended yet: {} is still under way; ask again when it has ended",
-            one_line(&first.display().to_string())
+            first.in_one_line()
         ),
         ([first, ..], _) => format!(
             "only {found} run here has ended, and {MANY} are needed: {} is still under way",
-            one_line(&first.display().to_string())
+            first.in_one_line()
         ),
     })
 }
@@ -269,7 +296,7 @@ pub fn word_for(directory: &Path) -> String {
     let Ok(below) = directory.strip_prefix(HOME) else {
         return directory.display().to_string();
     };
-    let is_this = |run: &Found| Path::new(&run.name) == below;
+    let is_this = |run: &Found| run.place == below;
     let latest = all()
         .into_iter()
         .find(|run| is_this(run) || Run::writer(&run.directory()).is_none());
@@ -287,6 +314,7 @@ mod tests {
         let found = |name: &&str| Found {
             is_beside: false,
             name: (*name).to_owned(),
+            place: PathBuf::from(name),
             began: String::new(),
         };
         names.iter().map(found).collect()

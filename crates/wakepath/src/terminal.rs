@@ -12,9 +12,10 @@ pub use area::{Area, size};
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use wakepath_report::Style;
 use wakepath_timeline::columns::folded;
-use wakepath_timeline::is_unprintable;
+use wakepath_timeline::{is_unprintable, one_line};
 
 /// Says one line on standard error.
 macro_rules! tell {
@@ -118,7 +119,9 @@ fn laid_for_complaints(text: &str) -> String {
 /// Why a verb failed. A scenario's faults take a line each; those after the first are set in, so
 /// that none looks like a result.
 pub fn tell_failure(error: &dyn std::fmt::Display) {
-    let text = without_numbers(&error.to_string());
+    let text = error.to_string();
+    let limit = crate::limits::named(&text).map_or(String::new(), |limit| format!("; {limit}"));
+    let text = without_numbers(text.trim_end()) + &limit;
     tell_text(&format!(
         "wakepath: {}\n",
         text.trim_end().replace('\n', "\n  ")
@@ -168,6 +171,18 @@ fn unless_closed(outcome: io::Result<()>) -> io::Result<()> {
     match outcome {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         outcome => outcome,
+    }
+}
+
+/// A path for people: whoever named its directories neither steers a terminal nor forges a line.
+pub trait OneLine {
+    /// It as one line, replacement characters for what must not be shown.
+    fn in_one_line(&self) -> String;
+}
+
+impl OneLine for Path {
+    fn in_one_line(&self) -> String {
+        one_line(&self.display().to_string())
     }
 }
 

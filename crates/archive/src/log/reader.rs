@@ -65,19 +65,10 @@ pub struct LogReader<R> {
 }
 
 impl LogReader<File> {
-    /// Opens a log.
-    ///
-    /// # Errors
-    /// [`ArchiveError::Io`], and as [`LogReader::new`].
-    pub fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|e| ArchiveError::io("open the log", path, e))?;
-        Self::new(file, path)
-    }
-
     /// Opens the log of an open run directory.
     ///
     /// # Errors
-    /// As [`LogReader::open`].
+    /// [`ArchiveError::Io`], and as [`LogReader::new`].
     pub fn open_in(directory: &Directory) -> Result<Self> {
         let path = directory.path_of(LOG_NAME);
         match directory.open(LOG_NAME) {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use wakepath_archive::{LOG_NAME, LogReader, LogWriter, Run, recover};
+use wakepath_archive::{LogReader, LogWriter, Run, recover};
 
 use crate::made_up_run::{run_started, samples, segment_started};
 use crate::scratch::Scratch;
@@ -82,7 +82,8 @@ fn a_recorder_killed_at_any_moment_leaves_everything_it_had_written() {
         child.wait().unwrap();
         let promised = reader.join().unwrap().unwrap_or(first);
 
-        let mut log = LogReader::open(&scratch.run().join(LOG_NAME)).unwrap();
+        let run = wakepath_directory::Directory::to_read(&scratch.run()).unwrap();
+        let mut log = LogReader::open_in(&run).unwrap();
         while log.next_block().unwrap().is_some() {}
         assert!(!log.damage().is_corruption(), "{:?}", log.damage());
         torn += u32::from(log.damage().tail.is_some());

@@ -110,7 +110,7 @@ fn a_log_with_a_hole_is_recovered_around_it_and_kept() {
     let scratch = Scratch::new();
     write(&scratch.run(), 2, &[0], 3_000);
     let path = scratch.run().join(LOG_NAME);
-    let mut reader = LogReader::open(&path).unwrap();
+    let mut reader = LogReader::new(std::fs::File::open(&path).unwrap(), &path).unwrap();
     let mut offsets = Vec::new();
     while let Some(block) = reader.next_block().unwrap() {
         offsets.push(block.offset as usize);

@@ -46,11 +46,11 @@ pub fn write_beside(run: &Run, directory: &Directory) -> Result<Option<Explanati
 /// # Errors
 /// [`ExplainError::Read`], [`ExplainError::NotAnExplanation`], [`ExplainError::Newer`].
 pub fn kept(run: &Path) -> Result<Option<Explanation>, ExplainError> {
-    let file = run.join(Explanation::FILE_NAME);
-    let path = file.display().to_string();
-    let text = match std::fs::read(&file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+    let path = run.join(Explanation::FILE_NAME).display().to_string();
+    let read = Directory::to_read(run).and_then(|run| run.read(Explanation::FILE_NAME));
+    let text = match read {
+        Ok(Some(text)) => text,
+        Ok(None) => return Ok(None),
         Err(error) => return Err(ExplainError::Read { path, error }),
     };
     match read_legible::<Explanation>(&text) {

@@ -4,6 +4,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 
 /// A piece of work.
 pub(super) type Piece<'a, T> = Box<dyn FnOnce() -> T + Send + 'a>;
@@ -38,7 +39,10 @@ pub(super) fn all<T: Send>(
     };
     std::thread::scope(|scope| {
         for _ in 1..workers.get().min(count) {
-            scope.spawn(work);
+            // Where the system gives no more threads, those that there are do it all.
+            if Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
         }
         work();
     });

@@ -91,9 +91,9 @@ pub fn kept_pin(run: &Run) -> Result<Option<PinRecord>, AssessmentError> {
         path: path.display().to_string(),
         why,
     };
-    let text = match std::fs::read(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+    let text = match run.read_beside(PIN_NAME) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Ok(None),
         Err(error) => return Err(wrong(error.to_string())),
     };
     let record: PinRecord = read_legible(&text).map_err(|error| wrong(error.to_string()))?;

@@ -20,6 +20,9 @@ pub enum LineError {
     /// A time.
     #[error(transparent)]
     NoInstant(#[from] InstantError),
+    /// An option that stands there twice, whose values may differ.
+    #[error("{0} twice; give it once")]
+    Twice(String),
     /// It ends before it begins.
     #[error("valid-after is not before valid-before")]
     NeverValid,
@@ -41,8 +44,14 @@ pub(super) fn read(text: &str) -> Result<Option<Trusted>, LineError> {
         true => rest,
         false => {
             let (options, key) = options(rest)?;
+            let mut seen: Vec<String> = Vec::new();
             for (name, value) in options {
-                match (name.to_ascii_lowercase().as_str(), value) {
+                let option = name.to_ascii_lowercase();
+                if seen.contains(&option) {
+                    return Err(LineError::Twice(quoted(&name)));
+                }
+                seen.push(option.clone());
+                match (option.as_str(), value) {
                     ("cert-authority", None) => is_authority = true,
                     ("namespaces", Some(of)) => {
                         is_ours = of.split(',').any(|of| fits(of, NAMESPACE))

@@ -62,6 +62,10 @@ fn a_wrong_line_is_named_with_what_would_be_right() {
             "not before",
         ),
         (
+            format!("a valid-before=\"20260101Z\",Valid-Before=\"20300101Z\" {key}"),
+            "twice; give it once",
+        ),
+        (
             format!("a namespaces=\"git\" {key}"),
             "names no key of Ed25519",
         ),

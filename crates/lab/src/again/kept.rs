@@ -14,11 +14,9 @@ const REMEDY: &str = "remove it; `wakepath lab window` makes it anew";
 /// Where the file can't be read or understood.
 pub fn kept_windows(run: &Run) -> Result<Windows> {
     let path = run.directory().join(Windows::FILE_NAME);
-    let text = match std::fs::read(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(Windows::default());
-        }
+    let text = match run.read_beside(Windows::FILE_NAME) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Ok(Windows::default()),
         Err(error) => return Err(LabError::io("read", &path, error)),
     };
     let fault = match read_legible::<Windows>(&text) {

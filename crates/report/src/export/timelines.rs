@@ -2,17 +2,15 @@
 //! pieces, and what each CPU did. Written while it is explained.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufWriter};
-use std::path::Path;
+use std::io::{self, BufWriter, Write};
 use wakepath_archive::{Span, read_lines};
 use wakepath_assess::explanation::{Along, ExplainError, SegmentLoops, text_of};
 use wakepath_explain::Explained;
 use wakepath_explain::perfetto::{Timeline, Track};
 
 /// Writes a timeline while a run is explained.
-pub struct Timelines {
-    out: Timeline<BufWriter<File>>,
+pub struct Timelines<W: Write> {
+    out: Timeline<BufWriter<W>>,
     loops: BTreeMap<(String, String), LoopTracks>,
     cpus: BTreeMap<u16, Track>,
     current: Vec<LoopTracks>,
@@ -30,29 +28,24 @@ struct LoopTracks {
     said: Option<Track>,
 }
 
-impl Timelines {
-    /// Into a file, which is made anew.
-    ///
-    /// # Errors
-    /// When it can't be written.
-    pub fn create(path: &Path) -> io::Result<Self> {
-        let file = File::create(path)?;
-        Ok(Self {
+impl<W: Write> Timelines<W> {
+    /// Into this file, which is empty.
+    pub fn new(file: W) -> Self {
+        Self {
             out: Timeline::new(BufWriter::with_capacity(1 << 16, file)),
             loops: BTreeMap::new(),
             cpus: BTreeMap::new(),
             current: Vec::new(),
-        })
+        }
     }
 
-    /// Writes what is left.
+    /// Writes what is left, and gives the file back.
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn finish(self) -> io::Result<()> {
+    pub fn finish(self) -> io::Result<W> {
         let file = self.out.finish()?;
-        file.into_inner().map_err(|error| error.into_error())?;
-        Ok(())
+        file.into_inner().map_err(|error| error.into_error())
     }
 
     fn tracks(
@@ -81,7 +74,7 @@ impl Timelines {
     }
 }
 
-impl Along for Timelines {
+impl<W: Write> Along for Timelines<W> {
     fn segment(&mut self, loops: &SegmentLoops<'_>) -> Result<(), ExplainError> {
         self.current.clear();
         let condition = format!("{}, {}", loops.record.condition, loops.record.phase);

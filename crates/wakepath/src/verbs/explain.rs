@@ -5,11 +5,13 @@ mod absent;
 use super::{Outcome, opened, print, print_result};
 use crate::command_line::Explain;
 use crate::runs;
+use crate::terminal::OneLine;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::explanation::{
     Along, ExplainError, ExplainedRun, Nobody, Order, SegmentLoops, explain, tell_of,
 };
+use wakepath_directory::WholeFile;
 use wakepath_explain::{Explained, LateCycle};
 use wakepath_report::{Timelines, cycle_text, explanation_text};
 use wakepath_scenario::units;
@@ -41,10 +43,10 @@ pub fn run(arguments: &Explain) -> Outcome {
     let ExplainedRun { explanation, .. } = match &arguments.perfetto {
         None => explain(&run, &order, &mut Nobody)?,
         Some(path) => {
-            let failed = |error| format!("{}: {error}", path.display());
-            let mut timelines = Timelines::create(path).map_err(failed)?;
+            let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+            let mut timelines = Timelines::new(WholeFile::create(path)?);
             let explained = explain(&run, &order, &mut timelines)?;
-            timelines.finish().map_err(failed)?;
+            timelines.finish().map_err(failed)?.finish()?;
             explained
         }
     };
@@ -56,7 +58,7 @@ pub fn run(arguments: &Explain) -> Outcome {
     if let Some(path) = arguments.perfetto.as_ref().filter(|_| !arguments.json) {
         print(&format!(
             "\ntimeline: {}; open it in https://ui.perfetto.dev\n",
-            path.display()
+            path.in_one_line()
         ))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -3,6 +3,7 @@
 use super::{Outcome, opened, print_result, print_whole};
 use crate::command_line::Export;
 use crate::runs;
+use crate::terminal::OneLine;
 use crate::terminal::{self, tell};
 use std::io::{BufWriter, ErrorKind};
 use std::process::ExitCode;
@@ -48,7 +49,7 @@ fn open(arguments: &Export) -> Result<Run, Box<dyn std::error::Error>> {
     let directory = runs::find(arguments.run.as_deref())?;
     let run = opened(&directory, arguments.format == "json")?;
     let findings = run.check()?;
-    let shown = directory.display();
+    let shown = directory.in_one_line();
     if let Some(altered) = findings.iter().find(|of| matches!(of, Finding::File(_))) {
         return Err(format!("{shown}: {altered}").into());
     }

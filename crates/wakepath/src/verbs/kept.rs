@@ -37,8 +37,8 @@ pub fn of(run: &Run) -> Option<Answer> {
 
 /// What lies in a run's directory, whether or not it still holds.
 pub fn in_directory(directory: &Path) -> Option<KeptAnswer> {
-    let bytes = std::fs::read(directory.join(KeptAnswer::FILE_NAME)).ok()?;
-    KeptAnswer::from_bytes(&bytes)
+    let directory = Directory::to_read(directory).ok()?;
+    KeptAnswer::from_bytes(&directory.read(KeptAnswer::FILE_NAME).ok()??)
 }
 
 fn digest(directory: &Path) -> Option<String> {

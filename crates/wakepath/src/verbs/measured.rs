@@ -10,6 +10,7 @@ use crate::beginning::run_started;
 use crate::command_line::Output;
 use crate::metrics::Listening;
 use crate::runs;
+use crate::terminal::OneLine;
 use crate::terminal::tell;
 use crate::view::{Course, Follower, Part, Stopping};
 use std::process::ExitCode;
@@ -218,7 +219,7 @@ pub fn measure_after(
             return Err(format!(
                 "everything is recorded, but the recording can't be put into its final form: \
                  {error}; then: wakepath recover {}",
-                directory.path().display()
+                directory.path().in_one_line()
             )
             .into());
         }
@@ -290,7 +291,7 @@ pub fn explain(directory: &Directory) {
         Ok(None) => {}
         Ok(Some(_)) => tell!(
             "why late cycles were late: wakepath explain {}",
-            directory.path().display()
+            directory.path().in_one_line()
         ),
         Err(error) => tell!("the run is recorded, but not explained: {error}"),
     }
@@ -309,7 +310,7 @@ fn show(directory: &Directory, output: &Output) -> Outcome {
             _ => answer.to_text(&Shown {
                 style: Style::of_stdout(),
                 run: &runs::word_for(directory.path()),
-                recording: &directory.path().display().to_string(),
+                recording: &directory.path().in_one_line(),
                 // The report's.
                 lines_below: 1,
             }),
@@ -320,7 +321,7 @@ fn show(directory: &Directory, output: &Output) -> Outcome {
     match super::report::beside(&run, directory, &assessment, &pictures) {
         Ok(_) if output.part.is_some() => {}
         Ok(path) if output.json => tell!("report: {}", path.display()),
-        Ok(path) => print(&format!("report: {}\n", path.display()))?,
+        Ok(path) => print(&format!("report: {}\n", path.in_one_line()))?,
         Err(error) => tell!("warning: the report can't be written: {error}"),
     }
     Ok(ExitCode::from(assessment.exit_code()))

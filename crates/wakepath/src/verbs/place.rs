@@ -24,7 +24,10 @@ impl Place {
         started: SystemTime,
     ) -> Result<Self, Failure> {
         let place = Self {
-            path: named.map_or_else(|| default_directory(name, started), Path::to_owned),
+            path: match named {
+                Some(named) => named.to_owned(),
+                None => default_directory(name, started)?,
+            },
             is_named: named.is_some(),
             trust: trust(trusts),
         };
@@ -69,7 +72,11 @@ pub fn refuse_used(directory: &Path) -> Result<(), Failure> {
 }
 
 /// `wakepath-runs/NAME-TIME` in the working directory.
-pub fn default_directory(name: &str, started: SystemTime) -> PathBuf {
+///
+/// # Errors
+/// As [`runs::home_can_be_used`].
+pub fn default_directory(name: &str, started: SystemTime) -> Result<PathBuf, String> {
+    runs::home_can_be_used()?;
     let time = humantime::format_rfc3339_seconds(started).to_string();
     let time: String = time.chars().filter(|c| !matches!(c, '-' | ':')).collect();
     // A scenario's name is the user's; a directory's name must not climb.
@@ -83,5 +90,5 @@ pub fn default_directory(name: &str, started: SystemTime) -> PathBuf {
             }
         })
         .collect();
-    Path::new(runs::HOME).join(format!("{name}-{time}"))
+    Ok(Path::new(runs::HOME).join(format!("{name}-{time}")))
 }

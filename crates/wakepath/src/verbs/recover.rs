@@ -5,6 +5,7 @@ use super::watch::{run_started, text};
 use super::{Outcome, print};
 use crate::command_line::Recover;
 use crate::runs;
+use crate::terminal::OneLine;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -64,7 +65,7 @@ pub fn run(arguments: &Recover) -> Outcome {
     let was_narrowed = wakepath_rt::put_back_cobalt_affinity();
 
     let mut text = String::new();
-    let directory = place.display();
+    let directory = place.in_one_line();
     match report.was_finished {
         true if is_told => {}
         true => writeln!(
@@ -115,7 +116,7 @@ fn orphans() -> String {
 fn tell(directory: &Path, figures: &Figures) -> std::io::Result<()> {
     print(&format!(
         "{}: a killed watch: {} of {} events over {:.1} s; its last second may be missing\n",
-        directory.display(),
+        directory.in_one_line(),
         counted(
             figures.threads.len() as u64,
             "periodic thread",
@@ -141,7 +142,7 @@ fn remove_loads(directory: &Directory) -> Result<(bool, usize), Box<dyn std::err
 /// somebody else's files are in it.
 fn empty(directory: &Directory, why: &str) -> Outcome {
     remove_loads(directory)?;
-    let place = directory.path().display();
+    let place = directory.path().in_one_line();
     let left = match std::fs::remove_dir(directory.path()) {
         Ok(()) => format!("removed: {place}"),
         Err(_) => format!("kept: {place}, for the files that wakepath did not write"),
@@ -161,13 +162,13 @@ fn no_period(directory: &Directory, figures: &Figures) -> String {
         figures.events,
         figures.watched_ns as f64 / 1e9,
         text(figures).trim(),
-        directory.path_of(&trace_name(0)).display(),
+        directory.path_of(&trace_name(0)).in_one_line(),
     )
 }
 
 /// Says that there is no run, and why; what was recorded stays.
 fn no_run(directory: &Directory, found: &str) -> Outcome {
-    let place = directory.path().display();
+    let place = directory.path().in_one_line();
     print(&format!(
         "{place}: a killed watch, of which no run can be made: {found}\n{}",
         orphans()

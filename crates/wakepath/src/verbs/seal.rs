@@ -6,11 +6,12 @@ use super::measured::trust;
 use super::{Outcome, print};
 use crate::command_line::{Seal, VERSION};
 use crate::runs;
+use crate::terminal::OneLine;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wakepath_archive::{Finding, Manifest, Run, State};
-use wakepath_directory::{Directory, DirectoryError, content};
+use wakepath_directory::{Directory, DirectoryError, content, empty_directories};
 use wakepath_evidence::{
     Envelope, FileDigest, KeyError, MOST_SEAL_BYTES, Predicate, PrivateKey, PublicKey, SEAL_NAME,
     Sealed, Statement, message, written,
@@ -31,11 +32,18 @@ pub fn run(arguments: &Seal) -> Outcome {
     if directory.holds(SEAL_NAME) {
         return Err(format!(
             "{}: sealed already; `wakepath verify` says by whom; remove that file to seal the run as it is now",
-            directory.path_of(SEAL_NAME).display()
+            directory.path_of(SEAL_NAME).in_one_line()
         )
         .into());
     }
     let manifest = whole(&directory)?;
+    if let Some(empty) = empty_directories(&place)?.first() {
+        return Err(format!(
+            "{}: holds nothing, so that no seal can cover it; remove it",
+            place.join(empty).in_one_line()
+        )
+        .into());
+    }
     let files = digests(&place)?;
     let count = files.len();
     let predicate = Predicate {
@@ -52,12 +60,12 @@ pub fn run(arguments: &Seal) -> Outcome {
     if bytes.len() as u64 > MOST_SEAL_BYTES {
         return Err(format!(
             "{}: {count} files are too many for one seal",
-            place.display()
+            place.in_one_line()
         )
         .into());
     }
     directory.put(SEAL_NAME, &bytes)?;
-    let place = place.display();
+    let place = place.in_one_line();
     print(&format!(
         "{place}: sealed as a run of {board}: {} signed by {fingerprint}\nnext: wakepath verify {place} --trust FILE \
          --board {board}\n",
@@ -69,7 +77,7 @@ pub fn run(arguments: &Seal) -> Outcome {
 /// The manifest of a run that has ended and is as it was written.
 fn whole(directory: &Directory) -> Result<Manifest, Box<dyn std::error::Error>> {
     let run = Run::open_exact_in(directory)?;
-    let place = directory.path().display();
+    let place = directory.path().in_one_line();
     if *run.state() != State::Finished {
         return Err(
             format!("{place}: has no end yet; `wakepath recover {place}` makes it a run").into(),

@@ -5,6 +5,7 @@ use super::progress::assessed;
 use super::{Outcome, kept, opened, print, print_result};
 use crate::command_line::Show;
 use crate::runs;
+use crate::terminal::OneLine;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_assess::explanation;
@@ -45,7 +46,7 @@ fn text(answer: &Answer, directory: &Path) -> String {
     answer.to_text(&Shown {
         style: Style::of_stdout(),
         run: &runs::word_for(directory),
-        recording: &directory.display().to_string(),
+        recording: &directory.in_one_line(),
         lines_below: 0,
     })
 }

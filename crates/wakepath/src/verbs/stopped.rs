@@ -4,6 +4,7 @@
 use super::explain::cycle_of;
 use super::{Outcome, opened_in, print, print_result};
 use crate::runs;
+use crate::terminal::OneLine;
 use crate::terminal::folded_for_people;
 use crate::view::Stopped;
 use std::process::ExitCode;
@@ -190,7 +191,7 @@ fn tell(
         return Ok(print_result(true, &format!("{value:#}\n"))?);
     }
     print(text)?;
-    print(&format!("recording: {}\n", directory.path().display()))?;
+    print(&format!("recording: {}\n", directory.path().in_one_line()))?;
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 use wakepath_archive::Run;
 use wakepath_assess::{KnownOverheads, PublishedOverheads, Sweep, SweptPlan, SweptPoint, Taken};
 use wakepath_report::{Style, ToText, sweep_page, to_json};
@@ -25,8 +26,7 @@ pub fn run(arguments: &SchedulabilitySweep) -> Outcome {
         parts => merged(parts)?,
     };
     if let Some(output) = &arguments.output {
-        std::fs::write(output, sweep_page(&found))
-            .map_err(|error| format!("{}: {error}", output.display()))?;
+        wakepath_directory::replace(output, sweep_page(&found).as_bytes())?;
     }
     let json = arguments.json || arguments.points.is_some();
     let said = match json {
@@ -73,31 +73,36 @@ fn swept(plan: &Plan, points: Range<usize>, threads: usize, progress: &Progress)
     let all = plan.points();
     let (taken, ready) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let found: Vec<Mutex<Tally>> = points.map(|_| Mutex::default()).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(count) {
-            scope.spawn(|| {
-                let mut work = Work::default();
-                loop {
-                    // The last points have the most tasks: they begin first, so that none is left
-                    // alone at the end.
-                    let taken = taken.fetch_add(1, Ordering::Relaxed);
-                    let Some(place) = count.checked_sub(taken + 1) else {
-                        break;
-                    };
-                    let number = first + place;
-                    let generator = plan.generator(&all[number]);
-                    let mut tally = Tally::default();
-                    while !plan.is_known(&tally) {
-                        let block = plan.block(&mut work, number, &generator, &tally);
-                        tally.add(&block);
-                    }
-                    if let Ok(mut found) = found[place].lock() {
-                        *found = tally;
-                    }
-                    progress.tell(ready.fetch_add(1, Ordering::Relaxed) + 1, count);
-                }
-            });
+    let work = || {
+        let mut work = Work::default();
+        loop {
+            // The last points have the most tasks: they begin first, so that none is left alone at
+            // the end.
+            let taken = taken.fetch_add(1, Ordering::Relaxed);
+            let Some(place) = count.checked_sub(taken + 1) else {
+                break;
+            };
+            let number = first + place;
+            let generator = plan.generator(&all[number]);
+            let mut tally = Tally::default();
+            while !plan.is_known(&tally) {
+                let block = plan.block(&mut work, number, &generator, &tally);
+                tally.add(&block);
+            }
+            if let Ok(mut found) = found[place].lock() {
+                *found = tally;
+            }
+            progress.tell(ready.fetch_add(1, Ordering::Relaxed) + 1, count);
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(count) {
+            // Where the system gives no more threads, those that there are do it all.
+            if Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
     });
     found
         .into_iter()

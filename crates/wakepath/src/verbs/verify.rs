@@ -4,13 +4,14 @@ use super::seal::{digests, text_of};
 use super::{Outcome, print_result};
 use crate::command_line::Verify;
 use crate::runs;
+use crate::terminal::OneLine;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
-use wakepath_directory::Directory;
+use wakepath_directory::{Directory, empty_directories};
 use wakepath_evidence::{
-    MOST_SEAL_BYTES, NOT_PROVEN, SEAL_NAME, Trust, Verification, instant, verify,
+    FileDigest, MOST_SEAL_BYTES, NOT_PROVEN, SEAL_NAME, Trust, Verification, instant, verify,
 };
 use wakepath_timeline::one_line;
 use wakepath_verdict::counted;
@@ -29,13 +30,17 @@ pub fn run(arguments: &Verify) -> Outcome {
         None => SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
     };
     let seal = seal(&place)?;
-    let found = verify(
-        &seal,
-        &digests(&place)?,
-        &trust,
-        now,
-        arguments.board.as_deref(),
+    let mut files = digests(&place)?;
+    // No file shows them, and no seal covers one: each was added.
+    files.extend(
+        empty_directories(&place)?
+            .into_iter()
+            .map(|name| FileDigest {
+                name,
+                sha256: String::new(),
+            }),
     );
+    let found = verify(&seal, &files, &trust, now, arguments.board.as_deref());
     let found = found.map_err(|error| {
         let error = one_line(&error.to_string());
         format!("{}: {error}", place.join(SEAL_NAME).display())
@@ -51,7 +56,7 @@ pub fn run(arguments: &Verify) -> Outcome {
 fn seal(place: &Path) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let directory = Directory::to_read(place).map_err(|e| format!("{}: {e}", place.display()))?;
     let path = directory.path_of(SEAL_NAME);
-    let path = path.display();
+    let path = path.in_one_line();
     if !directory.holds(SEAL_NAME) {
         return Err(format!(
             "{path}: not there: this run is not sealed; `wakepath seal` seals one"
@@ -72,7 +77,7 @@ fn seal(place: &Path) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
 
 fn text(place: &Path, found: &Verification, is_any_board: bool) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
-    let place = place.display();
+    let place = place.in_one_line();
     let of = &found.predicate;
     let (board, run) = (one_line(&of.board), one_line(&of.run));
     match &found.key {

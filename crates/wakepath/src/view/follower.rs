@@ -7,6 +7,7 @@ use super::plain::PlainView;
 use super::remaining::{Planned, Remaining};
 use super::standing::{Lines, Shared, Standing, Time, Worst};
 use super::{headline, is_wanted};
+use crate::terminal::OneLine;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use wakepath_assess::explanation::{ExplainError, UnderWay, WorstCycle};
@@ -117,7 +118,7 @@ impl Observer for Follower {
         {
             let mut standing = self.standing.lock();
             standing.what = format!("{}, {}", self.name, headline(plan));
-            standing.recording = directory.display().to_string();
+            standing.recording = directory.in_one_line();
             standing.part.clone_from(&self.part.of);
             standing.after_it = self.part.after_it;
             standing.time = Time::Run(Remaining::of(

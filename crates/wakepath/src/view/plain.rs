@@ -2,6 +2,7 @@
 
 use super::follower::worst_line;
 use super::headline;
+use crate::terminal::OneLine;
 use crate::terminal::tell;
 use std::path::Path;
 use wakepath_measure::{LiveFigures, Plan, Segment};
@@ -22,7 +23,7 @@ impl PlainView {
             "measuring: {}, {:.0} s of cycles; recording to {}",
             headline(plan),
             planned_ns as f64 / 1e9,
-            directory.display()
+            directory.in_one_line()
         );
     }
 

@@ -31,6 +31,7 @@ wakepath_test_program::program![
     command_line::links::TESTS,
     command_line::output::TESTS,
     command_line::pages::TESTS,
+    command_line::planted::TESTS,
     command_line::programs::TESTS,
     command_line::reports::TESTS,
     command_line::runs::TESTS,

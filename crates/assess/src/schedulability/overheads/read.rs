@@ -208,9 +208,9 @@ fn costs_in(
 
 fn table_of(run: &Run) -> Result<OverheadTable, OverheadsError> {
     let path = run.directory().join(OverheadTable::FILE_NAME);
-    let text = match std::fs::read(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+    let text = match run.read_beside(OverheadTable::FILE_NAME) {
+        Ok(Some(text)) => text,
+        Ok(None) => {
             return Err(OverheadsError::NotTraced(run.directory().to_owned()));
         }
         Err(source) => return Err(OverheadsError::Read { path, source }),

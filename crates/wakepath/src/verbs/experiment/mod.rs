@@ -6,6 +6,7 @@ mod rounds;
 
 use super::{Outcome, measured, print_result};
 use crate::command_line::{Experiment, ExperimentPage};
+use crate::terminal::OneLine;
 use joined::{findings_json, joined};
 use serde_json::json;
 use std::process::ExitCode;
@@ -103,7 +104,7 @@ fn show(all: &[Repeated], place: &std::path::Path, as_json: bool) -> Outcome {
     let path = write_page(&page(all), place)?;
     let shown = match as_json {
         true => format!("{:#}\n", findings_json(all, &path)),
-        false => findings_text(all) + &format!("page: {}\n", path.display()),
+        false => findings_text(all) + &format!("page: {}\n", path.in_one_line()),
     };
     print_result(as_json, &shown)?;
     Ok(ExitCode::SUCCESS)

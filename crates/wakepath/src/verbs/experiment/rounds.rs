@@ -36,10 +36,13 @@ pub fn run(arguments: &ExperimentRun) -> Outcome {
     let guest = booted(experiment, arguments.cpu)?.ok_or_else(|| none_booted(experiment))?;
     let directory = match &arguments.directory {
         Some(directory) => directory.clone(),
-        None => Path::new(HOME).join(match arguments.short {
-            true => format!("experiment-{name}-short"),
-            false => format!("experiment-{name}"),
-        }),
+        None => {
+            crate::runs::home_can_be_used()?;
+            Path::new(HOME).join(match arguments.short {
+                true => format!("experiment-{name}-short"),
+                false => format!("experiment-{name}"),
+            })
+        }
     };
     let is_used = std::fs::read_dir(&directory).is_ok_and(|mut all| all.next().is_some());
     if is_used && !arguments.goes_on {

@@ -4,6 +4,7 @@
 use super::host;
 use super::run::{for_guests, measure};
 use crate::command_line::LabBisect;
+use crate::terminal::OneLine;
 use crate::terminal::tell;
 use crate::verbs::{Outcome, print_result};
 use std::path::{Path, PathBuf};
@@ -196,7 +197,7 @@ fn functions(
         let (segment, cycle) = (window.segment, window.cycle);
         format!(
             "wakepath lab window {} --cycle {segment}:{cycle}",
-            directory.display()
+            directory.in_one_line()
         )
     };
     Ok(format!(

@@ -32,7 +32,7 @@ pub fn run(arguments: &LabCheck) -> Outcome {
     let source = arguments.baseline.display().to_string();
     let cpus = KnownCpus::first(guests.cpus);
     let scenario = Scenario::parse(&order.scenario, &source, &cpus)?;
-    let directory = place(arguments.directory.as_deref(), &scenario.name);
+    let directory = place(arguments.directory.as_deref(), &scenario.name)?;
     take_place(&directory, arguments.host.trust())?;
     let compared = measure(
         &guests,

@@ -3,6 +3,7 @@
 use super::host;
 use crate::command_line::LabCosts;
 use crate::runs;
+use crate::terminal::OneLine;
 use crate::verbs::{Outcome, measured, print_result};
 use std::process::ExitCode;
 use wakepath_archive::Run;
@@ -31,7 +32,7 @@ pub fn run(arguments: &LabCosts) -> Outcome {
     put.map_err(|error| {
         format!(
             "can't write {}: {error}",
-            directory.path_of(&name).display()
+            directory.path_of(&name).in_one_line()
         )
     })?;
     print_result(

@@ -22,7 +22,7 @@ pub fn run(arguments: &LabExec) -> Outcome {
         }
         None => {
             let here = format!("lab-exec-{}", std::process::id());
-            place::default_directory(&here, SystemTime::now())
+            place::default_directory(&here, SystemTime::now())?
         }
     };
     let host = host();

@@ -29,7 +29,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
     }
     let directory = match &arguments.directory {
         Some(directory) => directory.clone(),
-        None => place::default_directory("lab-experiments", SystemTime::now()),
+        None => place::default_directory("lab-experiments", SystemTime::now())?,
     };
     // Before anything boots: what can't be used is said at once.
     if directory.exists() {

@@ -22,7 +22,7 @@ type Failure = Box<dyn std::error::Error>;
 pub fn run(arguments: &LabRun) -> Outcome {
     let guests = arguments.guests.asked();
     let scenario = scenario(arguments)?;
-    let directory = place(arguments.directory.as_deref(), &scenario.name);
+    let directory = place(arguments.directory.as_deref(), &scenario.name)?;
     let on = &arguments.guests.host;
     take_place(&directory, on.trust())?;
     let compared = measure(&guests, on, &scenario, &arguments.seed, &directory)?;
@@ -92,9 +92,9 @@ fn warn(mut warnings: Vec<Warning>) {
 }
 
 /// Where the runs of a scenario go.
-pub fn place(given: Option<&Path>, scenario: &str) -> PathBuf {
+pub fn place(given: Option<&Path>, scenario: &str) -> Result<PathBuf, String> {
     match given {
-        Some(directory) => directory.to_owned(),
+        Some(directory) => Ok(directory.to_owned()),
         None => place::default_directory(&format!("lab-{scenario}"), SystemTime::now()),
     }
 }

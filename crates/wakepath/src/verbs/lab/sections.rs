@@ -3,6 +3,7 @@
 use super::host;
 use crate::command_line::LabSections;
 use crate::runs;
+use crate::terminal::OneLine;
 use crate::verbs::{Outcome, measured, print_result};
 use std::process::ExitCode;
 use wakepath_archive::Run;
@@ -34,13 +35,13 @@ pub fn run(arguments: &LabSections) -> Outcome {
             .map_err(|error| {
                 format!(
                     "can't write {}: {error}",
-                    directory.path_of(&name).display()
+                    directory.path_of(&name).in_one_line()
                 )
             })?;
         kept += &format!(
             "wakepath bound {} --sections {}\n",
-            path.display(),
-            path.join(name).display()
+            path.in_one_line(),
+            path.join(name).in_one_line()
         );
     }
     let holds = found

@@ -82,7 +82,7 @@ pub fn run(arguments: &Rate) -> Outcome {
     }
     let directory = match &arguments.directory {
         Some(directory) => directory.clone(),
-        None => place::default_directory("rate", SystemTime::now()),
+        None => place::default_directory("rate", SystemTime::now())?,
     };
     let interrupt = Interrupt::listen()?;
     std::fs::create_dir_all(&directory)

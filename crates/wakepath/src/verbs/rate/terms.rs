@@ -7,6 +7,7 @@ use crate::verbs::check::scenario_for;
 use crate::verbs::{measured, run};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use wakepath_directory::Directory;
 use wakepath_scenario::Warning;
 use wakepath_timeline::count::{count, counted};
 
@@ -110,8 +111,9 @@ impl<'a> Terms<'a> {
         };
         let path = directory.join(KEPT);
         let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-        match std::fs::read(&path) {
-            Ok(bytes) => {
+        let place = Directory::to_read(directory).map_err(failed)?;
+        match place.read(KEPT).map_err(failed)? {
+            Some(bytes) => {
                 let before: Kept = serde_json::from_slice(&bytes)
                     .map_err(|error| format!("{}: {error}", path.display()))?;
                 match before == own {
@@ -125,10 +127,9 @@ impl<'a> Terms<'a> {
                     .into()),
                 }
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Ok(std::fs::write(&path, serde_json::to_vec(&own)?).map_err(failed)?)
-            }
-            Err(error) => Err(failed(error).into()),
+            None => Ok(place
+                .put(KEPT, &serde_json::to_vec(&own)?)
+                .map_err(failed)?),
         }
     }
 }

@@ -11,6 +11,7 @@ use super::progress::assessed;
 use super::{Outcome, measured, print};
 use crate::command_line::Report;
 use crate::runs;
+use crate::terminal::OneLine;
 use crate::terminal::tell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -52,7 +53,7 @@ pub fn run(arguments: &Report) -> Outcome {
         .map(|run| draw(run))
         .collect::<Result<_, Failure>>()?;
     write(&output, &page(&reported(&drawn), &titles))?;
-    let mut text = format!("report: {}\n", output.display());
+    let mut text = format!("report: {}\n", output.in_one_line());
     if let Some(printer) = &printer {
         let unfolded = Titles {
             unfolded: true,
@@ -61,11 +62,11 @@ pub fn run(arguments: &Report) -> Outcome {
         let to = output.with_extension("pdf");
         let printed = pdf::printed(printer, &page(&reported(&drawn), &unfolded), &output)?;
         wakepath_directory::replace(&to, &printed)?;
-        text += &format!("pdf: {}\n", to.display());
+        text += &format!("pdf: {}\n", to.in_one_line());
     }
     if let Some(directory) = &arguments.svg {
         let count = svg::write_all(directory, &drawn)?;
-        text += &format!("figures: {count} in {}\n", directory.display());
+        text += &format!("figures: {count} in {}\n", directory.in_one_line());
     }
     print(&text)?;
     if arguments.open {

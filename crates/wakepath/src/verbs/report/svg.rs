@@ -30,7 +30,7 @@ pub(in crate::verbs) fn write_figures<'a>(
     figures: impl Iterator<Item = &'a Figure>,
     origin: &Origin,
 ) -> Result<usize, Failure> {
-    let directory = Directory::make(directory, Trust::Any)?;
+    let directory = Directory::make_for_files(directory, Trust::Any)?;
     let mut names: Vec<String> = Vec::new();
     for figure in figures {
         // Two phases may differ only in what a file's name can't hold.

@@ -2,6 +2,7 @@
 //! judges nothing.
 
 use crate::command_line::{Tiers, VERSION};
+use crate::terminal::OneLine;
 use crate::terminal::tell;
 use crate::verbs::{given, measured, watch};
 use std::os::unix::process::CommandExt;
@@ -136,7 +137,7 @@ fn same_machine(run: &Run, here: &Facts) -> Result<(), Failure> {
         _ => Err(format!(
             "{}: was measured on another machine or under another kernel, whose pins are not here; measure \
              here first: wakepath check --rate 1kHz",
-            run.directory().display()
+            run.directory().in_one_line()
         )
         .into()),
     }
@@ -160,7 +161,7 @@ fn best_policy(run: &Run) -> Result<Policy, Failure> {
     known.ok_or_else(|| {
         format!(
             "{}: none of its policies can drive a pin; say one, such as --policy 'FIFO 80'",
-            run.directory().display()
+            run.directory().in_one_line()
         )
         .into()
     })
@@ -186,7 +187,7 @@ fn loop_cpus(run: &Run) -> Result<Vec<u16>, Failure> {
     first.map(|thread| thread.cpus.clone()).ok_or_else(|| {
         format!(
             "{}: no loop ran in it; say a CPU, such as --cpu 0",
-            run.directory().display()
+            run.directory().in_one_line()
         )
         .into()
     })

@@ -16,8 +16,9 @@ use plan::Plan;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
-use wakepath_archive::{Ending, Run};
+use wakepath_archive::{Ending, Run, State};
 use wakepath_assess::Assessment;
+use wakepath_directory::{Directory, Trust};
 use wakepath_measure::{Interrupt, own_executable};
 use wakepath_scenario::Scenario;
 use wakepath_service::{Round, RoundThread, Rounds, has_rounds};
@@ -37,9 +38,10 @@ pub fn begin(arguments: &Arguments, whole: &str) -> Outcome {
     let plan = Plan::asked(arguments, whole, &scenario)?;
     let directory = match &arguments.output.directory {
         Some(directory) => directory.clone(),
-        None => {
-            super::place::default_directory(&format!("{}-rounds", scenario.name), SystemTime::now())
-        }
+        None => super::place::default_directory(
+            &format!("{}-rounds", scenario.name),
+            SystemTime::now(),
+        )?,
     };
     if has_rounds(&directory) {
         return Err(format!(
@@ -125,7 +127,7 @@ struct Unattended<'a> {
 impl Unattended<'_> {
     fn measure(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
         let scenario = self.directory.join(SCENARIO);
-        let place = wakepath_directory::Directory::to_write(
+        let place = Directory::to_write(
             self.directory,
             measured::trust(self.arguments.output.trust_directory),
         )?;
@@ -141,12 +143,14 @@ impl Unattended<'_> {
             counted(of.into(), "round", "rounds"),
             long(self.plan.round_ns as f64 / 1e9)
         );
+        let mut named = None;
+        let trust = measured::trust(self.arguments.output.trust_directory);
         for number in reached + 1..=of {
             let name = format!("round-{number:06}");
             let place = self.rounds.segments().path_of(&name);
             let part = format!("round {number} of {of}");
             let mut offset_ns = None;
-            if !is_whole(&place) {
+            if !is_whole(&place, trust) {
                 self.set_aside(&place, number)?;
                 if is_plain {
                     tell!("{part}");
@@ -161,13 +165,17 @@ impl Unattended<'_> {
                     )
                     .into());
                 }
-                if !is_whole(&place) {
+                if !is_whole(&place, trust) {
                     return Err(self.cut_short(&place, number, said));
                 }
                 offset_ns = Some(offset_now_ns()?);
             }
             self.take(&place, &name, number, offset_ns)?;
-            self.rounds.keep(self.plan.keep_bytes)?;
+            let strange = self.rounds.keep(self.plan.keep_bytes)?;
+            if let Some(sentence) = strange.filter(|now| named.as_ref() != Some(now)) {
+                tell!("note: {sentence}");
+                named = Some(sentence);
+            }
         }
         Ok(())
     }
@@ -238,7 +246,7 @@ impl Unattended<'_> {
         });
         let threads = threads.collect();
         let findings = findings(&run.manifest.segments, &threads, &assessment);
-        let command: Vec<String> = std::env::args().collect();
+        let command: Vec<String> = crate::beginning::own_words().collect();
         self.rounds.take(&Round {
             number,
             of: self.plan.rounds,
@@ -254,10 +262,19 @@ impl Unattended<'_> {
     }
 }
 
-fn is_whole(place: &Path) -> bool {
-    Run::open(place).is_ok_and(|run| {
-        run.manifest.ending == Ending::Complete && run.manifest.recovered.is_none()
-    })
+/// Whether it is a run that ended well. One whose command was killed while it put the run into its final
+/// form is put into it here: nothing of it is missing.
+fn is_whole(place: &Path, trust: Trust) -> bool {
+    let is_complete =
+        |run: &Run| run.manifest.ending == Ending::Complete && run.manifest.recovered.is_none();
+    match Run::open(place) {
+        Ok(run) if *run.state() == State::Finished => is_complete(&run),
+        Ok(run) if *run.state() == State::NotFinished && is_complete(&run) => {
+            Directory::to_write(place, trust)
+                .is_ok_and(|directory| wakepath_archive::finish_in(&directory).is_ok())
+        }
+        _ => false,
+    }
 }
 
 /// From `CLOCK_MONOTONIC` to the time since 1970, now.

@@ -7,6 +7,7 @@ use crate::verbs::given;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration;
+use wakepath_directory::Directory;
 use wakepath_scenario::units::{parse_duration, parse_size};
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_service::PLAN;
@@ -71,10 +72,14 @@ impl Plan {
     /// The plan in a directory of rounds.
     pub fn read(directory: &Path) -> Result<Self, Failure> {
         let path = directory.join(PLAN);
-        let text = std::fs::read_to_string(&path).map_err(|error| {
+        let none = |error: std::io::Error| {
             format!("{}: no rounds to go on with ({error})", directory.display())
-        })?;
-        let plan: Self = serde_json::from_str(&text).map_err(|error| {
+        };
+        let text = Directory::to_read(directory)
+            .and_then(|place| place.read(PLAN))
+            .map_err(none)?;
+        let text = text.ok_or_else(|| none(std::io::ErrorKind::NotFound.into()))?;
+        let plan: Self = serde_json::from_slice(&text).map_err(|error| {
             format!(
                 "{}: {error}; was it written by a later wakepath?",
                 path.display()

@@ -18,6 +18,7 @@ pub mod limits;
 pub mod links;
 pub mod output;
 pub mod pages;
+pub mod planted;
 pub mod programs;
 pub mod reports;
 pub mod runs;

@@ -106,7 +106,16 @@ fn what_can_not_be_sealed_is_one_line_and_nothing_is_written() {
     refused(seal(&place, &run), "samples.parquet");
     assert!(!run.join("seal.dsse.json").exists());
     fs::write(&samples, whole).unwrap();
+    fs::create_dir_all(run.join("figures/old")).unwrap();
+    refused(seal(&place, &run), "figures/old/: holds nothing");
+    fs::remove_dir_all(run.join("figures")).unwrap();
     seal(&place, &run).assert_code(0);
+    verify(&place, &run, &[]).assert_code(0);
+    fs::create_dir(run.join("added")).unwrap();
+    let added = verify(&place, &run, &[]);
+    added.assert_code(2);
+    assert!(added.output.contains("added/"), "{}", added.said());
+    fs::remove_dir(run.join("added")).unwrap();
     refused(seal(&place, &run), "sealed already");
     fs::write(place.path().join("trust"), "pi5-1 hello\n").unwrap();
     refused(verify(&place, &run, &[]), "trust: line 1: ");
