@@ -2,8 +2,8 @@
 
 use crate::{
     Asked, ImportError, Imported, Part, csv, cyclictest_histogram, cyclictest_json,
-    cyclictest_verbose, decode, ftrace, jitterdebugger, lttng, perf_data, perf_sched, ros2,
-    ros2_control, rtla, trace_dat, tracers,
+    cyclictest_verbose, decode, ftrace, jitterdebugger, lttng, perf_data, perf_latency, perf_sched,
+    ros2, ros2_control, rtla, trace_dat, tracers,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -65,7 +65,7 @@ pub(crate) enum Reader {
 }
 
 /// Every form, in the order of the guide's table.
-static FORMS: [&Form; 19] = [
+static FORMS: [&Form; 20] = [
     &cyclictest_histogram::FORM,
     &cyclictest_json::FORM,
     &cyclictest_verbose::FORM,
@@ -75,6 +75,7 @@ static FORMS: [&Form; 19] = [
     &jitterdebugger::SAMPLES,
     &perf_data::FORM,
     &perf_sched::FORM,
+    &perf_latency::FORM,
     &csv::FORM,
     &ftrace::FORM,
     &tracers::TIMERLAT,

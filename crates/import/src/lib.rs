@@ -22,6 +22,7 @@ mod kernel_events;
 mod lttng;
 mod packed;
 mod perf_data;
+mod perf_latency;
 mod perf_sched;
 mod ros2;
 mod ros2_control;
