@@ -76,11 +76,11 @@ impl Highest {
     /// What exceeds the value of rank `count + 1`: about `count` values, fewer where that one is
     /// tied. `None` where there are not as many.
     pub fn above_rank(&self, count: usize) -> Option<Exceedances> {
-        self.above(*self.descending.get(count)?, None)
+        self.above(*self.descending.get(count)?)
     }
 
-    /// What exceeds a value. A `resolution` that is known is kept.
-    pub fn above(&self, least: i64, resolution: Option<f64>) -> Option<Exceedances> {
+    /// What exceeds a value.
+    pub fn above(&self, least: i64) -> Option<Exceedances> {
         let above: Vec<(u64, i64)> = self
             .all
             .iter()
@@ -109,7 +109,7 @@ impl Highest {
             .reduce(f64::min);
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
         let coarse = |step: &f64| ties > MANY_TIES && *step > FINE * mean;
-        let resolution = resolution.or(step.filter(coarse));
+        let resolution = step.filter(coarse);
         let half = resolution.unwrap_or(0.0) / 2.0;
         found.iter_mut().for_each(|(_, excess)| *excess -= half);
         Some(Exceedances {
@@ -155,21 +155,6 @@ pub fn counts_to_try(most: usize, least: usize) -> Vec<usize> {
     counts
 }
 
-/// ForwardStop (Bader, Yan and Zhang 2018): of thresholds from the lowest up, each with the
-/// probability of a fit as bad, the place of the first that is not rejected with a false discovery
-/// rate of `level`. `None` where all are rejected.
-pub fn forward_stop(p_values: &[f64], level: f64) -> Option<usize> {
-    let mut sum = 0.0;
-    let mut rejected = 0;
-    for (place, p) in p_values.iter().enumerate() {
-        sum -= (-p.min(1.0 - 1e-4)).ln_1p();
-        if sum / (place + 1) as f64 <= level {
-            rejected = place + 1;
-        }
-    }
-    (rejected < p_values.len()).then_some(rejected)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,16 +187,6 @@ mod tests {
         assert!(Highest::of(&[5; 20], 10).above_rank(3).is_none());
         assert!(Highest::of(&[], 10).above_rank(0).is_none());
         assert_eq!(Highest::of(&[], 10).largest(), None);
-    }
-
-    #[test]
-    fn forward_stop_takes_the_first_threshold_that_holds() {
-        assert_eq!(forward_stop(&[0.5, 0.6], 0.05), Some(0));
-        assert_eq!(forward_stop(&[0.001, 0.002, 0.7, 0.4], 0.05), Some(2));
-        // One bad fit between good ones is chance.
-        assert_eq!(forward_stop(&[0.6, 0.001, 0.7], 0.05), Some(0));
-        assert_eq!(forward_stop(&[0.001, 0.001], 0.05), None);
-        assert_eq!(forward_stop(&[], 0.05), None);
     }
 
     #[test]

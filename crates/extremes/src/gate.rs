@@ -15,26 +15,10 @@ pub enum GateName {
     Count,
     /// The series stays what it is.
     Stationarity,
-    /// Exceedances, each cluster counted once, tell nothing of each other.
-    Dependence,
-    /// Values are fine enough.
-    Discreteness,
+    /// The values are in the order of time: clusters and drift can be seen.
+    Order,
     /// The level asked for is near enough to what was seen.
     Reach,
-    /// There is a threshold above which the tail fits.
-    Threshold,
-    /// The tail fits at the threshold chosen.
-    Fit,
-    /// It stays the same at higher thresholds.
-    Stability,
-    /// Its shape is one for which bounds hold.
-    Shape,
-    /// The largest values of blocks say the same.
-    Blocks,
-    /// The bound is of the size of what was seen.
-    Size,
-    /// What was left out of a fit does not contradict it.
-    HeldOut,
 }
 
 impl GateName {
@@ -44,16 +28,8 @@ impl GateName {
             Self::Provenance => "provenance",
             Self::Count => "count",
             Self::Stationarity => "stationarity",
-            Self::Dependence => "dependence",
-            Self::Discreteness => "discreteness",
+            Self::Order => "order",
             Self::Reach => "reach",
-            Self::Threshold => "threshold",
-            Self::Fit => "fit",
-            Self::Stability => "stability",
-            Self::Shape => "shape",
-            Self::Blocks => "blocks",
-            Self::Size => "size",
-            Self::HeldOut => "held out",
         }
     }
 }

@@ -147,18 +147,6 @@ impl Excesses {
             log_likelihood,
         })
     }
-
-    /// The largest log-likelihood with the shape held.
-    pub(crate) fn log_likelihood_of_shape(&self, shape: f64, near_scale: f64) -> f64 {
-        let mut profile = |log_scale: f64| {
-            let scale = log_scale.exp();
-            self.at(shape / scale).log_likelihood(scale)
-        };
-        let reach = self.largest();
-        // A bounded tail must end beyond the largest value.
-        let least = (-shape * reach * 1.000_001).max(near_scale);
-        largest(&mut profile, least.ln(), 0.2, TOLERANCE).map_or(f64::NEG_INFINITY, |found| found.1)
-    }
 }
 
 /// (Σ ln(1 + τy)/τ, Σ ln(1 + τy)). Logarithms are what a fit spends its time on: of eight factors
@@ -267,18 +255,6 @@ mod tests {
                 "{step}: {fit:?} {exact:?}"
             );
         }
-    }
-
-    #[test]
-    fn the_likelihood_of_a_held_shape_is_largest_at_the_fit() {
-        let sample = PARETO_SAMPLES[0].to_vec();
-        let excesses = Excesses::new(&sample, None);
-        let fit = excesses.fit().unwrap();
-        let of = |shape| excesses.log_likelihood_of_shape(shape, fit.pareto.scale);
-        assert!((of(fit.pareto.shape) - fit.log_likelihood).abs() < 1e-9);
-        assert!(of(fit.pareto.shape + 0.1) < fit.log_likelihood);
-        assert!(of(fit.pareto.shape - 0.1) < fit.log_likelihood);
-        assert!((of(1e-12) - of(0.0)).abs() < 1e-8);
     }
 
     #[test]

@@ -89,17 +89,6 @@ pub(crate) fn normal_quantile(probability: f64) -> f64 {
     Normal::standard().inverse_cdf(probability)
 }
 
-/// P(N ≥ count) of a Poisson number of this mean, by the sum of the terms below.
-pub(crate) fn poisson_at_least(count: u64, mean: f64) -> f64 {
-    let mut term = (-mean).exp();
-    let mut below = 0.0;
-    for number in 0..count {
-        below += term;
-        term *= mean / (number + 1) as f64;
-    }
-    (1.0 - below).clamp(0.0, 1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,12 +113,5 @@ mod tests {
         }
         assert_eq!(cramer_von_mises_tail(0.0), 1.0);
         assert!(cramer_von_mises_tail(30.0) < 1e-12);
-    }
-
-    #[test]
-    fn a_poisson_number_is_counted_out() {
-        assert!((poisson_at_least(1, 5.0) - (1.0 - (-5.0_f64).exp())).abs() < 1e-15);
-        assert_eq!(poisson_at_least(0, 5.0), 1.0);
-        assert!((poisson_at_least(11, 5.0) - 0.013_695_27).abs() < 1e-7);
     }
 }

@@ -1,5 +1,6 @@
-//! Whether a series and its exceedances may be spoken of as if one law had drawn them: every test of
-//! dependence and drift, corrected together, and the two gates that follow.
+//! Tests of dependence and drift of a series and of its exceedances, and the gate of stationarity. Dependence
+//! makes no gate: it lowers the number of cycles that count, and a gate would let through the runs in which
+//! a slow mode happened not to show.
 
 use crate::dependence::{Tested, ljung_box, median_runs};
 use crate::exceedances::Exceedances;
@@ -28,13 +29,13 @@ pub struct Test {
     pub of: &'static str,
     /// The statistic.
     pub statistic: f64,
-    /// Probability where nothing depends or drifts; after Holm's correction where the test decides.
+    /// Probability if nothing depends or drifts; after Holm's correction if the test decides.
     pub p_value: f64,
     /// The size of the effect.
     pub effect: f64,
     /// What that is the size of.
     pub effect_of: &'static str,
-    /// Whether it is held against the series.
+    /// The series is refused because of it.
     pub rejects: bool,
 }
 
@@ -45,11 +46,12 @@ struct Planned {
     found: Option<Tested>,
     effect_of: &'static str,
     matters_from: f64,
-    gate: Option<GateName>,
+    decides: bool,
 }
 
-/// All tests of a series and of its exceedances, and the gates of stationarity and dependence.
-pub(crate) fn steadiness(series: &[i64], above: &Exceedances) -> (Vec<Test>, [Gate; 2]) {
+/// All tests of a series and of its exceedances, the gate of stationarity, and a caution if clusters depend
+/// on each other.
+pub(crate) fn steadiness(series: &[i64], above: &Exceedances) -> (Vec<Test>, Gate, Option<String>) {
     const SERIES: &str = "series";
     const CLUSTERS: &str = "exceedances";
     let values = above.values();
@@ -61,27 +63,25 @@ pub(crate) fn steadiness(series: &[i64], above: &Exceedances) -> (Vec<Test>, [Ga
         second.sort_unstable_by(f64::total_cmp);
         anderson_darling_two_sample(&first, &second)
     };
-    let plan = |name, of, found, effect_of, matters_from, gate| Planned {
+    let plan = |name, of, found, effect_of, matters_from, decides| Planned {
         name,
         of,
         found,
         effect_of,
         matters_from,
-        gate,
+        decides,
     };
-    let (stationary, dependent) = (Some(GateName::Stationarity), Some(GateName::Dependence));
     const CORRELATION: &str = "largest correlation";
     const SHIFT: &str = "shift of the halves, σ";
     const DISTANCE: &str = "distance of the halves";
     let planned = [
-        // Told, and cured by counting clusters: no gate.
         plan(
             "Ljung–Box",
             SERIES,
             correlation(series),
             CORRELATION,
             0.0,
-            None,
+            false,
         ),
         plan(
             "KPSS",
@@ -89,7 +89,7 @@ pub(crate) fn steadiness(series: &[i64], above: &Exceedances) -> (Vec<Test>, [Ga
             level(series),
             SHIFT,
             SHIFT_THAT_MATTERS,
-            stationary,
+            true,
         ),
         plan(
             "Anderson–Darling, halves",
@@ -97,16 +97,16 @@ pub(crate) fn steadiness(series: &[i64], above: &Exceedances) -> (Vec<Test>, [Ga
             halves_of(series),
             DISTANCE,
             DISTANCE_THAT_MATTERS,
-            stationary,
+            true,
         ),
-        plan("KPSS", CLUSTERS, kpss(&values), SHIFT, 0.0, stationary),
+        plan("KPSS", CLUSTERS, kpss(&values), SHIFT, 0.0, true),
         plan(
             "Anderson–Darling, halves",
             CLUSTERS,
             halves(&values),
             DISTANCE,
             0.0,
-            stationary,
+            true,
         ),
         plan(
             "evenly spread in time",
@@ -114,7 +114,7 @@ pub(crate) fn steadiness(series: &[i64], above: &Exceedances) -> (Vec<Test>, [Ga
             evenly_spread(&places, series.len() as u64),
             "difference of the halves",
             0.0,
-            stationary,
+            true,
         ),
         plan(
             "Ljung–Box",
@@ -122,7 +122,7 @@ pub(crate) fn steadiness(series: &[i64], above: &Exceedances) -> (Vec<Test>, [Ga
             ljung_box(&values, LAGS),
             CORRELATION,
             0.0,
-            dependent,
+            false,
         ),
         plan(
             "runs about the median",
@@ -130,24 +130,23 @@ pub(crate) fn steadiness(series: &[i64], above: &Exceedances) -> (Vec<Test>, [Ga
             median_runs(&values),
             "difference of the runs",
             0.0,
-            dependent,
+            false,
         ),
     ];
     let deciding: Vec<f64> = planned
         .iter()
-        .filter(|test| test.gate.is_some())
+        .filter(|test| test.decides)
         .filter_map(|test| test.found.map(|found| found.p_value))
         .collect();
     let mut corrected = holm(&deciding).into_iter();
     let mut tests = Vec::new();
-    let mut against: Vec<(GateName, Test)> = Vec::new();
+    let (mut steady, mut dependent): (Vec<Test>, Vec<Test>) = (Vec::new(), Vec::new());
     for planned in planned {
         let Some(found) = planned.found else { continue };
-        let p_value = match planned.gate {
-            Some(_) => corrected.next().unwrap_or(1.0),
-            None => found.p_value,
+        let p_value = match planned.decides {
+            true => corrected.next().unwrap_or(1.0),
+            false => found.p_value,
         };
-        let beyond_chance = planned.gate.is_some() && p_value < LEVEL;
         let test = Test {
             name: planned.name,
             of: planned.of,
@@ -155,51 +154,52 @@ pub(crate) fn steadiness(series: &[i64], above: &Exceedances) -> (Vec<Test>, [Ga
             p_value,
             effect: found.effect,
             effect_of: planned.effect_of,
-            rejects: beyond_chance && found.effect >= planned.matters_from,
+            rejects: planned.decides && p_value < LEVEL && found.effect >= planned.matters_from,
         };
-        against.extend(planned.gate.map(|gate| (gate, test)));
+        if planned.decides {
+            steady.push(test);
+        } else if planned.of == CLUSTERS && p_value < LEVEL / 2.0 {
+            dependent.push(test);
+        }
         tests.push(test);
     }
-    let gate = |name, cure| {
-        let mine = || {
-            against
-                .iter()
-                .filter(|(of, _)| *of == name)
-                .map(|(_, test)| test)
-        };
-        let rejecting: Vec<&Test> = mine().filter(|test| test.rejects).collect();
-        // Where all hold, the one that came nearest to rejecting.
-        let nearest = mine().min_by(|a, b| a.p_value.total_cmp(&b.p_value));
-        let told = match rejecting.is_empty() {
-            true => nearest.into_iter().collect(),
-            false => rejecting.clone(),
-        };
-        let told: Vec<String> = told.into_iter().map(sentence).collect();
-        Gate::of(name, rejecting.is_empty(), told.join("; "), cure)
-    };
-    let gates = [
-        gate(
-            GateName::Stationarity,
-            "measure again under one load and let it settle first, or judge phases that differ \
-             separately",
-        ),
-        gate(
-            GateName::Dependence,
-            "measure for longer, so that a higher threshold leaves clusters that are further apart",
-        ),
-    ];
-    (tests, gates)
+    let rejecting: Vec<String> = steady
+        .iter()
+        .filter(|test| test.rejects)
+        .map(sentence)
+        .collect();
+    // If all hold, the one that came nearest to rejecting.
+    let nearest = steady
+        .iter()
+        .min_by(|a, b| a.p_value.total_cmp(&b.p_value))
+        .map(sentence);
+    let gate = Gate::of(
+        GateName::Stationarity,
+        rejecting.is_empty(),
+        match rejecting.is_empty() {
+            true => nearest.unwrap_or_default(),
+            false => rejecting.join("; "),
+        },
+        "measure again under one load and let it settle first, or judge phases that differ separately",
+    );
+    let dependent: Vec<String> = dependent.iter().map(sentence).collect();
+    let caution = (!dependent.is_empty()).then(|| {
+        format!(
+            "clusters of high values depend on each other ({}): fewer cycles may count than assumed",
+            dependent.join("; ")
+        )
+    });
+    (tests, gate, caution)
 }
 
 fn sentence(test: &Test) -> String {
     format!(
-        "{} of the {}: {}, p {} after Holm, {} {}",
+        "{} of the {}: {}, p {}, {} {}",
         test.name,
         test.of,
         figure(test.statistic),
         match test.p_value > 0.0 {
             true => format!("= {}", figure(test.p_value)),
-            // What no number holds is not nought.
             false => "< 1e-300".into(),
         },
         test.effect_of,

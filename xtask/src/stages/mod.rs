@@ -101,6 +101,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "repetition", about: "200 runs each of a stock and an RT kernel beside 16 busy programs, one digest", place: Deep, limit: minutes(240), run: suites::repetition },
     Stage { name: "sweeps", about: "what is accepted of a million random task sets, played; a sweep on a Dask cluster", place: Deep, limit: minutes(20), run: suites::sweeps },
     Stage { name: "played-sets", about: "each proved pair of features of a task set under each policy, 20 000 random sets played", place: Deep, limit: minutes(180), run: suites::played_sets },
+    Stage { name: "coverage", about: "how often printed bounds hold, over 50 families of series with a known law", place: Deep, limit: minutes(30), run: suites::coverage },
     Stage { name: "fleet-questions", about: "wakepath-fleet with its engine and buckets, and a Spark cluster with an executor killed", place: Deep, limit: minutes(60), run: fleet::questions },
     Stage { name: "service", about: "100 million cycles of a service, a day of 1 kHz, in bounded memory and room", place: Deep, limit: minutes(20), run: suites::service },
     Stage { name: "fleet-night", about: "500 runs on 20 boards in namespaces, links cut, controllers killed; each accounted for; a place in labgrid", place: Deep, limit: minutes(60), run: fleet::night },

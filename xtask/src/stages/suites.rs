@@ -92,6 +92,14 @@ pub fn played_sets(job: &Job) -> Outcome {
 const EACH_CELL: &str =
     "played::campaign::no_job_of_20_000_sets_for_each_cell_of_p_fp_is_later_than_its_bound";
 
+/// How often printed bounds hold, over families of series with a known law.
+pub fn coverage(job: &Job) -> Outcome {
+    match programs::all(job) {
+        Ok(programs) => one(job, programs, COVERAGE),
+        Err(outcome) => outcome,
+    }
+}
+
 /// A day of a service's cycles, in bounded memory and room.
 pub fn service(job: &Job) -> Outcome {
     match programs::all(job) {
@@ -108,6 +116,8 @@ fn one(job: &Job, programs: &[Program], test: &str) -> Outcome {
         None => Outcome::of(Some(format!("no test program has {test}"))),
     }
 }
+
+const COVERAGE: &str = "bounds_of_every_family_hold";
 
 const A_DAY: &str = "full_speed::a_day_at_full_speed_takes_no_more_memory_than_its_first_hours";
 

@@ -20,15 +20,12 @@ use provenance::Provenance;
 use serde::Serialize;
 use series::{Series, read};
 use wakepath_archive::Run;
-use wakepath_extremes::{Answer, Examined, Gate, GateName, Observed, Question, examine};
+use wakepath_extremes::{
+    Answer, Examined, Gate, GateName, Observed, Question, Tail, examine, tails,
+};
 use wakepath_scenario::Scenario;
 use wakepath_statistics::due_times_needed;
 use wakepath_timeline::condition_label;
-
-/// Where the resamples of every condition begin: any number, always the same one.
-const SEED: u64 = 0x5eed;
-/// Resamples that decide the goodness of fit and calibrate a bound.
-const DRAWS: u32 = 999;
 
 /// Why nothing can be said of a run's largest values.
 #[derive(Debug, thiserror::Error)]
@@ -97,7 +94,7 @@ pub struct Bounded {
     pub real_time: bool,
     /// The loop's period.
     pub period_ns: u64,
-    /// The probability asked for, for each cycle.
+    /// The probability asked for: that any one cycle exceeds the level.
     pub exceed_per_cycle: f64,
     /// Cycles of one hour.
     pub cycles_per_hour: f64,
@@ -105,9 +102,11 @@ pub struct Bounded {
     pub limit_ns: Option<u64>,
     /// Cycles after which the largest value observed is itself the bound.
     pub cycles_needed: Option<u64>,
-    /// What was found.
+    /// The findings and the answer.
     #[serde(flatten)]
     pub examined: Examined,
+    /// Fitted tails, from the lowest threshold, with the level that each estimates. No bound follows from them.
+    pub tails: Vec<Tail>,
 }
 
 impl Bounded {
@@ -115,7 +114,7 @@ impl Bounded {
     pub fn bound_ns(&self) -> Option<u64> {
         match &self.examined.answer {
             Answer::Observed => u64::try_from(self.examined.observed.largest).ok(),
-            Answer::Estimated(estimate) => Some(estimate.bound.ceil() as u64),
+            Answer::Extended(extended) => Some(extended.bound.ceil() as u64),
             Answer::Refused => None,
         }
     }
@@ -131,10 +130,9 @@ impl Bounded {
         Some(self.cycles_needed? as f64 * self.period_ns as f64 / 1e9)
     }
 
-    /// Chance, over an hour of flight, that a cluster of cycles beyond the level begins, if each
-    /// cycle begins one with the probability asked for.
-    pub fn exceed_per_hour(&self) -> f64 {
-        -((-self.exceed_per_cycle).ln_1p() * self.cycles_per_hour).exp_m1()
+    /// Cycles of an hour that exceed the level on average.
+    pub fn exceeding_per_hour(&self) -> f64 {
+        self.exceed_per_cycle * self.cycles_per_hour
     }
 }
 
@@ -247,12 +245,14 @@ fn bound_condition(
         let question = Question {
             exceed,
             confidence: criterion.confidence,
-            seed: SEED,
-            draws: DRAWS,
         };
         let examined = match &histogram {
             Some(counted) => Some(of_histogram(counted.count, counted.max_ns, &question)),
-            None => of_series(&series, provenance.gate(&series), &question),
+            None => of_series(
+                &series,
+                provenance.gate(&series, order.metric, period_ns),
+                &question,
+            ),
         };
         let Some(examined) = examined else { continue };
         let own_words = run.manifest.imported.is_none();
@@ -281,6 +281,7 @@ fn bound_condition(
                 question.confidence,
             ),
             examined,
+            tails: tails(&series.values, &question),
         });
     }
     Ok(())
@@ -307,20 +308,18 @@ fn of_series(series: &Series, gate: Gate, question: &Question) -> Option<Examine
     Some(examined)
 }
 
-/// A histogram has no order: whether its values depend on each other can't be seen.
+/// A histogram has no order: clusters and drift can't be seen in it.
 fn of_histogram(count: u64, largest: i64, question: &Question) -> Examined {
     Examined {
         observed: Observed::new(count, largest, 1.0, question.confidence),
         gates: vec![Gate::failed(
-            GateName::Dependence,
-            "an imported histogram has no order: whether its values depend on each other or drift \
-             can't be seen",
-            "measure with wakepath, or import the tool's raw samples",
+            GateName::Order,
+            "an imported histogram has no order, so clusters and drift can't be seen; it shows only how \
+             often the largest value is exceeded if cycles are independent",
+            "import samples with their times, such as `cyclictest -v` prints, or measure with wakepath",
         )],
-        cautions: vec!["what the largest value proves assumes independent values".into()],
+        cautions: vec!["the probability for the largest value assumes independent cycles".into()],
         tests: Vec::new(),
-        tails: Vec::new(),
-        class: None,
         answer: Answer::Refused,
     }
 }

@@ -2,6 +2,7 @@
 //! machine makes in one state, so that values that are missing, or that come from two states, end it.
 //! What makes a verdict invalid is asked of the verdict; here stands what would cure it.
 
+use super::BoundMetric;
 use super::series::Series;
 use crate::changes::run_changes;
 use crate::conditions::ConditionSegments;
@@ -9,6 +10,7 @@ use crate::judged::provenance_of;
 use wakepath_archive::Run;
 use wakepath_extremes::{Gate, GateName};
 use wakepath_scenario::Scenario;
+use wakepath_timeline::Lack;
 use wakepath_verdict::{Caution, EarlyEnd, FactChange, Reason, SamplesSeen, counted, objections};
 
 /// What was found, and what would cure it.
@@ -18,6 +20,8 @@ type Objection = (String, &'static str);
 /// them together too.
 pub(super) struct Provenance {
     objections: Vec<Objection>,
+    /// What the tool that measured an imported run did not record.
+    lacks: Vec<Lack>,
 }
 
 impl Provenance {
@@ -45,19 +49,40 @@ impl Provenance {
                 found.push((caution.to_string(), STEADY));
             }
         }
-        Self { objections: found }
+        let imported = run.manifest.imported.as_ref();
+        Self {
+            objections: found,
+            lacks: imported.map_or_else(Vec::new, |imported| imported.lacks.clone()),
+        }
     }
 
-    /// The gate of one thread's values.
-    pub(super) fn gate(&self, series: &Series) -> Gate {
+    /// The gate of one thread's values of this time.
+    pub(super) fn gate(&self, series: &Series, metric: BoundMetric, period_ns: u64) -> Gate {
         let own = of_thread(series);
-        let found: Vec<&Objection> = self.objections.iter().chain(&own).collect();
-        let Some((_, cure)) = found.first() else {
-            return Gate::passed(
-                GateName::Provenance,
-                "no sample lost, no period skipped, every load and policy proven, nothing changed on \
-                 the machine",
+        let lacking = self
+            .lacks
+            .iter()
+            .find(|lack| matters(lack, series, metric, period_ns));
+        let lacking: Option<Objection> = lacking.map(|lack| {
+            let finding = format!(
+                "measured by another tool, which does not record {}",
+                lack.text()
             );
+            (finding, "measure with wakepath check or run")
+        });
+        let found: Vec<&Objection> = lacking.iter().chain(&self.objections).chain(&own).collect();
+        let Some((_, cure)) = found.first() else {
+            let finding = match self.lacks.is_empty() {
+                true => {
+                    "no sample lost, no period skipped, every load and policy proven, nothing changed \
+                         on the machine"
+                }
+                false => {
+                    "every cycle was recorded with its time, and no period was skipped; the rest is as \
+                          the other tool reports it"
+                }
+            };
+            return Gate::passed(GateName::Provenance, finding);
         };
         let findings: Vec<&str> = found.iter().map(|(finding, _)| finding.as_str()).collect();
         Gate::failed(GateName::Provenance, findings.join("; "), *cure)
@@ -68,16 +93,38 @@ const STEADY: &str =
     "measure again on a machine that stays as it is: wakepath doctor says what moves it";
 const TO_ITS_END: &str = "measure again, to the run's own end";
 
+/// Whether a bound needs what another tool did not record.
+fn matters(lack: &Lack, series: &Series, metric: BoundMetric, period_ns: u64) -> bool {
+    match lack {
+        // A loop skips a due time only if a cycle is late or long by a period.
+        Lack::SkippedPeriods | Lack::SkippedPeriodsInferred => {
+            let largest = series.values.iter().max().copied().unwrap_or(0);
+            u64::try_from(largest).unwrap_or(0) >= period_ns
+        }
+        Lack::BeforeWakeUp => metric != BoundMetric::Execution,
+        Lack::ExecutionTimes | Lack::EndOfWork => metric != BoundMetric::Latency,
+        Lack::OverflowedValues | Lack::BinWidth | Lack::Order | Lack::Other(_) => true,
+        // Values are as they were measured, warm-up and tracing included; skipped periods and lost lines are
+        // objections of their own.
+        Lack::MissedWakeUps
+        | Lack::DueTimes
+        | Lack::LastSamples
+        | Lack::WarmUp
+        | Lack::EffectivePolicy
+        | Lack::Machine
+        | Lack::LostLines
+        | Lack::AfterLastLine
+        | Lack::Loads
+        | Lack::UnevenDueTimes
+        | Lack::OwnDueTimes
+        | Lack::FirstInstructions
+        | Lack::Untraced
+        | Lack::BelowMicroseconds => false,
+    }
+}
+
 fn of_run(run: &Run) -> Vec<Objection> {
     let mut found = Vec::new();
-    let imported = run.manifest.imported.as_ref();
-    if let Some(lack) = imported.and_then(|imported| imported.lacks.first()) {
-        let finding = format!(
-            "measured by another tool, which does not record {}",
-            lack.text()
-        );
-        found.push((finding, "measure with wakepath check or run"));
-    }
     if run.manifest.recovered.is_some() {
         let finding = "the run was recovered: what is missing of it is not known".to_owned();
         found.push((finding, "measure again"));

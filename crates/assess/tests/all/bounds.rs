@@ -159,32 +159,36 @@ fn failing(bounds: &Bounds) -> Vec<GateName> {
 fn a_run_that_passes_every_gate_has_a_bound_that_the_criterion_is_held_against() {
     let place = tempfile::tempdir().unwrap();
     let run = write(place.path(), &healthy(), 0, "900 us");
-    let bounds = Bounds::of(&run, &order(1e-6)).unwrap();
+    let bounds = Bounds::of(&run, &order(2e-5)).unwrap();
     assert_eq!(failing(&bounds), [], "{bounds:#?}");
     let bound = bounds.conditions[0].bound_ns().unwrap();
     let observed = bounds.conditions[0].examined.observed;
     assert_eq!(observed.count, CYCLES - WARM_UP);
     assert!(
-        bound as i64 >= observed.largest && bound < 100_000,
+        bound as i64 >= 3 * observed.largest && bound < 400_000,
         "{bound}"
     );
     assert_eq!(bounds.exit_code(), 0);
     let text = bounds.to_text(Style::default());
     assert!(text.starts_with("largest wake-up latency: "), "{text}");
-    assert!(text.contains("every gate passed"), "{text}");
-    assert!(text.lines().count() <= 30, "{text}");
+    assert!(text.contains(" times\n"), "{text}");
     assert!(
         text.lines().all(|line| line.chars().count() <= 100),
         "{text}"
     );
     let details = bounds_details(&bounds, Style::default());
-    for part in ["passed held out", "A² = ", "Ljung–Box", "L-moments"] {
+    for part in [
+        "passed reach",
+        "Ljung–Box",
+        "mean excess",
+        "if rarer values continue",
+    ] {
         assert!(details.contains(part), "{part}: {details}");
     }
 
     let place = tempfile::tempdir().unwrap();
     let tight = write(place.path(), &healthy(), 0, "50 us");
-    let bounds = Bounds::of(&tight, &order(1e-6)).unwrap();
+    let bounds = Bounds::of(&tight, &order(2e-5)).unwrap();
     assert!(bounds.conditions[0].is_above_limit(), "{bounds:#?}");
     assert_eq!(bounds.exit_code(), 2);
 }
@@ -230,11 +234,11 @@ fn a_skipped_period_counts_with_what_it_suffered_and_refuses() {
 fn lost_samples_refuse() {
     let place = tempfile::tempdir().unwrap();
     let run = write(place.path(), &healthy(), 4, "900 us");
-    let bounds = Bounds::of(&run, &order(1e-6)).unwrap();
+    let bounds = Bounds::of(&run, &order(2e-5)).unwrap();
     assert_eq!(failing(&bounds), [GateName::Provenance]);
     let text = bounds.to_text(Style::default());
     assert!(text.contains("4 of 30 004 samples were lost"), "{text}");
-    assert!(text.contains("; remedy: "), "{text}");
+    assert!(text.contains("; fix: "), "{text}");
 }
 
 /// The findings of the first gate for a run whose verdict is invalid.
@@ -318,7 +322,7 @@ fn other_times_and_an_hour_of_flight_are_answered_for() {
     };
     let bounds = Bounds::of(&run, &asked).unwrap();
     let condition = &bounds.conditions[0];
-    assert!((condition.exceed_per_hour() - 0.5).abs() < 1e-9);
+    assert!((condition.exceeding_per_hour() - 0.5).abs() < 1e-9);
     assert!(condition.examined.observed.largest < 31_001);
     assert_eq!(condition.limit_ns, None);
 }

@@ -1,137 +1,74 @@
-//! The tails above every threshold that can be fitted, and the lowest above which one tail fits.
+//! Pareto tails fitted above several thresholds, and the level that each gives if rarer values continue it.
 
-use super::said::{Examined, Question, Tail};
-use super::{LEAST_CLUSTERS, LEVEL};
-use crate::exceedances::{Exceedances, Highest, counts_to_try, forward_stop};
-use crate::gate::{Gate, GateName};
-use crate::goodness::distances;
+use super::LEAST_CLUSTERS;
+use super::said::Question;
+use crate::exceedances::{Exceedances, Highest, counts_to_try};
 use crate::level::Level;
-use crate::likelihood::{Excesses, Fit};
-use crate::moments::LMoments;
-use crate::resample::Resampling;
+use crate::limit_laws::normal_quantile;
+use crate::pareto::Pareto;
 
-/// Draws of each threshold that is tried.
-const DRAWS_OF_A_TRIAL: u32 = 199;
+/// Most exceedances that a tail is fitted to.
+const MOST_EXCEEDANCES: usize = 1000;
 
-/// A threshold that was tried.
-pub(super) struct Tried {
-    pub(super) above: Exceedances,
-    pub(super) excesses: Excesses,
-    pub(super) fit: Fit,
+/// The tail above one threshold, fitted: an estimate that holds if rarer values continue it.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Tail {
+    /// The threshold, in nanoseconds.
+    pub threshold: f64,
+    /// Values above it.
+    pub exceedances: u64,
+    /// Clusters of them, each counted once.
+    pub clusters: u64,
+    /// The extremal index there.
+    pub extremal_index: f64,
+    /// Mean excess in nanoseconds.
+    pub mean_excess: f64,
+    /// The fit by maximum likelihood, scale in nanoseconds.
+    pub pareto: Pareto,
+    /// Estimate of the level asked for, in nanoseconds.
+    pub level: f64,
+    /// One-sided upper end of its profile-likelihood interval; `None` if no level is too high.
+    pub level_at_most: Option<f64>,
 }
 
-/// All thresholds that can be fitted, from the lowest.
-pub(super) struct Tails {
-    pub(super) tried: Vec<Tried>,
-    cycles: u64,
-}
-
-impl Tails {
-    pub(super) fn of(highest: &Highest, most: usize, resolution: Option<f64>) -> Self {
-        let mut tried: Vec<Tried> = Vec::new();
-        for count in counts_to_try(most, LEAST_CLUSTERS) {
-            let Some(above) = highest.above_rank(count) else {
-                continue;
-            };
-            let above = match resolution {
-                Some(step) => {
-                    let least = (above.threshold - above.resolution.unwrap_or(0.0) / 2.0) as i64;
-                    highest.above(least, Some(step)).unwrap_or(above)
-                }
-                None => above,
-            };
-            let excesses = above.excesses();
-            let known = |other: &Tried| other.above.threshold >= above.threshold;
-            if above.clusters.len() < LEAST_CLUSTERS || tried.iter().any(known) {
-                continue;
-            }
-            if let Some(fit) = excesses.fit() {
-                tried.push(Tried {
-                    above,
-                    excesses,
-                    fit,
-                });
-            }
-        }
-        Self {
-            tried,
-            cycles: highest.length(),
-        }
-    }
-
-    pub(super) fn told(&self) -> Vec<Tail> {
-        self.tried.iter().map(Tried::told).collect()
-    }
-
-    pub(super) fn level(&self, place: usize, exceed: f64) -> Level<'_> {
-        let tried = &self.tried[place];
-        Level {
-            excesses: &tried.excesses,
-            fit: tried.fit,
-            cycles: self.cycles,
-            exceed,
-        }
-    }
-}
-
-impl Tried {
-    fn told(&self) -> Tail {
-        let mut sorted = self.above.values();
-        sorted.sort_by(f64::total_cmp);
-        Tail {
-            threshold: self.above.threshold,
-            exceedances: self.above.count,
-            clusters: sorted.len() as u64,
-            extremal_index: self.above.index,
-            mean_excess: self.above.mean_excess(),
-            pareto: self.fit.pareto,
-            by_moments: LMoments::of(&sorted).map(|moments| moments.pareto()),
-            anderson_darling: (distances(&sorted, &self.fit.pareto).anderson_darling, None),
-        }
-    }
-}
-
-/// The lowest threshold above which the tail fits.
-pub(super) fn threshold(
-    tails: &Tails,
-    question: &Question,
-    examined: &mut Examined,
-) -> Option<usize> {
-    let mut p_values = Vec::new();
-    for (place, tried) in tails.tried.iter().enumerate() {
-        let resampling = Resampling {
-            draws: DRAWS_OF_A_TRIAL,
-            seed: question.seed.wrapping_add(1 + place as u64),
-            resolution: tried.above.resolution,
+/// Tails above every threshold with clusters enough to be fitted, from the lowest. No bound follows from them.
+pub fn tails(series: &[i64], question: &Question) -> Vec<Tail> {
+    let most = (series.len() / 10).min(MOST_EXCEEDANCES);
+    let highest = Highest::of(series, most + 1);
+    let mut found: Vec<Tail> = Vec::new();
+    for count in counts_to_try(most, LEAST_CLUSTERS) {
+        let Some(above) = highest.above_rank(count) else {
+            continue;
         };
-        let resampled = resampling.of(&tails.level(place, question.exceed), false);
-        let mut sorted = tried.above.values();
-        sorted.sort_by(f64::total_cmp);
-        let seen = distances(&sorted, &tried.fit.pareto);
-        let (a2, _) = resampled.probabilities(seen);
-        examined.tails[place].anderson_darling = (seen.anderson_darling, Some(a2));
-        p_values.push(a2);
+        let known = |other: &Tail| other.threshold >= above.threshold;
+        if above.clusters.len() < LEAST_CLUSTERS || found.iter().any(known) {
+            continue;
+        }
+        found.extend(tail(&above, highest.length(), question));
     }
-    let chosen = forward_stop(&p_values, LEVEL);
-    examined.gates.push(match chosen {
-        Some(place) => Gate::passed(
-            GateName::Threshold,
-            format!(
-                "number {} of {} fits (ForwardStop on A²): {} values in {} clusters exceed it",
-                place + 1,
-                p_values.len(),
-                tails.tried[place].above.count,
-                tails.tried[place].above.clusters.len()
-            ),
-        ),
-        None => Gate::failed(
-            GateName::Threshold,
-            format!(
-                "above none of {} thresholds does one tail fit (ForwardStop on A²)",
-                p_values.len()
-            ),
-            "measure for longer, so that higher thresholds have exceedances enough",
-        ),
-    });
-    chosen
+    found
+}
+
+fn tail(above: &Exceedances, cycles: u64, question: &Question) -> Option<Tail> {
+    let excesses = above.excesses();
+    let fit = excesses.fit()?;
+    let level = Level {
+        excesses: &excesses,
+        fit,
+        cycles,
+        // Excesses count once for each cluster, and a cluster has 1/θ cycles.
+        exceed: question.exceed * above.index,
+    };
+    let root = normal_quantile(1.0 - question.confidence);
+    Some(Tail {
+        threshold: above.threshold,
+        exceedances: above.count,
+        clusters: above.clusters.len() as u64,
+        extremal_index: above.index,
+        mean_excess: above.mean_excess(),
+        pareto: fit.pareto,
+        level: above.threshold + level.estimate(),
+        level_at_most: level.upper_bound(root).map(|bound| above.threshold + bound),
+    })
 }

@@ -20,10 +20,8 @@ pub(super) fn write(bounds: &Bounds, prose: &mut String) -> std::fmt::Result {
         None if bounds.metric != BoundMetric::Latency => {}
         None => writeln!(
             prose,
-            "bound composed of sections of kernel code: refused, because this run did not record them; remedy: \
-             measure with trace = {{ sections = \"2 s\" }} on a kernel built with \
-             CONFIG_PREEMPTIRQ_TRACEPOINTS; or `wakepath lab sections` finds them in virtual time; or give \
-             the longest with --sections FILE"
+            "no bound composed of sections of kernel code: the run recorded none; fix: put trace = \
+             {{ sections = \"2 s\" }} into the scenario, or give --sections FILE"
         )?,
     }
     Ok(())

@@ -1,6 +1,5 @@
-//! What a run proves about its worst case, as text: a row for each condition, why there is no bound
-//! where there is none, and what every bound takes for granted; on demand each gate with its
-//! statistic.
+//! Bounds on the largest values of a run as text: a row for each condition, the reasons for refusals and the
+//! assumptions, within a screen; on demand each gate with its statistic.
 
 use super::comparison::p_value;
 use super::composed_bound;
@@ -13,7 +12,7 @@ use wakepath_timeline::columns::folded;
 use wakepath_timeline::duration;
 use wakepath_verdict::{count, fraction, upper_fraction};
 
-/// Lines of a terminal are broken here where its width is not known.
+/// Columns of a terminal whose width is unknown.
 const COLUMNS: usize = 100;
 
 pub(super) fn to_text(bounds: &Bounds, style: Style) -> String {
@@ -31,9 +30,8 @@ fn write_all(bounds: &Bounds, text: &mut String, style: Style) -> std::fmt::Resu
     }
     writeln!(
         prose,
-        "bound on the {} that is exceeded with a probability of {}, {} confidence:",
-        bounds.metric.words(),
-        bounds.exceed,
+        "{}, {} confidence:",
+        asked(bounds),
         fraction(bounds.confidence)
     )?;
     text.push_str(&folded(&prose, columns));
@@ -44,8 +42,16 @@ fn write_all(bounds: &Bounds, text: &mut String, style: Style) -> std::fmt::Resu
     Ok(())
 }
 
-/// What stands below the table: why there is no bound where there is none, how long a run needs no
-/// theory, and what every bound takes for granted. A sentence a line.
+/// The bound asked for, in words.
+pub(crate) fn asked(bounds: &Bounds) -> String {
+    format!(
+        "bound on the {}, exceeded with a probability of at most {}",
+        bounds.metric.words(),
+        bounds.exceed
+    )
+}
+
+/// Sentences below the table, a line each: refusals, the run that would be long enough, assumptions.
 pub(crate) fn said_below(bounds: &Bounds) -> String {
     let mut text = String::new();
     // Writing to a String can't fail.
@@ -55,11 +61,20 @@ pub(crate) fn said_below(bounds: &Bounds) -> String {
 
 fn write_below(bounds: &Bounds, prose: &mut String) -> std::fmt::Result {
     write_refusals(bounds, prose)?;
+    let is_extended = |one: &Bounded| matches!(one.examined.answer, Answer::Extended(_));
+    if bounds.conditions.iter().any(is_extended) {
+        writeln!(
+            prose,
+            "a bound of N times lies N times as far from the median as the largest value; it holds if twice \
+             that distance is exceeded at most half as often, three times a third as often, and so on"
+        )?;
+    }
     write_needed(bounds, prose)?;
     composed_bound::write(bounds, prose)?;
     writeln!(
         prose,
-        "extreme value theory knows only what ran: what never happened in the run is in no bound"
+        "every bound holds for this machine, kernel and load; a slow path that did not run, or ran only a few \
+         times, may be slower"
     )
 }
 
@@ -68,14 +83,12 @@ pub(crate) fn largest_line(bounds: &Bounds) -> Option<String> {
     let largest = bounds.largest()?;
     let observed = &largest.examined.observed;
     Some(format!(
-        "largest {}: {} of {} cycles ({}); a further cycle exceeds it with a probability of at most \
-         {}, counting cycles that come together as one (θ = {:.2})",
+        "largest {}: {} of {} cycles ({}); any one cycle exceeds it with a probability of at most {}",
         bounds.metric.words(),
         rounded(observed.largest as f64),
         count(observed.count),
         name(largest),
-        upper_fraction(observed.exceeded_at_most, 1.0),
-        observed.extremal_index
+        upper_fraction(observed.exceeded_at_most, 1.0)
     ))
 }
 
@@ -95,12 +108,10 @@ pub(crate) fn bounds_table(bounds: &Bounds) -> Table {
     let mut table = Table::of("Policy")
         .class("bounds")
         .caption(
-            "The largest value of each condition, how likely at most the next cycle is to exceed it, and, where \
-             every gate passes, the bound that was asked for. θ is the extremal index: the share of the \
-             cycles that counts as independent.",
+            "Largest value of each condition, the greatest probability with which any one cycle exceeds it, and \
+             the bound asked for if every gate passes.",
         )
         .column(number("cycles"))
-        .column(number("θ"))
         .column(number("largest"))
         .column(number("exceeded ≤"))
         .column(number("bound"))
@@ -120,7 +131,6 @@ pub(crate) fn bounds_table(bounds: &Bounds) -> Table {
             label,
             vec![
                 Cell::Text(count(observed.count)),
-                Cell::Text(format!("{:.2}", observed.extremal_index)),
                 Cell::Text(duration::thousandths(observed.largest)),
                 Cell::Text(upper_fraction(observed.exceeded_at_most, 1.0)),
                 condition
@@ -135,96 +145,91 @@ pub(crate) fn bounds_table(bounds: &Bounds) -> Table {
 }
 
 fn answer(condition: &Bounded) -> Cell {
-    let failed: Vec<&str> = condition
-        .examined
-        .failed()
-        .map(|gate| gate.name.word())
-        .collect();
     match (&condition.examined.answer, condition.is_above_limit()) {
         (Answer::Refused, _) => {
-            Cell::Toned(format!("refused: {}", failed.join(", ")), Tone::Doubtful)
+            let failed: Vec<&str> = condition
+                .examined
+                .failed()
+                .map(|gate| gate.name.word())
+                .collect();
+            let more = match failed.len() {
+                0 | 1 => String::new(),
+                several => format!(" +{}", several - 1),
+            };
+            let first = failed.first().copied().unwrap_or_default();
+            Cell::Toned(format!("refused: {first}{more}"), Tone::Doubtful)
         }
         (_, true) => Cell::Toned("above the criterion".into(), Tone::Bad),
-        (Answer::Observed, false) => Cell::Toned("by the largest alone".into(), Tone::Good),
-        (Answer::Estimated(_), false) => Cell::Toned("every gate passed".into(), Tone::Good),
+        (Answer::Observed, false) => Cell::Toned("the largest".into(), Tone::Good),
+        (Answer::Extended(extended), false) => {
+            Cell::Toned(format!("{:.1} times", extended.times), Tone::Good)
+        }
     }
 }
 
-/// Each gate that failed somewhere, once: the first condition that it failed in, with the cure.
+/// Each gate that failed in any condition, once, as it failed in the first one, with the fix.
 fn write_refusals(bounds: &Bounds, text: &mut String) -> std::fmt::Result {
-    let mut told: Vec<(GateName, usize, String, &Gate)> = Vec::new();
+    let mut found: Vec<(usize, String, &Gate)> = Vec::new();
     for condition in &bounds.conditions {
         for gate in condition.examined.failed() {
-            match told.iter_mut().find(|(known, ..)| *known == gate.name) {
-                Some((_, conditions, ..)) => *conditions += 1,
-                None => told.push((gate.name, 1, name(condition), gate)),
+            match found.iter_mut().find(|(.., known)| known.name == gate.name) {
+                Some((conditions, ..)) => *conditions += 1,
+                None => found.push((1, name(condition), gate)),
             }
         }
     }
-    told.sort_by_key(|(name, ..)| *name);
-    for (gate_name, conditions, first, gate) in told {
+    found.sort_by_key(|(.., gate)| gate.name);
+    for (conditions, first, gate) in found {
         let others = match conditions {
             1 => String::new(),
             2 => " and 1 other".to_owned(),
             more => format!(" and {} others", more - 1),
         };
-        write!(
-            text,
-            "{gate_name} refuses {first}{others}: {}",
-            gate.finding
-        )?;
+        let finding = match gate.name {
+            // Its statistics are for `--details`.
+            GateName::Stationarity => "values drift, jump or come unevenly during the run",
+            _ => &gate.finding,
+        };
+        write!(text, "{} refuses {first}{others}: {finding}", gate.name)?;
         match &gate.cure {
-            Some(cure) => writeln!(text, "; remedy: {cure}")?,
+            Some(cure) => writeln!(text, "; fix: {cure}")?,
             None => writeln!(text)?,
         }
     }
     Ok(())
 }
 
-/// How long a run needs no theory, and what a probability for each cycle is in an hour; once for
-/// each period.
+/// Length of a run whose largest value is the bound, and cycles of an hour beyond it; once for each period.
 fn write_needed(bounds: &Bounds, text: &mut String) -> std::fmt::Result {
-    let mut told: Vec<u64> = Vec::new();
+    let mut known: Vec<u64> = Vec::new();
     for condition in &bounds.conditions {
-        if told.contains(&condition.period_ns) {
+        let period = condition.period_ns;
+        if known.contains(&period) {
             continue;
         }
-        told.push(condition.period_ns);
-        let period = condition.period_ns;
-        let most = bounds
-            .conditions
-            .iter()
+        known.push(period);
+        let same = bounds.conditions.iter();
+        let most = same
             .filter(|other| other.period_ns == period)
             .max_by_key(|other| other.cycles_needed);
         if let Some((cycles, seconds)) = most.and_then(|c| c.cycles_needed.zip(c.seconds_needed()))
         {
-            writeln!(
+            write!(
                 text,
-                "without theory: measure {} cycles of one condition ({}), and the largest of them is that \
-                 bound",
+                "after {} cycles of one condition ({}) the largest value itself is the bound; ",
                 count(cycles),
                 duration::long(seconds)
             )?;
         }
-        let hour = condition.cycles_per_hour;
         writeln!(
             text,
-            "{} per cycle adds up: an hour has {} cycles of {}, of which {} exceed the bound on average \
-             (at least one in {} of all hours). That is no failure rate: a late cycle is not a lost \
-             vehicle",
-            probability(condition.exceed_per_cycle),
-            count(hour as u64),
+            "of the {} cycles of {} in an hour, {} exceed it on average",
+            count(condition.cycles_per_hour as u64),
             duration::length(period),
-            average(hour * condition.exceed_per_cycle),
-            fraction(condition.exceed_per_hour()),
+            average(condition.exceeding_per_hour()),
         )?;
     }
     Ok(())
-}
-
-fn probability(value: f64) -> String {
-    let text = format!("{value:.2e}");
-    text.replace(".00e", "e")
 }
 
 fn average(value: f64) -> String {
@@ -265,10 +270,10 @@ pub fn details(bounds: &Bounds, style: Style) -> String {
 pub(crate) fn gates_table(condition: &Bounded) -> Table {
     let mut table = Table::of("Gate")
         .class("gates")
-        .caption("The gates in their order, up to the one after which nothing more was looked at")
+        .caption("Gates in their order")
         .column(words("answer").leading())
         .column(words("finding"))
-        .column(words("remedy"));
+        .column(words("fix"));
     for gate in &condition.examined.gates {
         let answer = match gate.passed {
             true => Cell::Toned("passed".into(), Tone::Good),
@@ -281,32 +286,17 @@ pub(crate) fn gates_table(condition: &Bounded) -> Table {
     table
 }
 
-/// What was found beyond the gates: the tail's class, the estimate's range, cautions.
+/// Findings beyond the gates: what fitted tails estimate, cautions.
 pub(crate) fn remarks(condition: &Bounded) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some((statistic, p_value, _)) = condition.examined.class {
-        let class = match (p_value < 0.05, statistic < 0.0) {
-            (false, _) => "an exponential tail is not ruled out, and not assumed",
-            (true, true) => "lighter than exponential",
-            (true, false) => "heavier than exponential",
-        };
-        let p_value = match p_value < 0.005 {
-            true => "p < 0.005".to_owned(),
-            false => format!("p = {p_value:.2}"),
-        };
+    let levels = condition.tails.iter().map(|tail| tail.level);
+    if let Some(least) = levels.clone().reduce(f64::min) {
+        let most = levels.fold(least, f64::max);
         lines.push(format!(
-            "tail class at the lowest threshold: √n (CV − 1) = {statistic:.2}, {p_value}: {class}"
-        ));
-    }
-    if let Answer::Estimated(estimate) = &condition.examined.answer {
-        lines.push(format!(
-            "the level itself is estimated at {}; its bounds over all thresholds from the one chosen \
-             up: {} to {}; by largest values of blocks: {}; signed root {:.2}",
-            rounded(estimate.level),
-            rounded(estimate.over_thresholds.0),
-            rounded(estimate.over_thresholds.1),
-            rounded(estimate.by_blocks),
-            estimate.root
+            "if rarer values continue the tail seen so far, the level asked for is {} to {}; no bound follows \
+             from that",
+            rounded(least),
+            rounded(most)
         ));
     }
     let cautions = condition.examined.cautions.iter();
@@ -318,7 +308,7 @@ pub(crate) fn remarks(condition: &Bounded) -> Vec<String> {
 pub(crate) fn tests_table(condition: &Bounded) -> Table {
     let mut table = Table::of("Test")
         .class("tests")
-        .caption("Dependence and drift; p after Holm's correction where a gate decides by it")
+        .caption("Dependence and drift; p after Holm's correction if a gate decides by it")
         .column(words("of the"))
         .column(number("statistic"))
         .column(number("p"))
@@ -343,18 +333,18 @@ pub(crate) fn tests_table(condition: &Bounded) -> Table {
 pub(crate) fn tails_table(condition: &Bounded) -> Table {
     let mut table = Table::of("Threshold")
         .class("thresholds")
-        .caption("The tail above each threshold; ξ by likelihood and by L-moments")
+        .caption(
+            "Pareto tails fitted above several thresholds, with the level asked for and its 95 % end if rarer \
+             values continue the tail",
+        )
         .column(number("values"))
         .column(number("clusters"))
         .column(number("mean excess"))
         .column(number("ξ"))
         .column(number("σ"))
-        .column(number("ξ, L-moments"))
-        .column(number("A²"))
-        .column(number("p"));
-    for tail in &condition.examined.tails {
-        let (distance, p_value) = tail.anderson_darling;
-        let by_moments = tail.by_moments.map(|tail| format!("{:.3}", tail.shape));
+        .column(number("level"))
+        .column(number("at most"));
+    for tail in &condition.tails {
         table.row(
             rounded(tail.threshold),
             vec![
@@ -363,9 +353,8 @@ pub(crate) fn tails_table(condition: &Bounded) -> Table {
                 Cell::Text(rounded(tail.mean_excess)),
                 Cell::Text(format!("{:.3}", tail.pareto.shape)),
                 Cell::Text(rounded(tail.pareto.scale)),
-                by_moments.into(),
-                Cell::Text(format!("{distance:.3}")),
-                p_value.map(|p| format!("{p:.3}")).into(),
+                Cell::Text(rounded(tail.level)),
+                tail.level_at_most.map(rounded).into(),
             ],
         );
     }

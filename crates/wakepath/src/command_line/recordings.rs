@@ -148,21 +148,22 @@ pub struct Explain {
     pub json: bool,
 }
 
-/// Say what a recorded run proves about its worst case: the largest value observed with what it is
-/// worth, how long a run would have to be for a claim, and a bound beyond what was seen only where
-/// every gate passes. A refusal is an answer, with its reason and what would cure it.
+/// Bound the latency of a run beyond the largest value observed, or refuse and say why.
+///
+/// Prints each condition's largest value, the probability with which any one cycle exceeds it, and a
+/// bound for the probability asked for if the run is no more than ten times too short for it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit codes: 0 a bound for every condition, within the criterion where there is one; 1 error; 2 a bound \
-is above the criterion's limit; 3 refused for a condition: no bound follows from this run.
+Exit codes: 0 a bound for every condition, within the criterion if it limits that time; 1 error; 2 a \
+bound is above the criterion's limit; 3 refused for a condition.
 
-Per cycle is not per hour: at 1 kHz an hour has 3.6 million cycles, and what each exceeds with a
-probability of 1e-6 happens 3.6 times in it on average. No failure rate follows from either: a cycle
-that is late is not a vehicle that is lost (see wakepath fly).
+A probability of 1e-6 is that of any one cycle. At 1 kHz an hour has 3.6 million cycles, so 3.6 of them
+exceed the bound on average, alone or in clusters. That is no failure rate: one late cycle does not lose
+a vehicle (see wakepath fly).
 
 Examples:
   wakepath bound
-  wakepath bound 2 --policy 'FIFO 80' --phase stress --exceed 1e-3/h --details
+  wakepath bound 2 --policy 'FIFO 80' --phase stress --exceed 1e-5 --details
   wakepath bound RUN --metric execution --json | jq '.conditions[].answer'")]
 pub struct Bound {
     /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
@@ -171,8 +172,8 @@ pub struct Bound {
     /// Which time of a cycle.
     #[arg(long, value_name = "METRIC", value_enum, default_value_t = BoundMetricWord::Latency)]
     pub metric: BoundMetricWord,
-    /// How rarely the bound may be exceeded: a probability for each cycle, such as `1e-6`, or for an
-    /// hour of flight, such as `1e-3/h`.
+    /// Probability of exceeding the bound: of any one cycle, such as `1e-6`, or of any cycle of an hour of
+    /// flight, such as `1e-3/h`.
     #[arg(
         long,
         value_name = "PROBABILITY",
@@ -189,7 +190,7 @@ pub struct Bound {
     /// Compose a bound of the longest sections of kernel code that a tracer saw, given in this file.
     #[arg(long, value_name = "FILE")]
     pub sections: Option<PathBuf>,
-    /// Show every gate with its statistic, every test and every threshold.
+    /// Show every gate with its statistic, every test, and the level that fitted tails estimate.
     #[arg(long)]
     pub details: bool,
     /// Print it as JSON.

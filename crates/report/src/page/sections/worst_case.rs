@@ -1,11 +1,11 @@
-//! What the run proves about its largest latency, beyond the verdict: what holds without theory, and
-//! each gate with its statistic before anything more is said.
+//! Bounds on the run's largest latency, beyond the verdict, and each gate with its statistic.
 
 use super::{nothing, sentence};
 use crate::markup::Markup;
 use crate::page::Reported;
 use crate::text::worst_case::{
-    bounds_table, gates_table, largest_line, name, remarks, said_below, tails_table, tests_table,
+    asked, bounds_table, gates_table, largest_line, name, remarks, said_below, tails_table,
+    tests_table,
 };
 
 /// Writes the table of the conditions and, folded, the gates of each.
@@ -21,11 +21,9 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         markup.element("p", &[], sentence(&line));
     }
     let asked = format!(
-        "Below: a bound on the {} that is exceeded with a probability of {}, only where every gate \
-         passes. `wakepath bound RUN --exceed 1e-3/h` asks for another, `--metric response` of \
-         another time.",
-        bounds.metric.words(),
-        bounds.exceed
+        "Below: a {}, if every gate passes. `wakepath bound RUN --exceed 1e-5` asks for another, `--metric \
+         response` of another time.",
+        asked(bounds)
     );
     markup.prose("p", &[("class", &"about")], asked);
     bounds_table(bounds).write_html(markup, "Bounds");
