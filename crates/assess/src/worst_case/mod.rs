@@ -248,11 +248,7 @@ fn bound_condition(
         };
         let examined = match &histogram {
             Some(counted) => Some(of_histogram(counted.count, counted.max_ns, &question)),
-            None => of_series(
-                &series,
-                provenance.gate(&series, order.metric, period_ns),
-                &question,
-            ),
+            None => of_series(&series, provenance.gate(&series, order.metric), &question),
         };
         let Some(examined) = examined else { continue };
         let own_words = run.manifest.imported.is_none();

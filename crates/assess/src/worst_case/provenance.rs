@@ -57,12 +57,9 @@ impl Provenance {
     }
 
     /// The gate of one thread's values of this time.
-    pub(super) fn gate(&self, series: &Series, metric: BoundMetric, period_ns: u64) -> Gate {
+    pub(super) fn gate(&self, series: &Series, metric: BoundMetric) -> Gate {
         let own = of_thread(series);
-        let lacking = self
-            .lacks
-            .iter()
-            .find(|lack| matters(lack, series, metric, period_ns));
+        let lacking = self.lacks.iter().find(|lack| matters(lack, metric));
         let lacking: Option<Objection> = lacking.map(|lack| {
             let finding = format!(
                 "measured by another tool, which does not record {}",
@@ -94,19 +91,19 @@ const STEADY: &str =
 const TO_ITS_END: &str = "measure again, to the run's own end";
 
 /// Whether a bound needs what another tool did not record.
-fn matters(lack: &Lack, series: &Series, metric: BoundMetric, period_ns: u64) -> bool {
+fn matters(lack: &Lack, metric: BoundMetric) -> bool {
     match lack {
-        // A loop skips a due time only if a cycle is late or long by a period.
-        Lack::SkippedPeriods | Lack::SkippedPeriodsInferred => {
-            let largest = series.values.iter().max().copied().unwrap_or(0);
-            u64::try_from(largest).unwrap_or(0) >= period_ns
-        }
         Lack::BeforeWakeUp => metric != BoundMetric::Execution,
         Lack::ExecutionTimes | Lack::EndOfWork => metric != BoundMetric::Latency,
-        Lack::OverflowedValues | Lack::BinWidth | Lack::Order | Lack::Other(_) => true,
-        // Values are as they were measured, warm-up and tracing included; skipped periods and lost lines are
-        // objections of their own.
-        Lack::MissedWakeUps
+        Lack::SkippedPeriods
+        | Lack::OverflowedValues
+        | Lack::BinWidth
+        | Lack::Order
+        | Lack::Other(_) => true,
+        // Values are as they were measured, warm-up and tracing included; periods that were inferred to be
+        // skipped, and lost lines, are objections of their own.
+        Lack::SkippedPeriodsInferred
+        | Lack::MissedWakeUps
         | Lack::DueTimes
         | Lack::LastSamples
         | Lack::WarmUp

@@ -100,7 +100,7 @@ pub enum Verb {
     Report(Report),
     /// Fly a vehicle through a recorded run's instants.
     Fly(Fly),
-    /// Say what a recorded run proves about its worst case, and bound it where that can be done.
+    /// Bound the latency of a run beyond its largest value, or refuse and say why.
     Bound(Bound),
     /// Explain why the late cycles of a recorded run were late.
     Explain(Explain),

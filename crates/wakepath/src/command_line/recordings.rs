@@ -148,10 +148,8 @@ pub struct Explain {
     pub json: bool,
 }
 
-/// Bound the latency of a run beyond the largest value observed, or refuse and say why.
-///
-/// Prints each condition's largest value, the probability with which any one cycle exceeds it, and a
-/// bound for the probability asked for if the run is no more than ten times too short for it.
+/// Print each condition's largest value, the probability with which any one cycle exceeds it, and a bound
+/// for the probability asked for if the run is no more than ten times too short for it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit codes: 0 a bound for every condition, within the criterion if it limits that time; 1 error; 2 a \
