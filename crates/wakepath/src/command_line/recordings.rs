@@ -155,9 +155,9 @@ pub struct Explain {
 Exit codes: 0 a bound for every condition, within the criterion if it limits that time; 1 error; 2 a \
 bound is above the criterion's limit; 3 refused for a condition.
 
-A probability of 1e-6 is that of any one cycle. At 1 kHz an hour has 3.6 million cycles, so 3.6 of them
-exceed the bound on average, alone or in clusters. That is no failure rate: one late cycle does not lose
-a vehicle (see wakepath fly).
+A probability of 1e-6 is that of any one cycle. At 1 kHz an hour has 3.6 million cycles, so 3.6 of
+them exceed the bound on average, alone or in clusters. That is no failure rate: one late cycle does
+not lose a vehicle (see wakepath fly).
 
 Examples:
   wakepath bound
