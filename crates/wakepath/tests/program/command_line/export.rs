@@ -68,7 +68,6 @@ fn metrics_are_taken_by_promtool() {
         .output();
     let Ok(checked) = checked else {
         not_run(what, "there is no promtool here");
-        return;
     };
     let said = String::from_utf8_lossy(&checked.stderr);
     assert!(checked.status.success() && said.is_empty(), "{said}");
@@ -105,7 +104,6 @@ fn a_condition_is_a_test_case_of_a_ci_server() {
             "a_condition_is_a_test_case_of_a_ci_server",
             "there is no python3 here",
         );
-        return;
     };
     assert_eq!(String::from_utf8_lossy(&read.stdout), "testsuite 1 1\n");
 }
