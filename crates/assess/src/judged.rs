@@ -47,7 +47,7 @@ pub(crate) fn judged_conditions<'a>(
                 reason,
             }),
             None => {
-                let criterion = condition.criterion(&scenario.criterion);
+                let criterion = condition.criterion(&scenario.criterion_of_each());
                 let criterion = has_criterion(run, scenario, &condition).then_some(&criterion);
                 let mut gatherer = drawn.then(|| Gatherer::new(criterion));
                 let mut gather = |segment: &SegmentRecord, window, samples: &[Sample]| {
@@ -88,7 +88,7 @@ pub(crate) fn judged_with(
     changes: &RunChanges,
     each: &mut dyn FnMut(&SegmentRecord, JudgedWindow, &[Sample]),
 ) -> Result<Judgement, AssessmentError> {
-    let criterion = condition.criterion(&scenario.criterion);
+    let criterion = condition.criterion(&scenario.criterion_of_each());
     if let Some(judgement) = imported::judged_by_histogram(&run.manifest, condition, &criterion) {
         return Ok(judgement);
     }
@@ -172,7 +172,7 @@ pub fn judged_threads(run: &Run, scenario: &Scenario) -> BTreeMap<(u32, u16), Ju
         threads.map(move |(segment, thread)| {
             let judged = JudgedThread {
                 condition: condition.name(),
-                criterion: condition.criterion(&scenario.criterion),
+                criterion: condition.criterion(&scenario.criterion_of_each()),
                 until: account_end(thread),
             };
             ((segment.segment, thread.thread), judged)

@@ -47,8 +47,9 @@ pub fn ljung_box(series: &[f64], lags: usize) -> Option<Tested> {
 }
 
 /// Runs above and below the median, as a normal score (Wald and Wolfowitz 1940); values at the
-/// median count as below, as statsmodels does. The effect is the share by which the number of runs
-/// differs from the one expected. `None` where all values are on one side.
+/// median count as above, as statsmodels does, or as below if nothing is below it: half of the values
+/// may tie there. The effect is the share by which the number of runs
+/// differs from the one expected. `None` for a series that is constant.
 pub fn median_runs(series: &[f64]) -> Option<Tested> {
     let mut sorted = series.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -58,7 +59,11 @@ pub fn median_runs(series: &[f64]) -> Option<Tested> {
         1 => sorted[half],
         _ => f64::midpoint(sorted[half - 1], sorted[half]),
     };
-    let sides = |value: &f64| *value >= median;
+    let is_least = sorted[0] >= median;
+    let sides = |value: &f64| match is_least {
+        true => *value > median,
+        false => *value >= median,
+    };
     let above = series.iter().filter(|value| sides(value)).count() as f64;
     let count = series.len() as f64;
     let below = count - above;
@@ -165,6 +170,10 @@ mod tests {
     fn what_has_no_spread_is_not_tested() {
         assert_eq!(ljung_box(&[2.0; 50], 10), None);
         assert_eq!(ljung_box(&[1.0, 2.0], 10), None);
+        // Most values tie at the median, which is the least: 10 runs of 10 and of 5.
+        let tied: Vec<f64> = (0..75).map(|n| f64::from(u8::from(n % 15 >= 10))).collect();
+        let found = median_runs(&tied).unwrap();
+        assert!(found.p_value < 1e-6 && found.statistic < 0.0, "{found:?}");
         assert_eq!(median_runs(&[2.0; 50]), None);
         assert_eq!(median_runs(&[]), None);
     }

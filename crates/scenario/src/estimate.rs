@@ -1,6 +1,6 @@
 //! How long a scenario takes, and fitting it into a given time.
 
-use crate::{Criterion, Scenario};
+use crate::{Criterion, PoliciesNeeded, Scenario};
 use std::collections::HashSet;
 use wakepath_timeline::duration::exact;
 
@@ -132,6 +132,22 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// The criterion that each condition is held against. If one policy of several is enough, each of
+    /// them is a chance to pass by luck: their errors are made so small that together they are no more
+    /// than one (Bonferroni), and the run's verdict keeps the confidence asked for.
+    pub fn criterion_of_each(&self) -> Criterion {
+        let tries = match self.criterion.policies {
+            PoliciesNeeded::Any if self.policies.len() > 1 => self.policies.len() as f64,
+            PoliciesNeeded::Any | PoliciesNeeded::Every => return self.criterion.clone(),
+        };
+        Criterion {
+            confidence: 1.0 - (1.0 - self.criterion.confidence) / tries,
+            ..self.criterion.clone()
+        }
+    }
+}
+
 impl Criterion {
     /// Fewest independent due times that can show the criterion to be met, namely without a
     /// single miss: the least n with (1 − p)ⁿ ≤ 1 − confidence, where p is the miss fraction or,
@@ -151,7 +167,7 @@ impl Criterion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{KnownCpus, PoliciesNeeded};
+    use crate::KnownCpus;
     use wakepath_timeline::Policy;
 
     fn criterion(miss_fraction: f64, evidence: Option<f64>) -> Criterion {
@@ -202,6 +218,18 @@ mod tests {
             scenario(2).estimated_run_ns(),
             160_000_000 + 4_000_000_000 + 2_000_000_000
         );
+    }
+
+    #[test]
+    fn one_policy_of_several_passes_at_the_confidence_asked_for() {
+        let two = scenario(2);
+        assert!((two.criterion_of_each().confidence - 0.975).abs() < 1e-12);
+        let mut every = two.clone();
+        every.criterion.policies = PoliciesNeeded::Every;
+        assert_eq!(every.criterion_of_each(), every.criterion);
+        let mut one = two;
+        one.policies.truncate(1);
+        assert!((one.criterion_of_each().confidence - 0.95).abs() < 1e-12);
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl Scenario {
     /// What in the resolved scenario may surprise. Worth asking again after a change.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        let needed = self.criterion.due_times_needed();
+        let needed = self.criterion_of_each().due_times_needed();
         let judged = self.phases.iter().any(|phase| {
             let works = self
                 .tasks

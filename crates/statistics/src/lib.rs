@@ -44,7 +44,9 @@ pub use distribution::{Distribution, DistributionSummary, QuantileValue};
 pub use evidence::due_times_needed;
 pub use false_discovery::adjusted_for_many;
 pub use histogram::LatencyHistogram;
-pub use order_statistics::{RankInterval, ValueInterval, quantile_rank_interval};
+pub use order_statistics::{
+    RankInterval, ValueInterval, quantile_interval_in_order, quantile_rank_interval,
+};
 pub use quantile::Quantile;
 pub use rank_sum::{RankTest, least_rank_sum_p, rank_sum_test};
 pub use shares::{Moments, VarianceShares, variance_shares};

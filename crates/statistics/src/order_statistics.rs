@@ -1,8 +1,8 @@
 //! Confidence intervals of quantiles from order statistics: free of any assumption about the
 //! distribution, but not of independence.
 
-use crate::Quantile;
 use crate::special::beta_tails;
+use crate::{Distribution, MissClusters, Quantile};
 
 /// Ranks (from 1) between which a quantile lies with at least the confidence asked for. A side is
 /// `None` where the sample is too small to give one.
@@ -51,6 +51,38 @@ pub fn quantile_rank_interval(count: u64, quantile: Quantile, confidence: f64) -
     }
 }
 
+/// The two-sided interval of `quantile` at `confidence` from values in their order in time, which may
+/// depend on each other: that of as many independent values as the series is worth
+/// ([`MissTally::evidence_unit`](crate::MissTally::evidence_unit) of the values above the quantile).
+/// A side is `None` where these are too few.
+pub fn quantile_interval_in_order(
+    series: &[i64],
+    quantile: Quantile,
+    confidence: f64,
+) -> ValueInterval {
+    let Some(sorted) = Distribution::new(series.to_vec()) else {
+        return ValueInterval {
+            lower: None,
+            upper: None,
+            coverage: 1.0,
+        };
+    };
+    let middle = sorted.quantile(quantile).value;
+    let mut above = MissClusters::new(0);
+    series.iter().for_each(|&value| above.push(value > middle));
+    let unit = above.tally().evidence_unit((1.0 + confidence) / 2.0);
+    let count = sorted.count();
+    let ranks = quantile_rank_interval((count as f64 / unit) as u64, quantile, confidence);
+    // The same share of the values below: a rank among the independent ones is `unit` ranks.
+    let lower = ranks.lower.map(|rank| (rank as f64 * unit).floor() as u64);
+    let upper = ranks.upper.map(|rank| (rank as f64 * unit).ceil() as u64);
+    ValueInterval {
+        lower: lower.and_then(|rank| sorted.at_rank(rank)),
+        upper: upper.and_then(|rank| sorted.at_rank(rank.min(count))),
+        coverage: ranks.coverage,
+    }
+}
+
 /// (P(B < rank), P(B ≥ rank)) for B binomial(count, q) and 1 ≤ rank ≤ count: P(B ≥ k) =
 /// I_q(k, count − k + 1).
 fn tails(count: u64, q: f64, rank: u64) -> (f64, f64) {
@@ -94,6 +126,50 @@ mod tests {
                 found.coverage
             );
         }
+    }
+
+    #[test]
+    fn independent_values_have_the_same_interval_in_order() {
+        let mut random = crate::SplitMix::from_state(3);
+        let series: Vec<i64> = (0..2000).map(|_| (random.unit() * 1e6) as i64).collect();
+        let alone = Distribution::new(series.clone()).unwrap();
+        for quantile in [Quantile::P50, Quantile::P99] {
+            let found = quantile_interval_in_order(&series, quantile, 0.9);
+            assert_eq!(found, alone.quantile_interval(quantile, 0.9));
+        }
+    }
+
+    #[test]
+    fn intervals_hold_where_values_depend_on_those_before() {
+        // AR(1) with φ = 0.95, whose 99 % quantile is 2.326 348: independent values would give an
+        // interval that holds in half of the runs.
+        let mut random = crate::SplitMix::from_state(11);
+        let mut normal = || {
+            let radius = (-2.0 * random.unit().ln()).sqrt();
+            radius * (2.0 * std::f64::consts::PI * random.unit()).cos()
+        };
+        let (mut held, mut held_alone) = (0, 0);
+        for _ in 0..100 {
+            let mut value = normal();
+            let series: Vec<i64> = (0..10_000)
+                .map(|_| {
+                    value = 0.95 * value + (1.0 - 0.95_f64.powi(2)).sqrt() * normal();
+                    (value * 1e6) as i64
+                })
+                .collect();
+            let covers = |interval: ValueInterval| {
+                interval.lower.is_none_or(|low| low <= 2_326_348)
+                    && interval.upper.is_none_or(|high| high >= 2_326_348)
+            };
+            held += u32::from(covers(quantile_interval_in_order(
+                &series,
+                Quantile::P99,
+                0.95,
+            )));
+            let alone = Distribution::new(series).unwrap();
+            held_alone += u32::from(covers(alone.quantile_interval(Quantile::P99, 0.95)));
+        }
+        assert!(held >= 91 && held_alone < 75, "{held} {held_alone}");
     }
 
     #[test]

@@ -23,12 +23,6 @@ pub enum Caution {
         /// Misses in the largest group.
         largest: u64,
     },
-    /// The failure of the miss fraction takes each due time as evidence of its own, but the
-    /// misses came in few events.
-    FewEvents {
-        /// Groups in which the misses came.
-        clusters: u64,
-    },
     /// Latencies in the second half of the run differ from those in the first.
     Drift {
         /// Kolmogorov–Smirnov distance, 0 to 1.
@@ -63,7 +57,7 @@ pub enum Caution {
 impl Caution {
     /// Whether it speaks of missed due times.
     pub(crate) fn is_of_misses(&self) -> bool {
-        matches!(self, Self::FewEvents { .. } | Self::MissesCluster { .. })
+        matches!(self, Self::MissesCluster { .. })
     }
 }
 
@@ -104,15 +98,10 @@ impl fmt::Display for Caution {
                 largest,
             } => write!(
                 f,
-                "the {} came in {}, the largest of {}; the upper bound is widened accordingly",
+                "the {} came in {}, the largest of {}; both bounds are widened accordingly",
                 counted(*missed, "miss", "misses"),
                 counted(*clusters, "group", "groups"),
                 count(*largest),
-            ),
-            Self::FewEvents { clusters } => write!(
-                f,
-                "the failure rests on {}; a longer run tells how often they come",
-                counted(*clusters, "group of misses", "groups of misses"),
             ),
             Self::Drift {
                 distance,

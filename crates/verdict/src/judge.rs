@@ -256,15 +256,7 @@ fn cautions(tally: &DueTally, provenance: &Provenance, reasons: &[Reason]) -> Ve
         })
         .collect();
     let misses = tally.misses;
-    let fails = reasons
-        .iter()
-        .any(|reason| matches!(reason, Reason::MissFractionAbove { .. }));
-    // Below five events the share of time they take is anyone's guess.
-    if fails && misses.clusters < 5 {
-        cautions.push(Caution::FewEvents {
-            clusters: misses.clusters,
-        });
-    } else if misses.largest_cluster > 1 {
+    if misses.largest_cluster > 1 {
         let (missed, clusters) = (misses.missed, misses.clusters);
         let largest = misses.largest_cluster;
         cautions.push(Caution::MissesCluster {

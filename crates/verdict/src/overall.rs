@@ -2,7 +2,7 @@
 //! under every load; whether one policy or all must hold is the criterion's choice.
 
 use crate::advice::{Advice, advice};
-use crate::wording::{count, fraction};
+use crate::wording::{count, counted, fraction};
 use crate::{Judgement, Margin, Outcome};
 use serde::Serialize;
 use std::fmt;
@@ -39,7 +39,9 @@ pub struct PolicyOutcome {
     pub advice: Option<Advice>,
 }
 
-/// The policy that passed with the largest margin.
+/// The policy to use among those that passed: the usual one of those that missed no more than another
+/// did, as far as the run can tell them apart. FIFO comes first, at its lowest priority, then RR, then
+/// DEADLINE, then other real-time policies. Largest values decide nothing: they are noise.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Recommendation {
     /// The policy.
@@ -48,6 +50,10 @@ pub struct Recommendation {
     pub margin: Margin,
     /// How many policies passed.
     pub among: u64,
+    /// How many of these the run can't tell from it.
+    pub equivalent: u64,
+    /// How many policies have no answer yet.
+    pub open: u64,
     /// Whether all that passed were observed over nearly as many due times (within a tenth).
     /// Otherwise their largest values don't compare.
     pub equal_counts: bool,
@@ -87,7 +93,7 @@ pub fn overall(needed: PoliciesNeeded, judgements: &[Judgement]) -> Overall {
         .into_iter()
         .find(|&outcome| any(outcome))
         .unwrap_or(Outcome::Invalid);
-    let recommendation = recommendation(&policies);
+    let recommendation = recommendation(&policies, judgements);
     Overall {
         outcome,
         needed,
@@ -168,29 +174,68 @@ fn worse(one: Margin, other: Margin) -> Margin {
     }
 }
 
-/// Fewest misses first, then the most head-room; the first named wins a tie.
-fn recommendation(policies: &[PolicyOutcome]) -> Option<Recommendation> {
-    let passed: Vec<(Policy, Margin)> = policies
+fn recommendation(policies: &[PolicyOutcome], judgements: &[Judgement]) -> Option<Recommendation> {
+    if policies.len() < 2 {
+        return None;
+    }
+    let mut passed: Vec<(Policy, Margin)> = policies
         .iter()
         .filter(|policy| policy.outcome == Outcome::Passed)
         .filter_map(|policy| Some((policy.policy?, policy.margin?)))
         .collect();
-    if policies.len() < 2 {
-        return None;
-    }
-    let &(policy, margin) = passed.iter().min_by(|(_, a), (_, b)| {
-        a.miss_fraction
-            .total_cmp(&b.miss_fraction)
-            .then(b.head_room.total_cmp(&a.head_room))
-    })?;
+    passed.sort_by_key(|(policy, _)| usual(*policy));
+    let comparisons = passed.len() * passed.len() * judgements.len();
+    let misses_more = |one: Policy, other: Policy| misses_more(judgements, one, other, comparisons);
+    let is_beaten = |one: Policy| passed.iter().any(|(other, _)| misses_more(one, *other));
+    let &(policy, margin) = passed.iter().find(|(policy, _)| !is_beaten(*policy))?;
+    let others = passed.iter().filter(|(other, _)| *other != policy);
+    let equivalent = others.filter(|(other, _)| !misses_more(*other, policy));
+    let open = [Outcome::Undecided, Outcome::Invalid];
     let counts = || passed.iter().map(|(_, margin)| margin.count);
     let (least, most) = (counts().min()?, counts().max()?);
-    let equal_counts = most - least <= most / 10;
     Some(Recommendation {
         policy,
         margin,
         among: passed.len() as u64,
-        equal_counts,
+        equivalent: equivalent.count() as u64,
+        open: policies
+            .iter()
+            .filter(|policy| open.contains(&policy.outcome))
+            .count() as u64,
+        equal_counts: most - least <= most / 10,
+    })
+}
+
+/// Place in which policies are recommended that can't be told apart; of equal ones the first named.
+fn usual(policy: Policy) -> (u32, u32) {
+    match policy {
+        Policy::Fifo { priority } => (0, priority.into()),
+        Policy::RoundRobin { priority } => (1, priority.into()),
+        Policy::Deadline { .. } => (2, 0),
+        other if other.is_real_time() => (3, 0),
+        _ => (4, 0),
+    }
+}
+
+/// Whether `one` misses more than `other` in some place, beyond chance: its lower bound is above the
+/// other's upper bound, at 95 % confidence over all comparisons together.
+fn misses_more(judgements: &[Judgement], one: Policy, other: Policy, comparisons: usize) -> bool {
+    let confidence = 1.0 - 0.05 / (2.0 * comparisons as f64);
+    let of = |policy| {
+        judgements
+            .iter()
+            .filter(move |judgement| judgement.name.policy == Some(policy))
+            .filter_map(|judgement| {
+                let misses = judgement.cycles.misses?.tally();
+                Some((place(judgement), misses, judgement.cycles.threads))
+            })
+    };
+    of(one).any(|(at, missed, threads)| {
+        let at_least = missed.lower_bound(confidence, threads);
+        at_least > 0.0
+            && of(other).any(|(beside, misses, threads)| {
+                beside == at && at_least > misses.upper_bound(confidence, threads)
+            })
     })
 }
 
@@ -206,20 +251,28 @@ impl fmt::Display for Recommendation {
         } else {
             "missed nothing".to_owned()
         };
-        if self.among == 1 {
-            write!(
+        let passed = count(self.among);
+        match (self.among, self.equivalent + 1 == self.among) {
+            (1, _) if self.open == 0 => write!(f, "{}: the only policy that passed", self.policy)?,
+            (1, _) => write!(
                 f,
-                "{}: the only policy that passed; it {missed}",
-                self.policy
-            )?;
-        } else {
-            write!(
-                f,
-                "{}: the largest margin of the {} policies that passed; it {missed}",
+                "{}: the only policy that passed so far, {} not decided",
                 self.policy,
-                count(self.among)
-            )?;
+                counted(self.open, "other is", "others are")
+            )?,
+            (_, true) => write!(
+                f,
+                "{}: the usual one of the {passed} policies that passed, which are equivalent here",
+                self.policy
+            )?,
+            (_, false) => write!(
+                f,
+                "{}: of the {passed} policies that passed, {} equivalent and the others miss more",
+                self.policy,
+                counted(self.equivalent, "other is", "others are")
+            )?,
         }
+        write!(f, "; it {missed}")?;
         if head_room >= 0.0 {
             let left = fraction(head_room);
             write!(

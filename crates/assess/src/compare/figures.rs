@@ -12,6 +12,7 @@ use wakepath_archive::{Run, SegmentRecord};
 use wakepath_scenario::{Criterion, Scenario};
 use wakepath_statistics::{
     Distribution, LatencyHistogram, MissTally, Quantile, QuantileValue, ValueInterval,
+    quantile_interval_in_order,
 };
 use wakepath_timeline::Sample;
 use wakepath_verdict::{Account, ConditionName, Fate, JudgedWindow, Limits, Outcome};
@@ -172,12 +173,12 @@ pub(crate) fn figures(
                 records.push((place, latency));
             }
         }
-        let distribution = Distribution::new(latencies);
+        let distribution = Distribution::new(latencies.clone());
         let quantiles = distribution.iter().flat_map(|distribution| {
             let wanted = Metric::ALL.into_iter().filter_map(Metric::quantile);
             wanted.map(|quantile| QuantileFigure {
                 value: distribution.quantile(quantile),
-                interval: distribution.quantile_interval(quantile, 0.95),
+                interval: quantile_interval_in_order(&latencies, quantile, 0.95),
             })
         });
         let against = |reason: &&wakepath_verdict::Reason| reason.bearing() == Outcome::Invalid;
@@ -210,7 +211,7 @@ fn of_histogram(
     scenario: &Scenario,
     condition: &ConditionSegments<'_>,
 ) -> Option<Measured> {
-    let criterion = condition.criterion(&scenario.criterion);
+    let criterion = condition.criterion(&scenario.criterion_of_each());
     let counted = imported::counted(&run.manifest, condition)?;
     let judgement = imported::judged_by_histogram(&run.manifest, condition, &criterion)?;
     let mut histogram = LatencyHistogram::new();

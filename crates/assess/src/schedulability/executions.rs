@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use wakepath_archive::{ArchiveError, Run, SegmentRecord, ThreadRecord};
 use wakepath_scenario::{MeasuredExecution, ToldExecution};
-use wakepath_statistics::{Distribution, Quantile};
+use wakepath_statistics::{Distribution, Quantile, quantile_interval_in_order};
 use wakepath_timeline::{SampleFlags, duration};
 
 /// Why a run does not tell an execution.
@@ -113,7 +113,8 @@ impl Observed {
             true => "elapsed time, with what ran in between",
             false => "CPU time",
         };
-        let distribution = Distribution::new(self.times).ok_or(ExecutionLack::NoCycles)?;
+        let times = self.times;
+        let distribution = Distribution::new(times.clone()).ok_or(ExecutionLack::NoCycles)?;
         let count = distribution.count();
         let (ns, what) = match which.quantile {
             None => (
@@ -143,7 +144,7 @@ impl Observed {
                         if two_sided <= 0.0 {
                             return Err(ExecutionLack::BoundsNothing(confidence));
                         }
-                        let interval = distribution.quantile_interval(quantile, two_sided);
+                        let interval = quantile_interval_in_order(&times, quantile, two_sided);
                         let needed =
                             ((1.0 - confidence).ln() / quantile.probability().ln()).ceil() as u64;
                         let upper = interval.upper.ok_or_else(|| few(needed))?;

@@ -297,7 +297,7 @@ fn write_bound(
     if unit > 1.0 {
         write!(
             f,
-            ", {} independent due times",
+            "; misses come together, so these are worth {} independent due times",
             count((due as f64 / unit) as u64)
         )?;
     }

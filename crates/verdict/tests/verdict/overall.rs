@@ -119,19 +119,64 @@ fn a_policy_that_missed_a_phase_has_not_passed() {
     assert_eq!(found.policies[0].decided_by, ["stress"]);
 }
 
+/// As [`judgement`], passed with these of 10 000 due times missed.
+fn missing(policy: Policy, late: impl Fn(u64) -> bool, latency_ns: i64) -> Judgement {
+    let samples: Vec<Sample> = (0..10_000)
+        .map(|cycle| match late(cycle) {
+            true => sample(cycle, 700_000, 100_000),
+            false => sample(cycle, latency_ns, 100_000),
+        })
+        .collect();
+    let mut found = judged_with(&criterion(), 10_000, &samples, &sound(10_000));
+    found.name = name(policy, "idle");
+    assert_eq!(found.outcome, Passed);
+    found
+}
+
 #[test]
-fn the_recommended_policy_has_the_largest_margin_in_its_worst_phase() {
+fn of_policies_that_the_run_cannot_tell_apart_the_usual_one_is_recommended() {
+    let round_robin = Policy::RoundRobin { priority: 99 };
+    let highest = Policy::Fifo { priority: 99 };
     let all = [
-        judgement(OTHER, "idle", Passed, 5_000),
-        judgement(OTHER, "stress", Passed, 400_000),
-        judgement(FIFO, "idle", Passed, 50_000),
-        judgement(FIFO, "stress", Passed, 60_000),
+        missing(round_robin, |_| false, 5_000),
+        missing(highest, |cycle| cycle == 7, 5_000),
+        missing(FIFO, |cycle| cycle % 4000 == 9, 400_000),
+        missing(OTHER, |cycle| cycle % 4000 == 9, 5_000),
     ];
     let found = overall(Any, &all).recommendation.unwrap();
-    assert_eq!(found.policy, FIFO);
-    assert_eq!(found.among, 2);
+    assert_eq!((found.policy, found.among, found.equivalent), (FIFO, 4, 3));
+    assert!(
+        found.to_string().starts_with(
+            "FIFO 80: the usual one of the 4 policies that passed, which are equivalent here; it \
+             missed 0.03 %"
+        ),
+        "{found}"
+    );
     assert!(found.equal_counts);
-    assert!((found.margin.head_room - 0.84).abs() < 1e-12);
     // One policy alone leaves nothing to recommend.
-    assert_eq!(overall(Any, &all[..2]).recommendation, None);
+    assert_eq!(overall(Any, &all[..1]).recommendation, None);
+}
+
+#[test]
+fn a_policy_that_surely_misses_more_is_not_recommended() {
+    let round_robin = Policy::RoundRobin { priority: 99 };
+    let all = [
+        missing(FIFO, |cycle| cycle % 300 == 9, 5_000),
+        missing(round_robin, |_| false, 5_000),
+        missing(OTHER, |_| false, 5_000),
+    ];
+    let found = overall(Any, &all).recommendation.unwrap();
+    assert_eq!((found.policy, found.equivalent), (round_robin, 1));
+}
+
+#[test]
+fn the_only_policy_that_passed_is_not_called_so_while_others_are_undecided() {
+    let all = run([[Undecided, Passed], [Passed, Passed]]);
+    let found = overall(Any, &all).recommendation.unwrap();
+    assert!(
+        found
+            .to_string()
+            .starts_with("FIFO 80: the only policy that passed so far, 1 other is not decided;"),
+        "{found}"
+    );
 }

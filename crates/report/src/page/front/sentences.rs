@@ -165,13 +165,24 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
 fn recommended(found: &Recommendation, policies: usize) -> [String; 2] {
     let first = match (policies, found.among) {
         (0 | 1, _) => format!("The loop holds on this machine under {}.", found.policy),
-        (all, 1) => format!(
+        (all, 1) if found.open == 0 => format!(
             "Run this loop under {}: it is the only one of {all} policies that holds on this machine.",
             found.policy
         ),
+        (all, 1) => format!(
+            "Run this loop under {}: it is the only one of {all} policies that passed so far, and {} \
+             not decided.",
+            found.policy,
+            counted(found.open, "other is", "others are")
+        ),
+        (_, among) if found.equivalent + 1 == among => format!(
+            "Run this loop under {}: the run can't tell it from the other policies that hold on this \
+             machine ({among} in all), and it is the usual one.",
+            found.policy
+        ),
         (_, among) => format!(
-            "Run this loop under {}: of the {among} policies that hold on this machine it leaves \
-             the most room.",
+            "Run this loop under {}: {among} policies hold on this machine, and some of the others \
+             miss more.",
             found.policy
         ),
     };
@@ -250,6 +261,8 @@ mod tests {
                 count: 12_500,
             },
             among: 1,
+            equivalent: 0,
+            open: 0,
             equal_counts: true,
         };
         assert_eq!(
@@ -261,6 +274,13 @@ mod tests {
                  of the limit."
             ]
         );
+        found.open = 3;
+        assert!(
+            recommended(&found, 8)[0]
+                .ends_with("that passed so far, and 3 others are not decided.")
+        );
+        (found.among, found.equivalent) = (5, 4);
+        assert!(recommended(&found, 8)[0].ends_with("(5 in all), and it is the usual one."));
         found.margin.head_room = -1.0;
         found.margin.miss_fraction = 0.001;
         assert_eq!(
