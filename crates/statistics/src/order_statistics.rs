@@ -129,13 +129,17 @@ mod tests {
     }
 
     #[test]
-    fn independent_values_have_the_same_interval_in_order() {
-        let mut random = crate::SplitMix::from_state(3);
-        let series: Vec<i64> = (0..2000).map(|_| (random.unit() * 1e6) as i64).collect();
-        let alone = Distribution::new(series.clone()).unwrap();
+    fn independent_values_mostly_have_the_same_interval_in_order() {
         for quantile in [Quantile::P50, Quantile::P99] {
-            let found = quantile_interval_in_order(&series, quantile, 0.9);
-            assert_eq!(found, alone.quantile_interval(quantile, 0.9));
+            let same = (0..40).filter(|&seed| {
+                let mut random = crate::SplitMix::of_key(&[seed]);
+                let series: Vec<i64> = (0..2000).map(|_| (random.unit() * 1e6) as i64).collect();
+                let alone = Distribution::new(series.clone()).unwrap();
+                quantile_interval_in_order(&series, quantile, 0.9)
+                    == alone.quantile_interval(quantile, 0.9)
+            });
+            // Chance makes some series look dependent.
+            assert!(same.count() >= 30);
         }
     }
 

@@ -99,6 +99,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "ethercat", about: "process data exchanged at 1 kHz for ten minutes, each exchange accounted for", place: Deep, limit: minutes(15), run: suites::ethercat },
     Stage { name: "experiments", about: "each published experiment in its short form, on this machine", place: Deep, limit: minutes(60), run: suites::experiments },
     Stage { name: "repetition", about: "200 runs each of a stock and an RT kernel beside 16 busy programs, one digest", place: Deep, limit: minutes(240), run: suites::repetition },
+    Stage { name: "verdicts", about: "how often a verdict is wrong where misses depend on each other, up to a million due times", place: Deep, limit: minutes(40), run: suites::verdicts },
     Stage { name: "sweeps", about: "what is accepted of a million random task sets, played; a sweep on a Dask cluster", place: Deep, limit: minutes(20), run: suites::sweeps },
     Stage { name: "played-sets", about: "each proved pair of features of a task set under each policy, 20 000 random sets played", place: Deep, limit: minutes(180), run: suites::played_sets },
     Stage { name: "coverage", about: "how often printed bounds hold, over 50 families of series with a known law", place: Deep, limit: minutes(30), run: suites::coverage },

@@ -100,6 +100,14 @@ pub fn coverage(job: &Job) -> Outcome {
     }
 }
 
+/// Verdicts on simulated runs whose misses depend on each other.
+pub fn verdicts(job: &Job) -> Outcome {
+    match programs::all(job) {
+        Ok(programs) => one(job, programs, VERDICTS),
+        Err(outcome) => outcome,
+    }
+}
+
 /// A day of a service's cycles, in bounded memory and room.
 pub fn service(job: &Job) -> Outcome {
     match programs::all(job) {
@@ -120,6 +128,8 @@ fn one(job: &Job, programs: &[Program], test: &str) -> Outcome {
 const COVERAGE: &str = "bounds_of_every_family_hold";
 
 const A_DAY: &str = "full_speed::a_day_at_full_speed_takes_no_more_memory_than_its_first_hours";
+
+const VERDICTS: &str = "verdicts_keep_their_level_up_to_a_million_due_times";
 
 const PLAYED: &str = "global::what_is_accepted_of_a_million_sets_never_misses";
 

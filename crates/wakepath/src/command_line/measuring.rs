@@ -20,11 +20,11 @@ pub struct Check {
     /// Time for the whole run, such as `100s` or `10min` [default: 85s; with --trace 200s].
     #[arg(long, value_name = "TIME")]
     pub duration: Option<String>,
-    /// Ten seconds of measuring: an ordinary and a real-time policy, enough to decide, not to rely on.
+    /// Twelve seconds of measuring: an ordinary and a real-time policy, enough to decide, not to rely on.
     #[arg(
         long,
         conflicts_with = "duration",
-        long_help = "Ten seconds of measuring instead of --duration, twenty with --trace: one ordinary \
+        long_help = "Twelve seconds of measuring instead of --duration, 24 with --trace: one ordinary \
         and one real-time policy (or those of --policy), each idle and under load, once. Enough for a \
         verdict by the criterion at 250 Hz and above, but it can't show what comes less often than every few \
         seconds"

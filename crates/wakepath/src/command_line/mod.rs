@@ -70,7 +70,7 @@ fn process(text: &str) -> Result<u32, String> {
                   wakepath check --rate 1kHz --policy 'FIFO 80' --cpu 3\n  \
                   wakepath run pi5-250hz                a built-in experiment\n  \
                   wakepath run my-loop.toml --json > result.json\n  \
-                  wakepath check --quick                an answer in ten seconds of measuring\n  \
+                  wakepath check --quick                an answer in twelve seconds of measuring\n  \
                   wakepath show                         the latest run again; `wakepath runs` lists all",
     disable_help_subcommand = true,
     arg_required_else_help = true

@@ -10,7 +10,7 @@ wakepath_test_program::tests![
     the_highest_rate_lies_between_one_that_was_kept_and_one_that_was_not,
 ];
 
-/// Ten seconds of measuring, warm-ups, starts and loads' proofs, and a busy machine's time for the
+/// Twelve seconds of measuring, warm-ups, starts and loads' proofs, and a busy machine's time for the
 /// rest.
 const LONGEST: Duration = Duration::from_secs(60);
 
@@ -30,7 +30,7 @@ fn a_quick_check_answers_in_one_screen_and_says_what_it_cannot_show() {
         "under load",
         "OTHER nice 0 ",
         "FIFO 50 ",
-        "--quick: 2 of 8 policies, 2.5 s of each condition",
+        "--quick: 2 of 8 policies, 3 s of each condition",
         "not shown: ",
         "next",
         "recording: wakepath-runs/check-",
