@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::manifest::FileRecord;
-use wakepath_timeline::Lack;
+use wakepath_timeline::{Lack, Measured};
 
 /// Where an imported run comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -13,6 +13,9 @@ pub struct Imported {
     pub form: String,
     /// What its numbers are.
     pub measures: String,
+    /// Which kind of values they are.
+    #[serde(default)]
+    pub measured: Measured,
     /// What a run of wakepath records and these files don't hold, a sentence each.
     pub lacks: Vec<Lack>,
     /// The files that were read, as they were then. They are no part of the archive.
@@ -41,6 +44,9 @@ pub struct ThreadHistogram {
     pub max_ns: Option<i64>,
     /// Mean as the tool says it.
     pub mean_ns: Option<i64>,
+    /// How long the thread was observed, where the tool says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_ns: Option<u64>,
 }
 
 impl Imported {

@@ -1,6 +1,7 @@
 //! Runs that another tool measured: figures and verdicts of histograms, and what such a run can't
 //! show. An imported run never passes: what its tool does not record can't be judged. It may fail.
 
+use crate::Assessment;
 use crate::conditions::ConditionSegments;
 use crate::picture::{CpuCounts, CpuTally, Shape};
 use std::collections::BTreeMap;
@@ -145,7 +146,7 @@ impl Counted {
         let found = self.at_rank(quantile.rank(self.count));
         QuantileValue {
             parts_per_million: quantile.parts_per_million(),
-            value: found.unwrap_or(self.max_ns),
+            value: found,
             is_maximum: found.is_none() || !quantile.differs_from_maximum(self.count),
         }
     }
@@ -228,12 +229,20 @@ pub(crate) fn judged_by_histogram(
 ) -> Option<Judgement> {
     let imported = manifest.imported.as_ref()?;
     let counted = counted(manifest, condition)?;
-    let misses = counted.misses(criterion);
-    let judged_ns = condition
-        .threads
-        .iter()
-        .map(|(_, thread)| thread.expected.saturating_mul(thread.due.period_ns))
-        .fold(0_u64, u64::saturating_add);
+    let has_due_times = imported.measured.has_due_times();
+    let misses = match has_due_times {
+        true => counted.misses(criterion),
+        false => MissTally::default(),
+    };
+    let observed = condition.threads.iter().map(|(segment, thread)| {
+        let own = imported.histogram(segment.segment, thread.thread);
+        match own.and_then(|own| own.observed_ns) {
+            Some(ns) => ns,
+            None if has_due_times => thread.expected.saturating_mul(thread.due.period_ns),
+            None => 0,
+        }
+    });
+    let judged_ns = observed.fold(0_u64, u64::saturating_add);
     let tally = DueTally {
         executed: counted.count,
         executed_late: misses.missed,
@@ -252,7 +261,11 @@ pub(crate) fn judged_by_histogram(
     let mut judgement = judged(&name, &tally, reasons, criterion);
     judgement.cycles.latency_as_executed = Some(counted.summary());
     judgement.cycles.latency_as_scheduled = Some(counted.summary());
-    Some(held_back(judgement, imported))
+    let judgement = held_back(judgement, imported);
+    Some(match has_due_times {
+        true => judgement,
+        false => judgement.without_criterion(),
+    })
 }
 
 /// With what the tool does not record as a reason against passing, and without the figures that
@@ -285,10 +298,17 @@ pub(crate) fn as_known(mut judgement: Judgement, imported: &Imported) -> Judgeme
     judgement
 }
 
-/// Whether values were beyond the histogram's range: how late each was is lost.
-pub fn more_may_be_late(imported: &Imported) -> bool {
-    let mut histograms = imported.histograms.iter();
-    histograms.any(|histogram| histogram.overflowed > 0)
+/// Whether more values may be late than were counted: those beyond the histogram's range, how late
+/// each was is lost.
+pub fn more_may_be_late(assessment: &Assessment, of: &Judgement) -> bool {
+    let Some(imported) = &assessment.imported else {
+        return false;
+    };
+    // If the largest is not late, none is.
+    let missed = of.cycles.missed().is_some_and(|missed| missed > 0);
+    let may_be = |all: &ThreadHistogram| all.overflowed > 0 && (missed || all.max_ns.is_none());
+    imported.measured.has_due_times()
+        && (imported.lacks.contains(&Lack::OverflowCount) || imported.histograms.iter().any(may_be))
 }
 
 #[cfg(test)]
@@ -312,13 +332,14 @@ mod tests {
     fn quantiles_are_the_upper_edges_of_their_bins_by_nearest_rank() {
         let counted = Counted::of(&[&histogram()]);
         assert_eq!(counted.count, 1000);
-        assert_eq!(counted.quantile(Quantile::P50).value, 1_999);
+        assert_eq!(counted.quantile(Quantile::P50).value, Some(1_999));
         assert_eq!(counted.at_rank(990), Some(1_999));
         assert_eq!(counted.at_rank(991), Some(2_999));
         assert!(!counted.quantile(Quantile::P99).is_maximum);
         // Of what overflowed only the largest value is known: rank 999 is between it and the range.
         assert_eq!(counted.at_rank(999), None);
         assert!(counted.quantile(Quantile::P999).is_maximum);
+        assert_eq!(counted.quantile(Quantile::P999).value, None);
         assert_eq!((counted.min_ns, counted.max_ns), (1_200, 40_000));
         assert_eq!(counted.mean_ns, 1_600.0);
     }

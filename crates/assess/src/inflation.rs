@@ -74,7 +74,7 @@ fn value(distribution: &DistributionSummary, wanted: Quantile) -> Option<(i64, b
         .quantiles
         .iter()
         .find(|quantile| quantile.parts_per_million == wanted.parts_per_million());
-    found.map(|found| (found.value, found.is_maximum))
+    found.and_then(|found| Some((found.value?, found.is_maximum)))
 }
 
 /// Every loaded condition whose work is more than nothing, beside its idle counterpart. Conditions

@@ -131,7 +131,7 @@ fn condition(
         return Ok(None);
     };
     let shift = |quantile| {
-        let of = |distribution: &Distribution| distribution.quantile(quantile).value;
+        let of = |distribution: &Distribution| distribution.at(quantile);
         let each = by_segment.iter().map(of);
         Shift {
             untraced_ns: of(&untraced),

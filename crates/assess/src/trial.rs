@@ -117,7 +117,10 @@ impl TrialRun {
 fn p99(summary: &DistributionSummary) -> f64 {
     let found = summary.quantiles.iter();
     let mut found = found.filter(|value| value.parts_per_million <= 990_000);
-    found.next_back().map_or(summary.max, |value| value.value) as f64
+    found
+        .next_back()
+        .and_then(|value| value.value)
+        .unwrap_or(summary.max) as f64
 }
 
 /// What the runs themselves show that could have made a difference beside the steps.

@@ -6,8 +6,10 @@
 
 use crate::form::{Fit, Reader};
 use crate::histogram_lines::{nanoseconds, whole};
+use crate::status_lines::{self, Statuses, bare};
 use crate::{Form, ImportError, Imported, MOST_VALUES, Samples, Thread, Use, Values};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use wakepath_timeline::Lack;
 
 pub(crate) const FORM: Form = Form {
@@ -20,12 +22,17 @@ pub(crate) const FORM: Form = Form {
 };
 
 fn fits(text: &str) -> Fit {
+    Fit::certain_if(has_cycles(text))
+}
+
+/// Whether a text has a line `thread: cycle: latency`.
+pub(crate) fn has_cycles(text: &str) -> bool {
     let is_cycle = |line: &str| {
         let mut parts = line.split(':').map(str::trim);
         let mut number = || parts.next().is_some_and(|part| part.parse::<u64>().is_ok());
         number() && number() && number() && parts.next().is_none()
     };
-    Fit::certain_if(text.lines().any(is_cycle))
+    text.lines().any(is_cycle)
 }
 
 struct Growing {
@@ -36,37 +43,35 @@ struct Growing {
 
 fn read(text: &str, period_ns: Option<u64>, unit_ns: i64) -> Result<Imported, ImportError> {
     let mut threads: BTreeMap<u16, Growing> = BTreeMap::new();
-    let mut told: Option<u64> = None;
-    let mut priority = None;
-    // The status lines that tell the interval may come last.
-    for (number, line) in (1..)
-        .zip(text.lines())
-        .filter(|(_, line)| line.starts_with("T:"))
-    {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let interval = after(&words, "I:").and_then(|word| word.parse::<u64>().ok());
-        if let (Some(known), Some(other)) = (told, interval)
-            && known != other
-        {
-            let why = format!(
-                "threads of {known} and {other} µs can't share a run: `cyclictest -d0` gives all \
-                 threads one interval"
-            );
-            return Err(ImportError::at(number, why));
-        }
-        told = interval.or(told);
-        priority = after(&words, "P:")
-            .and_then(|word| word.parse::<u8>().ok())
-            .or(priority);
-    }
-    let told_ns = told
-        .filter(|&us| us > 0)
-        .and_then(|us| us.checked_mul(1_000));
-    let period_ns = period_ns.or(told_ns).ok_or_else(|| {
-        ImportError::whole("it does not say the interval (no line `T: … I:1000 …`): give --period")
-    })?;
+    let told = Told::of(text)?;
+    let period_of = |thread: u16| {
+        let own = told
+            .intervals
+            .get(&thread)
+            .and_then(|us| us.checked_mul(1_000));
+        // Intervals that differ are the file's; one for all may be given.
+        let own_ns = match told.intervals.len() {
+            0 | 1 => period_ns.or(own),
+            _ => own,
+        };
+        own_ns.filter(|ns| *ns > 0).ok_or_else(|| {
+            ImportError::whole(format!(
+                "does not say the interval of thread {thread} (no line `T: … I:1000 …`): give --period"
+            ))
+        })
+    };
     for (number, line) in (1..).zip(text.lines()) {
-        let spoken = ["#", "T:", "Thread ", "Max CPUs", "Online CPUs"];
+        let line = &*bare(line);
+        let spoken = [
+            "#",
+            "T:",
+            "Thread ",
+            "Max CPUs",
+            "Online CPUs",
+            "policy:",
+            "WARN",
+            "INFO",
+        ];
         if line.trim().is_empty() || spoken.iter().any(|start| line.starts_with(start)) {
             continue;
         }
@@ -80,20 +85,20 @@ fn read(text: &str, period_ns: Option<u64>, unit_ns: i64) -> Result<Imported, Im
         let thread: u16 = whole(number, thread)?;
         let cycle: u64 = whole(number, cycle)?;
         let latency_ns = nanoseconds(number, whole(number, latency)?, unit_ns)?;
-        take(
-            threads
-                .entry(thread)
-                .or_insert_with(|| Growing::new(period_ns)),
-            cycle,
-            latency_ns,
-        )
-        .map_err(|wrong| ImportError::at(number, wrong.to_string()))?;
+        let growing = match threads.entry(thread) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(Growing::new(period_of(thread)?)),
+        };
+        take(growing, cycle, latency_ns)
+            .map_err(|wrong| ImportError::at(number, wrong.to_string()))?;
     }
     if threads.is_empty() {
         return Err(ImportError::whole("no line `thread: cycle: latency` in it"));
     }
-    let threads = threads.into_iter().map(|(number, growing)| {
-        Thread::new(
+    let threads = threads.into_iter().map(|(number, growing)| Thread {
+        period_ns: Some(growing.samples.period_ns),
+        priority: told.priorities.get(&number).map(|own| (*own, false)),
+        ..Thread::new(
             format!("thread {number}"),
             None,
             Values::Samples(growing.samples),
@@ -101,10 +106,6 @@ fn read(text: &str, period_ns: Option<u64>, unit_ns: i64) -> Result<Imported, Im
     });
     Ok(Imported {
         tool: "cyclictest",
-        period_ns: Some(period_ns),
-        priority: priority
-            .filter(|p| *p <= 99)
-            .map(|priority| (priority, false)),
         measures: "wake-up latency",
         lacks: vec![
             Lack::SkippedPeriodsInferred,
@@ -161,12 +162,52 @@ fn take(growing: &mut Growing, cycle: u64, latency_ns: i64) -> Result<(), WrongC
     }
 }
 
-/// The rest of the word that begins so, or the word after it.
-fn after<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
-    let place = words.iter().position(|word| word.starts_with(name))?;
-    match words[place].strip_prefix(name)? {
-        "" => words.get(place + 1).copied(),
-        rest => Some(rest),
+/// What a file says of its threads.
+#[derive(Default)]
+struct Told {
+    /// In microseconds.
+    intervals: BTreeMap<u16, u64>,
+    priorities: BTreeMap<u16, u8>,
+}
+
+impl Told {
+    /// Status lines tell both. Lines `Thread 0 Interval: 1500` tell the interval of the thread after:
+    /// cyclictest prints it once it has added the distance.
+    fn of(text: &str) -> Result<Self, ImportError> {
+        let mut told = Self::default();
+        let mut statuses = Statuses::new();
+        let mut next: BTreeMap<u16, u64> = BTreeMap::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = bare(line);
+            if line.starts_with("T:") {
+                status_lines::take(&mut statuses, number, &line)?;
+            } else if let Some(rest) = line.strip_prefix("Thread ")
+                && let Some((thread, interval)) = rest.split_once(" Interval:")
+            {
+                next.insert(
+                    whole(number, thread.trim())?,
+                    whole(number, interval.trim())?,
+                );
+            }
+        }
+        for (thread, interval) in &next {
+            if let Some(before) = thread.checked_sub(1).and_then(|before| next.get(&before)) {
+                told.intervals.insert(*thread, *before);
+                // The first thread's is as much less as the second's is less than the third's.
+                if *thread == 1
+                    && let Some(first) = before.checked_sub(interval.saturating_sub(*before))
+                {
+                    told.intervals.insert(0, first);
+                }
+            }
+        }
+        for (thread, status) in statuses {
+            told.intervals
+                .extend(status.interval.map(|us| (thread, us)));
+            let priority = status.priority.filter(|priority| *priority <= 99);
+            told.priorities.extend(priority.map(|own| (thread, own)));
+        }
+        Ok(told)
     }
 }
 
@@ -190,8 +231,9 @@ mod tests {
     #[test]
     fn a_real_file_gives_each_cycle_and_the_interval() {
         let found = read(REAL, None).unwrap();
+        let only = &found.threads[0];
         assert_eq!(
-            (found.period_ns, found.priority),
+            (only.period_ns, only.priority),
             (Some(1_000_000), Some((80, false)))
         );
         let samples = samples(&found);
@@ -222,11 +264,30 @@ mod tests {
     }
 
     #[test]
-    fn threads_with_steps_between_their_intervals_are_refused() {
-        let text = "T: 0 ( 1) P:80 I:1000 C: 2\nT: 1 ( 2) P:80 I:1500 C: 2\n0: 0: 10\n";
-        let refused = read(text, None).unwrap_err();
-        assert!(refused.why.contains("-d0"), "{refused}");
-        assert_eq!(refused.line, Some(2));
+    fn each_thread_has_its_own_interval() {
+        // cyclictest prints an interval once it has added the distance to it.
+        let text = "Thread 0 Interval: 1500\nThread 1 Interval: 2000\n\
+                    0: 0: 10\n1: 0: 1400\n1: 1: 12\n";
+        // The period that is given is one for all.
+        for given in [None, Some(1_000_000)] {
+            let found = read(text, given).unwrap();
+            let periods: Vec<_> = found.threads.iter().map(|of| of.period_ns).collect();
+            assert_eq!(periods, [Some(1_000_000), Some(1_500_000)]);
+            let Values::Samples(second) = &found.threads[1].values else {
+                panic!("{found:?}");
+            };
+            assert_eq!(second.cycles, [(0, 1_400_000), (1, 12_000)]);
+        }
+        let status = |thread: u16, interval: u64| {
+            format!("T: {thread} ( 1) P:80 I:{interval} C: 2 Min: 1 Act: 1 Avg: 1 Max: 9\n")
+        };
+        let text = format!(
+            "{}{}0: 0: 10\n1: 0: 10\n",
+            status(0, 1_000),
+            status(1, 1_700)
+        );
+        let found = read(&text, None).unwrap();
+        assert_eq!(found.threads[1].period_ns, Some(1_700_000));
     }
 
     #[test]

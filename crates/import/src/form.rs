@@ -1,9 +1,10 @@
 //! Forms of files: a word, how such a file is recognized, and its reader. One table lists them all.
 
 use crate::{
-    Asked, ImportError, Imported, Part, csv, cyclictest_histogram, cyclictest_json,
-    cyclictest_verbose, decode, ftrace, jitterdebugger, lttng, perf_data, perf_latency, perf_sched,
-    ros2, ros2_control, rtla, trace_dat, tracers,
+    Asked, ImportError, Imported, Part, csv, cyclictest_text, cyclictest_verbose, decode, ftrace,
+    hackbench, jitterdebugger, latency_lines, latmus_plot, lttng, oslat, pairs_text, perf_data,
+    perf_latency, perf_sched, ros2, ros2_control, rt_tests_json, rteval, rtla, status_text, stress_ng, trace_dat,
+    tracers,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -65,14 +66,25 @@ pub(crate) enum Reader {
 }
 
 /// Every form, in the order of the guide's table.
-static FORMS: [&Form; 20] = [
-    &cyclictest_histogram::FORM,
-    &cyclictest_json::FORM,
+static FORMS: [&Form; 31] = [
+    &cyclictest_text::FORM,
+    &rt_tests_json::FORM,
     &cyclictest_verbose::FORM,
+    &oslat::FORM,
+    &status_text::CYCLICDEADLINE,
+    &status_text::SIGNALTEST,
+    &pairs_text::FORM,
+    &hackbench::FORM,
+    &rteval::FORM,
+    &stress_ng::FORM,
+    &latency_lines::FORM,
+    &latmus_plot::FORM,
     &rtla::TIMERLAT,
     &rtla::OSNOISE,
+    &rtla::TOP,
     &jitterdebugger::RESULTS,
     &jitterdebugger::SAMPLES,
+    &status_text::JITTERDEBUGGER,
     &perf_data::FORM,
     &perf_sched::FORM,
     &perf_latency::FORM,
@@ -279,7 +291,7 @@ mod tests {
             assert_eq!(Form::named(form.word()), Ok(form));
         }
         let unknown = Form::named("perf-mem").unwrap_err().to_string();
-        assert!(unknown.contains("cyclictest-json"), "{unknown}");
+        assert!(unknown.contains("cyclictest-verbose"), "{unknown}");
     }
 
     #[test]

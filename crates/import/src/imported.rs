@@ -1,9 +1,11 @@
 //! What a file holds, whichever tool wrote it: threads with a histogram, samples or a row of cycles. It
 //! reads nothing.
 
+use crate::ImportError;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use wakepath_timeline::{DueTimes, KernelEvent, Lack, Sample, What};
+use wakepath_timeline::duration::exact;
+use wakepath_timeline::{DueTimes, KernelEvent, Lack, Measured, Sample, What};
 
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -18,6 +20,8 @@ pub struct Imported {
     pub kernel: Option<String>,
     /// What the numbers are.
     pub measures: &'static str,
+    /// Which kind of values they are.
+    pub measured: Measured,
     /// What the file does not hold, one line each.
     pub lacks: Vec<Lack>,
     /// The threads, in the file's order; never none.
@@ -27,6 +31,8 @@ pub struct Imported {
     /// Real-time priority and whether the policy is RR rather than FIFO, where the file says it;
     /// 0 is no real-time policy.
     pub priority: Option<(u8, bool)>,
+    /// Its scheduling policy, where the file says that and not its parameters.
+    pub scheduler: Option<&'static str>,
     /// Whether its threads are different tasks, rather than one loop on several CPUs.
     pub has_tasks: bool,
     /// The kernel's events that the cycles were made of, where there are some.
@@ -68,6 +74,12 @@ pub struct Thread {
     pub values: Values,
     /// Where it stood in the run that it was exported from, where the file says it.
     pub place: Option<Place>,
+    /// Its period in nanoseconds, where the file says one of its own.
+    pub period_ns: Option<u64>,
+    /// Its real-time priority and whether its policy is RR, where the file says one of its own.
+    pub priority: Option<(u8, bool)>,
+    /// How long it was observed, where the file says it.
+    pub observed_ns: Option<u64>,
     /// The kernel's number of it, where its cycles were made of the kernel's events.
     pub number: Option<u32>,
 }
@@ -79,6 +91,9 @@ impl Thread {
             cpu,
             values,
             place: None,
+            period_ns: None,
+            priority: None,
+            observed_ns: None,
             number: None,
         }
     }
@@ -146,6 +161,81 @@ impl Histogram {
         digits(low.unsigned_abs()) + digits(high.unsigned_abs()) + digits(count) + signs + 5
     }
 
+    /// Of values of which the count and the extremes alone are known.
+    pub(crate) fn summary(count: u64, min_ns: i64, max_ns: i64) -> Self {
+        // All values of a thread whose extremes are one are that one.
+        let (bins, overflowed) = match min_ns == max_ns && count > 0 {
+            true => (vec![(min_ns, max_ns, count)], 0),
+            false => (Vec::new(), count),
+        };
+        Self {
+            bins,
+            overflowed,
+            range_end_ns: Some(min_ns),
+            min_ns: Some(min_ns),
+            max_ns: Some(max_ns),
+            mean_ns: None,
+        }
+    }
+
+    /// Whether it has the extremes and the mean alone.
+    fn is_summary(&self) -> bool {
+        self.bins.is_empty() && self.overflowed > 0
+    }
+
+    /// Holds the extremes that the tool tells against its bins.
+    ///
+    /// # Errors
+    /// For a smallest or largest value that is in none; with its line.
+    pub(crate) fn agree(
+        &self,
+        min_line: Option<usize>,
+        max_line: Option<usize>,
+    ) -> Result<(), ImportError> {
+        let told = |ns: i64| exact(ns.unsigned_abs());
+        let wrong = |line: Option<usize>, why: String| Err(ImportError { line, why });
+        if let (Some(min), Some((low, high, _))) = (self.min_ns, self.bins.first())
+            && !(low..=high).contains(&&min)
+        {
+            let (min, low, high) = (told(min), told(*low), told(*high));
+            let why = format!(
+                "the smallest value is {min}, and the first value that was counted is from {low} to {high}"
+            );
+            return wrong(min_line, why);
+        }
+        let Some(max) = self.max_ns else {
+            return Ok(());
+        };
+        if self.min_ns.is_some_and(|min| min > max) {
+            let why = format!(
+                "the largest value is {}, and the smallest is greater",
+                told(max)
+            );
+            return wrong(max_line, why);
+        }
+        if self.overflowed > 0 {
+            if let Some(end) = self.range_end_ns
+                && max < end
+            {
+                let why = format!(
+                    "the largest value is {}, and values from {} on were counted",
+                    told(max),
+                    told(end)
+                );
+                return wrong(max_line, why);
+            }
+        } else if let Some((low, high, _)) = self.bins.last()
+            && !(low..=high).contains(&&max)
+        {
+            let (max, low, high) = (told(max), told(*low), told(*high));
+            let why = format!(
+                "the largest value is {max}, and the last value that was counted is from {low} to {high}"
+            );
+            return wrong(max_line, why);
+        }
+        Ok(())
+    }
+
     /// All values, overflowed ones included.
     pub fn count(&self) -> u64 {
         let within = self
@@ -179,4 +269,57 @@ pub struct Row {
     /// The cycles that were to be judged, where the file says it: due times before, between and after the
     /// cycles may have been skipped.
     pub judged: Option<Range<u64>>,
+}
+
+/// What counted values lack, whichever tool of a periodic thread counted them.
+pub(crate) fn counted_lacks(threads: &[Thread]) -> Vec<Lack> {
+    let of = |which: fn(&Histogram) -> bool| {
+        let mut all = threads.iter();
+        all.any(|thread| matches!(&thread.values, Values::Histogram(found) if which(found)))
+    };
+    let mut lacks = vec![Lack::SkippedPeriods];
+    if of(Histogram::is_summary) {
+        lacks.push(Lack::Quantiles);
+    }
+    if of(|found| !found.is_summary() && found.overflowed > 0) {
+        lacks.push(Lack::OverflowedValues);
+    }
+    lacks.extend([
+        Lack::Order,
+        Lack::ExecutionTimes,
+        Lack::WarmUp,
+        Lack::EffectivePolicy,
+        Lack::Machine,
+    ]);
+    lacks
+}
+
+/// What values without due times lack.
+pub(crate) fn undue_lacks(threads: &[Thread]) -> Vec<Lack> {
+    let mut lacks = counted_lacks(threads);
+    lacks.retain(|lack| !matches!(lack, Lack::SkippedPeriods | Lack::ExecutionTimes));
+    lacks
+}
+
+/// Gives all threads one range, which is the tool's: a value beyond it is beyond all bins.
+pub(crate) fn share_range(threads: &mut [Thread]) {
+    let histograms = threads.iter().filter_map(|thread| match &thread.values {
+        Values::Histogram(found) if !found.is_summary() => found.range_end_ns,
+        _ => None,
+    });
+    let end = histograms.max();
+    for thread in threads {
+        if let Values::Histogram(found) = &mut thread.values
+            && !found.is_summary()
+        {
+            found.range_end_ns = end;
+        }
+    }
+}
+
+/// That the tool ended its run at a limit.
+pub(crate) fn stopped(at: &str) -> Lack {
+    Lack::Other(format!(
+        "what came after: the tool stopped by itself at {at}"
+    ))
 }

@@ -5,8 +5,9 @@
 //! histogram ends at 1 ms: what is beyond is counted by the difference alone.
 
 use crate::form::{Fit, Reader};
+use crate::imported::{counted_lacks, share_range};
 use crate::json::{JsonThread, SystemInfo, in_order, parse};
-use crate::{Form, ImportError, Imported, MOST_VALUES, Samples, Thread, Values};
+use crate::{Form, Histogram, ImportError, Imported, MOST_VALUES, Samples, Thread, Values};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use wakepath_timeline::Lack;
@@ -64,24 +65,26 @@ fn results(text: &str) -> Result<Imported, ImportError> {
         threads.push(Thread::new(
             format!("CPU {number}"),
             Some(number),
-            Values::Histogram(thread.histogram(unit_ns)?),
+            Values::Histogram(agreed(thread.histogram(unit_ns)?)?),
         ));
     }
+    share_range(&mut threads);
+    // It serves due times that it missed late, and skips none.
+    let mut lacks = counted_lacks(&threads);
+    lacks.retain(|lack| *lack != Lack::SkippedPeriods);
     Ok(Imported {
         tool: "jitterdebugger",
         kernel: file.sysinfo.release,
         measures: "wake-up latency",
-        lacks: vec![
-            Lack::OverflowedValues,
-            Lack::Order,
-            Lack::ExecutionTimes,
-            Lack::WarmUp,
-            Lack::EffectivePolicy,
-            Lack::Machine,
-        ],
+        lacks,
         threads,
         ..Imported::default()
     })
+}
+
+fn agreed(found: Histogram) -> Result<Histogram, ImportError> {
+    found.agree(None, None)?;
+    Ok(found)
 }
 
 const RECORD: usize = 28;

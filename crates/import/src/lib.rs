@@ -4,29 +4,39 @@
 mod bytes;
 mod choice;
 mod clock;
+mod command;
 mod csv;
 mod ctf;
-mod cyclictest_histogram;
-mod cyclictest_json;
+mod cyclictest_text;
 mod cyclictest_verbose;
 mod decode;
 mod due_times;
 mod events;
 mod form;
 mod ftrace;
+mod hackbench;
 mod histogram_lines;
 mod imported;
 mod jitterdebugger;
 mod json;
 mod kernel_events;
+mod latency_lines;
+mod latmus_plot;
 mod lttng;
+mod oslat;
 mod packed;
+mod pairs_text;
 mod perf_data;
 mod perf_latency;
 mod perf_sched;
 mod ros2;
 mod ros2_control;
+mod rt_tests_json;
+mod rteval;
 mod rtla;
+mod status_lines;
+mod status_text;
+mod stress_ng;
 mod trace_dat;
 mod tracers;
 mod wakeups;
@@ -36,6 +46,7 @@ pub use imported::{
     Histogram, Imported, KernelTrace, Place, Row, Samples, TOO_MANY_BINS, Thread, Values,
 };
 pub use packed::unpacked;
+pub use wakepath_timeline::Measured;
 
 /// A file of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]

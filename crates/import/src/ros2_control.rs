@@ -35,10 +35,17 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
         ));
     };
     let mut threads = Vec::new();
-    for (name, figures) in found {
-        if let Some(histogram) = lateness(&name, &figures, period_ns)? {
-            threads.push(Thread::new(name, None, Values::Histogram(histogram)));
+    let mut slower: Vec<String> = Vec::new();
+    for (name, rates) in found {
+        let every = rates.every(period_ns);
+        let own_ns = period_ns.saturating_mul(every);
+        if every > 1 {
+            slower.push(format!("{name} every {every}"));
         }
+        threads.push(Thread {
+            period_ns: Some(own_ns),
+            ..Thread::new(name, None, Values::Histogram(rates.lateness(own_ns)))
+        });
     }
     if threads.is_empty() {
         let why = format!(
@@ -50,78 +57,182 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
     Ok(Imported {
         tool: "ros2_control",
         measures: "longest time between two updates less the period, out of the lowest rate",
-        lacks: vec![
-            Lack::Other(
-                "every value but the extremes: summaries have no quantiles, and misses are \
-                 counted as at least one"
-                    .into(),
-            ),
-            Lack::Other(
-                "the latency: it is the time between two updates, in which a late and an early \
-                 one add up"
-                    .into(),
-            ),
-            Lack::SkippedPeriods,
-            Lack::Order,
-            Lack::DueTimes,
-            Lack::EndOfWork,
-            Lack::WarmUp,
-            Lack::EffectivePolicy,
-            Lack::Machine,
-        ],
+        lacks: lacks(slower),
         threads,
         period_ns: Some(period_ns),
         ..Imported::default()
     })
 }
 
-/// How late updates were at most and at least, of the rates.
-fn lateness(name: &str, of: &Figures, period_ns: u64) -> Result<Option<Histogram>, ImportError> {
-    let figure = |key: &str| of.get(key).copied();
-    let (Some(low), Some(high)) = (figure("min"), figure("max")) else {
-        return Ok(None);
-    };
-    // Nothing was measured yet: pal_statistics publishes NaN.
-    if low.is_nan() || high.is_nan() {
-        return Ok(None);
+fn lacks(slower: Vec<String>) -> Vec<Lack> {
+    let mut lacks = vec![Lack::Quantiles];
+    if !slower.is_empty() {
+        lacks.push(Lack::Other(format!(
+            "the update_rate of slower controllers: taken from their average ({} periods)",
+            slower.join(", ")
+        )));
     }
-    let odd = || ImportError::whole(format!("{name}: its rates are no rates of updates"));
-    let late = |hertz: f64| {
-        let ns = (1e9 / hertz).round() - period_ns as f64;
-        (hertz.is_finite() && hertz > 0.0 && ns.abs() < 1e15).then_some(ns as i64)
-    };
-    let (most, least) = (late(low).ok_or_else(odd)?, late(high).ok_or_else(odd)?);
-    let count = figure("sample_count").unwrap_or(2.0);
-    if most < least || !(1.0..1e12).contains(&count) {
-        return Err(odd());
-    }
-    let count = (count as u64).max(2);
-    Ok(Some(Histogram {
-        bins: vec![(least, least, 1)],
-        // All that is known of the others is where they lie.
-        overflowed: count - 1,
-        range_end_ns: Some(least),
-        min_ns: Some(least),
-        max_ns: Some(most),
-        mean_ns: figure("average").and_then(late),
-    }))
+    lacks.extend([
+        Lack::Other(
+            "the latency: it is the time between two updates, in which a late and an early \
+                 one add up"
+                .into(),
+        ),
+        Lack::SkippedPeriods,
+        Lack::Order,
+        Lack::DueTimes,
+        Lack::EndOfWork,
+        Lack::WarmUp,
+        Lack::EffectivePolicy,
+        Lack::Machine,
+    ]);
+    lacks
 }
 
-/// The last figures of every controller: they are of all time since it began.
-fn controllers(text: &str) -> Result<BTreeMap<String, Figures>, ImportError> {
-    let mut found: BTreeMap<String, Figures> = BTreeMap::new();
+/// Rates of a controller's updates since its statistics began, in hertz.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Rates {
+    min: f64,
+    max: f64,
+    average: Option<f64>,
+    /// How many updates; `None` where the message does not tell.
+    count: Option<u64>,
+}
+
+impl Rates {
+    /// The last figures of a message; `None` of those before anything was measured.
+    fn of(name: &str, figures: &Figures) -> Result<Option<Self>, ImportError> {
+        let figure = |key: &str| figures.get(key).copied();
+        let (Some(min), Some(max)) = (figure("min"), figure("max")) else {
+            return Ok(None);
+        };
+        // Nothing was measured yet: pal_statistics publishes NaN.
+        if min.is_nan() || max.is_nan() {
+            return Ok(None);
+        }
+        let is_rate = |hertz: f64| (1e-6..1e9).contains(&hertz);
+        let count = figure("sample_count");
+        if !is_rate(min)
+            || !is_rate(max)
+            || min > max
+            || count.is_some_and(|n| !(1.0..1e12).contains(&n))
+        {
+            let why = format!("{name}: its rates are no rates of updates");
+            return Err(ImportError::whole(why));
+        }
+        Ok(Some(Self {
+            min,
+            max,
+            average: figure("average").filter(|average| is_rate(*average)),
+            count: count.map(|count| count as u64),
+        }))
+    }
+
+    /// Whether statistics began anew between the figures before and these.
+    fn are_anew(&self, before: &Self) -> bool {
+        let fewer = self
+            .count
+            .zip(before.count)
+            .is_some_and(|(own, before)| own < before);
+        fewer || self.min > before.min || self.max < before.max
+    }
+
+    /// Over both stretches.
+    fn with(&self, other: &Self) -> Self {
+        let counts = self.count.zip(other.count);
+        let average = counts.and_then(|(one, two)| {
+            let sum = self.average? * one as f64 + other.average? * two as f64;
+            Some(sum / (one + two) as f64)
+        });
+        Self {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+            average,
+            count: counts.map(|(one, two)| one + two),
+        }
+    }
+
+    /// Every how many of the manager's updates it was updated: a controller may have a lower rate,
+    /// which the manager keeps by leaving updates out.
+    fn every(&self, period_ns: u64) -> u64 {
+        let manager = 1e9 / period_ns as f64;
+        let times = self.average.map_or(1.0, |average| manager / average);
+        let whole = times.round();
+        match (2.0..1e6).contains(&whole) && (times / whole - 1.0).abs() < 0.05 {
+            true => whole as u64,
+            false => 1,
+        }
+    }
+
+    /// How late updates were: all that is known are the extremes.
+    fn lateness(&self, period_ns: u64) -> Histogram {
+        let late = |hertz: f64| (1e9 / hertz - period_ns as f64).round() as i64;
+        Histogram {
+            mean_ns: self.average.map(late),
+            ..Histogram::summary(
+                self.count.unwrap_or(2).max(2),
+                late(self.max),
+                late(self.min),
+            )
+        }
+    }
+}
+
+/// Rates that grow message by message.
+#[derive(Default)]
+struct Growing {
+    /// Of stretches that ended with a reset.
+    before: Option<Rates>,
+    last: Option<Rates>,
+}
+
+impl Growing {
+    fn take(&mut self, rates: Rates) {
+        if let Some(last) = self.last
+            && rates.are_anew(&last)
+        {
+            self.before = Some(self.before.map_or(last, |before| before.with(&last)));
+        }
+        self.last = Some(rates);
+    }
+
+    fn whole(&self) -> Option<Rates> {
+        match (self.before, self.last) {
+            (Some(before), Some(last)) => Some(before.with(&last)),
+            (None, last) => last,
+            (before, None) => before,
+        }
+    }
+}
+
+/// The figures of every controller over all messages: each is of all time since its statistics began.
+fn controllers(text: &str) -> Result<BTreeMap<String, Rates>, ImportError> {
+    let mut all: BTreeMap<String, Growing> = BTreeMap::new();
+    let mut message: BTreeMap<String, Figures> = BTreeMap::new();
+    let mut end = |message: &mut BTreeMap<String, Figures>| {
+        for (name, figures) in std::mem::take(message) {
+            if let Some(rates) = Rates::of(&name, &figures)? {
+                all.entry(name).or_default().take(rates);
+            }
+        }
+        Ok(())
+    };
     let (mut is_statistics, mut name) = (false, None);
     for (number, line) in (1..).zip(text.lines()) {
         let bare = line.trim();
         let bare = bare.strip_prefix("- ").unwrap_or(bare);
         is_statistics |= bare.starts_with("statistics:");
+        if bare == "---" {
+            end(&mut message)?;
+            continue;
+        }
         let Some((key, value)) = bare.split_once(':') else {
-            if bare.is_empty() || bare == "---" || bare.starts_with('#') {
+            if bare.is_empty() || bare.starts_with('#') {
                 continue;
             }
             return Err(ImportError::at(
                 number,
-                "not as `ros2 topic echo` writes it",
+                "not as `ros2 topic echo` writes it: `key: value` would be right",
             ));
         };
         let value = value.trim().trim_matches(['\'', '"']);
@@ -137,25 +248,27 @@ fn controllers(text: &str) -> Result<BTreeMap<String, Figures>, ImportError> {
                 let (figure, what, of) = (parts.next(), parts.next(), parts.next());
                 if let (Some(figure), Some(PERIODICITY), Some(of)) = (figure, what, of) {
                     let of = of.strip_suffix(".stats").unwrap_or(of).replace('/', " ");
-                    if found.len() == MOST_CONTROLLERS && !found.contains_key(&of) {
+                    if message.len() == MOST_CONTROLLERS && !message.contains_key(&of) {
                         let why = format!("more than {MOST_CONTROLLERS} controllers");
                         return Err(ImportError::at(number, why));
                     }
-                    found
-                        .entry(of)
-                        .or_default()
-                        .insert(figure.to_owned(), value);
+                    let own = message.entry(of).or_default();
+                    own.insert(figure.to_owned(), value);
                 }
             }
             _ => {}
         }
     }
-    match is_statistics {
-        true => Ok(found),
-        false => Err(ImportError::whole(format!(
+    end(&mut message)?;
+    if !is_statistics {
+        return Err(ImportError::whole(format!(
             "holds no message of statistics: record with {NEEDED}"
-        ))),
+        )));
     }
+    let whole = all.into_iter();
+    Ok(whole
+        .filter_map(|(name, own)| Some((name, own.whole()?)))
+        .collect())
 }
 
 /// YAML writes `.nan` and `.inf`.
@@ -195,8 +308,49 @@ mod tests {
             (arm.max_ns, arm.min_ns),
             (Some(2_500_000), Some(-2_000_000))
         );
-        assert_eq!((arm.count(), arm.overflowed), (5000, 4999));
+        assert_eq!((arm.count(), arm.bins.len()), (5000, 0));
         assert_eq!(arm.mean_ns, Some(0));
+    }
+
+    fn message(name: &str, [min, max, average, count]: [f64; 4]) -> String {
+        let figures = [
+            ("min", min),
+            ("max", max),
+            ("average", average),
+            ("sample_count", count),
+        ];
+        let lines = figures.map(|(figure, value)| {
+            format!("- name: {name}.stats/periodicity/{figure}\n  value: {value}\n")
+        });
+        format!("statistics:\n{}---\n", lines.concat())
+    }
+
+    fn only(text: &str) -> (Thread, Histogram) {
+        let found = read_at(text, Some(1_000_000)).unwrap();
+        let thread = found.threads[0].clone();
+        match &thread.values {
+            Values::Histogram(histogram) => (thread.clone(), histogram.clone()),
+            _ => panic!("{thread:?}"),
+        }
+    }
+
+    #[test]
+    fn a_controller_of_a_lower_rate_has_a_period_of_its_own() {
+        let (slow, found) = only(&message("battery", [49.9, 50.1, 50.0, 3_000.0]));
+        assert_eq!(slow.period_ns, Some(20_000_000));
+        assert_eq!(found.max_ns, Some(40_080));
+        // One that is late has the manager's period, whatever its average.
+        let (late, _) = only(&message("arm", [300.0, 1_000.0, 700.0, 3_000.0]));
+        assert_eq!(late.period_ns, Some(1_000_000));
+    }
+
+    #[test]
+    fn what_was_measured_before_a_reset_counts() {
+        let before = message("arm", [500.0, 1_002.0, 1_000.0, 4_000.0]);
+        let later = message("arm", [400.0, 1_002.0, 1_000.0, 5_000.0]);
+        let anew = message("arm", [998.0, 1_001.0, 1_000.0, 2_000.0]);
+        let (_, found) = only(&[before, later, anew].concat());
+        assert_eq!((found.count(), found.max_ns), (7_000, Some(1_500_000)));
     }
 
     #[test]

@@ -235,7 +235,7 @@ pub(crate) fn quantile(
 ) -> Option<i64> {
     let mut all = distribution.as_ref()?.quantiles.iter();
     let found = all.find(|q| q.parts_per_million == wanted.parts_per_million())?;
-    Some(found.value)
+    found.value
 }
 
 /// All of it for a script.

@@ -14,9 +14,11 @@ pub struct Distribution {
 pub struct QuantileValue {
     /// Which quantile, in parts per million.
     pub parts_per_million: u32,
-    /// Its value, in the sample's unit.
-    pub value: i64,
-    /// Whether the sample is too small for it, so that `value` is merely the largest observed.
+    /// Its value, in the sample's unit; `None` where it is not known, because the values there were
+    /// counted and not kept.
+    pub value: Option<i64>,
+    /// Whether the sample is too small for it, so that `value` is merely the largest observed, or not
+    /// known.
     pub is_maximum: bool,
 }
 
@@ -78,12 +80,16 @@ impl Distribution {
         self.sorted.get(index).copied()
     }
 
-    /// Quantile by nearest rank: the ⌈n·q⌉-th smallest value.
+    /// The value of a quantile by nearest rank: the ⌈n·q⌉-th smallest.
+    pub fn at(&self, quantile: Quantile) -> i64 {
+        self.sorted[quantile.rank(self.count()) as usize - 1]
+    }
+
+    /// A quantile by nearest rank, with whether the sample is large enough for it.
     pub fn quantile(&self, quantile: Quantile) -> QuantileValue {
-        let rank = quantile.rank(self.count());
         QuantileValue {
             parts_per_million: quantile.parts_per_million(),
-            value: self.sorted[rank as usize - 1],
+            value: Some(self.at(quantile)),
             is_maximum: !quantile.differs_from_maximum(self.count()),
         }
     }
@@ -133,10 +139,10 @@ mod tests {
     #[test]
     fn quantiles_are_values_that_occurred() {
         let distribution = Distribution::new((1..=1000).rev().collect()).unwrap();
-        assert_eq!(distribution.quantile(Quantile::P50).value, 500);
-        assert_eq!(distribution.quantile(Quantile::P999).value, 999);
+        assert_eq!(distribution.at(Quantile::P50), 500);
+        assert_eq!(distribution.at(Quantile::P999), 999);
         assert!(!distribution.quantile(Quantile::P999).is_maximum);
-        assert_eq!(distribution.quantile(Quantile::P9999).value, 1000);
+        assert_eq!(distribution.at(Quantile::P9999), 1000);
         assert!(distribution.quantile(Quantile::P9999).is_maximum);
         assert_eq!((distribution.min(), distribution.max()), (1, 1000));
         assert_eq!(distribution.mean(), 500.5);
@@ -151,7 +157,7 @@ mod tests {
     #[test]
     fn one_value_is_every_quantile_and_an_empty_sample_is_none() {
         let one = Distribution::new(vec![-7]).unwrap();
-        assert_eq!(one.quantile(Quantile::P50).value, -7);
+        assert_eq!(one.at(Quantile::P50), -7);
         assert_eq!(Distribution::new(Vec::new()), None);
     }
 

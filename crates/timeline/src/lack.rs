@@ -18,6 +18,10 @@ pub enum Lack {
     BeforeWakeUp,
     /// Values beyond the histogram's range are counted, if at all, without their size.
     OverflowedValues,
+    /// Whether values were beyond the histogram's range, and how many.
+    OverflowCount,
+    /// Every value but the extremes and the mean.
+    Quantiles,
     /// How wide the histogram's bins are.
     BinWidth,
     /// Values are not in the order of time.
@@ -77,6 +81,10 @@ impl Lack {
                  and ends with the switch to it"
             }
             Self::OverflowedValues => "values beyond the histogram's range: their size is lost",
+            Self::OverflowCount => "values beyond the histogram's range: not counted",
+            Self::Quantiles => {
+                "quantiles: it has the extremes and the mean alone, and misses count as at least one"
+            }
             Self::BinWidth => "the width of the histogram's bins: the widest that its lines allow",
             Self::Order => "the order of values: clusters, outages and drift can't be seen",
             Self::DueTimes => "due times: made up from the period",
@@ -107,12 +115,14 @@ impl Lack {
     }
 
     /// All that have a sentence of their own.
-    const KNOWN: [Self; 22] = [
+    const KNOWN: [Self; 24] = [
         Self::SkippedPeriods,
         Self::SkippedPeriodsInferred,
         Self::MissedWakeUps,
         Self::BeforeWakeUp,
         Self::OverflowedValues,
+        Self::OverflowCount,
+        Self::Quantiles,
         Self::BinWidth,
         Self::Order,
         Self::DueTimes,

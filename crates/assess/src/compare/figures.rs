@@ -71,7 +71,10 @@ impl RunFigures {
                 .quantiles
                 .iter()
                 .find(|found| found.value.parts_per_million == wanted.parts_per_million())?;
-            return (!found.value.is_maximum).then_some(found.value.value as f64);
+            return match found.value.is_maximum {
+                true => None,
+                false => found.value.value.map(|ns| ns as f64),
+            };
         }
         match metric {
             Metric::Misses => (self.misses.due > 0).then(|| self.misses.fraction()),

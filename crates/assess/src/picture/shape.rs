@@ -96,7 +96,7 @@ impl Shape {
             });
             QuantileValue {
                 parts_per_million: parts,
-                value: found.map_or(max, |bin| bin.1.min(max)),
+                value: Some(found.map_or(max, |bin| bin.1.min(max))),
                 is_maximum: !quantile.differs_from_maximum(count),
             }
         };
@@ -225,7 +225,10 @@ mod tests {
     #[test]
     fn the_box_has_the_nearest_rank_quantiles_of_one_to_a_thousand() {
         let shape = shape((1..=1000).collect());
-        assert_eq!(shape.quantiles.map(|q| q.value), [250, 500, 750, 990, 999]);
+        assert_eq!(
+            shape.quantiles.map(|q| q.value.unwrap()),
+            [250, 500, 750, 990, 999]
+        );
         assert!(!shape.quantiles[4].is_maximum);
         assert_eq!((shape.min, shape.max, shape.mean), (1, 1000, 500.5));
     }
@@ -266,7 +269,7 @@ mod tests {
         let shape = Shape::of_counts(&counts, 812_345).unwrap();
         assert_eq!((shape.count, shape.min, shape.max), (1_000, 5_000, 812_345));
         assert_eq!(
-            shape.quantiles.map(|q| q.value),
+            shape.quantiles.map(|q| q.value.unwrap()),
             [5_999, 5_999, 5_999, 5_999, 6_999]
         );
         assert_eq!(

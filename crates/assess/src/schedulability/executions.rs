@@ -135,7 +135,7 @@ impl Observed {
                         return Err(few(quantile.count_to_differ_from_maximum()));
                     }
                     None => (
-                        distribution.quantile(quantile).value,
+                        distribution.at(quantile),
                         format!("the quantile {share} of {count} observed"),
                     ),
                     Some(confidence) => {

@@ -274,7 +274,7 @@ fn figures(step: &PinStep, matched: &Matched, (outcome, why): (Outcome, String))
     });
     let quantile = |of: &Option<Distribution>, quantile| {
         let of = of.as_ref()?;
-        Some(of.quantile(quantile).value)
+        Some(of.at(quantile))
     };
     PinStepFigures {
         half_period_ns: step.half_period_ns,

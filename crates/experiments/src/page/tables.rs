@@ -129,7 +129,8 @@ fn figures(of_each_run: &[&Measured]) -> [String; 6] {
         let wanted = Quantile::P99.parts_per_million();
         let mut all = latency.quantiles.iter();
         all.find(|q| q.parts_per_million == wanted)
-            .map(|q| q.value as f64)
+            .and_then(|q| q.value)
+            .map(|ns| ns as f64)
     };
     let all = || of_each_run.iter();
     let of = |figure| all().filter_map(move |one| one.figure(figure));

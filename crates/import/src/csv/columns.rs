@@ -91,7 +91,9 @@ impl Columns {
         first: &[Cow<'_, str>],
         asked: &Asked<'_>,
     ) -> Result<(Self, bool), ImportError> {
-        let is_number = |cell: &Cow<'_, str>| super::number::nanoseconds(cell, Unit::Nanoseconds);
+        let is_number = |cell: &Cow<'_, str>| {
+            super::number::nanoseconds(&cell.replacen(',', ".", 1), Unit::Nanoseconds)
+        };
         let named = first
             .iter()
             .any(|cell| !cell.is_empty() && is_number(cell).is_none());
@@ -217,7 +219,7 @@ fn parts(name: &str) -> Option<(Role, Option<Unit>)> {
 fn unit_of(name: &str) -> Option<(&str, Unit)> {
     let name = name.trim_end_matches([']', ')']);
     let (base, sign) = name.rsplit_once(['_', '[', '('])?;
-    let unit = Unit::of_sign(sign)?;
+    let unit = Unit::of_sign(&sign.replace(['µ', 'μ'], "u"))?;
     Some((base.trim_end_matches(['_', ' ']), unit))
 }
 
@@ -237,6 +239,9 @@ mod tests {
 
     #[test]
     fn names_tell_roles_and_units() {
+        let micro = find(&["due_µs", "Start [μs]"], &[], None).unwrap();
+        assert_eq!(micro.time(Role::Due), Some((0, Unit::Microseconds)));
+        assert_eq!(micro.time(Role::Start), Some((1, Unit::Microseconds)));
         let found = find(&["t", "Due [us]", "start_ns", "End (ms)"], &[], None).unwrap();
         assert_eq!(found.time(Role::Due), Some((1, Unit::Microseconds)));
         assert_eq!(found.time(Role::Start), Some((2, Unit::Nanoseconds)));

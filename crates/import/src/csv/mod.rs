@@ -56,7 +56,7 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
         return Err(ImportError::whole("holds no line"));
     };
     let (columns, named) = Columns::find(first_line, &cells, asked)?;
-    let reader = Reader::of(columns, asked)?;
+    let reader = Reader::of(columns, records.decimal_comma(), asked)?;
     let width = cells.len();
     let mut threads: Vec<(Key, Growing)> = Vec::new();
     let mut lines = 0;
@@ -115,13 +115,16 @@ struct Reader {
     /// The first instruction by itself, or how late it was.
     start: Option<(usize, Unit)>,
     latency: Option<(usize, Unit)>,
+    /// Whether numbers have a comma for a point, where something else separates cells.
+    decimal_comma: bool,
     /// The first cycle that is judged and the end, which only cycles with numbers can have.
     judged: Option<(usize, usize)>,
 }
 
 impl Reader {
-    fn of(columns: Columns, asked: &Asked<'_>) -> Result<Self, ImportError> {
+    fn of(columns: Columns, decimal_comma: bool, asked: &Asked<'_>) -> Result<Self, ImportError> {
         let reader = Self {
+            decimal_comma,
             due: columns.time(Role::Due),
             start: columns.time(Role::Start),
             latency: columns.time(Role::Latency),
@@ -173,7 +176,12 @@ impl Reader {
 
     fn line(&self, line: usize, cells: &[Cow<'_, str>]) -> Result<Line, ImportError> {
         let time = |role: Role, (at, unit): (usize, Unit)| {
-            number::nanoseconds(&cells[at], unit).ok_or_else(|| {
+            let cell = &*cells[at];
+            let cell = match self.decimal_comma {
+                true => Cow::Owned(cell.replacen(',', ".", 1)),
+                false => Cow::Borrowed(cell),
+            };
+            number::nanoseconds(&cell, unit).ok_or_else(|| {
                 let why = format!(
                     "{:?} in column {} is no time",
                     cells[at],
@@ -292,7 +300,7 @@ impl Reader {
             lacks.push(Lack::UnevenDueTimes);
         }
         match self.due {
-            None => lacks.extend([Lack::SkippedPeriods, Lack::DueTimes]),
+            None => lacks.extend([Lack::SkippedPeriodsInferred, Lack::DueTimes]),
             Some(_) if !ours => lacks.push(Lack::LostLines),
             Some(_) => {}
         }
@@ -400,6 +408,39 @@ mod tests {
             let text = format!("{head}0,1000,1,1,3,9\n{second}\n");
             let refused = read(&text, &Asked::default()).unwrap_err().to_string();
             assert!(refused.starts_with("3: first_judged_cycle"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_comma_is_a_point_where_it_separates_nothing() {
+        let text = "\u{feff}due_µs;start_µs\n0,0;10,5\n1000,0;1011,25\n";
+        let asked = Asked {
+            period_ns: Some(1_000_000),
+            ..Asked::default()
+        };
+        let (_, row) = read_one(text, &asked);
+        let late: Vec<i64> = row.samples.iter().map(Sample::latency_ns).collect();
+        assert_eq!(late, [10_500, 11_250]);
+        let english = "due_us,start_us\n0,0,10,5\n";
+        assert!(read(english, &asked).unwrap_err().why.contains("4 cells"));
+    }
+
+    #[test]
+    fn a_latency_beyond_a_period_skips_the_due_times_that_it_passed() {
+        let asked = Asked {
+            period_ns: Some(1_000_000),
+            ..Asked::default()
+        };
+        for text in [
+            "latency_us\n11\n2600\n9\n10\n",
+            "cycle,latency_us\n0,11\n1,2600\n2,9\n3,10\n",
+            // Numbers of due times stay what they are.
+            "cycle,latency_us\n0,11\n1,2600\n4,9\n5,10\n",
+        ] {
+            let (found, row) = read_one(text, &asked);
+            let cycles: Vec<u64> = row.samples.iter().map(|sample| sample.cycle).collect();
+            assert_eq!(cycles, [0, 1, 4, 5], "{text}");
+            assert!(found.lacks.contains(&Lack::DueTimes), "{text}");
         }
     }
 

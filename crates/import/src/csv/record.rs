@@ -32,6 +32,11 @@ impl<'a> Records<'a> {
         }
     }
 
+    /// Whether a comma in a number is its decimal point: it separates no cells.
+    pub(super) fn decimal_comma(&self) -> bool {
+        self.separator != b','
+    }
+
     /// The next record's line and cells; `None` after the last.
     pub(super) fn next(
         &mut self,

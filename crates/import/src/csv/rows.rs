@@ -111,15 +111,25 @@ impl Growing {
         let mut samples: Vec<Sample> = Vec::with_capacity(self.lines.len());
         let (mut is_uneven, mut has_work) = (false, true);
         let mut before_ns = None;
+        // How far numbers of the file are behind those of due times that are made up.
+        let mut behind = 0_u64;
         for line in &self.lines {
             cycle = match (line.cycle, line.due_ns, before_ns) {
+                (Some(own), None, _) => {
+                    let least = samples.last().map_or(0, |last| after(last, due.period_ns));
+                    let wanted = own.saturating_add(behind);
+                    behind = behind.saturating_add(least.saturating_sub(wanted));
+                    wanted.max(least)
+                }
                 (Some(cycle), ..) => cycle,
                 (None, Some(due), Some(before)) => {
                     let apart = due.checked_sub(before).ok_or_else(beyond)?;
                     let periods = (apart.saturating_add(period_ns / 2) / period_ns).max(1);
                     cycle + periods.unsigned_abs()
                 }
-                (None, None, _) if !samples.is_empty() => cycle + 1,
+                (None, None, _) => samples
+                    .last()
+                    .map_or(cycle, |last| after(last, due.period_ns)),
                 _ => cycle,
             };
             if cycle >= MOST_VALUES {
@@ -181,4 +191,14 @@ impl Growing {
         apart.sort_unstable();
         Ok(apart.get(apart.len() / 2).copied())
     }
+}
+
+/// The first due time that can follow on a cycle's: the ones that passed while it was late were
+/// skipped, as cyclictest's loop skips them.
+fn after(cycle: &Sample, period_ns: u64) -> u64 {
+    let late = cycle.wake_ns.saturating_sub(cycle.due_ns);
+    cycle
+        .cycle
+        .saturating_add(1)
+        .saturating_add(late / period_ns.max(1))
 }

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use wakepath_import::{Asked, Form, Values};
 
-const FILES: [(&str, &[u8]); 18] = [
+const FILES: [(&str, &[u8]); 31] = [
     ("ftrace", include_bytes!("../fixtures/one/ftrace.txt")),
     (
         "ftrace",
@@ -21,12 +21,55 @@ const FILES: [(&str, &[u8]); 18] = [
     ),
     ("cyclictest", include_bytes!("../fixtures/cyclictest-h.txt")),
     (
-        "cyclictest-json",
+        "rt-tests-json",
         include_bytes!("../fixtures/cyclictest.json"),
     ),
     (
         "cyclictest-verbose",
         include_bytes!("../fixtures/cyclictest-v.txt"),
+    ),
+    (
+        "cyclictest",
+        include_bytes!("../fixtures/cyclictest-h-status.txt"),
+    ),
+    (
+        "rt-tests-json",
+        include_bytes!("../fixtures/cyclictest-no-histogram.json"),
+    ),
+    ("oslat", include_bytes!("../fixtures/oslat.txt")),
+    ("rt-tests-json", include_bytes!("../fixtures/oslat.json")),
+    (
+        "cyclicdeadline",
+        include_bytes!("../fixtures/cyclicdeadline.txt"),
+    ),
+    (
+        "rt-tests-json",
+        include_bytes!("../fixtures/cyclicdeadline.json"),
+    ),
+    ("signaltest", include_bytes!("../fixtures/signaltest.txt")),
+    (
+        "rt-tests-json",
+        include_bytes!("../fixtures/signaltest.json"),
+    ),
+    (
+        "rt-tests-pairs",
+        include_bytes!("../fixtures/ptsematest.txt"),
+    ),
+    (
+        "rt-tests-json",
+        include_bytes!("../fixtures/ptsematest.json"),
+    ),
+    (
+        "rt-tests-pairs",
+        include_bytes!("../fixtures/pmqtest-q.txt"),
+    ),
+    (
+        "jitterdebugger-text",
+        include_bytes!("../fixtures/jitterdebugger-v.txt"),
+    ),
+    (
+        "stress-ng",
+        include_bytes!("../fixtures/stress-ng-cyclic.txt"),
     ),
     ("timerlat", include_bytes!("../fixtures/timerlat-hist.txt")),
     ("osnoise", include_bytes!("../fixtures/osnoise-hist.txt")),

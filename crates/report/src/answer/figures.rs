@@ -86,12 +86,12 @@ fn figures(assessment: &Assessment, of: &Judgement) -> Figures {
     let latency = of.cycles.latency_as_scheduled.as_ref();
     let at = |wanted| {
         let (value, is_maximum) = quantile(latency?, wanted);
-        (!is_maximum).then_some(value)
+        value.filter(|_| !is_maximum)
     };
     Figures {
         missed: (of.cycles.misses.filter(|misses| misses.due > 0)).map(|misses| misses.fraction()),
-        is_least: assessment.imported.as_ref().is_some_and(more_may_be_late),
-        median_ns: latency.map(|found| quantile(found, Quantile::P50).0),
+        is_least: more_may_be_late(assessment, of),
+        median_ns: latency.and_then(|found| quantile(found, Quantile::P50).0),
         p999_ns: at(Quantile::P999),
         max_ns: latency.map(|found| found.max),
     }
@@ -106,7 +106,7 @@ fn worse(one: Figures, other: Figures) -> Figures {
             (one, other) => one.or(other),
         },
         is_least: one.is_least || other.is_least,
-        median_ns: one.median_ns.max(other.median_ns),
+        median_ns: one.median_ns.zip(other.median_ns).map(|(a, b)| a.max(b)),
         p999_ns: one.p999_ns.zip(other.p999_ns).map(|(a, b)| a.max(b)),
         max_ns: one.max_ns.max(other.max_ns),
     }

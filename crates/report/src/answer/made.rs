@@ -188,6 +188,9 @@ fn limits(assessment: &Assessment) -> String {
     if measures_caches(assessment) {
         return "the largest loss is the largest observed, not a bound".to_owned();
     }
+    if let Some(observed) = observed(assessment) {
+        return format!("the largest value is the largest observed, not a bound; {observed}");
+    }
     let measured = assessment.conditions.iter().filter(|of| {
         let cycles = &of.cycles;
         cycles.scheduled > 0 && cycles.judged_seconds > 0.0
@@ -202,6 +205,25 @@ fn limits(assessment: &Assessment) -> String {
             rounded((of.cycles.judged_seconds / of.cycles.threads.max(1) as f64 * 1e9) as i64),
             counted(of.cycles.scheduled, "due time", "due times"),
         ),
+    }
+}
+
+/// How long a tool observed that has no due times.
+pub(crate) fn observed(assessment: &Assessment) -> Option<String> {
+    let imported = assessment.imported.as_ref()?;
+    if imported.measured.has_due_times() {
+        return None;
+    }
+    let all = assessment.conditions.iter().map(|of| &of.cycles);
+    let seconds: f64 = all.clone().map(|of| of.judged_seconds).sum();
+    let threads: u64 = all.map(|of| of.threads).sum();
+    match seconds > 0.0 {
+        true => Some(format!(
+            "observed for {} on {}",
+            rounded((seconds / threads.max(1) as f64 * 1e9) as i64),
+            counted(threads, "CPU", "CPUs")
+        )),
+        false => Some("the file does not say for how long it was observed".to_owned()),
     }
 }
 

@@ -14,7 +14,7 @@ mod why;
 pub(crate) use figures::rows;
 pub use kept::KeptAnswer;
 pub use laid::Shown;
-pub(crate) use made::{measures_caches, nearest};
+pub(crate) use made::{measures_caches, nearest, observed};
 use serde::{Deserialize, Serialize};
 pub use variants::{VariantFigures, VariantRow};
 pub(crate) use variants::{table as variants_table, variants};

@@ -71,7 +71,7 @@ fn figures(assessment: &Assessment, condition: &Judgement) -> VariantFigures {
     let latency = cycles.latency_as_scheduled.as_ref();
     let at = |wanted| {
         let (value, is_maximum) = quantile(latency?, wanted);
-        (!is_maximum).then_some(value)
+        value.filter(|_| !is_maximum)
     };
     let flights = assessment.flights.as_ref();
     let flown = flights.and_then(|of| of.conditions.iter().find(|one| one.name == condition.name));

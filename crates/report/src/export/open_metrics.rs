@@ -143,7 +143,10 @@ fn distributions(
             .iter()
             .filter(|quantile| !quantile.is_maximum);
         let shown = quantiles
-            .map(|quantile| (f64::from(quantile.parts_per_million) / 1e6, quantile.value))
+            .filter_map(|quantile| {
+                let share = f64::from(quantile.parts_per_million) / 1e6;
+                Some((share, quantile.value?))
+            })
             .chain([(1.0, found.max)]);
         for (quantile, value) in shown {
             writeln!(

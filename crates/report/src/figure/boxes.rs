@@ -4,6 +4,7 @@ use super::plot::{Plot, slug};
 use super::scale::Log;
 use super::{Drawn, Figure, MeasureName};
 use wakepath_assess::Shape;
+use wakepath_statistics::QuantileValue;
 use wakepath_verdict::duration;
 
 const ROW: f64 = 22.0;
@@ -41,7 +42,7 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
         told.push(format!(
             "{}: median {}, largest {}",
             label(one),
-            duration(shape.quantiles[1].value),
+            known(shape.quantiles[1]),
             duration(shape.max)
         ));
     }
@@ -64,46 +65,54 @@ fn draw_box(plot: &mut Plot, axis: Log, middle: f64, shape: &Shape) {
     let [p25, p50, p75, p99, p999] = shape.quantiles;
     let x = |value| axis.at_ns(value);
     let half = ROW * 0.3;
-    let whisker_end = if p99.is_maximum { p75 } else { p99 };
-    plot.line("whisker", [x(shape.min), middle, x(p25.value), middle]);
-    plot.line(
-        "whisker",
-        [x(p75.value), middle, x(whisker_end.value), middle],
-    );
-    for end in [shape.min, whisker_end.value] {
-        plot.line(
-            "whisker",
-            [x(end), middle - half * 0.6, x(end), middle + half * 0.6],
-        );
-    }
-    let shown = |quantile: wakepath_statistics::QuantileValue| match quantile.is_maximum {
-        true => "–".to_owned(),
-        false => duration(quantile.value),
+    let shown = |quantile: QuantileValue| match quantile.value {
+        Some(value) if !quantile.is_maximum => duration(value),
+        _ => "–".to_owned(),
     };
     let hint = format!(
         "{} values: smallest {}, 25 % {}, median {}, 75 % {}, 99 % {}, 99.9 % {}, largest {}",
         shape.count,
         duration(shape.min),
-        duration(p25.value),
-        duration(p50.value),
-        duration(p75.value),
+        known(p25),
+        known(p50),
+        known(p75),
         shown(p99),
         shown(p999),
         duration(shape.max),
     );
-    let width = (x(p75.value) - x(p25.value)).max(1.5);
-    plot.rect(
-        "body",
-        [x(p25.value), middle - half, width, 2.0 * half],
-        &hint,
-    );
-    plot.line(
-        "median",
-        [x(p50.value), middle - half, x(p50.value), middle + half],
-    );
-    if !p999.is_maximum {
-        let x = x(p999.value);
+    let whisker = |plot: &mut Plot, from, to| {
+        plot.line("whisker", [x(from), middle, x(to), middle]);
+    };
+    let end = |plot: &mut Plot, at| {
+        plot.line(
+            "whisker",
+            [x(at), middle - half * 0.6, x(at), middle + half * 0.6],
+        );
+    };
+    end(plot, shape.min);
+    // Of values that were counted and not kept, a quantile may be unknown: no box then.
+    match (p25.value, p75.value) {
+        (Some(p25), Some(p75)) => {
+            let p99 = p99.value.filter(|_| !p99.is_maximum).unwrap_or(p75);
+            whisker(plot, shape.min, p25);
+            whisker(plot, p75, p99);
+            end(plot, p99);
+            let width = (x(p75) - x(p25)).max(1.5);
+            plot.rect("body", [x(p25), middle - half, width, 2.0 * half], &hint);
+        }
+        _ => whisker(plot, shape.min, shape.max),
+    }
+    if let Some(p50) = p50.value {
+        plot.line("median", [x(p50), middle - half, x(p50), middle + half]);
+    }
+    if let Some(p999) = p999.value.filter(|_| !p999.is_maximum) {
+        let x = x(p999);
         plot.line("whisker", [x, middle - half * 0.5, x, middle + half * 0.5]);
     }
     plot.dot("solid", x(shape.max), middle, 3.2, &hint);
+}
+
+/// A quantile that may be the maximum.
+pub(super) fn known(quantile: QuantileValue) -> String {
+    quantile.value.map_or_else(|| "–".to_owned(), duration)
 }

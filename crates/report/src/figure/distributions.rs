@@ -269,7 +269,7 @@ pub(super) fn alternative(title: &str, lines: &[Line<'_>]) -> String {
             format!(
                 "{}: median {}, largest of {} {}",
                 line.name,
-                duration(line.shape.quantiles[1].value),
+                super::boxes::known(line.shape.quantiles[1]),
                 line.shape.count,
                 duration(line.shape.max)
             )

@@ -5,6 +5,7 @@ use super::tone;
 use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{Assessment, more_may_be_late};
 use wakepath_statistics::{DistributionSummary, Quantile};
+use wakepath_timeline::Measured;
 use wakepath_timeline::condition_label;
 use wakepath_timeline::duration::Unit;
 use wakepath_verdict::{Caution, Judgement, Misses, fraction};
@@ -24,7 +25,7 @@ pub(crate) fn conditions_table(assessment: &Assessment) -> Table {
             &[number("scheduled"), number("executed"), number("skipped")],
         )
         .group(
-            "wake-up latency",
+            measured(assessment).title(),
             "µs",
             &["min", "median", "mean", "p99", "p99.9", "max"].map(number),
         )
@@ -54,6 +55,12 @@ pub(crate) fn conditions_table(assessment: &Assessment) -> Table {
         }
     }
     table
+}
+
+/// What the values are: a run of wakepath measures latencies.
+pub(crate) fn measured(assessment: &Assessment) -> Measured {
+    let imported = assessment.imported.as_ref();
+    imported.map_or(Measured::Latency, |imported| imported.measured)
 }
 
 /// The few figures that fit into the description of a change.
@@ -152,14 +159,13 @@ pub(crate) struct Counts {
 impl Counts {
     pub(crate) fn of(assessment: &Assessment, judgement: &Judgement) -> Self {
         let cycles = &judgement.cycles;
-        let imported = assessment.imported.as_ref();
         let if_known = |count: Option<u64>| count.map_or(Cell::Unknown, Cell::of);
         let of_misses =
             |figure: fn(Misses) -> Option<u64>| if_known(cycles.misses.and_then(figure));
         Self {
             scheduled: if_known(cycles.skipped.map(|_| cycles.scheduled)),
             skipped: if_known(cycles.skipped),
-            missed: match (cycles.missed(), imported.is_some_and(more_may_be_late)) {
+            missed: match (cycles.missed(), more_may_be_late(assessment, judgement)) {
                 // Late for certain; of the values beyond the histogram more may be.
                 (Some(missed), true) => Cell::Text(format!("≥ {missed}")),
                 (missed, _) => if_known(missed),
@@ -183,12 +189,12 @@ fn cells(assessment: &Assessment, judgement: &Judgement) -> Vec<Cell> {
     let mut cells = vec![scheduled, Cell::of(cycles.executed), skipped];
     cells.extend(latency(cycles.latency_as_scheduled.as_ref()));
     for distribution in [&cycles.execution, &cycles.response] {
-        let of = |figure: fn(&DistributionSummary) -> i64| match distribution {
-            Some(found) => Cell::Text(micros(figure(found))),
+        let of = |figure: fn(&DistributionSummary) -> Option<i64>| match distribution {
+            Some(found) => figure(found).map(micros).into(),
             None => Cell::Blank,
         };
         cells.push(of(|found| quantile(found, Quantile::P50).0));
-        cells.push(of(|found| found.max));
+        cells.push(of(|found| Some(found.max)));
     }
     cells.extend([missed, in_a_row]);
     cells.push(match cycles.longest_outage {
@@ -210,7 +216,7 @@ fn latency(distribution: Option<&DistributionSummary>) -> Vec<Cell> {
     };
     vec![
         micros(distribution.min).into(),
-        micros(quantile(distribution, Quantile::P50).0).into(),
+        quantile(distribution, Quantile::P50).0.map(micros).into(),
         format!("{:.1}", distribution.mean / 1e3).into(),
         told(distribution, Quantile::P99).into(),
         told(distribution, Quantile::P999).into(),
@@ -221,18 +227,19 @@ fn latency(distribution: Option<&DistributionSummary>) -> Vec<Cell> {
 /// A quantile that the sample is large enough for, in microseconds.
 fn told(distribution: &DistributionSummary, wanted: Quantile) -> Option<String> {
     let (value, is_maximum) = quantile(distribution, wanted);
-    (!is_maximum).then(|| micros(value))
+    value.filter(|_| !is_maximum).map(micros)
 }
 
-/// A quantile's value, and whether it is merely the maximum.
-pub(crate) fn quantile(distribution: &DistributionSummary, wanted: Quantile) -> (i64, bool) {
+/// A quantile's value, if it is known, and whether it is merely the maximum.
+pub(crate) fn quantile(
+    distribution: &DistributionSummary,
+    wanted: Quantile,
+) -> (Option<i64>, bool) {
     let found = distribution
         .quantiles
         .iter()
         .find(|quantile| quantile.parts_per_million == wanted.parts_per_million());
-    found.map_or((distribution.max, true), |found| {
-        (found.value, found.is_maximum)
-    })
+    found.map_or((None, true), |found| (found.value, found.is_maximum))
 }
 
 fn micros(ns: i64) -> String {

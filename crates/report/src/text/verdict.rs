@@ -1,11 +1,13 @@
 //! The verdict on a run in words, with the criterion and what virtual time means for it.
 
+use super::rows::measured;
 use super::{coloured, paint};
 use crate::Style;
 use crate::next_step::next_steps;
 use std::fmt::Write;
 use wakepath_archive::VirtualTime;
 use wakepath_assess::Assessment;
+use wakepath_timeline::Measured;
 use wakepath_verdict::{Outcome, duration};
 
 pub(super) fn write_verdict(
@@ -115,9 +117,13 @@ const NO_CRITERION: &str =
 
 /// Why a run is not judged.
 pub(crate) fn no_criterion(assessment: &Assessment) -> &'static str {
-    match assessment.cache_delays.is_empty() {
-        true => NO_CRITERION,
-        false => "it measures what caches lose, and there is nothing to judge",
+    match (measured(assessment), assessment.cache_delays.is_empty()) {
+        (Measured::Noise, _) => "it measures noise, which is no response: no criterion applies",
+        (Measured::Handover, _) => {
+            "it measures handovers, which have no due times: no criterion applies"
+        }
+        (Measured::Latency, true) => NO_CRITERION,
+        (Measured::Latency, false) => "it measures what caches lose, and there is nothing to judge",
     }
 }
 

@@ -281,7 +281,7 @@ pub struct Export {
 #[derive(Debug, Args)]
 #[command(
     after_help = "The form of a file is known by its content. Forms: cyclictest (text of -h or -H), \
-                        cyclictest-json, cyclictest-verbose (text of -v), \
+                        rt-tests-json, cyclictest-verbose (text of -v), \
                         timerlat and osnoise (text of rtla … hist), jitterdebugger (results.json), \
                         jitterdebugger-raw (samples.raw), perf (perf.data of `perf record -e \
                         sched:sched_waking -e sched:sched_switch -a`), csv (a table with a line for each \

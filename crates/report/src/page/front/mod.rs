@@ -13,7 +13,7 @@ use crate::markup::Markup;
 use crate::next_step::again;
 use crate::table::{Cell, Table, number, words};
 use crate::text::{cache_delays_table, source, virtual_time_text};
-use wakepath_assess::{Assessment, more_may_be_late};
+use wakepath_assess::Assessment;
 use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::{Outcome, fraction};
 
@@ -151,12 +151,8 @@ fn policies(answer: &Answer, assessment: &Assessment) -> Table {
     }
     let chosen = assessment.overall.recommendation.as_ref();
     let chosen = chosen.map(|found| found.policy.to_string());
-    let at_least = assessment.imported.as_ref().is_some_and(more_may_be_late);
     for row in &answer.rows {
-        let figures = row
-            .figures
-            .iter()
-            .flat_map(|of| cells(of.as_ref(), at_least));
+        let figures = row.figures.iter().flat_map(|of| cells(of.as_ref()));
         let mut cells: Vec<Cell> = figures.collect();
         cells.push(verdict(&row.verdict));
         if with_reasons {
@@ -180,11 +176,11 @@ fn verdict(word: &str) -> Cell {
     Cell::Toned(word.to_owned(), tone)
 }
 
-fn cells(figures: Option<&Figures>, at_least: bool) -> [Cell; 4] {
+fn cells(figures: Option<&Figures>) -> [Cell; 4] {
     let Some(figures) = figures else {
         return [Cell::Blank, Cell::Blank, Cell::Blank, Cell::Blank];
     };
-    let missed = figures.missed.map(|missed| match at_least {
+    let missed = figures.missed.map(|missed| match figures.is_least {
         false if missed <= 0.0 => "0".to_owned(),
         false => fraction(missed),
         true => format!("≥ {}", fraction(missed)),

@@ -207,6 +207,7 @@ fn recommended(found: &Recommendation, policies: usize) -> [String; 2] {
 /// What nobody may read out of the run.
 pub(super) fn not_shown(assessment: &Assessment, answer: &Answer) -> Vec<String> {
     let mut lines = Vec::new();
+    lines.extend(answer::observed(assessment).map(|text| sentence(&text)));
     let measured = assessment.conditions.iter().filter(|of| {
         let cycles = &of.cycles;
         cycles.scheduled > 0 && cycles.judged_seconds > 0.0

@@ -28,12 +28,15 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
         .column(number("Missed, worst phase"))
         .column(number("Head-room"));
     let chosen = overall.recommendation.as_ref().map(|found| found.policy);
-    let imported = run.assessment.imported.as_ref();
-    let at_least = match imported.is_some_and(more_may_be_late) {
-        true => "≥ ",
-        false => "",
-    };
+    let conditions = &run.assessment.conditions;
     for policy in &overall.policies {
+        let mut own = conditions
+            .iter()
+            .filter(|of| of.name.policy == policy.policy);
+        let at_least = match own.any(|of| more_may_be_late(run.assessment, of)) {
+            true => "≥ ",
+            false => "",
+        };
         let decided = match policy.outcome {
             Outcome::Passed | Outcome::VirtualTime | Outcome::NotJudged => String::new(),
             _ => policy.decided_by.join(", "),

@@ -86,16 +86,33 @@ fn due(
     thread: &Thread,
     asked_ns: Option<u64>,
 ) -> Result<DueTimes, Failure> {
-    if let Values::Row(row) = &thread.values {
-        return Ok(row.due);
-    }
-    let period_ns = asked_ns
-        .or(file.period_ns)
-        .ok_or_else(|| format!("{name}: does not say the period: give --period"))?;
+    let period_ns = match &thread.values {
+        Values::Row(row) => return Ok(row.due),
+        Values::Samples(samples) => samples.period_ns,
+        Values::Histogram(_) => {
+            let told = thread.period_ns.or(file.period_ns);
+            // Threads with periods of their own can't have one that is given for all.
+            let own = told.filter(|_| has_periods(file));
+            let known = own.or(asked_ns).or(told).or_else(|| unneeded(file));
+            known.ok_or_else(|| format!("{name}: does not say the period: give --period"))?
+        }
+    };
     Ok(DueTimes {
         start_ns: START_NS,
         period_ns,
     })
+}
+
+/// Whether its threads have different periods.
+fn has_periods(file: &Imported) -> bool {
+    let mut periods = file.threads.iter().map(|thread| thread.period_ns);
+    let first = periods.next();
+    periods.any(|period| Some(period) != first)
+}
+
+/// A period for values that have no due times: no figure is made of it.
+fn unneeded(file: &Imported) -> Option<u64> {
+    (!file.measured.has_due_times()).then_some(1_000_000_000)
 }
 
 /// As the user says, else as the file does. Never guessed: verdicts are by policy.
@@ -114,13 +131,26 @@ fn policy(
     if let Some(policy) = told.and_then(|text| parse_policy(text, period_ns).ok()) {
         return Ok(policy);
     }
-    match file.priority {
+    match thread.priority.or(file.priority) {
         Some((0, _)) => Ok(Policy::Other { nice: 0 }),
         Some((priority, false)) => Ok(Policy::Fifo { priority }),
         Some((priority, true)) => Ok(Policy::RoundRobin { priority }),
-        None => Err(format!(
-            "{name}: does not say under which policy it was measured: give --policy, such as 'FIFO 80'"
-        )
+        None => Err(match file.scheduler {
+            Some(scheduler) => {
+                let example = match scheduler {
+                    "DEADLINE" => "DEADLINE 1ms/5ms/5ms".to_owned(),
+                    other => format!("{other} 80"),
+                };
+                format!(
+                    "{name}: {} measured it under {scheduler}, with parameters that the file does not \
+                     say: give --policy, such as '{example}'",
+                    file.tool
+                )
+            }
+            None => format!(
+                "{name}: does not say under which policy it was measured: give --policy, such as 'FIFO 80'"
+            ),
+        }
         .into()),
     }
 }

@@ -56,7 +56,10 @@ struct Prepared {
 
 impl Prepared {
     fn of(arguments: &Import) -> Result<Self, Failure> {
-        let form = arguments.form.as_deref().map(Form::named).transpose()?;
+        // What is said of columns is said of a table.
+        let is_table = arguments.columns.is_some() || arguments.unit.is_some();
+        let form = arguments.form.as_deref().or(is_table.then_some("csv"));
+        let form = form.map(Form::named).transpose()?;
         let asked_ns = given::time("--period", arguments.period.as_deref())?;
         let words = |given: &Option<String>| -> Vec<String> {
             let all = given.iter().flat_map(|text| text.split(','));
@@ -152,9 +155,18 @@ fn told(prepared: &Prepared, directory: &Path) -> String {
         .tool_version
         .as_deref()
         .map_or(String::new(), |v| format!(" {v}"));
-    let period = first
-        .period_ns
-        .map_or(String::new(), |ns| format!(", period {}", length(ns)));
+    let periods = files.iter().flat_map(|file| {
+        let own = file.threads.iter().map(|thread| thread.period_ns);
+        own.map(|own| own.or(file.period_ns))
+    });
+    let mut periods: Vec<u64> = periods.flatten().collect();
+    periods.sort_unstable();
+    periods.dedup();
+    let period = match periods[..] {
+        [] => String::new(),
+        [only] => format!(", period {}", length(only)),
+        [least, .., most] => format!(", periods {} to {}", length(least), length(most)),
+    };
     let mut text = format!(
         "{}{version}: {} of {} in {}{period}\nit lacks\n",
         first.tool,

@@ -75,6 +75,7 @@ pub(super) fn write(prepared: &Prepared, directory: &Directory) -> Result<(), Fa
     log.append_event(&Event::Imported(Box::new(wakepath_archive::Imported {
         form: sources.form.word().into(),
         measures: first.measures.into(),
+        measured: first.measured,
         lacks: lacks.clone(),
         sources: sources.records.clone(),
         histograms,
@@ -110,6 +111,7 @@ fn of_segment(number: u32, segment: &Segment, file: &Imported) -> Vec<ThreadHist
             min_ns,
             max_ns,
             mean_ns,
+            observed_ns: file.threads[of.thread].observed_ns,
         })
     });
     found.collect()

@@ -134,7 +134,7 @@ fn quantile(of: &Option<DistributionSummary>, wanted: Quantile) -> Cell {
     let mut known = of.iter().flat_map(|summary| &summary.quantiles);
     let found = known.find(|known| known.parts_per_million == wanted.parts_per_million());
     let told = found.filter(|quantile| !quantile.is_maximum);
-    told.map(|quantile| micros(quantile.value)).into()
+    told.and_then(|quantile| quantile.value).map(micros).into()
 }
 
 fn micros(ns: i64) -> String {

@@ -8,6 +8,8 @@ wakepath_test_program::tests![
     forms_that_tell_when_work_ended_have_response_times,
     what_a_form_has_no_use_for_is_refused,
     an_imported_run_may_fail,
+    noise_is_held_against_no_criterion,
+    a_quantile_beyond_the_range_is_unknown_and_no_more_is_late_than_the_largest,
     the_page_shows_what_an_import_does_not_know_as_not_known,
     what_a_file_does_not_say_must_be_given,
     a_broken_file_is_named_with_its_line_and_leaves_nothing,
@@ -52,10 +54,9 @@ fn every_form_becomes_a_run_that_is_shown_and_does_not_pass() {
     let controlled = ["--period", "10ms", "--policy", "FIFO 80"];
     for (form, file, told) in [
         ("cyclictest", "cyclictest-h.txt", &given[..]),
-        ("cyclictest-json", "cyclictest.json", &[]),
+        ("rt-tests-json", "cyclictest.json", &[]),
         ("cyclictest-verbose", "cyclictest-v.txt", &[]),
         ("timerlat", "timerlat-hist.txt", &emulated),
-        ("osnoise", "osnoise-hist.txt", &emulated),
         ("jitterdebugger", "jitterdebugger-results.json", &given),
         (
             "jitterdebugger-raw",
@@ -124,7 +125,7 @@ fn what_a_form_has_no_use_for_is_refused() {
         (&["--nanoseconds"], "says its unit"),
     ] {
         let json = fixture("cyclictest.json");
-        let refused = import(&place, "run", "cyclictest-json", &json, option);
+        let refused = import(&place, "run", "rt-tests-json", &json, option);
         refused.assert_code(1);
         assert!(refused.said().contains(why), "{}", refused.said());
     }
@@ -139,10 +140,59 @@ fn an_imported_run_may_fail() {
     let place = Place::new();
     let words = ["--latency", "10us", "--miss-fraction", "1%"];
     let file = fixture("cyclictest.json");
-    import(&place, "run", "cyclictest-json", &file, &words).assert_code(0);
+    import(&place, "run", "rt-tests-json", &file, &words).assert_code(0);
     let shown = ask("show", &place.path().join("run"));
     shown.assert_code(2);
     assert!(shown.output.contains("verdict: FAILED"), "{}", shown.said());
+}
+
+fn noise_is_held_against_no_criterion() {
+    for (file, observed) in [
+        ("osnoise-hist.txt", "observed for"),
+        ("oslat.txt", "observed for 2.03 s on 2 CPUs"),
+    ] {
+        let place = Place::new();
+        let run = place.path().join("run");
+        import(&place, "run", "", &fixture(file), &["--policy", "FIFO 1"]).assert_code(0);
+        let shown = Start::command(&["show", "--details"])
+            .with(&[&run])
+            .finish();
+        for part in ["noise, µs", "no criterion applies", observed] {
+            assert!(shown.output.contains(part), "{part}: {}", shown.said());
+        }
+        for part in ["wake-up latency", "once in", "due time ("] {
+            assert!(!shown.output.contains(part), "{part}: {}", shown.said());
+        }
+        let json = Start::command(&["export", "--format", "json"])
+            .with(&[&run])
+            .finish();
+        assert_eq!(json.json()["imported"]["measured"], "noise");
+        ask("report", &run).assert_code(0);
+    }
+}
+
+fn a_quantile_beyond_the_range_is_unknown_and_no_more_is_late_than_the_largest() {
+    let place = Place::new();
+    let run = place.path().join("run");
+    let text = "# Histogram\n000038 000000\n000039 000400\n# Total: 000000400\n\
+                # Min Latencies: 00039\n# Avg Latencies: 00071\n# Max Latencies: 00873\n\
+                # Histogram Overflows: 00600\n";
+    let file = place.path().join("hist.txt");
+    std::fs::write(&file, text).unwrap();
+    let given = ["--period", "1ms", "--policy", "FIFO 80"];
+    import(&place, "run", "", &file, &given).assert_code(0);
+    let json = Start::command(&["show", "--json"]).with(&[&run]).finish();
+    let latency = &json.json()["conditions"][0]["cycles"]["latency_as_scheduled"];
+    for quantile in latency["quantiles"].as_array().unwrap() {
+        assert!(quantile["value"].is_null(), "{latency}");
+    }
+    assert_eq!(latency["max"], 873_000);
+    let shown = Start::command(&["show", "--details"])
+        .with(&[&run])
+        .finish();
+    assert!(!shown.output.contains('≥'), "{}", shown.said());
+    assert_eq!(shown.output.matches("873.0").count(), 1, "{}", shown.said());
+    ask("report", &run).assert_code(0);
 }
 
 fn the_page_shows_what_an_import_does_not_know_as_not_known() {
@@ -205,7 +255,7 @@ fn a_broken_file_is_named_with_its_line_and_leaves_nothing() {
     let other = import(&place, "run", "perf-mem", &broken, &[]);
     other.assert_code(1);
     assert!(
-        other.complaints.contains("cyclictest-json"),
+        other.complaints.contains("rt-tests-json"),
         "{}",
         other.said()
     );
@@ -225,7 +275,7 @@ fn imported_runs_are_compared_with_each_other_and_with_no_other_tools() {
     import(
         &place,
         "a",
-        "cyclictest-json",
+        "rt-tests-json",
         &fixture("cyclictest.json"),
         &[],
     )

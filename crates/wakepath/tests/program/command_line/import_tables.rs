@@ -166,13 +166,7 @@ fn a_broken_table_is_named_with_its_line_and_leaves_nothing() {
         assert!(!place.path().join("run").exists(), "a directory was made");
     }
     let json = fixture("cyclictest.json");
-    let refused = import(
-        &place,
-        "run",
-        "cyclictest-json",
-        &json,
-        &["--columns", "due"],
-    );
+    let refused = import(&place, "run", "rt-tests-json", &json, &["--columns", "due"]);
     refused.assert_code(1);
     assert!(
         refused.complaints.contains("is no table"),

@@ -63,7 +63,7 @@ fn memory_that_runs_out_is_said_in_one_line() {
     let import = [
         "import",
         "--form",
-        "cyclictest-json",
+        "rt-tests-json",
         "result.json",
         "--directory",
         "run",
